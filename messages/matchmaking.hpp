@@ -1,0 +1,64 @@
+/// How peers that hold the same step become a group.
+///
+/// The leader sends `group_invite`; each invited peer freezes its gradient and
+/// sends `group_answer`; the leader sends `group_start` with the contract that
+/// every member plans from, or `group_cancel`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/contact.hpp"
+
+namespace potluck {
+
+struct group_invite {
+  group_id group;
+  std::uint64_t step = 0;   ///< The step that the group will complete.
+  digest state;             ///< What the members must hold before it.
+};
+
+struct group_answer {
+  group_id group;
+  bool accepted = false;
+  std::string reason;        ///< For logs, when not accepted.
+  std::uint64_t samples = 0; ///< Behind the frozen gradient; may be zero.
+  double loss_sum = 0;       ///< Sum of the losses of those samples.
+  double upload_bytes_per_second = 0;
+  double download_bytes_per_second = 0;
+};
+
+/// One line of the contract.
+struct group_member {
+  contact who;
+  potluck::role role = potluck::role::trainer;
+  std::uint64_t samples = 0;
+  double loss_sum = 0;
+  double upload_bytes_per_second = 0;
+  double download_bytes_per_second = 0;
+};
+
+/// Everything from which the members derive the same plan, and the order in
+/// which they succeed a leader that vanishes: trainers first, as listed.
+struct group_contract {
+  group_id group;
+  std::uint64_t step = 0;
+  std::uint64_t gradient_values = 0; ///< Length of the flat gradient.
+  std::uint32_t chunk_values = 0;    ///< Values a chunk; the last is shorter.
+  /// How long a member waits for progress before it suspects, in milliseconds.
+  std::uint32_t patience_ms = 0;
+  std::vector<group_member> members; ///< The leader first. No id twice.
+  digest plan;                       ///< Of the leader's share plan.
+};
+
+struct group_start {
+  group_contract contract;
+};
+
+struct group_cancel {
+  group_id group;
+  std::string reason;
+};
+
+} // namespace potluck

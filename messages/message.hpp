@@ -1,0 +1,40 @@
+/// Every message between peers as one variant, and the frame that carries it.
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "messages/averaging.hpp"
+#include "messages/handshake.hpp"
+#include "messages/matchmaking.hpp"
+#include "messages/progress.hpp"
+#include "messages/routing.hpp"
+#include "messages/state.hpp"
+
+namespace potluck {
+
+using message
+  = std::variant<hello, refusal, goodbye, heartbeat, heartbeat_reply,
+                 routing_ping, routing_pong, find_nodes, nodes_found,
+                 store_records, records_stored, find_records, records_found,
+                 progress_report, group_invite, group_answer, group_start,
+                 group_cancel, chunk_part, chunk_mean, mean_request,
+                 round_prepared, round_settle, round_standing, round_verdict,
+                 charter_request, charter_reply, state_request, state_manifest,
+                 piece_request, state_piece>;
+
+/// Bytes that somebody else owns, kept alive by `owner` while they are in use.
+struct shared_bytes {
+  std::shared_ptr<const void> owner;
+  const std::uint8_t* data = nullptr;
+  std::size_t size = 0;
+};
+
+/// A message with its bulk payload, verified: what a session hands on.
+struct envelope {
+  potluck::message message;
+  shared_bytes body; ///< Empty for messages that have none.
+};
+
+} // namespace potluck

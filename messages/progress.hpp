@@ -1,0 +1,47 @@
+/// What a peer tells the collaboration about itself: the DHT record that makes
+/// it discoverable, and the same as a direct frame to connected peers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "messages/contact.hpp"
+
+namespace potluck {
+
+/// What a peer is doing. The values are on the wire: append only.
+enum class phase : std::uint8_t {
+  joining = 0,      ///< Fetching settings or state; cannot average yet.
+  accumulating = 1, ///< Computing gradients for its step.
+  matchmaking = 2,  ///< Its gradient is frozen; a group is being formed.
+  averaging = 3,    ///< In a round.
+  waiting = 4,      ///< Has nothing to compute (its shard is done, auxiliary).
+  finished = 5,     ///< The run's last step is applied.
+};
+
+std::string to_string(phase x);
+
+struct progress_report {
+  peer_id id;
+  /// Where the peer listens. An empty host means: as seen from its connection.
+  address where;
+  potluck::role role = potluck::role::trainer;
+  potluck::phase phase = potluck::phase::joining;
+  /// Digest of the run's charter; empty while the sender has none yet.
+  digest charter;
+  /// Optimizer steps applied to the parameters that the peer holds.
+  std::uint64_t step = 0;
+  /// Samples counted in all of those steps: the length of its history.
+  std::uint64_t history_samples = 0;
+  /// Digest of parameters and optimizer statistics after `step`.
+  potluck::digest state;
+  /// Samples accumulated for the next step.
+  std::uint64_t samples = 0;
+  double samples_per_second = 0;
+  double upload_bytes_per_second = 0;
+  double download_bytes_per_second = 0;
+  /// Mean loss of the samples accumulated; 0 when there are none.
+  double loss = 0;
+};
+
+} // namespace potluck

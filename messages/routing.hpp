@@ -1,0 +1,59 @@
+/// Kademlia's conversation (Maymounkov and Mazieres 2002): ping, find a node,
+/// store a record, find a record. Every request carries a token that its answer
+/// repeats.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/contact.hpp"
+
+namespace potluck {
+
+/// One value in the DHT. Values of one `key` are told apart by `subkey`, so that
+/// many peers can publish under one key (hivemind calls this a dictionary).
+/// Life is relative, so that peers' clocks need not agree.
+struct dht_record {
+  record_key key;
+  std::string subkey;        ///< Usually the publisher's id, raw bytes.
+  std::string value;         ///< Opaque bytes.
+  std::uint32_t lives_ms = 0; ///< Remaining life in milliseconds. Not zero.
+};
+
+struct routing_ping {
+  std::uint64_t token = 0;
+};
+struct routing_pong {
+  std::uint64_t token = 0;
+};
+
+struct find_nodes {
+  std::uint64_t token = 0;
+  record_key target;
+};
+struct nodes_found {
+  std::uint64_t token = 0;
+  std::vector<contact> nodes; ///< Closest first; at most the bucket size.
+};
+
+struct store_records {
+  std::uint64_t token = 0;
+  std::vector<dht_record> records;
+};
+struct records_stored {
+  std::uint64_t token = 0;
+  std::uint32_t accepted = 0; ///< How many of the records were kept.
+};
+
+struct find_records {
+  std::uint64_t token = 0;
+  record_key key;
+};
+struct records_found {
+  std::uint64_t token = 0;
+  std::vector<dht_record> records; ///< What the answerer stores; may be empty.
+  std::vector<contact> nodes;      ///< Its closest nodes to the key.
+};
+
+} // namespace potluck

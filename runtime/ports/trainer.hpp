@@ -1,0 +1,66 @@
+/// What the actors need of a model: a gradient for some samples.
+///
+/// Implemented in models/ with LibTorch; tests use a few lines of arithmetic.
+/// The trainer holds no training state: parameters come in and gradients go out
+/// as flat float32 vectors laid out by `layout()`. Initialization and the
+/// optimizer are not its business: they must give the same bits everywhere.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "runtime/state/charter.hpp"
+#include "runtime/state/model_layout.hpp"
+
+namespace potluck {
+
+/// Which samples to compute. Samples are numbered from 0 in an endless shuffled
+/// stream that `order_seed` fixes: same seed and number, same sample, same
+/// masked tokens, on every machine that holds the same data.
+struct batch_request {
+  std::uint64_t order_seed = 0;
+  std::uint64_t first_sample = 0;
+  std::uint32_t samples = 0;
+  std::uint32_t stride = 1; ///< Takes first, first + stride, ...
+};
+
+struct batch_result {
+  std::uint32_t samples = 0; ///< Fewer than asked when `cancelled` became true.
+  double loss_sum = 0;       ///< Sum of the samples' losses.
+};
+
+struct evaluation {
+  std::uint64_t samples = 0;
+  double loss = 0;            ///< Mean over samples.
+  double token_accuracy = 0;  ///< Of masked tokens, 0 to 1.
+};
+
+class trainer {
+public:
+  virtual ~trainer() = default;
+
+  virtual const model_layout& layout() const = 0;
+
+  /// Adds to `gradient` the *sum* over the samples of the gradient of each
+  /// sample's loss at `parameters`. Both hold `layout().values()` floats.
+  /// Throws std::exception on failure; then `gradient` is unspecified.
+  virtual batch_result accumulate(const batch_request& request,
+                                  const float* parameters, float* gradient,
+                                  const std::atomic<bool>& cancelled)
+    = 0;
+
+  /// Loss and accuracy over `samples` samples of the stream `order_seed`.
+  virtual evaluation evaluate(const float* parameters, std::uint64_t order_seed,
+                              std::uint64_t samples)
+    = 0;
+};
+
+/// Opens the data and builds the model that a charter asks for. Blocking.
+/// Throws std::runtime_error with one sentence for a person.
+using trainer_factory
+  = std::function<std::unique_ptr<trainer>(const charter&)>;
+
+} // namespace potluck

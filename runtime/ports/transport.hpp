@@ -1,0 +1,86 @@
+/// What the actors need of a network: connections that carry frames in order.
+///
+/// Implemented over libuv (runtime/uv) and, later, over virtual time. All calls
+/// may come from any thread and return at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "messages/contact.hpp"
+#include "messages/expected.hpp"
+#include "messages/message.hpp"
+
+namespace potluck {
+
+/// A connection of one transport; never used twice, never zero.
+using connection_id = std::uint64_t;
+
+/// A head (see messages/codec.hpp) and the bulk bytes behind it. The body is
+/// sent from where it lies and released when the kernel has it.
+struct outgoing_frame {
+  std::vector<std::uint8_t> head;
+  shared_bytes body;
+};
+
+struct incoming_frame {
+  std::vector<std::uint8_t> head;
+  /// Read from the socket straight into this buffer, 64-byte aligned. Credit
+  /// follows its life: while buffers of a connection are held above a high
+  /// mark, the connection is not read.
+  shared_bytes body;
+};
+
+/// Called on the transport's own thread: hand over, do not work.
+class transport_listener {
+public:
+  virtual ~transport_listener() = default;
+
+  /// Somebody connected to us. `remote` is what the socket says.
+  virtual void on_accepted(connection_id id, const address& remote) = 0;
+
+  /// `dial` succeeded.
+  virtual void on_connected(connection_id id, const address& remote) = 0;
+
+  virtual void on_frame(connection_id id, incoming_frame frame) = 0;
+
+  /// The last word on `id`: the dial failed, the other side closed, a frame was
+  /// malformed, or we closed it. Called exactly once per connection.
+  virtual void on_closed(connection_id id, const std::string& reason) = 0;
+};
+
+/// Counters since the start, for measuring lines.
+struct transport_traffic {
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+class transport {
+public:
+  virtual ~transport() = default;
+
+  /// Set once, before anything else. The listener must outlive `stop()`.
+  virtual void start(std::shared_ptr<transport_listener> listener) = 0;
+
+  /// Accepts connections on `where` (port 0: any free one) and says which
+  /// address was bound. Fails with a sentence, for instance when in use.
+  virtual expected<address> listen(const address& where) = 0;
+
+  /// Connects in the background; the result is `on_connected` or `on_closed`.
+  virtual connection_id dial(const address& where) = 0;
+
+  /// Queues a frame. Frames of one connection arrive in order or not at all.
+  virtual void send(connection_id id, outgoing_frame frame) = 0;
+
+  /// Closes when what is queued has been written, at most `linger_ms` later.
+  virtual void close(connection_id id, std::uint32_t linger_ms = 200) = 0;
+
+  virtual transport_traffic traffic() const = 0;
+
+  /// Closes everything, waits for the thread's end; no call-back comes after.
+  virtual void stop() = 0;
+};
+
+} // namespace potluck

@@ -1,0 +1,93 @@
+/// What all peers of a run must agree on before they can train together: the
+/// model, the hyperparameters, the tokenizer. Fixed for the run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/expected.hpp"
+#include "messages/handshake.hpp"
+#include "messages/ids.hpp"
+
+namespace potluck {
+
+/// Numbers that shape the model and its training. Every field has one line in
+/// `charter_fields()`, from which printing, parsing and comparison follow.
+struct run_settings {
+  std::string run = "potluck";
+  std::string model = "albert";
+
+  std::uint32_t vocabulary = 2000;   ///< Tokens, specials included.
+  std::uint32_t sequence_length = 64; ///< Tokens a sample.
+  std::uint32_t embedding_size = 64;
+  std::uint32_t hidden_size = 128;
+  std::uint32_t intermediate_size = 512;
+  std::uint32_t layers = 4;          ///< Applications of the shared layer.
+  std::uint32_t heads = 4;
+  double mask_probability = 0.15;
+
+  std::uint64_t target_batch = 256;  ///< Samples behind one step (paper: B).
+  std::uint64_t steps = 1000;        ///< The run ends after this many.
+  std::uint64_t warmup_steps = 100;
+  double learning_rate = 0.00176;    ///< Peak, after warm-up.
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-6;
+  double weight_decay = 0.01;
+  double clip_norm = 1.0;            ///< Of the mean gradient; 0 for none.
+
+  std::uint64_t seed = 1;            ///< Of initialization and data order.
+  std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
+};
+
+/// Settings and tokenizer, with their digest.
+class charter {
+public:
+  charter() = default;
+  charter(run_settings settings, std::string tokenizer);
+
+  const run_settings& settings() const {
+    return settings_;
+  }
+  /// The tokenizer's model, as its library writes it; may be empty.
+  const std::string& tokenizer() const {
+    return tokenizer_;
+  }
+  /// Over settings and tokenizer. Empty for a default-constructed charter.
+  const potluck::digest& digest() const {
+    return digest_;
+  }
+
+  /// The settings as text, in a fixed order, with the tokenizer's digest last.
+  std::vector<setting> table() const;
+
+  /// The bytes that peers exchange and checkpoints contain.
+  std::string to_bytes() const;
+  static expected<charter> from_bytes(const std::string& bytes);
+
+private:
+  run_settings settings_;
+  std::string tokenizer_;
+  potluck::digest digest_;
+};
+
+/// Sets the field called `name` (as in `charter::table`, for instance
+/// "target-batch") from text. Fails with a sentence on an unknown name or a
+/// value outside the field's limits.
+expected<bool> assign(run_settings& settings, const std::string& name,
+                      const std::string& value);
+
+/// The settings as `{name, text}` in declaration order.
+std::vector<setting> to_table(const run_settings& settings);
+
+/// A sentence when the settings cannot make a model (heads do not divide the
+/// hidden size, steps is zero, ...); empty when they can.
+std::string problem_with(const run_settings& settings);
+
+/// What differs, for a person: "target-batch is 256 here and 512 there". Empty
+/// when nothing does.
+std::string differences(const std::vector<setting>& here,
+                        const std::vector<setting>& there);
+
+} // namespace potluck
