@@ -35,6 +35,9 @@ struct hello {
   /// Where the sender accepts connections; 0 when it does not. The host is
   /// what the other side sees of the connection.
   std::uint16_t listen_port = 0;
+  /// The receiver's host as the sender sees it, so that a peer learns under
+  /// which address others reach it. May be empty.
+  std::string seen_host;
   /// Digest of the run's charter; empty while the sender has none yet.
   digest charter;
   /// The settings behind that digest, so that a refusal can name a difference.

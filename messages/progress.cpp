@@ -16,6 +16,8 @@ std::string to_string(phase x) {
       return "waiting";
     case phase::finished:
       return "finished";
+    case phase::founding:
+      return "founding";
   }
   return "unknown";
 }

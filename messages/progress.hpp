@@ -17,6 +17,7 @@ enum class phase : std::uint8_t {
   averaging = 3,    ///< In a round.
   waiting = 4,      ///< Has nothing to compute (its shard is done, auxiliary).
   finished = 5,     ///< The run's last step is applied.
+  founding = 6,     ///< Preparing the run's charter; others wait for it.
 };
 
 std::string to_string(phase x);

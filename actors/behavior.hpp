@@ -1,0 +1,56 @@
+/// From an actor's interface to its behavior: one `on` per message.
+///
+/// Every actor here is a state class with `init(self, config)` and a member
+/// `on(...)` per message of its handle. Missing one is a compile error, so the
+/// interface in interfaces.hpp stays the truth.
+#pragma once
+
+#include <type_traits>
+
+#include <caf/all.hpp>
+
+namespace potluck {
+
+namespace detail {
+
+template <class Self, class... Inputs>
+auto to_state(Self self, caf::detail::type_list<Inputs...>) {
+  return [self](const Inputs&... xs) { self->state.on(xs...); };
+}
+
+template <class Handle>
+struct reactions;
+
+template <class... Signatures>
+struct reactions<caf::typed_actor<Signatures...>> {
+  template <class Self>
+  static typename caf::typed_actor<Signatures...>::behavior_type
+  of(Self self) {
+    return {to_state(self, typename Signatures::input_types{})...};
+  }
+};
+
+template <class State, class = void>
+struct hears_downs : std::false_type {};
+
+template <class State>
+struct hears_downs<State, std::void_t<decltype(std::declval<State&>().on_down(
+                            std::declval<const caf::down_msg&>()))>>
+  : std::true_type {};
+
+} // namespace detail
+
+/// Initializes `self->state` from `config` and returns the behavior that
+/// forwards every message of `Handle` to it, down messages included when the
+/// state has an `on_down`.
+template <class Handle, class State, class Config>
+typename Handle::behavior_type
+behave(typename Handle::template stateful_pointer<State> self, Config config) {
+  if constexpr (detail::hears_downs<State>::value)
+    self->set_down_handler(
+      [self](caf::down_msg& x) { self->state.on_down(x); });
+  self->state.init(self, std::move(config));
+  return detail::reactions<Handle>::of(self);
+}
+
+} // namespace potluck

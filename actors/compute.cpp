@@ -1,0 +1,208 @@
+#include "actors/compute.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "actors/behavior.hpp"
+
+namespace potluck {
+
+namespace {
+
+void advance(training_state& state, std::uint64_t samples) {
+  ++state.step;
+  state.history_samples += samples;
+  remember_digest(state);
+}
+
+} // namespace
+
+struct compute_state::workshop {
+  compute_config config;
+  std::unique_ptr<trainer> model;
+  std::unique_ptr<optimizer> optimize;
+  std::shared_ptr<std::vector<float>> gradient;
+  std::uint64_t step = 0; ///< The step that `gradient` is for.
+
+  training_state& state() {
+    return *config.vault->state;
+  }
+
+  /// The gradient, ours alone: a round may still be sending the old one.
+  std::vector<float>& own_gradient() {
+    if (gradient.use_count() > 1)
+      gradient = std::make_shared<std::vector<float>>(*gradient);
+    return *gradient;
+  }
+
+  void clear_gradient() {
+    if (gradient && gradient.use_count() == 1)
+      std::fill(gradient->begin(), gradient->end(), 0.0f);
+    else
+      gradient
+        = std::make_shared<std::vector<float>>(model->layout().values(), 0.0f);
+  }
+
+  state_changed describe() const {
+    const auto& s = *config.vault->state;
+    state_changed x;
+    x.step = s.step;
+    x.history_samples = s.history_samples;
+    x.state = s.recent.front();
+    x.gradient_values = s.parameters.size();
+    return x;
+  }
+};
+
+template <class Job>
+void compute_state::post(Job job) {
+  auto outbox = caf::actor_cast<compute_actor>(self_);
+  thread_->post([job = std::move(job), shop = workshop_, outbox] {
+    try {
+      job(*shop, outbox);
+    } catch (const std::exception& e) {
+      caf::anon_send(outbox, work_failed{e.what()});
+    }
+  });
+}
+
+void compute_state::init(compute_actor::pointer self, compute_config config) {
+  self_ = self;
+  workshop_ = std::make_shared<workshop>();
+  auto niceness = config.niceness;
+  workshop_->config = std::move(config);
+  thread_ = std::make_unique<worker>(niceness);
+  post([](workshop& shop, const compute_actor& outbox) {
+    const auto& settings = shop.config.agreed.settings();
+    shop.model = shop.config.make_trainer(shop.config.agreed);
+    shop.optimize
+      = std::make_unique<optimizer>(settings, shop.config.threads);
+    const auto& layout = shop.model->layout();
+    auto& state = shop.config.vault->state;
+    if (!state)
+      state = std::make_shared<training_state>(
+        initial_state(layout, settings.seed));
+    if (state->parameters.size() != layout.values())
+      throw std::runtime_error(
+        "The training state does not fit the model; remove the checkpoint or "
+        "use the settings that it was made with.");
+    if (state->recent.empty())
+      remember_digest(*state);
+    shop.clear_gradient();
+    caf::anon_send(outbox, shop.describe());
+  });
+}
+
+compute_state::~compute_state() {
+  cancelled_->store(true);
+}
+
+void compute_state::on(const wiring& w) {
+  wired_ = w;
+  if (first_state_ && wired_.conductor) {
+    self_->send(wired_.conductor, *first_state_);
+    if (wired_.state_keeper)
+      self_->send(wired_.state_keeper, *first_state_);
+  }
+}
+
+void compute_state::on(const compute_batch& x) {
+  post([x, cancelled = cancelled_](workshop& shop,
+                                   const compute_actor& outbox) {
+    auto begin = std::chrono::steady_clock::now();
+    batch_done done;
+    done.step = x.step;
+    if (x.step == shop.state().step)
+      done.result
+        = shop.model->accumulate(x.request, shop.state().parameters.data(),
+                                 shop.own_gradient().data(), *cancelled);
+    done.seconds = std::chrono::duration<double>(
+                     std::chrono::steady_clock::now() - begin)
+                     .count();
+    caf::anon_send(outbox, done);
+  });
+}
+
+void compute_state::on(const batch_done& x) {
+  self_->send(wired_.conductor, x);
+}
+
+void compute_state::on(const lend_gradient&) {
+  post([](workshop& shop, const compute_actor& outbox) {
+    caf::anon_send(outbox, gradient_lent{shop.gradient});
+  });
+}
+
+void compute_state::on(const gradient_lent& x) {
+  self_->send(wired_.conductor, x);
+}
+
+void compute_state::on(const drop_gradient&) {
+  post([](workshop& shop, const compute_actor&) { shop.clear_gradient(); });
+}
+
+void compute_state::on(const apply_mean& x) {
+  post([x](workshop& shop, const compute_actor& outbox) {
+    auto& state = shop.state();
+    std::string problem;
+    if (x.step != state.step || x.mean->size() != state.parameters.size())
+      problem = "the mean is for another step";
+    else if (shop.optimize->apply(
+               shop.model->layout(), state.parameters.data(),
+               state.first_moment.data(), state.second_moment.data(),
+               x.mean->data(), state.step + 1)
+             != optimizer::verdict::applied)
+      problem = "the mean gradient is not finite";
+    else
+      advance(state, x.samples);
+    shop.clear_gradient();
+    auto news = shop.describe();
+    news.applied = problem.empty();
+    news.problem = problem;
+    caf::anon_send(outbox, news);
+  });
+}
+
+void compute_state::on(const adopt_state& x) {
+  post([x](workshop& shop, const compute_actor& outbox) {
+    if (x.state->parameters.size() != shop.model->layout().values())
+      throw std::runtime_error("the downloaded state does not fit the model");
+    if (x.state->recent.empty())
+      remember_digest(*x.state);
+    shop.config.vault->state = x.state;
+    shop.clear_gradient();
+    caf::anon_send(outbox, shop.describe());
+  });
+}
+
+void compute_state::on(const take_snapshot&) {
+  post([](workshop& shop, const compute_actor& outbox) {
+    caf::anon_send(outbox, snapshot_taken{std::make_shared<training_state>(
+                             shop.state())});
+  });
+}
+
+void compute_state::on(const snapshot_taken& x) {
+  if (wired_.state_keeper)
+    self_->send(wired_.state_keeper, x);
+}
+
+void compute_state::on(const state_changed& x) {
+  first_state_ = x;
+  if (wired_.conductor)
+    self_->send(wired_.conductor, x);
+  if (wired_.state_keeper)
+    self_->send(wired_.state_keeper, x);
+}
+
+void compute_state::on(const work_failed& x) {
+  self_->quit(caf::make_error(caf::sec::runtime_error, x.sentence));
+}
+
+compute_actor::behavior_type
+compute(compute_actor::stateful_pointer<compute_state> self,
+        compute_config config) {
+  return behave<compute_actor, compute_state>(self, std::move(config));
+}
+
+} // namespace potluck

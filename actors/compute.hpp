@@ -1,0 +1,74 @@
+/// Compute: in front of the thread that holds the model.
+///
+/// Gradients, optimizer steps and copies of the training state are jobs on one
+/// worker thread, done in the order in which they were asked for. What a job
+/// yields goes to the conductor. A trainer that throws ends this actor; the
+/// supervisor starts another, which finds the training state in the vault.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "actors/interfaces.hpp"
+#include "actors/worker.hpp"
+#include "runtime/optimizer/lamb.hpp"
+
+namespace potluck {
+
+/// The training state of a peer, which outlives a restart of its actors.
+/// Touched by the worker thread only.
+struct state_vault {
+  std::shared_ptr<training_state> state; ///< Null before the first.
+};
+
+struct compute_config {
+  charter agreed;
+  trainer_factory make_trainer;
+  std::shared_ptr<state_vault> vault;
+  int niceness = 5;
+  unsigned threads = 1; ///< Of the optimizer step.
+};
+
+class compute_state {
+public:
+  ~compute_state();
+  void init(compute_actor::pointer self, compute_config config);
+
+  void on(const wiring& w);
+  void on(const compute_batch& x);
+  void on(const batch_done& x);
+  void on(const lend_gradient&);
+  void on(const gradient_lent& x);
+  void on(const drop_gradient&);
+  void on(const apply_mean& x);
+  void on(const adopt_state& x);
+  void on(const take_snapshot&);
+  void on(const snapshot_taken& x);
+  void on(const state_changed& x);
+  void on(const work_failed& x);
+
+private:
+  /// What only the worker thread touches.
+  struct workshop;
+
+  /// Runs `job(workshop, outbox)` on the worker thread; what it throws ends
+  /// this actor.
+  template <class Job>
+  void post(Job job);
+
+  compute_actor::pointer self_ = nullptr;
+  wiring wired_;
+  bool wired_once_ = false;
+  /// What became known before the conductor did.
+  std::optional<state_changed> first_state_;
+  std::shared_ptr<std::atomic<bool>> cancelled_
+    = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<workshop> workshop_;
+  std::unique_ptr<worker> thread_;
+};
+
+compute_actor::behavior_type
+compute(compute_actor::stateful_pointer<compute_state> self,
+        compute_config config);
+
+} // namespace potluck

@@ -1,0 +1,264 @@
+#include "actors/gateway.hpp"
+
+#include "actors/behavior.hpp"
+#include "actors/session.hpp"
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/handshake.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Turns the transport's call-backs, which come on its own thread, into mail.
+class mail_listener : public transport_listener {
+public:
+  explicit mail_listener(gateway_actor gateway) : gateway_(std::move(gateway)) {
+  }
+  void on_accepted(connection_id id, const address& remote) override {
+    caf::anon_send(gateway_, connection_accepted{id, remote});
+  }
+  void on_connected(connection_id id, const address& remote) override {
+    caf::anon_send(gateway_, connection_opened{id, remote});
+  }
+  void on_frame(connection_id id, incoming_frame frame) override {
+    caf::anon_send(gateway_, frame_arrived{id, std::move(frame)});
+  }
+  void on_closed(connection_id id, const std::string& reason) override {
+    caf::anon_send(gateway_, connection_closed{id, reason});
+  }
+
+private:
+  gateway_actor gateway_;
+};
+
+} // namespace
+
+void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
+  self_ = self;
+  config_ = std::move(config);
+  network_ = config_.make_transport();
+  network_->start(
+    std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self)));
+  auto bound = network_->listen(config_.listen);
+  if (!bound) {
+    self_->send(config_.observer, peer_over{bound.error(), true});
+    return;
+  }
+  config_.introduction.listen_port = bound->port;
+  self_->send(config_.supervisor, gateway_ready{*bound});
+  self_->delayed_send(self_, limits::handshake_check, tick{});
+}
+
+gateway_state::~gateway_state() {
+  // Ends the transport's thread and drops its listener, which holds us alive.
+  if (network_)
+    network_->stop();
+}
+
+void gateway_state::on(const wiring& w) {
+  wired_ = w;
+  for (auto& [id, session] : sessions_)
+    self_->send(session, w);
+}
+
+void gateway_state::greet(connection_id id, const address& remote) {
+  config_.introduction.seen_host = remote.host;
+  network_->send(id, {encode(config_.introduction), {}});
+}
+
+void gateway_state::on(const connection_accepted& x) {
+  if (leaving_ || links_.size() >= limits::connections) {
+    network_->close(x.id, 0);
+    return;
+  }
+  links_[x.id] = {x.remote, false, {}, {}, self_->clock().now()};
+  greet(x.id, x.remote);
+}
+
+void gateway_state::on(const connection_opened& x) {
+  auto i = links_.find(x.id);
+  if (i == links_.end()) {
+    network_->close(x.id, 0);
+    return;
+  }
+  i->second.since = self_->clock().now();
+  greet(x.id, x.remote);
+}
+
+void gateway_state::on(const connection_closed& x) {
+  auto i = links_.find(x.id);
+  if (i == links_.end())
+    return;
+  auto gone = i->second;
+  links_.erase(i);
+  if (!gone.peer.empty()) {
+    if (auto s = sessions_.find(gone.peer); s != sessions_.end())
+      self_->send(s->second, x);
+  } else if (gone.dialled) {
+    give_up(gone.remote, gone.expected, x.reason);
+  }
+  if (leaving_ && links_.empty())
+    self_->quit();
+}
+
+void gateway_state::give_up(const address& where, const peer_id& expected,
+                            const std::string& reason) {
+  waiting_.erase(expected);
+  if (wired_.roster)
+    self_->send(wired_.roster, dial_failed{where, expected, reason});
+  if (wired_.router)
+    self_->send(wired_.router, dial_failed{where, expected, reason});
+}
+
+void gateway_state::on(const frame_arrived& x) {
+  auto i = links_.find(x.id);
+  if (i == links_.end())
+    return;
+  auto& l = i->second;
+  if (!l.peer.empty()) {
+    if (auto s = sessions_.find(l.peer); s != sessions_.end())
+      self_->send(s->second, x);
+    return;
+  }
+  auto content
+    = decode(x.frame.head.data(), x.frame.head.size(), x.frame.body.size);
+  if (!content) {
+    network_->close(x.id, 0);
+    return;
+  }
+  if (auto theirs = std::get_if<hello>(&*content)) {
+    auto sentence = objection(config_.introduction, *theirs);
+    if (sentence.empty())
+      welcome(x.id, l, *theirs);
+    else
+      refuse(x.id, l, sentence);
+  } else if (auto no = std::get_if<refusal>(&*content)) {
+    if (wired_.roster)
+      self_->send(wired_.roster, peer_refused{l.remote, no->sentence, false});
+    network_->close(x.id, 0);
+  } else {
+    network_->close(x.id, 0);
+  }
+}
+
+void gateway_state::refuse(connection_id id, const link& l,
+                           const std::string& sentence) {
+  network_->send(id, {encode(refusal{sentence}), {}});
+  network_->close(id);
+  if (wired_.roster)
+    self_->send(wired_.roster, peer_refused{l.remote, sentence, true});
+}
+
+void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
+  l.peer = theirs.id;
+  if (!l.expected.empty() && l.expected != theirs.id)
+    waiting_.erase(l.expected);
+  auto& session = sessions_[theirs.id];
+  if (session) {
+    self_->send(session, connection_added{id});
+    return;
+  }
+  peer_joined news;
+  news.who = {theirs.id, {l.remote.host, theirs.listen_port}};
+  news.role = theirs.role;
+  news.run = theirs.run;
+  news.charter = theirs.charter;
+  news.seen_host = theirs.seen_host;
+  session = self_->spawn(
+    potluck::session,
+    session_config{news.who, id, network_,
+                   caf::actor_cast<gateway_actor>(self_)});
+  self_->monitor(session);
+  self_->send(session, wired_);
+  if (wired_.roster)
+    self_->send(wired_.roster, news, session);
+  auto queue = waiting_.find(theirs.id);
+  if (queue == waiting_.end())
+    return;
+  for (auto& content : queue->second)
+    self_->send(session, parcel{theirs.id, std::move(content), {}});
+  waiting_.erase(queue);
+}
+
+void gateway_state::on(const parcel& x) {
+  if (auto s = sessions_.find(x.to); s != sessions_.end())
+    self_->send(s->second, x);
+}
+
+void gateway_state::on(const call& x) {
+  if (auto s = sessions_.find(x.to.id); s != sessions_.end()) {
+    self_->send(s->second, parcel{x.to.id, x.content, {}});
+    return;
+  }
+  if (leaving_ || x.to.id == config_.introduction.id || x.to.where.port == 0)
+    return;
+  auto [queue, fresh] = waiting_.try_emplace(x.to.id);
+  if (queue->second.size() < limits::messages_waiting_for_a_dial)
+    queue->second.push_back(x.content);
+  if (fresh)
+    dial(x.to.where, x.to.id);
+}
+
+void gateway_state::on(const dial_address& x) {
+  if (!leaving_)
+    dial(x.where, {});
+}
+
+void gateway_state::dial(const address& where, const peer_id& expected) {
+  if (links_.size() >= limits::connections) {
+    give_up(where, expected, "too many connections are open");
+    return;
+  }
+  auto id = network_->dial(where);
+  links_[id] = {where, true, expected, {}, self_->clock().now()};
+}
+
+void gateway_state::on(const charter_known& x) {
+  config_.introduction.charter = x.id;
+  config_.introduction.settings = x.settings;
+}
+
+void gateway_state::on(const drop_peer& x) {
+  if (auto s = sessions_.find(x.id); s != sessions_.end())
+    self_->send(s->second, leave_run{x.reason});
+}
+
+void gateway_state::on(const leave_run& x) {
+  leaving_ = true;
+  for (auto& [id, session] : sessions_)
+    self_->send(session, x);
+  for (auto& [id, l] : links_)
+    if (l.peer.empty())
+      network_->close(id, 0);
+  if (links_.empty())
+    self_->quit();
+}
+
+void gateway_state::on(const tick&) {
+  auto now = self_->clock().now();
+  for (auto& [id, l] : links_)
+    if (l.peer.empty() && now - l.since > limits::handshake_patience)
+      network_->close(id, 0);
+  self_->delayed_send(self_, limits::handshake_check, tick{});
+}
+
+void gateway_state::on_down(const caf::down_msg& x) {
+  for (auto i = sessions_.begin(); i != sessions_.end(); ++i)
+    if (i->second.address() == x.source) {
+      auto peer = i->first;
+      sessions_.erase(i);
+      for (auto& [id, l] : links_)
+        if (l.peer == peer)
+          network_->close(id);
+      return;
+    }
+}
+
+gateway_actor::behavior_type
+gateway(gateway_actor::stateful_pointer<gateway_state> self,
+        gateway_config config) {
+  return behave<gateway_actor, gateway_state>(self, std::move(config));
+}
+
+} // namespace potluck

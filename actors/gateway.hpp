@@ -1,0 +1,78 @@
+/// The gateway: this peer's door to the network.
+///
+/// Owns the transport. A connection whose `hello` is welcome belongs to the
+/// session of its peer; the gateway only moves frames between the two. It knows
+/// nothing of what the frames mean.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "actors/interfaces.hpp"
+
+namespace potluck {
+
+struct gateway_config {
+  /// What this peer says first; the charter is filled in when it is known.
+  hello introduction;
+  address listen;
+  /// Every start of the gateway gets a transport of its own.
+  std::function<std::unique_ptr<transport>()> make_transport;
+  supervisor_actor supervisor;
+  observer_actor observer;
+};
+
+class gateway_state {
+public:
+  gateway_state() = default;
+
+  void init(gateway_actor::pointer self, gateway_config config);
+  ~gateway_state();
+
+  void on(const wiring& w);
+  void on(const connection_accepted& x);
+  void on(const connection_opened& x);
+  void on(const connection_closed& x);
+  void on(const frame_arrived& x);
+  void on(const parcel& x);
+  void on(const call& x);
+  void on(const dial_address& x);
+  void on(const charter_known& x);
+  void on(const drop_peer& x);
+  void on(const leave_run& x);
+  void on(const tick&);
+  void on_down(const caf::down_msg& x);
+
+private:
+  /// A connection; `peer` is empty until its hello was welcome.
+  struct link {
+    address remote;
+    bool dialled = false;
+    peer_id expected; ///< Whom we meant to dial; empty when unknown.
+    peer_id peer;
+    caf::actor_clock::time_point since;
+  };
+
+  void greet(connection_id id, const address& remote);
+  void welcome(connection_id id, link& l, const hello& theirs);
+  void refuse(connection_id id, const link& l, const std::string& sentence);
+  void dial(const address& where, const peer_id& expected);
+  void give_up(const address& where, const peer_id& expected,
+               const std::string& reason);
+
+  gateway_actor::pointer self_ = nullptr;
+  gateway_config config_;
+  std::shared_ptr<transport> network_;
+  wiring wired_;
+  std::map<connection_id, link> links_;
+  std::map<peer_id, session_actor> sessions_;
+  /// Messages for peers that are being dialled, a bounded number each.
+  std::map<peer_id, std::vector<message>> waiting_;
+  bool leaving_ = false;
+};
+
+gateway_actor::behavior_type
+gateway(gateway_actor::stateful_pointer<gateway_state> self,
+        gateway_config config);
+
+} // namespace potluck

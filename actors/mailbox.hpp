@@ -1,0 +1,389 @@
+/// What the actors of one peer say to each other: plain structs, none of which
+/// ever leaves the process (peers talk through messages/, over the transport).
+///
+/// All of them are therefore declared to CAF as local-only; sending one to
+/// another process would be a bug, and CAF refuses it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <caf/all.hpp>
+
+#include "messages/message.hpp"
+#include "runtime/averaging/chunk_map.hpp"
+#include "runtime/event_log.hpp"
+#include "runtime/planning/share_plan.hpp"
+#include "runtime/ports/trainer.hpp"
+#include "runtime/ports/transport.hpp"
+#include "runtime/state/training_state.hpp"
+
+namespace potluck {
+
+// ---- time ------------------------------------------------------------------
+
+/// An actor's own periodic or delayed wake-up.
+struct tick {};
+/// A deadline that an actor set itself; `number` tells it from older ones.
+struct deadline_passed {
+  std::uint64_t number = 0;
+};
+
+// ---- transport to gateway ---------------------------------------------------
+
+struct connection_accepted {
+  connection_id id = 0;
+  address remote;
+};
+struct connection_opened {
+  connection_id id = 0;
+  address remote;
+};
+struct connection_closed {
+  connection_id id = 0;
+  std::string reason;
+};
+struct frame_arrived {
+  connection_id id = 0;
+  incoming_frame frame;
+};
+
+// ---- post: between actors and remote peers ----------------------------------
+
+/// A verified message from a connected peer.
+struct letter {
+  peer_id from;
+  message content;
+  shared_bytes body;
+};
+/// A message to a connected peer. To anybody else it is dropped: who sends it
+/// hears of lost peers through `peer_left`.
+struct parcel {
+  peer_id to;
+  message content;
+  shared_bytes body;
+};
+/// A message to a peer that may have to be dialled first.
+struct call {
+  contact to;
+  message content;
+};
+/// Dial an address whose peer is not known yet.
+struct dial_address {
+  address where;
+};
+/// A dial came to nothing.
+struct dial_failed {
+  address where;
+  peer_id expected; ///< Empty when only the address was known.
+  std::string reason;
+};
+/// The gateway listens on `bound`; its host may stand for any interface.
+struct gateway_ready {
+  address bound;
+};
+/// Another connection to a session's peer.
+struct connection_added {
+  connection_id id = 0;
+};
+/// Say goodbye to everybody and close.
+struct leave_run {
+  std::string reason;
+};
+/// End the session with this peer.
+struct drop_peer {
+  peer_id id;
+  std::string reason;
+};
+
+// ---- roster: who is there ----------------------------------------------------
+
+struct peer_joined {
+  contact who;
+  potluck::role role = potluck::role::trainer;
+  std::string run;
+  digest charter;
+  /// This peer's own host, as the other one sees it.
+  std::string seen_host;
+};
+struct peer_left {
+  peer_id id;
+  std::string reason;
+  bool orderly = false; ///< It said goodbye.
+};
+/// A fresh report of another peer, directly or through the DHT.
+struct report_heard {
+  progress_report report;
+};
+/// What this peer wants others to know; sent on when it changes.
+struct own_report {
+  progress_report report;
+  bool urgent = false; ///< Tell connected peers now, not at the next tick.
+};
+/// A remote peer refuses us, or we it; `sentence` says what to do.
+struct peer_refused {
+  address where;
+  std::string sentence;
+  bool by_us = false;
+};
+
+// ---- router -------------------------------------------------------------------
+
+struct publish_record {
+  dht_record record;
+};
+struct records_looked_up {
+  record_key key;
+  std::vector<dht_record> records;
+  /// Nodes that answered, this one excluded.
+  std::uint32_t answers = 0;
+};
+/// The record reached this many other nodes.
+struct record_published {
+  record_key key;
+  std::uint32_t copies = 0;
+};
+
+// ---- charter --------------------------------------------------------------------
+
+/// The run's settings are agreed: the rest of the peer can start.
+struct charter_agreed {
+  charter agreed;
+  bool founded = false; ///< By this peer.
+};
+/// What the handshake shows of us, kept by the gateway.
+struct charter_known {
+  digest id;
+  std::vector<setting> settings;
+};
+struct proposal_ready {
+  charter proposed;
+};
+struct proposal_failed {
+  std::string sentence;
+};
+
+// ---- compute ----------------------------------------------------------------------
+
+struct compute_batch {
+  std::uint64_t step = 0; ///< The step whose gradient this belongs to.
+  batch_request request;
+};
+struct batch_done {
+  std::uint64_t step = 0;
+  batch_result result;
+  double seconds = 0;
+};
+struct gradient_lent {
+  std::shared_ptr<const std::vector<float>> gradient;
+};
+struct lend_gradient {};
+/// Forget the accumulated gradient.
+struct drop_gradient {};
+struct apply_mean {
+  std::uint64_t step = 0;    ///< The step that the mean completes.
+  std::uint64_t samples = 0; ///< Behind the mean.
+  std::shared_ptr<const std::vector<float>> mean;
+};
+/// The training state that compute now holds.
+struct state_changed {
+  std::uint64_t step = 0;
+  std::uint64_t history_samples = 0;
+  digest state;
+  std::uint64_t gradient_values = 0;
+  bool applied = false;  ///< By an optimizer step, not by loading.
+  std::string problem;   ///< Not empty: the mean was refused, nothing changed.
+};
+/// Replace the training state; the accumulated gradient is dropped.
+struct adopt_state {
+  std::shared_ptr<training_state> state;
+};
+struct take_snapshot {};
+struct snapshot_taken {
+  std::shared_ptr<const training_state> state;
+};
+/// The worker thread threw: the trainer is unusable.
+struct work_failed {
+  std::string sentence;
+};
+
+// ---- state keeper ------------------------------------------------------------------
+
+struct fetch_state {
+  peer_id donor;
+  std::uint64_t own_step = 0;
+  digest own_state;
+};
+struct state_fetched {
+  peer_id donor;
+  std::uint64_t step = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+  /// Own steps that the donor's history does not contain.
+  bool own_history_lost = false;
+};
+struct state_fetch_failed {
+  peer_id donor;
+  std::string reason;
+};
+struct save_checkpoint_now {
+  std::uint64_t step = 0;
+};
+struct checkpoint_saved {
+  std::uint64_t step = 0;
+  std::string path;
+  std::string problem; ///< Empty on success.
+};
+
+// ---- matchmaking ----------------------------------------------------------------------
+
+/// Conductor to matchmaking: lead a group for this step.
+struct lead_group {
+  std::uint64_t step = 0;
+  digest state;
+  std::vector<contact> invitees;
+  std::vector<potluck::role> roles; ///< Of the invitees, in their order.
+};
+/// What matchmaking needs to know to judge invitations.
+struct matchmaking_facts {
+  std::uint64_t step = 0;
+  digest state;
+  std::uint64_t gradient_values = 0;
+  bool open = false; ///< Holds a state and is in no round.
+  double upload_bytes_per_second = 0;
+  double download_bytes_per_second = 0;
+};
+struct freeze_gradient {
+  group_id group;
+};
+struct gradient_frozen {
+  group_id group;
+  std::uint64_t samples = 0;
+  double loss_sum = 0;
+};
+struct group_formed {
+  group_contract contract;
+  share_plan plan;
+};
+struct group_dissolved {
+  group_id group;
+  std::string reason;
+};
+
+// ---- averaging -------------------------------------------------------------------------
+
+struct start_round {
+  group_contract contract;
+  share_plan plan;
+  /// This peer's flat gradient, summed over its samples; null when it has none.
+  std::shared_ptr<const std::vector<float>> gradient;
+};
+/// To a reducer: one member's part of its chunk.
+struct part_arrived {
+  std::uint32_t member = 0; ///< Index in the contract.
+  std::uint64_t samples = 0;
+  shared_bytes values;
+};
+/// From a reducer, once, when every part is in.
+struct mean_ready {
+  group_id group;
+  std::uint32_t chunk = 0;
+  std::shared_ptr<const std::vector<float>> values;
+};
+struct round_over {
+  group_contract contract;
+  bool committed = false;
+  std::string reason;
+  std::shared_ptr<const std::vector<float>> mean; ///< Null when not committed,
+                                                  ///< and for spectators.
+  std::uint64_t samples = 0;
+  double seconds = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+// ---- out of the peer ---------------------------------------------------------------------
+
+/// What a person wants to see at a glance.
+struct run_status {
+  std::uint64_t step = 0;
+  std::uint64_t steps = 0;
+  double loss = 0;
+  double samples_per_second = 0; ///< Of the whole collaboration.
+  double own_share = 0;          ///< Own samples in the last step, 0 to 1.
+  std::uint32_t peers = 0;       ///< This one included.
+  potluck::phase phase = potluck::phase::joining;
+  std::optional<double> seconds_to_next_step;
+};
+/// The peer is over: the run is finished, or `problem` says why not.
+struct peer_over {
+  std::string problem;      ///< Empty when all is well.
+  bool users_mistake = false;
+};
+
+} // namespace potluck
+
+#define POTLUCK_LOCAL_MESSAGE(type)                                            \
+  CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::potluck::type)
+
+POTLUCK_LOCAL_MESSAGE(event)
+POTLUCK_LOCAL_MESSAGE(tick)
+POTLUCK_LOCAL_MESSAGE(deadline_passed)
+POTLUCK_LOCAL_MESSAGE(connection_accepted)
+POTLUCK_LOCAL_MESSAGE(connection_opened)
+POTLUCK_LOCAL_MESSAGE(connection_closed)
+POTLUCK_LOCAL_MESSAGE(frame_arrived)
+POTLUCK_LOCAL_MESSAGE(letter)
+POTLUCK_LOCAL_MESSAGE(parcel)
+POTLUCK_LOCAL_MESSAGE(call)
+POTLUCK_LOCAL_MESSAGE(dial_address)
+POTLUCK_LOCAL_MESSAGE(dial_failed)
+POTLUCK_LOCAL_MESSAGE(gateway_ready)
+POTLUCK_LOCAL_MESSAGE(connection_added)
+POTLUCK_LOCAL_MESSAGE(leave_run)
+POTLUCK_LOCAL_MESSAGE(drop_peer)
+POTLUCK_LOCAL_MESSAGE(peer_joined)
+POTLUCK_LOCAL_MESSAGE(peer_left)
+POTLUCK_LOCAL_MESSAGE(report_heard)
+POTLUCK_LOCAL_MESSAGE(own_report)
+POTLUCK_LOCAL_MESSAGE(peer_refused)
+POTLUCK_LOCAL_MESSAGE(publish_record)
+POTLUCK_LOCAL_MESSAGE(records_looked_up)
+POTLUCK_LOCAL_MESSAGE(record_published)
+POTLUCK_LOCAL_MESSAGE(charter_agreed)
+POTLUCK_LOCAL_MESSAGE(charter_known)
+POTLUCK_LOCAL_MESSAGE(proposal_ready)
+POTLUCK_LOCAL_MESSAGE(proposal_failed)
+POTLUCK_LOCAL_MESSAGE(compute_batch)
+POTLUCK_LOCAL_MESSAGE(batch_done)
+POTLUCK_LOCAL_MESSAGE(gradient_lent)
+POTLUCK_LOCAL_MESSAGE(lend_gradient)
+POTLUCK_LOCAL_MESSAGE(drop_gradient)
+POTLUCK_LOCAL_MESSAGE(apply_mean)
+POTLUCK_LOCAL_MESSAGE(state_changed)
+POTLUCK_LOCAL_MESSAGE(adopt_state)
+POTLUCK_LOCAL_MESSAGE(take_snapshot)
+POTLUCK_LOCAL_MESSAGE(snapshot_taken)
+POTLUCK_LOCAL_MESSAGE(work_failed)
+POTLUCK_LOCAL_MESSAGE(fetch_state)
+POTLUCK_LOCAL_MESSAGE(state_fetched)
+POTLUCK_LOCAL_MESSAGE(state_fetch_failed)
+POTLUCK_LOCAL_MESSAGE(save_checkpoint_now)
+POTLUCK_LOCAL_MESSAGE(checkpoint_saved)
+POTLUCK_LOCAL_MESSAGE(lead_group)
+POTLUCK_LOCAL_MESSAGE(matchmaking_facts)
+POTLUCK_LOCAL_MESSAGE(freeze_gradient)
+POTLUCK_LOCAL_MESSAGE(gradient_frozen)
+POTLUCK_LOCAL_MESSAGE(group_formed)
+POTLUCK_LOCAL_MESSAGE(group_dissolved)
+POTLUCK_LOCAL_MESSAGE(start_round)
+POTLUCK_LOCAL_MESSAGE(part_arrived)
+POTLUCK_LOCAL_MESSAGE(mean_ready)
+POTLUCK_LOCAL_MESSAGE(round_over)
+POTLUCK_LOCAL_MESSAGE(run_status)
+POTLUCK_LOCAL_MESSAGE(peer_over)

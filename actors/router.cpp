@@ -1,0 +1,238 @@
+#include "actors/router.hpp"
+
+#include "actors/behavior.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Of the closest that must answer a look-up for records (lookup.hpp says why).
+constexpr std::size_t record_quorum = 5;
+/// Ranges of the table refreshed at one tick.
+constexpr std::size_t refreshes_at_once = 2;
+
+} // namespace
+
+void router_state::init(router_actor::pointer self, router_config config) {
+  self_ = self;
+  config_ = config;
+  random_ = random_stream{config_.seed};
+  table_.emplace(config_.self);
+  requests_ = rpc_table<purpose>{random_.next()};
+  self_->send(self_, tick{});
+}
+
+void router_state::on(const wiring& w) {
+  wired_ = w;
+}
+
+void router_state::on(const letter& x) {
+  std::visit([&](const auto& y) { read(x.from, y); }, x.content);
+}
+
+void router_state::on(const peer_joined& x) {
+  auto now = self_->clock().now();
+  auto outcome = table_->seen(x.who, now);
+  if (!outcome.ping)
+    return;
+  auto& old = *outcome.ping;
+  if (auto token = requests_.issue(old.id, {0, old.where}, now,
+                                   limits::routing_patience))
+    self_->send(wired_.gateway, call{old, routing_ping{*token}});
+}
+
+void router_state::on(const peer_left& x) {
+  if (x.orderly)
+    table_->remove(x.id);
+  for (auto& request : requests_.cancel(x.id))
+    unanswered(request);
+}
+
+void router_state::on(const dial_failed& x) {
+  for (auto& request : requests_.cancel(x.expected))
+    unanswered(request);
+}
+
+// ---- answering ----------------------------------------------------------------
+
+void router_state::reply(const peer_id& to, message content) {
+  self_->send(wired_.gateway, parcel{to, std::move(content), {}});
+}
+
+void router_state::read(const peer_id& from, const routing_ping& x) {
+  reply(from, routing_pong{x.token});
+}
+
+void router_state::read(const peer_id& from, const find_nodes& x) {
+  reply(from, nodes_found{x.token, table_->closest(x.target, bucket_size)});
+}
+
+void router_state::read(const peer_id& from, const store_records& x) {
+  auto now = self_->clock().now();
+  std::uint32_t accepted = 0;
+  for (auto& record : x.records) {
+    auto verdict = store_.store(record, now);
+    if (verdict == record_store::verdict::stored
+        || verdict == record_store::verdict::refreshed)
+      ++accepted;
+  }
+  reply(from, records_stored{x.token, accepted});
+}
+
+void router_state::read(const peer_id& from, const find_records& x) {
+  reply(from, records_found{x.token,
+                            store_.find(x.key, self_->clock().now()),
+                            table_->closest(x.key, bucket_size)});
+}
+
+// ---- asking --------------------------------------------------------------------
+
+std::optional<rpc_table<router_state::purpose>::pending>
+router_state::answered(const peer_id& from, std::uint64_t token) {
+  return requests_.answer(token, from).request;
+}
+
+void router_state::unanswered(const rpc_table<purpose>::pending& request) {
+  table_->failed(request.peer);
+  auto i = searches_.find(request.what.search);
+  if (i == searches_.end())
+    return;
+  i->second.state.failed(request.peer);
+  advance(i->first);
+}
+
+void router_state::read(const peer_id& from, const routing_pong& x) {
+  if (auto request = answered(from, x.token))
+    table_->seen({from, request->what.where}, self_->clock().now());
+}
+
+void router_state::read(const peer_id& from, const records_stored& x) {
+  answered(from, x.token);
+}
+
+void router_state::read(const peer_id& from, const nodes_found& x) {
+  auto request = answered(from, x.token);
+  if (!request)
+    return;
+  if (auto i = searches_.find(request->what.search); i != searches_.end()) {
+    i->second.state.answered(from, x.nodes);
+    advance(i->first);
+  }
+}
+
+void router_state::read(const peer_id& from, const records_found& x) {
+  auto request = answered(from, x.token);
+  if (!request)
+    return;
+  if (auto i = searches_.find(request->what.search); i != searches_.end()) {
+    i->second.state.answered(from, x.nodes, x.records, self_->clock().now());
+    advance(i->first);
+  }
+}
+
+void router_state::on(const publish_record& x) {
+  store_.store(x.record, self_->clock().now());
+  search s{lookup{x.record.key, config_.self,
+                  table_->closest(x.record.key, bucket_size)},
+           false,
+           {},
+           x.record};
+  begin(std::move(s));
+}
+
+void router_state::on(const look_up_records& x) {
+  lookup::settings how;
+  how.quorum = record_quorum;
+  search s{lookup{x.key, config_.self, table_->closest(x.key, bucket_size),
+                  how},
+           true,
+           x.asker,
+           std::nullopt};
+  begin(std::move(s));
+}
+
+void router_state::begin(search s) {
+  if (searches_.size() >= limits::lookups_at_once) {
+    finish(s); // With what is known here: the asker tries again by itself.
+    return;
+  }
+  auto id = next_search_++;
+  table_->looked_up(s.state.target(), self_->clock().now());
+  searches_.emplace(id, std::move(s));
+  advance(id);
+}
+
+void router_state::advance(std::uint64_t id) {
+  auto now = self_->clock().now();
+  auto& s = searches_.at(id);
+  for (auto& who : s.state.next()) {
+    auto token = requests_.issue(who.id, {id, who.where}, now,
+                                 limits::routing_patience);
+    if (!token) {
+      s.state.failed(who.id);
+      continue;
+    }
+    if (s.for_records)
+      self_->send(wired_.gateway,
+                  call{who, find_records{*token, s.state.target()}});
+    else
+      self_->send(wired_.gateway,
+                  call{who, find_nodes{*token, s.state.target()}});
+  }
+  if (!s.state.done())
+    return;
+  finish(s);
+  searches_.erase(id);
+}
+
+void router_state::finish(search& s) {
+  auto now = self_->clock().now();
+  auto closest = s.state.closest();
+  if (s.to_store) {
+    for (auto& who : closest)
+      if (auto token = requests_.issue(who.id, {0, who.where}, now,
+                                       limits::routing_patience))
+        self_->send(wired_.gateway,
+                    call{who, store_records{*token, {*s.to_store}}});
+    if (wired_.roster)
+      self_->send(wired_.roster,
+                  record_published{s.state.target(),
+                                   static_cast<std::uint32_t>(closest.size())});
+  }
+  if (!s.asker)
+    return;
+  // What we store ourselves counts too.
+  record_store merged;
+  for (auto& record : store_.find(s.state.target(), now))
+    merged.store(record, now);
+  for (auto& record : s.state.records(now))
+    merged.store(record, now);
+  self_->send(s.asker,
+              records_looked_up{s.state.target(),
+                                merged.find(s.state.target(), now),
+                                static_cast<std::uint32_t>(closest.size())});
+}
+
+void router_state::on(const tick&) {
+  auto now = self_->clock().now();
+  store_.expire(now);
+  for (auto& request : requests_.expired(now))
+    unanswered(request);
+  if (table_->size() > 0)
+    for (auto& target :
+         table_->refresh_targets(now, random_, refreshes_at_once))
+      begin({lookup{target, config_.self, table_->closest(target, bucket_size)},
+             false,
+             {},
+             std::nullopt});
+  self_->delayed_send(self_, limits::routing_interval, tick{});
+}
+
+router_actor::behavior_type
+router(router_actor::stateful_pointer<router_state> self,
+       router_config config) {
+  return behave<router_actor, router_state>(self, config);
+}
+
+} // namespace potluck

@@ -1,0 +1,89 @@
+/// The router: Kademlia (runtime/dht) between the mailbox and the sessions.
+///
+/// Answers the routing messages of others from its table and store; makes
+/// look-ups and publications for this peer. Every request in flight has a
+/// deadline, so every look-up ends.
+#pragma once
+
+#include <deque>
+#include <map>
+
+#include "actors/interfaces.hpp"
+#include "runtime/dht/lookup.hpp"
+#include "runtime/dht/record_store.hpp"
+#include "runtime/dht/routing_table.hpp"
+#include "runtime/dht/rpc_table.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+struct router_config {
+  peer_id self;
+  std::uint64_t seed = 0; ///< Of this router's random choices.
+};
+
+class router_state {
+public:
+  void init(router_actor::pointer self, router_config config);
+
+  void on(const wiring& w);
+  void on(const letter& x);
+  void on(const peer_joined& x);
+  void on(const peer_left& x);
+  void on(const dial_failed& x);
+  void on(const publish_record& x);
+  void on(const look_up_records& x);
+  void on(const tick&);
+
+private:
+  /// A look-up under way, and what its end is for.
+  struct search {
+    lookup state;
+    bool for_records = false;
+    records_reader asker;               ///< When for a reader.
+    std::optional<dht_record> to_store; ///< When for a publication.
+  };
+  /// A request in flight: the search that it serves, or 0 for a ping or store.
+  struct purpose {
+    std::uint64_t search = 0;
+    address where;
+  };
+
+  void read(const peer_id& from, const routing_ping& x);
+  void read(const peer_id& from, const routing_pong& x);
+  void read(const peer_id& from, const find_nodes& x);
+  void read(const peer_id& from, const nodes_found& x);
+  void read(const peer_id& from, const store_records& x);
+  void read(const peer_id& from, const records_stored& x);
+  void read(const peer_id& from, const find_records& x);
+  void read(const peer_id& from, const records_found& x);
+  template <class Other>
+  void read(const peer_id&, const Other&) {
+    // Sessions deliver nothing else here.
+  }
+
+  void begin(search s);
+  void advance(std::uint64_t id);
+  void finish(search& s);
+  void reply(const peer_id& to, message content);
+  /// The request behind a token, if `from` was asked.
+  std::optional<rpc_table<purpose>::pending> answered(const peer_id& from,
+                                                      std::uint64_t token);
+  void unanswered(const rpc_table<purpose>::pending& request);
+
+  router_actor::pointer self_ = nullptr;
+  router_config config_;
+  wiring wired_;
+  random_stream random_{0};
+  std::optional<routing_table> table_;
+  record_store store_;
+  rpc_table<purpose> requests_;
+  std::map<std::uint64_t, search> searches_;
+  std::uint64_t next_search_ = 1;
+};
+
+router_actor::behavior_type
+router(router_actor::stateful_pointer<router_state> self,
+       router_config config);
+
+} // namespace potluck

@@ -1,0 +1,149 @@
+#include "actors/session.hpp"
+
+#include <algorithm>
+
+#include "actors/behavior.hpp"
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+template <class... Ts>
+bool is_one_of(const message& x) {
+  return (std::holds_alternative<Ts>(x) || ...);
+}
+
+/// Whose conversation a message belongs to: the one place that knows. Null for
+/// what the session handles itself, and for an actor that this role lacks.
+letter_reader reader_of(const message& x, const wiring& w) {
+  if (is_one_of<chunk_part, chunk_mean, mean_request, round_prepared,
+                round_settle, round_standing, round_verdict>(x))
+    return w.averager;
+  if (is_one_of<group_invite, group_answer, group_start, group_cancel>(x))
+    return w.matchmaking;
+  if (is_one_of<progress_report>(x))
+    return w.roster;
+  if (is_one_of<routing_ping, routing_pong, find_nodes, nodes_found,
+                store_records, records_stored, find_records, records_found>(x))
+    return w.router;
+  if (is_one_of<charter_request, charter_reply>(x))
+    return w.registrar;
+  if (is_one_of<state_request, state_manifest, piece_request, state_piece>(x))
+    return w.state_keeper;
+  return {};
+}
+
+} // namespace
+
+void session_state::init(session_actor::pointer self, session_config config) {
+  self_ = self;
+  config_ = std::move(config);
+  connections_.push_back(config_.connection);
+  self_->monitor(config_.gateway);
+  silence_.heard(self_->clock().now());
+  self_->send(self_, tick{});
+}
+
+void session_state::on_down(const caf::down_msg&) {
+  // Only the gateway is monitored. Without it no frame can reach us.
+  end(caf::exit_reason::remote_link_unreachable, "this peer's gateway ended");
+}
+
+void session_state::on(const wiring& w) {
+  wired_ = w;
+}
+
+void session_state::on(const connection_added& x) {
+  connections_.push_back(x.id);
+}
+
+void session_state::on(const connection_closed& x) {
+  connections_.erase(
+    std::remove(connections_.begin(), connections_.end(), x.id),
+    connections_.end());
+  if (connections_.empty())
+    end(caf::exit_reason::remote_link_unreachable, x.reason);
+}
+
+void session_state::on(const frame_arrived& x) {
+  silence_.heard(self_->clock().now());
+  const auto& frame = x.frame;
+  auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
+  if (!content) {
+    // Costs the connection, not the peer: it may hold another one.
+    if (wired_.observer)
+      self_->send(wired_.observer,
+                  event{"fault",
+                        {{"peer", short_name(config_.peer.id)},
+                         {"what", std::string{"malformed frame"}},
+                         {"detail", content.error()}}});
+    config_.network->close(x.id, 0);
+    return;
+  }
+  deliver(std::move(*content), frame.body);
+}
+
+void session_state::deliver(message content, shared_bytes body) {
+  if (auto beat = std::get_if<heartbeat>(&content)) {
+    transmit(heartbeat_reply{beat->token});
+    return;
+  }
+  if (auto reply = std::get_if<heartbeat_reply>(&content)) {
+    auto now = self_->clock().now().time_since_epoch();
+    auto sent = std::chrono::nanoseconds{reply->token};
+    if (sent <= now)
+      silence_.round_trip(now - sent);
+    return;
+  }
+  if (auto bye = std::get_if<goodbye>(&content)) {
+    end(caf::exit_reason::normal, bye->reason);
+    return;
+  }
+  // A second hello or a late refusal has no reader and no effect.
+  if (auto reader = reader_of(content, wired_))
+    self_->send(reader,
+                letter{config_.peer.id, std::move(content), std::move(body)});
+}
+
+void session_state::transmit(const message& content, shared_bytes body) {
+  if (!connections_.empty())
+    config_.network->send(connections_.front(),
+                          {encode(content), std::move(body)});
+}
+
+void session_state::on(const parcel& x) {
+  transmit(x.content, x.body);
+}
+
+void session_state::on(const leave_run& x) {
+  transmit(goodbye{x.reason});
+  end(caf::exit_reason::normal, x.reason);
+}
+
+void session_state::end(caf::exit_reason why, const std::string& reason) {
+  for (auto id : connections_)
+    config_.network->close(id);
+  connections_.clear();
+  self_->quit(caf::make_error(why, reason));
+}
+
+void session_state::on(const tick&) {
+  auto now = self_->clock().now();
+  if (silence_.suspicious(now)) {
+    end(caf::exit_reason::remote_link_unreachable, "silent for too long");
+    return;
+  }
+  auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
+  transmit(heartbeat{static_cast<std::uint64_t>(token)});
+  self_->delayed_send(self_, limits::heartbeat_interval, tick{});
+}
+
+session_actor::behavior_type
+session(session_actor::stateful_pointer<session_state> self,
+        session_config config) {
+  return behave<session_actor, session_state>(self, std::move(config));
+}
+
+} // namespace potluck

@@ -1,0 +1,54 @@
+/// A session: the local stand-in for one connected remote peer.
+///
+/// Lives as long as at least one connection to the peer does. Its end is how the
+/// rest of this peer learns that the other is gone: whoever monitors it gets a
+/// down message whose reason is `normal` after a goodbye and
+/// `remote_link_unreachable` (with a sentence) otherwise.
+#pragma once
+
+#include <map>
+
+#include "actors/interfaces.hpp"
+#include "runtime/membership/silence_detector.hpp"
+
+namespace potluck {
+
+struct session_config {
+  contact peer;
+  connection_id connection = 0;
+  std::shared_ptr<transport> network;
+  gateway_actor gateway;
+};
+
+class session_state {
+public:
+  void init(session_actor::pointer self, session_config config);
+
+  void on(const wiring& w);
+  void on(const frame_arrived& x);
+  void on(const connection_added& x);
+  void on(const connection_closed& x);
+  void on(const parcel& x);
+  void on(const leave_run& x);
+  void on(const tick&);
+  void on_down(const caf::down_msg&);
+
+private:
+  /// Gives a letter to the actor whose conversation it belongs to.
+  void deliver(message content, shared_bytes body);
+  void transmit(const message& content, shared_bytes body = {});
+  void end(caf::exit_reason why, const std::string& reason);
+
+  session_actor::pointer self_ = nullptr;
+  session_config config_;
+  wiring wired_;
+  /// In the order in which they opened; we send on the first, read from all.
+  std::vector<connection_id> connections_;
+  silence_detector silence_;
+};
+
+session_actor::behavior_type
+session(session_actor::stateful_pointer<session_state> self,
+        session_config config);
+
+} // namespace potluck

@@ -1,0 +1,50 @@
+#include "actors/supervisor.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+supervisor::supervisor(caf::scheduled_actor* self)
+  : self_(self), budget_(limits::restarts, limits::restart_window) {
+}
+
+void supervisor::add(child_spec spec) {
+  children_.push_back({std::move(spec), {}});
+  start(children_.back());
+}
+
+void supervisor::start(child& c) {
+  c.handle = c.spec.start();
+  self_->monitor(c.handle);
+}
+
+supervisor::verdict supervisor::on_down(const caf::down_msg& x, time_point now,
+                                        std::string& ended) {
+  auto i = std::find_if(children_.begin(), children_.end(), [&](auto& c) {
+    return c.handle && c.handle.address() == x.source;
+  });
+  if (i == children_.end())
+    return verdict::unrelated;
+  ended = i->spec.name;
+  if (!budget_.allow(now))
+    return verdict::exhausted;
+  for (auto junior = children_.end(); junior != i + 1;) {
+    --junior;
+    self_->demonitor(junior->handle);
+    self_->send_exit(junior->handle, caf::exit_reason::kill);
+  }
+  for (; i != children_.end(); ++i)
+    start(*i);
+  return verdict::restarted;
+}
+
+void supervisor::stop(caf::exit_reason reason) {
+  for (auto i = children_.rbegin(); i != children_.rend(); ++i)
+    if (i->handle)
+      self_->send_exit(i->handle, reason);
+  children_.clear();
+}
+
+} // namespace potluck

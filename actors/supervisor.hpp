@@ -1,0 +1,59 @@
+/// Restarting children in order: the bookkeeping behind a supervising actor.
+///
+/// Rest-for-one: when a child ends by itself, it and all children behind it are
+/// started again, since what comes later was built on what comes before. A
+/// budget bounds the restarts; when it is spent the supervisor gives up.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <caf/all.hpp>
+
+#include "runtime/clock.hpp"
+#include "runtime/membership/restart_budget.hpp"
+
+namespace potluck {
+
+/// A child: its name for logs, and how to start it. `caf::actor` is untyped on
+/// purpose: only here is an actor nothing but something that can end.
+struct child_spec {
+  std::string name;
+  std::function<caf::actor()> start;
+};
+
+class supervisor {
+public:
+  /// What the end of an actor meant.
+  enum class verdict {
+    unrelated, ///< Not a child (or one that was replaced already).
+    restarted, ///< It and its juniors were started again.
+    exhausted, ///< The budget is spent; nothing was started.
+  };
+
+  explicit supervisor(caf::scheduled_actor* self);
+
+  /// Starts `spec` behind the children that exist.
+  void add(child_spec spec);
+
+  /// @param ended Receives the child's name unless `unrelated`.
+  verdict on_down(const caf::down_msg& x, time_point now, std::string& ended);
+
+  /// Asks all children to end, youngest first. They are no longer restarted.
+  void stop(caf::exit_reason reason);
+
+private:
+  struct child {
+    child_spec spec;
+    caf::actor handle;
+  };
+
+  void start(child& c);
+
+  caf::scheduled_actor* self_;
+  std::vector<child> children_;
+  restart_budget budget_;
+};
+
+} // namespace potluck

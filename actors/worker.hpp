@@ -1,0 +1,40 @@
+/// A thread that runs jobs one after the other: where blocking work lives.
+///
+/// An event-based actor stands in front of it, posts jobs and gets answers by
+/// mail. (CAF's detached actors can hang the end of an actor system in 0.17.)
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace potluck {
+
+class worker {
+public:
+  /// @param niceness Added to the thread's priority value, so that computing
+  /// does not delay the actors that talk to others.
+  explicit worker(int niceness = 0);
+
+  /// Drops the jobs not begun, and waits for the one that runs.
+  ~worker();
+
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  /// Any thread. A job must not throw.
+  void post(std::function<void()> job);
+
+private:
+  void run(int niceness);
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+} // namespace potluck

@@ -1,0 +1,33 @@
+#include "runtime/membership/handshake.hpp"
+
+#include "runtime/state/charter.hpp"
+
+namespace potluck {
+
+std::string objection(const hello& ours, const hello& theirs) {
+  if (theirs.version != ours.version)
+    return "Protocol version " + std::to_string(theirs.version)
+           + " does not match version " + std::to_string(ours.version)
+           + " of this peer; install the same release of potluck on both.";
+  if (theirs.id == ours.id)
+    return "This is the same identity (" + short_name(ours.id)
+           + ") as the peer it dialled; give each peer a directory of its own "
+             "with --identity-dir.";
+  if (ours.role == role::bootstrap || theirs.role == role::bootstrap)
+    return "";
+  if (theirs.run != ours.run)
+    return "This peer trains run '" + ours.run + "', not '" + theirs.run
+           + "'; pass --run " + ours.run + " or dial another peer.";
+  if (ours.charter.empty() || theirs.charter.empty()
+      || ours.charter == theirs.charter)
+    return "";
+  auto what = differences(theirs.settings, ours.settings);
+  if (what.empty())
+    what = "the tokenizer differs";
+  return "The settings of run '" + ours.run
+         + "' differ (here: yours, there: this peer's): " + what
+         + "; leave the flags out to take the run's settings, or start another "
+           "run with --run NAME.";
+}
+
+} // namespace potluck

@@ -1,0 +1,18 @@
+/// Whether two peers can work together, judged from their first messages.
+#pragma once
+
+#include <string>
+
+#include "messages/handshake.hpp"
+
+namespace potluck {
+
+/// One sentence, addressed to the sender of `theirs`, that says why `ours` does
+/// not let it in and what mends it; empty when it is welcome. Both sides judge
+/// alike: swapping the arguments changes the words, not the verdict.
+///
+/// Bootstrap peers serve every run. Charters are compared only once both sides
+/// have one: who has none yet is about to fetch it.
+std::string objection(const hello& ours, const hello& theirs);
+
+} // namespace potluck
