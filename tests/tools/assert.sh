@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# What the script tests share; to be sourced. A test calls `expect`, and ends
+# with `conclude`.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+checks=0
+
+# expect <what> <exit status> <regex of the output, or ''> <command>...
+expect() {
+  local what=$1 status=$2 pattern=$3 output actual
+  shift 3
+  output=$("$@" 2>&1)
+  actual=$?
+  checks=$((checks + 1))
+  if [ "$actual" -ne "$status" ]; then
+    echo "FAILED: $what: exit status $actual, not $status:"
+  elif [ -n "$pattern" ] && ! grep -Eq "$pattern" <<< "$output"; then
+    echo "FAILED: $what: no '$pattern' in:"
+  else
+    return
+  fi
+  sed 's/^/    /' <<< "$output"
+  failures=$((failures + 1))
+}
+
+# conclude: exits 0 if every expectation held.
+conclude() {
+  echo "$checks checks, $failures failed."
+  [ "$checks" -gt 0 ] && [ "$failures" -eq 0 ]
+  exit
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Another project finds the installed package, compiles against its headers,
+# links its libraries and runs.
+. "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
+
+build=${POTLUCK_BUILD_DIR:-$root/build}
+if [ ! -f "$build/cmake_install.cmake" ]; then
+  echo "nothing is built in '$build'"
+  exit 77 # ctest's "skipped"
+fi
+
+mkdir "$scratch/consumer"
+cat > "$scratch/consumer/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES CXX)
+find_package(potluck 0.1 REQUIRED)
+add_executable(consumer consumer.cpp)
+target_link_libraries(consumer PRIVATE
+  potluck::messages potluck::runtime potluck::actors potluck::models)
+END
+cat > "$scratch/consumer/consumer.cpp" <<'END'
+#include "messages/contact.hpp"
+#include <iostream>
+int main() {
+  std::cout << "address " << to_string(potluck::address{"host", 7}) << '\n';
+}
+END
+
+expect 'install' 0 '' cmake --install "$build" --prefix "$scratch/prefix"
+expect 'configure a consumer' 0 'Generating done' \
+  cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix"
+expect 'build the consumer' 0 '' cmake --build "$scratch/consumer/build"
+expect 'run the consumer' 0 '^address host:7$' "$scratch/consumer/build/consumer"
+
+conclude
