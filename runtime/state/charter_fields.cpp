@@ -72,7 +72,7 @@ std::vector<charter_field> make_fields() {
       {"beta2", "LAMB's memory of the squared gradient",
        real_limits{&s::beta2, 0, 1, true, false}},
       {"epsilon", "LAMB's guard against division by zero",
-       real_limits{&s::epsilon, 0, 1, false, true}},
+       real_limits{&s::epsilon, 1e-30, 1, true, true}},
       {"weight-decay", "LAMB's weight decay",
        real_limits{&s::weight_decay, 0, 1, true, true}},
       {"clip-norm", "Largest norm of the mean gradient; 0 for none",

@@ -22,7 +22,7 @@ run_settings unusual_settings() {
   x.target_batch = std::uint64_t{1} << 32;
   x.learning_rate = 0.1 + 0.2;
   x.beta2 = 0.98765432101234567;
-  x.epsilon = 1e-300;
+  x.epsilon = 1e-17;
   x.seed = std::numeric_limits<std::uint64_t>::max();
   x.steps = 125000;
   x.warmup_steps = 5000;
