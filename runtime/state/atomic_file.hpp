@@ -1,0 +1,28 @@
+/// Replaces a file as a whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "messages/expected.hpp"
+
+namespace potluck {
+
+struct file_section {
+  const void* data;
+  std::size_t size;
+};
+
+/// Writes the sections behind each other to `path`.partial, makes them durable
+/// and renames it to `path`: whatever happens in between, `path` holds the old
+/// content or the new. On failure the old one stays, and the sentence names the
+/// file and the reason. `mode` is that of open(2), before the umask.
+expected<bool> replace_file(const std::string& path,
+                            const std::vector<file_section>& sections,
+                            unsigned mode = 0666);
+
+/// "cannot WHAT PATH: REASON" for the current errno.
+failure file_failure(const std::string& what, const std::string& path);
+
+} // namespace potluck

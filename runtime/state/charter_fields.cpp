@@ -1,0 +1,187 @@
+#include "runtime/state/charter_fields.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace potluck {
+
+namespace {
+
+template <class... Handlers>
+struct overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+template <class... Handlers>
+overloaded(Handlers...) -> overloaded<Handlers...>;
+
+using text_limits = charter_field::text_limits;
+using u32_limits = charter_field::integer_limits<std::uint32_t>;
+using u64_limits = charter_field::integer_limits<std::uint64_t>;
+using real_limits = charter_field::real_limits;
+
+constexpr double largest_real = std::numeric_limits<double>::max();
+constexpr std::uint64_t most_steps = std::uint64_t{1} << 40;
+
+std::string print_real(double x) {
+  char buffer[64];
+  auto end = std::to_chars(buffer, buffer + sizeof(buffer), x).ptr;
+  return std::string(buffer, end);
+}
+
+/// The whole of `text` as a number, or false.
+template <class Number>
+bool read(const std::string& text, Number& out) {
+  auto end = text.data() + text.size();
+  auto result = std::from_chars(text.data(), end, out);
+  return result.ec == std::errc{} && result.ptr == end;
+}
+
+std::vector<charter_field> make_fields() {
+  using s = run_settings;
+  return {
+      {"run", "Name of the run; peers of one name train together",
+       text_limits{&s::run, 64}},
+      {"model", "Name of the model", text_limits{&s::model, 64}},
+      {"vocabulary", "Tokens, specials included",
+       u32_limits{&s::vocabulary, 16, 200000}},
+      {"sequence-length", "Tokens a sample",
+       u32_limits{&s::sequence_length, 8, 4096}},
+      {"embedding-size", "Width of the token embeddings",
+       u32_limits{&s::embedding_size, 1, 16384}},
+      {"hidden-size", "Width of the layers",
+       u32_limits{&s::hidden_size, 1, 16384}},
+      {"intermediate-size", "Width of the feed-forward part",
+       u32_limits{&s::intermediate_size, 1, 16384}},
+      {"layers", "Applications of the shared layer",
+       u32_limits{&s::layers, 1, 128}},
+      {"heads", "Attention heads; must divide hidden-size",
+       u32_limits{&s::heads, 1, 16384}},
+      {"mask-probability", "Share of the tokens to predict",
+       real_limits{&s::mask_probability, 0, 1, false, false}},
+      {"target-batch", "Samples behind one step, of all peers together",
+       u64_limits{&s::target_batch, 1, std::uint64_t{1} << 32}},
+      {"steps", "The run ends after this many",
+       u64_limits{&s::steps, 1, most_steps}},
+      {"warmup-steps", "Steps until the learning rate peaks",
+       u64_limits{&s::warmup_steps, 0, most_steps}},
+      {"learning-rate", "Peak, after warm-up",
+       real_limits{&s::learning_rate, 0, largest_real, false, true}},
+      {"beta1", "LAMB's memory of the gradient",
+       real_limits{&s::beta1, 0, 1, true, false}},
+      {"beta2", "LAMB's memory of the squared gradient",
+       real_limits{&s::beta2, 0, 1, true, false}},
+      {"epsilon", "LAMB's guard against division by zero",
+       real_limits{&s::epsilon, 1e-30, 1, true, true}},
+      {"weight-decay", "LAMB's weight decay",
+       real_limits{&s::weight_decay, 0, 1, true, true}},
+      {"clip-norm", "Largest norm of the mean gradient; 0 for none",
+       real_limits{&s::clip_norm, 0, largest_real, true, true}},
+      {"seed", "Of initialization and data order",
+       u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},
+      // 4194304 floats are 16 MiB: the largest body of a frame.
+      {"chunk-values", "Values of an averaged chunk",
+       u32_limits{&s::chunk_values, 256, 4194304}},
+  };
+}
+
+template <class Integer>
+std::string range_of(const charter_field::integer_limits<Integer>& x) {
+  return std::to_string(x.low) + " to " + std::to_string(x.high);
+}
+
+std::string range_of(const real_limits& x) {
+  std::string result
+      = (x.low_allowed ? "at least " : "more than ") + print_real(x.low);
+  if (x.high == largest_real)
+    return result + " and finite";
+  return result + (x.high_allowed ? " and at most " : " and less than ")
+         + print_real(x.high);
+}
+
+bool is_printable(const std::string& text) {
+  for (unsigned char c : text)
+    if (c < 0x20 || c > 0x7e)
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::string charter_field::print(const run_settings& settings) const {
+  return std::visit(
+      overloaded{
+          [&](const text_limits& x) { return settings.*x.member; },
+          [&](const real_limits& x) { return print_real(settings.*x.member); },
+          [&](const auto& x) { return std::to_string(settings.*x.member); }},
+      limits);
+}
+
+std::string charter_field::problem(const run_settings& settings) const {
+  auto integer = [&](const auto& x) {
+    std::uint64_t value = settings.*x.member;
+    if (value >= x.low && value <= x.high)
+      return std::string{};
+    return name + " is " + std::to_string(value) + ", but must be "
+           + range_of(x);
+  };
+  return std::visit(overloaded{[&](const text_limits& x) {
+                                 const auto& value = settings.*x.member;
+                                 if (!value.empty() && value.size() <= x.longest
+                                     && is_printable(value))
+                                   return std::string{};
+                                 return name + " must be 1 to "
+                                        + std::to_string(x.longest)
+                                        + " printable ASCII characters";
+                               },
+                               [&](const real_limits& x) {
+                                 double value = settings.*x.member;
+                                 bool above = x.low_allowed ? value >= x.low
+                                                            : value > x.low;
+                                 bool below = x.high_allowed ? value <= x.high
+                                                             : value < x.high;
+                                 if (above && below)
+                                   return std::string{};
+                                 return name + " is " + print_real(value)
+                                        + ", but must be " + range_of(x);
+                               },
+                               [&](const u32_limits& x) { return integer(x); },
+                               [&](const u64_limits& x) { return integer(x); }},
+                    limits);
+}
+
+expected<bool> charter_field::assign(run_settings& settings,
+                                     const std::string& value) const {
+  run_settings changed = settings;
+  auto integer = [&](const auto& x) {
+    if (read(value, changed.*x.member))
+      return std::string{};
+    return name + " must be a whole number, " + range_of(x);
+  };
+  std::string problem = std::visit(
+      overloaded{[&](const text_limits& x) {
+                   changed.*x.member = value;
+                   return std::string{};
+                 },
+                 [&](const real_limits& x) {
+                   if (read(value, changed.*x.member))
+                     return std::string{};
+                   return name + " must be a number, " + range_of(x);
+                 },
+                 [&](const u32_limits& x) { return integer(x); },
+                 [&](const u64_limits& x) { return integer(x); }},
+      limits);
+  if (problem.empty())
+    problem = this->problem(changed);
+  if (!problem.empty())
+    return failure{problem};
+  settings = std::move(changed);
+  return true;
+}
+
+const std::vector<charter_field>& charter_fields() {
+  static const std::vector<charter_field> fields = make_fields();
+  return fields;
+}
+
+} // namespace potluck

@@ -1,0 +1,39 @@
+/// A run's charter and training state in one file, from which it can continue.
+///
+///     offset  size  field
+///     0       8     magic "PLKCKPT\n"
+///     8       4     version, 1
+///     12      4     recent digests, at most max_recent_digests
+///     16      8     charter bytes, at most 16 MiB
+///     24      8     parameters (values, not bytes)
+///     32      ...   charter, recent digests (16 bytes each), state's bytes
+///     end-16  16    XXH3-128 of the XXH3-128 digests of: everything before the
+///                   three vectors, parameters, first moment, second moment
+///
+/// Integers are little-endian. The trailer detects damage, not forgery.
+#pragma once
+
+#include <string>
+
+#include "messages/expected.hpp"
+#include "runtime/state/charter.hpp"
+#include "runtime/state/training_state.hpp"
+
+namespace potluck {
+
+struct checkpoint {
+  potluck::charter charter;
+  training_state state;
+};
+
+/// Replaces `path` as a whole (see atomic_file.hpp). On failure, for instance a
+/// full disk, the old file stays.
+expected<bool> save_checkpoint(const std::string& path, const charter& charter,
+                               const training_state& state);
+
+/// Fails with a sentence on a file that is missing, truncated, damaged, of
+/// another version, or something else. Whether the state fits the charter's
+/// model is for the caller to check, who knows the model's layout.
+expected<checkpoint> load_checkpoint(const std::string& path);
+
+} // namespace potluck

@@ -1,0 +1,107 @@
+#include "runtime/state/state_transfer.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "messages/framing.hpp"
+
+namespace potluck {
+
+state_transfer::state_transfer(state_manifest manifest, std::uint64_t values)
+    : manifest_(std::move(manifest)) {
+  auto count
+      = (manifest_.bytes + manifest_.piece_bytes - 1) / manifest_.piece_bytes;
+  pieces_.assign(count, piece_status::missing);
+  missing_ = static_cast<std::uint32_t>(count);
+  state_.parameters.resize(values);
+  state_.first_moment.resize(values);
+  state_.second_moment.resize(values);
+}
+
+expected<state_transfer> state_transfer::begin(state_manifest manifest,
+                                               std::uint64_t values) {
+  if (!manifest.available)
+    return failure{"the donor has no training state to give"};
+  if (values > max_state_values || manifest.bytes != state_bytes(values))
+    return failure{"the donor offers a training state of "
+                   + std::to_string(manifest.bytes)
+                   + " bytes, but this model's has "
+                   + std::to_string(state_bytes(values))};
+  if (manifest.piece_bytes < min_piece_bytes
+      || manifest.piece_bytes > max_body_bytes)
+    return failure{"the donor cuts its training state into pieces of "
+                   + std::to_string(manifest.piece_bytes)
+                   + " bytes, which is outside the limits"};
+  if (manifest.bytes / manifest.piece_bytes
+      >= std::numeric_limits<std::uint32_t>::max())
+    return failure{"the donor cuts its training state into too many pieces"};
+  if (manifest.recent.size() > max_recent_digests || manifest.recent.empty()
+      || manifest.recent.front() != manifest.state)
+    return failure{"the donor's list of recent digests is malformed"};
+  return state_transfer(std::move(manifest), values);
+}
+
+std::vector<std::uint32_t> state_transfer::next_requests(std::size_t window) {
+  std::vector<std::uint32_t> result;
+  for (; first_missing_ < pieces_.size() && requested_ < window;
+       ++first_missing_) {
+    auto& status = pieces_[first_missing_];
+    if (status != piece_status::missing)
+      continue;
+    status = piece_status::requested;
+    ++requested_;
+    result.push_back(static_cast<std::uint32_t>(first_missing_));
+  }
+  return result;
+}
+
+void state_transfer::abandon_requests() {
+  std::replace(pieces_.begin(), pieces_.end(), piece_status::requested,
+               piece_status::missing);
+  requested_ = 0;
+  first_missing_ = 0;
+}
+
+state_transfer::verdict state_transfer::offer(std::uint32_t piece,
+                                              const std::uint8_t* data,
+                                              std::size_t size) {
+  if (piece >= pieces_.size())
+    return verdict::wrong_piece;
+  if (pieces_[piece] == piece_status::placed)
+    return verdict::repeated;
+  std::uint64_t offset = std::uint64_t{piece} * manifest_.piece_bytes;
+  if (size
+      != std::min<std::uint64_t>(manifest_.piece_bytes,
+                                 manifest_.bytes - offset))
+    return verdict::wrong_length;
+  visit_bytes(
+      state_regions<training_state, std::uint8_t>(header_.data(), state_),
+      offset, size, [&](std::uint8_t* out, std::size_t count) {
+        std::memcpy(out, data, count);
+        data += count;
+      });
+  if (pieces_[piece] == piece_status::requested)
+    --requested_;
+  pieces_[piece] = piece_status::placed;
+  --missing_;
+  return missing_ == 0 ? verdict::complete : verdict::placed;
+}
+
+expected<training_state> state_transfer::finish() {
+  if (!complete())
+    throw std::logic_error("state_transfer: finished with pieces missing");
+  auto done = read_state_header(header_, state_.parameters.size(), state_);
+  if (!done)
+    return failure{done.error()};
+  if (state_.step != manifest_.step
+      || state_.history_samples != manifest_.history_samples
+      || digest_of_state(state_) != manifest_.state)
+    return failure{"the training state that arrived is not the one that was "
+                   "announced; fetch it again, from another peer if possible"};
+  state_.recent = manifest_.recent;
+  return std::move(state_);
+}
+
+} // namespace potluck

@@ -1,0 +1,216 @@
+#include "runtime/state/training_state.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "messages/framing.hpp"
+#include "runtime/random.hpp"
+#include "runtime/state/little_endian.hpp"
+#include "runtime/state/state_layout.hpp"
+
+namespace potluck {
+
+namespace {
+
+constexpr char magic[] = "PLKSTATE";
+constexpr std::size_t magic_bytes = 8;
+constexpr std::uint32_t format_version = 1;
+
+/// Twelve uniform numbers of 16 bits, summed as integers: exact.
+double irwin_hall(random_stream& chance) {
+  std::uint64_t sum = 0;
+  for (int draw = 0; draw < 3; ++draw) {
+    std::uint64_t x = chance.next();
+    sum += (x & 0xffff) + (x >> 16 & 0xffff) + (x >> 32 & 0xffff) + (x >> 48);
+  }
+  return (static_cast<double>(sum) - 12 * 32767.5) * 0x1.0p-16;
+}
+
+void check_lengths(const training_state& state) {
+  if (state.first_moment.size() != state.parameters.size()
+      || state.second_moment.size() != state.parameters.size())
+    throw std::logic_error("training_state: vectors of different lengths");
+}
+
+} // namespace
+
+state_header write_state_header(const training_state& state) {
+  state_header header{};
+  std::copy_n(magic, magic_bytes, header.begin());
+  put_little_endian(header.data() + 8, format_version);
+  put_little_endian(header.data() + 16, state.step);
+  put_little_endian(header.data() + 24, state.history_samples);
+  put_little_endian(header.data() + 32,
+                    static_cast<std::uint64_t>(state.parameters.size()));
+  return header;
+}
+
+expected<bool> read_state_header(const state_header& header,
+                                 std::uint64_t values, training_state& state) {
+  auto at = [&](std::size_t offset) {
+    return get_little_endian<std::uint64_t>(header.data() + offset);
+  };
+  if (!std::equal(magic, magic + magic_bytes, header.begin()))
+    return failure{"these bytes are no training state"};
+  if (get_little_endian<std::uint32_t>(header.data() + 8) != format_version)
+    return failure{"the training state is of another format; use the same "
+                   "version of Potluck everywhere"};
+  if (at(32) != values)
+    return failure{"the training state has " + std::to_string(at(32))
+                   + " parameters, but the model has "
+                   + std::to_string(values)};
+  training_state read;
+  read.step = at(16);
+  read.history_samples = at(24);
+  read.parameters.swap(state.parameters);
+  // Only the canonical header has this digest; see charter::from_bytes.
+  bool canonical = write_state_header(read) == header;
+  read.parameters.swap(state.parameters);
+  if (!canonical)
+    return failure{"the training state's header is malformed"};
+  state.step = read.step;
+  state.history_samples = read.history_samples;
+  return true;
+}
+
+training_state initial_state(const model_layout& layout, std::uint64_t seed) {
+  training_state state;
+  state.parameters.resize(layout.values());
+  state.first_moment.resize(layout.values());
+  state.second_moment.resize(layout.values());
+  std::uint64_t tensor = 0;
+  for (const auto& entry : layout.entries()) {
+    random_stream chance(mix(seed, tensor++));
+    float* values = state.parameters.data() + entry.offset;
+    std::fill_n(values, entry.values, entry.initial_mean);
+    if (entry.initial_deviation == 0)
+      continue;
+    const double mean = entry.initial_mean;
+    const double deviation = entry.initial_deviation;
+    for (std::uint64_t i = 0; i < entry.values; ++i)
+      values[i] = static_cast<float>(mean + deviation * irwin_hall(chance));
+  }
+  remember_digest(state);
+  return state;
+}
+
+digest digest_of_state(const training_state& state) {
+  check_lengths(state);
+  // A digest of digests, so that the vectors need not lie behind each other.
+  auto header = write_state_header(state);
+  std::string all;
+  for (const auto& region :
+       state_regions<const training_state, const std::uint8_t>(header.data(),
+                                                               state)) {
+    auto part = digest_of(region.data, region.size);
+    all.append(part.bytes.begin(), part.bytes.end());
+  }
+  return digest_of(all.data(), all.size());
+}
+
+digest remember_digest(training_state& state) {
+  auto result = digest_of_state(state);
+  state.recent.insert(state.recent.begin(), result);
+  if (state.recent.size() > max_recent_digests)
+    state.recent.resize(max_recent_digests);
+  return result;
+}
+
+std::uint64_t state_bytes(std::uint64_t values) {
+  return state_header_bytes + 3 * sizeof(float) * values;
+}
+
+void read_state_bytes(const training_state& state, std::uint64_t offset,
+                      std::uint8_t* out, std::size_t size) {
+  check_lengths(state);
+  auto header = write_state_header(state);
+  auto regions = state_regions<const training_state, const std::uint8_t>(
+      header.data(), state);
+  auto all = state_bytes(state.parameters.size());
+  if (offset > all || size > all - offset)
+    throw std::out_of_range("read_state_bytes: behind the state's end");
+  visit_bytes(regions, offset, size,
+              [&](const std::uint8_t* bytes, std::size_t count) {
+                std::memcpy(out, bytes, count);
+                out += count;
+              });
+}
+
+std::string to_bytes(const training_state& state) {
+  std::string bytes(state_bytes(state.parameters.size()), '\0');
+  read_state_bytes(state, 0, reinterpret_cast<std::uint8_t*>(bytes.data()),
+                   bytes.size());
+  return bytes;
+}
+
+expected<training_state> state_from_bytes(const std::uint8_t* data,
+                                          std::size_t size,
+                                          std::uint64_t values) {
+  if (values > max_state_values || size != state_bytes(values))
+    return failure{"the training state holds " + std::to_string(size)
+                   + " bytes, which does not fit a model of "
+                   + std::to_string(values) + " parameters"};
+  training_state state;
+  state.parameters.resize(values);
+  state.first_moment.resize(values);
+  state.second_moment.resize(values);
+  state_header header{};
+  visit_bytes(state_regions<training_state, std::uint8_t>(header.data(), state),
+              0, size, [&](std::uint8_t* bytes, std::size_t count) {
+                std::memcpy(bytes, data, count);
+                data += count;
+              });
+  auto done = read_state_header(header, values, state);
+  if (!done)
+    return failure{done.error()};
+  return state;
+}
+
+state_snapshot::state_snapshot(std::shared_ptr<const training_state> state,
+                               std::uint32_t piece_bytes)
+    : state_(std::move(state)), digest_(digest_of_state(*state_)),
+      piece_bytes_(piece_bytes) {
+  if (piece_bytes < min_piece_bytes || piece_bytes > max_body_bytes)
+    throw std::invalid_argument("state_snapshot: bad size of pieces");
+}
+
+state_manifest state_snapshot::manifest(std::uint64_t token) const {
+  state_manifest result;
+  result.token = token;
+  result.available = true;
+  result.step = state_->step;
+  result.history_samples = state_->history_samples;
+  result.state = digest_;
+  result.bytes = state_bytes(state_->parameters.size());
+  result.piece_bytes = piece_bytes_;
+  result.recent = state_->recent;
+  return result;
+}
+
+std::uint32_t state_snapshot::pieces() const {
+  auto bytes = state_bytes(state_->parameters.size());
+  return static_cast<std::uint32_t>((bytes + piece_bytes_ - 1) / piece_bytes_);
+}
+
+shared_bytes state_snapshot::piece(std::uint32_t index) const {
+  auto bytes = state_bytes(state_->parameters.size());
+  std::uint64_t offset = std::uint64_t{index} * piece_bytes_;
+  if (offset >= bytes)
+    return {};
+  auto size = static_cast<std::size_t>(
+      std::min<std::uint64_t>(piece_bytes_, bytes - offset));
+  // Without the header, which does not outlive this call.
+  auto regions = state_regions<const training_state, const std::uint8_t>(
+      nullptr, *state_);
+  std::uint64_t start = state_header_bytes;
+  for (std::size_t i = 1; i < regions.size(); ++i) {
+    if (offset >= start && offset + size <= start + regions[i].size)
+      return {state_, regions[i].data + (offset - start), size};
+    start += regions[i].size;
+  }
+  auto copy = std::make_shared<std::vector<std::uint8_t>>(size);
+  read_state_bytes(*state_, offset, copy->data(), size);
+  return {copy, copy->data(), size};
+}
+
+} // namespace potluck

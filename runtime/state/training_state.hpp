@@ -1,0 +1,102 @@
+/// What a step changes and a joiner needs: the model's parameters, the
+/// optimizer's moments, and how far the run is.
+///
+/// Knows neither files nor peers: checkpoint.hpp and state_transfer.hpp carry
+/// it. As bytes it is `state_header_bytes` and the three vectors (README.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages/expected.hpp"
+#include "messages/ids.hpp"
+#include "messages/message.hpp"
+#include "messages/state.hpp"
+#include "runtime/state/model_layout.hpp"
+
+namespace potluck {
+
+/// Digests of earlier steps that a state remembers and a manifest carries.
+constexpr std::size_t max_recent_digests = 64;
+constexpr std::size_t state_header_bytes = 64;
+/// 16 G values: keeps arithmetic on sizes far from overflow.
+constexpr std::uint64_t max_state_values = std::uint64_t{1} << 34;
+/// Keeps the bookkeeping of a transfer small beside the state itself.
+constexpr std::uint32_t min_piece_bytes = 1024;
+
+struct training_state {
+  std::uint64_t step = 0;            ///< Updates applied.
+  std::uint64_t history_samples = 0; ///< Samples behind all of them.
+  /// Laid out by the model's `model_layout`; all of one length.
+  std::vector<float> parameters;
+  std::vector<float> first_moment;
+  std::vector<float> second_moment;
+  /// `digest_of_state` after the latest steps, newest (of `step`) first, at
+  /// most `max_recent_digests`. Not a part of the digest or of the bytes.
+  std::vector<digest> recent;
+};
+
+/// The state before the first step: the same bits on every machine for the same
+/// layout and seed. Parameters are the layout's mean plus its deviation times
+/// noise, the sum of twelve uniform numbers minus their mean (Irwin-Hall:
+/// nearly normal, never beyond six deviations); moments are zero.
+training_state initial_state(const model_layout& layout, std::uint64_t seed);
+
+/// Of step, history and the three vectors.
+digest digest_of_state(const training_state& state);
+
+/// Puts `digest_of_state(state)` in front of `recent`, dropping the oldest:
+/// called after every step. Returns that digest.
+digest remember_digest(training_state& state);
+
+/// Length in bytes of a state of `values` parameters.
+std::uint64_t state_bytes(std::uint64_t values);
+
+/// Copies bytes `offset` to `offset + size` of the state's bytes to `out`.
+/// Throws std::out_of_range when the state is shorter.
+void read_state_bytes(const training_state& state, std::uint64_t offset,
+                      std::uint8_t* out, std::size_t size);
+
+/// The whole state as bytes, and back. `values` is the length that the layout
+/// implies; other sizes are refused before anything is allocated. `recent` is
+/// left out.
+std::string to_bytes(const training_state& state);
+expected<training_state> state_from_bytes(const std::uint8_t* data,
+                                          std::size_t size,
+                                          std::uint64_t values);
+
+/// One version of the state that a donor serves while newer ones come: shared,
+/// never changed, cut without copying wherever a piece lies in one vector.
+class state_snapshot {
+public:
+  static constexpr std::uint32_t default_piece_bytes = 1u << 20; ///< 1 MiB
+
+  /// @param piece_bytes `min_piece_bytes` to `max_body_bytes`; throws
+  /// otherwise.
+  explicit state_snapshot(std::shared_ptr<const training_state> state,
+                          std::uint32_t piece_bytes = default_piece_bytes);
+
+  const training_state& state() const {
+    return *state_;
+  }
+  const potluck::digest& digest() const {
+    return digest_;
+  }
+  /// What to answer a joiner that asks with `token`.
+  state_manifest manifest(std::uint64_t token) const;
+
+  std::uint32_t pieces() const;
+
+  /// Nothing (size 0) when there is no such piece. Keeps the state alive.
+  shared_bytes piece(std::uint32_t index) const;
+
+private:
+  std::shared_ptr<const training_state> state_;
+  potluck::digest digest_;
+  std::uint32_t piece_bytes_;
+};
+
+} // namespace potluck

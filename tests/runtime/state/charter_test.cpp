@@ -1,0 +1,173 @@
+#include "runtime/state/charter.hpp"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+
+#include "runtime/state/charter_fields.hpp"
+
+using namespace potluck;
+
+namespace {
+
+std::string problem_after(void (*change)(run_settings&)) {
+  run_settings settings;
+  change(settings);
+  return problem_with(settings);
+}
+
+run_settings unusual_settings() {
+  run_settings x;
+  x.run = "bengali = better";
+  x.target_batch = std::uint64_t{1} << 32;
+  x.learning_rate = 0.1 + 0.2;
+  x.beta2 = 0.98765432101234567;
+  x.epsilon = 1e-17;
+  x.seed = std::numeric_limits<std::uint64_t>::max();
+  x.steps = 125000;
+  x.warmup_steps = 5000;
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("the default settings can make a model") {
+  CHECK(problem_with(run_settings{}).empty());
+}
+
+TEST_CASE("every setting survives being printed and read") {
+  auto original = unusual_settings();
+  run_settings copy;
+  for (const auto& line : to_table(original)) {
+    CAPTURE(line.name);
+    CHECK(bool(assign(copy, line.name, line.value)));
+  }
+  CHECK(to_table(copy) == to_table(original));
+  CHECK(copy.learning_rate == original.learning_rate);
+  CHECK(copy.beta2 == original.beta2);
+  CHECK(copy.epsilon == original.epsilon);
+  CHECK(copy.seed == original.seed);
+}
+
+TEST_CASE("reals are printed in their shortest form") {
+  run_settings x;
+  x.learning_rate = 0.00176;
+  for (const auto& line : to_table(x))
+    if (line.name == "learning-rate")
+      CHECK(line.value == "0.00176");
+}
+
+TEST_CASE("an assignment outside the limits changes nothing and says why") {
+  run_settings x;
+  const std::pair<const char*, const char*> refused[] = {
+      {"target-batch", "0"},
+      {"target-batch", "4294967297"},
+      {"target-batch", "12a"},
+      {"target-batch", "-1"},
+      {"target-batch", ""},
+      {"target-batch", " 1"},
+      {"vocabulary", "15"},
+      {"vocabulary", "4294967296"},
+      {"sequence-length", "7"},
+      {"layers", "129"},
+      {"hidden-size", "16385"},
+      {"learning-rate", "0"},
+      {"learning-rate", "inf"},
+      {"learning-rate", "nan"},
+      {"learning-rate", "1e999"},
+      {"beta1", "1"},
+      {"mask-probability", "0"},
+      {"mask-probability", "1"},
+      {"chunk-values", "255"},
+      {"chunk-values", "4194305"},
+      {"run", ""},
+      {"run", "two\nlines"},
+      {"no-such-setting", "1"},
+  };
+  auto before = to_table(x);
+  for (auto [name, value] : refused) {
+    CAPTURE(name);
+    CAPTURE(value);
+    auto done = assign(x, name, value);
+    REQUIRE(!done);
+    CHECK(done.error().find(name) != std::string::npos);
+  }
+  CHECK(to_table(x) == before);
+}
+
+TEST_CASE("settings that cannot make a model are named") {
+  CHECK(problem_after([](run_settings& x) { x.heads = 3; }).find("heads") == 0);
+  CHECK(problem_after([](run_settings& x) { x.heads = 0; }).find("heads") == 0);
+  CHECK(problem_after([](run_settings& x) { x.steps = 0; }).find("steps") == 0);
+  CHECK(problem_after([](run_settings& x) {
+          x.steps = 10;
+          x.warmup_steps = 11;
+        }).find("warmup-steps")
+        == 0);
+  CHECK(problem_after([](run_settings& x) {
+          x.learning_rate = std::nan("");
+        }).find("learning-rate")
+        == 0);
+  CHECK(problem_after([](run_settings& x) {
+          x.run = std::string(65, 'x');
+        }).find("run")
+        == 0);
+}
+
+TEST_CASE("a charter survives its bytes") {
+  std::string tokenizer("model\0with\nzero=bytes", 21);
+  charter original(unusual_settings(), tokenizer);
+  auto copy = charter::from_bytes(original.to_bytes());
+  REQUIRE(bool(copy));
+  CHECK(copy->digest() == original.digest());
+  CHECK(copy->tokenizer() == tokenizer);
+  CHECK(copy->table() == original.table());
+  CHECK(copy->table().back().name == "tokenizer");
+}
+
+TEST_CASE("the digest covers every setting and the tokenizer") {
+  charter original(run_settings{}, "tokenizer");
+  CHECK(charter().digest().empty());
+  CHECK(charter(run_settings{}, "Tokenizer").digest() != original.digest());
+  const auto other = unusual_settings();
+  run_settings changed;
+  changed.run = other.run;
+  CHECK(charter(changed, "tokenizer").digest() != original.digest());
+  changed = run_settings{};
+  changed.chunk_values += 1;
+  CHECK(charter(changed, "tokenizer").digest() != original.digest());
+}
+
+TEST_CASE("no prefix and no single changed byte passes for the charter") {
+  charter original(run_settings{}, "some tokenizer");
+  auto bytes = original.to_bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK(!charter::from_bytes(bytes.substr(0, size)));
+  CHECK(!charter::from_bytes(bytes + "x"));
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      auto changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
+      auto read = charter::from_bytes(changed);
+      if (read)
+        CHECK(read->digest() != original.digest());
+    }
+}
+
+TEST_CASE("a charter has one form in bytes only") {
+  auto bytes = charter(run_settings{}, "").to_bytes();
+  auto at = bytes.find("beta1=0.9");
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, 9, "beta1=.90");
+  CHECK(!charter::from_bytes(bytes));
+}
+
+TEST_CASE("differences are named for a person") {
+  run_settings here, there;
+  CHECK(differences(to_table(here), to_table(there)).empty());
+  there.target_batch = 512;
+  CHECK(differences(to_table(here), to_table(there))
+        == "target-batch is 256 here and 512 there");
+  CHECK(differences({{"a", "1"}}, {{"b", "2\x1b[2J"}})
+        == "a is 1 here and missing there; b is missing here and 2?[2J there");
+}

@@ -1,0 +1,152 @@
+#include "runtime/state/checkpoint.hpp"
+
+#include <csignal>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+
+#include "runtime/state/file_descriptor.hpp"
+#include "tests/runtime/state/some_state.hpp"
+
+using namespace potluck;
+
+namespace {
+
+charter some_charter() {
+  run_settings settings;
+  settings.run = "torn";
+  return charter(settings, "tokenizer bytes");
+}
+
+bool says(const expected<checkpoint>& x, const std::string& what) {
+  return !x && x.error().find(what) != std::string::npos;
+}
+
+/// No file may grow beyond `bytes` while it lives: a disk that fills up.
+class small_disk {
+public:
+  explicit small_disk(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~small_disk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+private:
+  rlimit before_;
+  void (*handler_)(int);
+};
+
+} // namespace
+
+TEST_CASE("a checkpoint brings back charter and state") {
+  scratch_directory scratch;
+  auto state = some_state(1000, 3);
+  remember_digest(state);
+  REQUIRE(bool(save_checkpoint(scratch.file("c"), some_charter(), state)));
+  auto loaded = load_checkpoint(scratch.file("c"));
+  REQUIRE(bool(loaded));
+  CHECK(loaded->charter.digest() == some_charter().digest());
+  CHECK(loaded->charter.tokenizer() == "tokenizer bytes");
+  CHECK(to_bytes(loaded->state) == to_bytes(state));
+  CHECK(loaded->state.recent == state.recent);
+  CHECK(!std::filesystem::exists(scratch.file("c.partial")));
+}
+
+TEST_CASE("a checkpoint cut off anywhere is refused") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(100, 3))));
+  auto whole = read_all(path);
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    write_all(path, whole.substr(0, size));
+    CAPTURE(size);
+    REQUIRE(says(load_checkpoint(path), "truncated"));
+  }
+  write_all(path, "");
+  CHECK(says(load_checkpoint(path), "not a checkpoint"));
+  write_all(path, whole + "x");
+  CHECK(says(load_checkpoint(path), "damaged"));
+  write_all(path, whole);
+  CHECK(bool(load_checkpoint(path)));
+}
+
+TEST_CASE("a flipped bit anywhere is noticed") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(20, 3))));
+  auto whole = read_all(path);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    auto spoilt = whole;
+    spoilt[i] = static_cast<char>(spoilt[i] ^ (1 << i % 8));
+    write_all(path, spoilt);
+    CAPTURE(i);
+    REQUIRE(!load_checkpoint(path));
+  }
+}
+
+TEST_CASE("a sentence says why a checkpoint cannot be read") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  CHECK(says(load_checkpoint(path), "No such file"));
+  CHECK(says(load_checkpoint(scratch.path()), "is not a file"));
+  write_all(path, "{\"some\": \"JSON that is longer than the header\"}");
+  CHECK(says(load_checkpoint(path), "not a checkpoint"));
+  REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(20, 3))));
+  auto whole = read_all(path);
+  whole[8] = 2;
+  write_all(path, whole);
+  CHECK(says(load_checkpoint(path), "format 2"));
+}
+
+TEST_CASE("a full disk keeps the old checkpoint") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  auto old = some_state(100, 3);
+  REQUIRE(bool(save_checkpoint(path, some_charter(), old)));
+  auto larger = some_state(100000, 4);
+  for (rlim_t bytes : {rlim_t{0}, rlim_t{100}, rlim_t{100000}}) {
+    small_disk disk(bytes);
+    auto done = save_checkpoint(path, some_charter(), larger);
+    REQUIRE(!done);
+    CHECK(done.error().find(path) != std::string::npos);
+    CHECK(!std::filesystem::exists(path + ".partial"));
+  }
+  auto loaded = load_checkpoint(path);
+  REQUIRE(bool(loaded));
+  CHECK(digest_of_state(loaded->state) == digest_of_state(old));
+}
+
+TEST_CASE("what a crashed writer left behind does not matter") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  write_all(path + ".partial", std::string(100000, 'x'));
+  REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(100, 3))));
+  CHECK(bool(load_checkpoint(path)));
+}
+
+TEST_CASE("two processes do not write one checkpoint at once") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  write_all(path + ".partial", "");
+  file_descriptor other(open((path + ".partial").c_str(), O_RDONLY));
+  REQUIRE(flock(other.get(), LOCK_EX) == 0);
+  auto done = save_checkpoint(path, some_charter(), some_state(100, 3));
+  REQUIRE(!done);
+  CHECK(done.error().find("another process") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint that cannot be placed is a failure") {
+  scratch_directory scratch;
+  auto state = some_state(10, 3);
+  CHECK(!save_checkpoint(scratch.file("missing/c"), some_charter(), state));
+  std::filesystem::create_directory(scratch.file("directory"));
+  CHECK(!save_checkpoint(scratch.file("directory"), some_charter(), state));
+  CHECK(!std::filesystem::exists(scratch.file("directory.partial")));
+}

@@ -1,0 +1,156 @@
+#include "runtime/state/training_state.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <stdexcept>
+
+#include "tests/runtime/state/some_state.hpp"
+
+using namespace potluck;
+
+namespace {
+
+const std::uint8_t* bytes_of(const std::string& text) {
+  return reinterpret_cast<const std::uint8_t*>(text.data());
+}
+
+} // namespace
+
+TEST_CASE("the initial state has the same bits on every machine") {
+  auto state = initial_state(some_layout(), 1);
+  CHECK(to_string(digest_of_state(state))
+        == "4c75d24c2faa6b00748285a3c4582d01");
+  CHECK(digest_of_state(initial_state(some_layout(), 1))
+        == digest_of_state(state));
+  CHECK(digest_of_state(initial_state(some_layout(), 2))
+        != digest_of_state(state));
+  REQUIRE(state.recent.size() == 1);
+  CHECK(state.recent[0] == digest_of_state(state));
+}
+
+TEST_CASE("initial parameters follow the layout's mean and deviation") {
+  model_layout layout;
+  layout.add("noise", {100, 1000}, true, 0.5f, 0.02f);
+  layout.add("ones", {10}, false, 1, 0);
+  auto state = initial_state(layout, 3);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < 100000; ++i) {
+    double x = (state.parameters[i] - 0.5) / 0.02;
+    sum += x;
+    squares += x * x;
+    REQUIRE(std::abs(x) <= 6.01);
+  }
+  CHECK(std::abs(sum / 100000) < 0.02);
+  CHECK(std::sqrt(squares / 100000) == doctest::Approx(1).epsilon(0.02));
+  for (std::size_t i = 100000; i < 100010; ++i)
+    CHECK(state.parameters[i] == 1);
+  for (float x : state.first_moment)
+    REQUIRE(x == 0);
+}
+
+TEST_CASE("the digest covers step, history and every vector") {
+  auto state = some_state(10, 5);
+  auto original = digest_of_state(state);
+  auto changed = [&](auto change) {
+    auto copy = state;
+    change(copy);
+    return digest_of_state(copy) != original;
+  };
+  CHECK(changed([](auto& x) { ++x.step; }));
+  CHECK(changed([](auto& x) { ++x.history_samples; }));
+  CHECK(changed([](auto& x) { x.parameters[9] += 1; }));
+  CHECK(changed([](auto& x) { x.first_moment[0] += 1; }));
+  CHECK(changed([](auto& x) { x.second_moment[4] += 1; }));
+  CHECK(changed([](auto& x) { x.parameters.swap(x.first_moment); }));
+  CHECK(!changed([](auto& x) { x.recent.clear(); }));
+}
+
+TEST_CASE("recent digests are bounded and the newest comes first") {
+  auto state = some_state(4, 5);
+  state.recent.clear();
+  for (std::size_t i = 0; i < max_recent_digests + 10; ++i) {
+    ++state.step;
+    CHECK(remember_digest(state) == digest_of_state(state));
+  }
+  CHECK(state.recent.size() == max_recent_digests);
+  CHECK(state.recent[0] == digest_of_state(state));
+  CHECK(state.recent[0] != state.recent[1]);
+}
+
+TEST_CASE("a state survives its bytes") {
+  for (std::size_t values : {0u, 1u, 1000u}) {
+    auto state = some_state(values, 8);
+    auto bytes = to_bytes(state);
+    CHECK(bytes.size() == state_bytes(values));
+    auto copy = state_from_bytes(bytes_of(bytes), bytes.size(), values);
+    REQUIRE(bool(copy));
+    CHECK(digest_of_state(*copy) == digest_of_state(state));
+  }
+}
+
+TEST_CASE("bytes of another length, model or format are refused") {
+  auto bytes = to_bytes(some_state(50, 8));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK(!state_from_bytes(bytes_of(bytes), size, 50));
+  CHECK(!state_from_bytes(bytes_of(bytes), bytes.size(), 49));
+  CHECK(!state_from_bytes(bytes_of(bytes), bytes.size(), ~std::uint64_t{0}));
+  for (std::size_t i = 0; i < state_header_bytes; ++i) {
+    auto changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    bool counts = i >= 16 && i < 32; // step and history: any value is one
+    CAPTURE(i);
+    CHECK(bool(state_from_bytes(bytes_of(changed), changed.size(), 50))
+          == counts);
+  }
+}
+
+TEST_CASE("the pieces of a snapshot are the state's bytes") {
+  for (std::uint32_t piece_bytes : {1024u, 1025u, 4000u, 1u << 20}) {
+    CAPTURE(piece_bytes);
+    auto state = std::make_shared<const training_state>(some_state(1000, 8));
+    state_snapshot snapshot(state, piece_bytes);
+    std::string all;
+    for (std::uint32_t i = 0; i < snapshot.pieces(); ++i) {
+      auto piece = snapshot.piece(i);
+      REQUIRE(piece.size > 0);
+      all.append(reinterpret_cast<const char*>(piece.data), piece.size);
+    }
+    CHECK(all == to_bytes(*state));
+    CHECK(snapshot.piece(snapshot.pieces()).size == 0);
+    CHECK(snapshot.piece(0xffffffffu).size == 0);
+  }
+}
+
+TEST_CASE("a piece inside one vector is not copied and keeps the state") {
+  auto state = std::make_shared<const training_state>(some_state(10000, 8));
+  std::weak_ptr<const training_state> watched = state;
+  auto parameters
+      = reinterpret_cast<const std::uint8_t*>(state->parameters.data());
+  shared_bytes piece;
+  {
+    state_snapshot snapshot(std::move(state), 1024);
+    piece = snapshot.piece(2);
+  }
+  CHECK(piece.data == parameters + 2 * 1024 - state_header_bytes);
+  CHECK(!watched.expired());
+  piece = {};
+  CHECK(watched.expired());
+}
+
+TEST_CASE("pieces that no frame can carry are a mistake of the caller") {
+  auto state = std::make_shared<const training_state>(some_state(1, 8));
+  CHECK_THROWS_AS(state_snapshot(state, 0), std::invalid_argument);
+  CHECK_THROWS_AS(state_snapshot(state, (16u << 20) + 1),
+                  std::invalid_argument);
+}
+
+TEST_CASE("reading behind the state's end is a mistake of the caller") {
+  auto state = some_state(1, 8);
+  std::uint8_t out[80];
+  CHECK_THROWS_AS(read_state_bytes(state, 0, out, 77), std::out_of_range);
+  CHECK_THROWS_AS(read_state_bytes(state, ~std::uint64_t{0}, out, 2),
+                  std::out_of_range);
+  read_state_bytes(state, 64, out, 4);
+  CHECK(std::memcmp(out, state.parameters.data(), 4) == 0);
+}
