@@ -26,8 +26,9 @@ using membership_listener
 /// Hears the reports of others.
 using report_listener = caf::typed_actor<caf::reacts_to<report_heard>>;
 
-/// Gets the mean of a chunk, once.
-using mean_listener = caf::typed_actor<caf::reacts_to<mean_ready>>;
+/// Gets the mean of a chunk, once, and hears of parts that are no good.
+using mean_listener = caf::typed_actor<caf::reacts_to<mean_ready>,
+                                       caf::reacts_to<part_refused>>;
 
 /// Asked the router for records.
 using records_reader
@@ -122,7 +123,8 @@ using matchmaking_actor = caf::typed_actor<
 using averager_actor = caf::typed_actor<
   caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
   caf::reacts_to<peer_left>, caf::reacts_to<start_round>,
-  caf::reacts_to<mean_ready>, caf::reacts_to<deadline_passed>>;
+  caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
+  caf::reacts_to<deadline_passed>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor

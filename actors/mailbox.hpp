@@ -295,6 +295,12 @@ struct mean_ready {
   std::uint32_t chunk = 0;
   std::shared_ptr<const std::vector<float>> values;
 };
+/// From a reducer: a member sent something that cannot be summed.
+struct part_refused {
+  std::uint32_t chunk = 0;
+  std::uint32_t member = 0;
+  std::string why;
+};
 struct round_over {
   group_contract contract;
   bool committed = false;
@@ -384,6 +390,7 @@ POTLUCK_LOCAL_MESSAGE(group_dissolved)
 POTLUCK_LOCAL_MESSAGE(start_round)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(mean_ready)
+POTLUCK_LOCAL_MESSAGE(part_refused)
 POTLUCK_LOCAL_MESSAGE(round_over)
 POTLUCK_LOCAL_MESSAGE(run_status)
 POTLUCK_LOCAL_MESSAGE(peer_over)

@@ -1,0 +1,96 @@
+/// The averager: runs one round at a time.
+///
+/// Sends this peer's parts to the chunks' owners, spawns a reducer for each
+/// chunk that this peer owns, sends their means to everybody who holds the
+/// model, collects the others' means, and carries out what the agreement
+/// (runtime/averaging/round_agreement.hpp) decides. Keeps the means of the last
+/// round to serve members that lack some, until the next one begins.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+
+#include "actors/interfaces.hpp"
+#include "runtime/averaging/gradient_assembly.hpp"
+#include "runtime/averaging/round_agreement.hpp"
+
+namespace potluck {
+
+struct averager_config {
+  peer_id self;
+};
+
+class averager_state {
+public:
+  void init(averager_actor::pointer self, averager_config config);
+
+  void on(const wiring& w);
+  void on(const letter& x);
+  void on(const peer_joined& x);
+  void on(const peer_left& x);
+  void on(const start_round& x);
+  void on(const mean_ready& x);
+  void on(const part_refused& x);
+  void on(const deadline_passed& x);
+  void on_down(const caf::down_msg& x);
+
+private:
+  using clock_time = caf::actor_clock::time_point;
+
+  /// The round that runs, or the last one: then it is decided.
+  struct round {
+    start_round order;
+    chunk_map map;
+    std::size_t self;
+    bool trains; ///< This peer needs the means.
+    round_agreement agreement;
+    std::shared_ptr<std::vector<float>> mean;
+    std::optional<gradient_assembly> assembly;
+    std::map<std::uint32_t, chunk_reducer_actor> reducers;
+    std::optional<peer_id> holder; ///< Whom missing means are fetched from.
+    bool over = false;
+    clock_time began;
+    clock_time last_news;
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_received = 0;
+    std::uint64_t total_samples = 0;
+
+    const group_contract& contract() const {
+      return order.contract;
+    }
+  };
+
+  void read(const letter& x, const chunk_part& part);
+  void read(const letter& x, const chunk_mean& mean);
+  void read(const letter& x, const mean_request& request);
+  template <class Other>
+  void read(const letter& x, const Other& other);
+
+  void spawn_reducers();
+  void send_parts();
+  void place(std::uint32_t chunk, const float* values, std::size_t count);
+  void carry_out(const round_agreement::actions& actions);
+  void carry_out(const send_to_member& x);
+  void carry_out(const fetch_means& x);
+  void carry_out(const round_decision& x);
+  void end_reducers();
+  void arm();
+  shared_bytes mean_bytes(const round& r, std::uint32_t chunk) const;
+  void blame(const peer_id& member, const std::string& why);
+
+  averager_actor::pointer self_ = nullptr;
+  averager_config config_;
+  wiring wired_;
+  std::set<peer_id> connected_;
+  std::optional<round> round_;
+  /// For rounds that other members have started before us.
+  std::deque<letter> early_;
+  std::uint64_t deadline_ = 0;
+};
+
+averager_actor::behavior_type
+averager(averager_actor::stateful_pointer<averager_state> self,
+         averager_config config);
+
+} // namespace potluck

@@ -1,0 +1,35 @@
+/// A chunk reducer: one chunk of one round, from the members' parts to the mean.
+///
+/// Sends its parent exactly one `mean_ready` when every part is in, and ends. It
+/// does not wait for time: the averager ends it when the round is over.
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "runtime/averaging/chunk_average.hpp"
+
+namespace potluck {
+
+struct reduction_job {
+  group_id group;
+  std::uint32_t chunk = 0;
+  std::size_t length = 0;             ///< Values in the chunk.
+  std::vector<std::uint64_t> samples; ///< Of each member, as in the contract.
+  mean_listener parent;
+};
+
+class chunk_reducer_state {
+public:
+  void init(chunk_reducer_actor::pointer self, reduction_job job);
+  void on(const part_arrived& x);
+
+private:
+  chunk_reducer_actor::pointer self_ = nullptr;
+  reduction_job job_;
+  std::optional<chunk_average> average_;
+};
+
+chunk_reducer_actor::behavior_type
+chunk_reducer(chunk_reducer_actor::stateful_pointer<chunk_reducer_state> self,
+              reduction_job job);
+
+} // namespace potluck
