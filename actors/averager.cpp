@@ -59,9 +59,14 @@ void averager_state::on(const peer_left& x) {
     carry_out(round_->agreement.member_lost(x.id));
 }
 
+void averager_state::on(const member_withdrew& x) {
+  if (round_ && round_->contract().group == x.group)
+    carry_out(round_->agreement.member_lost(x.member));
+}
+
 // ---- the round begins -------------------------------------------------------------
 
-void averager_state::on(const start_round& x) {
+void averager_state::on(const begin_round& x) {
   end_reducers();
   const auto& c = x.contract;
   auto self = index_of(c, config_.self);

@@ -29,7 +29,8 @@ public:
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
-  void on(const start_round& x);
+  void on(const begin_round& x);
+  void on(const member_withdrew& x);
   void on(const mean_ready& x);
   void on(const part_refused& x);
   void on(const deadline_passed& x);
@@ -40,7 +41,7 @@ private:
 
   /// The round that runs, or the last one: then it is decided.
   struct round {
-    start_round order;
+    begin_round order;
     chunk_map map;
     std::size_t self;
     bool trains; ///< This peer needs the means.

@@ -145,7 +145,7 @@ void compute_state::on(const apply_mean& x) {
   post([x](workshop& shop, const compute_actor& outbox) {
     auto& state = shop.state();
     std::string problem;
-    if (x.step != state.step || x.mean->size() != state.parameters.size())
+    if (x.step != state.step + 1 || x.mean->size() != state.parameters.size())
       problem = "the mean is for another step";
     else if (shop.optimize->apply(
                shop.model->layout(), state.parameters.data(),

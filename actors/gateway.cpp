@@ -45,6 +45,7 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
     self_->send(config_.observer, peer_over{bound.error(), true});
     return;
   }
+  bound_ = *bound;
   config_.introduction.listen_port = bound->port;
   self_->send(config_.supervisor, gateway_ready{*bound});
   self_->delayed_send(self_, limits::handshake_check, tick{});
@@ -58,6 +59,8 @@ gateway_state::~gateway_state() {
 
 void gateway_state::on(const wiring& w) {
   wired_ = w;
+  if (bound_ && wired_.roster)
+    self_->send(wired_.roster, gateway_ready{*bound_});
   for (auto& [id, session] : sessions_)
     self_->send(session, w);
 }
@@ -154,6 +157,8 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
   if (!l.expected.empty() && l.expected != theirs.id)
     waiting_.erase(l.expected);
+  if (l.dialled && wired_.roster)
+    self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& session = sessions_[theirs.id];
   if (session) {
     self_->send(session, connection_added{id});
@@ -200,9 +205,13 @@ void gateway_state::on(const call& x) {
     dial(x.to.where, x.to.id);
 }
 
-void gateway_state::on(const dial_address& x) {
-  if (!leaving_)
-    dial(x.where, {});
+void gateway_state::on(const dial_contact& x) {
+  if (leaving_)
+    return;
+  if (sessions_.count(x.who.id))
+    self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
+  else
+    dial(x.who.where, x.who.id);
 }
 
 void gateway_state::dial(const address& where, const peer_id& expected) {

@@ -36,7 +36,7 @@ public:
   void on(const frame_arrived& x);
   void on(const parcel& x);
   void on(const call& x);
-  void on(const dial_address& x);
+  void on(const dial_contact& x);
   void on(const charter_known& x);
   void on(const drop_peer& x);
   void on(const leave_run& x);
@@ -63,6 +63,7 @@ private:
   gateway_actor::pointer self_ = nullptr;
   gateway_config config_;
   std::shared_ptr<transport> network_;
+  std::optional<address> bound_;
   wiring wired_;
   std::map<connection_id, link> links_;
   std::map<peer_id, session_actor> sessions_;

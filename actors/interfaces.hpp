@@ -52,7 +52,7 @@ using gateway_actor = caf::typed_actor<
   caf::reacts_to<wiring>, caf::reacts_to<connection_accepted>,
   caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
   caf::reacts_to<frame_arrived>, caf::reacts_to<parcel>, caf::reacts_to<call>,
-  caf::reacts_to<dial_address>, caf::reacts_to<charter_known>,
+  caf::reacts_to<dial_contact>, caf::reacts_to<charter_known>,
   caf::reacts_to<drop_peer>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
@@ -64,6 +64,7 @@ using session_actor = caf::typed_actor<
 /// Knows who is in the run, dials them, passes their reports on, publishes ours.
 using roster_actor = caf::typed_actor<
   caf::reacts_to<wiring>, caf::reacts_to<peer_joined, session_actor>,
+  caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
   caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
   caf::reacts_to<letter>, caf::reacts_to<own_report>,
   caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
@@ -106,7 +107,7 @@ using conductor_actor = caf::typed_actor<
   caf::reacts_to<wiring>, caf::reacts_to<peer_joined>,
   caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
   caf::reacts_to<state_changed>, caf::reacts_to<batch_done>,
-  caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_gradient>,
+  caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_wanted>,
   caf::reacts_to<group_formed>, caf::reacts_to<group_dissolved>,
   caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
   caf::reacts_to<state_fetch_failed>, caf::reacts_to<checkpoint_saved>,
@@ -117,14 +118,14 @@ using matchmaking_actor = caf::typed_actor<
   caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
   caf::reacts_to<peer_left>, caf::reacts_to<matchmaking_facts>,
   caf::reacts_to<lead_group>, caf::reacts_to<gradient_frozen>,
-  caf::reacts_to<round_over>, caf::reacts_to<tick>>;
+  caf::reacts_to<round_over>, caf::reacts_to<deadline_passed>>;
 
 /// Runs one round at a time: parts out, means in, and the agreement.
 using averager_actor = caf::typed_actor<
   caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<start_round>,
-  caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
-  caf::reacts_to<deadline_passed>>;
+  caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
+  caf::reacts_to<member_withdrew>, caf::reacts_to<mean_ready>,
+  caf::reacts_to<part_refused>, caf::reacts_to<deadline_passed>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor

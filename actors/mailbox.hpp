@@ -73,9 +73,14 @@ struct call {
   contact to;
   message content;
 };
-/// Dial an address whose peer is not known yet.
-struct dial_address {
+/// Dial a peer, or an address whose peer is not known yet (an empty id).
+struct dial_contact {
+  contact who;
+};
+/// A connection that we dialled is open and greeted.
+struct dial_succeeded {
   address where;
+  peer_id who;
 };
 /// A dial came to nothing.
 struct dial_failed {
@@ -119,6 +124,7 @@ struct peer_left {
 /// A fresh report of another peer, directly or through the DHT.
 struct report_heard {
   progress_report report;
+  bool connected = false; ///< There is a session with its peer.
 };
 /// What this peer wants others to know; sent on when it changes.
 struct own_report {
@@ -186,7 +192,7 @@ struct lend_gradient {};
 /// Forget the accumulated gradient.
 struct drop_gradient {};
 struct apply_mean {
-  std::uint64_t step = 0;    ///< The step that the mean completes.
+  std::uint64_t step = 0;    ///< That the mean completes: one more than held.
   std::uint64_t samples = 0; ///< Behind the mean.
   std::shared_ptr<const std::vector<float>> mean;
 };
@@ -244,10 +250,10 @@ struct checkpoint_saved {
 
 /// Conductor to matchmaking: lead a group for this step.
 struct lead_group {
-  std::uint64_t step = 0;
-  digest state;
   std::vector<contact> invitees;
   std::vector<potluck::role> roles; ///< Of the invitees, in their order.
+  /// For every wait of this group: for answers, and for news in its round.
+  std::chrono::milliseconds patience{0};
 };
 /// What matchmaking needs to know to judge invitations.
 struct matchmaking_facts {
@@ -258,7 +264,7 @@ struct matchmaking_facts {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
 };
-struct freeze_gradient {
+struct freeze_wanted {
   group_id group;
 };
 struct gradient_frozen {
@@ -277,11 +283,16 @@ struct group_dissolved {
 
 // ---- averaging -------------------------------------------------------------------------
 
-struct start_round {
+struct begin_round {
   group_contract contract;
   share_plan plan;
   /// This peer's flat gradient, summed over its samples; null when it has none.
   std::shared_ptr<const std::vector<float>> gradient;
+};
+/// A member will take no part in the round after all.
+struct member_withdrew {
+  group_id group;
+  peer_id member;
 };
 /// To a reducer: one member's part of its chunk.
 struct part_arrived {
@@ -347,7 +358,8 @@ POTLUCK_LOCAL_MESSAGE(frame_arrived)
 POTLUCK_LOCAL_MESSAGE(letter)
 POTLUCK_LOCAL_MESSAGE(parcel)
 POTLUCK_LOCAL_MESSAGE(call)
-POTLUCK_LOCAL_MESSAGE(dial_address)
+POTLUCK_LOCAL_MESSAGE(dial_contact)
+POTLUCK_LOCAL_MESSAGE(dial_succeeded)
 POTLUCK_LOCAL_MESSAGE(dial_failed)
 POTLUCK_LOCAL_MESSAGE(gateway_ready)
 POTLUCK_LOCAL_MESSAGE(connection_added)
@@ -383,11 +395,12 @@ POTLUCK_LOCAL_MESSAGE(save_checkpoint_now)
 POTLUCK_LOCAL_MESSAGE(checkpoint_saved)
 POTLUCK_LOCAL_MESSAGE(lead_group)
 POTLUCK_LOCAL_MESSAGE(matchmaking_facts)
-POTLUCK_LOCAL_MESSAGE(freeze_gradient)
+POTLUCK_LOCAL_MESSAGE(freeze_wanted)
 POTLUCK_LOCAL_MESSAGE(gradient_frozen)
 POTLUCK_LOCAL_MESSAGE(group_formed)
 POTLUCK_LOCAL_MESSAGE(group_dissolved)
-POTLUCK_LOCAL_MESSAGE(start_round)
+POTLUCK_LOCAL_MESSAGE(begin_round)
+POTLUCK_LOCAL_MESSAGE(member_withdrew)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(mean_ready)
 POTLUCK_LOCAL_MESSAGE(part_refused)

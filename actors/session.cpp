@@ -42,7 +42,7 @@ void session_state::init(session_actor::pointer self, session_config config) {
   config_ = std::move(config);
   connections_.push_back(config_.connection);
   self_->monitor(config_.gateway);
-  silence_.heard(self_->clock().now());
+  silence_.emplace(self_->clock().now());
   self_->send(self_, tick{});
 }
 
@@ -68,7 +68,7 @@ void session_state::on(const connection_closed& x) {
 }
 
 void session_state::on(const frame_arrived& x) {
-  silence_.heard(self_->clock().now());
+  silence_->heard(self_->clock().now());
   const auto& frame = x.frame;
   auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
   if (!content) {
@@ -94,7 +94,7 @@ void session_state::deliver(message content, shared_bytes body) {
     auto now = self_->clock().now().time_since_epoch();
     auto sent = std::chrono::nanoseconds{reply->token};
     if (sent <= now)
-      silence_.round_trip(now - sent);
+      silence_->round_trip(now - sent);
     return;
   }
   if (auto bye = std::get_if<goodbye>(&content)) {
@@ -131,7 +131,7 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
 
 void session_state::on(const tick&) {
   auto now = self_->clock().now();
-  if (silence_.suspicious(now)) {
+  if (silence_->suspicious(now)) {
     end(caf::exit_reason::remote_link_unreachable, "silent for too long");
     return;
   }

@@ -44,7 +44,7 @@ private:
   wiring wired_;
   /// In the order in which they opened; we send on the first, read from all.
   std::vector<connection_id> connections_;
-  silence_detector silence_;
+  std::optional<silence_detector> silence_;
 };
 
 session_actor::behavior_type

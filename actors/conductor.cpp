@@ -1,0 +1,541 @@
+#include "actors/conductor.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "actors/behavior.hpp"
+#include "runtime/config.hpp"
+#include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Seed of the order in which a peer draws samples by itself.
+std::uint64_t own_order_seed(const run_settings& settings, const peer_id& id) {
+  std::uint64_t low;
+  std::memcpy(&low, id.bytes.data(), sizeof(low));
+  return mix(settings.seed, low);
+}
+
+/// Weight of the newest batch in the measured speed.
+constexpr double speed_smoothing = 0.2;
+
+} // namespace
+
+void conductor_state::init(conductor_actor::pointer self,
+                           conductor_config config) {
+  self_ = self;
+  config_ = std::move(config);
+  tracker_.emplace(config_.self, settings().target_batch);
+  order_seed_ = config_.order.shared
+                  ? settings().seed
+                  : own_order_seed(settings(), config_.self);
+  own_.id = config_.self;
+  own_.role = config_.role;
+  own_.charter = config_.agreed.digest();
+  own_.upload_bytes_per_second = config_.upload_bytes_per_second;
+  own_.download_bytes_per_second = config_.download_bytes_per_second;
+  step_began_ = self_->clock().now();
+  next_fetch_ = step_began_;
+  next_status_ = step_began_;
+  if (!is_trainer())
+    stage_ = stage::accumulating;
+  self_->send(self_, tick{});
+}
+
+void conductor_state::on(const wiring& w) {
+  wired_ = w;
+  announce(true);
+  tell_facts();
+}
+
+// ---- stages ----------------------------------------------------------------------
+
+void conductor_state::enter(stage next) {
+  stage_ = next;
+  if (next == stage::accumulating) {
+    formed_.reset();
+    round_.reset();
+    frozen_reported_ = false;
+    pump();
+    catch_up_if_behind();
+  }
+  tell_facts();
+  announce(true);
+}
+
+void conductor_state::announce(bool urgent) {
+  switch (stage_) {
+    case stage::starting:
+    case stage::fetching:
+      own_.phase = phase::joining;
+      break;
+    case stage::accumulating:
+      own_.phase = batch_running_ ? phase::accumulating : phase::waiting;
+      break;
+    case stage::frozen:
+      own_.phase = phase::matchmaking;
+      break;
+    case stage::averaging:
+    case stage::applying:
+      own_.phase = phase::averaging;
+      break;
+    case stage::finished:
+      own_.phase = phase::finished;
+      break;
+  }
+  own_.samples_per_second = samples_per_second_;
+  own_.loss
+    = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
+  tracker_->set_own(own_, self_->clock().now());
+  if (wired_.roster)
+    self_->send(wired_.roster, own_report{own_, urgent});
+}
+
+void conductor_state::tell_facts() {
+  if (!wired_.matchmaking)
+    return;
+  matchmaking_facts facts;
+  facts.step = own_.step;
+  facts.state = own_.state;
+  facts.gradient_values = gradient_values_;
+  facts.open = stage_ == stage::accumulating || stage_ == stage::frozen;
+  facts.upload_bytes_per_second = own_.upload_bytes_per_second;
+  facts.download_bytes_per_second = own_.download_bytes_per_second;
+  self_->send(wired_.matchmaking, facts);
+}
+
+// ---- others ------------------------------------------------------------------------
+
+void conductor_state::on(const peer_joined& x) {
+  connected_.insert(x.who.id);
+  unconnected_since_.erase(x.who.id);
+}
+
+void conductor_state::on(const peer_left& x) {
+  connected_.erase(x.id);
+  unconnected_since_.erase(x.id);
+  reports_.erase(x.id);
+  tracker_->forget(x.id);
+  finish_if_others_are_done();
+}
+
+void conductor_state::on(const report_heard& x) {
+  const auto& r = x.report;
+  if (r.charter != own_.charter)
+    return; // Still joining, or of another run.
+  auto now = self_->clock().now();
+  if (!connected_.count(r.id)) {
+    // Hearsay: worth waiting for its session, not worth counting on.
+    if (r.phase != phase::finished)
+      unconnected_since_.emplace(r.id, now);
+    return;
+  }
+  reports_[r.id] = r;
+  tracker_->hear(r, now);
+  if (is_trainer()) {
+    catch_up_if_behind();
+    lead_if_due();
+  } else {
+    follow_run_as_auxiliary();
+  }
+  finish_if_others_are_done();
+}
+
+void conductor_state::follow_run_as_auxiliary() {
+  // Holds no model: its step is that of the longest history around.
+  for (auto& [id, r] : reports_)
+    if (r.role == role::trainer && r.history_samples > own_.history_samples) {
+      own_.step = r.step;
+      own_.state = r.state;
+      own_.history_samples = r.history_samples;
+      announce(false);
+    }
+}
+
+// ---- accumulating --------------------------------------------------------------------
+
+std::optional<batch_request> conductor_state::next_batch() const {
+  batch_request request;
+  request.order_seed = order_seed_;
+  if (config_.order.shared) {
+    auto target = settings().target_batch;
+    auto shards = std::uint64_t{config_.order.shards};
+    auto shard = std::uint64_t{config_.order.shard};
+    auto part = shard < target ? (target - shard + shards - 1) / shards : 0;
+    if (own_.samples >= part)
+      return std::nullopt;
+    request.first_sample = own_.step * target + shard + own_.samples * shards;
+    request.stride = config_.order.shards;
+    request.samples = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(config_.micro_batch, part - own_.samples));
+    return request;
+  }
+  auto quota = tracker_->my_quota(self_->clock().now());
+  if (quota == 0)
+    return std::nullopt;
+  request.first_sample = next_sample_;
+  request.samples = static_cast<std::uint32_t>(
+    std::min<std::uint64_t>(config_.micro_batch, quota));
+  return request;
+}
+
+void conductor_state::pump() {
+  if (stage_ != stage::accumulating || batch_running_ || !is_trainer()
+      || !wired_.compute)
+    return;
+  auto request = next_batch();
+  if (!request)
+    return;
+  batch_running_ = true;
+  self_->send(wired_.compute, compute_batch{own_.step, *request});
+}
+
+void conductor_state::on(const batch_done& x) {
+  batch_running_ = false;
+  if (x.step == own_.step && stage_ != stage::fetching
+      && stage_ != stage::starting) {
+    own_.samples += x.result.samples;
+    next_sample_ += x.result.samples;
+    loss_sum_ += x.result.loss_sum;
+    if (x.result.samples > 0 && x.seconds > 0) {
+      auto speed = x.result.samples / x.seconds;
+      samples_per_second_ = samples_per_second_ == 0
+                              ? speed
+                              : samples_per_second_
+                                  + speed_smoothing
+                                      * (speed - samples_per_second_);
+    }
+  }
+  if (stage_ == stage::frozen) {
+    report_frozen();
+    return;
+  }
+  pump();
+  announce(true);
+  lead_if_due();
+}
+
+// ---- groups ----------------------------------------------------------------------------
+
+void conductor_state::lead_if_due() {
+  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
+    return;
+  auto now = self_->clock().now();
+  if (!tracker_->target_reached(now))
+    return;
+  auto companions = tracker_->companions(now);
+  if (!should_lead(own_, companions))
+    return;
+  for (auto& [id, since] : unconnected_since_)
+    if (now - since < limits::connecting_patience)
+      return;
+  lead_group order;
+  order.patience = std::chrono::duration_cast<std::chrono::milliseconds>(
+    round_times_.count() < observed_durations::enough
+      ? duration{limits::first_round_patience}
+      : round_times_.deadline(limits::round_floor, limits::round_cap));
+  auto invite = [&](const progress_report& r) {
+    order.invitees.push_back({r.id, r.where});
+    order.roles.push_back(r.role);
+  };
+  for (auto& r : companions)
+    if (r.role == role::trainer)
+      invite(r);
+  for (auto& [id, r] : reports_)
+    if (r.role == role::auxiliary)
+      invite(r);
+  // Asked only once: matchmaking answers with a freeze or a dissolution.
+  stage_ = stage::frozen;
+  group_ = {};
+  self_->send(wired_.matchmaking, order);
+}
+
+void conductor_state::on(const freeze_wanted& x) {
+  if (stage_ != stage::accumulating && stage_ != stage::frozen)
+    return;
+  group_ = x.group;
+  frozen_reported_ = false;
+  stage_ = stage::frozen;
+  announce(true);
+  if (!batch_running_)
+    report_frozen();
+}
+
+void conductor_state::report_frozen() {
+  if (frozen_reported_ || group_.empty())
+    return;
+  frozen_reported_ = true;
+  self_->send(wired_.matchmaking,
+              gradient_frozen{group_, own_.samples, loss_sum_});
+}
+
+void conductor_state::on(const group_dissolved& x) {
+  if (stage_ != stage::frozen || (!group_.empty() && x.group != group_))
+    return;
+  enter(stage::accumulating);
+}
+
+void conductor_state::on(const group_formed& x) {
+  if (stage_ != stage::frozen || x.contract.group != group_)
+    return;
+  formed_ = x;
+  enter(stage::averaging);
+  self_->send(wired_.observer,
+              event{"plan",
+                    {{"step", x.contract.step},
+                     {"group", short_name(x.contract.group)},
+                     {"members", std::uint64_t{x.contract.members.size()}},
+                     {"strategy", x.plan.strategy},
+                     {"predicted_seconds", x.plan.seconds},
+                     {"digest", to_string(x.contract.plan)}}});
+  if (is_trainer() && own_.samples > 0)
+    self_->send(wired_.compute, lend_gradient{});
+  else
+    self_->send(wired_.averager, begin_round{x.contract, x.plan, nullptr});
+}
+
+void conductor_state::on(const gradient_lent& x) {
+  if (stage_ == stage::averaging && formed_)
+    self_->send(wired_.averager,
+                begin_round{formed_->contract, formed_->plan, x.gradient});
+}
+
+void conductor_state::on(const round_over& x) {
+  self_->send(wired_.observer,
+              event{"round",
+                    {{"group", short_name(x.contract.group)},
+                     {"step", x.contract.step},
+                     {"members", std::uint64_t{x.contract.members.size()}},
+                     {"outcome",
+                      std::string{x.committed ? "committed" : "aborted"}},
+                     {"seconds", x.seconds},
+                     {"bytes_sent", x.bytes_sent},
+                     {"bytes_received", x.bytes_received}}});
+  if (x.committed) {
+    round_times_.add(std::chrono::duration_cast<duration>(
+      std::chrono::duration<double>(x.seconds)));
+    // A conductor that was restarted meanwhile applies the mean all the same.
+    if (x.mean && x.contract.step == own_.step + 1 && stage_ != stage::applying
+        && stage_ != stage::finished) {
+      round_ = x;
+      stage_ = stage::applying;
+      tell_facts();
+      self_->send(wired_.compute, apply_mean{x.contract.step, x.samples,
+                                             x.mean});
+      return;
+    }
+  }
+  if (stage_ == stage::averaging)
+    enter(stage::accumulating);
+}
+
+// ---- steps -------------------------------------------------------------------------------
+
+void conductor_state::on(const state_changed& x) {
+  auto restarted = stage_ == stage::starting;
+  if (!x.applied && x.problem.empty() && !restarted
+      && x.state == own_.state && stage_ != stage::fetching)
+    return; // Compute repeats itself to whoever is new.
+  own_.step = x.step;
+  gradient_values_ = x.gradient_values;
+  own_.history_samples = x.history_samples;
+  own_.state = x.state;
+  if (x.applied)
+    note_step(x);
+  if (!x.problem.empty())
+    self_->send(wired_.observer, event{"fault",
+                                       {{"what", std::string{"mean refused"}},
+                                        {"detail", x.problem}}});
+  if (fetched_) {
+    self_->send(wired_.observer,
+                event{"state_download",
+                      {{"donor", short_name(fetched_->donor)},
+                       {"step", x.step},
+                       {"bytes", fetched_->bytes},
+                       {"seconds", fetched_->seconds},
+                       {"digest", to_string(x.state)},
+                       {"samples_lost", samples_before_fetch_}}});
+    if (fetched_->own_history_lost)
+      self_->send(wired_.observer,
+                  event{"island",
+                        {{"donor", short_name(fetched_->donor)},
+                         {"step", x.step},
+                         {"detail",
+                          std::string{"own steps were not part of the longer "
+                                      "history and are lost"}}}});
+    fetched_.reset();
+  }
+  if (restarted && wired_.compute)
+    self_->send(wired_.compute, drop_gradient{}); // Its samples are uncounted.
+  own_.samples = 0;
+  loss_sum_ = 0;
+  step_began_ = self_->clock().now();
+  if (own_.step >= settings().steps)
+    finish();
+  else
+    enter(stage::accumulating);
+}
+
+void conductor_state::note_step(const state_changed& x) {
+  double loss = 0;
+  double samples = 0;
+  std::uint64_t own = 0;
+  if (round_) {
+    for (auto& member : round_->contract.members) {
+      loss += member.loss_sum;
+      samples += static_cast<double>(member.samples);
+      if (member.who.id == config_.self)
+        own = member.samples;
+    }
+    last_loss_ = samples > 0 ? loss / samples : 0;
+    last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
+  }
+  auto seconds
+    = std::chrono::duration<double>(self_->clock().now() - step_began_).count();
+  self_->send(
+    wired_.observer,
+    event{"step",
+          {{"step", x.step},
+           {"loss", last_loss_},
+           {"samples", round_ ? round_->samples : 0},
+           {"peers", std::uint64_t{round_ ? round_->contract.members.size()
+                                          : 0}},
+           {"digest", to_string(x.state)},
+           {"history_samples", x.history_samples},
+           {"seconds", seconds},
+           {"share", last_share_},
+           {"samples_per_second",
+            tracker_->samples_per_second(self_->clock().now())}}});
+  if (config_.writes_checkpoints && config_.checkpoint_every > 0
+      && x.step % config_.checkpoint_every == 0 && x.step < settings().steps)
+    self_->send(wired_.state_keeper, save_checkpoint_now{x.step});
+}
+
+// ---- catching up ----------------------------------------------------------------------------
+
+void conductor_state::catch_up_if_behind() {
+  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
+    return;
+  auto now = self_->clock().now();
+  auto donor = tracker_->ahead(now);
+  if (!donor || now < next_fetch_)
+    return;
+  samples_before_fetch_ = own_.samples;
+  stage_ = stage::fetching;
+  tell_facts();
+  announce(true);
+  self_->send(wired_.state_keeper,
+              fetch_state{donor->id, own_.step, own_.state});
+}
+
+void conductor_state::on(const state_fetched& x) {
+  fetched_ = x; // Compute is adopting it.
+}
+
+void conductor_state::on(const state_fetch_failed& x) {
+  self_->send(wired_.observer,
+              event{"fault",
+                    {{"peer", short_name(x.donor)},
+                     {"what", std::string{"state download failed"}},
+                     {"detail", x.reason}}});
+  if (stage_ != stage::fetching)
+    return;
+  next_fetch_ = self_->clock().now() + limits::fetch_backoff;
+  enter(stage::accumulating);
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+void conductor_state::finish() {
+  finished_at_ = self_->clock().now();
+  enter(stage::finished);
+  self_->send(wired_.observer, event{"finished",
+                                     {{"step", own_.step},
+                                      {"loss", last_loss_},
+                                      {"samples", own_.history_samples},
+                                      {"digest", to_string(own_.state)}}});
+  if (config_.writes_checkpoints) {
+    checkpoint_pending_ = true;
+    self_->send(wired_.state_keeper, save_checkpoint_now{own_.step});
+  }
+  finish_if_others_are_done();
+}
+
+void conductor_state::on(const checkpoint_saved& x) {
+  if (x.step >= settings().steps)
+    checkpoint_pending_ = false;
+  self_->send(wired_.observer, event{"checkpoint",
+                                     {{"step", x.step},
+                                      {"path", x.path},
+                                      {"problem", x.problem}}});
+  finish_if_others_are_done();
+}
+
+void conductor_state::finish_if_others_are_done() {
+  if (over_ || checkpoint_pending_)
+    return;
+  auto lagging = std::any_of(
+    reports_.begin(), reports_.end(), [](const auto& r) {
+      return r.second.role == role::trainer
+             && r.second.phase != phase::finished;
+    });
+  if (is_trainer()) {
+    if (!finished_at_)
+      return;
+    // Somebody who missed the last verdict still needs our state.
+    if (lagging
+        && self_->clock().now() - *finished_at_ < limits::finish_linger)
+      return;
+  } else if (own_.step < settings().steps || lagging) {
+    return;
+  }
+  over_ = true;
+  show_status();
+  self_->send(wired_.observer, peer_over{});
+}
+
+// ---- looking around ------------------------------------------------------------------------------
+
+void conductor_state::show_status() {
+  auto now = self_->clock().now();
+  run_status status;
+  status.step = own_.step;
+  status.steps = settings().steps;
+  status.loss = last_loss_;
+  status.samples_per_second = tracker_->samples_per_second(now);
+  status.own_share = last_share_;
+  status.peers = 1;
+  for (auto& [id, r] : reports_)
+    status.peers += connected_.count(id);
+  status.phase = own_.phase;
+  if (auto left = tracker_->time_to_target(now))
+    status.seconds_to_next_step
+      = std::chrono::duration<double>(*left).count();
+  self_->send(wired_.observer, status);
+}
+
+void conductor_state::on(const tick&) {
+  auto now = self_->clock().now();
+  if (wired_.observer) {
+    catch_up_if_behind();
+    pump();
+    lead_if_due();
+    finish_if_others_are_done();
+    if (now >= next_status_) {
+      next_status_ = now + limits::roster_interval;
+      show_status();
+    }
+  }
+  self_->delayed_send(self_, limits::conductor_interval, tick{});
+}
+
+conductor_actor::behavior_type
+conductor(conductor_actor::stateful_pointer<conductor_state> self,
+          conductor_config config) {
+  return behave<conductor_actor, conductor_state>(self, std::move(config));
+}
+
+} // namespace potluck

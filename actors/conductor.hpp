@@ -1,0 +1,130 @@
+/// The conductor: decides what this peer does next.
+///
+/// Accumulate until the collaboration has the target batch; lead a group, or
+/// follow one; average; apply; and catch up when others are ahead. One stage at
+/// a time, listed in `stage`, with every transition in `enter`. Decisions about
+/// others come from runtime/progress.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "actors/interfaces.hpp"
+#include "actors/peer.hpp"
+#include "runtime/membership/observed_durations.hpp"
+#include "runtime/progress/progress_tracker.hpp"
+
+namespace potluck {
+
+struct conductor_config {
+  peer_id self;
+  potluck::role role = potluck::role::trainer;
+  charter agreed;
+  std::uint32_t micro_batch = 16;
+  data_order order;
+  std::uint64_t checkpoint_every = 0;
+  bool writes_checkpoints = false;
+  double upload_bytes_per_second = 0;
+  double download_bytes_per_second = 0;
+};
+
+class conductor_state {
+public:
+  void init(conductor_actor::pointer self, conductor_config config);
+
+  void on(const wiring& w);
+  void on(const peer_joined& x);
+  void on(const peer_left& x);
+  void on(const report_heard& x);
+  void on(const state_changed& x);
+  void on(const batch_done& x);
+  void on(const gradient_lent& x);
+  void on(const freeze_wanted& x);
+  void on(const group_formed& x);
+  void on(const group_dissolved& x);
+  void on(const round_over& x);
+  void on(const state_fetched& x);
+  void on(const state_fetch_failed& x);
+  void on(const checkpoint_saved& x);
+  void on(const tick&);
+
+private:
+  using clock_time = caf::actor_clock::time_point;
+
+  enum class stage {
+    starting,     ///< Compute has not shown its state yet.
+    accumulating, ///< Computing batches, or nothing left to compute.
+    frozen,       ///< A group is being formed; the gradient does not change.
+    averaging,    ///< In a round.
+    applying,     ///< The optimizer step is under way.
+    fetching,     ///< Downloading the state of somebody ahead.
+    finished,     ///< The last step is applied.
+  };
+
+  void enter(stage next);
+  void announce(bool urgent);
+  void tell_facts();
+  void show_status();
+
+  /// Computes the next batch if this is the time for it.
+  void pump();
+  std::optional<batch_request> next_batch() const;
+  void lead_if_due();
+  void catch_up_if_behind();
+  void follow_run_as_auxiliary();
+  void report_frozen();
+  void finish();
+  void finish_if_others_are_done();
+  void note_step(const state_changed& x);
+  bool is_trainer() const {
+    return config_.role == role::trainer;
+  }
+  const run_settings& settings() const {
+    return config_.agreed.settings();
+  }
+
+  conductor_actor::pointer self_ = nullptr;
+  conductor_config config_;
+  wiring wired_;
+  stage stage_ = stage::starting;
+  progress_report own_;
+  std::uint64_t gradient_values_ = 0;
+  std::optional<progress_tracker> tracker_;
+  /// Who has a session with us; and since when we know those that have not.
+  std::set<peer_id> connected_;
+  std::map<peer_id, progress_report> reports_;
+  std::map<peer_id, clock_time> unconnected_since_;
+
+  // Accumulation.
+  bool batch_running_ = false;
+  std::uint64_t order_seed_ = 0;
+  std::uint64_t next_sample_ = 0; ///< In this peer's own order.
+  double loss_sum_ = 0;
+  double samples_per_second_ = 0;
+
+  // Groups and rounds.
+  group_id group_;              ///< That the gradient is frozen for.
+  bool frozen_reported_ = false;
+  std::optional<group_formed> formed_;
+  std::optional<round_over> round_;
+  observed_durations round_times_;
+  clock_time step_began_;
+  double last_loss_ = 0;
+  double last_share_ = 0;
+
+  // Catching up.
+  clock_time next_fetch_;
+  std::uint64_t samples_before_fetch_ = 0;
+  std::optional<state_fetched> fetched_;
+
+  std::optional<clock_time> finished_at_;
+  bool over_ = false;
+  bool checkpoint_pending_ = false;
+  clock_time next_status_;
+};
+
+conductor_actor::behavior_type
+conductor(conductor_actor::stateful_pointer<conductor_state> self,
+          conductor_config config);
+
+} // namespace potluck

@@ -1,0 +1,168 @@
+#include "actors/matchmaking.hpp"
+
+#include "actors/behavior.hpp"
+#include "runtime/config.hpp"
+#include "runtime/planning/planner.hpp"
+
+namespace potluck {
+
+void matchmaking_state::init(matchmaking_actor::pointer self,
+                             matchmaking_config config) {
+  self_ = self;
+  config_ = std::move(config);
+  random_ = random_stream{config_.seed};
+  patience_ = limits::first_round_patience;
+  if (config_.role == role::auxiliary) {
+    // Holds no gradient: takes its length from each contract.
+    facts_.open = true;
+    on(facts_);
+  }
+}
+
+void matchmaking_state::on(const wiring& w) {
+  // A new averager knows nothing of the round that we are busy with.
+  auto replaced = wired_.averager && wired_.averager != w.averager;
+  wired_ = w;
+  if (replaced && matchmaker_ && matchmaker_->now() == matchmaker::state::busy)
+    carry_out(matchmaker_->finished());
+}
+
+void matchmaking_state::on(const matchmaking_facts& x) {
+  facts_ = x;
+  if (!matchmaker_) {
+    if (x.gradient_values == 0 && config_.role != role::auxiliary)
+      return;
+    matchmaker_settings s;
+    s.self.id = config_.self;
+    s.role = config_.role;
+    s.target_batch = config_.settings.target_batch;
+    s.gradient_values = x.gradient_values;
+    s.chunk_values = config_.settings.chunk_values;
+    s.patience_ms = static_cast<std::uint32_t>(patience_.count());
+    s.plan = [target = config_.settings.target_batch](const group_contract& c) {
+      return plan_digest(plan(collaboration_of(c, target)));
+    };
+    matchmaker_.emplace(std::move(s));
+  }
+  matchmaker_->hold(x.step, x.state);
+  matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second);
+}
+
+void matchmaking_state::on(const lead_group& x) {
+  if (!matchmaker_ || matchmaker_->now() != matchmaker::state::idle) {
+    self_->send(wired_.conductor, group_dissolved{{}, "busy with another"});
+    return;
+  }
+  patience_ = x.patience;
+  matchmaker_->set_patience(static_cast<std::uint32_t>(patience_.count()));
+  group_id group;
+  random_.fill(group.bytes.data(), group.bytes.size());
+  std::vector<invitee> invitees;
+  for (std::size_t i = 0; i < x.invitees.size(); ++i)
+    invitees.push_back({x.invitees[i], x.roles[i]});
+  carry_out(matchmaker_->begin(group, invitees));
+  arm();
+}
+
+void matchmaking_state::on(const letter& x) {
+  std::visit(
+    [&](const auto& y) {
+      using type = std::decay_t<decltype(y)>;
+      if constexpr (std::is_constructible_v<matchmaking_message, type>) {
+        if constexpr (std::is_same_v<type, group_invite>) {
+          if (!matchmaker_ || !facts_.open) {
+            group_answer no;
+            no.group = y.group;
+            no.reason = "not ready";
+            self_->send(wired_.gateway, parcel{x.from, no, {}});
+            return;
+          }
+        }
+        if (!matchmaker_)
+          return;
+        auto before = matchmaker_->group();
+        carry_out(matchmaker_->receive(x.from, y));
+        if (matchmaker_->group() != before)
+          arm();
+      }
+    },
+    x.content);
+}
+
+void matchmaking_state::on(const peer_left& x) {
+  if (matchmaker_)
+    carry_out(matchmaker_->lost(x.id));
+}
+
+void matchmaking_state::on(const gradient_frozen& x) {
+  if (matchmaker_ && x.group == matchmaker_->group())
+    carry_out(matchmaker_->frozen(x.samples, x.loss_sum));
+}
+
+void matchmaking_state::on(const round_over& x) {
+  if (matchmaker_ && x.contract.group == matchmaker_->group()
+      && matchmaker_->now() == matchmaker::state::busy)
+    carry_out(matchmaker_->finished());
+}
+
+void matchmaking_state::arm() {
+  auto patience = patience_;
+  if (matchmaker_->now() != matchmaker::state::leading)
+    patience += limits::follower_grace;
+  self_->delayed_send(self_, patience, deadline_passed{++deadline_});
+}
+
+void matchmaking_state::on(const deadline_passed& x) {
+  if (x.number == deadline_ && matchmaker_
+      && matchmaker_->now() != matchmaker::state::busy
+      && matchmaker_->now() != matchmaker::state::idle)
+    carry_out(matchmaker_->expired());
+}
+
+// ---- what the matchmaker wants ---------------------------------------------------
+
+void matchmaking_state::carry_out(const matchmaker::actions& actions) {
+  for (auto& action : actions)
+    std::visit([&](const auto& y) { carry_out(y); }, action);
+}
+
+void matchmaking_state::carry_out(const send_to_peer& x) {
+  std::visit(
+    [&](const auto& y) { self_->send(wired_.gateway, parcel{x.to, y, {}}); },
+    x.what);
+}
+
+void matchmaking_state::carry_out(const freeze_gradient& x) {
+  if (config_.role == role::auxiliary) {
+    // Nothing to freeze.
+    self_->send(matchmaking_actor{self_}, gradient_frozen{x.group, 0, 0});
+    return;
+  }
+  self_->send(wired_.conductor, freeze_wanted{x.group});
+}
+
+void matchmaking_state::carry_out(const release_gradient& x) {
+  self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
+}
+
+void matchmaking_state::carry_out(const start_round& x) {
+  patience_ = std::chrono::milliseconds{x.contract.patience_ms};
+  self_->send(
+    wired_.conductor,
+    group_formed{x.contract,
+                 plan(collaboration_of(x.contract,
+                                       config_.settings.target_batch))});
+}
+
+void matchmaking_state::carry_out(const member_declined& x) {
+  self_->send(wired_.averager, member_withdrew{x.group, x.member});
+}
+
+matchmaking_actor::behavior_type
+matchmaking(matchmaking_actor::stateful_pointer<matchmaking_state> self,
+            matchmaking_config config) {
+  return behave<matchmaking_actor, matchmaking_state>(self,
+                                                      std::move(config));
+}
+
+} // namespace potluck

@@ -1,0 +1,59 @@
+/// Matchmaking: runtime/matchmaking between the mailbox and the sessions.
+///
+/// Adds what the pure matchmaker lacks: deadlines, random group ids, and the
+/// share plan that every member derives from the contract.
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+struct matchmaking_config {
+  peer_id self;
+  potluck::role role = potluck::role::trainer;
+  run_settings settings;
+  std::uint64_t seed = 0; ///< Of group ids.
+};
+
+class matchmaking_state {
+public:
+  void init(matchmaking_actor::pointer self, matchmaking_config config);
+
+  void on(const wiring& w);
+  void on(const letter& x);
+  void on(const peer_joined&) {
+  }
+  void on(const peer_left& x);
+  void on(const matchmaking_facts& x);
+  void on(const lead_group& x);
+  void on(const gradient_frozen& x);
+  void on(const round_over& x);
+  void on(const deadline_passed& x);
+
+private:
+  void carry_out(const matchmaker::actions& actions);
+  void carry_out(const send_to_peer& x);
+  void carry_out(const freeze_gradient& x);
+  void carry_out(const release_gradient& x);
+  void carry_out(const start_round& x);
+  void carry_out(const member_declined& x);
+  void arm();
+
+  matchmaking_actor::pointer self_ = nullptr;
+  matchmaking_config config_;
+  wiring wired_;
+  random_stream random_{0};
+  /// Made when the gradient's length is known.
+  std::optional<matchmaker> matchmaker_;
+  matchmaking_facts facts_;
+  std::chrono::milliseconds patience_;
+  std::uint64_t deadline_ = 0;
+};
+
+matchmaking_actor::behavior_type
+matchmaking(matchmaking_actor::stateful_pointer<matchmaking_state> self,
+            matchmaking_config config);
+
+} // namespace potluck

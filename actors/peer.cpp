@@ -1,0 +1,249 @@
+#include "actors/peer.hpp"
+
+#include "actors/averager.hpp"
+#include "actors/behavior.hpp"
+#include "actors/conductor.hpp"
+#include "actors/gateway.hpp"
+#include "actors/matchmaking.hpp"
+#include "actors/registrar.hpp"
+#include "actors/roster.hpp"
+#include "actors/router.hpp"
+#include "actors/state_keeper.hpp"
+#include "runtime/config.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Tells the streams of one seed apart.
+enum random_purpose : std::uint64_t {
+  routing_choices = 1,
+  redial_jitter = 2,
+  group_ids = 3,
+};
+
+supervisor_actor::behavior_type
+peer(supervisor_actor::stateful_pointer<peer_state> self,
+     std::pair<peer_config, observer_actor> config) {
+  return behave<supervisor_actor, peer_state>(self, std::move(config));
+}
+
+} // namespace
+
+peer_actor spawn_peer(caf::actor_system& system, peer_config config,
+                      observer_actor observer) {
+  return system.spawn(peer,
+                      std::make_pair(std::move(config), std::move(observer)));
+}
+
+void peer_state::init(supervisor_actor::pointer self,
+                      std::pair<peer_config, observer_actor> config) {
+  self_ = self;
+  config_ = std::move(config.first);
+  wired_.observer = std::move(config.second);
+  wired_.supervisor = caf::actor_cast<supervisor_actor>(self);
+  vault_->state = config_.state;
+  children_ = std::make_unique<supervisor>(self_);
+  start_network();
+  wire();
+}
+
+void peer_state::start_network() {
+  // Each start function stores the new handle, so that `wire` spreads it.
+  auto child = [this](auto& handle, auto spawn) {
+    return [this, &handle, spawn] {
+      handle = spawn();
+      return caf::actor_cast<caf::actor>(handle);
+    };
+  };
+  children_->add({"gateway", child(wired_.gateway, [this] {
+                    gateway_config c;
+                    c.introduction.id = config_.self;
+                    c.introduction.role = config_.role;
+                    c.introduction.run = config_.run;
+                    if (!charter_.digest().empty()) {
+                      c.introduction.charter = charter_.digest();
+                      c.introduction.settings = charter_.table();
+                    }
+                    c.listen = config_.listen;
+                    c.make_transport = config_.make_transport;
+                    c.supervisor = wired_.supervisor;
+                    c.observer = wired_.observer;
+                    auto g = self_->spawn(gateway, c);
+                    gateway_ = g.address();
+                    return g;
+                  })});
+  children_->add({"roster", child(wired_.roster, [this] {
+                    roster_config c;
+                    c.self = config_.self;
+                    c.role = config_.role;
+                    c.run = config_.run;
+                    c.seeds = config_.seeds;
+                    c.announce = config_.announce;
+                    c.seed = mix(config_.seed, redial_jitter);
+                    return self_->spawn(roster, c);
+                  })});
+  children_->add({"router", child(wired_.router, [this] {
+                    return self_->spawn(
+                      router,
+                      router_config{config_.self,
+                                    mix(config_.seed, routing_choices)});
+                  })});
+  if (config_.role == role::bootstrap)
+    return;
+  children_->add({"registrar", child(wired_.registrar, [this] {
+                    registrar_config c;
+                    c.self = config_.self;
+                    c.role = config_.role;
+                    c.run = config_.run;
+                    c.known = config_.known;
+                    if (!charter_.digest().empty())
+                      c.known = charter_;
+                    c.propose = config_.propose;
+                    c.demanded = config_.demanded;
+                    c.has_seeds = !config_.seeds.empty();
+                    return self_->spawn(registrar, c);
+                  })});
+}
+
+void peer_state::start_training() {
+  auto child = [](auto& handle, auto spawn) {
+    return [&handle, spawn] {
+      handle = spawn();
+      return caf::actor_cast<caf::actor>(handle);
+    };
+  };
+  if (config_.role == role::trainer) {
+    children_->add({"state_keeper", child(wired_.state_keeper, [this] {
+                      return self_->spawn(
+                        state_keeper,
+                        state_keeper_config{charter_,
+                                            config_.checkpoint_path});
+                    })});
+    children_->add({"compute", child(wired_.compute, [this] {
+                      compute_config c;
+                      c.agreed = charter_;
+                      c.make_trainer = config_.make_trainer;
+                      c.vault = vault_;
+                      c.threads = config_.threads;
+                      return self_->spawn(compute, c);
+                    })});
+  }
+  children_->add({"matchmaking", child(wired_.matchmaking, [this] {
+                    matchmaking_config c;
+                    c.self = config_.self;
+                    c.role = config_.role;
+                    c.settings = charter_.settings();
+                    c.seed = mix(config_.seed, group_ids);
+                    return self_->spawn(matchmaking, c);
+                  })});
+  children_->add({"averager", child(wired_.averager, [this] {
+                    return self_->spawn(averager,
+                                        averager_config{config_.self});
+                  })});
+  children_->add({"conductor", child(wired_.conductor, [this] {
+                    conductor_config c;
+                    c.self = config_.self;
+                    c.role = config_.role;
+                    c.agreed = charter_;
+                    c.micro_batch = config_.micro_batch;
+                    c.order = config_.order;
+                    c.checkpoint_every = config_.checkpoint_every;
+                    c.writes_checkpoints = !config_.checkpoint_path.empty();
+                    c.upload_bytes_per_second
+                      = config_.upload_bytes_per_second;
+                    c.download_bytes_per_second
+                      = config_.download_bytes_per_second;
+                    return self_->spawn(conductor, c);
+                  })});
+}
+
+void peer_state::wire() {
+  auto tell = [&](const auto& actor) {
+    if (actor)
+      self_->send(actor, wired_);
+  };
+  tell(wired_.gateway);
+  tell(wired_.router);
+  tell(wired_.registrar);
+  tell(wired_.state_keeper);
+  tell(wired_.matchmaking);
+  tell(wired_.averager);
+  tell(wired_.conductor);
+  // These two answer with what they know, which the others must be ready for.
+  tell(wired_.compute);
+  tell(wired_.roster);
+}
+
+void peer_state::on(const gateway_ready& x) {
+  // A restarted gateway must be found where the first one was.
+  config_.listen = x.bound;
+  self_->send(wired_.observer, event{"listening",
+                                     {{"address", to_string(x.bound)},
+                                      {"peer", short_name(config_.self)},
+                                      {"id", to_string(config_.self)},
+                                      {"role", to_string(config_.role)}}});
+}
+
+void peer_state::on(const charter_agreed& x) {
+  if (leaving_ || training_)
+    return;
+  training_ = true;
+  charter_ = x.agreed;
+  self_->send(wired_.observer, event{"charter",
+                                     {{"run", charter_.settings().run},
+                                      {"founded", x.founded},
+                                      {"digest", to_string(charter_.digest())},
+                                      {"steps", charter_.settings().steps}}});
+  start_training();
+  wire();
+}
+
+void peer_state::on_down(const caf::down_msg& x) {
+  if (leaving_) {
+    if (x.source == gateway_)
+      end();
+    return;
+  }
+  std::string name;
+  auto reason = caf::actor_system_config::render(x.reason);
+  switch (children_->on_down(x, self_->clock().now(), name)) {
+    case supervisor::verdict::unrelated:
+      break;
+    case supervisor::verdict::restarted:
+      self_->send(wired_.observer, event{"fault",
+                                         {{"what", "restarted " + name},
+                                          {"detail", reason}}});
+      wire();
+      break;
+    case supervisor::verdict::exhausted:
+      self_->send(wired_.observer,
+                  peer_over{"The peer's " + name
+                              + " failed too often, last with: " + reason,
+                            false});
+      end();
+      break;
+  }
+}
+
+void peer_state::on(const leave_run& x) {
+  if (leaving_)
+    return;
+  leaving_ = true;
+  // The gateway says goodbye and ends by itself; it may hang, so not for long.
+  self_->send(wired_.gateway, x);
+  self_->delayed_send(self_, limits::leave_patience, deadline_passed{});
+}
+
+void peer_state::on(const deadline_passed&) {
+  end();
+}
+
+void peer_state::end() {
+  children_->stop(caf::exit_reason::kill);
+  wired_ = {};
+  self_->quit();
+}
+
+} // namespace potluck

@@ -1,0 +1,97 @@
+/// A whole peer: what an application spawns to take part in a run.
+///
+///     potluck::peer_config config;       // who, where, what to train
+///     auto peer = potluck::spawn_peer(system, config, my_observer);
+///     ...
+///     caf::anon_send(peer, potluck::leave_run{"enough for today"});
+///
+/// The peer is a supervision tree (actors/README.md) under one actor, which ends
+/// when the run does, when told to leave, or when its restart budget is spent;
+/// the observer hears why in a `peer_over`.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "actors/compute.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/supervisor.hpp"
+
+namespace potluck {
+
+/// How a trainer numbers the samples that it computes.
+struct data_order {
+  /// False: every peer shuffles by its own seed. True: all draw from one order,
+  /// of which this peer takes every `shards`-th sample from `shard` on, and no
+  /// more than its part of each target batch. For experiments that compare one
+  /// peer with many: the batches are the same.
+  bool shared = false;
+  std::uint32_t shard = 0;
+  std::uint32_t shards = 1;
+};
+
+struct peer_config {
+  peer_id self;
+  potluck::role role = potluck::role::trainer;
+  std::string run = "potluck";
+  address listen{"0.0.0.0", 0};
+  std::vector<address> seeds;  ///< Peers to dial first; none founds a run.
+  address announce;            ///< See `roster_config`.
+  std::function<std::unique_ptr<transport>()> make_transport;
+
+  /// Trainers: opens data and model. Unused by other roles.
+  trainer_factory make_trainer;
+  /// Trainers that may found a run: learns a tokenizer, fixes the settings.
+  std::function<charter()> propose;
+  /// What the user insists on in the charter (names as in `charter::table`).
+  std::vector<setting> demanded;
+  /// From a checkpoint, when resuming.
+  std::optional<charter> known;
+  std::shared_ptr<training_state> state;
+
+  std::string checkpoint_path;        ///< Empty: none are written.
+  std::uint64_t checkpoint_every = 0; ///< Steps; 0: only after the last.
+  std::uint32_t micro_batch = 16;     ///< Samples between two looks around.
+  potluck::data_order order;
+  unsigned threads = 1;
+  /// What the user knows of the line, bytes per second; 0: measured.
+  double upload_bytes_per_second = 0;
+  double download_bytes_per_second = 0;
+  std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
+};
+
+using peer_actor = supervisor_actor;
+
+/// Starts a peer. It holds `observer` until it ends.
+peer_actor spawn_peer(caf::actor_system& system, peer_config config,
+                      observer_actor observer);
+
+class peer_state {
+public:
+  void init(supervisor_actor::pointer self,
+            std::pair<peer_config, observer_actor> config);
+
+  void on(const gateway_ready& x);
+  void on(const charter_agreed& x);
+  void on(const leave_run& x);
+  void on(const deadline_passed& x);
+  void on_down(const caf::down_msg& x);
+
+private:
+  void start_network();
+  void start_training();
+  void wire();
+  void end();
+
+  supervisor_actor::pointer self_ = nullptr;
+  peer_config config_;
+  wiring wired_;
+  std::unique_ptr<supervisor> children_;
+  std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
+  charter charter_;
+  caf::actor_addr gateway_;
+  bool training_ = false;
+  bool leaving_ = false;
+};
+
+} // namespace potluck

@@ -1,0 +1,244 @@
+#include "actors/roster.hpp"
+
+#include "actors/behavior.hpp"
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+bool any_interface(const std::string& host) {
+  return host.empty() || host == "0.0.0.0" || host == "::";
+}
+
+bool loopback(const std::string& host) {
+  return host == "::1" || host == "localhost" || host.rfind("127.", 0) == 0;
+}
+
+} // namespace
+
+void roster_state::init(roster_actor::pointer self, roster_config config) {
+  self_ = self;
+  config_ = std::move(config);
+  began_ = self_->clock().now();
+  next_publication_ = began_;
+  ledger_.emplace(config_.self, config_.seed);
+  for (auto& seed : config_.seeds)
+    ledger_->add_seed(seed, began_);
+  self_->send(self_, tick{});
+}
+
+// ---- telling ---------------------------------------------------------------------
+
+template <class News>
+void roster_state::tell_everybody(const News& news) {
+  auto tell = [&](const auto& listener) {
+    if (listener)
+      self_->send(listener, news);
+  };
+  tell(wired_.router);
+  tell(wired_.registrar);
+  tell(wired_.state_keeper);
+  tell(wired_.conductor);
+  tell(wired_.matchmaking);
+  tell(wired_.averager);
+}
+
+void roster_state::tell_conductors(const report_heard& x) {
+  if (wired_.registrar)
+    self_->send(wired_.registrar, x);
+  if (wired_.conductor)
+    self_->send(wired_.conductor, x);
+}
+
+void roster_state::on(const wiring& w) {
+  wired_ = w;
+  // Whoever is new hears who is here; to the others it is nothing new.
+  for (auto& [id, g] : guests_)
+    tell_everybody(g.news);
+  for (auto& report :
+       ledger_->reports(self_->clock().now(), limits::report_max_age))
+    tell_conductors({report, guests_.count(report.id) != 0});
+}
+
+// ---- coming and going ----------------------------------------------------------------
+
+void roster_state::on(const peer_joined& x, const session_actor& session) {
+  auto now = self_->clock().now();
+  if (!ledger_->connected(x.who, x.role, now)) {
+    self_->send(wired_.gateway, drop_peer{x.who.id, "not welcome for now"});
+    return;
+  }
+  reached_anybody_ = true;
+  if (seen_host_.empty() || loopback(seen_host_))
+    seen_host_ = x.seen_host;
+  guests_[x.who.id] = {x, session.address()};
+  self_->monitor(session);
+  tell_everybody(x);
+  self_->send(wired_.observer, event{"join",
+                                     {{"peer", short_name(x.who.id)},
+                                      {"role", to_string(x.role)},
+                                      {"address", to_string(x.who.where)}}});
+  report_due_ = true;
+}
+
+void roster_state::on_down(const caf::down_msg& x) {
+  for (auto i = guests_.begin(); i != guests_.end(); ++i) {
+    if (i->second.session != x.source)
+      continue;
+    peer_left news;
+    news.id = i->first;
+    news.orderly = x.reason == caf::exit_reason::normal;
+    news.reason = to_string(x.reason.context());
+    guests_.erase(i);
+    ledger_->disconnected(news.id,
+                          news.orderly ? peer_ledger::parting::left
+                                       : peer_ledger::parting::lost,
+                          self_->clock().now());
+    tell_everybody(news);
+    self_->send(wired_.observer, event{"departure",
+                                       {{"peer", short_name(news.id)},
+                                        {"orderly", news.orderly},
+                                        {"reason", news.reason}}});
+    return;
+  }
+}
+
+void roster_state::on(const gateway_ready& x) {
+  listening_ = x.bound;
+}
+
+void roster_state::on(const dial_succeeded& x) {
+  ledger_->reached(x.where, x.who, self_->clock().now());
+}
+
+void roster_state::on(const dial_failed& x) {
+  last_dial_problem_ = x.reason;
+  ledger_->dial_failed({x.expected, x.where}, self_->clock().now());
+}
+
+void roster_state::on(const peer_refused& x) {
+  if (!x.by_us && guests_.empty()) {
+    // Nobody else would have us either: the user must decide.
+    gave_up_ = true;
+    self_->send(wired_.observer, peer_over{x.sentence, true});
+    return;
+  }
+  self_->send(wired_.observer,
+              event{"fault",
+                    {{"peer", to_string(x.where)},
+                     {"what", std::string{x.by_us ? "refused by us"
+                                                  : "refused us"}},
+                     {"detail", x.sentence}}});
+}
+
+void roster_state::check_first_contact() {
+  if (reached_anybody_ || gave_up_ || config_.seeds.empty()
+      || self_->clock().now() - began_ < limits::first_contact_patience)
+    return;
+  gave_up_ = true;
+  std::string names;
+  for (auto& seed : config_.seeds)
+    names += (names.empty() ? "" : ", ") + to_string(seed);
+  self_->send(wired_.observer,
+              peer_over{"Nobody answers at " + names + " ("
+                          + last_dial_problem_
+                          + "); start `potluck bootstrap` there, or correct "
+                            "--peer.",
+                        true});
+}
+
+// ---- reports -----------------------------------------------------------------------------
+
+void roster_state::on(const letter& x) {
+  auto said = std::get_if<progress_report>(&x.content);
+  auto guest = guests_.find(x.from);
+  if (!said || guest == guests_.end() || said->id != x.from)
+    return; // Nobody speaks for somebody else.
+  auto report = *said;
+  if (report.where.host.empty())
+    report.where = guest->second.news.who.where;
+  auto verdict = ledger_->report(report, self_->clock().now());
+  if (verdict != peer_ledger::verdict::added
+      && verdict != peer_ledger::verdict::known)
+    return;
+  tell_conductors({report, true});
+}
+
+void roster_state::on(const records_looked_up& x) {
+  auto now = self_->clock().now();
+  for (auto& record : x.records) {
+    auto report = decode_progress(record.value);
+    if (!report || report->id == config_.self
+        || record.subkey
+             != std::string(report->id.bytes.begin(), report->id.bytes.end()))
+      continue;
+    auto left = std::chrono::milliseconds{record.lives_ms};
+    auto age = std::max<duration>(limits::report_life - left, duration::zero());
+    auto verdict = ledger_->report(*report, now, age);
+    if (verdict == peer_ledger::verdict::added
+        || verdict == peer_ledger::verdict::known)
+      tell_conductors({*report, guests_.count(report->id) != 0});
+  }
+  if (wired_.registrar)
+    self_->send(wired_.registrar, x);
+}
+
+void roster_state::on(const own_report& x) {
+  mine_ = x;
+  report_due_ = true;
+  if (x.urgent)
+    send_report();
+}
+
+void roster_state::send_report() {
+  auto& mine = mine_.report;
+  mine.id = config_.self;
+  mine.role = config_.role;
+  if (!config_.announce.host.empty())
+    mine.where = config_.announce;
+  else if (!any_interface(listening_.host))
+    mine.where = listening_;
+  else
+    mine.where = {seen_host_, listening_.port};
+  report_due_ = false;
+  for (auto& [id, g] : guests_)
+    if (g.news.role != role::bootstrap)
+      self_->send(wired_.gateway, parcel{id, mine, {}});
+}
+
+void roster_state::on(const tick&) {
+  auto now = self_->clock().now();
+  for (auto& who : ledger_->due_for_dial(now, limits::dials_at_once))
+    self_->send(wired_.gateway, dial_contact{who});
+  ledger_->forget_stale(now);
+  check_first_contact();
+  if (in_a_run()) {
+    if (report_due_)
+      send_report();
+    if (now >= next_publication_ && wired_.router && listening_.port != 0) {
+      send_report();
+      next_publication_ = now + limits::publish_interval;
+      auto key = key_of("run/" + config_.run);
+      const auto& id = config_.self.bytes;
+      auto life = std::chrono::milliseconds{limits::report_life};
+      self_->send(wired_.router,
+                  publish_record{{key, std::string(id.begin(), id.end()),
+                                  encode_progress(mine_.report),
+                                  static_cast<std::uint32_t>(life.count())}});
+      self_->send(wired_.router,
+                  look_up_records{
+                    key, caf::actor_cast<roster_actor>(self_)});
+    }
+  }
+  self_->delayed_send(self_, limits::roster_interval, tick{});
+}
+
+roster_actor::behavior_type
+roster(roster_actor::stateful_pointer<roster_state> self,
+       roster_config config) {
+  return behave<roster_actor, roster_state>(self, std::move(config));
+}
+
+} // namespace potluck

@@ -1,0 +1,79 @@
+/// The roster: who is in the run.
+///
+/// Monitors every session; its down message is how a peer leaves. Dials peers
+/// that it hears of (from the user, from reports in the DHT), tells the others
+/// who comes and goes and what they report, and publishes this peer's own
+/// report, directly to connected peers and as a DHT record.
+#pragma once
+
+#include <map>
+
+#include "actors/interfaces.hpp"
+#include "runtime/membership/peer_ledger.hpp"
+
+namespace potluck {
+
+struct roster_config {
+  peer_id self;
+  potluck::role role = potluck::role::trainer;
+  std::string run;             ///< Empty for a bootstrap peer.
+  std::vector<address> seeds;  ///< Named by the user.
+  /// Under which address others reach us; empty host: as they see us.
+  address announce;
+  std::uint64_t seed = 0;      ///< Of the jitter in redialling.
+};
+
+class roster_state {
+public:
+  void init(roster_actor::pointer self, roster_config config);
+
+  void on(const wiring& w);
+  void on(const peer_joined& x, const session_actor& session);
+  void on(const gateway_ready& x);
+  void on(const dial_succeeded& x);
+  void on(const dial_failed& x);
+  void on(const peer_refused& x);
+  void on(const letter& x);
+  void on(const own_report& x);
+  void on(const records_looked_up& x);
+  void on(const record_published&) {
+  }
+  void on(const tick&);
+  void on_down(const caf::down_msg& x);
+
+private:
+  struct guest {
+    peer_joined news;
+    caf::actor_addr session;
+  };
+
+  template <class News>
+  void tell_everybody(const News& news);
+  void tell_conductors(const report_heard& x);
+  void send_report();
+  void check_first_contact();
+  bool in_a_run() const {
+    return !config_.run.empty();
+  }
+
+  roster_actor::pointer self_ = nullptr;
+  roster_config config_;
+  wiring wired_;
+  std::optional<peer_ledger> ledger_;
+  std::map<peer_id, guest> guests_;
+  address listening_;
+  std::string seen_host_;
+  own_report mine_;
+  bool report_due_ = false;
+  bool reached_anybody_ = false;
+  bool gave_up_ = false;
+  std::string last_dial_problem_;
+  caf::actor_clock::time_point began_;
+  caf::actor_clock::time_point next_publication_;
+};
+
+roster_actor::behavior_type
+roster(roster_actor::stateful_pointer<roster_state> self,
+       roster_config config);
+
+} // namespace potluck
