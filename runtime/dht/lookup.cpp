@@ -1,0 +1,183 @@
+#include "runtime/dht/lookup.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+#include "runtime/dialable.hpp"
+
+namespace potluck {
+
+lookup::lookup(const record_key& target, const peer_id& self,
+               const std::vector<contact>& seeds, settings how)
+    : target_(target), self_(self), how_(how) {
+  if (how.parallel == 0 || how.quorum == 0 || how.quorum > how.closest)
+    throw std::invalid_argument(
+        "a lookup needs parallel > 0 and 0 < quorum <= closest.");
+  for (const auto& x : seeds)
+    take(x, nullptr);
+  done_ = nothing_left();
+}
+
+lookup::lookup(const record_key& target, const peer_id& self,
+               const std::vector<contact>& seeds)
+    : lookup(target, self, seeds, settings{}) {
+}
+
+void lookup::take(const contact& who, const peer_id* voucher) {
+  if (who.id == self_ || !dialable(who))
+    return;
+  const auto distance = distance_between(target_, who.id);
+  auto at = candidates_.find(distance);
+  if (at == candidates_.end()) {
+    if (candidates_.size() >= max_candidates) {
+      auto farthest = std::find_if(
+          candidates_.rbegin(), candidates_.rend(),
+          [](const auto& x) { return x.second.state == progress::known; });
+      if (farthest == candidates_.rend() || farthest->first < distance)
+        return;
+      candidates_.erase(std::prev(farthest.base()));
+    }
+    candidate fresh;
+    fresh.who = who;
+    if (voucher != nullptr)
+      fresh.vouchers.push_back(*voucher);
+    candidates_.emplace(distance, std::move(fresh));
+    return;
+  }
+  // Known already. Another voucher helps only where vouchers are needed.
+  auto& vouchers = at->second.vouchers;
+  if (voucher != nullptr && !vouchers.empty()
+      && at->second.state == progress::known && vouchers.size() < max_vouchers
+      && std::find(vouchers.begin(), vouchers.end(), *voucher)
+             == vouchers.end()) {
+    if (!believed(at->second))
+      at->second.who = who; // The liars' address may be a lie, too.
+    vouchers.push_back(*voucher);
+  }
+}
+
+bool lookup::believed(const candidate& x) const {
+  if (x.vouchers.empty())
+    return true;
+  return std::any_of(x.vouchers.begin(), x.vouchers.end(),
+                     [&](const peer_id& voucher) {
+                       auto at = vouchers_.find(voucher);
+                       return at == vouchers_.end() || !at->second.liar();
+                     });
+}
+
+std::vector<contact> lookup::next() {
+  std::vector<contact> result;
+  if (done_)
+    return result;
+  // While the alpha closest have not all answered, closer ones are to be found.
+  std::size_t width = how_.parallel;
+  std::size_t live = 0;
+  for (const auto& [distance, x] : candidates_) {
+    if (x.state == progress::failed
+        || (x.state == progress::known && !believed(x)))
+      continue;
+    if (x.state != progress::answered)
+      break;
+    if (++live == how_.parallel) {
+      width = how_.quorum;
+      break;
+    }
+  }
+  live = 0;
+  for (auto& [distance, x] : candidates_) {
+    if (in_flight_ >= width || live >= how_.quorum || asked_ >= max_asked)
+      break;
+    if (x.state == progress::failed
+        || (x.state == progress::known && !believed(x)))
+      continue;
+    ++live;
+    if (x.state != progress::known)
+      continue;
+    x.state = progress::asked;
+    ++in_flight_;
+    ++asked_;
+    result.push_back(x.who);
+  }
+  return result;
+}
+
+lookup::candidate* lookup::awaited(const peer_id& who) {
+  auto at = candidates_.find(distance_between(target_, who));
+  if (at == candidates_.end() || at->second.state != progress::asked)
+    return nullptr;
+  return &at->second;
+}
+
+void lookup::settle(candidate& x, progress outcome) {
+  x.state = outcome;
+  --in_flight_;
+  for (const auto& voucher : x.vouchers) {
+    auto& standing = vouchers_[voucher];
+    ++(outcome == progress::answered ? standing.answered : standing.failed);
+  }
+}
+
+lookup::verdict lookup::answered(const peer_id& who,
+                                 const std::vector<contact>& nodes) {
+  return answered(who, nodes, {}, time_point{});
+}
+
+lookup::verdict lookup::answered(const peer_id& who,
+                                 const std::vector<contact>& nodes,
+                                 const std::vector<dht_record>& records,
+                                 time_point now) {
+  auto* x = awaited(who);
+  if (x == nullptr)
+    return verdict::unasked;
+  settle(*x, progress::answered);
+  for (std::size_t i = 0; i < nodes.size() && i < bucket_size; ++i)
+    take(nodes[i], &who);
+  for (std::size_t i = 0; i < records.size() && i < max_key_records; ++i)
+    if (records[i].key == target_)
+      found_.store(records[i], now);
+  done_ = done_ || nothing_left();
+  return verdict::taken;
+}
+
+lookup::verdict lookup::failed(const peer_id& who) {
+  auto* x = awaited(who);
+  if (x == nullptr)
+    return verdict::unasked;
+  settle(*x, progress::failed);
+  done_ = done_ || nothing_left();
+  return verdict::taken;
+}
+
+bool lookup::nothing_left() const {
+  std::size_t live = 0;
+  for (const auto& [distance, x] : candidates_) {
+    if (x.state == progress::failed
+        || (x.state == progress::known && !believed(x)))
+      continue;
+    if (x.state == progress::asked)
+      return false;
+    if (x.state == progress::known) {
+      if (asked_ < max_asked)
+        return false;
+      continue;
+    }
+    if (++live == how_.quorum)
+      return true;
+  }
+  return true;
+}
+
+std::vector<contact> lookup::closest() const {
+  std::vector<contact> result;
+  for (const auto& [distance, x] : candidates_) {
+    if (result.size() == how_.closest)
+      break;
+    if (x.state == progress::answered)
+      result.push_back(x.who);
+  }
+  return result;
+}
+
+} // namespace potluck

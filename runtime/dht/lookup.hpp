@@ -1,0 +1,150 @@
+/// One iterative look-up: who is closest to a point, and what do they store?
+///
+/// Pure state machine after Maymounkov and Mazieres 2002, section 2.3. The
+/// owner sends what `next` asks for, reports every answer and every failure,
+/// and calls `next` again until `done`. It decides how long an answer may take.
+///
+/// States of a contact: `known` -> `asked` -> `answered` or `failed`.
+///
+/// Differences from the paper:
+/// - alpha requests are in flight at any time (paper: rounds of alpha). Once
+/// the
+///   alpha closest have answered, the rest of the k closest are asked at once.
+/// - A look-up for records does not stop at the first that has one: values of
+///   one key are spread by sub-key, so it merges what the `quorum` closest
+///   store. What was found is not cached at other nodes: records live too
+///   shortly.
+/// - An answer is hearsay. At most k of its contacts are taken; a look-up keeps
+///   and asks a bounded number of them; and a peer whose contacts mostly fail
+///   is a liar, whose word alone gets nobody asked any more.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "messages/routing.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/dht/record_store.hpp"
+#include "runtime/dht/routing_table.hpp"
+#include "runtime/dht/xor_distance.hpp"
+
+namespace potluck {
+
+class lookup {
+public:
+  struct settings {
+    /// How many of the closest contacts are wanted.
+    std::size_t closest = bucket_size;
+    /// Requests in flight while the look-up approaches its target.
+    std::size_t parallel = 3;
+    /// It ends when this many of the closest live contacts have answered; from
+    /// 1 to `closest`. For nodes: all. For records, 5 suffice: that all of them
+    /// are strangers to a record stored on the 20 closest takes much churn.
+    std::size_t quorum = bucket_size;
+  };
+
+  /// Contacts remembered; beyond it, the farthest that were not asked yet go.
+  static constexpr std::size_t max_candidates = 8 * bucket_size;
+  /// Contacts asked before it gives up looking for closer ones.
+  static constexpr std::size_t max_asked = 6 * bucket_size;
+  /// Failures from which on a peer that names contacts may be called a liar.
+  static constexpr std::size_t max_lies = 4;
+  /// Vouchers remembered for a contact.
+  static constexpr std::size_t max_vouchers = 4;
+
+  enum class verdict {
+    taken,   ///< The answer counts.
+    unasked, ///< No answer was expected from this peer; nothing changed.
+  };
+
+  /// @param target The point to approach.
+  /// @param self Our own id; never asked, never a result.
+  /// @param seeds Where to start; the closest `max_candidates` are used.
+  lookup(const record_key& target, const peer_id& self,
+         const std::vector<contact>& seeds, settings how);
+  /// With the default settings.
+  lookup(const record_key& target, const peer_id& self,
+         const std::vector<contact>& seeds);
+
+  /// The contacts to ask now; each counts as asked from here on. Empty while
+  /// enough requests are in flight, and when the look-up is done.
+  std::vector<contact> next();
+
+  /// Counts the answer of `who` and the contacts that it names.
+  verdict answered(const peer_id& who, const std::vector<contact>& nodes);
+
+  /// Likewise, and merges `records`: of one sub-key, the one with the longest
+  /// remaining life wins. Records of other keys or outside the limits of
+  /// record_store.hpp are ignored.
+  verdict answered(const peer_id& who, const std::vector<contact>& nodes,
+                   const std::vector<dht_record>& records, time_point now);
+
+  /// Counts a request to `who` that failed or was answered too late.
+  verdict failed(const peer_id& who);
+
+  /// True when nothing is left to ask or to await. Never changes back. Requests
+  /// still in flight then need not be awaited.
+  bool done() const {
+    return done_;
+  }
+
+  /// The contacts that answered, closest first, at most `settings::closest`.
+  /// We are not among them, even where we are closer than the last of them.
+  std::vector<contact> closest() const;
+
+  /// The records merged so far, in the order of their sub-keys, with the life
+  /// that remains at `now`.
+  std::vector<dht_record> records(time_point now) const {
+    return found_.find(target_, now);
+  }
+
+  const record_key& target() const {
+    return target_;
+  }
+  /// Requests whose answer or failure is awaited.
+  std::size_t in_flight() const {
+    return in_flight_;
+  }
+  /// Requests made: the look-up's price.
+  std::size_t asked() const {
+    return asked_;
+  }
+
+private:
+  enum class progress { known, asked, answered, failed };
+
+  struct candidate {
+    contact who;
+    progress state = progress::known;
+    std::vector<peer_id> vouchers; ///< Empty for seeds, which are trusted.
+  };
+
+  /// What came of the contacts that one peer named.
+  struct reputation {
+    std::size_t answered = 0;
+    std::size_t failed = 0;
+    bool liar() const {
+      return failed >= max_lies && failed > 2 * answered;
+    }
+  };
+
+  void take(const contact& who, const peer_id* voucher);
+  bool believed(const candidate& x) const;
+  candidate* awaited(const peer_id& who);
+  void settle(candidate& x, progress outcome);
+  bool nothing_left() const;
+
+  record_key target_;
+  peer_id self_;
+  settings how_;
+  std::map<xor_distance, candidate> candidates_; ///< Closest first.
+  std::map<peer_id, reputation> vouchers_;
+  std::size_t in_flight_ = 0;
+  std::size_t asked_ = 0;
+  bool done_ = false;
+  record_store found_;
+};
+
+} // namespace potluck

@@ -1,0 +1,24 @@
+/// Which contacts are worth keeping: the check on hearsay, before any memory or
+/// any dial is spent on it.
+#pragma once
+
+#include <cstddef>
+
+#include "messages/contact.hpp"
+
+namespace potluck {
+
+/// Longest host that is kept: DNS allows no name above 253 bytes.
+constexpr std::size_t max_host_bytes = 253;
+
+/// True when `x` names an endpoint that could be dialled.
+inline bool dialable(const address& x) {
+  return x.port != 0 && !x.host.empty() && x.host.size() <= max_host_bytes;
+}
+
+/// True when `x` has an id and an endpoint that could be dialled.
+inline bool dialable(const contact& x) {
+  return !x.id.empty() && dialable(x.where);
+}
+
+} // namespace potluck
