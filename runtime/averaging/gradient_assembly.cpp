@@ -1,0 +1,46 @@
+#include "runtime/averaging/gradient_assembly.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/averaging/finite.hpp"
+
+namespace potluck {
+
+gradient_assembly::gradient_assembly(chunk_map map, float* out)
+    : map_{std::move(map)}, out_{out},
+      here_(map_.chunk_count(), false), missing_{map_.chunk_count()} {
+}
+
+gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
+                                                    const float* values,
+                                                    std::size_t count) {
+  if (chunk >= map_.chunk_count())
+    return verdict::wrong_chunk;
+  if (here_[chunk])
+    return verdict::repeated;
+  auto range = map_.range(chunk);
+  if (count != range.count)
+    return verdict::wrong_length;
+  if (!all_finite(values, count))
+    return verdict::not_finite;
+  std::copy(values, values + count, out_ + range.offset);
+  here_[chunk] = true;
+  return --missing_ == 0 ? verdict::complete : verdict::placed;
+}
+
+std::vector<std::uint32_t> gradient_assembly::missing() const {
+  std::vector<std::uint32_t> result;
+  result.reserve(missing_);
+  for (std::uint32_t i = 0; i < here_.size(); ++i)
+    if (!here_[i])
+      result.push_back(i);
+  return result;
+}
+
+void gradient_assembly::restart() {
+  std::fill(here_.begin(), here_.end(), false);
+  missing_ = map_.chunk_count();
+}
+
+} // namespace potluck

@@ -1,0 +1,51 @@
+/// Collects the means of all chunks into one flat vector, each exactly once.
+///
+/// Does not judge who sent a mean: the owner of the round compares the sender
+/// with `chunk_map::owner`, or with the holder while it heals.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/averaging/chunk_map.hpp"
+
+namespace potluck {
+
+class gradient_assembly {
+public:
+  enum class verdict {
+    placed,       ///< Copied; others are missing.
+    complete,     ///< Copied, and it was the last one missing.
+    repeated,     ///< Already here.
+    wrong_chunk,  ///< There is no such chunk.
+    wrong_length, ///< The chunk has another number of values.
+    not_finite,   ///< A value is NaN or infinite.
+  };
+
+  /// @param out `map.gradient_values()` floats that must outlive this object.
+  gradient_assembly(chunk_map map, float* out);
+
+  /// Copies a mean to its place, or says why not. What is refused changes
+  /// nothing.
+  verdict place(std::uint32_t chunk, const float* values, std::size_t count);
+
+  bool complete() const {
+    return missing_ == 0;
+  }
+
+  /// The chunks that are yet to come, ascending.
+  std::vector<std::uint32_t> missing() const;
+
+  /// Forgets everything that was placed: the vector turned out to differ from
+  /// the one that counts and all of it is fetched again.
+  void restart();
+
+private:
+  chunk_map map_;
+  float* out_;
+  std::vector<bool> here_;
+  std::uint32_t missing_;
+};
+
+} // namespace potluck

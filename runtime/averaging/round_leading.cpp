@@ -1,0 +1,170 @@
+/// The acting leader's half of round_agreement: asking, ruling, telling.
+#include "runtime/averaging/round_agreement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace potluck {
+
+void round_agreement::reconsider() {
+  auto epoch = acting_epoch();
+  if (!epoch) {
+    // An auxiliary alone: nobody is left who could apply anything.
+    if (!decided())
+      decide(false, {});
+    return;
+  }
+  auto n = static_cast<std::int64_t>(members_.size());
+  if (*epoch % n != static_cast<std::int64_t>(self_))
+    return;
+  if (self_ == 0 && answered_ < 0) {
+    if (decided())
+      return; // All were prepared, or the means differed: no more to do.
+    if (!rule_if_prepared())
+      settle(0);
+  } else if (!leading_) {
+    settle(*epoch);
+  } else if (!ruled_) {
+    rule_if_all_stand();
+  } else if (members_[holder_].lost() && (fetching_ || anybody_lacks())) {
+    settle(answered_ + n);
+  } else {
+    tell_spectators();
+  }
+}
+
+bool round_agreement::rule_if_prepared() {
+  if (own_.is != standing::prepared)
+    return false;
+  bool all = true;
+  bool equal = true;
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    const auto& x = members_[i];
+    if (x.down || !x.trains)
+      continue;
+    all = all && x.said;
+    equal = equal && (!x.said || x.said->mean == own_.mean);
+  }
+  if (all || !equal)
+    rule(equal, equal ? own_.mean : digest{});
+  return all || !equal;
+}
+
+void round_agreement::settle(std::int64_t epoch) {
+  answered_ = epoch;
+  leading_ = true;
+  ruled_ = false;
+  fetching_ = false;
+  spectators_wait_ = false;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    auto& x = members_[i];
+    x.said.reset();
+    x.lacking = false;
+    // Whoever is connected is asked, and gets a full patience to answer.
+    x.suspected = false;
+    if (i != self_)
+      send(x.id, round_settle{group_, static_cast<std::uint32_t>(epoch)});
+  }
+  rule_if_all_stand();
+}
+
+void round_agreement::rule_if_all_stand() {
+  if (!leading_ || ruled_)
+    return;
+  std::vector<std::pair<bool, known>> votes{{!spectator_, own_}};
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto& x = members_[i];
+    if (i == self_ || x.lost())
+      continue;
+    if (!x.said)
+      return;
+    votes.emplace_back(x.trains, *x.said);
+  }
+  bool aborted = false;
+  bool equal = true;
+  const digest* committed = nullptr;
+  const digest* prepared = nullptr;
+  for (const auto& [trains, x] : votes) {
+    if (x.is == standing::committed && !committed)
+      committed = &x.mean;
+    if (x.is == standing::aborted)
+      aborted = true;
+    if (x.is == standing::prepared && trains) {
+      equal = equal && (!prepared || *prepared == x.mean);
+      prepared = &x.mean;
+    }
+  }
+  if (committed) {
+    auto has = [&](const std::pair<bool, known>& x) {
+      return x.first && x.second.mean == *committed
+             && (x.second.is == standing::committed
+                 || x.second.is == standing::prepared);
+    };
+    if (std::any_of(votes.begin(), votes.end(), has)) {
+      rule(true, digest{*committed});
+      return;
+    }
+  }
+  if (!aborted && prepared && equal)
+    rule(true, digest{*prepared});
+  else
+    rule(false, {});
+}
+
+void round_agreement::rule(bool commit, const digest& mean) {
+  ruled_ = true;
+  ruling_ = mean;
+  auto epoch = static_cast<std::uint32_t>(std::max<std::int64_t>(answered_, 0));
+  auto holds = [&](const known& x) {
+    return x.mean == mean
+           && (x.is == standing::prepared || x.is == standing::committed);
+  };
+  bool self_lacks = commit && !decided() && !holds(own_);
+  bool somebody_lacks = self_lacks;
+  holder_ = self_;
+  for (std::size_t i = members_.size(); i-- > 0;) {
+    auto& x = members_[i];
+    if (i == self_ || x.lost() || !x.trains || !x.said)
+      continue;
+    x.lacking = commit && !is_final(x.said->is) && !holds(*x.said);
+    somebody_lacks = somebody_lacks || x.lacking;
+    if (commit && !holds(own_) && holds(*x.said))
+      holder_ = i;
+  }
+  round_verdict verdict{group_, epoch, commit, mean, {}};
+  if (somebody_lacks)
+    verdict.holder = members_[holder_].id;
+  // Auxiliaries hear of a commit only when every trainer alive has the means:
+  // what they know must not die with the only one that has them.
+  spectators_wait_ = somebody_lacks;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto& x = members_[i];
+    if (i == self_ || (x.said && is_final(x.said->is))
+        || (!x.trains && spectators_wait_))
+      continue;
+    send(x.id, verdict);
+  }
+  if (decided())
+    return;
+  if (self_lacks)
+    fetch(holder_, mean, own_.is == standing::prepared);
+  else
+    decide(commit, mean);
+}
+
+void round_agreement::tell_spectators() {
+  if (!ruled_ || !spectators_wait_ || fetching_ || anybody_lacks())
+    return;
+  spectators_wait_ = false;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto& x = members_[i];
+    if (!x.trains && !(x.said && is_final(x.said->is)))
+      send(x.id, round_verdict{group_,
+                               static_cast<std::uint32_t>(answered_),
+                               true,
+                               ruling_,
+                               {}});
+  }
+}
+
+} // namespace potluck

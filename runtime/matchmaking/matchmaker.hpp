@@ -1,0 +1,213 @@
+/// How this peer becomes a member of a group: leading one, or following a
+/// leader's invitation. The transitions are one table in matchmaker.cpp.
+///
+/// Pure: no clock, no socket. It does not know who is alive or when the target
+/// batch is reached; the owner says when to `begin` and carries out the actions
+/// in the order in which they are returned. Peers are authenticated by their
+/// sessions: `from` is never taken from a message.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "messages/matchmaking.hpp"
+#include "messages/progress.hpp"
+
+namespace potluck {
+
+/// Whether this peer is the one to lead: a trainer, ready, and no other ready
+/// trainer at the same step and state has a smaller id.
+/// @param fresh Reports of other peers that are recent enough to count.
+bool should_lead(const progress_report& self,
+                 const std::vector<progress_report>& fresh);
+
+using matchmaking_message
+    = std::variant<group_invite, group_answer, group_start, group_cancel>;
+
+struct send_to_peer {
+  peer_id to;
+  matchmaking_message what;
+};
+
+/// "Stop accumulating, then call `frozen`." The gradient stays as it is until
+/// `release_gradient` or the end of the round.
+struct freeze_gradient {
+  group_id group;
+};
+
+/// "No group this time: accumulate on." `reason` is a sentence's part for logs.
+struct release_gradient {
+  group_id group;
+  std::string reason;
+};
+
+/// "The group stands: average." Call `finished` when the round is over.
+struct start_round {
+  group_contract contract;
+};
+
+/// "This member will take no part in the round that has begun": treat it as
+/// lost there.
+struct member_declined {
+  group_id group;
+  peer_id member;
+  std::string reason;
+};
+
+using matchmaking_action
+    = std::variant<send_to_peer, freeze_gradient, release_gradient, start_round,
+                   member_declined>;
+
+/// What does not change while a peer runs, but for the measured bandwidths.
+struct matchmaker_settings {
+  contact self;
+  potluck::role role = potluck::role::trainer;
+  std::uint64_t target_batch = 1;
+  std::uint64_t gradient_values = 0;
+  std::uint32_t chunk_values = 0;
+  std::uint32_t patience_ms = 0;
+  /// The digest of the share plan of a contract whose `plan` is not set yet.
+  std::function<digest(const group_contract&)> plan;
+};
+
+struct invitee {
+  contact who;
+  potluck::role role = potluck::role::trainer;
+};
+
+class matchmaker {
+public:
+  using actions = std::vector<matchmaking_action>;
+
+  enum class state {
+    idle,     ///< Takes part in nothing.
+    leading,  ///< Has invited, and collects answers and its own gradient.
+    freezing, ///< Has an invitation, and waits for its own gradient.
+    answered, ///< Has accepted, and waits for the leader.
+    busy,     ///< In a round.
+  };
+
+  explicit matchmaker(matchmaker_settings settings);
+
+  /// The step and state held, for comparison with invitations. An auxiliary
+  /// holds no state and follows whoever invites.
+  void hold(std::uint64_t step, const digest& state);
+
+  /// Bytes per second, 0 while unknown: what the next answer or contract says.
+  void measure(double upload, double download);
+
+  /// Starts to lead. @param group Fresh and random. @param step The step that
+  /// the group completes: one more than held. Throws std::logic_error unless
+  /// idle.
+  actions begin(const group_id& group, const std::vector<invitee>& invitees);
+
+  /// The gradient is frozen with these figures. Ignored when nobody asked.
+  actions frozen(std::uint64_t samples, double loss_sum);
+
+  actions receive(const peer_id& from, const matchmaking_message& what);
+  actions lost(const peer_id& peer);
+  /// The patience since `begin`, or since the invitation, has passed.
+  actions expired();
+  /// The round is over.
+  actions finished();
+
+  matchmaker::state now() const {
+    return state_;
+  }
+  /// The current group; empty when idle.
+  const group_id& group() const {
+    return group_;
+  }
+
+private:
+  struct begun {
+    group_id group;
+    std::vector<invitee> invitees;
+  };
+  struct froze {
+    std::uint64_t samples;
+    double loss_sum;
+  };
+  struct gone {};
+  struct patience_over {};
+  struct round_over {};
+  /// The order is the order of `event`.
+  using input
+      = std::variant<begun, froze, group_invite, group_answer, group_start,
+                     group_cancel, gone, patience_over, round_over>;
+  enum class event {
+    begin,
+    frozen,
+    invite,
+    answer,
+    start,
+    cancel,
+    lost,
+    expired,
+    finished
+  };
+  struct transition {
+    state in;
+    event on;
+    void (matchmaker::*run)(const peer_id& from, const input& what);
+  };
+  static const transition table[];
+
+  /// Whom the leader has invited and what came back.
+  struct invited {
+    invitee peer;
+    bool pending = true;
+    std::optional<group_answer> accepted;
+  };
+
+  actions happen(const peer_id& from, input what);
+
+  void invite_all(const peer_id& from, const input& what);
+  void keep_own(const peer_id& from, const input& what);
+  void keep_answer(const peer_id& from, const input& what);
+  void count_absent(const peer_id& from, const input& what);
+  void close_now(const peer_id& from, const input& what);
+  void pass_refusal(const peer_id& from, const input& what);
+  void consider(const peer_id& from, const input& what);
+  void decline_busy(const peer_id& from, const input& what);
+  void answer_leader(const peer_id& from, const input& what);
+  void check_contract(const peer_id& from, const input& what);
+  void refuse_start(const peer_id& from, const input& what);
+  void obey_cancel(const peer_id& from, const input& what);
+  void leader_gone(const peer_id& from, const input& what);
+  void give_up(const peer_id& from, const input& what);
+  void rest(const peer_id& from, const input& what);
+
+  void close_if_complete();
+  void close();
+  void cancel_invitations(const std::string& reason);
+  void release(const std::string& reason);
+  void decline(const peer_id& to, const group_id& group, std::string reason);
+  group_contract make_contract() const;
+  std::string problem_with(const peer_id& from, const group_contract& x) const;
+  group_answer own_answer() const;
+
+  matchmaker_settings settings_;
+  std::uint64_t step_ = 0; ///< Held; groups complete the next one.
+  digest held_;
+  double upload_ = 0;
+  double download_ = 0;
+
+  state state_ = state::idle;
+  group_id group_;
+  peer_id leader_;
+  std::map<peer_id, invited> invited_;
+  std::optional<froze> own_; ///< Set while the gradient is frozen.
+  group_answer answer_;      ///< What was answered, to compare.
+  std::uint64_t group_step_ = 0;
+  actions out_;
+};
+
+std::string to_string(matchmaker::state x);
+
+} // namespace potluck

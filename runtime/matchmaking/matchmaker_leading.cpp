@@ -1,0 +1,161 @@
+/// The leader's half of matchmaker: inviting, collecting, starting.
+#include "runtime/matchmaking/matchmaker.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace potluck {
+
+bool should_lead(const progress_report& self,
+                 const std::vector<progress_report>& fresh) {
+  auto ready = [&](const progress_report& x) {
+    return x.role == role::trainer && x.step == self.step
+           && x.state == self.state
+           && (x.phase == phase::accumulating || x.phase == phase::waiting
+               || x.phase == phase::matchmaking);
+  };
+  return ready(self)
+         && std::none_of(fresh.begin(), fresh.end(), [&](const auto& x) {
+              return ready(x) && x.id < self.id;
+            });
+}
+
+namespace {
+
+/// Why an accepting answer cannot be used; empty when it can.
+std::string flaw_of(const group_answer& x, role as) {
+  if (!std::isfinite(x.loss_sum) || !std::isfinite(x.upload_bytes_per_second)
+      || !std::isfinite(x.download_bytes_per_second))
+    return "a figure is not a number";
+  if (as != role::trainer && x.samples != 0)
+    return "an auxiliary has no samples";
+  return {};
+}
+
+} // namespace
+
+void matchmaker::invite_all(const peer_id&, const input& what) {
+  const auto& x = std::get<begun>(what);
+  state_ = state::leading;
+  group_ = x.group;
+  leader_ = settings_.self.id;
+  group_step_ = step_ + 1;
+  invited_.clear();
+  out_.push_back(freeze_gradient{group_});
+  for (const auto& peer : x.invitees) {
+    bool averages = peer.role == role::trainer || peer.role == role::auxiliary;
+    if (!averages || peer.who.id == settings_.self.id
+        || !invited_.insert({peer.who.id, invited{peer, true, {}}}).second)
+      continue;
+    out_.push_back(
+        send_to_peer{peer.who.id, group_invite{group_, group_step_, held_}});
+  }
+}
+
+void matchmaker::keep_own(const peer_id&, const input& what) {
+  own_ = std::get<froze>(what);
+  close_if_complete();
+}
+
+void matchmaker::keep_answer(const peer_id& from, const input& what) {
+  const auto& x = std::get<group_answer>(what);
+  auto at = invited_.find(from);
+  if (x.group != group_ || at == invited_.end())
+    return;
+  auto& who = at->second;
+  if (!x.accepted) {
+    who.pending = false;
+    who.accepted.reset();
+  } else if (who.pending) {
+    who.pending = false;
+    auto flaw = flaw_of(x, who.peer.role);
+    if (flaw.empty())
+      who.accepted = x;
+    else
+      out_.push_back(send_to_peer{from, group_cancel{group_, flaw}});
+  }
+  close_if_complete();
+}
+
+void matchmaker::count_absent(const peer_id& from, const input&) {
+  auto at = invited_.find(from);
+  if (at == invited_.end())
+    return;
+  at->second.pending = false;
+  at->second.accepted.reset();
+  close_if_complete();
+}
+
+void matchmaker::close_now(const peer_id&, const input&) {
+  if (own_) {
+    close();
+    return;
+  }
+  cancel_invitations("the leader's gradient was not ready in time");
+  release("the gradient was not ready in time");
+}
+
+void matchmaker::pass_refusal(const peer_id& from, const input& what) {
+  const auto& x = std::get<group_answer>(what);
+  if (leader_ == settings_.self.id && x.group == group_ && !x.accepted
+      && invited_.count(from) != 0)
+    out_.push_back(member_declined{group_, from, x.reason});
+}
+
+void matchmaker::close_if_complete() {
+  bool pending = std::any_of(invited_.begin(), invited_.end(),
+                             [](auto& x) { return x.second.pending; });
+  if (own_ && !pending)
+    close();
+}
+
+void matchmaker::close() {
+  auto contract = make_contract();
+  std::uint64_t samples = 0;
+  for (const auto& x : contract.members)
+    samples += std::min(x.samples, UINT64_MAX - samples);
+  if (samples < settings_.target_batch || samples == UINT64_MAX
+      || samples == 0) {
+    cancel_invitations("not enough samples");
+    release("not enough samples");
+    return;
+  }
+  for (const auto& [id, x] : invited_)
+    if (x.pending)
+      out_.push_back(send_to_peer{id, group_cancel{group_, "too late"}});
+  contract.plan = settings_.plan(contract);
+  state_ = state::busy;
+  for (const auto& x : contract.members)
+    if (x.who.id != settings_.self.id)
+      out_.push_back(send_to_peer{x.who.id, group_start{contract}});
+  out_.push_back(start_round{contract});
+}
+
+void matchmaker::cancel_invitations(const std::string& reason) {
+  for (const auto& [id, x] : invited_)
+    if (x.pending || x.accepted)
+      out_.push_back(send_to_peer{id, group_cancel{group_, reason}});
+  invited_.clear();
+}
+
+group_contract matchmaker::make_contract() const {
+  group_contract result;
+  result.group = group_;
+  result.step = group_step_;
+  result.gradient_values = settings_.gradient_values;
+  result.chunk_values = settings_.chunk_values;
+  result.patience_ms = settings_.patience_ms;
+  auto add = [&](const contact& who, role as, const group_answer& x) {
+    result.members.push_back({who, as, x.samples, x.loss_sum,
+                              x.upload_bytes_per_second,
+                              x.download_bytes_per_second});
+  };
+  add(settings_.self, settings_.role, own_answer());
+  for (auto as : {role::trainer, role::auxiliary})
+    for (const auto& [id, x] : invited_)
+      if (x.accepted && x.peer.role == as)
+        add(x.peer.who, as, *x.accepted);
+  return result;
+}
+
+} // namespace potluck

@@ -1,0 +1,339 @@
+#include "runtime/membership/peer_ledger.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "runtime/dialable.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Puts `where` into `addresses`, first when it is proven.
+void note(std::vector<address>& addresses, const address& where, bool proven) {
+  if (!dialable(where))
+    return;
+  auto at = std::find(addresses.begin(), addresses.end(), where);
+  if (at == addresses.end()) {
+    if (addresses.size() == peer_ledger::max_addresses) {
+      if (!proven)
+        return;
+      addresses.pop_back();
+    }
+    at = addresses.insert(addresses.end(), where);
+  }
+  if (proven)
+    std::rotate(addresses.begin(), at, at + 1);
+}
+
+bool plausible(double x) {
+  return std::isfinite(x) && x >= 0;
+}
+
+} // namespace
+
+void peer_ledger::dial_plan::failed(time_point now, random_stream& random) {
+  auto wait = longest_backoff;
+  if (failures < 6) // 500 ms, 1 s, ... 16 s, then the longest
+    wait = first_backoff * (1 << failures);
+  ++failures;
+  // Half of it is certain, half is chance: those who lost the same peer at the
+  // same moment must not all return at the same moment.
+  const auto half = wait / 2;
+  due = now + half
+        + duration{static_cast<duration::rep>(
+            random.below(static_cast<std::uint64_t>(half.count()) + 1))};
+}
+
+peer_ledger::peer_ledger(const peer_id& self, std::uint64_t seed)
+    : self_(self), random_(seed) {
+}
+
+peer_ledger::row* peer_ledger::make_room(const peer_id& who, bool proven,
+                                         time_point now) {
+  if (rows_.size() >= max_peers)
+    forget_stale(now);
+  if (rows_.size() >= max_peers) {
+    // Hearsay gives way to hearsay, failing first, then oldest; only a peer
+    // that proves to exist may push out one that did, or a ban.
+    auto worth = [](const row& x) {
+      return std::make_tuple(x.proven, x.banned_until.has_value(),
+                             x.dial.failures == 0, x.vouched);
+    };
+    auto worst = rows_.end();
+    for (auto at = rows_.begin(); at != rows_.end(); ++at) {
+      const auto& x = at->second;
+      if (x.state != state::known || (!proven && (x.proven || x.banned_until)))
+        continue;
+      if (worst == rows_.end() || worth(x) < worth(worst->second))
+        worst = at;
+    }
+    if (worst == rows_.end())
+      return nullptr;
+    rows_.erase(worst);
+  }
+  auto& fresh = rows_[who];
+  fresh.dial.due = now;
+  fresh.vouched = now;
+  return &fresh;
+}
+
+peer_ledger::verdict peer_ledger::add_seed(const address& where,
+                                           time_point now) {
+  if (!dialable(where))
+    return verdict::undialable;
+  if (seeds_.count(where) != 0)
+    return verdict::known;
+  if (seeds_.size() >= max_seeds)
+    return verdict::full;
+  seeds_[where].dial.due = now;
+  return verdict::added;
+}
+
+peer_ledger::verdict peer_ledger::learn(const contact& who, time_point now) {
+  if (who.id == self_)
+    return verdict::itself;
+  if (!dialable(who))
+    return verdict::undialable;
+  auto at = rows_.find(who.id);
+  if (at == rows_.end()) {
+    auto* fresh = make_room(who.id, false, now);
+    if (fresh == nullptr)
+      return verdict::full;
+    note(fresh->addresses, who.where, false);
+    return verdict::added;
+  }
+  if (is_banned(who.id, now))
+    return verdict::banned;
+  auto& x = at->second;
+  note(x.addresses, who.where, false);
+  // Hearsay keeps nobody alive who cannot be reached.
+  if (x.dial.failures == 0)
+    x.vouched = now;
+  return verdict::known;
+}
+
+bool peer_ledger::may_dial(const row& x) const {
+  return x.state != state::linked && !x.addresses.empty();
+}
+
+bool peer_ledger::may_dial(const seed& x) const {
+  return !x.is_self && !(x.holder && is_linked(*x.holder));
+}
+
+std::vector<contact> peer_ledger::due_for_dial(time_point now,
+                                               std::size_t limit) {
+  // Whose dial never ended has failed.
+  for (auto& [id, x] : rows_)
+    if (x.state == state::dialling && x.dial.due <= now)
+      dial_failed({id, x.addresses.front()}, now);
+  for (auto& [where, x] : seeds_)
+    if (x.dialling && x.dial.due <= now)
+      dial_failed({peer_id{}, where}, now);
+
+  using candidate = std::tuple<unsigned, time_point, peer_id, address>;
+  std::vector<candidate> due;
+  for (auto& [id, x] : rows_) {
+    const bool banned = x.banned_until && *x.banned_until > now;
+    if (may_dial(x) && x.state == state::known && x.dial.due <= now && !banned)
+      due.emplace_back(x.dial.failures, x.dial.due, id, x.addresses.front());
+  }
+  for (auto& [where, x] : seeds_)
+    if (may_dial(x) && !x.dialling && x.dial.due <= now)
+      due.emplace_back(x.dial.failures, x.dial.due, peer_id{}, where);
+  std::sort(due.begin(), due.end());
+  if (due.size() > limit)
+    due.resize(limit);
+
+  std::vector<contact> result;
+  for (const auto& [failures, when, id, where] : due) {
+    result.push_back({id, where});
+    if (id.empty()) {
+      seeds_[where].dialling = true;
+      seeds_[where].dial.due = now + dial_patience;
+    } else {
+      rows_[id].state = state::dialling;
+      rows_[id].dial.due = now + dial_patience;
+    }
+  }
+  return result;
+}
+
+std::optional<time_point> peer_ledger::next_dial() const {
+  std::optional<time_point> next;
+  auto offer = [&](time_point when) {
+    if (!next || when < *next)
+      next = when;
+  };
+  for (const auto& [id, x] : rows_)
+    if (may_dial(x))
+      offer(x.banned_until ? std::max(x.dial.due, *x.banned_until)
+                           : x.dial.due);
+  for (const auto& [where, x] : seeds_)
+    if (may_dial(x))
+      offer(x.dial.due);
+  return next;
+}
+
+bool peer_ledger::connected(const contact& who, role what, time_point now) {
+  if (who.id == self_ || who.id.empty() || is_banned(who.id, now))
+    return false;
+  auto at = rows_.find(who.id);
+  auto* x = at != rows_.end() ? &at->second : make_room(who.id, true, now);
+  if (x == nullptr)
+    return false;
+  note(x->addresses, who.where, true);
+  x->role = what;
+  x->proven = true;
+  if (x->state != state::linked)
+    x->linked_since = now;
+  x->state = state::linked;
+  x->vouched = now;
+  return true;
+}
+
+void peer_ledger::reached(const address& where, const peer_id& who,
+                          time_point now) {
+  auto at = seeds_.find(where);
+  if (at == seeds_.end())
+    return;
+  auto& x = at->second;
+  x.dialling = false;
+  x.is_self = who == self_;
+  x.holder = who;
+  // From here on the peer's own row says when to dial it again; the seed only
+  // helps out, should that fail.
+  x.dial = {now + longest_backoff, 0};
+  if (is_banned(who, now))
+    x.dial.due = *rows_.at(who).banned_until;
+}
+
+void peer_ledger::disconnected(const peer_id& who, parting why,
+                               time_point now) {
+  if (who == self_ || who.empty())
+    return;
+  const bool bans = why == parting::refused || why == parting::misbehaved;
+  for (auto& [where, x] : seeds_)
+    if (x.holder == who)
+      x.dial.due = std::max(x.dial.due, now + (bans ? ban : longest_backoff));
+  auto at = rows_.find(who);
+  if (bans) {
+    auto* x = at != rows_.end() ? &at->second : make_room(who, false, now);
+    if (x == nullptr)
+      return;
+    x->state = state::known;
+    x->dial.due = now + ban;
+    x->banned_until = now + ban;
+    x->said.reset();
+  } else if (at == rows_.end()) {
+    return;
+  } else if (why == parting::left) {
+    rows_.erase(at);
+  } else {
+    auto& x = at->second;
+    // Only a connection that lasted ends a row of failures.
+    if (x.state == state::linked && now - x.linked_since >= longest_backoff)
+      x.dial.failures = 0;
+    x.state = state::known;
+    x.vouched = now;
+    x.dial.failed(now, random_);
+  }
+}
+
+void peer_ledger::dial_failed(const contact& who, time_point now) {
+  if (who.id.empty()) {
+    auto at = seeds_.find(who.where);
+    if (at == seeds_.end() || !at->second.dialling)
+      return;
+    at->second.dialling = false;
+    at->second.dial.failed(now, random_);
+    return;
+  }
+  auto at = rows_.find(who.id);
+  if (at == rows_.end() || at->second.state != state::dialling)
+    return; // It has dialled us meanwhile, or nobody asked for this dial.
+  auto& x = at->second;
+  x.state = state::known;
+  x.dial.failed(now, random_);
+  std::rotate(x.addresses.begin(), x.addresses.begin() + 1, x.addresses.end());
+}
+
+peer_ledger::verdict peer_ledger::report(const progress_report& said,
+                                         time_point now, duration age) {
+  if (said.id == self_)
+    return verdict::itself;
+  if (said.id.empty() || age < duration::zero()
+      || said.where.host.size() > max_host_bytes
+      || !plausible(said.samples_per_second)
+      || !plausible(said.upload_bytes_per_second)
+      || !plausible(said.download_bytes_per_second) || !plausible(said.loss))
+    return verdict::nonsense;
+  if (is_banned(said.id, now))
+    return verdict::banned;
+  const auto said_at = now - age;
+  auto at = rows_.find(said.id);
+  const bool added = at == rows_.end();
+  auto* x = added ? make_room(said.id, false, now) : &at->second;
+  if (x == nullptr)
+    return verdict::full;
+  if (x->said && x->said_at > said_at)
+    return verdict::older;
+  note(x->addresses, said.where, false);
+  x->role = said.role;
+  x->said = said;
+  x->said_at = said_at;
+  if (x->dial.failures == 0)
+    x->vouched = std::max(x->vouched, said_at);
+  return added ? verdict::added : verdict::known;
+}
+
+std::vector<progress_report> peer_ledger::reports(time_point now,
+                                                  duration max_age) const {
+  std::vector<progress_report> result;
+  for (const auto& [id, x] : rows_)
+    if (x.said && now - x.said_at <= max_age && !is_banned(id, now))
+      result.push_back(*x.said);
+  return result;
+}
+
+void peer_ledger::forget_stale(time_point now) {
+  for (auto at = rows_.begin(); at != rows_.end();) {
+    auto& x = at->second;
+    if (x.banned_until && *x.banned_until <= now)
+      x.banned_until.reset();
+    const bool stale = x.state == state::known && !x.banned_until
+                       && now - x.vouched >= forget_after
+                       && (!x.said || now - x.said_at >= forget_after);
+    at = stale ? rows_.erase(at) : std::next(at);
+  }
+}
+
+bool peer_ledger::is_linked(const peer_id& who) const {
+  auto at = rows_.find(who);
+  return at != rows_.end() && at->second.state == state::linked;
+}
+
+bool peer_ledger::is_banned(const peer_id& who, time_point now) const {
+  auto at = rows_.find(who);
+  return at != rows_.end() && at->second.banned_until
+         && *at->second.banned_until > now;
+}
+
+std::vector<peer_ledger::peer> peer_ledger::peers() const {
+  std::vector<peer> result;
+  for (const auto& [id, x] : rows_) {
+    peer line;
+    line.who.id = id;
+    if (!x.addresses.empty())
+      line.who.where = x.addresses.front();
+    line.role = x.role;
+    line.linked = x.state == state::linked;
+    line.failures = line.linked ? 0 : x.dial.failures;
+    line.banned_until = x.banned_until;
+    result.push_back(line);
+  }
+  return result;
+}
+
+} // namespace potluck

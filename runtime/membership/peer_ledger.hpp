@@ -1,0 +1,173 @@
+/// Which remote peers there are, which of them to dial, and what they last
+/// said.
+///
+/// Pure bookkeeping: it neither dials nor listens. Contacts and reports are
+/// hearsay; the ledger bounds them, and nothing in it ever is this peer itself.
+///
+/// A peer's state:
+///     known --due_for_dial--> dialling --connected--> linked
+///     dialling --dial_failed--> known (backing off)
+///     linked --disconnected--> known (backing off), banned, or forgotten
+///     known --connected--> linked, when the peer dialled us
+///
+/// Seeds are addresses from the command line: dialled before anybody's id is
+/// known, and never forgotten.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "messages/contact.hpp"
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+class peer_ledger {
+public:
+  /// Peers remembered: far above a collaboration, and about 2 MiB.
+  static constexpr std::size_t max_peers = 4096;
+  /// Seeds remembered.
+  static constexpr std::size_t max_seeds = 64;
+  /// Addresses remembered of one peer: home, public, and two mistakes.
+  static constexpr std::size_t max_addresses = 4;
+  /// Wait after the first failure; doubles with each further one in a row,
+  /// which only a connection of at least `longest_backoff` ends. Of every wait,
+  /// half is certain and half is chance.
+  static constexpr duration first_backoff = std::chrono::milliseconds{500};
+  /// Longest wait: a peer that returns is found within half a minute.
+  static constexpr duration longest_backoff = std::chrono::seconds{30};
+  /// A dial that nobody reported the end of counts as failed after this.
+  static constexpr duration dial_patience = std::chrono::seconds{60};
+  /// For how long a peer that refused us or misbehaved is left alone.
+  static constexpr duration ban = std::chrono::minutes{10};
+  /// A peer that nobody vouched for or heard of in this time is forgotten.
+  static constexpr duration forget_after = std::chrono::minutes{10};
+
+  enum class verdict {
+    added,      ///< The peer is new here.
+    known,      ///< It was known; a new address was added where there was room.
+    itself,     ///< It is this peer; nothing changed.
+    undialable, ///< It has no usable address; nothing changed.
+    banned,     ///< It is banned; nothing changed.
+    full,       ///< No room, and nobody worth less; nothing changed.
+    older,      ///< (Of a report.) A later one is known; nothing changed.
+    nonsense,   ///< (Of a report.) A number in it cannot be; nothing changed.
+  };
+
+  /// Why a connection ended.
+  enum class parting {
+    left,       ///< It said goodbye: forgotten, until somebody vouches again.
+    lost,       ///< Silence or a broken line: dialled again after a backoff.
+    refused,    ///< One side refused the other: banned for a while.
+    misbehaved, ///< It broke the protocol: banned for a while.
+  };
+
+  /// A row of the ledger, for those who show or decide.
+  struct peer {
+    contact who; ///< With the address that is dialled next or was reached.
+    std::optional<potluck::role> role; ///< Known once connected or reported.
+    bool linked = false;
+    unsigned failures = 0; ///< In a row.
+    std::optional<time_point> banned_until;
+  };
+
+  /// @param self Our own id.
+  /// @param seed Of the jitter that keeps peers from dialling in step.
+  peer_ledger(const peer_id& self, std::uint64_t seed);
+
+  /// Adds a seed, to be dialled at once.
+  verdict add_seed(const address& where, time_point now);
+
+  /// Somebody vouches for `who`.
+  verdict learn(const contact& who, time_point now);
+
+  /// At most `limit` contacts to dial now, least failures first. Each counts as
+  /// being dialled until its end is reported. The id of a seed is empty.
+  std::vector<contact> due_for_dial(time_point now, std::size_t limit);
+
+  /// When `due_for_dial` may have something new to say; nothing when never.
+  std::optional<time_point> next_dial() const;
+
+  /// A connection with `who` is open, whoever dialled. `who.where` is where it
+  /// listens; port 0 if it does not. False when it is this peer itself, banned,
+  /// or one too many: close the connection. Linking twice is harmless.
+  bool connected(const contact& who, role what, time_point now);
+
+  /// Says whom a dialled seed turned out to be, this peer itself included; call
+  /// it before `connected`. The seed is not due while that peer is linked.
+  void reached(const address& seed, const peer_id& who, time_point now);
+
+  /// The last connection with `who` ended, or never got past the handshake.
+  void disconnected(const peer_id& who, parting why, time_point now);
+
+  /// A dial to a contact from `due_for_dial` failed, or reached somebody else.
+  void dial_failed(const contact& who, time_point now);
+
+  /// Takes what a peer said of itself `age` ago: zero for a direct message, the
+  /// used part of its life for a DHT record. Its address is learnt, too.
+  verdict report(const progress_report& said, time_point now,
+                 duration age = duration::zero());
+
+  /// The last report of every peer, of those made at most `max_age` ago, in the
+  /// order of ids. Banned peers' are left out.
+  std::vector<progress_report> reports(time_point now, duration max_age) const;
+
+  /// Drops peers and ended bans that are of no use any more.
+  void forget_stale(time_point now);
+
+  bool is_linked(const peer_id& who) const;
+  bool is_banned(const peer_id& who, time_point now) const;
+
+  /// Every peer, in the order of ids.
+  std::vector<peer> peers() const;
+
+  /// Peers remembered, seeds of unknown id not included.
+  std::size_t size() const {
+    return rows_.size();
+  }
+
+private:
+  enum class state { known, dialling, linked };
+
+  /// When to dial next, for peers and seeds alike.
+  struct dial_plan {
+    time_point due;
+    unsigned failures = 0;
+    void failed(time_point now, random_stream& random);
+  };
+
+  struct row {
+    std::vector<address> addresses; ///< The one to dial first.
+    std::optional<potluck::role> role;
+    peer_ledger::state state = state::known;
+    dial_plan dial; ///< `due` of a dialling peer: when to give up on the dial.
+    bool proven = false; ///< It was linked once.
+    time_point linked_since;
+    time_point vouched;
+    std::optional<time_point> banned_until;
+    std::optional<progress_report> said;
+    time_point said_at;
+  };
+
+  struct seed {
+    dial_plan dial;
+    bool dialling = false;
+    bool is_self = false;
+    std::optional<peer_id> holder;
+  };
+
+  row* make_room(const peer_id& who, bool proven, time_point now);
+  bool may_dial(const row& x) const;
+  bool may_dial(const seed& x) const;
+
+  peer_id self_;
+  random_stream random_;
+  std::map<peer_id, row> rows_;
+  std::map<address, seed> seeds_;
+};
+
+} // namespace potluck

@@ -1,0 +1,54 @@
+#include "runtime/membership/silence_detector.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace potluck {
+
+silence_detector::silence_detector(time_point now)
+    : silence_detector(now, settings{}) {
+}
+
+silence_detector::silence_detector(time_point now, settings how)
+    : how_(how), last_heard_(now) {
+  if (how.heartbeat <= duration::zero() || how.floor < how.heartbeat
+      || how.cap < how.floor)
+    throw std::invalid_argument(
+        "a silence_detector needs 0 < heartbeat <= floor <= cap.");
+}
+
+void silence_detector::heard(time_point now) {
+  if (now <= last_heard_)
+    return;
+  const auto gap = now - last_heard_;
+  last_heard_ = now;
+  // The frames of one burst arrive close together and say nothing about how
+  // long the peer is silent between bursts.
+  if (gap >= how_.heartbeat / 4)
+    gaps_.add(gap);
+}
+
+void silence_detector::round_trip(duration taken) {
+  round_trips_.add(taken);
+}
+
+duration silence_detector::patience() const {
+  auto longest = gaps_.deadline(how_.floor, how_.cap);
+  // The next sign of life may be the answer to a heartbeat not yet sent.
+  if (round_trips_.count() >= observed_durations::enough) {
+    const auto answer
+        = how_.heartbeat + round_trips_.deadline(duration::zero(), how_.cap);
+    longest = std::max(longest, std::min(answer, how_.cap));
+  }
+  return longest;
+}
+
+time_point silence_detector::deadline() const {
+  return last_heard_ + patience();
+}
+
+bool silence_detector::suspicious(time_point now) const {
+  return now >= deadline();
+}
+
+} // namespace potluck

@@ -1,0 +1,85 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "runtime/averaging/chunk_average.hpp"
+
+using namespace potluck;
+using verdict = chunk_average::verdict;
+
+TEST_CASE("the mean is weighted by samples, whatever the order of arrival") {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    std::size_t length = 1 + random() % 1000;
+    std::vector<std::uint64_t> samples(1 + random() % 16);
+    for (auto& x : samples)
+      x = random() % 3 == 0 ? 0 : random() % 100;
+    samples[random() % samples.size()] = 7;
+    std::vector<std::vector<float>> sums(samples.size());
+    std::vector<double> expected(length, 0);
+    double total = 0;
+    std::vector<std::size_t> order;
+    std::normal_distribution<float> noise;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      total += static_cast<double>(samples[i]);
+      if (samples[i] == 0)
+        continue;
+      order.push_back(i);
+      for (std::size_t k = 0; k < length; ++k) {
+        sums[i].push_back(noise(random) * static_cast<float>(samples[i]));
+        expected[k] += static_cast<double>(sums[i][k]);
+      }
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    chunk_average average{length, samples};
+    CHECK_THROWS_AS(average.mean(), std::logic_error);
+    for (auto i : order) {
+      auto missing = average.missing();
+      CHECK(std::count(missing.begin(), missing.end(), i) == 1);
+      auto is = average.offer(i, samples[i], sums[i].data(), length);
+      CHECK((is == verdict::complete) == (i == order.back()));
+      CHECK((is == verdict::accepted) == (i != order.back()));
+    }
+    CHECK(average.missing().empty());
+    for (int twice = 0; twice < 2; ++twice) {
+      double worst = 0;
+      for (std::size_t k = 0; k < length; ++k)
+        worst = std::max(worst, std::abs(static_cast<double>(average.mean()[k])
+                                         - expected[k] / total));
+      CHECK(worst < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("a refused part changes nothing") {
+  chunk_average average{2, {3, 0, 1}};
+  std::vector<float> good{3, 6};
+  std::vector<float> last{1, 2};
+  CHECK(average.offer(0, 3, good.data(), 2) == verdict::accepted);
+  CHECK(average.offer(0, 3, good.data(), 2) == verdict::repeated);
+  CHECK(average.offer(1, 1, good.data(), 2) == verdict::stranger);
+  CHECK(average.offer(3, 1, good.data(), 2) == verdict::stranger);
+  CHECK(average.offer(2, 1, good.data(), 1) == verdict::wrong_length);
+  CHECK(average.offer(2, 2, good.data(), 2) == verdict::wrong_samples);
+  for (float x : {std::numeric_limits<float>::infinity(),
+                  -std::numeric_limits<float>::infinity(),
+                  std::numeric_limits<float>::quiet_NaN()}) {
+    std::vector<float> bad{1, x};
+    CHECK(average.offer(2, 1, bad.data(), 2) == verdict::not_finite);
+  }
+  CHECK(average.missing() == std::vector<std::size_t>{2});
+  CHECK(average.offer(2, 1, last.data(), 2) == verdict::complete);
+  CHECK(average.mean() == std::vector<float>{1, 2});
+  CHECK(average.total_samples() == 4);
+}
+
+TEST_CASE("a mean needs values and samples") {
+  using samples = std::vector<std::uint64_t>;
+  CHECK_THROWS_AS((chunk_average{0, samples{1}}), std::invalid_argument);
+  CHECK_THROWS_AS((chunk_average{1, samples{0, 0}}), std::invalid_argument);
+}

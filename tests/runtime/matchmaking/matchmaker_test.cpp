@@ -1,0 +1,403 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "runtime/matchmaking/matchmaker.hpp"
+
+using namespace potluck;
+
+namespace {
+
+using state = matchmaker::state;
+
+peer_id peer(std::size_t i) {
+  peer_id x;
+  x.bytes[0] = static_cast<std::uint8_t>(i + 1);
+  return x;
+}
+
+group_id group(std::size_t i) {
+  group_id x;
+  x.bytes[0] = static_cast<std::uint8_t>(i + 1);
+  return x;
+}
+
+digest state_number(std::uint8_t i) {
+  digest x;
+  x.bytes[0] = i;
+  return x;
+}
+
+digest plan_of(const group_contract& x) {
+  std::uint64_t figures[] = {x.members.size(), x.gradient_values, x.step};
+  return digest_of(figures, sizeof(figures));
+}
+
+matchmaker make(std::size_t i, role as = role::trainer) {
+  matchmaker result{
+      {{peer(i), {"127.0.0.1", 7000}}, as, 10, 100, 8, 500, plan_of}};
+  result.hold(5, state_number(1));
+  result.measure(1e6, 2e6);
+  return result;
+}
+
+std::vector<invitee> invitees(std::initializer_list<std::size_t> who,
+                              role as = role::trainer) {
+  std::vector<invitee> result;
+  for (auto i : who)
+    result.push_back({{peer(i), {"127.0.0.1", 7000}}, as});
+  return result;
+}
+
+group_invite invite(std::size_t g, std::uint64_t step = 6,
+                    std::uint8_t held = 1) {
+  return {group(g), step, state_number(held)};
+}
+
+group_answer yes(std::size_t g, std::uint64_t samples) {
+  return {group(g), true, {}, samples, 1.5, 1e6, 2e6};
+}
+
+/// The messages of one kind among the actions, with their receivers.
+template <class Message>
+std::vector<std::pair<peer_id, Message>> sent(const matchmaker::actions& all) {
+  std::vector<std::pair<peer_id, Message>> result;
+  for (const auto& x : all)
+    if (auto* send = std::get_if<send_to_peer>(&x))
+      if (auto* what = std::get_if<Message>(&send->what))
+        result.push_back({send->to, *what});
+  return result;
+}
+
+template <class Action>
+const Action* find(const matchmaker::actions& all) {
+  for (const auto& x : all)
+    if (auto* result = std::get_if<Action>(&x))
+      return result;
+  return nullptr;
+}
+
+std::string reason_of(const matchmaker::actions& all) {
+  auto answers = sent<group_answer>(all);
+  REQUIRE(answers.size() == 1);
+  CHECK_FALSE(answers[0].second.accepted);
+  return answers[0].second.reason;
+}
+
+} // namespace
+
+TEST_CASE("a leader starts when its gradient and all answers are here") {
+  auto one = make(3);
+  auto invitations = invitees({5, 4, 4, 3});
+  for (const auto& x : invitees({1}, role::auxiliary))
+    invitations.push_back(x);
+  auto begun = one.begin(group(0), invitations);
+  CHECK(find<freeze_gradient>(begun));
+  CHECK(sent<group_invite>(begun).size() == 3);
+  CHECK(one.receive(peer(5), yes(0, 4)).empty());
+  CHECK(one.receive(peer(1), yes(0, 0)).empty());
+  CHECK(one.frozen(3, 0.5).empty());
+  auto all = one.receive(peer(4), yes(0, 3));
+  auto* start = find<start_round>(all);
+  REQUIRE(start);
+  CHECK(one.now() == state::busy);
+  const auto& members = start->contract.members;
+  REQUIRE(members.size() == 4);
+  CHECK(members[0].who.id == peer(3));
+  CHECK(members[0].samples == 3);
+  CHECK(members[1].who.id == peer(4));
+  CHECK(members[2].who.id == peer(5));
+  CHECK(members[3].who.id == peer(1));
+  CHECK(members[3].role == role::auxiliary);
+  CHECK(start->contract.step == 6);
+  CHECK(start->contract.plan == plan_of(start->contract));
+  CHECK(sent<group_start>(all).size() == 3);
+}
+
+TEST_CASE("a leader goes on without those who decline, vanish or are late") {
+  auto one = make(0);
+  one.begin(group(0), invitees({1, 2, 3, 4}));
+  one.frozen(4, 0.5);
+  one.receive(peer(1), yes(0, 6));
+  group_answer no;
+  no.group = group(0);
+  one.receive(peer(2), no);
+  one.lost(peer(3));
+  CHECK(one.now() == state::leading);
+  auto all = one.expired();
+  auto* start = find<start_round>(all);
+  REQUIRE(start);
+  CHECK(start->contract.members.size() == 2);
+  auto cancelled = sent<group_cancel>(all);
+  REQUIRE(cancelled.size() == 1);
+  CHECK(cancelled[0].first == peer(4));
+}
+
+TEST_CASE("a leader cancels when the samples fall short of the target") {
+  auto one = make(0);
+  one.begin(group(0), invitees({1}));
+  one.frozen(4, 0.5);
+  auto all = one.receive(peer(1), yes(0, 5));
+  REQUIRE(sent<group_cancel>(all).size() == 1);
+  CHECK(sent<group_cancel>(all)[0].second.reason == "not enough samples");
+  CHECK(find<release_gradient>(all));
+  CHECK(one.now() == state::idle);
+}
+
+TEST_CASE("an answer with impossible figures does not enter the contract") {
+  auto one = make(0);
+  one.begin(group(0), invitees({1, 2}));
+  one.frozen(10, 0.5);
+  auto odd = yes(0, 5);
+  odd.loss_sum = std::numeric_limits<double>::quiet_NaN();
+  CHECK(sent<group_cancel>(one.receive(peer(1), odd)).size() == 1);
+  auto huge = yes(0, std::numeric_limits<std::uint64_t>::max());
+  auto all = one.receive(peer(2), huge);
+  CHECK_FALSE(find<start_round>(all));
+}
+
+TEST_CASE("a follower freezes first and answers then") {
+  auto one = make(4);
+  auto all = one.receive(peer(2), invite(0));
+  CHECK(find<freeze_gradient>(all));
+  CHECK(sent<group_answer>(all).empty());
+  auto answers = sent<group_answer>(one.frozen(7, 2.5));
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].first == peer(2));
+  CHECK(answers[0].second.accepted);
+  CHECK(answers[0].second.samples == 7);
+  CHECK(answers[0].second.upload_bytes_per_second == 1e6);
+  CHECK(one.now() == state::answered);
+}
+
+TEST_CASE("a follower declines another step, another state, another leader") {
+  auto one = make(4);
+  CHECK(reason_of(one.receive(peer(2), invite(0, 7))) == "at step 6, not 7");
+  CHECK(reason_of(one.receive(peer(2), invite(0, 6, 9)))
+        == "another state before step 6");
+  one.receive(peer(2), invite(0));
+  CHECK(reason_of(one.receive(peer(3), invite(1))) == "following 03000000");
+  auto helper = make(9, role::auxiliary);
+  CHECK(find<freeze_gradient>(helper.receive(peer(2), invite(0, 77, 9))));
+}
+
+TEST_CASE("a smaller inviter is preferred, with the same frozen gradient") {
+  auto one = make(4);
+  one.receive(peer(2), invite(0));
+  one.frozen(7, 2.5);
+  auto all = one.receive(peer(1), invite(1));
+  auto answers = sent<group_answer>(all);
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].first == peer(2));
+  CHECK_FALSE(answers[0].second.accepted);
+  CHECK(answers[1].first == peer(1));
+  CHECK(answers[1].second.samples == 7);
+  CHECK_FALSE(find<freeze_gradient>(all));
+}
+
+TEST_CASE("a leader that a smaller one invites cancels and follows") {
+  auto one = make(4);
+  one.begin(group(0), invitees({5, 6}));
+  CHECK(reason_of(one.receive(peer(5), invite(1))) == "leading a group itself");
+  auto all = one.receive(peer(1), invite(2));
+  CHECK(sent<group_cancel>(all).size() == 2);
+  CHECK(one.now() == state::freezing);
+  CHECK(sent<group_answer>(one.frozen(7, 2.5)).size() == 1);
+  CHECK(one.group() == group(2));
+}
+
+TEST_CASE("a follower that waits in vain is released") {
+  auto one = make(4);
+  bool frozen = false;
+  SUBCASE("while it freezes") {
+  }
+  SUBCASE("after its answer") {
+    frozen = true;
+  }
+  auto again = [&] {
+    one.receive(peer(2), invite(0));
+    if (frozen)
+      one.frozen(7, 2.5);
+  };
+  again();
+  CHECK(one.lost(peer(3)).empty());
+  CHECK(find<release_gradient>(one.lost(peer(2))));
+  CHECK(one.now() == state::idle);
+  again();
+  CHECK(one.receive(peer(3), group_cancel{group(0), ""}).empty());
+  CHECK(find<release_gradient>(
+      one.receive(peer(2), group_cancel{group(0), "not enough samples"})));
+  again();
+  auto all = one.expired();
+  CHECK(find<release_gradient>(all));
+  CHECK(reason_of(all) == "waited too long");
+  CHECK(one.frozen(7, 2.5).empty());
+}
+
+TEST_CASE("a follower starts only on the contract that it agreed to") {
+  auto leader = make(2);
+  auto one = make(4);
+  leader.begin(group(0), invitees({4}));
+  leader.frozen(8, 1);
+  one.receive(peer(2), invite(0));
+  auto answer = sent<group_answer>(one.frozen(7, 2.5))[0].second;
+  auto start = sent<group_start>(leader.receive(peer(4), answer))[0].second;
+  auto from = peer(2);
+  auto& contract = start.contract;
+  bool good = false;
+  SUBCASE("as agreed") {
+    good = true;
+  }
+  SUBCASE("other samples") {
+    contract.members[1].samples = 6;
+  }
+  SUBCASE("other loss") {
+    contract.members[1].loss_sum = 6;
+  }
+  SUBCASE("other bandwidth") {
+    contract.members[1].upload_bytes_per_second = 6;
+  }
+  SUBCASE("other role") {
+    contract.members[1].role = role::auxiliary;
+  }
+  SUBCASE("another step") {
+    contract.step = 7;
+  }
+  SUBCASE("another plan") {
+    contract.plan = state_number(3);
+  }
+  SUBCASE("another gradient") {
+    contract.gradient_values = 99;
+    contract.plan = plan_of(contract);
+  }
+  SUBCASE("another group") {
+    contract.group = group(9);
+  }
+  SUBCASE("another sender") {
+    from = peer(3);
+  }
+  SUBCASE("without this peer") {
+    contract.members.pop_back();
+    contract.plan = plan_of(contract);
+  }
+  SUBCASE("a member twice") {
+    contract.members.push_back(contract.members[1]);
+    contract.plan = plan_of(contract);
+  }
+  SUBCASE("too few samples") {
+    contract.members[0].samples = 1;
+  }
+  auto all = one.receive(from, start);
+  CHECK((find<start_round>(all) != nullptr) == good);
+  if (!good)
+    reason_of(all);
+}
+
+TEST_CASE("a leader learns that a member does not take part after all") {
+  auto one = make(2);
+  one.begin(group(0), invitees({4, 5}));
+  one.frozen(8, 1);
+  one.receive(peer(4), yes(0, 5));
+  one.receive(peer(5), yes(0, 5));
+  REQUIRE(one.now() == state::busy);
+  group_answer no;
+  no.group = group(0);
+  auto all = one.receive(peer(4), no);
+  REQUIRE(find<member_declined>(all));
+  CHECK(find<member_declined>(all)->member == peer(4));
+  CHECK(reason_of(one.receive(peer(1), invite(3))) == "busy averaging");
+  CHECK_THROWS_AS(one.begin(group(1), {}), std::logic_error);
+  one.finished();
+  CHECK(one.now() == state::idle);
+}
+
+TEST_CASE("the smallest ready trainer of a step leads") {
+  progress_report self;
+  self.id = peer(2);
+  self.step = 5;
+  self.phase = phase::accumulating;
+  auto other = self;
+  other.id = peer(1);
+  CHECK(should_lead(self, {}));
+  CHECK_FALSE(should_lead(self, {other}));
+  other.id = peer(3);
+  CHECK(should_lead(self, {other}));
+  other.id = peer(1);
+  SUBCASE("auxiliaries do not count") {
+    other.role = role::auxiliary;
+  }
+  SUBCASE("other steps do not count") {
+    other.step = 6;
+  }
+  SUBCASE("other states do not count") {
+    other.state = state_number(4);
+  }
+  SUBCASE("those in a round do not count") {
+    other.phase = phase::averaging;
+  }
+  CHECK(should_lead(self, {other}));
+  self.role = role::auxiliary;
+  CHECK_FALSE(should_lead(self, {}));
+}
+
+TEST_CASE("peers that all lead at once end in the smallest one's group") {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    std::size_t n = 2 + random() % 6;
+    std::vector<matchmaker> peers;
+    for (std::size_t i = 0; i < n; ++i)
+      peers.push_back(make(i));
+    std::vector<std::deque<matchmaking_message>> channels(n * n);
+    std::vector<bool> freezes(n, false);
+    std::size_t started = 0;
+    auto act = [&](std::size_t self, const matchmaker::actions& all) {
+      for (const auto& x : all) {
+        if (auto* send = std::get_if<send_to_peer>(&x))
+          channels[self * n + send->to.bytes[0] - 1].push_back(send->what);
+        else if (std::holds_alternative<freeze_gradient>(x))
+          freezes[self] = true;
+        else if (auto* start = std::get_if<start_round>(&x)) {
+          ++started;
+          CHECK(start->contract.group == group(0));
+          CHECK(start->contract.members.size() == n);
+        }
+        // A cancelled invitation may release a peer before the next comes.
+        if (std::holds_alternative<release_gradient>(x))
+          freezes[self] = false;
+      }
+    };
+    for (std::size_t i = 0; i < n; ++i)
+      if (i == 0 || random() % 2) {
+        std::vector<invitee> others;
+        for (std::size_t k = 0; k < n; ++k)
+          others.push_back({{peer(k), {}}, role::trainer});
+        act(i, peers[i].begin(group(i), others));
+      }
+    for (;;) {
+      std::vector<std::size_t> choices;
+      for (std::size_t c = 0; c < n * n; ++c)
+        if (!channels[c].empty())
+          choices.push_back(c);
+      for (std::size_t i = 0; i < n; ++i)
+        if (freezes[i])
+          choices.push_back(n * n + i);
+      if (choices.empty())
+        break;
+      auto c = choices[random() % choices.size()];
+      if (c >= n * n) {
+        freezes[c - n * n] = false;
+        act(c - n * n, peers[c - n * n].frozen(10, 1));
+        continue;
+      }
+      auto what = channels[c].front();
+      channels[c].pop_front();
+      act(c % n, peers[c % n].receive(peer(c / n), what));
+    }
+    CHECK(started == n);
+  }
+}
