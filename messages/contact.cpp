@@ -21,8 +21,8 @@ expected<address> parse_address(std::string_view text) {
   if (host.empty())
     return wrong("the host is missing");
   unsigned port = 0;
-  auto [end, error] = std::from_chars(digits.data(),
-                                      digits.data() + digits.size(), port);
+  auto [end, error]
+      = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (error != std::errc{} || end != digits.data() + digits.size()
       || port > 65535)
     return wrong("the port must be a number from 0 to 65535");

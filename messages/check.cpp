@@ -1,0 +1,285 @@
+#include "messages/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <type_traits>
+
+#include "messages/limits.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Collects the first broken rule. `problem` stays empty while all hold.
+class checker {
+public:
+  std::string problem;
+
+  void must(bool holds, const char* rule) {
+    if (!holds && problem.empty())
+      problem = rule;
+  }
+
+  void operator()(const hello& x) {
+    must(!x.id.empty(), "the sender's id is missing");
+    known(x.role);
+    text(x.run, max_run_bytes, "the run's name");
+    must(x.settings.size() <= max_settings, "there are too many settings");
+    for (auto& s : x.settings) {
+      must(!s.name.empty(), "a setting has no name");
+      text(s.name, max_setting_name_bytes, "a setting's name");
+      text(s.value, max_setting_value_bytes, "a setting's value");
+    }
+  }
+  void operator()(const refusal& x) {
+    must(!x.sentence.empty(), "the refusal gives no reason");
+    text(x.sentence, max_sentence_bytes, "the refusal's sentence");
+  }
+  void operator()(const goodbye& x) {
+    text(x.reason, max_sentence_bytes, "the reason");
+  }
+  // Tokens are the asker's business, and every point of the space is a target.
+  void operator()(const heartbeat&) {
+  }
+  void operator()(const heartbeat_reply&) {
+  }
+  void operator()(const routing_ping&) {
+  }
+  void operator()(const routing_pong&) {
+  }
+  void operator()(const find_nodes&) {
+  }
+  void operator()(const find_records&) {
+  }
+  void operator()(const charter_request&) {
+  }
+  void operator()(const charter_reply&) {
+  }
+  void operator()(const state_request&) {
+  }
+
+  void operator()(const nodes_found& x) {
+    contacts(x.nodes);
+  }
+  void operator()(const store_records& x) {
+    must(!x.records.empty(), "there is no record to store");
+    records(x.records);
+  }
+  void operator()(const records_stored& x) {
+    must(x.accepted <= max_records, "more records were kept than fit a frame");
+  }
+  void operator()(const records_found& x) {
+    records(x.records);
+    contacts(x.nodes);
+  }
+
+  void operator()(const progress_report& x) {
+    must(!x.id.empty(), "the reporter's id is missing");
+    where(x.where);
+    known(x.role);
+    must(x.phase <= phase::finished, "the phase is unknown");
+    must(x.step <= max_step, "the step is too large");
+    must(x.history_samples <= max_history_samples, "the history is too long");
+    must(x.samples <= max_samples, "there are too many samples");
+    real(x.samples_per_second, "the speed");
+    real(x.upload_bytes_per_second, "the upload bandwidth");
+    real(x.download_bytes_per_second, "the download bandwidth");
+    real(x.loss, "the loss");
+  }
+
+  void operator()(const group_invite& x) {
+    group(x.group);
+    must(x.step <= max_step, "the step is too large");
+    must(!x.state.empty(), "the state's digest is missing");
+  }
+  void operator()(const group_answer& x) {
+    group(x.group);
+    text(x.reason, max_sentence_bytes, "the reason");
+    contribution(x);
+  }
+  void operator()(const group_start& start) {
+    auto& x = start.contract;
+    group(x.group);
+    must(x.step <= max_step, "the step is too large");
+    must(x.gradient_values > 0, "the gradient has no values");
+    must(x.gradient_values <= max_gradient_values, "the gradient is too long");
+    must(x.chunk_values > 0, "a chunk has no values");
+    must(x.chunk_values <= max_chunk_values, "a chunk does not fit a body");
+    // No overflow: the first factor is at most 2^22, the second 2^24.
+    must(x.gradient_values <= x.chunk_values * max_chunks,
+         "there are too many chunks");
+    must(x.patience_ms > 0, "the patience is zero");
+    must(x.patience_ms <= max_patience_ms, "the patience is too long");
+    must(!x.members.empty(), "the group has no members");
+    must(x.members.size() <= max_members, "the group has too many members");
+    must(!x.plan.empty(), "the plan's digest is missing");
+    std::set<peer_id> seen;
+    bool samples = false;
+    for (auto& m : x.members) {
+      contact_of(m.who);
+      known(m.role);
+      must(m.role != role::bootstrap, "a bootstrap peer is a member");
+      contribution(m);
+      must(seen.insert(m.who.id).second, "a member is listed twice");
+      samples = samples || m.samples > 0;
+    }
+    must(samples, "no member has samples");
+  }
+  void operator()(const group_cancel& x) {
+    group(x.group);
+    text(x.reason, max_sentence_bytes, "the reason");
+  }
+
+  void operator()(const chunk_part& x) {
+    chunk(x);
+    must(x.samples <= max_samples, "there are too many samples");
+  }
+  void operator()(const chunk_mean& x) {
+    chunk(x);
+    must(x.samples <= max_group_samples, "there are too many samples");
+  }
+  void operator()(const mean_request& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+  }
+  void operator()(const round_prepared& x) {
+    group(x.group);
+    must(!x.mean.empty(), "the mean's digest is missing");
+  }
+  void operator()(const round_settle& x) {
+    group(x.group);
+    must(x.epoch < max_members, "the epoch is too large");
+  }
+  void operator()(const round_standing& x) {
+    group(x.group);
+    must(x.epoch < max_members, "the epoch is too large");
+    must(x.standing <= standing::spectator, "the standing is unknown");
+    bool holds_mean
+        = x.standing == standing::prepared || x.standing == standing::committed;
+    must(x.mean.empty() != holds_mean,
+         "the mean's digest does not fit the standing");
+  }
+  void operator()(const round_verdict& x) {
+    group(x.group);
+    must(x.epoch < max_members, "the epoch is too large");
+    must(x.mean.empty() != x.commit,
+         "the mean's digest does not fit the verdict");
+  }
+
+  void operator()(const state_manifest& x) {
+    must(x.step <= max_step, "the step is too large");
+    must(x.history_samples <= max_history_samples, "the history is too long");
+    must(x.bytes <= max_state_bytes, "the state is too large");
+    must(x.piece_bytes <= max_body_bytes, "a piece does not fit a body");
+    must(x.recent.size() <= max_recent_digests, "there are too many digests");
+    if (!x.available)
+      return;
+    must(!x.state.empty(), "the state's digest is missing");
+    must(x.bytes > 0, "the state has no bytes");
+    must(x.piece_bytes > 0, "a piece has no bytes");
+    must(x.bytes <= x.piece_bytes * max_chunks, "there are too many pieces");
+  }
+  void operator()(const piece_request& x) {
+    piece(x);
+  }
+  void operator()(const state_piece& x) {
+    piece(x);
+  }
+
+private:
+  void name_rule(bool holds, const char* what, const char* rule) {
+    if (!holds && problem.empty())
+      problem = std::string{what} + rule;
+  }
+  void text(const std::string& x, std::size_t limit, const char* what) {
+    name_rule(x.size() <= limit, what, " is too long");
+    name_rule(is_text(x), what, " is not plain text");
+  }
+  void real(double x, const char* what) {
+    // Written so that NaN fails.
+    name_rule(x >= 0 && x <= max_real, what, " is not a number from 0 to 1e18");
+  }
+  void known(role x) {
+    must(x <= role::bootstrap, "the role is unknown");
+  }
+  void group(const group_id& x) {
+    must(!x.empty(), "the group's id is missing");
+  }
+  void where(const address& x) {
+    must(x.host.size() <= max_host_bytes, "a host is too long");
+    must(std::all_of(x.host.begin(), x.host.end(),
+                     [](char c) { return c > 0x20 && c < 0x7f; }),
+         "a host is not printable ASCII");
+  }
+  void contact_of(const contact& x) {
+    must(!x.id.empty(), "a contact's id is missing");
+    where(x.where);
+  }
+  void contacts(const std::vector<contact>& xs) {
+    must(xs.size() <= max_contacts, "there are too many contacts");
+    for (auto& x : xs)
+      contact_of(x);
+  }
+  void records(const std::vector<dht_record>& xs) {
+    must(xs.size() <= max_records, "there are too many records");
+    for (auto& x : xs) {
+      must(x.subkey.size() <= max_subkey_bytes, "a subkey is too long");
+      must(x.value.size() <= max_record_value_bytes, "a value is too long");
+      must(x.lives_ms > 0, "a record has no life left");
+    }
+  }
+  template <class T>
+  void contribution(const T& x) {
+    must(x.samples <= max_samples, "there are too many samples");
+    real(x.loss_sum, "the loss");
+    real(x.upload_bytes_per_second, "the upload bandwidth");
+    real(x.download_bytes_per_second, "the download bandwidth");
+  }
+  template <class T>
+  void chunk(const T& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+    must(x.samples > 0, "there are no samples behind the values");
+    must(x.packing <= packing::float32, "the packing is unknown");
+  }
+  template <class T>
+  void piece(const T& x) {
+    must(!x.state.empty(), "the state's digest is missing");
+    must(x.piece < max_chunks, "the piece's index is too large");
+  }
+};
+
+template <class T, class... Ts>
+constexpr bool is_any = (std::is_same_v<T, Ts> || ...);
+
+template <class T>
+void check_body(checker& check, const T&, std::size_t size) {
+  if constexpr (is_any<T, chunk_part, chunk_mean>)
+    check.must(size > 0 && size % 4 == 0,
+               "the body does not hold whole float32 values");
+  else if constexpr (!is_any<T, charter_reply, state_piece>)
+    check.must(size == 0, "a body came with a message that has none");
+  check.must(size <= max_body_bytes, "the body is too large");
+}
+
+} // namespace
+
+std::string problem_with(const message& x, std::size_t body_size) {
+  checker check;
+  std::visit(
+      [&](const auto& m) {
+        check_body(check, m, body_size);
+        check(m);
+      },
+      x);
+  return std::move(check.problem);
+}
+
+std::string problem_with(const progress_report& x) {
+  checker check;
+  check(x);
+  return std::move(check.problem);
+}
+
+} // namespace potluck

@@ -1,0 +1,408 @@
+#include "messages/codec.hpp"
+
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include "messages/check.hpp"
+#include "messages/limits.hpp"
+#include "messages/schema/envelope_generated.h"
+
+namespace potluck {
+
+namespace {
+
+namespace fb = flatbuffers;
+
+// ---- pieces of messages ----------------------------------------------------
+// Verified before: required fields are there, everything lies in the buffer.
+
+template <class Id, class Wire>
+void take(Id& out, const Wire* x) {
+  static_assert(sizeof(Wire) == Id::size);
+  if (x != nullptr)
+    std::memcpy(out.bytes.data(), x->bytes()->Data(), Id::size);
+}
+
+void take(std::string& out, const fb::String* x) {
+  if (x != nullptr)
+    out.assign(x->data(), x->size());
+}
+
+void take(std::string& out, const fb::Vector<std::uint8_t>* x) {
+  if (x != nullptr)
+    out.assign(reinterpret_cast<const char*>(x->data()), x->size());
+}
+
+void take(address& out, const wire::Address* x) {
+  take(out.host, x->host());
+  out.port = x->port();
+}
+
+void take(contact& out, const wire::Contact* x) {
+  take(out.id, x->id());
+  take(out.where, x->where());
+}
+
+void take(setting& out, const wire::Setting* x) {
+  take(out.name, x->name());
+  take(out.value, x->value());
+}
+
+void take(dht_record& out, const wire::Record* x) {
+  take(out.key, x->key());
+  take(out.subkey, x->subkey());
+  take(out.value, x->value());
+  out.lives_ms = x->lives_ms();
+}
+
+void take(group_member& out, const wire::GroupMember* x) {
+  take(out.who, x->who());
+  out.role = role(x->role());
+  out.samples = x->samples();
+  out.loss_sum = x->loss_sum();
+  out.upload_bytes_per_second = x->upload_bytes_per_second();
+  out.download_bytes_per_second = x->download_bytes_per_second();
+}
+
+template <class T, class Wire>
+void take(std::vector<T>& out, const fb::Vector<Wire>* xs) {
+  if (xs == nullptr)
+    return;
+  out.resize(xs->size());
+  for (fb::uoffset_t i = 0; i < xs->size(); ++i)
+    take(out[i], xs->Get(i));
+}
+
+// ---- messages, in the order of the variant ---------------------------------
+
+hello read(const wire::Hello& x) {
+  hello out;
+  out.version = x.version();
+  take(out.id, x.id());
+  out.role = role(x.role());
+  take(out.run, x.run());
+  out.listen_port = x.listen_port();
+  take(out.charter, x.charter());
+  take(out.settings, x.settings());
+  return out;
+}
+
+refusal read(const wire::Refusal& x) {
+  refusal out;
+  take(out.sentence, x.sentence());
+  return out;
+}
+
+goodbye read(const wire::Goodbye& x) {
+  goodbye out;
+  take(out.reason, x.reason());
+  return out;
+}
+
+heartbeat read(const wire::Heartbeat& x) {
+  return {x.token()};
+}
+
+heartbeat_reply read(const wire::HeartbeatReply& x) {
+  return {x.token()};
+}
+
+routing_ping read(const wire::RoutingPing& x) {
+  return {x.token()};
+}
+
+routing_pong read(const wire::RoutingPong& x) {
+  return {x.token()};
+}
+
+find_nodes read(const wire::FindNodes& x) {
+  find_nodes out;
+  out.token = x.token();
+  take(out.target, x.target());
+  return out;
+}
+
+nodes_found read(const wire::NodesFound& x) {
+  nodes_found out;
+  out.token = x.token();
+  take(out.nodes, x.nodes());
+  return out;
+}
+
+store_records read(const wire::StoreRecords& x) {
+  store_records out;
+  out.token = x.token();
+  take(out.records, x.records());
+  return out;
+}
+
+records_stored read(const wire::RecordsStored& x) {
+  return {x.token(), x.accepted()};
+}
+
+find_records read(const wire::FindRecords& x) {
+  find_records out;
+  out.token = x.token();
+  take(out.key, x.key());
+  return out;
+}
+
+records_found read(const wire::RecordsFound& x) {
+  records_found out;
+  out.token = x.token();
+  take(out.records, x.records());
+  take(out.nodes, x.nodes());
+  return out;
+}
+
+progress_report read(const wire::ProgressReport& x) {
+  progress_report out;
+  take(out.id, x.id());
+  take(out.where, x.where());
+  out.role = role(x.role());
+  out.phase = phase(x.phase());
+  take(out.charter, x.charter());
+  out.step = x.step();
+  out.history_samples = x.history_samples();
+  take(out.state, x.state());
+  out.samples = x.samples();
+  out.samples_per_second = x.samples_per_second();
+  out.upload_bytes_per_second = x.upload_bytes_per_second();
+  out.download_bytes_per_second = x.download_bytes_per_second();
+  out.loss = x.loss();
+  return out;
+}
+
+group_invite read(const wire::GroupInvite& x) {
+  group_invite out;
+  take(out.group, x.group());
+  out.step = x.step();
+  take(out.state, x.state());
+  return out;
+}
+
+group_answer read(const wire::GroupAnswer& x) {
+  group_answer out;
+  take(out.group, x.group());
+  out.accepted = x.accepted();
+  take(out.reason, x.reason());
+  out.samples = x.samples();
+  out.loss_sum = x.loss_sum();
+  out.upload_bytes_per_second = x.upload_bytes_per_second();
+  out.download_bytes_per_second = x.download_bytes_per_second();
+  return out;
+}
+
+group_start read(const wire::GroupStart& start) {
+  group_start result;
+  auto& x = *start.contract();
+  auto& out = result.contract;
+  take(out.group, x.group());
+  out.step = x.step();
+  out.gradient_values = x.gradient_values();
+  out.chunk_values = x.chunk_values();
+  out.patience_ms = x.patience_ms();
+  take(out.members, x.members());
+  take(out.plan, x.plan());
+  return result;
+}
+
+group_cancel read(const wire::GroupCancel& x) {
+  group_cancel out;
+  take(out.group, x.group());
+  take(out.reason, x.reason());
+  return out;
+}
+
+template <class Chunk, class Wire>
+Chunk read_chunk(const Wire& x) {
+  Chunk out;
+  take(out.group, x.group());
+  out.chunk = x.chunk();
+  out.samples = x.samples();
+  out.packing = packing(x.packing());
+  return out;
+}
+
+chunk_part read(const wire::ChunkPart& x) {
+  return read_chunk<chunk_part>(x);
+}
+
+chunk_mean read(const wire::ChunkMean& x) {
+  return read_chunk<chunk_mean>(x);
+}
+
+mean_request read(const wire::MeanRequest& x) {
+  mean_request out;
+  take(out.group, x.group());
+  out.chunk = x.chunk();
+  return out;
+}
+
+round_prepared read(const wire::RoundPrepared& x) {
+  round_prepared out;
+  take(out.group, x.group());
+  take(out.mean, x.mean());
+  return out;
+}
+
+round_settle read(const wire::RoundSettle& x) {
+  round_settle out;
+  take(out.group, x.group());
+  out.epoch = x.epoch();
+  return out;
+}
+
+round_standing read(const wire::RoundStanding& x) {
+  round_standing out;
+  take(out.group, x.group());
+  out.epoch = x.epoch();
+  out.standing = standing(x.standing());
+  take(out.mean, x.mean());
+  return out;
+}
+
+round_verdict read(const wire::RoundVerdict& x) {
+  round_verdict out;
+  take(out.group, x.group());
+  out.epoch = x.epoch();
+  out.commit = x.commit();
+  take(out.mean, x.mean());
+  take(out.holder, x.holder());
+  return out;
+}
+
+charter_request read(const wire::CharterRequest& x) {
+  return {x.token()};
+}
+
+charter_reply read(const wire::CharterReply& x) {
+  return {x.token()};
+}
+
+state_request read(const wire::StateRequest& x) {
+  return {x.token()};
+}
+
+state_manifest read(const wire::StateManifest& x) {
+  state_manifest out;
+  out.token = x.token();
+  out.available = x.available();
+  out.step = x.step();
+  out.history_samples = x.history_samples();
+  take(out.state, x.state());
+  out.bytes = x.bytes();
+  out.piece_bytes = x.piece_bytes();
+  take(out.recent, x.recent());
+  return out;
+}
+
+piece_request read(const wire::PieceRequest& x) {
+  piece_request out;
+  take(out.state, x.state());
+  out.piece = x.piece();
+  return out;
+}
+
+state_piece read(const wire::StatePiece& x) {
+  state_piece out;
+  take(out.state, x.state());
+  out.piece = x.piece();
+  return out;
+}
+
+// ---- verification
+// ------------------------------------------------------------
+
+/// An envelope, a contract, a member, its contact, its address: 5 deep; and in
+/// a full group 256 members of three tables each are the most.
+fb::Verifier::Options verifier_limits() {
+  fb::Verifier::Options limits;
+  limits.max_depth = 8;
+  limits.max_tables = 3 * max_members + 32;
+  return limits;
+}
+
+/// Wide reads from an odd address are undefined: such bytes are copied first.
+class aligned_bytes {
+public:
+  aligned_bytes(const void* data, std::size_t size)
+      : data_(static_cast<const std::uint8_t*>(data)) {
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(std::uint64_t) != 0) {
+      copy_.assign(data_, data_ + size);
+      data_ = copy_.data();
+    }
+  }
+  const std::uint8_t* data() const {
+    return data_;
+  }
+
+private:
+  const std::uint8_t* data_;
+  std::vector<std::uint8_t> copy_;
+};
+
+/// A type that the union numbers but this list lacks is refused as unknown.
+template <class... Tables>
+struct table_list {};
+using tables
+    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
+                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
+                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
+                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
+                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
+                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+                 wire::StateManifest, wire::PieceRequest, wire::StatePiece>;
+
+template <class... Tables>
+std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {
+  static_assert(sizeof...(Tables) == std::variant_size_v<message>);
+  std::optional<message> result;
+  auto try_type = [&](auto* table) {
+    using type = std::remove_const_t<std::remove_pointer_t<decltype(table)>>;
+    if (x.message_type() == wire::MessageTraits<type>::enum_value)
+      result = read(*x.message_as<type>());
+  };
+  (try_type(static_cast<const Tables*>(nullptr)), ...);
+  return result;
+}
+
+} // namespace
+
+expected<message> decode(const std::uint8_t* head, std::size_t head_size,
+                         std::size_t body_size) {
+  if (head_size > max_head_bytes)
+    return failure{"a head of " + std::to_string(head_size)
+                   + " bytes is too large"};
+  aligned_bytes bytes{head, head_size};
+  fb::Verifier verifier{bytes.data(), head_size, verifier_limits()};
+  if (!wire::VerifyEnvelopeBuffer(verifier))
+    return failure{"the head is not a well-formed message"};
+  auto result = open(*wire::GetEnvelope(bytes.data()), tables{});
+  if (!result)
+    return failure{"the message is of a type that this version does not know"};
+  auto problem = problem_with(*result, body_size);
+  if (!problem.empty())
+    return failure{std::move(problem)};
+  return std::move(*result);
+}
+
+expected<progress_report> decode_progress(const std::string& text) {
+  if (text.size() > max_record_value_bytes)
+    return failure{"the report is too long for a record"};
+  aligned_bytes bytes{text.data(), text.size()};
+  fb::Verifier verifier{bytes.data(), text.size(), verifier_limits()};
+  if (!wire::VerifyProgressReportBuffer(verifier))
+    return failure{"the record is not a well-formed progress report"};
+  auto result = read(*wire::GetProgressReport(bytes.data()));
+  auto problem = problem_with(result);
+  if (!problem.empty())
+    return failure{std::move(problem)};
+  return result;
+}
+
+} // namespace potluck

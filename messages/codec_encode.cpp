@@ -1,0 +1,261 @@
+#include "messages/codec.hpp"
+
+#include "messages/check.hpp"
+#include "messages/limits.hpp"
+#include "messages/schema/envelope_generated.h"
+
+namespace potluck {
+
+namespace {
+
+namespace fb = flatbuffers;
+using builder = fb::FlatBufferBuilder;
+
+// ---- pieces of messages ----------------------------------------------------
+
+/// An id as the struct of the same bytes, to be copied by the builder.
+template <class Wire, class Id>
+const Wire* raw(const Id& x) {
+  static_assert(sizeof(Wire) == Id::size && alignof(Wire) == 1);
+  return reinterpret_cast<const Wire*>(x.bytes.data());
+}
+
+/// As above; absent for "none".
+template <class Wire, class Id>
+const Wire* raw_or_none(const Id& x) {
+  return x.empty() ? nullptr : raw<Wire>(x);
+}
+
+fb::Offset<fb::String> put(builder& b, const std::string& x) {
+  return x.empty() ? 0 : b.CreateString(x);
+}
+
+fb::Offset<fb::String> put_sentence(builder& b, const std::string& x) {
+  return put(b, tidy(x, max_sentence_bytes));
+}
+
+fb::Offset<fb::Vector<std::uint8_t>> put_bytes(builder& b,
+                                               const std::string& x) {
+  if (x.empty())
+    return 0;
+  return b.CreateVector(reinterpret_cast<const std::uint8_t*>(x.data()),
+                        x.size());
+}
+
+auto put(builder& b, const address& x) {
+  auto host = put(b, x.host);
+  return wire::CreateAddress(b, host, x.port);
+}
+
+auto put(builder& b, const contact& x) {
+  return wire::CreateContact(b, raw<wire::PeerId>(x.id), put(b, x.where));
+}
+
+auto put(builder& b, const setting& x) {
+  auto name = b.CreateString(x.name);
+  return wire::CreateSetting(b, name, put(b, x.value));
+}
+
+auto put(builder& b, const dht_record& x) {
+  auto subkey = put_bytes(b, x.subkey);
+  auto value = put_bytes(b, x.value);
+  return wire::CreateRecord(b, raw<wire::RecordKey>(x.key), subkey, value,
+                            x.lives_ms);
+}
+
+auto put(builder& b, const group_member& x) {
+  return wire::CreateGroupMember(
+      b, put(b, x.who), wire::Role(x.role), x.samples, x.loss_sum,
+      x.upload_bytes_per_second, x.download_bytes_per_second);
+}
+
+template <class T>
+auto put(builder& b, const std::vector<T>& xs) {
+  std::vector<decltype(put(b, xs.front()))> offsets;
+  offsets.reserve(xs.size());
+  for (auto& x : xs)
+    offsets.push_back(put(b, x));
+  return b.CreateVector(offsets);
+}
+
+// ---- messages, in the order of the variant ---------------------------------
+
+auto write(builder& b, const hello& x) {
+  auto run = put(b, x.run);
+  auto settings = put(b, x.settings);
+  return wire::CreateHello(b, x.version, raw<wire::PeerId>(x.id),
+                           wire::Role(x.role), run, x.listen_port,
+                           raw_or_none<wire::Digest>(x.charter), settings);
+}
+
+auto write(builder& b, const refusal& x) {
+  // Not put_sentence: the field is required, even when it is empty.
+  return wire::CreateRefusal(
+      b, b.CreateString(tidy(x.sentence, max_sentence_bytes)));
+}
+
+auto write(builder& b, const goodbye& x) {
+  return wire::CreateGoodbye(b, put_sentence(b, x.reason));
+}
+
+auto write(builder& b, const heartbeat& x) {
+  return wire::CreateHeartbeat(b, x.token);
+}
+
+auto write(builder& b, const heartbeat_reply& x) {
+  return wire::CreateHeartbeatReply(b, x.token);
+}
+
+auto write(builder& b, const routing_ping& x) {
+  return wire::CreateRoutingPing(b, x.token);
+}
+
+auto write(builder& b, const routing_pong& x) {
+  return wire::CreateRoutingPong(b, x.token);
+}
+
+auto write(builder& b, const find_nodes& x) {
+  return wire::CreateFindNodes(b, x.token, raw<wire::RecordKey>(x.target));
+}
+
+auto write(builder& b, const nodes_found& x) {
+  return wire::CreateNodesFound(b, x.token, put(b, x.nodes));
+}
+
+auto write(builder& b, const store_records& x) {
+  return wire::CreateStoreRecords(b, x.token, put(b, x.records));
+}
+
+auto write(builder& b, const records_stored& x) {
+  return wire::CreateRecordsStored(b, x.token, x.accepted);
+}
+
+auto write(builder& b, const find_records& x) {
+  return wire::CreateFindRecords(b, x.token, raw<wire::RecordKey>(x.key));
+}
+
+auto write(builder& b, const records_found& x) {
+  auto records = put(b, x.records);
+  return wire::CreateRecordsFound(b, x.token, records, put(b, x.nodes));
+}
+
+auto write(builder& b, const progress_report& x) {
+  return wire::CreateProgressReport(
+      b, raw<wire::PeerId>(x.id), put(b, x.where), wire::Role(x.role),
+      wire::Phase(x.phase), raw_or_none<wire::Digest>(x.charter), x.step,
+      x.history_samples, raw_or_none<wire::Digest>(x.state), x.samples,
+      x.samples_per_second, x.upload_bytes_per_second,
+      x.download_bytes_per_second, x.loss);
+}
+
+auto write(builder& b, const group_invite& x) {
+  return wire::CreateGroupInvite(b, raw<wire::GroupId>(x.group), x.step,
+                                 raw<wire::Digest>(x.state));
+}
+
+auto write(builder& b, const group_answer& x) {
+  return wire::CreateGroupAnswer(b, raw<wire::GroupId>(x.group), x.accepted,
+                                 put_sentence(b, x.reason), x.samples,
+                                 x.loss_sum, x.upload_bytes_per_second,
+                                 x.download_bytes_per_second);
+}
+
+auto write(builder& b, const group_start& start) {
+  auto& x = start.contract;
+  auto contract = wire::CreateGroupContract(
+      b, raw<wire::GroupId>(x.group), x.step, x.gradient_values, x.chunk_values,
+      x.patience_ms, put(b, x.members), raw<wire::Digest>(x.plan));
+  return wire::CreateGroupStart(b, contract);
+}
+
+auto write(builder& b, const group_cancel& x) {
+  return wire::CreateGroupCancel(b, raw<wire::GroupId>(x.group),
+                                 put_sentence(b, x.reason));
+}
+
+auto write(builder& b, const chunk_part& x) {
+  return wire::CreateChunkPart(b, raw<wire::GroupId>(x.group), x.chunk,
+                               x.samples, wire::Packing(x.packing));
+}
+
+auto write(builder& b, const chunk_mean& x) {
+  return wire::CreateChunkMean(b, raw<wire::GroupId>(x.group), x.chunk,
+                               x.samples, wire::Packing(x.packing));
+}
+
+auto write(builder& b, const mean_request& x) {
+  return wire::CreateMeanRequest(b, raw<wire::GroupId>(x.group), x.chunk);
+}
+
+auto write(builder& b, const round_prepared& x) {
+  return wire::CreateRoundPrepared(b, raw<wire::GroupId>(x.group),
+                                   raw<wire::Digest>(x.mean));
+}
+
+auto write(builder& b, const round_settle& x) {
+  return wire::CreateRoundSettle(b, raw<wire::GroupId>(x.group), x.epoch);
+}
+
+auto write(builder& b, const round_standing& x) {
+  return wire::CreateRoundStanding(b, raw<wire::GroupId>(x.group), x.epoch,
+                                   wire::Standing(x.standing),
+                                   raw_or_none<wire::Digest>(x.mean));
+}
+
+auto write(builder& b, const round_verdict& x) {
+  return wire::CreateRoundVerdict(b, raw<wire::GroupId>(x.group), x.epoch,
+                                  x.commit, raw_or_none<wire::Digest>(x.mean),
+                                  raw_or_none<wire::PeerId>(x.holder));
+}
+
+auto write(builder& b, const charter_request& x) {
+  return wire::CreateCharterRequest(b, x.token);
+}
+
+auto write(builder& b, const charter_reply& x) {
+  return wire::CreateCharterReply(b, x.token);
+}
+
+auto write(builder& b, const state_request& x) {
+  return wire::CreateStateRequest(b, x.token);
+}
+
+auto write(builder& b, const state_manifest& x) {
+  fb::Offset<fb::Vector<const wire::Digest*>> recent;
+  if (!x.recent.empty())
+    recent = b.CreateVectorOfStructs(raw<wire::Digest>(x.recent.front()),
+                                     x.recent.size());
+  return wire::CreateStateManifest(
+      b, x.token, x.available, x.step, x.history_samples,
+      raw_or_none<wire::Digest>(x.state), x.bytes, x.piece_bytes, recent);
+}
+
+auto write(builder& b, const piece_request& x) {
+  return wire::CreatePieceRequest(b, raw<wire::Digest>(x.state), x.piece);
+}
+
+auto write(builder& b, const state_piece& x) {
+  return wire::CreateStatePiece(b, raw<wire::Digest>(x.state), x.piece);
+}
+
+template <class Wire>
+void finish(builder& b, fb::Offset<Wire> x) {
+  auto type = wire::MessageTraits<Wire>::enum_value;
+  wire::FinishEnvelopeBuffer(b, wire::CreateEnvelope(b, type, x.Union()));
+}
+
+} // namespace
+
+std::vector<std::uint8_t> encode(const message& x) {
+  builder b{512}; // Holds all but lists without growing.
+  std::visit([&](const auto& m) { finish(b, write(b, m)); }, x);
+  return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
+std::string encode_progress(const progress_report& x) {
+  builder b{512};
+  wire::FinishProgressReportBuffer(b, write(b, x));
+  return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
+}
+
+} // namespace potluck

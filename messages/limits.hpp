@@ -1,0 +1,58 @@
+/// How large the parts of a message may be, and why. The schema states the same
+/// numbers; check.cpp holds messages against them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "messages/framing.hpp"
+
+namespace potluck {
+
+/// Bytes of a sentence or reason: a few lines of a terminal.
+constexpr std::size_t max_sentence_bytes = 1000;
+/// Bytes of a host: the longest name that DNS allows is 253.
+constexpr std::size_t max_host_bytes = 255;
+/// Bytes of a run's name: a file name, since logs are named after it.
+constexpr std::size_t max_run_bytes = 255;
+/// A charter has some 25 settings; room to grow.
+constexpr std::size_t max_settings = 128;
+constexpr std::size_t max_setting_name_bytes = 64;
+constexpr std::size_t max_setting_value_bytes = 255;
+
+/// Contacts of one answer: Kademlia's bucket size.
+constexpr std::size_t max_contacts = 20;
+/// Records of one frame, and of one key in an answer: a peer's worth each in
+/// the largest group.
+constexpr std::size_t max_records = 256;
+constexpr std::size_t max_subkey_bytes = 64;          ///< Two ids.
+constexpr std::size_t max_record_value_bytes = 65536; ///< A report is 300.
+
+/// Members of a group: planning is quadratic, and a round is as slow as its
+/// slowest member.
+constexpr std::size_t max_members = 256;
+/// Steps of a run: a thousand a second for 34 years.
+constexpr std::uint64_t max_step = std::uint64_t{1} << 40;
+/// Samples of one peer in one step. `max_members` of them stay below 2^48,
+/// which a double holds exactly.
+constexpr std::uint64_t max_samples = std::uint64_t{1} << 40;
+constexpr std::uint64_t max_group_samples = max_samples * max_members;
+/// Samples in a run's history, so that sums of two never overflow.
+constexpr std::uint64_t max_history_samples = std::uint64_t{1} << 56;
+/// Rates and losses: above them, arithmetic on a few hundred stays finite.
+constexpr double max_real = 1e18;
+
+/// Values of a model: 4 TiB of float32.
+constexpr std::uint64_t max_gradient_values = std::uint64_t{1} << 40;
+/// Values of a chunk: a body's worth of float32.
+constexpr std::uint32_t max_chunk_values = max_body_bytes / 4;
+/// Chunks of a gradient, pieces of a state: what a peer keeps a bit for (2
+/// MiB).
+constexpr std::uint64_t max_chunks = std::uint64_t{1} << 24;
+/// How long a member may have to wait for progress: an hour.
+constexpr std::uint32_t max_patience_ms = 3600u * 1000u;
+
+constexpr std::uint64_t max_state_bytes = std::uint64_t{1} << 40;
+constexpr std::size_t max_recent_digests = 1024; ///< 16 KiB.
+
+} // namespace potluck

@@ -1,0 +1,289 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include "messages/check.hpp"
+#include "messages/codec.hpp"
+#include "messages/limits.hpp"
+#include "tests/messages/samples.hpp"
+
+using namespace potluck;
+
+namespace {
+
+/// The sample of type T.
+template <class T>
+T sample() {
+  for (auto& x : samples::all())
+    if (auto* found = std::get_if<T>(&x))
+      return *found;
+  throw std::logic_error("no sample of this type");
+}
+
+/// The sample is accepted, and refused over the wire once `spoil` changed it.
+template <class T>
+void refused(const std::function<void(T&)>& spoil) {
+  auto x = sample<T>();
+  CHECK(problem_with(message{x}, samples::body_size(x)).empty());
+  spoil(x);
+  CHECK_FALSE(problem_with(message{x}, samples::body_size(x)).empty());
+  auto head = encode(x);
+  CHECK_FALSE(decode(head.data(), head.size(), samples::body_size(x)));
+}
+
+/// Still accepted after `change`.
+template <class T>
+void accepted(const std::function<void(T&)>& change) {
+  auto x = sample<T>();
+  change(x);
+  auto head = encode(x);
+  auto back = decode(head.data(), head.size(), samples::body_size(x));
+  CHECK_MESSAGE(back, back.error());
+}
+
+constexpr auto infinity = std::numeric_limits<double>::infinity();
+constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Applies each value that no rate or loss may have.
+template <class T>
+void real_refused(double T::*field) {
+  for (double bad : {-1.0, infinity, -infinity, not_a_number, 2e18})
+    refused<T>([&](T& x) { x.*field = bad; });
+  accepted<T>([&](T& x) { x.*field = 0; });
+}
+
+template <class T>
+void group_refused() {
+  refused<T>([](T& x) { x.group = {}; });
+}
+
+} // namespace
+
+TEST_CASE("a hello names its sender and stays within its limits") {
+  refused<hello>([](auto& x) { x.id = {}; });
+  refused<hello>([](auto& x) { x.role = role(3); });
+  refused<hello>([](auto& x) { x.run.assign(max_run_bytes + 1, 'r'); });
+  refused<hello>([](auto& x) { x.run = "two\nlines"; });
+  refused<hello>([](auto& x) {
+    x.settings.resize(max_settings + 1, {"name", "value"});
+  });
+  accepted<hello>([](auto& x) {
+    x.settings.resize(max_settings, {"name", "value"});
+  });
+  refused<hello>([](auto& x) { x.settings[0].name.clear(); });
+  refused<hello>([](auto& x) { x.settings[0].name.assign(65, 'n'); });
+  refused<hello>([](auto& x) { x.settings[0].value.assign(256, 'v'); });
+  refused<hello>([](auto& x) { x.settings[0].value = "\xc3("; });
+  accepted<hello>([](auto& x) { x.settings[0].value.clear(); });
+}
+
+TEST_CASE("another version's hello is readable, so that it can be refused") {
+  accepted<hello>([](auto& x) { x.version = protocol_version + 1; });
+}
+
+TEST_CASE("a refusal says why") {
+  refused<refusal>([](auto& x) { x.sentence.clear(); });
+}
+
+TEST_CASE("sentences beyond the limit are a problem of their own") {
+  std::string long_text(max_sentence_bytes + 1, 'x');
+  CHECK_FALSE(problem_with(message{refusal{long_text}}, 0).empty());
+  CHECK_FALSE(problem_with(message{goodbye{long_text}}, 0).empty());
+  CHECK_FALSE(problem_with(message{goodbye{"\x1b"}}, 0).empty());
+  auto group = samples::id<group_id>(1);
+  CHECK_FALSE(problem_with(message{group_cancel{group, long_text}}, 0).empty());
+  group_answer answer;
+  answer.group = group;
+  answer.reason = long_text;
+  CHECK_FALSE(problem_with(message{answer}, 0).empty());
+}
+
+TEST_CASE("answers hold at most a bucket of contacts") {
+  auto fill = [](std::size_t n) {
+    return std::vector<contact>(n, samples::somebody(1));
+  };
+  accepted<nodes_found>([&](auto& x) { x.nodes = fill(max_contacts); });
+  refused<nodes_found>([&](auto& x) { x.nodes = fill(max_contacts + 1); });
+  refused<records_found>([&](auto& x) { x.nodes = fill(max_contacts + 1); });
+  refused<nodes_found>([](auto& x) { x.nodes[1].id = {}; });
+  refused<nodes_found>([](auto& x) { x.nodes[0].where.host.assign(256, 'h'); });
+  refused<nodes_found>([](auto& x) { x.nodes[0].where.host = "a b"; });
+  refused<nodes_found>([](auto& x) { x.nodes[0].where.host = "h\xc3\xb6st"; });
+  accepted<nodes_found>([](auto& x) { x.nodes[0].where = {}; });
+}
+
+TEST_CASE("records are bounded in number and size, and alive") {
+  auto fill = [](std::size_t n) {
+    return std::vector<dht_record>(n, samples::record(1));
+  };
+  refused<store_records>([](auto& x) { x.records.clear(); });
+  accepted<store_records>([&](auto& x) { x.records = fill(max_records); });
+  refused<store_records>([&](auto& x) { x.records = fill(max_records + 1); });
+  refused<records_found>([&](auto& x) { x.records = fill(max_records + 1); });
+  accepted<records_found>([](auto& x) { x.records.clear(); });
+  accepted<store_records>([](auto& x) { x.records[0].key = {}; });
+  refused<store_records>([](auto& x) { x.records[1].lives_ms = 0; });
+  accepted<store_records>([](auto& x) { x.records[0].subkey.assign(64, 's'); });
+  refused<store_records>([](auto& x) { x.records[0].subkey.assign(65, 's'); });
+  accepted<store_records>(
+      [](auto& x) { x.records[0].value.assign(max_record_value_bytes, 'v'); });
+  refused<store_records>([](auto& x) {
+    x.records[0].value.assign(max_record_value_bytes + 1, 'v');
+  });
+  refused<records_stored>([](auto& x) { x.accepted = max_records + 1; });
+}
+
+TEST_CASE("a progress report holds sane numbers") {
+  refused<progress_report>([](auto& x) { x.id = {}; });
+  refused<progress_report>([](auto& x) { x.where.host.assign(256, 'h'); });
+  refused<progress_report>([](auto& x) { x.role = role(3); });
+  refused<progress_report>([](auto& x) { x.phase = phase(6); });
+  refused<progress_report>([](auto& x) { x.step = max_step + 1; });
+  refused<progress_report>([](auto& x) { x.samples = max_samples + 1; });
+  refused<progress_report>(
+      [](auto& x) { x.history_samples = max_history_samples + 1; });
+  real_refused(&progress_report::samples_per_second);
+  real_refused(&progress_report::upload_bytes_per_second);
+  real_refused(&progress_report::download_bytes_per_second);
+  real_refused(&progress_report::loss);
+}
+
+TEST_CASE("invitations and answers name their group") {
+  group_refused<group_invite>();
+  group_refused<group_answer>();
+  group_refused<group_cancel>();
+  refused<group_invite>([](auto& x) { x.state = {}; });
+  refused<group_invite>([](auto& x) { x.step = max_step + 1; });
+  refused<group_answer>([](auto& x) { x.samples = max_samples + 1; });
+  accepted<group_answer>([](auto& x) { x.samples = 0; });
+  real_refused(&group_answer::loss_sum);
+  real_refused(&group_answer::upload_bytes_per_second);
+  real_refused(&group_answer::download_bytes_per_second);
+}
+
+TEST_CASE("a contract lists each member once, and a plan can follow from it") {
+  auto bad = [](const std::function<void(group_contract&)>& spoil) {
+    refused<group_start>([&](auto& x) { spoil(x.contract); });
+  };
+  bad([](auto& c) { c.group = {}; });
+  bad([](auto& c) { c.plan = {}; });
+  bad([](auto& c) { c.step = max_step + 1; });
+  bad([](auto& c) { c.gradient_values = 0; });
+  bad([](auto& c) { c.gradient_values = max_gradient_values + 1; });
+  bad([](auto& c) { c.chunk_values = 0; });
+  bad([](auto& c) { c.chunk_values = max_chunk_values + 1; });
+  bad([](auto& c) { c.gradient_values = c.chunk_values * max_chunks + 1; });
+  bad([](auto& c) { c.patience_ms = 0; });
+  bad([](auto& c) { c.patience_ms = max_patience_ms + 1; });
+  bad([](auto& c) { c.members.clear(); });
+  bad([](auto& c) { c.members.push_back(c.members[0]); });
+  bad([](auto& c) { c.members[1].who.id = {}; });
+  bad([](auto& c) { c.members[1].who.where.host = " "; });
+  bad([](auto& c) { c.members[1].role = role::bootstrap; });
+  bad([](auto& c) { c.members[1].role = role(3); });
+  bad([](auto& c) { c.members[1].samples = max_samples + 1; });
+  bad([](auto& c) { c.members[0].samples = 0; });
+  for (double x : {-1.0, infinity, not_a_number, 2e18}) {
+    bad([&](auto& c) { c.members[0].loss_sum = x; });
+    bad([&](auto& c) { c.members[0].upload_bytes_per_second = x; });
+    bad([&](auto& c) { c.members[0].download_bytes_per_second = x; });
+  }
+}
+
+TEST_CASE("a group has at most 256 members") {
+  auto with = [](std::size_t n) {
+    auto x = sample<group_start>();
+    x.contract.members.resize(1);
+    while (x.contract.members.size() < n) {
+      auto m = x.contract.members[0];
+      m.who.id.bytes[30]
+          = static_cast<std::uint8_t>(x.contract.members.size() / 256 + 1);
+      m.who.id.bytes[31] = static_cast<std::uint8_t>(x.contract.members.size());
+      x.contract.members.push_back(m);
+    }
+    return problem_with(message{x}, 0);
+  };
+  CHECK(with(max_members).empty());
+  CHECK_FALSE(with(max_members + 1).empty());
+}
+
+TEST_CASE("chunks carry samples and whole values") {
+  group_refused<chunk_part>();
+  group_refused<chunk_mean>();
+  group_refused<mean_request>();
+  refused<chunk_part>([](auto& x) { x.samples = 0; });
+  refused<chunk_part>([](auto& x) { x.samples = max_samples + 1; });
+  refused<chunk_mean>([](auto& x) { x.samples = 0; });
+  refused<chunk_mean>([](auto& x) { x.samples = max_group_samples + 1; });
+  accepted<chunk_mean>([](auto& x) { x.samples = max_group_samples; });
+  refused<chunk_part>([](auto& x) { x.chunk = 1u << 24; });
+  refused<chunk_mean>([](auto& x) { x.chunk = 1u << 24; });
+  refused<mean_request>([](auto& x) { x.chunk = 1u << 24; });
+  refused<chunk_part>([](auto& x) { x.packing = packing(1); });
+  refused<chunk_mean>([](auto& x) { x.packing = packing(1); });
+  for (message x :
+       {message{sample<chunk_part>()}, message{sample<chunk_mean>()}}) {
+    CHECK_FALSE(problem_with(x, 0).empty());
+    CHECK_FALSE(problem_with(x, 1201).empty());
+    CHECK_FALSE(problem_with(x, max_body_bytes + 4).empty());
+    CHECK(problem_with(x, 4).empty());
+    CHECK(problem_with(x, max_body_bytes).empty());
+  }
+}
+
+TEST_CASE("a round's messages name group, epoch and the mean they speak of") {
+  group_refused<round_prepared>();
+  group_refused<round_settle>();
+  group_refused<round_standing>();
+  group_refused<round_verdict>();
+  refused<round_prepared>([](auto& x) { x.mean = {}; });
+  refused<round_settle>([](auto& x) { x.epoch = 256; });
+  refused<round_standing>([](auto& x) { x.epoch = 256; });
+  refused<round_verdict>([](auto& x) { x.epoch = 256; });
+  refused<round_standing>([](auto& x) { x.standing = standing(5); });
+  refused<round_standing>([](auto& x) { x.mean = {}; });
+  for (auto s :
+       {standing::incomplete, standing::aborted, standing::spectator}) {
+    refused<round_standing>([&](auto& x) { x.standing = s; });
+    accepted<round_standing>([&](auto& x) { x = {x.group, 1, s, {}}; });
+  }
+  accepted<round_standing>([](auto& x) { x.standing = standing::committed; });
+  refused<round_verdict>([](auto& x) { x.commit = false; });
+  refused<round_verdict>([](auto& x) { x.mean = {}; });
+  accepted<round_verdict>([](auto& x) { x.holder = {}; });
+}
+
+TEST_CASE("a manifest that offers a state describes it") {
+  refused<state_manifest>([](auto& x) { x.state = {}; });
+  refused<state_manifest>([](auto& x) { x.bytes = 0; });
+  refused<state_manifest>([](auto& x) { x.piece_bytes = 0; });
+  refused<state_manifest>([](auto& x) { x.piece_bytes = max_body_bytes + 1; });
+  refused<state_manifest>([](auto& x) { x.bytes = max_state_bytes + 1; });
+  refused<state_manifest>(
+      [](auto& x) { x.bytes = x.piece_bytes * max_chunks + 1; });
+  refused<state_manifest>([](auto& x) { x.step = max_step + 1; });
+  refused<state_manifest>(
+      [](auto& x) { x.history_samples = max_history_samples + 1; });
+  refused<state_manifest>(
+      [](auto& x) { x.recent.resize(max_recent_digests + 1, x.state); });
+  accepted<state_manifest>([](auto& x) { x = state_manifest{}; });
+  refused<piece_request>([](auto& x) { x.state = {}; });
+  refused<piece_request>([](auto& x) { x.piece = 1u << 24; });
+  refused<state_piece>([](auto& x) { x.state = {}; });
+  refused<state_piece>([](auto& x) { x.piece = 1u << 24; });
+}
+
+TEST_CASE("only the types that have a body may come with one") {
+  for (auto& x : samples::all()) {
+    CAPTURE(x.index());
+    bool any = std::holds_alternative<charter_reply>(x)
+               || std::holds_alternative<state_piece>(x);
+    bool values = samples::body_size(x) != 0;
+    CHECK(problem_with(x, 0).empty() == !values);
+    CHECK(problem_with(x, 8).empty() == (any || values));
+    CHECK(problem_with(x, 7).empty() == any);
+    CHECK_FALSE(problem_with(x, std::size_t{max_body_bytes} + 8).empty());
+  }
+}

@@ -1,0 +1,115 @@
+/// One filled-in, valid message of every type, for tests.
+#pragma once
+
+#include <vector>
+
+#include "messages/message.hpp"
+
+namespace potluck::samples {
+
+template <class Id>
+Id id(std::uint8_t first) {
+  Id x;
+  for (std::size_t i = 0; i < Id::size; ++i)
+    x.bytes[i] = static_cast<std::uint8_t>(first + i);
+  return x;
+}
+
+inline contact somebody(std::uint8_t n) {
+  return {id<peer_id>(n), {"10.0.0." + std::to_string(n), 7000}};
+}
+
+inline dht_record record(std::uint8_t n) {
+  return {id<record_key>(n), std::string("sub\0key", 7),
+          std::string("\xff\0value", 7), 60000u + n};
+}
+
+inline progress_report report() {
+  progress_report x;
+  x.id = id<peer_id>(1);
+  x.where = {"::1", 7001};
+  x.role = role::auxiliary;
+  x.phase = phase::averaging;
+  x.charter = id<digest>(2);
+  x.step = 12;
+  x.history_samples = 3456;
+  x.state = id<digest>(3);
+  x.samples = 78;
+  x.samples_per_second = 9.5;
+  x.upload_bytes_per_second = 1e6;
+  x.download_bytes_per_second = 2e6;
+  x.loss = 6.25;
+  return x;
+}
+
+inline group_contract contract() {
+  group_contract x;
+  x.group = id<group_id>(4);
+  x.step = 5;
+  x.gradient_values = 1000;
+  x.chunk_values = 300;
+  x.patience_ms = 2000;
+  x.members = {{somebody(1), role::trainer, 10, 20.5, 1e6, 2e6},
+               {somebody(2), role::auxiliary, 0, 0, 3e6, 4e6}};
+  x.plan = id<digest>(6);
+  return x;
+}
+
+/// In the variant's order, so that `all()[n].index() == n`.
+inline std::vector<message> all() {
+  auto group = id<group_id>(4);
+  auto mean = id<digest>(7);
+  return {hello{protocol_version,
+                id<peer_id>(1),
+                role::auxiliary,
+                "demo",
+                7000,
+                id<digest>(2),
+                {{"layers", "4"}, {"model", "albert"}}},
+          refusal{"target-batch is 256 here and 512 there"},
+          goodbye{"leaving"},
+          heartbeat{11},
+          heartbeat_reply{12},
+          routing_ping{13},
+          routing_pong{14},
+          find_nodes{15, id<record_key>(8)},
+          nodes_found{16, {somebody(1), somebody(2)}},
+          store_records{17, {record(1), record(2)}},
+          records_stored{18, 2},
+          find_records{19, id<record_key>(9)},
+          records_found{20, {record(3)}, {somebody(3)}},
+          report(),
+          group_invite{group, 5, id<digest>(3)},
+          group_answer{group, true, "with pleasure", 10, 20.5, 1e6, 2e6},
+          group_start{contract()},
+          group_cancel{group, "nobody came"},
+          chunk_part{group, 2, 10, packing::float32},
+          chunk_mean{group, 3, 30, packing::float32},
+          mean_request{group, 1},
+          round_prepared{group, mean},
+          round_settle{group, 1},
+          round_standing{group, 1, standing::prepared, mean},
+          round_verdict{group, 1, true, mean, id<peer_id>(2)},
+          charter_request{21},
+          charter_reply{22},
+          state_request{23},
+          state_manifest{24,
+                         true,
+                         5,
+                         600,
+                         id<digest>(3),
+                         1000,
+                         300,
+                         {id<digest>(3), id<digest>(2)}},
+          piece_request{id<digest>(3), 2},
+          state_piece{id<digest>(3), 2}};
+}
+
+/// A body size that a message of `x`'s type may come with.
+inline std::size_t body_size(const message& x) {
+  bool values = std::holds_alternative<chunk_part>(x)
+                || std::holds_alternative<chunk_mean>(x);
+  return values ? 1200 : 0;
+}
+
+} // namespace potluck::samples
