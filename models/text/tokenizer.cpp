@@ -26,7 +26,8 @@ void keep_text(void* context, const void* bytes, std::size_t size) {
                                              size);
 }
 
-/// Appends; what is no multiple of a number's size is the reason of a failure.
+/// Appends numbers. A failure's reason arrives here too and is appended as
+/// nonsense, which does not matter: the caller throws.
 void append_ids(void* context, const void* bytes, std::size_t size) {
   auto& ids = *static_cast<std::vector<std::int32_t>*>(context);
   const auto before = ids.size();

@@ -47,13 +47,14 @@ expected<const potluck_tokenizer_interface*> open_at(const std::string& path) {
                        "the same build."};
   void* library = open_isolated(path);
   if (!library)
-    return failure{"The tokenizer plugin " + path + " cannot be opened ("
-                   + last_dl_error() + "): install libsentencepiece0."};
+    return failure{
+        "The tokenizer plugin " + path + " cannot be opened (" + last_dl_error()
+        + "): install libsentencepiece0 and the plugin of this potluck."};
   void* symbol = dlsym(library, POTLUCK_TOKENIZER_SYMBOL);
   if (!symbol)
     return mend;
   auto entry = reinterpret_cast<potluck_tokenizer_entry>(symbol);
-  const auto* functions = entry();
+  const potluck_tokenizer_interface* functions = entry();
   if (!functions || functions->version != POTLUCK_TOKENIZER_INTERFACE_VERSION)
     return mend;
   return functions;
@@ -83,27 +84,30 @@ std::vector<std::string> tokenizer_library_candidates() {
   return result;
 }
 
+expected<const potluck_tokenizer_interface*>
+open_tokenizer_library(const std::vector<std::string>& candidates) {
+  std::string looked_at;
+  for (const auto& path : candidates) {
+    std::error_code error;
+    if (fs::exists(path, error))
+      return open_at(path);
+    looked_at += (looked_at.empty() ? "" : ", ") + path;
+  }
+  return failure{std::string("The tokenizer plugin ") + file_name
+                 + " is not installed (looked for " + looked_at
+                 + "): install it, or name its folder in POTLUCK_PLUGIN_DIR."};
+}
+
 expected<const potluck_tokenizer_interface*> tokenizer_library() {
   static std::mutex guard;
   static const potluck_tokenizer_interface* opened = nullptr;
   const std::lock_guard<std::mutex> lock(guard);
   if (opened)
     return opened;
-  const auto candidates = tokenizer_library_candidates();
-  std::string looked_at;
-  for (const auto& path : candidates) {
-    std::error_code error;
-    if (fs::exists(path, error)) {
-      auto result = open_at(path);
-      if (result)
-        opened = *result;
-      return result;
-    }
-    looked_at += (looked_at.empty() ? "" : ", ") + path;
-  }
-  return failure{std::string("The tokenizer plugin ") + file_name
-                 + " is not installed (looked for " + looked_at
-                 + "): install it, or name its folder in POTLUCK_PLUGIN_DIR."};
+  auto result = open_tokenizer_library(tokenizer_library_candidates());
+  if (result)
+    opened = *result;
+  return result;
 }
 
 } // namespace potluck

@@ -15,6 +15,12 @@ namespace potluck {
 /// folder that the build put it in.
 std::vector<std::string> tokenizer_library_candidates();
 
+/// Opens the first of the candidates that exists; it is never closed. Fails
+/// with a sentence when there is none, or when it is damaged or of another
+/// version.
+expected<const potluck_tokenizer_interface*>
+open_tokenizer_library(const std::vector<std::string>& candidates);
+
 /// The plugin's functions, opened at the first call and never closed. Fails
 /// with a sentence when the plugin is missing or of another version; the next
 /// call tries again. Safe from any thread.
