@@ -1,0 +1,73 @@
+/// An endless shuffled stream of masked samples, addressed by number.
+///
+/// A sample is a window of the tokenized text between [CLS] and [SEP], masked
+/// as for BERT (Devlin et al. 2019, section 3.1). Order and masks follow from
+/// the seed and the number alone, so every machine with the same text computes
+/// the same sample, and computes only those it wants.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace potluck {
+
+struct masked_sample {
+  /// `sequence_length` tokens, with the masks in place.
+  std::vector<std::int32_t> tokens;
+  /// Where tokens were chosen, ascending; neither first nor last. Never empty.
+  std::vector<std::uint32_t> positions;
+  /// What stood there.
+  std::vector<std::int32_t> labels;
+};
+
+/// A permutation of 0 to n - 1 that is computed instead of stored: a Feistel
+/// network of four rounds over the next even number of bits, walked until it
+/// leads back below n (Black and Rogaway 2002).
+class permutation {
+public:
+  /// @param n Not zero, at most 2^62.
+  permutation(std::uint64_t n, std::uint64_t seed);
+
+  /// Where `x` goes. Precondition: x < n.
+  std::uint64_t operator()(std::uint64_t x) const;
+
+private:
+  std::uint64_t once(std::uint64_t x) const;
+
+  std::uint64_t n_;
+  std::uint64_t seed_;
+  unsigned half_bits_ = 1;
+};
+
+class sample_stream {
+public:
+  /// @param text Tokens below `vocabulary`, at least one.
+  /// @param sequence_length Of a sample, at least 3.
+  /// @param vocabulary More than the special tokens.
+  /// @param mask_probability Share of the tokens to choose, in (0, 1].
+  /// Throws std::invalid_argument on anything else.
+  sample_stream(std::vector<std::int32_t> text, std::uint32_t sequence_length,
+                std::uint32_t vocabulary, double mask_probability);
+
+  /// Windows in an epoch. An epoch's windows do not overlap and miss less than
+  /// one window's tokens; they begin at another place of the (cyclic) text each
+  /// epoch. A text shorter than a window is repeated inside it.
+  std::uint64_t windows() const {
+    return windows_;
+  }
+
+  /// Sample `number` of the stream that `order_seed` fixes. Each run of
+  /// `windows()` samples, counted from 0, holds every window of an epoch once.
+  masked_sample sample(std::uint64_t order_seed, std::uint64_t number) const;
+
+private:
+  void mask(masked_sample& x, std::uint64_t seed) const;
+
+  std::vector<std::int32_t> text_;
+  std::uint32_t window_; ///< Text tokens of a sample.
+  std::uint32_t vocabulary_;
+  std::uint32_t chosen_; ///< Tokens to choose of a sample.
+  std::uint64_t windows_;
+};
+
+} // namespace potluck

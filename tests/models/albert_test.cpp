@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/albert_layout.hpp"
+#include "tests/models/fixture.hpp"
+
+using namespace potluck;
+using namespace potluck::test;
+
+TEST_CASE("ALBERT's tensors have Hugging Face's names and shapes") {
+  run_settings x;
+  x.vocabulary = 30;
+  x.sequence_length = 16;
+  x.embedding_size = 4;
+  x.hidden_size = 8;
+  x.intermediate_size = 12;
+  using shape = std::vector<std::int64_t>;
+  std::vector<std::pair<std::string, shape>> wanted{
+      {"albert.embeddings.word_embeddings.weight", {30, 4}},
+      {"albert.embeddings.position_embeddings.weight", {16, 4}},
+      {"albert.embeddings.token_type_embeddings.weight", {2, 4}},
+      {"albert.embeddings.LayerNorm.weight", {4}},
+      {"albert.embeddings.LayerNorm.bias", {4}},
+      {"albert.encoder.embedding_hidden_mapping_in.weight", {8, 4}},
+      {"albert.encoder.embedding_hidden_mapping_in.bias", {8}},
+  };
+  const std::string layer
+      = "albert.encoder.albert_layer_groups.0.albert_layers.0.";
+  auto add = [&](const std::string& name, shape weight) {
+    wanted.push_back({name + ".weight", weight});
+    wanted.push_back({name + ".bias", {weight[0]}});
+  };
+  add(layer + "full_layer_layer_norm", {8});
+  add(layer + "attention.query", {8, 8});
+  add(layer + "attention.key", {8, 8});
+  add(layer + "attention.value", {8, 8});
+  add(layer + "attention.dense", {8, 8});
+  add(layer + "attention.LayerNorm", {8});
+  add(layer + "ffn", {12, 8});
+  add(layer + "ffn_output", {8, 12});
+  wanted.push_back({"predictions.bias", {30}});
+  add("predictions.LayerNorm", {4});
+  add("predictions.dense", {4, 8});
+
+  const auto layout = albert_layout(x);
+  REQUIRE(layout.entries().size() == wanted.size());
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& entry = layout.entries()[i];
+    CHECK(entry.name == wanted[i].first);
+    CHECK(entry.shape == wanted[i].second);
+    CHECK(entry.offset == offset);
+    offset += entry.values;
+    const bool is_matrix = entry.shape.size() == 2;
+    const bool is_norm_weight
+        = !is_matrix && entry.name.substr(entry.name.size() - 6) == "weight";
+    CHECK(entry.decays == is_matrix);
+    CHECK(entry.initial_mean == (is_norm_weight ? 1.0f : 0.0f));
+    CHECK(entry.initial_deviation == (is_matrix ? 0.02f : 0.0f));
+  }
+  CHECK(layout.values() == offset);
+}
+
+TEST_CASE("gradients are the slopes of the loss") {
+  small_run run(tiny_settings(), toy_text(1, 300), 1);
+  const auto& layout = run.model->layout();
+  REQUIRE(layout.values() < 1000);
+  // Large weights, so that every part of the network matters to the loss.
+  auto parameters = draw_parameters(layout, 3, 20, 0.1);
+  std::vector<float> gradient(layout.values());
+  const std::uint32_t samples = 6;
+  const std::uint64_t seed = 11;
+  std::atomic<bool> cancelled{false};
+  run.model->accumulate({seed, 0, samples, 1}, parameters.data(),
+                        gradient.data(), cancelled);
+
+  auto loss_with = [&](std::size_t i, float value) {
+    const auto before = std::exchange(parameters[i], value);
+    const auto found = run.model->evaluate(parameters.data(), seed, samples);
+    parameters[i] = before;
+    return found.loss * samples;
+  };
+  for (const auto& entry : layout.entries()) {
+    double difference = 0, scale = 0;
+    for (auto i = entry.offset; i < entry.offset + entry.values; ++i) {
+      const float high = parameters[i] + 4e-3f;
+      const float low = parameters[i] - 4e-3f;
+      const double slope = (loss_with(i, high) - loss_with(i, low))
+                           / (static_cast<double>(high) - low);
+      difference += std::pow(slope - gradient[i], 2);
+      scale += std::pow(slope, 2);
+    }
+    INFO(entry.name << " differs by " << std::sqrt(difference) << " of "
+                    << std::sqrt(scale));
+    // Single precision leaves errors of about 3e-4 in each slope.
+    CHECK(std::sqrt(difference)
+          < 1e-2 * std::sqrt(scale)
+                + 1e-3 * std::sqrt(static_cast<double>(entry.values)));
+    // A key's bias shifts all scores of a query alike: softmax ignores it.
+    if (entry.name.find("attention.key.bias") == std::string::npos)
+      CHECK(scale > 1e-4);
+  }
+}

@@ -1,0 +1,123 @@
+#include "models/catalogue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "models/blas_check.hpp"
+#include "tests/models/fixture.hpp"
+
+using namespace potluck;
+using namespace potluck::test;
+
+namespace {
+
+std::string reason_of(const trainer_options& options, const charter& agreed) {
+  try {
+    make_trainer_factory(options)(agreed);
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return "no failure";
+}
+
+bool mentions(const std::string& sentence, const std::string& part) {
+  return sentence.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a proposed charter has the vocabulary that its tokenizer has") {
+  scratch_folder folder;
+  auto settings = tiny_settings();
+  settings.vocabulary = 2000;
+  auto proposed
+      = propose_charter(settings, folder.write("text", toy_text(1, 100)));
+  REQUIRE_MESSAGE(proposed, proposed.error());
+  CHECK(proposed->settings().vocabulary < 2000);
+  CHECK_FALSE(proposed->tokenizer().empty());
+  auto layout = layout_of(proposed->settings());
+  REQUIRE(layout);
+  CHECK(layout->entries()[0].shape[0] == proposed->settings().vocabulary);
+}
+
+TEST_CASE("the same text gives the same charter") {
+  scratch_folder folder;
+  const auto path = folder.write("text", toy_text(1, 100));
+  auto one = propose_charter(tiny_settings(), path);
+  auto two = propose_charter(tiny_settings(), path);
+  REQUIRE(one);
+  REQUIRE(two);
+  CHECK(one->digest() == two->digest());
+}
+
+TEST_CASE("a trainer's layout is the one that needs no data") {
+  small_run run(tiny_settings(), toy_text(1, 100));
+  auto layout = layout_of(run.agreed.settings());
+  REQUIRE(layout);
+  CHECK(layout->values() == run.model->layout().values());
+}
+
+TEST_CASE("what makes no trainer is refused in a sentence") {
+  small_run run(tiny_settings(), toy_text(1, 100));
+  trainer_options good;
+  good.data_path = run.folder.path("text");
+  good.device = "cpu";
+  const auto& settings = run.agreed.settings();
+  const auto& words = run.agreed.tokenizer();
+  CHECK(reason_of(good, run.agreed) == "no failure");
+
+  auto other = settings;
+  other.model = "elephant";
+  CHECK(mentions(reason_of(good, charter(other, words)), "elephant"));
+  CHECK(mentions(layout_of(other).error(), "albert"));
+  CHECK_FALSE(propose_charter(other, good.data_path));
+
+  other = settings;
+  other.vocabulary += 1;
+  CHECK(mentions(reason_of(good, charter(other, words)), "tokenizer has"));
+  CHECK(mentions(reason_of(good, charter(settings, "garbage")), "damaged"));
+  other = settings;
+  other.heads = 5;
+  CHECK_FALSE(problem_with(other).empty());
+  CHECK(reason_of(good, charter(other, words)) == problem_with(other));
+
+  auto wrong = good;
+  wrong.data_path = run.folder.path("nowhere");
+  CHECK(mentions(reason_of(wrong, run.agreed), "no file or folder"));
+  CHECK_FALSE(propose_charter(settings, wrong.data_path));
+  wrong.data_path = run.folder.write("blank", " \n");
+  CHECK(mentions(reason_of(wrong, run.agreed), "white space"));
+  wrong = good;
+  wrong.device = "abacus";
+  CHECK(mentions(reason_of(wrong, run.agreed), "abacus"));
+}
+
+TEST_CASE("a slow BLAS comes with its mend, a good one with silence") {
+  CHECK(mentions(
+      blas_remedy("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0", ""),
+      "apt-get install libopenblas0-openmp"));
+  const std::string threaded
+      = "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3";
+  CHECK(mentions(blas_remedy(threaded, ""), "OPENBLAS_NUM_THREADS=1"));
+  CHECK(blas_remedy(threaded, "1").empty());
+  CHECK(
+      blas_remedy("/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3", "")
+          .empty());
+  CHECK(blas_remedy("/usr/lib/x86_64-linux-gnu/libmkl_rt.so", "").empty());
+  CHECK(blas_remedy("", "").empty());
+}
+
+TEST_CASE("the BLAS that this process uses is found") {
+  // True of every LibTorch that does not contain a BLAS of its own.
+  const auto path = loaded_blas();
+  if (path.empty()) {
+    MESSAGE("skipped: this LibTorch loads no BLAS library");
+    return;
+  }
+  CHECK(std::filesystem::exists(path));
+  CHECK(slow_blas_remedy()
+        == blas_remedy(path, getenv("OPENBLAS_NUM_THREADS")
+                                 ? getenv("OPENBLAS_NUM_THREADS")
+                                 : ""));
+}

@@ -1,0 +1,165 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "models/text/corpus.hpp"
+#include "tests/models/fixture.hpp"
+
+using namespace potluck;
+using namespace potluck::test;
+
+namespace {
+
+using vector = std::vector<float>;
+
+struct sum {
+  batch_result counted;
+  vector gradient;
+};
+
+sum accumulate(trainer& model, const batch_request& request,
+               const vector& parameters) {
+  sum result{{}, vector(parameters.size())};
+  std::atomic<bool> cancelled{false};
+  result.counted = model.accumulate(request, parameters.data(),
+                                    result.gradient.data(), cancelled);
+  return result;
+}
+
+/// Relative to the length of `wanted`.
+double distance(const vector& found, const vector& wanted) {
+  double difference = 0, length = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    difference += std::pow(double{found[i]} - wanted[i], 2);
+    length += std::pow(double{wanted[i]}, 2);
+  }
+  return std::sqrt(difference / length);
+}
+
+} // namespace
+
+TEST_CASE("gradients of parts add up to the gradient of the whole") {
+  small_run run(tiny_settings(), toy_text(1, 300));
+  const auto parameters = draw_parameters(run.model->layout(), 3, 20);
+  const auto whole = accumulate(*run.model, {5, 10, 12, 1}, parameters);
+  CHECK(whole.counted.samples == 12);
+
+  // Into one vector, which is added to and not overwritten.
+  auto parts = accumulate(*run.model, {5, 10, 5, 1}, parameters);
+  std::atomic<bool> cancelled{false};
+  const auto rest = run.model->accumulate({5, 15, 7, 1}, parameters.data(),
+                                          parts.gradient.data(), cancelled);
+  CHECK(distance(parts.gradient, whole.gradient) < 1e-5);
+  CHECK(parts.counted.loss_sum + rest.loss_sum
+        == doctest::Approx(whole.counted.loss_sum).epsilon(1e-6));
+}
+
+TEST_CASE("a stride takes every so many samples") {
+  small_run run(tiny_settings(), toy_text(1, 300));
+  const auto parameters = draw_parameters(run.model->layout(), 3, 20);
+  const auto strided = accumulate(*run.model, {5, 2, 3, 4}, parameters);
+  vector singles(parameters.size());
+  std::atomic<bool> cancelled{false};
+  for (std::uint64_t number : {2u, 6u, 10u})
+    run.model->accumulate({5, number, 1, 1}, parameters.data(), singles.data(),
+                          cancelled);
+  CHECK(distance(strided.gradient, singles) < 1e-5);
+}
+
+TEST_CASE("the size of a micro-batch changes nothing but rounding") {
+  const auto text = toy_text(1, 300);
+  small_run one(tiny_settings(), text, 1);
+  small_run five(tiny_settings(), text, 5);
+  const auto parameters = draw_parameters(one.model->layout(), 3, 20);
+  const auto a = accumulate(*one.model, {5, 0, 12, 1}, parameters);
+  const auto b = accumulate(*five.model, {5, 0, 12, 1}, parameters);
+  CHECK(b.counted.samples == 12);
+  CHECK(distance(b.gradient, a.gradient) < 1e-5);
+  CHECK(b.counted.loss_sum
+        == doctest::Approx(a.counted.loss_sum).epsilon(1e-6));
+}
+
+TEST_CASE("a cancelled request computes nothing more") {
+  small_run run(tiny_settings(), toy_text(1, 300), 1);
+  const auto parameters = draw_parameters(run.model->layout(), 3);
+  vector gradient(parameters.size(), 0.5f);
+  std::atomic<bool> cancelled{true};
+  const auto none = run.model->accumulate({5, 0, 12, 1}, parameters.data(),
+                                          gradient.data(), cancelled);
+  CHECK(none.samples == 0);
+  CHECK(none.loss_sum == 0);
+  CHECK(gradient == vector(parameters.size(), 0.5f));
+
+  // While it runs: far more samples than can be done before the flag is seen.
+  cancelled = false;
+  std::thread impatient([&] { cancelled = true; });
+  const auto some = run.model->accumulate({5, 0, 1000000, 1}, parameters.data(),
+                                          gradient.data(), cancelled);
+  impatient.join();
+  CHECK(some.samples < 1000000);
+}
+
+TEST_CASE("parameters are left as they were") {
+  small_run run(tiny_settings(), toy_text(1, 300));
+  const auto parameters = draw_parameters(run.model->layout(), 3);
+  const auto copy = parameters;
+  accumulate(*run.model, {5, 0, 4, 1}, parameters);
+  run.model->evaluate(parameters.data(), 5, 4);
+  CHECK(parameters == copy);
+}
+
+TEST_CASE("evaluation reports the loss that gradients descend") {
+  small_run run(tiny_settings(), toy_text(1, 300));
+  const auto parameters = draw_parameters(run.model->layout(), 3, 20);
+  const auto computed = accumulate(*run.model, {9, 0, 20, 1}, parameters);
+  const auto found = run.model->evaluate(parameters.data(), 9, 20);
+  CHECK(found.samples == 20);
+  CHECK(found.loss
+        == doctest::Approx(computed.counted.loss_sum / 20).epsilon(1e-5));
+  CHECK(found.token_accuracy >= 0);
+  CHECK(found.token_accuracy <= 1);
+  CHECK(run.model->evaluate(parameters.data(), 9, 0).samples == 0);
+}
+
+TEST_CASE("an untrained model is as unsure as its vocabulary is large") {
+  small_run run(tiny_settings(), toy_text(1, 300));
+  const auto parameters = draw_parameters(run.model->layout(), 3);
+  const auto found = run.model->evaluate(parameters.data(), 9, 50);
+  const double vocabulary = run.agreed.settings().vocabulary;
+  CHECK(found.loss == doctest::Approx(std::log(vocabulary)).epsilon(0.05));
+}
+
+TEST_CASE("gradient descent lowers the loss on real text") {
+  const std::string licenses = "/usr/share/common-licenses";
+  if (!std::filesystem::exists(licenses + "/GPL-3")) {
+    MESSAGE("skipped: this machine has no " << licenses);
+    return;
+  }
+  auto text = read_corpus(licenses + "/GPL-3");
+  REQUIRE(text);
+  run_settings settings;
+  settings.vocabulary = 200;
+  settings.sequence_length = 18;
+  settings.embedding_size = 16;
+  settings.hidden_size = 32;
+  settings.intermediate_size = 64;
+  settings.layers = 2;
+  settings.heads = 2;
+  small_run run(settings, *text);
+  auto parameters = draw_parameters(run.model->layout(), 1);
+  const auto before = run.model->evaluate(parameters.data(), 99, 200);
+  const std::uint32_t batch = 32;
+  for (std::uint64_t step = 0; step < 60; ++step) {
+    const auto x
+        = accumulate(*run.model, {1, step * batch, batch, 1}, parameters);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      parameters[i] -= 0.5f / batch * x.gradient[i];
+  }
+  const auto after = run.model->evaluate(parameters.data(), 99, 200);
+  INFO(before.loss << " before, " << after.loss << " after");
+  CHECK(after.loss < before.loss - 0.3);
+  CHECK(after.token_accuracy > before.token_accuracy);
+}
