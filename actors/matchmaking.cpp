@@ -133,11 +133,6 @@ void matchmaking_state::carry_out(const send_to_peer& x) {
 }
 
 void matchmaking_state::carry_out(const freeze_gradient& x) {
-  if (config_.role == role::auxiliary) {
-    // Nothing to freeze.
-    self_->send(matchmaking_actor{self_}, gradient_frozen{x.group, 0, 0});
-    return;
-  }
   self_->send(wired_.conductor, freeze_wanted{x.group});
 }
 

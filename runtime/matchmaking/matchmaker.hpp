@@ -101,6 +101,11 @@ public:
   /// Bytes per second, 0 while unknown: what the next answer or contract says.
   void measure(double upload, double download);
 
+  /// How long the members of the next group that this peer leads shall wait.
+  void set_patience(std::uint32_t patience_ms) {
+    settings_.patience_ms = patience_ms;
+  }
+
   /// Starts to lead. @param group Fresh and random. @param step The step that
   /// the group completes: one more than held. Throws std::logic_error unless
   /// idle.
