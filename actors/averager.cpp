@@ -395,7 +395,7 @@ void averager_state::end_reducers() {
   if (!round_)
     return;
   for (auto& [chunk, reducer] : round_->reducers) {
-    self_->demonitor(reducer);
+    self_->demonitor(reducer.address());
     self_->send_exit(reducer, caf::exit_reason::user_shutdown);
   }
   round_->reducers.clear();

@@ -13,10 +13,16 @@ namespace potluck {
 
 namespace detail {
 
-template <class Self, class... Inputs>
-auto to_state(Self self, caf::detail::type_list<Inputs...>) {
-  return [self](const Inputs&... xs) { self->state.on(xs...); };
-}
+template <class Signature>
+struct to_state;
+
+template <class... Inputs, class Output>
+struct to_state<caf::typed_mpi<caf::detail::type_list<Inputs...>, Output>> {
+  template <class Self>
+  static auto of(Self self) {
+    return [self](const Inputs&... xs) { self->state.on(xs...); };
+  }
+};
 
 template <class Handle>
 struct reactions;
@@ -26,7 +32,7 @@ struct reactions<caf::typed_actor<Signatures...>> {
   template <class Self>
   static typename caf::typed_actor<Signatures...>::behavior_type
   of(Self self) {
-    return {to_state(self, typename Signatures::input_types{})...};
+    return {to_state<Signatures>::of(self)...};
   }
 };
 

@@ -126,7 +126,8 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
   for (auto id : connections_)
     config_.network->close(id);
   connections_.clear();
-  self_->quit(caf::make_error(why, reason));
+  self_->quit(caf::error{static_cast<std::uint8_t>(why), caf::atom("exit"),
+                         caf::make_message(reason)});
 }
 
 void session_state::on(const tick&) {
