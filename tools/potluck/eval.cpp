@@ -1,0 +1,84 @@
+/// `potluck eval`: how well a checkpoint predicts masked tokens of some text.
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "models/catalogue.hpp"
+#include "runtime/display/readable.hpp"
+#include "runtime/event_log.hpp"
+#include "runtime/state/checkpoint.hpp"
+#include "tools/potluck/commands.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+
+int run(cli::command_line& options, const std::string&) {
+  if (!options.given("checkpoint"))
+    return complain("Name the checkpoint with --checkpoint FILE.");
+  if (!options.given("data"))
+    return complain("Name the text to evaluate on with --data PATH.");
+  auto samples = options.integer("samples");
+  if (samples < 1)
+    return complain("--samples must be at least 1.");
+  auto saved = load_checkpoint(options.text("checkpoint"));
+  if (!saved)
+    return complain(saved.error());
+  trainer_options how;
+  how.data_path = options.text("data");
+  how.device = options.text("device");
+  how.threads = static_cast<int>(
+    std::max(1u, std::thread::hardware_concurrency()));
+  try {
+    auto model = make_trainer_factory(how)(saved->charter);
+    if (model->layout().values() != saved->state.parameters.size())
+      return complain("The checkpoint's parameters do not fit its model; it "
+                      "was written by another version of potluck.");
+    auto seed = static_cast<std::uint64_t>(options.integer("order-seed"));
+    auto result
+      = model->evaluate(saved->state.parameters.data(), seed,
+                        static_cast<std::uint64_t>(samples));
+    if (options.flag("json"))
+      std::cout << to_json({"evaluation",
+                            {{"step", saved->state.step},
+                             {"samples", result.samples},
+                             {"loss", result.loss},
+                             {"accuracy", result.token_accuracy}}},
+                           0)
+                << std::endl;
+    else
+      std::cout << "step " << saved->state.step << "  samples "
+                << result.samples << "  loss " << readable(result.loss)
+                << "  masked-token accuracy "
+                << readable(result.token_accuracy) << std::endl;
+  } catch (const std::exception& e) {
+    return complain(e.what());
+  }
+  return all_well;
+}
+
+} // namespace
+
+command eval_command() {
+  cli::command_spec spec;
+  spec.name = "eval";
+  spec.summary = "Print a checkpoint's loss and masked-token accuracy";
+  spec.usage = "potluck eval --checkpoint FILE --data PATH";
+  spec.options = {
+    {"checkpoint", option_kind::text, "", "The checkpoint to evaluate.",
+     "FILE"},
+    {"data", option_kind::text, "", "Text: a UTF-8 file or a folder.", "PATH"},
+    {"samples", option_kind::integer, "512", "How many windows of text.",
+     "NUMBER"},
+    {"order-seed", option_kind::integer, "0",
+     "Which windows, and which tokens are masked.", "NUMBER"},
+    {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},
+    {"json", option_kind::flag, "", "Print one JSON object.", ""},
+  };
+  return {spec, run};
+}
+
+} // namespace potluck::tools

@@ -1,0 +1,59 @@
+/// `potluck export`: a checkpoint in the form that other programs read.
+
+#include <iostream>
+
+#include "models/catalogue.hpp"
+#include "runtime/state/checkpoint.hpp"
+#include "runtime/state/safetensors.hpp"
+#include "tools/potluck/commands.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+
+int run(cli::command_line& options, const std::string&) {
+  if (options.text("format") != "safetensors")
+    return complain("--format: '" + options.text("format")
+                    + "' is not known; write safetensors.");
+  if (!options.given("checkpoint"))
+    return complain("Name the checkpoint to export with --checkpoint FILE.");
+  auto saved = load_checkpoint(options.text("checkpoint"));
+  if (!saved)
+    return complain(saved.error());
+  auto layout = layout_of(saved->charter.settings());
+  if (!layout)
+    return complain(layout.error());
+  if (saved->state.parameters.size() != layout->values())
+    return complain("The checkpoint's parameters do not fit its model; it was "
+                    "written by another version of potluck.");
+  auto directory = options.text("output");
+  auto done
+    = export_safetensors(directory, saved->charter, *layout, saved->state);
+  if (!done)
+    return complain(done.error());
+  std::cout << "Wrote model.safetensors, config.json and spiece.model to "
+            << directory << " (step " << saved->state.step << ", "
+            << layout->values() << " parameters)." << std::endl;
+  return all_well;
+}
+
+} // namespace
+
+command export_command() {
+  cli::command_spec spec;
+  spec.name = "export";
+  spec.summary = "Write a checkpoint's model for other programs";
+  spec.usage = "potluck export --checkpoint FILE [--output DIR]";
+  spec.options = {
+    {"checkpoint", option_kind::text, "", "The checkpoint to export.", "FILE"},
+    {"output", option_kind::text, "exported",
+     "The directory to write to; made when missing.", "DIR"},
+    {"format", option_kind::text, "safetensors",
+     "safetensors, with a config.json for Hugging Face's ALBERT.", "FORMAT"},
+  };
+  return {spec, run};
+}
+
+} // namespace potluck::tools

@@ -1,0 +1,204 @@
+/// `potluck join`: take part in a run, or found it.
+
+#include <algorithm>
+#include <thread>
+
+#include "models/catalogue.hpp"
+#include "models/text/corpus.hpp"
+#include "runtime/state/checkpoint.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/peer_process.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+using cli::option_spec;
+
+constexpr double bytes_per_megabit = 1e6 / 8;
+
+std::vector<option_spec> own_options() {
+  return {
+    {"data", option_kind::text, "",
+     "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
+    {"role", option_kind::text, "trainer",
+     "What this peer does: trainer, or auxiliary (averages for others, "
+     "computes nothing, needs no data).",
+     "ROLE"},
+    {"checkpoint", option_kind::text, "",
+     "Write the training state here (default: RUN.checkpoint in the identity "
+     "directory).",
+     "FILE"},
+    {"checkpoint-every", option_kind::integer, "100",
+     "Steps between two checkpoints; 0 for one at the end only.", "STEPS"},
+    {"resume", option_kind::text, "",
+     "Continue from this checkpoint.", "FILE"},
+    {"micro-batch", option_kind::integer, "16",
+     "Samples computed between two looks at the others.", "SAMPLES"},
+    {"threads", option_kind::integer, "0",
+     "Threads that compute; 0 for half of the cores, so that the machine stays "
+     "usable.",
+     "NUMBER"},
+    {"device", option_kind::text, "auto",
+     "Where to compute: cpu, cuda, or auto (cuda where there is one).",
+     "DEVICE"},
+    {"upload", option_kind::real, "0",
+     "What this line sends, in Mbit/s; 0 when unknown.", "MBIT"},
+    {"download", option_kind::real, "0",
+     "What this line receives, in Mbit/s; 0 when unknown.", "MBIT"},
+    {"shard", option_kind::text, "",
+     "For experiments: compute the K-th of N equal parts of every batch in one "
+     "order shared by all, so that N peers do exactly what one would.",
+     "K/N"},
+  };
+}
+
+/// "K/N" with K from 0 to N-1.
+expected<data_order> parse_shard(const std::string& text) {
+  data_order order;
+  order.shared = true;
+  auto slash = text.find('/');
+  try {
+    std::size_t used = 0;
+    auto shard = std::stoul(text.substr(0, slash), &used);
+    auto whole = slash != std::string::npos && used == slash;
+    auto behind = whole ? text.substr(slash + 1) : "";
+    auto shards = std::stoul(behind, &used);
+    if (whole && used == behind.size() && shard < shards && shards <= 65536) {
+      order.shard = static_cast<std::uint32_t>(shard);
+      order.shards = static_cast<std::uint32_t>(shards);
+      return order;
+    }
+  } catch (const std::exception&) {
+    // Said below.
+  }
+  return failure{"--shard: '" + text
+                 + "' is not a part of a batch; write K/N with K from 0 to N-1, "
+                   "for instance 0/4."};
+}
+
+expected<bool> fill_training(const cli::command_line& options,
+                             peer_config& config) {
+  auto settings = settings_from(options);
+  if (!settings)
+    return failure{settings.error()};
+  config.run = settings->run;
+  config.demanded = demanded_settings(options);
+  auto cores = std::max(1u, std::thread::hardware_concurrency());
+  auto threads = options.integer("threads");
+  if (threads < 0 || threads > 1024)
+    return failure{"--threads must be a number from 0 to 1024."};
+  if (threads == 0)
+    threads = std::max(1u, cores / 2);
+  auto micro_batch = options.integer("micro-batch");
+  if (micro_batch < 1 || micro_batch > 65536)
+    return failure{"--micro-batch must be a number from 1 to 65536."};
+  auto every = options.integer("checkpoint-every");
+  if (every < 0)
+    return failure{"--checkpoint-every must not be negative."};
+  for (auto name : {"upload", "download"})
+    if (!(options.real(name) >= 0 && options.real(name) <= 1e6))
+      return failure{std::string{"--"} + name
+                     + " must be a number of Mbit/s from 0 to 1000000."};
+  config.threads = static_cast<unsigned>(threads);
+  config.micro_batch = static_cast<std::uint32_t>(micro_batch);
+  config.checkpoint_every = static_cast<std::uint64_t>(every);
+  config.upload_bytes_per_second
+    = options.real("upload") * bytes_per_megabit;
+  config.download_bytes_per_second
+    = options.real("download") * bytes_per_megabit;
+  if (options.given("shard")) {
+    auto order = parse_shard(options.text("shard"));
+    if (!order)
+      return failure{order.error()};
+    config.order = *order;
+  }
+  if (options.given("resume")) {
+    auto saved = load_checkpoint(options.text("resume"));
+    if (!saved)
+      return failure{saved.error()};
+    config.known = saved->charter;
+    config.run = saved->charter.settings().run;
+    config.state = std::make_shared<training_state>(std::move(saved->state));
+  }
+  if (config.role == role::auxiliary)
+    return true;
+  auto data = options.text("data");
+  if (data.empty())
+    return failure{"A trainer needs text; name a file or a folder with --data "
+                   "PATH, or join with --role auxiliary."};
+  auto text = read_corpus(data);
+  if (!text)
+    return failure{text.error()};
+  trainer_options how;
+  how.data_path = data;
+  how.threads = static_cast<int>(threads);
+  how.device = options.text("device");
+  if (how.device != "auto" && how.device != "cpu" && how.device != "cuda")
+    return failure{"--device must be cpu, cuda or auto."};
+  config.make_trainer = make_trainer_factory(how);
+  config.propose = [wanted = *settings, data] {
+    auto proposed = propose_charter(wanted, data);
+    if (!proposed)
+      throw std::runtime_error(proposed.error());
+    return *proposed;
+  };
+  if (auto layout = layout_of(*settings); !layout)
+    return failure{layout.error()};
+  return true;
+}
+
+int run(cli::command_line& options, const std::string&) {
+  peer_config config;
+  auto wanted = options.text("role");
+  if (wanted == "auxiliary")
+    config.role = role::auxiliary;
+  else if (wanted != "trainer")
+    return complain("--role: '" + wanted
+                    + "' is not a role; write trainer or auxiliary.");
+  auto network = fill_network(options, config);
+  if (!network)
+    return complain(network.error());
+  auto training = fill_training(options, config);
+  if (!training)
+    return complain(training.error());
+  if (config.role == role::auxiliary && config.seeds.empty())
+    return complain("An auxiliary peer cannot found a run; name a peer of the "
+                    "run with --peer HOST:PORT.");
+  auto who = identity_from(options);
+  if (!who)
+    return complain(who.error());
+  if (!who->notice.empty())
+    complain(who->notice);
+  config.self = who->id;
+  if (config.role == role::trainer) {
+    if (options.given("checkpoint"))
+      config.checkpoint_path = options.text("checkpoint");
+    else if (!who->directory.empty())
+      config.checkpoint_path
+        = who->directory + "/" + config.run + ".checkpoint";
+    auto slow = slow_blas_remedy();
+    if (!slow.empty())
+      complain(slow);
+  }
+  return run_peer(options, std::move(config));
+}
+
+} // namespace
+
+command join_command() {
+  cli::command_spec spec;
+  spec.name = "join";
+  spec.summary = "Train with others: join a run, or found it";
+  spec.usage = "potluck join --data PATH [--peer HOST:PORT]... [OPTION]...";
+  spec.options = own_options();
+  for (auto& option : network_options("0.0.0.0:0"))
+    spec.options.push_back(option);
+  for (auto& option : settings_options())
+    spec.options.push_back(option);
+  return {spec, run};
+}
+
+} // namespace potluck::tools

@@ -1,0 +1,146 @@
+#include "tools/potluck/peer_options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "runtime/state/charter_fields.hpp"
+#include "runtime/uv/uv_transport.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+using cli::option_spec;
+
+peer_id random_peer_id() {
+  std::random_device source;
+  peer_id id;
+  for (auto& byte : id.bytes)
+    byte = static_cast<std::uint8_t>(source());
+  return id;
+}
+
+/// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck.
+std::string default_identity_directory() {
+  if (auto state = std::getenv("XDG_STATE_HOME"); state && *state)
+    return std::string{state} + "/potluck";
+  if (auto home = std::getenv("HOME"); home && *home)
+    return std::string{home} + "/.local/state/potluck";
+  return "";
+}
+
+} // namespace
+
+std::uint64_t random_seed() {
+  std::random_device source;
+  return (std::uint64_t{source()} << 32 | source()) | 1;
+}
+
+std::vector<option_spec> network_options(const std::string& listen) {
+  return {
+    {"listen", option_kind::text, listen,
+     "Accept other peers on this address; port 0 takes any free one.",
+     "HOST:PORT"},
+    {"peer", option_kind::list, "",
+     "A peer to contact first; repeat it for more of them.", "HOST:PORT"},
+    {"announce", option_kind::text, "",
+     "Tell others to reach this peer here, where they cannot see it themselves "
+     "(port forwarding).",
+     "HOST:PORT"},
+    {"identity-dir", option_kind::text, "",
+     "Keep this peer's identity here; every peer on one machine needs its own "
+     "(default: potluck in the user's state directory).",
+     "DIR"},
+    {"log-json", option_kind::text, "",
+     "Append one JSON object a line and event to this file.", "FILE"},
+  };
+}
+
+std::vector<option_spec> settings_options() {
+  std::vector<option_spec> result;
+  const run_settings defaults;
+  for (auto& field : charter_fields())
+    result.push_back({field.name, option_kind::text, field.print(defaults),
+                      field.meaning + ".", "VALUE"});
+  return result;
+}
+
+expected<run_settings> settings_from(const cli::command_line& options) {
+  run_settings settings;
+  for (auto& field : charter_fields()) {
+    auto done = field.assign(settings, options.text(field.name));
+    if (!done)
+      return failure{"--" + done.error()};
+  }
+  if (!options.given("warmup-steps"))
+    settings.warmup_steps
+      = std::min(settings.warmup_steps,
+                 std::max<std::uint64_t>(1, settings.steps / 10));
+  auto problem = problem_with(settings);
+  if (!problem.empty())
+    return failure{problem};
+  return settings;
+}
+
+std::vector<setting> demanded_settings(const cli::command_line& options) {
+  std::vector<setting> result;
+  for (auto& field : charter_fields())
+    if (field.name != "run" && options.given(field.name)) {
+      // As the charter prints it, so that 1e-3 equals 0.001.
+      run_settings settings;
+      field.assign(settings, options.text(field.name));
+      result.push_back({field.name, field.print(settings)});
+    }
+  return result;
+}
+
+expected<bool> fill_network(const cli::command_line& options,
+                            peer_config& config) {
+  auto listen = parse_address(options.text("listen"));
+  if (!listen)
+    return failure{"--listen: " + listen.error()};
+  config.listen = *listen;
+  for (auto& text : options.list("peer")) {
+    auto where = parse_address(text);
+    if (!where)
+      return failure{"--peer: " + where.error()};
+    if (where->port == 0)
+      return failure{"--peer: '" + text
+                     + "' has port 0; give the port that the peer listens on."};
+    config.seeds.push_back(*where);
+  }
+  if (options.given("announce")) {
+    auto where = parse_address(options.text("announce"));
+    if (!where)
+      return failure{"--announce: " + where.error()};
+    config.announce = *where;
+  }
+  config.make_transport = [] { return make_uv_transport(); };
+  config.seed = random_seed();
+  return true;
+}
+
+expected<held_identity> identity_from(const cli::command_line& options) {
+  held_identity result;
+  auto given = options.given("identity-dir");
+  auto directory
+    = given ? options.text("identity-dir") : default_identity_directory();
+  if (!directory.empty()) {
+    auto held = identity::open(directory, random_peer_id);
+    if (held) {
+      result.id = held->id();
+      result.directory = directory;
+      result.lock = std::move(*held);
+      return result;
+    }
+    if (given)
+      return failure{held.error()};
+    result.notice = "Using a temporary identity, since " + held.error();
+  }
+  result.id = random_peer_id();
+  return result;
+}
+
+} // namespace potluck::tools

@@ -1,0 +1,43 @@
+/// The options that every role of a peer has, and how they become a
+/// `peer_config`.
+#pragma once
+
+#include "actors/peer.hpp"
+#include "runtime/state/identity.hpp"
+#include "tools/potluck/options.hpp"
+
+namespace potluck::tools {
+
+/// listen, announce, peer, identity-dir, log-json.
+std::vector<cli::option_spec> network_options(const std::string& listen);
+
+/// A flag for every setting of a run, from `charter_fields()`.
+std::vector<cli::option_spec> settings_options();
+
+/// The settings that the flags ask for, in a consistent whole: what was not
+/// given follows from what was (the warm-up from the steps).
+expected<run_settings> settings_from(const cli::command_line& options);
+
+/// The settings that were given explicitly.
+std::vector<setting> demanded_settings(const cli::command_line& options);
+
+/// Fills in listen, announce, seeds, transport and the random seed.
+expected<bool> fill_network(const cli::command_line& options,
+                            peer_config& config);
+
+/// Who this peer is, and the lock on it if it is kept on disk.
+struct held_identity {
+  peer_id id;
+  std::string directory; ///< Empty for a temporary identity.
+  std::optional<identity> lock;
+  std::string notice;    ///< For the user, when it is temporary.
+};
+
+/// From --identity-dir; without it from the user's state directory, or a
+/// temporary one while another process holds that.
+expected<held_identity> identity_from(const cli::command_line& options);
+
+/// Fresh bytes from the system's source of randomness.
+std::uint64_t random_seed();
+
+} // namespace potluck::tools

@@ -1,0 +1,104 @@
+#include "tools/potluck/terminal.hpp"
+
+#include <cstdio>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "runtime/display/live_line.hpp"
+#include "runtime/display/readable.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return 80;
+}
+
+std::string text_of(const event::value& x) {
+  struct visitor {
+    std::string operator()(std::int64_t y) const {
+      return std::to_string(y);
+    }
+    std::string operator()(std::uint64_t y) const {
+      return std::to_string(y);
+    }
+    std::string operator()(double y) const {
+      return readable(y);
+    }
+    std::string operator()(bool y) const {
+      return y ? "yes" : "no";
+    }
+    std::string operator()(const std::string& y) const {
+      return harmless(y);
+    }
+  };
+  return std::visit(visitor{}, x);
+}
+
+} // namespace
+
+terminal::terminal() : live_(isatty(STDOUT_FILENO) == 1) {
+}
+
+void terminal::print(const std::string& line) {
+  if (line_open_)
+    std::fputs("\r\x1b[K", stdout);
+  line_open_ = false;
+  std::fputs((line + "\n").c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void terminal::end_line() {
+  if (line_open_)
+    std::fputs("\n", stdout);
+  line_open_ = false;
+  std::fflush(stdout);
+}
+
+void terminal::show(const event& x) {
+  // Steps and rounds are what the live line is for.
+  if (live_ && (x.name == "step" || x.name == "plan" || x.name == "round"))
+    return;
+  if (x.name == "plan" || x.name == "round")
+    return;
+  std::string line = x.name;
+  for (auto& [name, value] : x.fields) {
+    auto text = text_of(value);
+    if (text.empty() || name == "history_samples")
+      continue;
+    if (name == "digest" || name == "id")
+      text = text.substr(0, 16);
+    line += "  " + name + " " + text;
+  }
+  print(line);
+}
+
+void terminal::show(const run_status& x) {
+  if (!live_)
+    return;
+  live_status status;
+  status.step = x.step;
+  status.steps = x.steps;
+  if (x.step > 0) {
+    status.loss = x.loss;
+    status.share = x.own_share;
+  }
+  status.samples_per_second = x.samples_per_second;
+  status.peers = x.peers;
+  status.phase = x.phase;
+  if (x.seconds_to_next_step)
+    status.seconds_to_step = *x.seconds_to_next_step;
+  auto line = live_line(status, terminal_width() - 1);
+  if (line == last_ && line_open_)
+    return;
+  std::fputs(("\r\x1b[K" + line).c_str(), stdout);
+  std::fflush(stdout);
+  last_ = line;
+  line_open_ = true;
+}
+
+} // namespace potluck::tools
