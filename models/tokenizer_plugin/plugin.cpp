@@ -2,6 +2,7 @@
 ///
 /// No exception leaves this file, and no memory changes hands.
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>

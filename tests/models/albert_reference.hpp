@@ -1,0 +1,165 @@
+/// ALBERT's masked language model in plain loops and double precision, written
+/// from Hugging Face's description and reading parameters by name: what the
+/// model in models/ must agree with.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/text/sample_stream.hpp"
+#include "runtime/state/charter.hpp"
+#include "runtime/state/model_layout.hpp"
+
+namespace potluck::test {
+
+class albert_reference {
+public:
+  using row = std::vector<double>;
+  using rows = std::vector<row>;
+
+  albert_reference(const run_settings& settings, const model_layout& layout,
+                   const std::vector<float>& parameters)
+      : settings_(settings) {
+    for (const auto& entry : layout.entries()) {
+      auto from
+          = parameters.begin() + static_cast<std::ptrdiff_t>(entry.offset);
+      values_[entry.name]
+          = row(from, from + static_cast<std::ptrdiff_t>(entry.values));
+    }
+  }
+
+  /// Mean cross entropy over the sample's chosen tokens.
+  double loss(const masked_sample& sample) const {
+    const auto hidden = encode(sample.tokens);
+    double sum = 0;
+    for (std::size_t i = 0; i < sample.positions.size(); ++i) {
+      auto x = linear("predictions.dense", hidden[sample.positions[i]]);
+      for (auto& value : x)
+        value = gelu(value);
+      x = norm("predictions.LayerNorm", x);
+      row scores = at("predictions.bias");
+      const auto& words = at("albert.embeddings.word_embeddings.weight");
+      for (std::size_t token = 0; token < scores.size(); ++token)
+        for (std::size_t k = 0; k < x.size(); ++k)
+          scores[token] += words[token * x.size() + k] * x[k];
+      sum -= std::log(
+          softmax(scores)[static_cast<std::size_t>(sample.labels[i])]);
+    }
+    return sum / static_cast<double>(sample.positions.size());
+  }
+
+private:
+  const row& at(const std::string& name) const {
+    return values_.at(name);
+  }
+
+  static double gelu(double x) {
+    return 0.5 * x
+           * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  }
+
+  static row softmax(row x) {
+    double sum = 0;
+    for (auto& value : x)
+      sum += value = std::exp(value);
+    for (auto& value : x)
+      value /= sum;
+    return x;
+  }
+
+  row linear(const std::string& name, const row& x) const {
+    row y = at(name + ".bias");
+    const auto& weight = at(name + ".weight");
+    for (std::size_t i = 0; i < y.size(); ++i)
+      for (std::size_t k = 0; k < x.size(); ++k)
+        y[i] += weight[i * x.size() + k] * x[k];
+    return y;
+  }
+
+  row norm(const std::string& name, row x) const {
+    double mean = 0, variance = 0;
+    for (auto value : x)
+      mean += value / static_cast<double>(x.size());
+    for (auto value : x)
+      variance += std::pow(value - mean, 2) / static_cast<double>(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = (x[i] - mean) / std::sqrt(variance + 1e-12)
+                 * at(name + ".weight")[i]
+             + at(name + ".bias")[i];
+    return x;
+  }
+
+  static row plus(row a, const row& b) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] += b[i];
+    return a;
+  }
+
+  rows encode(const std::vector<std::int32_t>& tokens) const {
+    const std::string embeddings = "albert.embeddings.";
+    rows x;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      row e(settings_.embedding_size);
+      for (std::size_t k = 0; k < e.size(); ++k)
+        e[k] = at(embeddings + "word_embeddings.weight")
+                   [static_cast<std::size_t>(tokens[i]) * e.size() + k]
+               + at(embeddings + "position_embeddings.weight")[i * e.size() + k]
+               + at(embeddings + "token_type_embeddings.weight")[k];
+      x.push_back(linear("albert.encoder.embedding_hidden_mapping_in",
+                         norm(embeddings + "LayerNorm", e)));
+    }
+    for (std::uint32_t i = 0; i < settings_.layers; ++i)
+      x = layer(x);
+    return x;
+  }
+
+  rows layer(const rows& x) const {
+    const std::string prefix
+        = "albert.encoder.albert_layer_groups.0.albert_layers.0.";
+    const auto context = attend(prefix + "attention.", x);
+    rows result;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto attended
+          = norm(prefix + "attention.LayerNorm",
+                 plus(x[i], linear(prefix + "attention.dense", context[i])));
+      auto inner = linear(prefix + "ffn", attended);
+      for (auto& value : inner)
+        value = gelu(value);
+      result.push_back(
+          norm(prefix + "full_layer_layer_norm",
+               plus(linear(prefix + "ffn_output", inner), attended)));
+    }
+    return result;
+  }
+
+  rows attend(const std::string& prefix, const rows& x) const {
+    rows query, key, value;
+    for (const auto& each : x) {
+      query.push_back(linear(prefix + "query", each));
+      key.push_back(linear(prefix + "key", each));
+      value.push_back(linear(prefix + "value", each));
+    }
+    const std::size_t width = settings_.hidden_size / settings_.heads;
+    rows context(x.size(), row(settings_.hidden_size));
+    for (std::size_t head = 0; head < settings_.heads; ++head)
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        row scores(x.size());
+        for (std::size_t j = 0; j < x.size(); ++j)
+          for (auto k = head * width; k < (head + 1) * width; ++k)
+            scores[j] += query[i][k] * key[j][k]
+                         / std::sqrt(static_cast<double>(width));
+        const auto weights = softmax(scores);
+        for (std::size_t j = 0; j < x.size(); ++j)
+          for (auto k = head * width; k < (head + 1) * width; ++k)
+            context[i][k] += weights[j] * value[j][k];
+      }
+    return context;
+  }
+
+  run_settings settings_;
+  std::map<std::string, row> values_;
+};
+
+} // namespace potluck::test
