@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/display/curve_scale.hpp"
 #include "runtime/display/loss_curve.hpp"

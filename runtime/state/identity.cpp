@@ -16,7 +16,10 @@ namespace {
 /// Makes `directory` for its owner only, and its parents as usual.
 expected<bool> make_directory(const std::string& directory) {
   std::error_code error;
-  auto parent = std::filesystem::path(directory).parent_path();
+  std::filesystem::path path(directory);
+  if (!path.has_filename())
+    path = path.parent_path(); // "a/b/" is "a/b"
+  auto parent = path.parent_path();
   if (!parent.empty())
     std::filesystem::create_directories(parent, error);
   if (error)

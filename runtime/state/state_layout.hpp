@@ -1,6 +1,7 @@
 /// The state's bytes as regions of memory: private to runtime/state.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <limits>
 
+#include "runtime/random.hpp"
 #include "runtime/state/charter_fields.hpp"
 
 using namespace potluck;
@@ -152,6 +153,33 @@ TEST_CASE("no prefix and no single changed byte passes for the charter") {
       if (read)
         CHECK(read->digest() != original.digest());
     }
+}
+
+TEST_CASE("a charter read from damaged bytes is valid or refused") {
+  const auto original = charter(run_settings{}, "tokenizer").to_bytes();
+  random_stream chance(11);
+  int accepted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    auto bytes = original;
+    for (auto edits = chance.below(4) + 1; edits > 0; --edits) {
+      auto at = chance.below(bytes.size());
+      auto length = chance.below(bytes.size() - at + 1) / 8;
+      std::string noise(chance.below(12), '\0');
+      for (char& c : noise)
+        c = original[chance.below(original.size())];
+      bytes.replace(at, length, noise);
+      if (bytes.empty())
+        bytes = "x";
+    }
+    auto read = charter::from_bytes(bytes);
+    if (!read)
+      continue;
+    ++accepted;
+    CHECK(problem_with(read->settings()).empty());
+    CHECK(read->to_bytes() == bytes);
+  }
+  // Edits inside a value or the tokenizer may well make another charter.
+  CHECK(accepted < 3000);
 }
 
 TEST_CASE("a charter has one form in bytes only") {

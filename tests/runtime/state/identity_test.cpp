@@ -54,12 +54,13 @@ TEST_CASE("an identity lasts from start to start") {
 
 TEST_CASE("an identity is its owner's only") {
   scratch_directory scratch;
-  auto directory = scratch.file("home");
-  dice chance;
-  REQUIRE(bool(identity::open(directory, chance.draw())));
-  CHECK(mode_of(directory) == 0700);
-  CHECK(mode_of(directory + "/identity") == 0600);
-  CHECK(mode_of(directory + "/lock") == 0600);
+  for (const auto& directory : {scratch.file("home"), scratch.file("house/")}) {
+    dice chance;
+    REQUIRE(bool(identity::open(directory, chance.draw())));
+    CHECK(mode_of(directory) == 0700);
+    CHECK(mode_of(directory + "/identity") == 0600);
+    CHECK(mode_of(directory + "/lock") == 0600);
+  }
 }
 
 TEST_CASE("an identity is held by one at a time") {
