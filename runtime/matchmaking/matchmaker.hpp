@@ -35,7 +35,8 @@ struct send_to_peer {
 };
 
 /// "Stop accumulating, then call `frozen`." The gradient stays as it is until
-/// `release_gradient` or the end of the round.
+/// `release_gradient` or the end of the round. When a release overtakes the
+/// freeze, the owner drops the figures of that freeze: they are stale.
 struct freeze_gradient {
   group_id group;
 };

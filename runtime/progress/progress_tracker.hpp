@@ -1,0 +1,102 @@
+/// What the reports of others say about the collaboration: how far the target
+/// batch is, who stands where this peer stands, and who is ahead of it.
+///
+/// Pure: the time comes in with every question. Reports are claims of their
+/// senders; figures that cannot be true count as zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+/// The history rule: whether `a` holds the state that counts more. More samples
+/// in its history win; between different states of equally many, the smaller
+/// digest does. A total order of states, so all peers heal towards the same
+/// one.
+bool better_history(const progress_report& a, const progress_report& b);
+
+class progress_tracker {
+public:
+  /// Peers remembered at most; beyond, the one heard longest ago is forgotten.
+  static constexpr std::size_t most_peers = 4096;
+
+  /// @param target_batch Samples behind one step. Not zero.
+  /// @param self Reports of this peer that come back are ignored.
+  /// @param silent_after Older reports count for nothing.
+  progress_tracker(std::uint64_t target_batch, const peer_id& self,
+                   duration silent_after);
+
+  /// A report of another peer that arrived at `at`; replaces its last one
+  /// unless that one arrived later.
+  void hear(const progress_report& report, time_point at);
+
+  /// This peer's own state, as it would report it.
+  void update_self(const progress_report& report);
+
+  /// The peer has left: its samples are deducted at once.
+  void forget(const peer_id& peer);
+
+  /// Reports that are recent enough, of the same charter, by id.
+  std::vector<progress_report> fresh(time_point now) const;
+
+  /// Fresh trainers with this peer's step and state that can average.
+  std::vector<progress_report> companions(time_point now) const;
+
+  /// Fresh auxiliaries; they hold no state, so they go with any step.
+  std::vector<progress_report> auxiliaries(time_point now) const;
+
+  /// Fresh trainers with the best history, if that is strictly better than this
+  /// peer's: all hold the same state, any of them can be downloaded from. While
+  /// this peer is joining, every state is better than none.
+  std::vector<progress_report> ahead(time_point now) const;
+
+  /// Samples reported for the next step, own ones included.
+  std::uint64_t total_samples(time_point now) const;
+
+  /// The same, assuming that those who accumulate went on at their speed.
+  double estimated_samples(time_point now) const;
+
+  /// Of all that accumulate for the next step, own speed included.
+  double samples_per_second(time_point now) const;
+
+  /// Only reported samples count, since a group needs real ones.
+  bool target_reached(time_point now) const {
+    return total_samples(now) >= target_batch_;
+  }
+
+  /// Estimated; zero when enough samples are estimated, none when nobody
+  /// computes. At most `longest_estimate`.
+  std::optional<duration> time_to_target(time_point now) const;
+
+  /// How many samples this peer should compute before it asks again: its fair
+  /// part of what is missing, ceil(missing * own speed / total speed), at least
+  /// 1 and at most the target batch.
+  std::uint64_t my_quota(time_point now) const;
+
+  static constexpr duration longest_estimate = std::chrono::hours{24 * 365};
+
+private:
+  struct heard {
+    progress_report report;
+    time_point at;
+  };
+
+  bool counts(const heard& x, time_point now) const;
+  bool accompanies(const progress_report& x) const;
+  double speed_of(const progress_report& x) const;
+
+  std::uint64_t target_batch_;
+  peer_id id_;
+  duration silent_after_;
+  progress_report self_;
+  std::map<peer_id, heard> others_;
+};
+
+} // namespace potluck
