@@ -28,7 +28,8 @@ void conductor_state::init(conductor_actor::pointer self,
                            conductor_config config) {
   self_ = self;
   config_ = std::move(config);
-  tracker_.emplace(config_.self, settings().target_batch);
+  tracker_.emplace(settings().target_batch, config_.self,
+                   limits::report_max_age);
   order_seed_ = config_.order.shared
                   ? settings().seed
                   : own_order_seed(settings(), config_.self);
@@ -59,11 +60,14 @@ void conductor_state::enter(stage next) {
     formed_.reset();
     round_.reset();
     frozen_reported_ = false;
-    pump();
-    catch_up_if_behind();
   }
   tell_facts();
   announce(true);
+  if (next == stage::accumulating) {
+    catch_up_if_behind();
+    pump();
+    announce(false);
+  }
 }
 
 void conductor_state::announce(bool urgent) {
@@ -89,7 +93,7 @@ void conductor_state::announce(bool urgent) {
   own_.samples_per_second = samples_per_second_;
   own_.loss
     = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
-  tracker_->set_own(own_, self_->clock().now());
+  tracker_->update_self(own_);
   if (wired_.roster)
     self_->send(wired_.roster, own_report{own_, urgent});
 }
@@ -242,11 +246,9 @@ void conductor_state::lead_if_due() {
     order.roles.push_back(r.role);
   };
   for (auto& r : companions)
-    if (r.role == role::trainer)
-      invite(r);
-  for (auto& [id, r] : reports_)
-    if (r.role == role::auxiliary)
-      invite(r);
+    invite(r);
+  for (auto& r : tracker_->auxiliaries(now))
+    invite(r);
   // Asked only once: matchmaking answers with a freeze or a dissolution.
   stage_ = stage::frozen;
   group_ = {};
@@ -289,7 +291,8 @@ void conductor_state::on(const group_formed& x) {
                      {"group", short_name(x.contract.group)},
                      {"members", std::uint64_t{x.contract.members.size()}},
                      {"strategy", x.plan.strategy},
-                     {"predicted_seconds", x.plan.seconds},
+                     {"binding", x.plan.binding},
+                     {"predicted_seconds", x.plan.predicted_seconds},
                      {"digest", to_string(x.contract.plan)}}});
   if (is_trainer() && own_.samples > 0)
     self_->send(wired_.compute, lend_gradient{});
@@ -420,15 +423,19 @@ void conductor_state::catch_up_if_behind() {
   if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
     return;
   auto now = self_->clock().now();
-  auto donor = tracker_->ahead(now);
-  if (!donor || now < next_fetch_)
+  if (now < next_fetch_)
     return;
+  auto donors = tracker_->ahead(now);
+  if (donors.empty())
+    return;
+  // Joiners spread over the donors; a failed download tries the next one.
+  auto& donor = donors[fetches_++ % donors.size()];
   samples_before_fetch_ = own_.samples;
   stage_ = stage::fetching;
   tell_facts();
   announce(true);
   self_->send(wired_.state_keeper,
-              fetch_state{donor->id, own_.step, own_.state});
+              fetch_state{donor.id, own_.step, own_.state});
 }
 
 void conductor_state::on(const state_fetched& x) {

@@ -114,6 +114,7 @@ private:
 
   // Catching up.
   clock_time next_fetch_;
+  std::uint64_t fetches_ = 0;
   std::uint64_t samples_before_fetch_ = 0;
   std::optional<state_fetched> fetched_;
 

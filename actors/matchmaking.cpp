@@ -39,9 +39,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.gradient_values = x.gradient_values;
     s.chunk_values = config_.settings.chunk_values;
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
-    s.plan = [target = config_.settings.target_batch](const group_contract& c) {
-      return plan_digest(plan(collaboration_of(c, target)));
-    };
+    s.plan = [](const group_contract& c) { return plan_digest(c); };
     matchmaker_.emplace(std::move(s));
   }
   matchmaker_->hold(x.step, x.state);
@@ -144,9 +142,7 @@ void matchmaking_state::carry_out(const start_round& x) {
   patience_ = std::chrono::milliseconds{x.contract.patience_ms};
   self_->send(
     wired_.conductor,
-    group_formed{x.contract,
-                 plan(collaboration_of(x.contract,
-                                       config_.settings.target_batch))});
+    group_formed{x.contract, plan(collaboration_of(x.contract))});
 }
 
 void matchmaking_state::carry_out(const member_declined& x) {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "models/catalogue.hpp"
-#include "runtime/display/readable.hpp"
+#include "runtime/display/numbers.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "tools/potluck/commands.hpp"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/display/live_line.hpp"
-#include "runtime/display/readable.hpp"
+#include "runtime/display/numbers.hpp"
 
 namespace potluck::tools {
 
