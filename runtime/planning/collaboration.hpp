@@ -1,0 +1,33 @@
+/// What a planner knows of the peers that average together: plain figures.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "messages/matchmaking.hpp"
+
+namespace potluck {
+
+struct planned_peer {
+  peer_id id;
+  bool computes = true;          ///< Has a gradient to send.
+  bool holds_model = true;       ///< Needs the means.
+  bool listens = true;           ///< Others can connect to it; else it averages
+                                 ///< nothing for them.
+  double samples_per_second = 0; ///< 0: unknown.
+  double upload_bytes_per_second = 0;   ///< 0: unknown.
+  double download_bytes_per_second = 0; ///< 0: unknown.
+};
+
+struct collaboration {
+  std::vector<planned_peer> peers;  ///< In the order of the contract.
+  std::uint64_t target_batch = 0;   ///< Samples behind one step.
+  std::uint64_t gradient_bytes = 0; ///< On the wire.
+  std::uint32_t chunks = 1;         ///< Equal parts that are averaged whole.
+};
+
+/// The members of a contract as planners see them. Throws std::invalid_argument
+/// when the contract has no values or no chunks.
+collaboration collaboration_of(const group_contract& contract);
+
+} // namespace potluck

@@ -1,0 +1,47 @@
+/// From the figures of a collaboration to who averages how much.
+///
+/// Every member plans for itself from the same contract and compares digests,
+/// so a planner must be a pure function: the same input, the same chunks, on
+/// every machine.
+#pragma once
+
+#include "runtime/planning/collaboration.hpp"
+#include "runtime/planning/share_plan.hpp"
+
+namespace potluck {
+
+class planner {
+public:
+  virtual ~planner() = default;
+
+  /// Throws std::invalid_argument when there are no peers or no chunks; any
+  /// other input gives a plan.
+  virtual share_plan plan(const collaboration& input) const = 0;
+};
+
+/// Peers reach each other directly and every chunk is averaged in one place:
+/// then the fastest exchange is a linear program in the shares alone (README).
+/// It takes who computes as given.
+class share_planner : public planner {
+public:
+  /// Bandwidths beyond these are not believed, in bytes per second.
+  static constexpr double slowest_line = 1e3;
+  static constexpr double fastest_line = 1e11;
+  /// What an exchange is planned with while nobody has measured anything.
+  static constexpr double unmeasured_line = 1.25e6;
+
+  share_plan plan(const collaboration& input) const override;
+};
+
+/// Seconds that an exchange with these shares takes when bandwidth alone limits
+/// it, by `share_planner`'s reading of the figures.
+double exchange_seconds(const collaboration& input,
+                        const std::vector<double>& shares);
+
+/// The plan that this version of Potluck uses.
+share_plan plan(const collaboration& input);
+
+/// Its digest for a contract, as `matchmaker_settings::plan` wants it.
+digest plan_digest(const group_contract& contract);
+
+} // namespace potluck

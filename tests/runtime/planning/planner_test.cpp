@@ -1,0 +1,265 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include "runtime/planning/planner.hpp"
+
+using namespace potluck;
+
+namespace {
+
+peer_id peer(std::size_t i) {
+  peer_id x;
+  x.bytes[0] = static_cast<std::uint8_t>(i + 1);
+  return x;
+}
+
+planned_peer trainer(double upload, double download) {
+  planned_peer x;
+  x.upload_bytes_per_second = upload;
+  x.download_bytes_per_second = download;
+  return x;
+}
+
+planned_peer auxiliary(double upload, double download) {
+  auto x = trainer(upload, download);
+  x.computes = false;
+  x.holds_model = false;
+  return x;
+}
+
+collaboration of(std::vector<planned_peer> peers,
+                 std::uint32_t chunks = 100000) {
+  collaboration result;
+  result.peers = std::move(peers);
+  for (std::size_t i = 0; i < result.peers.size(); ++i)
+    result.peers[i].id = peer(i);
+  result.gradient_bytes = 100000000;
+  result.chunks = chunks;
+  return result;
+}
+
+std::vector<planned_peer> times(std::size_t n, planned_peer x) {
+  return std::vector<planned_peer>(n, x);
+}
+
+/// The least time by bisection, from the formulas of the README and without a
+/// linear program: in time T a peer can average any share between two bounds.
+double least_seconds(const collaboration& x) {
+  double computing = 0;
+  double holding = 0;
+  for (const auto& p : x.peers) {
+    computing += p.computes;
+    holding += p.holds_model;
+  }
+  auto bytes = static_cast<double>(x.gradient_bytes);
+  auto fits = [&](double time) {
+    double least = 0;
+    double most = 0;
+    for (const auto& p : x.peers) {
+      double low = 0;
+      double high = p.listens ? 1 : 0;
+      auto bound = [&](double fixed, double slope, double speed) {
+        double room = time * speed / bytes - fixed;
+        if (slope > 0)
+          high = std::min(high, room / slope);
+        else if (slope < 0)
+          low = std::max(low, room / slope);
+        else if (room < 0)
+          high = -1;
+      };
+      double c = p.computes;
+      double m = p.holds_model;
+      bound(c, holding - m - c, p.upload_bytes_per_second);
+      bound(m, computing - c - m, p.download_bytes_per_second);
+      if (high < low)
+        return false;
+      least += low;
+      most += high;
+    }
+    return least <= 1 && most >= 1;
+  };
+  double low = 0;
+  double high = 1e12;
+  for (int i = 0; i < 200; ++i) {
+    double middle = (low + high) / 2;
+    (fits(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+} // namespace
+
+TEST_CASE("equal peers share equally: all-reduce") {
+  for (std::size_t n = 1; n <= 24; ++n) {
+    auto input = of(times(n, trainer(1e6, 2e6)));
+    auto x = plan(input);
+    CAPTURE(n);
+    CHECK(x.strategy == "all-reduce");
+    auto ends = std::minmax_element(x.chunks.begin(), x.chunks.end());
+    CHECK(*ends.second - *ends.first <= 1);
+  }
+}
+
+TEST_CASE("one peer far faster than the rest is a parameter server") {
+  auto peers = times(16, trainer(25e6, 25e6));
+  peers.push_back(trainer(1e11, 1e11));
+  auto x = plan(of(peers, 100));
+  CHECK(x.shares.back() > 0.9);
+  auto alone = plan(of(peers, 1));
+  CHECK(alone.chunks.back() == 1);
+  CHECK(alone.strategy == "parameter server");
+}
+
+TEST_CASE("fast auxiliaries take the averaging over: byteps") {
+  auto peers = times(4, trainer(1e6, 1e6));
+  for (const auto& x : times(4, auxiliary(1e10, 1e10)))
+    peers.push_back(x);
+  auto x = plan(of(peers, 8));
+  CHECK(x.strategy == "byteps");
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(x.chunks[i] == 0);
+}
+
+TEST_CASE("the published networks take as long as the model of them says") {
+  // 8 x 1 Gb/s, 16 x 0.2 Gb/s, both together, 16 x 0.2 and one of 2.5 Gb/s;
+  // full duplex is shared in the model, so each direction has half of a line.
+  auto seconds = [](std::vector<planned_peer> peers) {
+    return plan(of(std::move(peers))).predicted_seconds;
+  };
+  auto fast = times(8, trainer(125e6, 125e6));
+  auto slow = times(16, trainer(25e6, 25e6));
+  auto both = fast;
+  both.insert(both.end(), slow.begin(), slow.end());
+  auto server = slow;
+  server.push_back(trainer(312.5e6, 312.5e6));
+  auto all_reduce = [](std::size_t n, double speed) {
+    double peers = static_cast<double>(n);
+    return (1 + (peers - 2) / peers) * 1e8 / speed;
+  };
+  CHECK(seconds(fast) == doctest::Approx(all_reduce(8, 125e6)).epsilon(1e-3));
+  CHECK(seconds(slow) == doctest::Approx(all_reduce(16, 25e6)).epsilon(1e-3));
+  CHECK(seconds(both) < 0.6 * all_reduce(24, 25e6));
+  CHECK(seconds(server) < 0.65 * all_reduce(17, 25e6));
+}
+
+TEST_CASE("no shares are faster than the plan's") {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    std::uniform_real_distribution<double> exponent{3.5, 9.0};
+    auto speed = [&] {
+      return std::round(std::pow(10.0, exponent(random)) / 1e3) * 1e3;
+    };
+    std::vector<planned_peer> peers;
+    std::size_t n = 1 + random() % 20;
+    for (std::size_t i = 0; i < n; ++i) {
+      bool trains = i == 0 || random() % 3 != 0;
+      auto x = trains ? trainer(speed(), speed()) : auxiliary(speed(), speed());
+      x.computes = trains && (i == 0 || random() % 5 != 0);
+      x.listens = i == 0 || random() % 5 != 0;
+      peers.push_back(x);
+    }
+    auto input = of(peers, 4000000000u);
+    auto x = plan(input);
+    double best = least_seconds(input);
+    CHECK(x.predicted_seconds >= best * (1 - 1e-6) - 1e-9);
+    CHECK(x.predicted_seconds <= best * (1 + 1e-3) + 1e-9);
+    CHECK(x.binding.find("solver") == std::string::npos);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += x.chunks[i];
+      if (!peers[i].listens)
+        CHECK(x.chunks[i] == 0);
+    }
+    CHECK(sum == input.chunks);
+    CHECK(std::accumulate(x.shares.begin(), x.shares.end(), 0.0)
+          == doctest::Approx(1));
+    auto again = plan(input);
+    CHECK(again.chunks == x.chunks);
+    CHECK(plan_digest(again) == plan_digest(x));
+  }
+}
+
+TEST_CASE("figures that cannot be true still give a plan") {
+  std::vector<double> odd{0,
+                          -1,
+                          1e-300,
+                          1e300,
+                          std::numeric_limits<double>::quiet_NaN(),
+                          std::numeric_limits<double>::infinity(),
+                          1e6};
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    std::vector<planned_peer> peers;
+    std::size_t n = 1 + random() % 12;
+    for (std::size_t i = 0; i < n; ++i) {
+      auto x = trainer(odd[random() % odd.size()], odd[random() % odd.size()]);
+      x.computes = random() % 2;
+      x.holds_model = random() % 2;
+      x.listens = random() % 2;
+      peers.push_back(x);
+    }
+    auto input = of(peers, static_cast<std::uint32_t>(1 + random() % 1000));
+    auto x = plan(input);
+    CHECK(std::accumulate(x.chunks.begin(), x.chunks.end(), 0u)
+          == input.chunks);
+    CHECK(std::isfinite(x.predicted_seconds));
+    CHECK_FALSE(x.binding.empty());
+  }
+  CHECK_THROWS_AS(plan(of({})), std::invalid_argument);
+}
+
+TEST_CASE("an unknown bandwidth counts as the median of the known ones") {
+  auto known = plan(of({trainer(1e6, 1e6), trainer(3e6, 3e6), trainer(9e6, 9e6),
+                        trainer(3e6, 3e6)}));
+  auto unknown = plan(of({trainer(1e6, 1e6), trainer(3e6, 3e6),
+                          trainer(9e6, 9e6), trainer(0, 0)}));
+  CHECK(known.chunks == unknown.chunks);
+  auto nothing = plan(of(times(3, trainer(0, 0))));
+  CHECK(nothing.strategy == "all-reduce");
+}
+
+TEST_CASE("chunks follow weights by largest remainder, ties by order") {
+  using counts = std::vector<std::uint32_t>;
+  CHECK(whole_chunks({1, 1, 1}, 4) == counts{2, 1, 1});
+  CHECK(whole_chunks({1, 2, 1}, 1) == counts{0, 1, 0});
+  CHECK(whole_chunks({0, 0}, 3) == counts{2, 1});
+  CHECK(whole_chunks({std::numeric_limits<double>::quiet_NaN(), -1, 2}, 3)
+        == counts{0, 0, 3});
+  CHECK(whole_chunks({0.5, 0.25, 0.25}, 0) == counts{0, 0, 0});
+  CHECK_THROWS_AS(whole_chunks({}, 3), std::invalid_argument);
+}
+
+TEST_CASE("a contract gives the planner its members as they are") {
+  group_contract contract;
+  contract.gradient_values = 1000;
+  contract.chunk_values = 300;
+  contract.members.resize(3);
+  contract.members[0].who = {peer(0), {"a", 1}};
+  contract.members[0].samples = 4;
+  contract.members[0].upload_bytes_per_second = 5e6;
+  contract.members[1].who = {peer(1), {"b", 0}};
+  contract.members[2].who = {peer(2), {"c", 1}};
+  contract.members[2].role = role::auxiliary;
+  auto x = collaboration_of(contract);
+  CHECK(x.chunks == 4);
+  CHECK(x.gradient_bytes == 4000);
+  CHECK(x.target_batch == 4);
+  CHECK(x.peers[0].computes);
+  CHECK(x.peers[0].upload_bytes_per_second == 5e6);
+  CHECK_FALSE(x.peers[1].computes);
+  CHECK(x.peers[1].holds_model);
+  CHECK_FALSE(x.peers[1].listens);
+  CHECK_FALSE(x.peers[2].holds_model);
+  CHECK(plan_digest(contract) == plan_digest(plan(x)));
+  contract.members[0].upload_bytes_per_second = 5e9;
+  contract.members[2].upload_bytes_per_second = 5e3;
+  CHECK(plan_digest(contract) != plan_digest(plan(x)));
+}
