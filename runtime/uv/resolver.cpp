@@ -45,7 +45,7 @@ resolution::resolution(uv_loop_t* loop, const address& where, answer done)
     uv_freeaddrinfo(list);
     (*self)->pending = false;
     if (auto call = std::move((*self)->done))
-      call(std::move(addresses), uv_strerror(status));
+      call(std::move(addresses), status == 0 ? "" : uv_strerror(status));
   };
   auto error
       = uv_getaddrinfo(loop, &state_->request, answered, where.host.c_str(),
