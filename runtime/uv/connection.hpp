@@ -1,0 +1,103 @@
+/// One TCP connection: frames out of a queue, frames in with credit, an end.
+///
+/// Lives on the loop's thread. States and what leads from one to the next:
+///
+///     connecting --dialled--> open --close()--> draining
+///     any --error, other side closed, close() without linger--> ended
+///     draining --other side closed, linger is over--> ended
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/uv/dialer.hpp"
+#include "runtime/uv/frame_reader.hpp"
+#include "runtime/uv/handles.hpp"
+#include "runtime/uv/read_credit.hpp"
+#include "runtime/uv/uv_transport.hpp"
+
+namespace potluck {
+
+/// What a connection needs of the transport that it belongs to.
+class connection_hub {
+public:
+  virtual ~connection_hub() = default;
+  virtual uv_loop_t* loop() = 0;
+  virtual const uv_transport_options& options() const = 0;
+  /// `staging_bytes` bytes, for one read at a time of all connections: a read
+  /// is cut into frames before the next one begins.
+  virtual std::uint8_t* staging() = 0;
+  virtual void count_sent(std::size_t bytes) = 0;
+  virtual void count_received(std::size_t bytes) = 0;
+  /// From any thread: calls `connection::resume` on the loop's thread.
+  virtual std::function<void()> resumer(connection_id id) = 0;
+  virtual void connected(connection_id id, const address& remote) = 0;
+  virtual void received(connection_id id, incoming_frame frame) = 0;
+  /// Destroys the connection: nothing of it may be touched afterwards.
+  virtual void ended(connection_id id, std::string reason) = 0;
+};
+
+constexpr std::size_t staging_bytes = 64 * 1024;
+
+class connection {
+public:
+  connection(connection_id id, connection_hub& hub);
+  ~connection();
+
+  /// Only one of these two, once. Each may end the connection before it
+  /// returns.
+  void dial(const address& where);
+  void open(tcp_socket socket);
+
+  /// Queues a frame; `flush` writes. May end the connection.
+  void enqueue(outgoing_frame frame);
+  void flush();
+
+  /// Sends what is queued, at most so long, then ends the connection.
+  void close(std::chrono::milliseconds linger);
+
+  /// Reads on, when it had paused.
+  void resume();
+
+private:
+  enum class state { connecting, open, draining };
+
+  // Writing.
+  void append_buffers(const queued_frame& x);
+  void written(int status);
+  void release(std::size_t frames);
+
+  // Reading.
+  void start_reading();
+  uv_buf_t read_buffer();
+  void read(ssize_t size, const uv_buf_t& into);
+  bool cut(const std::uint8_t* data, std::size_t size);
+  void deliver();
+
+  void shut_down();
+  void end(std::string reason);
+
+  const connection_id id_;
+  connection_hub& hub_;
+  state state_ = state::connecting;
+  std::unique_ptr<dialer> dialer_;
+  tcp_socket socket_;
+  std::optional<timer> linger_;
+
+  std::deque<queued_frame> queue_;
+  std::size_t queued_bytes_ = 0;
+  std::size_t in_flight_ = 0; ///< Frames at the queue's front; 0: none.
+  std::vector<uv_buf_t> buffers_;
+
+  frame_reader reader_{staging_bytes};
+  std::shared_ptr<read_credit> credit_;
+  bool paused_ = false;
+};
+
+/// The socket's other end; nothing when it is gone already.
+std::optional<address> remote_of(const tcp_handle& socket);
+
+} // namespace potluck

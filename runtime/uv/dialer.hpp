@@ -1,0 +1,44 @@
+/// Connects to a host: looks it up, then tries its addresses one after the
+/// other.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "runtime/uv/handles.hpp"
+#include "runtime/uv/resolver.hpp"
+
+namespace potluck {
+
+class dialer {
+public:
+  /// The connected socket, without an owner; or null and why.
+  using answer = std::function<void(tcp_socket, const std::string& failure)>;
+
+  dialer(uv_loop_t* loop, address where, std::chrono::milliseconds timeout,
+         answer done);
+
+  /// Calls `done` once, perhaps before it returns, unless destroyed before. The
+  /// call may destroy this object.
+  void start();
+
+private:
+  void try_next();
+  void connected(int status);
+  void fail(const std::string& why);
+
+  uv_loop_t* loop_;
+  address where_;
+  std::chrono::milliseconds timeout_;
+  answer done_;
+  std::optional<timer> deadline_;
+  std::unique_ptr<resolution> resolution_;
+  std::vector<sockaddr_storage> addresses_;
+  std::size_t next_ = 0;
+  std::string last_error_;
+  tcp_socket socket_;
+};
+
+} // namespace potluck

@@ -1,0 +1,87 @@
+/// Cuts a byte stream into frames, fed bytes or read into. Does no I/O.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "messages/framing.hpp"
+
+namespace potluck {
+
+/// Alignment of a body: a cache line, and any vector register.
+constexpr std::align_val_t body_alignment{64};
+
+struct aligned_delete {
+  void operator()(std::uint8_t* x) const {
+    operator delete[](x, body_alignment);
+  }
+};
+using aligned_buffer = std::unique_ptr<std::uint8_t[], aligned_delete>;
+
+class frame_reader {
+public:
+  struct frame {
+    std::vector<std::uint8_t> head;
+    aligned_buffer body; ///< Null when `body_size` is zero.
+    std::size_t body_size = 0;
+  };
+
+  /// Room to read the stream's next bytes into.
+  struct window {
+    std::uint8_t* data = nullptr;
+    std::size_t size = 0;
+  };
+
+  /// @param direct_bytes Bodies of at least so much are bulky: what of them has
+  /// not been fed yet is read into directly.
+  explicit frame_reader(std::size_t direct_bytes = 64 * 1024);
+
+  /// The rest of a bulky body; empty when the next bytes are better fed.
+  window direct();
+
+  /// The stream's next `size` bytes have been read into `direct()`.
+  void filled(std::size_t size);
+
+  /// Takes bytes up to the end of the frame in progress and says how many; less
+  /// than `size` only when a frame is complete. Nothing when the bytes are no
+  /// frame: the reader is of no use then. Precondition: not `complete()`.
+  std::optional<std::size_t> feed(const std::uint8_t* data, std::size_t size);
+
+  bool complete() const {
+    return state_ == state::complete;
+  }
+
+  /// Precondition: `complete()`. The next frame begins.
+  frame take();
+
+  /// True when no byte of a further frame has come.
+  bool between_frames() const {
+    return state_ == state::preamble && done_ == 0;
+  }
+
+  /// True when the latest body was bulky: then so is, probably, the next, and
+  /// little should be fed at a time.
+  bool bulky() const {
+    return bulky_;
+  }
+
+private:
+  enum class state { preamble, head, body, complete };
+
+  bool enter_frame();
+  void advance(std::size_t size);
+
+  std::size_t direct_bytes_;
+  state state_ = state::preamble;
+  std::size_t done_ = 0; ///< Bytes of the present piece.
+  std::array<std::uint8_t, preamble_bytes> preamble_{};
+  frame frame_;
+  bool bulky_ = false;
+};
+
+} // namespace potluck

@@ -1,0 +1,69 @@
+/// libuv's handles with owners. A handle must live until its close call-back,
+/// which may be after its owner: so each lies on the heap, closing is the
+/// owner's destructor, and the call-back frees it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <uv.h>
+
+#include "messages/framing.hpp"
+#include "runtime/ports/transport.hpp"
+
+namespace potluck {
+
+/// A frame on its way out, with the preamble that goes before it.
+struct queued_frame {
+  std::array<std::uint8_t, preamble_bytes> preamble;
+  outgoing_frame frame;
+
+  std::size_t size() const {
+    return preamble.size() + frame.head.size() + frame.body.size;
+  }
+};
+
+/// A TCP socket with the requests that it may have under way. libuv touches
+/// them until the close call-back.
+struct tcp_handle {
+  uv_tcp_t tcp{};
+  uv_connect_t connecting{};
+  uv_write_t writing{};
+  uv_shutdown_t ending{};
+  /// Whoever set the call-backs; null while closing, and then they do nothing.
+  void* owner = nullptr;
+  /// What the last write referred to, when it was under way at the close.
+  std::deque<queued_frame> unsent;
+
+  uv_stream_t* stream() {
+    return reinterpret_cast<uv_stream_t*>(&tcp);
+  }
+};
+
+struct tcp_closer {
+  void operator()(tcp_handle* x) const;
+};
+using tcp_socket = std::unique_ptr<tcp_handle, tcp_closer>;
+
+tcp_socket make_tcp_socket(uv_loop_t* loop, void* owner);
+
+/// Calls back once. Destruction cancels.
+class timer {
+public:
+  timer(uv_loop_t* loop, std::chrono::milliseconds delay,
+        std::function<void()> fired);
+  ~timer();
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+
+private:
+  struct handle {
+    uv_timer_t timer{};
+    std::function<void()> fired;
+  };
+  handle* handle_;
+};
+
+} // namespace potluck

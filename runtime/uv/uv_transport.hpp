@@ -1,0 +1,37 @@
+/// The transport port over libuv: TCP connections served by one thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+#include "runtime/ports/transport.hpp"
+
+namespace potluck {
+
+struct uv_transport_options {
+  /// Connections at a time, both directions together. Further ones that come in
+  /// are closed at once; further dials fail.
+  std::size_t max_connections = 1024;
+  /// Bytes of received frames that a connection's consumers may hold before the
+  /// connection is no longer read. Reading goes on at half of it.
+  std::size_t high_mark_bytes = std::size_t{32} << 20;
+  /// Bytes waiting to be sent before the other side counts as not reading, and
+  /// the connection is closed.
+  std::size_t max_queued_bytes = std::size_t{512} << 20;
+  /// For the whole dial: looking the name up and trying all its addresses.
+  std::chrono::milliseconds dial_timeout{5000};
+};
+
+/// A stopped transport whose thread begins with `start`. Destruction stops it;
+/// neither `stop` nor destruction may happen on its own thread, that is, inside
+/// a call-back of the listener, nor may `listen`, which waits for that thread.
+/// All three throw `std::logic_error` or end the program then.
+///
+/// `send` throws `std::invalid_argument` when head or body exceed the limits of
+/// messages/framing.hpp. What is sent on an unknown or closed connection is
+/// dropped. Frames that are delivered carry an owner even when their body is
+/// empty: the head counts as held, too.
+std::unique_ptr<transport> make_uv_transport(uv_transport_options options = {});
+
+} // namespace potluck
