@@ -331,7 +331,8 @@ TEST_CASE("a wrong type in the file is refused, which CAF would ignore") {
         == " line 2: 'target-batch' wants a whole number, as in "
            "target-batch=1, not \"many\".\n");
   CHECK(contains(ini_file{"target-batch=1.5\n"}.mistake(), "whole number"));
-  CHECK(contains(ini_file{"model=7\n"}.mistake(), "wants text"));
+  CHECK(contains(ini_file{"model=[7]\n"}.mistake(), "wants text"));
+  CHECK(contains(ini_file{"model=7s\n"}.mistake(), "wants text"));
   CHECK(contains(ini_file{"model='albert'\n"}.mistake(),
                  "as in model=\"words\", not 'albert'"));
   CHECK(contains(ini_file{"initial-peer=[1]\n"}.mistake(), "list of texts"));
@@ -341,6 +342,13 @@ TEST_CASE("a wrong type in the file is refused, which CAF would ignore") {
                  " line 3: 'target-batch'"));
   CHECK(contains(ini_file{"[scheduler]\nmax-threads=\"two\"\n"}.mistake(),
                  " line 2: 'max-threads' of [scheduler] wants a uint64"));
+}
+
+TEST_CASE("text that looks like a number needs no quotes") {
+  for (std::string word : {"7", "-0.00176", "1e-3", "true", "007"}) {
+    ini_file file{"model = " + word + " ; as it stands\n"};
+    CHECK(file.with().parsed.config.text("model") == word);
+  }
 }
 
 TEST_CASE("an unknown key or section of the file is refused") {

@@ -72,13 +72,19 @@ std::string hint_for(const std::string& line) {
   return "a line is name=value, [section], or a comment after ';'";
 }
 
-/// The number behind `=` in a line; nothing if that is not just a number.
-std::optional<double> number_in(const std::string& line) {
-  static const std::regex shape{"^[^=]*=\\s*\\+?([^\\s;]+)\\s*(;.*)?$"};
+/// What stands behind `=` in a line, if it is one bare word: `7`, not `"7"`.
+std::optional<std::string> bare_word_in(const std::string& line) {
+  static const std::regex shape{"^[^=]*=\\s*([^\\s;\"'\\[{]+)\\s*(;.*)?$"};
   std::smatch match;
   if (!std::regex_match(line, match, shape))
     return std::nullopt;
-  auto digits = match[1].str();
+  return match[1].str();
+}
+
+/// The whole of `digits` as a number.
+std::optional<double> exact_number(std::string digits) {
+  if (digits[0] == '+')
+    digits.erase(0, 1);
   double number = 0;
   auto end = digits.data() + digits.size();
   auto [stop, error] = std::from_chars(digits.data(), end, number);
@@ -257,11 +263,24 @@ complaint command_line::accept_key(const option_spec& option,
                                    const caf::config_value& x,
                                    const std::string& section) {
   auto where = place(section, option.name);
+  // As the user wrote it: CAF's reader of numbers is off by a few units in the
+  // last place, and peers that were told the same number in the file and on
+  // the command line would not agree on it.
+  std::optional<std::string> written;
+  if (auto hit = lines_.find(section + "." + option.name); hit != lines_.end())
+    written = bare_word_in(file_lines_[hit->second - 1]);
   auto fitting = x;
   auto fits = false;
   switch (option.kind) {
     case option_kind::text:
       fits = caf::holds_alternative<std::string>(x);
+      if (written
+          && (caf::holds_alternative<std::int64_t>(x)
+              || caf::holds_alternative<double>(x)
+              || caf::holds_alternative<bool>(x))) {
+        fitting = caf::config_value{*written};
+        fits = true;
+      }
       break;
     case option_kind::list:
       if (caf::holds_alternative<std::string>(x))
@@ -278,12 +297,8 @@ complaint command_line::accept_key(const option_spec& option,
       if (auto whole = caf::get_if<std::int64_t>(&x))
         fitting = caf::config_value{static_cast<double>(*whole)};
       fits = caf::holds_alternative<double>(fitting);
-      // CAF's own reader is off by a few units in the last place, and peers
-      // that were told the same number in the file and on the command line
-      // would not agree on it.
-      if (auto hit = lines_.find(section + "." + option.name);
-          fits && hit != lines_.end())
-        if (auto exact = number_in(file_lines_[hit->second - 1]))
+      if (fits && written)
+        if (auto exact = exact_number(*written))
           fitting = caf::config_value{*exact};
       break;
     case option_kind::flag:
