@@ -331,7 +331,7 @@ void averager_state::arm() {
 }
 
 void averager_state::on(const deadline_passed& x) {
-  if (!round_ || round_->over || x.number != deadline_)
+  if (!round_ || !round_->agreement.waiting() || x.number != deadline_)
     return;
   auto& r = *round_;
   auto quiet = self_->clock().now() - r.last_news;
@@ -339,7 +339,7 @@ void averager_state::on(const deadline_passed& x) {
     r.last_news = self_->clock().now();
     carry_out(r.agreement.expired());
   }
-  if (round_ && !round_->over)
+  if (round_->agreement.waiting())
     arm();
 }
 

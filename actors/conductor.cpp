@@ -177,9 +177,10 @@ std::optional<batch_request> conductor_state::next_batch() const {
       std::min<std::uint64_t>(config_.micro_batch, part - own_.samples));
     return request;
   }
-  auto quota = tracker_->my_quota(self_->clock().now());
-  if (quota == 0)
-    return std::nullopt;
+  auto now = self_->clock().now();
+  if (tracker_->target_reached(now))
+    return std::nullopt; // The group is about to form: more would overshoot.
+  auto quota = tracker_->my_quota(now);
   request.first_sample = next_sample_;
   request.samples = static_cast<std::uint32_t>(
     std::min<std::uint64_t>(config_.micro_batch, quota));
@@ -217,9 +218,10 @@ void conductor_state::on(const batch_done& x) {
     report_frozen();
     return;
   }
+  tracker_->update_self(own_);
+  lead_if_due();
   pump();
   announce(true);
-  lead_if_due();
 }
 
 // ---- groups ----------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "actors/router.hpp"
 
 #include "actors/behavior.hpp"
+#include "messages/limits.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -81,8 +82,10 @@ void router_state::read(const peer_id& from, const store_records& x) {
 }
 
 void router_state::read(const peer_id& from, const find_records& x) {
-  reply(from, records_found{x.token,
-                            store_.find(x.key, self_->clock().now()),
+  auto records = store_.find(x.key, self_->clock().now());
+  if (records.size() > max_records)
+    records.resize(max_records);
+  reply(from, records_found{x.token, std::move(records),
                             table_->closest(x.key, bucket_size)});
 }
 

@@ -56,7 +56,8 @@ struct round_prepared {
 /// answered epoch e ignores everything of lower epochs.
 struct round_settle {
   group_id group;
-  std::uint32_t epoch = 0; ///< Index of the acting leader in the contract.
+  /// Modulo the number of members: the acting leader's index in the contract.
+  std::uint32_t epoch = 0;
 };
 
 struct round_standing {

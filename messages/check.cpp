@@ -31,6 +31,7 @@ public:
       text(s.name, max_setting_name_bytes, "a setting's name");
       text(s.value, max_setting_value_bytes, "a setting's value");
     }
+    host(x.seen_host);
   }
   void operator()(const refusal& x) {
     must(!x.sentence.empty(), "the refusal gives no reason");
@@ -78,7 +79,7 @@ public:
     must(!x.id.empty(), "the reporter's id is missing");
     where(x.where);
     known(x.role);
-    must(x.phase <= phase::finished, "the phase is unknown");
+    must(x.phase <= phase::founding, "the phase is unknown");
     must(x.step <= max_step, "the step is too large");
     must(x.history_samples <= max_history_samples, "the history is too long");
     must(x.samples <= max_samples, "there are too many samples");
@@ -149,11 +150,11 @@ public:
   }
   void operator()(const round_settle& x) {
     group(x.group);
-    must(x.epoch < max_members, "the epoch is too large");
+    must(x.epoch < max_epochs, "the epoch is too large");
   }
   void operator()(const round_standing& x) {
     group(x.group);
-    must(x.epoch < max_members, "the epoch is too large");
+    must(x.epoch < max_epochs, "the epoch is too large");
     must(x.standing <= standing::spectator, "the standing is unknown");
     bool holds_mean
         = x.standing == standing::prepared || x.standing == standing::committed;
@@ -162,7 +163,7 @@ public:
   }
   void operator()(const round_verdict& x) {
     group(x.group);
-    must(x.epoch < max_members, "the epoch is too large");
+    must(x.epoch < max_epochs, "the epoch is too large");
     must(x.mean.empty() != x.commit,
          "the mean's digest does not fit the verdict");
   }
@@ -206,11 +207,14 @@ private:
   void group(const group_id& x) {
     must(!x.empty(), "the group's id is missing");
   }
-  void where(const address& x) {
-    must(x.host.size() <= max_host_bytes, "a host is too long");
-    must(std::all_of(x.host.begin(), x.host.end(),
+  void host(const std::string& x) {
+    must(x.size() <= max_host_bytes, "a host is too long");
+    must(std::all_of(x.begin(), x.end(),
                      [](char c) { return c > 0x20 && c < 0x7f; }),
          "a host is not printable ASCII");
+  }
+  void where(const address& x) {
+    host(x.host);
   }
   void contact_of(const contact& x) {
     must(!x.id.empty(), "a contact's id is missing");

@@ -85,6 +85,7 @@ hello read(const wire::Hello& x) {
   out.listen_port = x.listen_port();
   take(out.charter, x.charter());
   take(out.settings, x.settings());
+  take(out.seen_host, x.seen_host());
   return out;
 }
 

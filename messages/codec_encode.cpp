@@ -83,9 +83,11 @@ auto put(builder& b, const std::vector<T>& xs) {
 auto write(builder& b, const hello& x) {
   auto run = put(b, x.run);
   auto settings = put(b, x.settings);
+  auto seen_host = put(b, x.seen_host);
   return wire::CreateHello(b, x.version, raw<wire::PeerId>(x.id),
                            wire::Role(x.role), run, x.listen_port,
-                           raw_or_none<wire::Digest>(x.charter), settings);
+                           raw_or_none<wire::Digest>(x.charter), settings,
+                           seen_host);
 }
 
 auto write(builder& b, const refusal& x) {

@@ -12,7 +12,7 @@ namespace potluck {
 /// Bytes of a sentence or reason: a few lines of a terminal.
 constexpr std::size_t max_sentence_bytes = 1000;
 /// Bytes of a host: the longest name that DNS allows is 253.
-constexpr std::size_t max_host_bytes = 255;
+constexpr std::size_t max_host_bytes = 253;
 /// Bytes of a run's name: a file name, since logs are named after it.
 constexpr std::size_t max_run_bytes = 255;
 /// A charter has some 25 settings; room to grow.
@@ -25,12 +25,15 @@ constexpr std::size_t max_contacts = 20;
 /// Records of one frame, and of one key in an answer: a peer's worth each in
 /// the largest group.
 constexpr std::size_t max_records = 256;
-constexpr std::size_t max_subkey_bytes = 64;          ///< Two ids.
+constexpr std::size_t max_subkey_bytes = 128; ///< An id, or an expert's uid.
 constexpr std::size_t max_record_value_bytes = 65536; ///< A report is 300.
 
 /// Members of a group: planning is quadratic, and a round is as slow as its
 /// slowest member.
 constexpr std::size_t max_members = 256;
+/// Epochs of a round: a leader that settles again counts on by the number of
+/// members, each time after the patience, so this is days.
+constexpr std::uint32_t max_epochs = 1u << 16;
 /// Steps of a run: a thousand a second for 34 years.
 constexpr std::uint64_t max_step = std::uint64_t{1} << 40;
 /// Samples of one peer in one step. `max_members` of them stay below 2^48,
@@ -53,6 +56,6 @@ constexpr std::uint64_t max_chunks = std::uint64_t{1} << 24;
 constexpr std::uint32_t max_patience_ms = 3600u * 1000u;
 
 constexpr std::uint64_t max_state_bytes = std::uint64_t{1} << 40;
-constexpr std::size_t max_recent_digests = 1024; ///< 16 KiB.
+constexpr std::size_t max_recent_digests = 64; ///< 1 KiB.
 
 } // namespace potluck

@@ -5,11 +5,9 @@
 #include <cstddef>
 
 #include "messages/contact.hpp"
+#include "messages/limits.hpp"
 
 namespace potluck {
-
-/// Longest host that is kept: DNS allows no name above 253 bytes.
-constexpr std::size_t max_host_bytes = 253;
 
 /// True when `x` names an endpoint that could be dialled.
 inline bool dialable(const address& x) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/limits.hpp"
 #include "messages/routing.hpp"
 #include "runtime/clock.hpp"
 
@@ -25,8 +26,6 @@ constexpr duration max_record_life = std::chrono::minutes{10};
 /// Longest value: a progress report takes 200 to 400 bytes; room to grow
 /// tenfold.
 constexpr std::size_t max_value_bytes = 4096;
-/// Longest sub-key: a peer's id takes 32 bytes, an expert's uid about as many.
-constexpr std::size_t max_subkey_bytes = 128;
 /// What a record is charged beyond its sub-key and value: its key and the
 /// containers around it, in memory as well as on the wire.
 constexpr std::size_t record_overhead_bytes = 128;

@@ -13,14 +13,13 @@
 
 #include "messages/expected.hpp"
 #include "messages/ids.hpp"
+#include "messages/limits.hpp"
 #include "messages/message.hpp"
 #include "messages/state.hpp"
 #include "runtime/state/model_layout.hpp"
 
 namespace potluck {
 
-/// Digests of earlier steps that a state remembers and a manifest carries.
-constexpr std::size_t max_recent_digests = 64;
 constexpr std::size_t state_header_bytes = 64;
 /// 16 G values: keeps arithmetic on sizes far from overflow.
 constexpr std::uint64_t max_state_values = std::uint64_t{1} << 34;

@@ -239,9 +239,9 @@ TEST_CASE("a round's messages name group, epoch and the mean they speak of") {
   group_refused<round_standing>();
   group_refused<round_verdict>();
   refused<round_prepared>([](auto& x) { x.mean = {}; });
-  refused<round_settle>([](auto& x) { x.epoch = 256; });
-  refused<round_standing>([](auto& x) { x.epoch = 256; });
-  refused<round_verdict>([](auto& x) { x.epoch = 256; });
+  refused<round_settle>([](auto& x) { x.epoch = max_epochs; });
+  refused<round_standing>([](auto& x) { x.epoch = max_epochs; });
+  refused<round_verdict>([](auto& x) { x.epoch = max_epochs; });
   refused<round_standing>([](auto& x) { x.standing = standing(5); });
   refused<round_standing>([](auto& x) { x.mean = {}; });
   for (auto s :

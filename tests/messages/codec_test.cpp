@@ -25,7 +25,8 @@ auto fields(const group_member& x) {
                   x.upload_bytes_per_second, x.download_bytes_per_second);
 }
 auto fields(const hello& x) {
-  return std::tie(x.version, x.id, x.role, x.run, x.listen_port, x.charter,
+  return std::tie(x.version, x.id, x.role, x.run, x.listen_port, x.seen_host,
+                  x.charter,
                   x.settings);
 }
 auto fields(const refusal& x) {

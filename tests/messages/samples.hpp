@@ -64,6 +64,7 @@ inline std::vector<message> all() {
                 role::auxiliary,
                 "demo",
                 7000,
+                "192.0.2.7",
                 id<digest>(2),
                 {{"layers", "4"}, {"model", "albert"}}},
           refusal{"target-batch is 256 here and 512 there"},
