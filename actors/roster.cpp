@@ -129,7 +129,7 @@ void roster_state::on(const dial_failed& x) {
 }
 
 void roster_state::on(const peer_refused& x) {
-  if (!x.by_us && guests_.empty()) {
+  if (x.dialled && guests_.empty()) {
     // Nobody else would have us either: the user must decide.
     gave_up_ = true;
     self_->send(wired_.observer, peer_over{x.sentence, true});
@@ -138,8 +138,8 @@ void roster_state::on(const peer_refused& x) {
   self_->send(wired_.observer,
               event{"fault",
                     {{"peer", to_string(x.where)},
-                     {"what", std::string{x.by_us ? "refused by us"
-                                                  : "refused us"}},
+                     {"what", std::string{x.dialled ? "refused us"
+                                                    : "refused by us"}},
                      {"detail", x.sentence}}});
 }
 
