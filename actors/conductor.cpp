@@ -115,11 +115,14 @@ void conductor_state::tell_facts() {
 
 void conductor_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  gone_.erase(x.who.id);
   unconnected_since_.erase(x.who.id);
 }
 
 void conductor_state::on(const peer_left& x) {
   connected_.erase(x.id);
+  if (gone_.size() < limits::gone_peers)
+    gone_.insert(x.id);
   unconnected_since_.erase(x.id);
   reports_.erase(x.id);
   tracker_->forget(x.id);
@@ -132,8 +135,9 @@ void conductor_state::on(const report_heard& x) {
     return; // Still joining, or of another run.
   auto now = self_->clock().now();
   if (!connected_.count(r.id)) {
-    // Hearsay: worth waiting for its session, not worth counting on.
-    if (r.phase != phase::finished)
+    // Hearsay: worth waiting for its session, not worth counting on. Records
+    // of a peer that has just left live on for a while.
+    if (r.phase != phase::finished && !gone_.count(r.id))
       unconnected_since_.emplace(r.id, now);
     return;
   }
@@ -161,6 +165,16 @@ void conductor_state::follow_run_as_auxiliary() {
 
 // ---- accumulating --------------------------------------------------------------------
 
+std::uint32_t conductor_state::batch_size() const {
+  if (samples_per_second_ == 0)
+    return std::min(config_.micro_batch, limits::first_batch);
+  auto seconds = std::chrono::duration<double>(limits::longest_batch).count();
+  auto fitting = samples_per_second_ * seconds;
+  return fitting >= config_.micro_batch
+           ? config_.micro_batch
+           : std::max(1u, static_cast<std::uint32_t>(fitting));
+}
+
 std::optional<batch_request> conductor_state::next_batch() const {
   batch_request request;
   request.order_seed = order_seed_;
@@ -174,7 +188,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
     request.first_sample = own_.step * target + shard + own_.samples * shards;
     request.stride = config_.order.shards;
     request.samples = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(config_.micro_batch, part - own_.samples));
+      std::min<std::uint64_t>(batch_size(), part - own_.samples));
     return request;
   }
   auto now = self_->clock().now();
@@ -183,7 +197,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
   auto quota = tracker_->my_quota(now);
   request.first_sample = next_sample_;
   request.samples = static_cast<std::uint32_t>(
-    std::min<std::uint64_t>(config_.micro_batch, quota));
+    std::min<std::uint64_t>(batch_size(), quota));
   return request;
 }
 
@@ -239,10 +253,9 @@ void conductor_state::lead_if_due() {
     if (now - since < limits::connecting_patience)
       return;
   lead_group order;
-  order.patience = std::chrono::duration_cast<std::chrono::milliseconds>(
-    round_times_.count() < observed_durations::enough
-      ? duration{limits::first_round_patience}
-      : round_times_.deadline(limits::round_floor, limits::round_cap));
+  order.round_patience = round_patience();
+  order.answer_patience
+    = std::max(order.round_patience, answer_patience(companions));
   auto invite = [&](const progress_report& r) {
     order.invitees.push_back({r.id, r.where});
     order.roles.push_back(r.role);
@@ -255,6 +268,26 @@ void conductor_state::lead_if_due() {
   stage_ = stage::frozen;
   group_ = {};
   self_->send(wired_.matchmaking, order);
+}
+
+std::chrono::milliseconds conductor_state::round_patience() const {
+  duration patience
+    = round_times_.count() < observed_durations::enough
+        ? duration{limits::first_round_patience}
+        : round_times_.deadline(limits::round_floor, limits::round_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+}
+
+std::chrono::milliseconds conductor_state::answer_patience(
+  const std::vector<progress_report>& companions) const {
+  using seconds = std::chrono::duration<double>;
+  seconds longest = limits::longest_batch;
+  for (auto& r : companions)
+    if (r.samples_per_second > 0) // A batch has at least one sample.
+      longest = std::max(longest, seconds{1 / r.samples_per_second});
+  auto wait = std::min<seconds>(longest * limits::patience_in_batches,
+                                limits::answer_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(wait);
 }
 
 void conductor_state::on(const freeze_wanted& x) {

@@ -69,6 +69,12 @@ private:
   /// Computes the next batch if this is the time for it.
   void pump();
   std::optional<batch_request> next_batch() const;
+  std::uint32_t batch_size() const;
+  /// From what rounds took lately.
+  std::chrono::milliseconds round_patience() const;
+  /// From the speeds that the companions report.
+  std::chrono::milliseconds
+  answer_patience(const std::vector<progress_report>& companions) const;
   void lead_if_due();
   void catch_up_if_behind();
   void follow_run_as_auxiliary();
@@ -94,6 +100,7 @@ private:
   std::set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
   std::map<peer_id, clock_time> unconnected_since_;
+  std::set<peer_id> gone_; ///< Were connected once.
 
   // Accumulation.
   bool batch_running_ = false;

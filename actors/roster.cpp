@@ -36,7 +36,6 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
   ledger_.emplace(config_.self, config_.seed);
   for (auto& seed : config_.seeds)
     ledger_->add_seed(seed, began_);
-  self_->send(self_, tick{});
 }
 
 // ---- telling ---------------------------------------------------------------------
@@ -63,6 +62,9 @@ void roster_state::tell_conductors(const report_heard& x) {
 }
 
 void roster_state::on(const wiring& w) {
+  // Before the gateway is known nobody could be dialled.
+  if (!wired_.gateway)
+    self_->send(self_, tick{});
   wired_ = w;
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, g] : guests_)
@@ -200,6 +202,8 @@ void roster_state::on(const own_report& x) {
   report_due_ = true;
   if (x.urgent)
     send_report();
+  if (mine_.report.charter.empty())
+    next_publication_ = self_->clock().now();
 }
 
 void roster_state::send_report() {
@@ -229,7 +233,10 @@ void roster_state::on(const tick&) {
       send_report();
     if (now >= next_publication_ && wired_.router && listening_.port != 0) {
       send_report();
-      next_publication_ = now + limits::publish_interval;
+      next_publication_ = now
+                          + (mine_.report.charter.empty()
+                               ? duration{limits::joining_publish_interval}
+                               : duration{limits::publish_interval});
       auto key = key_of("run/" + config_.run);
       const auto& id = config_.self.bytes;
       auto life = std::chrono::milliseconds{limits::report_life};
