@@ -91,6 +91,7 @@ void registrar_state::on(const peer_left& x) {
 
 void registrar_state::on(const report_heard& x) {
   auto& o = others_[x.report.id];
+  o.heard_at = self_->clock().now();
   o.role = x.report.role;
   o.charter = x.report.charter;
   o.phase = x.report.phase;
@@ -99,6 +100,15 @@ void registrar_state::on(const report_heard& x) {
 void registrar_state::on(const records_looked_up&) {
   if (connected_once_)
     ++lookups_;
+}
+
+void registrar_state::forget_silent() {
+  auto now = self_->clock().now();
+  for (auto i = others_.begin(); i != others_.end();)
+    if (!i->second.connected && now - i->second.heard_at > limits::report_life)
+      i = others_.erase(i);
+    else
+      ++i;
 }
 
 void registrar_state::ask(const peer_id& peer, other& o) {
@@ -164,6 +174,7 @@ void registrar_state::on(const tick&) {
       if (o.connected && !o.charter.empty()
           && (!o.asked || now - o.asked_at > limits::charter_patience))
         ask(id, o);
+    forget_silent();
     found_when_sure();
   }
   self_->delayed_send(self_, limits::registrar_interval, tick{});

@@ -128,6 +128,9 @@ void roster_state::on(const dial_succeeded& x) {
 void roster_state::on(const dial_failed& x) {
   last_dial_problem_ = x.reason;
   ledger_->dial_failed({x.expected, x.where}, self_->clock().now());
+  // Whoever cannot be reached must not be waited for, whatever records say.
+  if (!x.expected.empty() && !guests_.count(x.expected))
+    tell_everybody(peer_left{x.expected, "cannot be reached", false});
 }
 
 void roster_state::on(const peer_refused& x) {
