@@ -133,7 +133,7 @@ peer& scene::start(const std::string& name, words arguments,
   peers_.push_back(std::make_unique<peer>(
       support::command{arguments, environment, directory_.path()},
       log == arguments.end() ? path(name + ".jsonl") : *std::next(log),
-      path(name + ".out")));
+      path(std::to_string(peers_.size()) + "-" + name + ".out")));
   return *peers_.back();
 }
 
