@@ -135,7 +135,8 @@ void gateway_state::on(const frame_arrived& x) {
     if (sentence.empty())
       welcome(x.id, l, *theirs);
     else
-      refuse(x.id, l, sentence);
+      // What they will say of us is what our own user has to hear.
+      refuse(x.id, l, sentence, objection(*theirs, config_.introduction));
   } else if (auto no = std::get_if<refusal>(&*content)) {
     if (wired_.roster)
       self_->send(wired_.roster, peer_refused{l.remote, no->sentence, false});
@@ -146,11 +147,13 @@ void gateway_state::on(const frame_arrived& x) {
 }
 
 void gateway_state::refuse(connection_id id, const link& l,
-                           const std::string& sentence) {
+                           const std::string& sentence,
+                           const std::string& theirs) {
   network_->send(id, {encode(refusal{sentence}), {}});
   network_->close(id);
   if (wired_.roster)
-    self_->send(wired_.roster, peer_refused{l.remote, sentence, true});
+    self_->send(wired_.roster, peer_refused{l.remote, l.dialled ? theirs : sentence,
+                                             true});
 }
 
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {

@@ -133,7 +133,7 @@ struct own_report {
 };
 /// A remote peer refuses us, or we it; `sentence` says what to do.
 struct peer_refused {
-  address where;
+  address where; ///< As we dialled it, if we did.
   std::string sentence;
   bool by_us = false;
 };

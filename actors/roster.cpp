@@ -1,5 +1,7 @@
 #include "actors/roster.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
@@ -134,11 +136,16 @@ void roster_state::on(const dial_failed& x) {
 }
 
 void roster_state::on(const peer_refused& x) {
-  if (!x.by_us && guests_.empty()) {
-    // Nobody else would have us either: the user must decide.
-    gave_up_ = true;
-    self_->send(wired_.observer, peer_over{x.sentence, true});
-    return;
+  auto seed = std::find(config_.seeds.begin(), config_.seeds.end(), x.where);
+  if (!reached_anybody_ && !gave_up_ && seed != config_.seeds.end()) {
+    // A stranger's opinion ends nothing, but whom the user named decides; and
+    // when all of them refuse, or we them, there is nobody left to try.
+    refusals_[x.where] = x.sentence;
+    if (refusals_.size() == config_.seeds.size()) {
+      gave_up_ = true;
+      self_->send(wired_.observer, peer_over{x.sentence, true});
+      return;
+    }
   }
   self_->send(wired_.observer,
               event{"fault",
@@ -153,6 +160,10 @@ void roster_state::check_first_contact() {
       || self_->clock().now() - began_ < limits::first_contact_patience)
     return;
   gave_up_ = true;
+  if (!refusals_.empty()) {
+    self_->send(wired_.observer, peer_over{refusals_.begin()->second, true});
+    return;
+  }
   std::string names;
   for (auto& seed : config_.seeds)
     names += (names.empty() ? "" : ", ") + to_string(seed);

@@ -141,7 +141,9 @@ expected<charter> propose_charter(run_settings settings,
   settings.vocabulary = (*words)->vocabulary();
   problem = problem_with(settings);
   if (!problem.empty())
-    return failure{problem};
+    return failure{data_path
+                   + " holds too little text to learn a tokenizer from ("
+                   + problem + "): add text."};
   return charter(std::move(settings), std::move(*model));
 }
 

@@ -43,6 +43,8 @@ potluck_check_headers(models_torch models MATCHING "<(torch|ATen|c10)/"
                       LIBRARIES potluck::models torch)
 potluck_check_headers(tools tools LIBRARIES potluck_commands)
 if(POTLUCK_TESTS)
+  # What tests/ found is known there only.
+  find_package(doctest REQUIRED)
   potluck_check_headers(tests tests/support
                         LIBRARIES potluck::actors doctest::doctest)
 endif()
