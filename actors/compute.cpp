@@ -69,9 +69,9 @@ void compute_state::post(Job job) {
 void compute_state::init(compute_actor::pointer self, compute_config config) {
   self_ = self;
   workshop_ = std::make_shared<workshop>();
-  auto niceness = config.niceness;
+  batch_time_ = config.batch_time;
+  thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->config = std::move(config);
-  thread_ = std::make_unique<worker>(niceness);
   post([](workshop& shop, const compute_actor& outbox) {
     const auto& settings = shop.config.agreed.settings();
     shop.model = shop.config.make_trainer(shop.config.agreed);
@@ -107,24 +107,30 @@ void compute_state::on(const wiring& w) {
 }
 
 void compute_state::on(const compute_batch& x) {
-  post([x, cancelled = cancelled_](workshop& shop,
-                                   const compute_actor& outbox) {
-    auto begin = std::chrono::steady_clock::now();
+  post([x, cancelled = cancelled_,
+        &clock = self_->clock()](workshop& shop, const compute_actor& outbox) {
+    auto begin = clock.now();
     batch_done done;
     done.step = x.step;
     if (x.step == shop.state().step)
       done.result
         = shop.model->accumulate(x.request, shop.state().parameters.data(),
                                  shop.own_gradient().data(), *cancelled);
-    done.seconds = std::chrono::duration<double>(
-                     std::chrono::steady_clock::now() - begin)
-                     .count();
+    done.seconds
+      = std::chrono::duration<double>(clock.now() - begin).count();
     caf::anon_send(outbox, done);
   });
 }
 
 void compute_state::on(const batch_done& x) {
-  self_->send(wired_.conductor, x);
+  if (!batch_time_) {
+    self_->send(wired_.conductor, x);
+    return;
+  }
+  auto taken = batch_time_(x.result.samples);
+  auto done = x;
+  done.seconds = std::chrono::duration<double>(taken).count();
+  self_->delayed_send(wired_.conductor, taken, done);
 }
 
 void compute_state::on(const lend_gradient&) {

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/optimizer/lamb.hpp"
 
 namespace potluck {
@@ -25,8 +27,12 @@ struct compute_config {
   charter agreed;
   trainer_factory make_trainer;
   std::shared_ptr<state_vault> vault;
+  worker_mode mode = worker_mode::threaded;
   int niceness = 5;
   unsigned threads = 1; ///< Of the optimizer step.
+  /// In simulations: how long so many samples take on the actor's clock. Null:
+  /// as long as they take.
+  std::function<duration(std::uint32_t samples)> batch_time;
 };
 
 class compute_state {
@@ -57,6 +63,7 @@ private:
   void post(Job job);
 
   compute_actor::pointer self_ = nullptr;
+  std::function<duration(std::uint32_t)> batch_time_;
   wiring wired_;
   bool wired_once_ = false;
   /// What became known before the conductor did.

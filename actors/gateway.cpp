@@ -135,11 +135,10 @@ void gateway_state::on(const frame_arrived& x) {
     if (sentence.empty())
       welcome(x.id, l, *theirs);
     else
-      // What they will say of us is what our own user has to hear.
-      refuse(x.id, l, sentence, objection(*theirs, config_.introduction));
+      refuse(x.id, l, *theirs, sentence);
   } else if (auto no = std::get_if<refusal>(&*content)) {
     if (wired_.roster)
-      self_->send(wired_.roster, peer_refused{l.remote, no->sentence, false});
+      self_->send(wired_.roster, peer_refused{l.remote, no->sentence, l.dialled});
     network_->close(x.id, 0);
   } else {
     network_->close(x.id, 0);
@@ -147,13 +146,15 @@ void gateway_state::on(const frame_arrived& x) {
 }
 
 void gateway_state::refuse(connection_id id, const link& l,
-                           const std::string& sentence,
-                           const std::string& theirs) {
+                           const hello& theirs, const std::string& sentence) {
   network_->send(id, {encode(refusal{sentence}), {}});
   network_->close(id);
+  // Their refusal may cross ours and be lost with the connection. Who dialled
+  // is told what it says, since it is up to them to change something.
+  auto advice
+    = l.dialled ? objection(theirs, config_.introduction) : sentence;
   if (wired_.roster)
-    self_->send(wired_.roster, peer_refused{l.remote, l.dialled ? theirs : sentence,
-                                             true});
+    self_->send(wired_.roster, peer_refused{l.remote, advice, l.dialled});
 }
 
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {

@@ -55,9 +55,8 @@ private:
 
   void greet(connection_id id, const address& remote);
   void welcome(connection_id id, link& l, const hello& theirs);
-  /// @param theirs The same refusal, as the other side would put it to us.
-  void refuse(connection_id id, const link& l, const std::string& sentence,
-              const std::string& theirs);
+  void refuse(connection_id id, const link& l, const hello& theirs,
+              const std::string& sentence);
   void dial(const address& where, const peer_id& expected);
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason);

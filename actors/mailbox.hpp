@@ -131,11 +131,11 @@ struct own_report {
   progress_report report;
   bool urgent = false; ///< Tell connected peers now, not at the next tick.
 };
-/// A remote peer refuses us, or we it; `sentence` says what to do.
+/// A remote peer and this one do not go together; `sentence` says what to do.
 struct peer_refused {
   address where; ///< As we dialled it, if we did.
   std::string sentence;
-  bool by_us = false;
+  bool dialled = false; ///< By us: it is we who wanted something.
 };
 
 // ---- router -------------------------------------------------------------------

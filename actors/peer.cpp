@@ -103,6 +103,7 @@ void peer_state::start_network() {
                     c.propose = config_.propose;
                     c.demanded = config_.demanded;
                     c.has_seeds = !config_.seeds.empty();
+                    c.mode = config_.workers;
                     return self_->spawn(registrar, c);
                   })});
 }
@@ -119,7 +120,8 @@ void peer_state::start_training() {
                       return self_->spawn(
                         state_keeper,
                         state_keeper_config{charter_,
-                                            config_.checkpoint_path});
+                                            config_.checkpoint_path,
+                                            config_.workers});
                     })});
     children_->add({"compute", child(wired_.compute, [this] {
                       compute_config c;
@@ -127,6 +129,8 @@ void peer_state::start_training() {
                       c.make_trainer = config_.make_trainer;
                       c.vault = vault_;
                       c.threads = config_.threads;
+                      c.mode = config_.workers;
+                      c.batch_time = config_.batch_time;
                       return self_->spawn(compute, c);
                     })});
   }

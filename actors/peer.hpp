@@ -54,6 +54,10 @@ struct peer_config {
   std::uint32_t micro_batch = 16;     ///< Samples between two looks around.
   potluck::data_order order;
   unsigned threads = 1;
+  /// Where blocking work runs, and in simulations how long batches take: see
+  /// `compute_config`.
+  worker_mode workers = worker_mode::threaded;
+  std::function<duration(std::uint32_t samples)> batch_time;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

@@ -153,7 +153,7 @@ void registrar_state::found_when_sure() {
   if (!founding_) {
     founding_ = true;
     report(phase::founding);
-    thread_ = std::make_unique<worker>();
+    thread_ = std::make_unique<worker>(config_.mode);
     auto outbox = caf::actor_cast<registrar_actor>(self_);
     thread_->post([propose = config_.propose, outbox] {
       try {

@@ -31,6 +31,7 @@ struct registrar_config {
   std::vector<setting> demanded;
   /// Whether other peers were named; who names none founds at once.
   bool has_seeds = false;
+  worker_mode mode = worker_mode::threaded;
 };
 
 class registrar_state {

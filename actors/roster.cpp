@@ -137,7 +137,8 @@ void roster_state::on(const dial_failed& x) {
 
 void roster_state::on(const peer_refused& x) {
   auto seed = std::find(config_.seeds.begin(), config_.seeds.end(), x.where);
-  if (!reached_anybody_ && !gave_up_ && seed != config_.seeds.end()) {
+  if (x.dialled && !reached_anybody_ && !gave_up_
+      && seed != config_.seeds.end()) {
     // A stranger's opinion ends nothing, but whom the user named decides; and
     // when all of them refuse, or we them, there is nobody left to try.
     refusals_[x.where] = x.sentence;
@@ -150,8 +151,8 @@ void roster_state::on(const peer_refused& x) {
   self_->send(wired_.observer,
               event{"fault",
                     {{"peer", to_string(x.where)},
-                     {"what", std::string{x.by_us ? "refused by us"
-                                                  : "refused us"}},
+                     {"what", std::string{x.dialled ? "refused us"
+                                                    : "refused by us"}},
                      {"detail", x.sentence}}});
 }
 

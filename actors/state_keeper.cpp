@@ -13,7 +13,7 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
   self_ = self;
   config_ = std::move(config);
   if (!config_.checkpoint_path.empty())
-    thread_ = std::make_unique<worker>();
+    thread_ = std::make_unique<worker>(config_.mode);
 }
 
 void state_keeper_state::on(const wiring& w) {

@@ -18,6 +18,7 @@ struct state_keeper_config {
   charter agreed;
   /// Where checkpoints go; empty for none.
   std::string checkpoint_path;
+  worker_mode mode = worker_mode::threaded;
 };
 
 class state_keeper_state {

@@ -6,7 +6,9 @@
 
 namespace potluck {
 
-worker::worker(int niceness) : thread_([this, niceness] { run(niceness); }) {
+worker::worker(worker_mode mode, int niceness) : mode_(mode) {
+  if (mode == worker_mode::threaded)
+    thread_ = std::thread{[this, niceness] { run(niceness); }};
 }
 
 worker::~worker() {
@@ -16,10 +18,15 @@ worker::~worker() {
     jobs_.clear();
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 void worker::post(std::function<void()> job) {
+  if (mode_ == worker_mode::immediate) {
+    job();
+    return;
+  }
   {
     std::lock_guard<std::mutex> guard{mutex_};
     if (stopping_)

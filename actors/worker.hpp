@@ -12,11 +12,16 @@
 
 namespace potluck {
 
+enum class worker_mode {
+  threaded,  ///< Jobs run on a thread of the worker's own.
+  immediate, ///< Jobs run inside `post`: for one thread and a virtual clock.
+};
+
 class worker {
 public:
   /// @param niceness Added to the thread's priority value, so that computing
   /// does not delay the actors that talk to others.
-  explicit worker(int niceness = 0);
+  explicit worker(worker_mode mode = worker_mode::threaded, int niceness = 0);
 
   /// Drops the jobs not begun, and waits for the one that runs.
   ~worker();
@@ -24,12 +29,13 @@ public:
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  /// Any thread. A job must not throw.
+  /// Any thread (`immediate`: one only). A job must not throw.
   void post(std::function<void()> job);
 
 private:
   void run(int niceness);
 
+  const worker_mode mode_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;

@@ -1,0 +1,412 @@
+#include "actors/gateway.hpp"
+
+#include <doctest/doctest.h>
+
+#include "actors/session.hpp"
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/handshake.hpp"
+#include "tests/support/test_world.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+hello introduction(std::uint8_t number) {
+  hello x;
+  x.id = peer(number);
+  x.run = "soup";
+  return x;
+}
+
+/// A gateway among fakes.
+struct door {
+  door(test_world& world, hello x, const std::string& at)
+      : system(world.add_system()), where{at, 1000},
+        roster(system.pretend<roster_actor>()),
+        router(system.pretend<router_actor>()),
+        observer(system.pretend<observer_actor>()),
+        parent(system.pretend<supervisor_actor>()) {
+    gateway_config c;
+    c.introduction = std::move(x);
+    c.listen = {"0.0.0.0", 1000};
+    c.make_transport
+        = [&world, at] { return world.network.make_transport(at); };
+    c.supervisor = parent.handle;
+    c.observer = observer.handle;
+    it = system.keep((*system).spawn(gateway, c));
+    wiring w;
+    w.gateway = it;
+    w.roster = roster.handle;
+    w.router = router.handle;
+    w.observer = observer.handle;
+    w.supervisor = parent.handle;
+    caf::anon_send(it, w);
+  }
+  door(test_world& world, std::uint8_t number)
+      : door(world, introduction(number), host(number)) {
+  }
+
+  /// The session that its roster heard of last.
+  session_actor session() const {
+    return roster->last<session_actor>();
+  }
+
+  test_system& system;
+  address where;
+  fake<roster_actor> roster;
+  fake<router_actor> router;
+  fake<observer_actor> observer;
+  fake<supervisor_actor> parent;
+  gateway_actor it;
+};
+
+void dial(door& from, const door& to, const peer_id& expected = {}) {
+  caf::anon_send(from.it, dial_contact{{expected, to.where}});
+}
+
+/// How an actor ended, as those that monitor it are told.
+struct witness {
+  witness(test_system& system, const session_actor& subject) {
+    system.keep((*system).spawn(
+        [this, subject](caf::event_based_actor* self) -> caf::behavior {
+          self->monitor(subject);
+          self->set_down_handler([this](caf::down_msg& x) {
+            ended = true;
+            orderly = !x.reason || x.reason == caf::exit_reason::normal;
+          });
+          return {[](int) {}};
+        }));
+    system.run();
+  }
+  bool ended = false;
+  bool orderly = false;
+};
+
+/// Somebody on the network who sends whatever a test likes.
+class stranger : public transport_listener {
+public:
+  stranger(test_world& world, const std::string& at)
+      : net(world.network.make_transport(at)) {
+    net->start(std::shared_ptr<transport_listener>{this, [](auto*) {}});
+  }
+  ~stranger() override {
+    net->stop();
+  }
+  void on_accepted(connection_id, const address&) override {
+  }
+  void on_connected(connection_id, const address&) override {
+    connected = true;
+  }
+  void on_frame(connection_id, incoming_frame frame) override {
+    auto content
+        = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    if (content)
+      heard.push_back(*content);
+  }
+  void on_closed(connection_id, const std::string&) override {
+    ++closed;
+  }
+  template <class T>
+  std::size_t count() const {
+    return std::count_if(heard.begin(), heard.end(),
+                         [](auto& x) { return std::holds_alternative<T>(x); });
+  }
+
+  std::unique_ptr<transport> net;
+  std::vector<message> heard;
+  bool connected = false;
+  int closed = 0;
+};
+
+} // namespace
+
+TEST_CASE("a gateway says where it listens") {
+  test_world world;
+  door a{world, 1};
+  world.settle();
+  CHECK(a.parent->last<gateway_ready>().bound == address{"0.0.0.0", 1000});
+  CHECK(a.roster->last<gateway_ready>().bound == address{"0.0.0.0", 1000});
+}
+
+TEST_CASE("a port in use ends the peer with a sentence") {
+  test_world world;
+  door a{world, 1};
+  world.settle();
+  door b{world, introduction(2), host(1)};
+  world.settle();
+  auto over = b.observer->last<peer_over>();
+  CHECK(over.users_mistake);
+  CHECK(over.problem.find("in use") != std::string::npos);
+}
+
+TEST_CASE("a welcome hello makes one session at each side") {
+  test_world world;
+  auto ours = introduction(1);
+  ours.role = role::auxiliary;
+  door a{world, ours, host(1)};
+  door b{world, 2};
+  dial(a, b);
+  world.settle();
+  REQUIRE(a.roster->count<peer_joined>() == 1);
+  REQUIRE(b.roster->count<peer_joined>() == 1);
+  auto news = b.roster->last<peer_joined>();
+  CHECK(news.who.id == peer(1));
+  CHECK(news.who.where == address{host(1), 1000});
+  CHECK(news.role == role::auxiliary);
+  CHECK(news.run == "soup");
+  CHECK(news.seen_host == host(2));
+  CHECK(a.roster->last<dial_succeeded>().who == peer(2));
+  CHECK(b.roster->count<dial_succeeded>() == 0);
+}
+
+TEST_CASE("a refusal names what differs and reaches both sides") {
+  test_world world;
+  door a{world, 1};
+  auto introduced = introduction(1);
+  auto theirs = introduction(2);
+  std::string word;
+  SUBCASE("the version") {
+    theirs.version = protocol_version + 1;
+    word = "version";
+  }
+  SUBCASE("the run") {
+    theirs.run = "salad";
+    word = "--run";
+  }
+  SUBCASE("the settings") {
+    run_settings s;
+    s.run = "soup";
+    charter one{s, ""};
+    s.target_batch = 512;
+    charter two{s, ""};
+    introduced.charter = one.digest();
+    introduced.settings = one.table();
+    caf::anon_send(a.it, charter_known{one.digest(), one.table()});
+    theirs.charter = two.digest();
+    theirs.settings = two.table();
+    word = "target-batch";
+  }
+  SUBCASE("not the identity") {
+    theirs.id = peer(1);
+    word = "--identity-dir";
+  }
+  door b{world, theirs, host(2)};
+  world.settle();
+  dial(b, a);
+  world.settle();
+  REQUIRE(a.roster->count<peer_refused>() == 1);
+  REQUIRE(b.roster->count<peer_refused>() == 1);
+  auto at_home = a.roster->last<peer_refused>();
+  auto dialler = b.roster->last<peer_refused>();
+  CHECK_FALSE(at_home.dialled);
+  CHECK(dialler.dialled);
+  // It is the dialler's user who is told what to do.
+  CHECK(dialler.sentence == objection(introduced, theirs));
+  CHECK(dialler.sentence.find(word) != std::string::npos);
+  CHECK(a.roster->count<peer_joined>() == 0);
+  CHECK(b.roster->count<peer_joined>() == 0);
+  CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE("a first frame that is no hello closes the connection") {
+  test_world world;
+  door a{world, 1};
+  stranger s{world, host(9)};
+  world.settle();
+  auto id = s.net->dial(a.where);
+  SUBCASE("another message") {
+    s.net->send(id, {encode(heartbeat{1}), {}});
+  }
+  SUBCASE("noise") {
+    s.net->send(id, {{1, 2, 3, 4, 5, 6, 7, 8, 9}, {}});
+  }
+  world.settle();
+  CHECK(s.count<hello>() == 1);
+  CHECK(s.count<heartbeat_reply>() == 0);
+  CHECK(s.closed == 1);
+  CHECK(a.roster->count<peer_joined>() == 0);
+}
+
+TEST_CASE("a connection without a hello closes after a while") {
+  test_world world;
+  door a{world, 1};
+  stranger s{world, host(9)};
+  world.settle();
+  s.net->dial(a.where);
+  world.run_for(limits::handshake_patience - 1s);
+  CHECK(s.connected);
+  CHECK(s.closed == 0);
+  world.run_for(1s + 2 * limits::handshake_check);
+  CHECK(s.closed == 1);
+}
+
+TEST_CASE("a dial that nobody answers fails in the end") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  SUBCASE("refused at once") {
+    world.network.cut(host(1), host(2));
+    dial(a, b, peer(2));
+    world.settle();
+  }
+  SUBCASE("swallowed") {
+    world.network.silence(host(1), host(2));
+    dial(a, b, peer(2));
+    world.run_for(1s);
+    CHECK(a.roster->count<dial_failed>() == 0);
+    world.run_for(limits::handshake_patience + 2 * limits::handshake_check);
+  }
+  REQUIRE(a.roster->count<dial_failed>() == 1);
+  CHECK(a.roster->last<dial_failed>().expected == peer(2));
+  CHECK_FALSE(a.roster->last<dial_failed>().reason.empty());
+  CHECK(a.router->last<dial_failed>().expected == peer(2));
+}
+
+TEST_CASE("a goodbye ends both sessions in order") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.settle();
+  witness mine{a.system, a.session()};
+  witness theirs{b.system, b.session()};
+  caf::anon_send(a.it, leave_run{"enough"});
+  world.settle();
+  CHECK(mine.ended);
+  CHECK(mine.orderly);
+  CHECK(theirs.ended);
+  CHECK(theirs.orderly);
+  CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE("a broken line is not a goodbye") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.settle();
+  witness mine{a.system, a.session()};
+  world.network.cut(host(1), host(2));
+  world.settle();
+  CHECK(mine.ended);
+  CHECK_FALSE(mine.orderly);
+}
+
+TEST_CASE(
+    "silence ends a session after a patience, and heartbeats prevent it") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.settle();
+  witness mine{a.system, a.session()};
+  world.run_for(60s);
+  CHECK_FALSE(mine.ended);
+  world.network.silence(host(1), host(2));
+  world.run_for(silence_detector::settings{}.floor
+                - limits::heartbeat_interval);
+  CHECK_FALSE(mine.ended);
+  world.run_for(silence_detector::settings{}.cap);
+  CHECK(mine.ended);
+  CHECK_FALSE(mine.orderly);
+}
+
+TEST_CASE("a malformed frame costs its connection and nothing else") {
+  test_world world;
+  door a{world, 1};
+  stranger s{world, host(2)};
+  world.settle();
+  auto bad = s.net->dial(a.where);
+  auto good = s.net->dial(a.where);
+  s.net->send(bad, {encode(introduction(2)), {}});
+  s.net->send(good, {encode(introduction(2)), {}});
+  world.settle();
+  REQUIRE(a.roster->count<peer_joined>() == 1);
+  witness session{a.system, a.session()};
+  s.net->send(bad, {{9, 9, 9, 9, 9, 9, 9, 9}, {}});
+  world.settle();
+  CHECK(s.closed == 1);
+  CHECK_FALSE(session.ended);
+  CHECK(a.observer->events("fault").size() == 1);
+  s.net->send(good, {encode(heartbeat{7}), {}});
+  world.settle();
+  CHECK(s.count<heartbeat_reply>() == 1);
+}
+
+TEST_CASE("a peer with two connections survives the loss of either") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  dial(a, b);
+  dial(b, a);
+  world.settle();
+  REQUIRE(world.network.open_connections() == 2);
+  CHECK(a.roster->count<peer_joined>() == 1);
+  CHECK(b.roster->count<peer_joined>() == 1);
+  witness mine{a.system, a.session()};
+  witness theirs{b.system, b.session()};
+  REQUIRE(world.network.break_oldest(host(1), host(2)));
+  world.settle();
+  CHECK_FALSE(mine.ended);
+  CHECK_FALSE(theirs.ended);
+  // Both can still speak.
+  a.router->clear();
+  b.router->clear();
+  caf::anon_send(a.it, parcel{peer(2), routing_ping{1}, {}});
+  caf::anon_send(b.it, parcel{peer(1), routing_ping{2}, {}});
+  world.settle();
+  CHECK((b.router->contents<routing_ping, letter>().size()) == 1);
+  CHECK((a.router->contents<routing_ping, letter>().size()) == 1);
+  REQUIRE(world.network.break_oldest(host(1), host(2)));
+  world.settle();
+  CHECK(mine.ended);
+  CHECK(theirs.ended);
+}
+
+TEST_CASE("a call dials first and delivers what waited") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  caf::anon_send(a.it, call{{peer(2), b.where}, routing_ping{1}});
+  caf::anon_send(a.it, call{{peer(2), b.where}, routing_ping{2}});
+  world.settle();
+  CHECK(world.network.open_connections() == 1);
+  auto pings = b.router->contents<routing_ping, letter>();
+  REQUIRE(pings.size() == 2);
+  CHECK(pings[0].token == 1);
+  CHECK(pings[1].token == 2);
+  CHECK(b.router->last<letter>().from == peer(1));
+}
+
+TEST_CASE("a call that reaches somebody else is not delivered to them") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  caf::anon_send(a.it, call{{peer(3), b.where}, routing_ping{1}});
+  world.settle();
+  CHECK(b.router->contents<routing_ping, letter>().empty());
+}
+
+TEST_CASE("leaving closes everything and ends the gateway") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  stranger s{world, host(9)};
+  world.settle();
+  dial(a, b);
+  s.net->dial(a.where);
+  world.settle();
+  bool ended = false;
+  a.it->attach_functor([&] { ended = true; });
+  caf::anon_send(a.it, leave_run{"enough"});
+  world.settle();
+  CHECK(ended);
+  CHECK(s.closed == 1);
+  CHECK(world.network.open_connections() == 0);
+}

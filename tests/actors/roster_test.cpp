@@ -1,0 +1,272 @@
+#include "actors/roster.hpp"
+
+#include <doctest/doctest.h>
+
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+#include "tests/support/test_world.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A session that ends well when told to leave.
+class polite_session {
+public:
+  void init(session_actor::pointer self, int) {
+    self_ = self;
+  }
+  template <class T>
+  void on(const T&) {
+    if constexpr (std::is_same_v<T, leave_run>)
+      self_->quit();
+  }
+
+private:
+  session_actor::pointer self_ = nullptr;
+};
+
+/// A roster among fakes.
+struct desk {
+  explicit desk(std::vector<address> seeds = {}, address announce = {})
+      : system(world.add_system()), gateway(system.pretend<gateway_actor>()),
+        router(system.pretend<router_actor>()),
+        registrar(system.pretend<registrar_actor>()),
+        conductor(system.pretend<conductor_actor>()),
+        averager(system.pretend<averager_actor>()),
+        observer(system.pretend<observer_actor>()) {
+    roster_config c;
+    c.self = peer(1);
+    c.run = "soup";
+    c.seeds = std::move(seeds);
+    c.announce = std::move(announce);
+    c.seed = 7;
+    it = system.keep((*system).spawn(roster, c));
+    wired.gateway = gateway.handle;
+    wired.router = router.handle;
+    wired.registrar = registrar.handle;
+    wired.conductor = conductor.handle;
+    wired.averager = averager.handle;
+    wired.observer = observer.handle;
+    wired.roster = it;
+    caf::anon_send(it, wired);
+    caf::anon_send(it, gateway_ready{{"0.0.0.0", 1000}});
+    world.settle();
+  }
+
+  session_actor arrive(std::uint8_t number, role r = role::trainer) {
+    auto session = system.keep((*system).spawn(
+        [](session_actor::stateful_pointer<polite_session> self) {
+          return behave<session_actor, polite_session>(self, 0);
+        }));
+    peer_joined news;
+    news.who = contact_of(number);
+    news.role = r;
+    news.run = "soup";
+    news.seen_host = host(1);
+    caf::anon_send(it, news, session);
+    world.settle();
+    return session;
+  }
+
+  test_world world;
+  test_system& system;
+  fake<gateway_actor> gateway;
+  fake<router_actor> router;
+  fake<registrar_actor> registrar;
+  fake<conductor_actor> conductor;
+  fake<averager_actor> averager;
+  fake<observer_actor> observer;
+  wiring wired;
+  roster_actor it;
+};
+
+progress_report report_of(std::uint8_t number, std::uint64_t step = 3) {
+  progress_report r;
+  r.id = peer(number);
+  r.where = {host(number), 1000};
+  r.step = step;
+  return r;
+}
+
+dht_record record_of(const progress_report& r) {
+  return {key_of("run/soup"), std::string(r.id.bytes.begin(), r.id.bytes.end()),
+          encode_progress(r), 14000};
+}
+
+} // namespace
+
+TEST_CASE("a seed is dialled at once, and again after growing pauses") {
+  address seed{host(9), 1000};
+  desk d{{seed}};
+  std::vector<duration> dials;
+  while (d.world.now() < 9s) {
+    if (d.gateway->count<dial_contact>() > dials.size()) {
+      CHECK(d.gateway->last<dial_contact>().who.where == seed);
+      dials.push_back(d.world.now());
+      caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
+    }
+    d.world.run_for(test_world::step);
+  }
+  REQUIRE(dials.size() >= 4);
+  CHECK(dials[0] <= 2 * limits::roster_interval);
+  CHECK(dials[1] - dials[0] >= peer_ledger::first_backoff / 2);
+  CHECK(dials[3] - dials[2] > dials[1] - dials[0]);
+}
+
+TEST_CASE("when no seed ever answers, the user is told which") {
+  address seed{host(9), 1000};
+  desk d{{seed}};
+  caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
+  d.world.run_for(limits::first_contact_patience - 1s);
+  CHECK(d.observer->count<peer_over>() == 0);
+  d.world.run_for(2s);
+  REQUIRE(d.observer->count<peer_over>() == 1);
+  auto over = d.observer->last<peer_over>();
+  CHECK(over.users_mistake);
+  CHECK(over.problem.find("10.0.0.9:1000") != std::string::npos);
+  CHECK(over.problem.find("connection refused") != std::string::npos);
+  CHECK(over.problem.find("--peer") != std::string::npos);
+}
+
+TEST_CASE("one contact is enough not to give up") {
+  desk d{{{host(9), 1000}}};
+  d.arrive(2);
+  d.world.run_for(2 * limits::first_contact_patience);
+  CHECK(d.observer->count<peer_over>() == 0);
+}
+
+TEST_CASE("everybody hears who comes and how they go") {
+  desk d;
+  auto second = d.arrive(2);
+  auto third = d.arrive(3);
+  CHECK(d.averager->count<peer_joined>() == 2);
+  CHECK(d.router->count<peer_joined>() == 2);
+  caf::anon_send(second, leave_run{"enough"});
+  d.world.settle();
+  CHECK(d.averager->last<peer_left>().id == peer(2));
+  CHECK(d.averager->last<peer_left>().orderly);
+  caf::anon_send_exit(third, caf::exit_reason::remote_link_unreachable);
+  d.world.settle();
+  CHECK(d.conductor->last<peer_left>().id == peer(3));
+  CHECK_FALSE(d.conductor->last<peer_left>().orderly);
+  CHECK(d.observer->events("departure").size() == 2);
+}
+
+TEST_CASE("a lost peer is dialled again, one that left is not") {
+  desk d;
+  auto second = d.arrive(2);
+  auto third = d.arrive(3);
+  caf::anon_send(second, leave_run{"enough"});
+  caf::anon_send_exit(third, caf::exit_reason::remote_link_unreachable);
+  d.world.run_for(3s);
+  auto dials = d.gateway->all<dial_contact>();
+  REQUIRE_FALSE(dials.empty());
+  for (auto& x : dials)
+    CHECK(x.who == contact_of(3));
+}
+
+TEST_CASE("a report reaches those who decide about the run") {
+  desk d;
+  d.arrive(2);
+  caf::anon_send(d.it, letter{peer(2), report_of(2), {}});
+  d.world.settle();
+  REQUIRE(d.conductor->count<report_heard>() == 1);
+  CHECK(d.conductor->last<report_heard>().report.step == 3);
+  CHECK(d.conductor->last<report_heard>().connected);
+  CHECK(d.registrar->count<report_heard>() == 1);
+}
+
+TEST_CASE("nobody reports for somebody else") {
+  desk d;
+  d.arrive(2);
+  d.arrive(3);
+  caf::anon_send(d.it, letter{peer(2), report_of(3), {}});
+  caf::anon_send(d.it, letter{peer(4), report_of(4), {}});
+  auto forged = record_of(report_of(5));
+  forged.subkey = record_of(report_of(6)).subkey;
+  caf::anon_send(d.it, records_looked_up{forged.key, {forged}, 1});
+  d.world.settle();
+  CHECK(d.conductor->count<report_heard>() == 0);
+}
+
+TEST_CASE("who is heard of in the DHT is dialled") {
+  desk d;
+  auto key = key_of("run/soup");
+  caf::anon_send(d.it, records_looked_up{key, {record_of(report_of(4))}, 1});
+  d.world.run_for(1s);
+  CHECK(d.gateway->last<dial_contact>().who == contact_of(4));
+  REQUIRE(d.conductor->count<report_heard>() == 1);
+  CHECK_FALSE(d.conductor->last<report_heard>().connected);
+  CHECK(d.registrar->count<records_looked_up>() == 1);
+}
+
+TEST_CASE("whoever is new hears who is here and what they said") {
+  desk d;
+  d.arrive(2);
+  caf::anon_send(d.it, letter{peer(2), report_of(2), {}});
+  d.world.settle();
+  auto replacement = d.system.pretend<conductor_actor>();
+  d.wired.conductor = replacement.handle;
+  caf::anon_send(d.it, d.wired);
+  d.world.settle();
+  CHECK(replacement->last<peer_joined>().who.id == peer(2));
+  CHECK(replacement->last<report_heard>().report.id == peer(2));
+  CHECK(replacement->last<report_heard>().connected);
+}
+
+TEST_CASE("an urgent report goes to connected peers that train") {
+  desk d;
+  d.arrive(2);
+  d.arrive(3, role::bootstrap);
+  d.gateway->clear();
+  own_report mine;
+  mine.report.step = 8;
+  mine.urgent = true;
+  caf::anon_send(d.it, mine);
+  d.world.settle();
+  REQUIRE(d.gateway->count<parcel>() == 1);
+  CHECK(d.gateway->last<parcel>().to == peer(2));
+  auto sent = d.gateway->contents<progress_report>().front();
+  CHECK(sent.step == 8);
+  CHECK(sent.id == peer(1));
+  // It listens on any interface: others see it where it was seen.
+  CHECK(sent.where == address{host(1), 1000});
+}
+
+TEST_CASE("the report is published in the DHT again and again") {
+  desk d{{}, {"example.org", 777}};
+  d.world.run_for(3 * limits::publish_interval + 1s);
+  auto published = d.router->all<publish_record>();
+  REQUIRE(published.size() >= 3);
+  CHECK(d.router->count<look_up_records>() == published.size());
+  auto report = decode_progress(published.back().record.value);
+  REQUIRE(report);
+  CHECK(report->id == peer(1));
+  CHECK(report->where == address{"example.org", 777});
+}
+
+TEST_CASE("a refusal ends who dialled and knows nobody else") {
+  desk d;
+  address where{host(2), 1000};
+  SUBCASE("the dialler, alone") {
+    caf::anon_send(d.it, peer_refused{where, "Pass --run soup.", true});
+    d.world.settle();
+    CHECK(d.observer->last<peer_over>().problem == "Pass --run soup.");
+    CHECK(d.observer->last<peer_over>().users_mistake);
+  }
+  SUBCASE("not who was dialled by a stranger") {
+    caf::anon_send(d.it, peer_refused{where, "Pass --run soup.", false});
+    d.world.settle();
+    CHECK(d.observer->count<peer_over>() == 0);
+    CHECK(d.observer->events("fault").size() == 1);
+  }
+  SUBCASE("not who is among others") {
+    d.arrive(3);
+    caf::anon_send(d.it, peer_refused{where, "Pass --run soup.", true});
+    d.world.settle();
+    CHECK(d.observer->count<peer_over>() == 0);
+    CHECK(d.observer->events("fault").size() == 1);
+  }
+}

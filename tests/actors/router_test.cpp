@@ -1,0 +1,115 @@
+#include "actors/router.hpp"
+
+#include <doctest/doctest.h>
+
+#include "runtime/config.hpp"
+#include "tests/actors/node.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Three nodes that only route; the later two know the first.
+struct three_nodes {
+  three_nodes() {
+    for (std::uint8_t i = 1; i <= 3; ++i)
+      nodes.push_back(std::make_unique<node>(
+          world, i,
+          i == 1 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{1},
+          role::bootstrap));
+    REQUIRE(world.run_until([&] { return nodes[0]->companions() == 2; }, 5s));
+    asker.emplace(nodes[2]->system.pretend<records_reader>());
+  }
+  void publish(node& at, std::uint32_t lives_ms = 60000) {
+    caf::anon_send(at.wired.router,
+                   publish_record{{key, "subkey", "value", lives_ms}});
+  }
+  void look_up() {
+    caf::anon_send(nodes[2]->wired.router, look_up_records{key, asker->handle});
+  }
+
+  test_world world;
+  std::vector<std::unique_ptr<node>> nodes;
+  std::optional<fake<records_reader>> asker;
+  record_key key = key_of("run/soup");
+};
+
+} // namespace
+
+TEST_CASE("what one node publishes another finds") {
+  three_nodes x;
+  x.publish(*x.nodes[1]);
+  x.world.settle();
+  x.look_up();
+  x.world.settle();
+  auto found = (*x.asker)->last<records_looked_up>();
+  REQUIRE(found.records.size() == 1);
+  CHECK(found.records[0].value == "value");
+  CHECK(found.records[0].subkey == "subkey");
+  CHECK(found.answers == 2);
+}
+
+TEST_CASE("a record is found even when its publisher has gone") {
+  three_nodes x;
+  x.publish(*x.nodes[1]);
+  x.world.settle();
+  x.nodes[1]->crash();
+  x.world.settle();
+  x.look_up();
+  x.world.run_for(2 * limits::routing_patience);
+  REQUIRE((*x.asker)->count<records_looked_up>() == 1);
+  CHECK((*x.asker)->last<records_looked_up>().records.size() == 1);
+}
+
+TEST_CASE("a record is gone when its life is over") {
+  three_nodes x;
+  x.publish(*x.nodes[1], 5000);
+  x.world.run_for(4s);
+  x.look_up();
+  x.world.settle();
+  CHECK((*x.asker)->last<records_looked_up>().records.size() == 1);
+  x.world.run_for(2s);
+  x.look_up();
+  x.world.settle();
+  CHECK((*x.asker)->count<records_looked_up>() == 2);
+  CHECK((*x.asker)->last<records_looked_up>().records.empty());
+}
+
+TEST_CASE("a look-up ends when everybody else is silent") {
+  three_nodes x;
+  x.world.network.silence(host(3), host(1));
+  x.world.network.silence(host(3), host(2));
+  x.look_up();
+  x.world.run_for(limits::routing_patience / 2);
+  CHECK((*x.asker)->count<records_looked_up>() == 0);
+  // Nobody may take the others' place in turn for longer than this.
+  x.world.run_for(4 * limits::routing_patience);
+  REQUIRE((*x.asker)->count<records_looked_up>() == 1);
+  CHECK((*x.asker)->last<records_looked_up>().answers == 0);
+}
+
+TEST_CASE("a look-up ends when everybody else has gone") {
+  three_nodes x;
+  x.publish(*x.nodes[2]);
+  x.world.settle();
+  x.nodes[0]->crash();
+  x.nodes[1]->crash();
+  x.look_up();
+  x.world.run_for(4 * limits::routing_patience);
+  REQUIRE((*x.asker)->count<records_looked_up>() == 1);
+  // What a node stores itself is found without anybody.
+  CHECK((*x.asker)->last<records_looked_up>().records.size() == 1);
+}
+
+TEST_CASE("an answer to a question that nobody asked changes nothing") {
+  three_nodes x;
+  records_found forged;
+  forged.token = 1;
+  forged.records.push_back({x.key, "subkey", "forged", 60000});
+  caf::anon_send(x.nodes[0]->wired.gateway, parcel{peer(3), forged, {}});
+  x.world.settle();
+  x.look_up();
+  x.world.settle();
+  CHECK((*x.asker)->last<records_looked_up>().records.empty());
+}
