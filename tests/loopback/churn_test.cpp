@@ -113,32 +113,32 @@ void kill_when(party& p, peer* victim, const std::string& event) {
 
 TEST_CASE("a leader killed in a round and a follower killed between rounds "
           "cost the others seconds") {
-  party p{4, tiny_run(256, 60) + many_chunks()};
+  party p{4, tiny_run(256, 40) + many_chunks()};
   p.together(5);
   kill_when(p, p.leader(), "plan");
   kill_when(p, p.last_follower(), "step");
   check_all_finish(p.all);
-  CHECK(check_equal_digests(p.all) >= 40);
+  CHECK(check_equal_digests(p.all) >= 30);
   for (auto x : p.all)
     check_steps(*x, 256);
 }
 
 TEST_CASE("a follower killed in a round and a leader killed between rounds "
           "cost the others seconds") {
-  party p{4, tiny_run(256, 60) + many_chunks()};
+  party p{4, tiny_run(256, 40) + many_chunks()};
   p.together(5);
   kill_when(p, p.last_follower(), "plan");
   kill_when(p, p.leader(), "step");
   check_all_finish(p.all);
-  CHECK(check_equal_digests(p.all) >= 40);
+  CHECK(check_equal_digests(p.all) >= 30);
   for (auto x : p.all)
     check_steps(*x, 256);
 }
 
-TEST_CASE("peers killed at ten moments leave one peer that finishes") {
+TEST_CASE("four peers killed one after the other leave one that finishes") {
   // Whatever the moment: the kills come when the next step or plan of some
   // other peer is seen, so they fall anywhere in the victim's own step.
-  party p{5, tiny_run(256, 80) + many_chunks()};
+  party p{5, tiny_run(256, 40) + many_chunks()};
   p.together(3);
   while (p.all.size() > 1) {
     auto victim = p.all.size() % 2 ? p.leader() : p.last_follower();

@@ -41,8 +41,7 @@ struct twice {
   explicit twice(std::uint64_t steps)
       : alone(s.join("alone", tiny_run(64, steps) + words{"--shard", "0/1"})) {
     check_all_finish({&alone});
-    // A trainer that has no part of the batch only brings the four together:
-    // without the others none of them can fill a batch, so none runs ahead.
+    // Each stops at its quarter, so none of them runs ahead of the others.
     auto seed = s.bootstrap().address();
     for (auto shard : {"0/4", "1/4", "2/4", "3/4"})
       four.push_back(&s.join(std::string{"quarter"} + shard[0],
