@@ -412,8 +412,7 @@ void conductor_state::note_step(const state_changed& x) {
            {"history_samples", x.history_samples},
            {"seconds", seconds},
            {"share", last_share_},
-           {"samples_per_second",
-            tracker_->samples_per_second(self_->clock().now())}}});
+           {"samples_per_second", seconds > 0 ? samples / seconds : 0}}});
   if (config_.writes_checkpoints && config_.checkpoint_every > 0
       && x.step % config_.checkpoint_every == 0 && x.step < settings().steps)
     self_->send(wired_.state_keeper, save_checkpoint_now{x.step});

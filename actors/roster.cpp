@@ -12,6 +12,16 @@ bool any_interface(const std::string& host) {
   return host.empty() || host == "0.0.0.0" || host == "::";
 }
 
+/// The sentence that a session ended with. A normal exit carries none: its
+/// reason is no error.
+std::string reason_of(const caf::down_msg& x) {
+  if (!x.reason)
+    return "said goodbye";
+  if (x.reason.context().match_elements<std::string>())
+    return x.reason.context().get_as<std::string>(0);
+  return caf::actor_system_config::render(x.reason);
+}
+
 bool loopback(const std::string& host) {
   return host == "::1" || host == "localhost" || host.rfind("127.", 0) == 0;
 }
@@ -90,7 +100,7 @@ void roster_state::on_down(const caf::down_msg& x) {
     peer_left news;
     news.id = i->first;
     news.orderly = x.reason == caf::exit_reason::normal;
-    news.reason = to_string(x.reason.context());
+    news.reason = reason_of(x);
     guests_.erase(i);
     ledger_->disconnected(news.id,
                           news.orderly ? peer_ledger::parting::left
