@@ -27,9 +27,9 @@ public:
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setpgroup(&attributes, group);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-                                 | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK
+                                              | POSIX_SPAWN_SETSIGDEF
+                                              | POSIX_SPAWN_SETPGROUP);
   }
   spawn_settings(const spawn_settings&) = delete;
   spawn_settings& operator=(const spawn_settings&) = delete;
@@ -54,8 +54,8 @@ public:
     auto error = posix_spawn(&id, arguments[0], &files, &attributes,
                              arguments.data(), environ);
     if (error != 0)
-      return failure{"'" + words[0] + "' cannot be started: "
-                     + std::strerror(error) + "."};
+      return failure{"'" + words[0]
+                     + "' cannot be started: " + std::strerror(error) + "."};
     return id;
   }
 

@@ -48,8 +48,8 @@ expected<std::string> make_directory(const cli::command_line& options) {
     fs::create_directories(path, problem);
   auto empty = !problem && fs::is_empty(path, problem);
   if (problem)
-    return failure{"--dir: " + path.string() + " cannot be used: "
-                   + problem.message() + "."};
+    return failure{"--dir: " + path.string()
+                   + " cannot be used: " + problem.message() + "."};
   if (!empty)
     return failure{"--dir: " + path.string()
                    + " is not empty; name a new folder or an empty one."};
@@ -101,10 +101,9 @@ std::string summary(const demo_record& record) {
          peer.trainer ? std::to_string(steps) : "-", std::to_string(rounds),
          peer.trainer ? std::to_string(static_cast<std::uint64_t>(samples + .5))
                       : "-",
-         peer.killed             ? "killed"
-         : peer.trouble.empty()  ? peer.late ? "finished, came late"
-                                             : "finished"
-                                 : peer.trouble});
+         peer.killed            ? "killed"
+         : peer.trouble.empty() ? peer.late ? "finished, came late" : "finished"
+                                : peer.trouble});
   }
   return table(rows);
 }
@@ -140,8 +139,8 @@ void tidy_up(const demo_record& record, const std::string& directory) {
 }
 
 int fail(const std::string& reason, const std::string& directory) {
-  std::cout << "Everything is kept in " << directory << "\ndemo: FAIL: "
-            << reason << std::endl;
+  std::cout << "Everything is kept in " << directory
+            << "\ndemo: FAIL: " << reason << std::endl;
   return failed;
 }
 
@@ -180,7 +179,8 @@ int run(cli::command_line& options, const std::string&) {
   plan->program = fs::read_symlink("/proc/self/exe", problem).string();
   if (problem)
     return complain("This program's own file is not known, since /proc is not "
-                    "mounted: mount it.", failed);
+                    "mounted: mount it.",
+                    failed);
 
   demo_screen screen;
   if (plan->data.empty()) {
@@ -214,21 +214,22 @@ command demo_command() {
   spec.summary = "See peers find each other, train together, fail and recover";
   spec.usage = "potluck demo [OPTION]...";
   spec.options = {
-    {"trainers", option_kind::integer, "3",
-     "Peers that train from the beginning; one is killed, one more comes late.",
-     "NUMBER"},
-    {"steps", option_kind::integer, "150",
-     "Optimizer steps to take; a third of them before the kill.", "NUMBER"},
-    {"target-batch", option_kind::integer, "128",
-     "Samples behind one step, of all peers together.", "SAMPLES"},
-    {"data", option_kind::text, "",
-     "Text to train on: a UTF-8 file, or a folder of them (default: licences "
-     "and notes found on this machine).",
-     "PATH"},
-    {"dir", option_kind::text, "",
-     "Work in this folder, new or empty (default: a temporary one).", "DIR"},
-    {"keep", option_kind::flag, "",
-     "Keep everything, not only logs, curve and checkpoint.", ""},
+      {"trainers", option_kind::integer, "3",
+       "Peers that train from the beginning; one is killed, one more comes "
+       "late.",
+       "NUMBER"},
+      {"steps", option_kind::integer, "150",
+       "Optimizer steps to take; a third of them before the kill.", "NUMBER"},
+      {"target-batch", option_kind::integer, "128",
+       "Samples behind one step, of all peers together.", "SAMPLES"},
+      {"data", option_kind::text, "",
+       "Text to train on: a UTF-8 file, or a folder of them (default: licences "
+       "and notes found on this machine).",
+       "PATH"},
+      {"dir", option_kind::text, "",
+       "Work in this folder, new or empty (default: a temporary one).", "DIR"},
+      {"keep", option_kind::flag, "",
+       "Keep everything, not only logs, curve and checkpoint.", ""},
   };
   return {spec, run};
 }

@@ -13,7 +13,7 @@ namespace potluck::tools {
 /// One line of a log (runtime/display/README.md has the table of events).
 struct logged_event {
   std::string name;
-  double time = 0; ///< Seconds, of the writer's clock.
+  double time = 0;                       ///< Seconds, of the writer's clock.
   std::map<std::string, double> numbers; ///< Truth values among them.
   std::map<std::string, std::string> texts;
 

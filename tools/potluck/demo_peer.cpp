@@ -7,6 +7,11 @@
 
 namespace potluck::tools {
 
+double speed_of(const logged_event& step) {
+  auto seconds = step.number("seconds");
+  return seconds > 0 ? step.number("samples") / seconds : peer_view::unknown;
+}
+
 demo_peer::demo_peer(child_process process, std::string base)
     : process_(std::move(process)), base_(std::move(base)),
       tail_(base_ + ".jsonl") {
@@ -61,7 +66,7 @@ void demo_peer::look_at(const logged_event& x) {
     view_.step = x.count("step");
     view_.loss = x.number("loss");
     view_.share = x.number("share");
-    view_.samples_per_second = view_.share * x.number("samples_per_second");
+    view_.samples_per_second = view_.share * speed_of(x);
     view_.peers = x.count("peers");
   } else if (x.name == "finished") {
     view_.phase = "finished";
@@ -101,9 +106,8 @@ void demo_peer::blame(const std::string& trouble) {
 
 void demo_peer::read_checkpoint() {
   if (auto saved = load_checkpoint(checkpoint_path()))
-    record_.checkpoint
-        = saved_state{saved->state.step,
-                      to_string(digest_of_state(saved->state))};
+    record_.checkpoint = saved_state{saved->state.step,
+                                     to_string(digest_of_state(saved->state))};
 }
 
 /// The last line of what it printed, for a sentence about its end.

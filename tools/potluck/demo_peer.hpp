@@ -14,6 +14,9 @@
 
 namespace potluck::tools {
 
+/// Samples of all peers a second, averaging included, in a `step` event.
+double speed_of(const logged_event& step);
+
 class demo_peer {
 public:
   /// Starts `words`, with its own identity and log below `directory`.

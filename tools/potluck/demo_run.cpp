@@ -22,8 +22,8 @@ constexpr auto victim = "peer-2";
 /// A transformer small enough for a shared laptop, and a rate at which it
 /// learns much in a minute.
 const std::vector<std::string> model_settings{
-    "--vocabulary=1000",      "--sequence-length=32", "--embedding-size=64",
-    "--hidden-size=128",      "--layers=2",           "--heads=4",
+    "--vocabulary=1000",       "--sequence-length=32", "--embedding-size=64",
+    "--hidden-size=128",       "--layers=2",           "--heads=4",
     "--intermediate-size=256", "--learning-rate=0.01",
 };
 
@@ -35,24 +35,26 @@ demo_run::demo_run(demo_plan plan, demo_screen& screen, const sigset_t& signals)
   began_ = last_news_ = clock::now();
 }
 
-// ---- starting ----------------------------------------------------------------
+// ---- starting
+// ----------------------------------------------------------------
 
 expected<bool> demo_run::start(const child_group& family,
                                const std::string& name, const std::string& role,
                                const std::vector<std::string>& options) {
   std::vector<std::string> words{plan_.program};
   if (role == "bootstrap")
-    words.push_back("bootstrap");
+    words.insert(words.end(), {"bootstrap", "--config-file=/dev/null"});
   else
-    words.insert(words.end(), {"join", "--role=" + role, "--run=demo",
-                               "--peer=" + contact_});
+    words.insert(words.end(),
+                 {"join", "--role=" + role, "--run=demo",
+                  "--config-file=/dev/null", "--peer=" + contact_});
   if (role == "trainer")
     // One thread each and no GPU: the peers share this machine.
-    words.insert(words.end(),
-                 {"--data=" + plan_.data, "--threads=1", "--device=cpu",
-                  "--micro-batch=8", "--checkpoint-every=0",
-                  "--checkpoint=" + plan_.directory + "/" + name
-                      + ".checkpoint"});
+    words.insert(
+        words.end(),
+        {"--data=" + plan_.data, "--threads=1", "--device=cpu",
+         "--micro-batch=8", "--checkpoint-every=0",
+         "--checkpoint=" + plan_.directory + "/" + name + ".checkpoint"});
   words.insert(words.end(), options.begin(), options.end());
   auto peer = demo_peer::start(family, plan_.directory, name, role, words);
   if (!peer)
@@ -96,7 +98,8 @@ expected<bool> demo_run::swap_peers(const child_group& family) {
   return done;
 }
 
-// ---- following ---------------------------------------------------------------
+// ---- following
+// ---------------------------------------------------------------
 
 void demo_run::follow() {
   for (auto& peer : peers_)
@@ -107,7 +110,7 @@ void demo_run::follow() {
       if (x.name == "step" && x.count("step") > view_.step) {
         view_.step = x.count("step");
         view_.loss = x.number("loss");
-        view_.samples_per_second = x.number("samples_per_second");
+        view_.samples_per_second = speed_of(x);
       }
       tell(peer, x);
     }
@@ -124,8 +127,8 @@ void demo_run::tell(const demo_peer& peer, const logged_event& x) {
          + " the run");
   } else if (x.name == "state_download") {
     once(peer.name() + " downloaded the state of " + step + " from "
-         + name_of(x.text("donor")) + " (" + readable(x.number("bytes") / 1e6, 2)
-         + " MB)");
+         + name_of(x.text("donor")) + " ("
+         + readable(x.number("bytes") / 1e6, 2) + " MB)");
   } else if (x.name == "departure" && x.number("orderly") == 0) {
     once("the others noticed that " + name_of(x.text("peer")) + " is gone");
   } else if (x.name == "round" && x.text("outcome") != "committed") {
@@ -174,12 +177,12 @@ void demo_run::show() {
   std::vector<peer_view> rows;
   for (const auto& peer : peers_)
     rows.push_back(peer.view());
-  view_.seconds
-      = std::chrono::duration<double>(clock::now() - began_).count();
+  view_.seconds = std::chrono::duration<double>(clock::now() - began_).count();
   screen_.show(rows, view_);
 }
 
-// ---- the whole ---------------------------------------------------------------
+// ---- the whole
+// ---------------------------------------------------------------
 
 expected<demo_record> demo_run::run() {
   auto family = child_group::make();

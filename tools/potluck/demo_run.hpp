@@ -14,9 +14,9 @@
 namespace potluck::tools {
 
 struct demo_plan {
-  std::string program;   ///< The path of `potluck`.
-  std::string directory; ///< For identities, logs and checkpoints.
-  std::string data;      ///< The text to train on.
+  std::string program;        ///< The path of `potluck`.
+  std::string directory;      ///< For identities, logs and checkpoints.
+  std::string data;           ///< The text to train on.
   std::uint64_t trainers = 3; ///< To begin with.
   std::uint64_t steps = 0;
   std::uint64_t target_batch = 0;

@@ -44,9 +44,8 @@ std::string with_decimals(double x) {
 } // namespace
 
 std::string peer_table(const std::vector<peer_view>& peers) {
-  std::vector<std::vector<std::string>> rows{{"peer", "role", "step", "loss",
-                                              "share", "samples/s", "peers",
-                                              "phase"}};
+  std::vector<std::vector<std::string>> rows{
+      {"peer", "role", "step", "loss", "share", "samples/s", "peers", "phase"}};
   for (const auto& x : peers)
     rows.push_back({x.name, x.role, x.step > 0 ? std::to_string(x.step) : "-",
                     with_decimals(x.loss), rounded(100 * x.share, " %"),
@@ -94,9 +93,8 @@ void demo_screen::say(const std::string& message) {
 void demo_screen::show(const std::vector<peer_view>& peers,
                        const run_view& run) {
   if (!live_) {
-    auto part = run.steps > 0
-                    ? run.step * lines_without_a_terminal / run.steps
-                    : 0;
+    auto part
+        = run.steps > 0 ? run.step * lines_without_a_terminal / run.steps : 0;
     if (part > told_)
       say(run_line(run));
     told_ = std::max(told_, part);

@@ -56,9 +56,9 @@ private:
   void draw();
 
   bool live_;
-  std::string drawn_;          ///< The live part as it should be; may be empty.
-  std::size_t lines_ = 0;      ///< That it takes on the screen now.
-  std::uint64_t told_ = 0;     ///< Twentieths of the steps that lines told of.
+  std::string drawn_;      ///< The live part as it should be; may be empty.
+  std::size_t lines_ = 0;  ///< That it takes on the screen now.
+  std::uint64_t told_ = 0; ///< Twentieths of the steps that lines told of.
 };
 
 } // namespace potluck::tools

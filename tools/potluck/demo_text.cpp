@@ -72,8 +72,8 @@ expected<gathered_text> gather_text(const std::vector<text_place>& places,
   std::error_code problem;
   fs::create_directories(into, problem);
   if (problem)
-    return failure{"The folder " + into + " cannot be made: "
-                   + problem.message() + "."};
+    return failure{"The folder " + into
+                   + " cannot be made: " + problem.message() + "."};
   gathered_text result;
   std::set<digest> seen;
   for (const auto& place : places)

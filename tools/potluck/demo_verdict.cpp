@@ -76,10 +76,10 @@ private:
       ++(peer.trainer ? trainers : others);
     }
     fact(counted(record_.steps, "step"));
-    fact(counted(trainers + others, "peer") + " at the end: "
-         + counted(trainers, "trainer") + " and "
-         + (others == 1 ? "1 auxiliary" : std::to_string(others)
-                                              + " auxiliaries"));
+    fact(counted(trainers + others, "peer")
+         + " at the end: " + counted(trainers, "trainer") + " and "
+         + (others == 1 ? "1 auxiliary"
+                        : std::to_string(others) + " auxiliaries"));
   }
 
   // ---- digests --------------------------------------------------------------
@@ -149,9 +149,8 @@ private:
     auto percent = readable(100 * fall, 3) + " %";
     fact("loss " + readable(begin) + " at the first step and " + readable(end)
          + " at the last: " + percent + " less");
-    demand(fall >= least_fall,
-           "the loss fell by " + percent + " and not by "
-               + readable(100 * least_fall) + " %");
+    demand(fall >= least_fall, "the loss fell by " + percent + " and not by "
+                                   + readable(100 * least_fall) + " %");
   }
 
   // ---- coming and going -----------------------------------------------------
@@ -160,8 +159,8 @@ private:
   template <class Predicate>
   const peer_record* only(Predicate is, const std::string& what) {
     auto n = std::count_if(record_.peers.begin(), record_.peers.end(), is);
-    if (!demand(n == 1, "there were " + counted(static_cast<std::size_t>(n),
-                                                what)
+    if (!demand(n == 1, "there were "
+                            + counted(static_cast<std::size_t>(n), what)
                             + " instead of one"))
       return nullptr;
     return &*std::find_if(record_.peers.begin(), record_.peers.end(), is);
@@ -179,8 +178,9 @@ private:
     for (const auto& peer : record_.peers) {
       bool knows = false;
       for (const auto& x : peer.events) {
-        knows = knows || (x.name == "departure" && x.text("peer") == lost
-                          && !lost.empty());
+        knows = knows
+                || (x.name == "departure" && x.text("peer") == lost
+                    && !lost.empty());
         trained_on = trained_on
                      || (knows && x.name == "step" && x.count("step") > step);
       }
@@ -194,8 +194,7 @@ private:
   }
 
   void check_late_join() {
-    auto joiner
-        = only([](const auto& x) { return x.late; }, "late join");
+    auto joiner = only([](const auto& x) { return x.late; }, "late join");
     if (!joiner)
       return;
     auto download = first(*joiner, "state_download");
@@ -213,11 +212,10 @@ private:
         joiner->events.begin(), joiner->events.end(), [](const auto& x) {
           return x.name == "step" && x.number("share") > 0;
         });
-    demand(took_part,
-           "the late " + joiner->name + " contributed to no step");
+    demand(took_part, "the late " + joiner->name + " contributed to no step");
     fact("one late join: " + joiner->name + " downloaded step "
-         + std::to_string(download->count("step"))
-         + " and took part from step " + std::to_string(step->count("step")));
+         + std::to_string(download->count("step")) + " and took part from step "
+         + std::to_string(step->count("step")));
   }
 
   void check_auxiliary() {
