@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "runtime/display/numbers.hpp"
 
@@ -86,7 +87,7 @@ private:
 
   struct held_state {
     std::string digest;
-    std::map<std::string, bool> holders; ///< By name.
+    std::set<std::string> holders; ///< By name.
   };
 
   void hold(const peer_record& peer, std::uint64_t step,
@@ -94,11 +95,12 @@ private:
     auto& x = states_[step];
     if (x.holders.empty())
       x.digest = digest;
-    demand(x.digest == digest,
-           "the parameters differ at step " + std::to_string(step) + ": "
-               + x.holders.begin()->first + " has " + x.digest.substr(0, 8)
-               + ", " + where + peer.name + " has " + digest.substr(0, 8));
-    x.holders[peer.name] = true;
+    else
+      demand(x.digest == digest,
+             "the parameters differ at step " + std::to_string(step) + ": "
+                 + *x.holders.begin() + " has " + x.digest.substr(0, 8) + ", "
+                 + where + peer.name + " has " + digest.substr(0, 8));
+    x.holders.insert(peer.name);
   }
 
   void compare_digests() {
