@@ -23,7 +23,7 @@ struct text_place {
 std::vector<text_place> usual_text_places();
 
 struct text_limits {
-  std::uint64_t wanted = 512 << 10; ///< Bytes after which no more are gathered.
+  std::uint64_t wanted = 320 << 10; ///< Bytes after which no more are gathered.
   std::uint64_t needed = 64 << 10;  ///< Bytes below which training is no use.
   std::uint64_t longest = 128 << 10; ///< Bytes of a file; longer ones are cut.
 };

@@ -92,6 +92,8 @@ private:
 
   void hold(const peer_record& peer, std::uint64_t step,
             const std::string& digest, const std::string& where) {
+    demand(!digest.empty(),
+           peer.name + " logged no digest at step " + std::to_string(step));
     auto& x = states_[step];
     if (x.holders.empty())
       x.digest = digest;

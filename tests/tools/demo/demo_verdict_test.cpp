@@ -151,6 +151,13 @@ TEST_CASE("digests that differ at one step fail it, whoever logged them") {
   check_fails(record, "differ at step 9");
 }
 
+TEST_CASE("steps that were logged without digests fail it") {
+  auto record = good();
+  for (auto name : {"peer-1", "peer-2"})
+    the(record, name, "step", 2).texts.erase("digest");
+  check_fails(record, "no digest at step 2");
+}
+
 TEST_CASE("a checkpoint must be there and hold the final state") {
   auto record = good();
   peer(record, "peer-3").checkpoint->digest = "another";

@@ -69,7 +69,6 @@ int main() {
     settings.learning_rate = 0.2;
     return charter{settings, ""};
   };
-
   caf::actor_system_config options;
   caf::actor_system system{options};
   caf::scoped_actor self{system};
