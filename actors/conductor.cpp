@@ -161,6 +161,16 @@ void conductor_state::follow_run_as_auxiliary() {
 
 // ---- accumulating --------------------------------------------------------------------
 
+std::uint32_t conductor_state::batch_size() const {
+  if (samples_per_second_ == 0)
+    return std::min(config_.micro_batch, limits::first_batch);
+  auto seconds = std::chrono::duration<double>(limits::longest_batch).count();
+  auto fitting = samples_per_second_ * seconds;
+  return fitting >= config_.micro_batch
+           ? config_.micro_batch
+           : std::max(1u, static_cast<std::uint32_t>(fitting));
+}
+
 std::optional<batch_request> conductor_state::next_batch() const {
   batch_request request;
   request.order_seed = order_seed_;
@@ -174,7 +184,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
     request.first_sample = own_.step * target + shard + own_.samples * shards;
     request.stride = config_.order.shards;
     request.samples = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(config_.micro_batch, part - own_.samples));
+      std::min<std::uint64_t>(batch_size(), part - own_.samples));
     return request;
   }
   auto now = self_->clock().now();
@@ -183,7 +193,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
   auto quota = tracker_->my_quota(now);
   request.first_sample = next_sample_;
   request.samples = static_cast<std::uint32_t>(
-    std::min<std::uint64_t>(config_.micro_batch, quota));
+    std::min<std::uint64_t>(batch_size(), quota));
   return request;
 }
 
@@ -239,10 +249,7 @@ void conductor_state::lead_if_due() {
     if (now - since < limits::connecting_patience)
       return;
   lead_group order;
-  order.patience = std::chrono::duration_cast<std::chrono::milliseconds>(
-    round_times_.count() < observed_durations::enough
-      ? duration{limits::first_round_patience}
-      : round_times_.deadline(limits::round_floor, limits::round_cap));
+  order.patience = group_patience(companions);
   auto invite = [&](const progress_report& r) {
     order.invitees.push_back({r.id, r.where});
     order.roles.push_back(r.role);
@@ -255,6 +262,27 @@ void conductor_state::lead_if_due() {
   stage_ = stage::frozen;
   group_ = {};
   self_->send(wired_.matchmaking, order);
+}
+
+std::chrono::milliseconds conductor_state::group_patience(
+  const std::vector<progress_report>& companions) const {
+  // Rounds take what they took; answers, what the slowest member's batch does.
+  duration patience
+    = round_times_.count() < observed_durations::enough
+        ? duration{limits::first_round_patience}
+        : round_times_.deadline(limits::round_floor, limits::round_cap);
+  for (auto& r : companions) {
+    if (r.samples_per_second <= 0)
+      continue;
+    std::chrono::duration<double> one{1 / r.samples_per_second};
+    auto batch = std::max<std::chrono::duration<double>>(
+      limits::longest_batch, one);
+    auto wait = std::min<std::chrono::duration<double>>(
+      batch * limits::patience_in_batches, limits::round_cap);
+    patience
+      = std::max(patience, std::chrono::duration_cast<duration>(wait));
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(patience);
 }
 
 void conductor_state::on(const freeze_wanted& x) {

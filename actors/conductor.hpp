@@ -69,6 +69,10 @@ private:
   /// Computes the next batch if this is the time for it.
   void pump();
   std::optional<batch_request> next_batch() const;
+  std::uint32_t batch_size() const;
+  /// How long the members of a group wait for each other.
+  std::chrono::milliseconds
+  group_patience(const std::vector<progress_report>& companions) const;
   void lead_if_due();
   void catch_up_if_behind();
   void follow_run_as_auxiliary();

@@ -200,6 +200,8 @@ void roster_state::on(const own_report& x) {
   report_due_ = true;
   if (x.urgent)
     send_report();
+  if (mine_.report.charter.empty())
+    next_publication_ = self_->clock().now();
 }
 
 void roster_state::send_report() {
@@ -229,7 +231,10 @@ void roster_state::on(const tick&) {
       send_report();
     if (now >= next_publication_ && wired_.router && listening_.port != 0) {
       send_report();
-      next_publication_ = now + limits::publish_interval;
+      next_publication_ = now
+                          + (mine_.report.charter.empty()
+                               ? duration{limits::joining_publish_interval}
+                               : duration{limits::publish_interval});
       auto key = key_of("run/" + config_.run);
       const auto& id = config_.self.bytes;
       auto life = std::chrono::milliseconds{limits::report_life};

@@ -32,9 +32,11 @@ constexpr auto leave_patience = 500ms;
 // ---- who is there --------------------------------------------------------------
 
 /// Between two looks at who should be dialled or told something.
-constexpr auto roster_interval = 200ms;
+constexpr auto roster_interval = 100ms;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
+/// The same before the run's charter is known: founding waits for look-ups.
+constexpr auto joining_publish_interval = 300ms;
 /// Life of a report in the DHT: survives a few lost publications.
 constexpr auto report_life = 15s;
 /// A direct report older than this says nothing about now.
@@ -58,7 +60,7 @@ constexpr std::size_t lookups_at_once = 64;
 constexpr auto registrar_interval = 100ms;
 /// Between publishing that we are there and founding a run: another look-up
 /// that starts after our record is stored must have ended as well.
-constexpr auto founding_settle = 1s;
+constexpr auto founding_settle = 700ms;
 /// For an answer to a charter request.
 constexpr auto charter_patience = 5s;
 
@@ -74,6 +76,14 @@ constexpr auto round_floor = 2s;
 constexpr auto round_cap = 120s;
 /// Before any round was observed.
 constexpr auto first_round_patience = 15s;
+/// A batch is cut so that it takes no longer: an invited peer answers when its
+/// batch is done, and the others wait for that.
+constexpr auto longest_batch = 500ms;
+/// Of the first batch, whose duration nobody knows.
+constexpr std::uint32_t first_batch = 2;
+/// Batches of the slowest member that a leader waits for its answer: one under
+/// way, and slack for a machine that has other things to do.
+constexpr int patience_in_batches = 6;
 /// Extra patience of a follower behind its leader's, so that the leader speaks
 /// first.
 constexpr auto follower_grace = 1s;
