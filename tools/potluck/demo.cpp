@@ -218,7 +218,7 @@ command demo_command() {
        "Peers that train from the beginning; one is killed, one more comes "
        "late.",
        "NUMBER"},
-      {"steps", option_kind::integer, "900",
+      {"steps", option_kind::integer, "800",
        "Optimizer steps to take; a third of them before the kill.", "NUMBER"},
       {"target-batch", option_kind::integer, "128",
        "Samples behind one step, of all peers together.", "SAMPLES"},
