@@ -115,11 +115,14 @@ void conductor_state::tell_facts() {
 
 void conductor_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  gone_.erase(x.who.id);
   unconnected_since_.erase(x.who.id);
 }
 
 void conductor_state::on(const peer_left& x) {
   connected_.erase(x.id);
+  if (gone_.size() < limits::gone_peers)
+    gone_.insert(x.id);
   unconnected_since_.erase(x.id);
   reports_.erase(x.id);
   tracker_->forget(x.id);
@@ -132,8 +135,9 @@ void conductor_state::on(const report_heard& x) {
     return; // Still joining, or of another run.
   auto now = self_->clock().now();
   if (!connected_.count(r.id)) {
-    // Hearsay: worth waiting for its session, not worth counting on.
-    if (r.phase != phase::finished)
+    // Hearsay: worth waiting for its session, not worth counting on. Records
+    // of a peer that has just left live on for a while.
+    if (r.phase != phase::finished && !gone_.count(r.id))
       unconnected_since_.emplace(r.id, now);
     return;
   }
@@ -249,7 +253,9 @@ void conductor_state::lead_if_due() {
     if (now - since < limits::connecting_patience)
       return;
   lead_group order;
-  order.patience = group_patience(companions);
+  order.round_patience = round_patience();
+  order.answer_patience
+    = std::max(order.round_patience, answer_patience(companions));
   auto invite = [&](const progress_report& r) {
     order.invitees.push_back({r.id, r.where});
     order.roles.push_back(r.role);
@@ -264,25 +270,24 @@ void conductor_state::lead_if_due() {
   self_->send(wired_.matchmaking, order);
 }
 
-std::chrono::milliseconds conductor_state::group_patience(
-  const std::vector<progress_report>& companions) const {
-  // Rounds take what they took; answers, what the slowest member's batch does.
+std::chrono::milliseconds conductor_state::round_patience() const {
   duration patience
     = round_times_.count() < observed_durations::enough
         ? duration{limits::first_round_patience}
         : round_times_.deadline(limits::round_floor, limits::round_cap);
-  for (auto& r : companions) {
-    if (r.samples_per_second <= 0)
-      continue;
-    std::chrono::duration<double> one{1 / r.samples_per_second};
-    auto batch = std::max<std::chrono::duration<double>>(
-      limits::longest_batch, one);
-    auto wait = std::min<std::chrono::duration<double>>(
-      batch * limits::patience_in_batches, limits::round_cap);
-    patience
-      = std::max(patience, std::chrono::duration_cast<duration>(wait));
-  }
   return std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+}
+
+std::chrono::milliseconds conductor_state::answer_patience(
+  const std::vector<progress_report>& companions) const {
+  using seconds = std::chrono::duration<double>;
+  seconds longest = limits::longest_batch;
+  for (auto& r : companions)
+    if (r.samples_per_second > 0) // A batch has at least one sample.
+      longest = std::max(longest, seconds{1 / r.samples_per_second});
+  auto wait = std::min<seconds>(longest * limits::patience_in_batches,
+                                limits::answer_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(wait);
 }
 
 void conductor_state::on(const freeze_wanted& x) {

@@ -70,9 +70,11 @@ private:
   void pump();
   std::optional<batch_request> next_batch() const;
   std::uint32_t batch_size() const;
-  /// How long the members of a group wait for each other.
+  /// From what rounds took lately.
+  std::chrono::milliseconds round_patience() const;
+  /// From the speeds that the companions report.
   std::chrono::milliseconds
-  group_patience(const std::vector<progress_report>& companions) const;
+  answer_patience(const std::vector<progress_report>& companions) const;
   void lead_if_due();
   void catch_up_if_behind();
   void follow_run_as_auxiliary();
@@ -98,6 +100,7 @@ private:
   std::set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
   std::map<peer_id, clock_time> unconnected_since_;
+  std::set<peer_id> gone_; ///< Were connected once.
 
   // Accumulation.
   bool batch_running_ = false;

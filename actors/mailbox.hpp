@@ -252,8 +252,10 @@ struct checkpoint_saved {
 struct lead_group {
   std::vector<contact> invitees;
   std::vector<potluck::role> roles; ///< Of the invitees, in their order.
-  /// For every wait of this group: for answers, and for news in its round.
-  std::chrono::milliseconds patience{0};
+  /// For the answers: as long as the slowest member's batch may take.
+  std::chrono::milliseconds answer_patience{0};
+  /// For news in the round, in which nobody computes.
+  std::chrono::milliseconds round_patience{0};
 };
 /// What matchmaking needs to know to judge invitations.
 struct matchmaking_facts {

@@ -51,8 +51,9 @@ void matchmaking_state::on(const lead_group& x) {
     self_->send(wired_.conductor, group_dissolved{{}, "busy with another"});
     return;
   }
-  patience_ = x.patience;
-  matchmaker_->set_patience(static_cast<std::uint32_t>(patience_.count()));
+  patience_ = x.answer_patience;
+  matchmaker_->set_patience(
+    static_cast<std::uint32_t>(x.round_patience.count()));
   group_id group;
   random_.fill(group.bytes.data(), group.bytes.size());
   std::vector<invitee> invitees;
@@ -104,9 +105,10 @@ void matchmaking_state::on(const round_over& x) {
 }
 
 void matchmaking_state::arm() {
-  auto patience = patience_;
+  // A follower cannot know its leader's patience, only its bounds.
+  std::chrono::milliseconds patience = patience_;
   if (matchmaker_->now() != matchmaker::state::leading)
-    patience += limits::follower_grace;
+    patience = limits::answer_cap + limits::follower_grace;
   self_->delayed_send(self_, patience, deadline_passed{++deadline_});
 }
 
@@ -139,7 +141,6 @@ void matchmaking_state::carry_out(const release_gradient& x) {
 }
 
 void matchmaking_state::carry_out(const start_round& x) {
-  patience_ = std::chrono::milliseconds{x.contract.patience_ms};
   self_->send(
     wired_.conductor,
     group_formed{x.contract, plan(collaboration_of(x.contract))});

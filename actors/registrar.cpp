@@ -33,10 +33,11 @@ void registrar_state::init(registrar_actor::pointer self,
   self_ = self;
   config_ = std::move(config);
   agreed_ = config_.known;
-  self_->send(self_, tick{});
 }
 
 void registrar_state::on(const wiring& w) {
+  if (!wired_.roster)
+    self_->send(self_, tick{});
   wired_ = w;
   if (announced_)
     return;

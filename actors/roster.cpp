@@ -36,7 +36,6 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
   ledger_.emplace(config_.self, config_.seed);
   for (auto& seed : config_.seeds)
     ledger_->add_seed(seed, began_);
-  self_->send(self_, tick{});
 }
 
 // ---- telling ---------------------------------------------------------------------
@@ -63,6 +62,9 @@ void roster_state::tell_conductors(const report_heard& x) {
 }
 
 void roster_state::on(const wiring& w) {
+  // Before the gateway is known nobody could be dialled.
+  if (!wired_.gateway)
+    self_->send(self_, tick{});
   wired_ = w;
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, g] : guests_)

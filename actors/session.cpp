@@ -42,7 +42,8 @@ void session_state::init(session_actor::pointer self, session_config config) {
   config_ = std::move(config);
   connections_.push_back(config_.connection);
   self_->monitor(config_.gateway);
-  silence_.emplace(self_->clock().now());
+  last_tick_ = self_->clock().now();
+  silence_.emplace(last_tick_);
   self_->send(self_, tick{});
 }
 
@@ -132,6 +133,11 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
 
 void session_state::on(const tick&) {
   auto now = self_->clock().now();
+  // When we are late ourselves (a loaded or suspended machine), what the other
+  // side said meanwhile still waits to be read: start counting anew.
+  if (now - last_tick_ > 2 * limits::heartbeat_interval)
+    silence_->heard(now);
+  last_tick_ = now;
   if (silence_->suspicious(now)) {
     end(caf::exit_reason::remote_link_unreachable, "silent for too long");
     return;

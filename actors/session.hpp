@@ -45,6 +45,7 @@ private:
   /// In the order in which they opened; we send on the first, read from all.
   std::vector<connection_id> connections_;
   std::optional<silence_detector> silence_;
+  caf::actor_clock::time_point last_tick_;
 };
 
 session_actor::behavior_type

@@ -70,6 +70,8 @@ constexpr auto conductor_interval = 50ms;
 /// A peer in the run that we know of but are not connected to is waited for so
 /// long before a group forms without it.
 constexpr auto connecting_patience = 3s;
+/// Peers remembered as gone, so that their old records do not delay a group.
+constexpr std::size_t gone_peers = 4096;
 /// Floor and cap of the deadlines of a round, around what was observed. The
 /// floor lets a loaded machine stall a moment; the cap is what a person waits.
 constexpr auto round_floor = 2s;
@@ -84,6 +86,8 @@ constexpr std::uint32_t first_batch = 2;
 /// Batches of the slowest member that a leader waits for its answer: one under
 /// way, and slack for a machine that has other things to do.
 constexpr int patience_in_batches = 6;
+/// But no longer than this: nobody may hold everybody up.
+constexpr auto answer_cap = 30s;
 /// Extra patience of a follower behind its leader's, so that the leader speaks
 /// first.
 constexpr auto follower_grace = 1s;

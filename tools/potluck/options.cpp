@@ -61,6 +61,9 @@ std::vector<std::string> split(const std::string& text, char separator) {
 // -- values -------------------------------------------------------------------
 
 command_line::command_line(command_spec spec) : spec_(std::move(spec)) {
+  // CAF's default, work stealing, polls thousands of times a second while there
+  // is nothing to do: not on computers that people use for other things.
+  set("scheduler.policy", caf::atom("sharing"));
   for (const auto& option : spec_.options)
     assign_default(option);
 }
