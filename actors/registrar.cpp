@@ -7,13 +7,22 @@ namespace potluck {
 
 namespace {
 
+/// Whether the charter's value meets the wish. A vocabulary is a wish for that
+/// many tokens at most: a short text yields fewer, the founder's own included.
+bool meets(const setting& offer, const setting& wish) {
+  return wish.name == "vocabulary"
+         && (offer.value.size() < wish.value.size()
+             || (offer.value.size() == wish.value.size()
+                 && offer.value <= wish.value));
+}
+
 /// What the user demanded and the charter does not give, for a person.
 std::string unmet(const std::vector<setting>& demanded, const charter& c) {
   std::vector<setting> offered;
   for (auto& line : c.table())
     for (auto& wish : demanded)
       if (wish.name == line.name)
-        offered.push_back(line);
+        offered.push_back(meets(line, wish) ? wish : line);
   return differences(demanded, offered);
 }
 
