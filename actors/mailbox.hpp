@@ -133,7 +133,7 @@ struct own_report {
 };
 /// A remote peer and this one do not go together; `sentence` says what to do.
 struct peer_refused {
-  address where;
+  address where; ///< As we dialled it, if we did.
   std::string sentence;
   bool dialled = false; ///< By us: it is we who wanted something.
 };

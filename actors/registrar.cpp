@@ -7,13 +7,22 @@ namespace potluck {
 
 namespace {
 
+/// Whether the charter's value meets the wish. A vocabulary is a wish for that
+/// many tokens at most: a short text yields fewer, the founder's own included.
+bool meets(const setting& offer, const setting& wish) {
+  return wish.name == "vocabulary"
+         && (offer.value.size() < wish.value.size()
+             || (offer.value.size() == wish.value.size()
+                 && offer.value <= wish.value));
+}
+
 /// What the user demanded and the charter does not give, for a person.
 std::string unmet(const std::vector<setting>& demanded, const charter& c) {
   std::vector<setting> offered;
   for (auto& line : c.table())
     for (auto& wish : demanded)
       if (wish.name == line.name)
-        offered.push_back(line);
+        offered.push_back(meets(line, wish) ? wish : line);
   return differences(demanded, offered);
 }
 
@@ -91,6 +100,7 @@ void registrar_state::on(const peer_left& x) {
 
 void registrar_state::on(const report_heard& x) {
   auto& o = others_[x.report.id];
+  o.heard_at = self_->clock().now();
   o.role = x.report.role;
   o.charter = x.report.charter;
   o.phase = x.report.phase;
@@ -113,6 +123,15 @@ void registrar_state::forget_hearsay() {
 void registrar_state::on(const records_looked_up&) {
   if (connected_once_)
     ++lookups_;
+}
+
+void registrar_state::forget_silent() {
+  auto now = self_->clock().now();
+  for (auto i = others_.begin(); i != others_.end();)
+    if (!i->second.connected && now - i->second.heard_at > limits::report_life)
+      i = others_.erase(i);
+    else
+      ++i;
 }
 
 void registrar_state::ask(const peer_id& peer, other& o) {
@@ -179,6 +198,7 @@ void registrar_state::on(const tick&) {
       if (o.connected && !o.charter.empty()
           && (!o.asked || now - o.asked_at > limits::charter_patience))
         ask(id, o);
+    forget_silent();
     found_when_sure();
   }
   self_->delayed_send(self_, limits::registrar_interval, tick{});

@@ -54,12 +54,15 @@ private:
     potluck::role role = potluck::role::trainer;
     digest charter;
     potluck::phase phase = potluck::phase::joining;
+    caf::actor_clock::time_point heard_at;
     bool asked = false;
     caf::actor_clock::time_point asked_at;
     caf::actor_clock::time_point heard_at; ///< Its last report.
   };
 
   void ask(const peer_id& peer, other& o);
+  /// Drops peers that only old records still speak of.
+  void forget_silent();
   void agree(charter c, bool founded);
   /// Nobody else has, or is about to have, a charter.
   bool nobody_before_us() const;

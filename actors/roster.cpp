@@ -1,5 +1,7 @@
 #include "actors/roster.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
@@ -128,14 +130,23 @@ void roster_state::on(const dial_succeeded& x) {
 void roster_state::on(const dial_failed& x) {
   last_dial_problem_ = x.reason;
   ledger_->dial_failed({x.expected, x.where}, self_->clock().now());
+  // Whoever cannot be reached must not be waited for, whatever records say.
+  if (!x.expected.empty() && !guests_.count(x.expected))
+    tell_everybody(peer_left{x.expected, "cannot be reached", false});
 }
 
 void roster_state::on(const peer_refused& x) {
-  if (x.dialled && guests_.empty()) {
-    // Nobody else would have us either: the user must decide.
-    gave_up_ = true;
-    self_->send(wired_.observer, peer_over{x.sentence, true});
-    return;
+  auto seed = std::find(config_.seeds.begin(), config_.seeds.end(), x.where);
+  if (x.dialled && !reached_anybody_ && !gave_up_
+      && seed != config_.seeds.end()) {
+    // A stranger's opinion ends nothing, but whom the user named decides; and
+    // when all of them refuse, or we them, there is nobody left to try.
+    refusals_[x.where] = x.sentence;
+    if (refusals_.size() == config_.seeds.size()) {
+      gave_up_ = true;
+      self_->send(wired_.observer, peer_over{x.sentence, true});
+      return;
+    }
   }
   self_->send(wired_.observer,
               event{"fault",
@@ -150,6 +161,10 @@ void roster_state::check_first_contact() {
       || self_->clock().now() - began_ < limits::first_contact_patience)
     return;
   gave_up_ = true;
+  if (!refusals_.empty()) {
+    self_->send(wired_.observer, peer_over{refusals_.begin()->second, true});
+    return;
+  }
   std::string names;
   for (auto& seed : config_.seeds)
     names += (names.empty() ? "" : ", ") + to_string(seed);

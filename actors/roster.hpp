@@ -68,6 +68,8 @@ private:
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;
+  /// What the seeds that refused us, or that we refused, said.
+  std::map<address, std::string> refusals_;
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;
 };

@@ -46,14 +46,11 @@ T unwrap(expected<T> x) {
 }
 
 at::Device choose_device(const std::string& name) {
+  auto problem = problem_with_device(name);
+  if (!problem.empty())
+    throw std::runtime_error(problem);
   if (name == "cpu" || (name == "auto" && !at::hasCUDA()))
     return at::Device(at::kCPU);
-  if (name != "cuda" && name != "auto")
-    throw std::runtime_error("There is no device '" + name
-                             + "': choose auto, cpu or cuda.");
-  if (!at::hasCUDA())
-    throw std::runtime_error("This LibTorch finds no CUDA device: choose the "
-                             "device cpu, or install a LibTorch with CUDA.");
   return at::Device(at::kCUDA, 0);
 }
 
@@ -98,6 +95,15 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
 
 } // namespace
 
+std::string problem_with_device(const std::string& name) {
+  if (name != "cpu" && name != "cuda" && name != "auto")
+    return "There is no device '" + name + "': choose auto, cpu or cuda.";
+  if (name == "cuda" && !at::hasCUDA())
+    return "This LibTorch finds no CUDA device: choose the device cpu, or "
+           "install a LibTorch with CUDA.";
+  return "";
+}
+
 std::vector<std::string> known_models() {
   std::vector<std::string> names;
   for (const auto& [name, builder] : builders())
@@ -135,7 +141,9 @@ expected<charter> propose_charter(run_settings settings,
   settings.vocabulary = (*words)->vocabulary();
   problem = problem_with(settings);
   if (!problem.empty())
-    return failure{problem};
+    return failure{data_path
+                   + " holds too little text to learn a tokenizer from ("
+                   + problem + "): add text."};
   return charter(std::move(settings), std::move(*model));
 }
 

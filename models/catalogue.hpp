@@ -21,6 +21,10 @@ struct trainer_options {
   std::uint32_t micro_batch = 0; ///< Samples computed at once; 0 to choose.
 };
 
+/// Why trainers cannot compute on the device of this name, in a sentence with
+/// what mends it; empty when they can.
+std::string problem_with_device(const std::string& name);
+
 /// Names of the models, in alphabetical order.
 std::vector<std::string> known_models();
 

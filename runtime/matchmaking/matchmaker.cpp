@@ -129,7 +129,7 @@ void matchmaker::consider(const peer_id& from, const input& what) {
   if (own_)
     answer_leader(from, what);
   else if (!asked)
-    out_.push_back(freeze_gradient{group_});
+    out_.emplace_back(freeze_gradient{group_});
 }
 
 void matchmaker::answer_leader(const peer_id&, const input& what) {
@@ -137,7 +137,7 @@ void matchmaker::answer_leader(const peer_id&, const input& what) {
     own_ = *x;
   state_ = state::answered;
   answer_ = own_answer();
-  out_.push_back(send_to_peer{leader_, answer_});
+  out_.emplace_back(send_to_peer{leader_, answer_});
 }
 
 void matchmaker::check_contract(const peer_id& from, const input& what) {
@@ -153,7 +153,7 @@ void matchmaker::check_contract(const peer_id& from, const input& what) {
     return;
   }
   state_ = state::busy;
-  out_.push_back(start_round{contract});
+  out_.emplace_back(start_round{contract});
 }
 
 void matchmaker::refuse_start(const peer_id& from, const input& what) {
@@ -191,7 +191,7 @@ void matchmaker::rest(const peer_id&, const input&) {
 }
 
 void matchmaker::release(const std::string& reason) {
-  out_.push_back(release_gradient{group_, reason});
+  out_.emplace_back(release_gradient{group_, reason});
   rest({}, round_over{});
 }
 
@@ -200,7 +200,7 @@ void matchmaker::decline(const peer_id& to, const group_id& group,
   group_answer x;
   x.group = group;
   x.reason = std::move(reason);
-  out_.push_back(send_to_peer{to, std::move(x)});
+  out_.emplace_back(send_to_peer{to, std::move(x)});
 }
 
 group_answer matchmaker::own_answer() const {

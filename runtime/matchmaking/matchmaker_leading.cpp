@@ -41,13 +41,13 @@ void matchmaker::invite_all(const peer_id&, const input& what) {
   leader_ = settings_.self.id;
   group_step_ = step_ + 1;
   invited_.clear();
-  out_.push_back(freeze_gradient{group_});
+  out_.emplace_back(freeze_gradient{group_});
   for (const auto& peer : x.invitees) {
     bool averages = peer.role == role::trainer || peer.role == role::auxiliary;
     if (!averages || peer.who.id == settings_.self.id
         || !invited_.insert({peer.who.id, invited{peer, true, {}}}).second)
       continue;
-    out_.push_back(
+    out_.emplace_back(
         send_to_peer{peer.who.id, group_invite{group_, group_step_, held_}});
   }
 }
@@ -72,7 +72,7 @@ void matchmaker::keep_answer(const peer_id& from, const input& what) {
     if (flaw.empty())
       who.accepted = x;
     else
-      out_.push_back(send_to_peer{from, group_cancel{group_, flaw}});
+      out_.emplace_back(send_to_peer{from, group_cancel{group_, flaw}});
   }
   close_if_complete();
 }
@@ -99,7 +99,7 @@ void matchmaker::pass_refusal(const peer_id& from, const input& what) {
   const auto& x = std::get<group_answer>(what);
   if (leader_ == settings_.self.id && x.group == group_ && !x.accepted
       && invited_.count(from) != 0)
-    out_.push_back(member_declined{group_, from, x.reason});
+    out_.emplace_back(member_declined{group_, from, x.reason});
 }
 
 void matchmaker::close_if_complete() {
@@ -122,19 +122,19 @@ void matchmaker::close() {
   }
   for (const auto& [id, x] : invited_)
     if (x.pending)
-      out_.push_back(send_to_peer{id, group_cancel{group_, "too late"}});
+      out_.emplace_back(send_to_peer{id, group_cancel{group_, "too late"}});
   contract.plan = settings_.plan(contract);
   state_ = state::busy;
   for (const auto& x : contract.members)
     if (x.who.id != settings_.self.id)
-      out_.push_back(send_to_peer{x.who.id, group_start{contract}});
-  out_.push_back(start_round{contract});
+      out_.emplace_back(send_to_peer{x.who.id, group_start{contract}});
+  out_.emplace_back(start_round{contract});
 }
 
 void matchmaker::cancel_invitations(const std::string& reason) {
   for (const auto& [id, x] : invited_)
     if (x.pending || x.accepted)
-      out_.push_back(send_to_peer{id, group_cancel{group_, reason}});
+      out_.emplace_back(send_to_peer{id, group_cancel{group_, reason}});
   invited_.clear();
 }
 

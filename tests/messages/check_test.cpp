@@ -125,8 +125,10 @@ TEST_CASE("records are bounded in number and size, and alive") {
   accepted<records_found>([](auto& x) { x.records.clear(); });
   accepted<store_records>([](auto& x) { x.records[0].key = {}; });
   refused<store_records>([](auto& x) { x.records[1].lives_ms = 0; });
-  accepted<store_records>([](auto& x) { x.records[0].subkey.assign(64, 's'); });
-  refused<store_records>([](auto& x) { x.records[0].subkey.assign(65, 's'); });
+  accepted<store_records>(
+      [](auto& x) { x.records[0].subkey.assign(max_subkey_bytes, 's'); });
+  refused<store_records>(
+      [](auto& x) { x.records[0].subkey.assign(max_subkey_bytes + 1, 's'); });
   accepted<store_records>(
       [](auto& x) { x.records[0].value.assign(max_record_value_bytes, 'v'); });
   refused<store_records>([](auto& x) {
@@ -139,7 +141,8 @@ TEST_CASE("a progress report holds sane numbers") {
   refused<progress_report>([](auto& x) { x.id = {}; });
   refused<progress_report>([](auto& x) { x.where.host.assign(256, 'h'); });
   refused<progress_report>([](auto& x) { x.role = role(3); });
-  refused<progress_report>([](auto& x) { x.phase = phase(6); });
+  refused<progress_report>([](auto& x) { x.phase = phase(7); });
+  accepted<progress_report>([](auto& x) { x.phase = phase::founding; });
   refused<progress_report>([](auto& x) { x.step = max_step + 1; });
   refused<progress_report>([](auto& x) { x.samples = max_samples + 1; });
   refused<progress_report>(

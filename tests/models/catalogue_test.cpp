@@ -108,6 +108,13 @@ TEST_CASE("a slow BLAS comes with its mend, a good one with silence") {
   CHECK(blas_remedy("", "").empty());
 }
 
+TEST_CASE("a device is refused before anything is loaded for it") {
+  CHECK(problem_with_device("cpu").empty());
+  CHECK(problem_with_device("auto").empty());
+  CHECK(problem_with_device("abacus").find("choose auto, cpu or cuda")
+        != std::string::npos);
+}
+
 TEST_CASE("the BLAS that this process uses is found") {
   // True of every LibTorch that does not contain a BLAS of its own.
   const auto path = loaded_blas();

@@ -5,9 +5,10 @@
 /// 2. When all slaves have reported, the master starts.
 /// 3. When the master and all slaves without `serve` have ended well, the ones
 ///    that serve are ended too, and all is well.
-/// 4. A slave that ends before it has reported, a process that ends badly, one
-///    that serves and ends while it is needed, an interruption, or a report
-///    that does not come in time: the rest is ended, and the launch has failed.
+/// 4. A slave that ends before it has reported, a process that ends badly, an
+///    interruption, or a report that does not come in time: the rest is ended,
+///    and the launch has failed. One that serves may end well before the
+///    others do: it knows best when its work is done.
 ///
 /// Pure: knows no process, no clock and no actor.
 

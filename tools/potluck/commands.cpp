@@ -6,7 +6,7 @@ namespace potluck::tools {
 
 const std::vector<command>& commands() {
   static const std::vector<command> all = [] {
-    std::vector<command> result{bootstrap_command(),
+    std::vector<command> result{demo_command(), bootstrap_command(),
                                 join_command(), export_command(),
                                 eval_command()};
     for (auto& c : result)

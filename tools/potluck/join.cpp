@@ -136,8 +136,8 @@ expected<bool> fill_training(const cli::command_line& options,
   how.data_path = data;
   how.threads = static_cast<int>(threads);
   how.device = options.text("device");
-  if (how.device != "auto" && how.device != "cpu" && how.device != "cuda")
-    return failure{"--device must be cpu, cuda or auto."};
+  if (auto problem = problem_with_device(how.device); !problem.empty())
+    return failure{"--device: " + problem};
   config.make_trainer = make_trainer_factory(how);
   config.propose = [wanted = *settings, data] {
     auto proposed = propose_charter(wanted, data);

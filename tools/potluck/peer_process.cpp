@@ -4,12 +4,16 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
 
+#include <caf/io/all.hpp>
+
 #include "actors/behavior.hpp"
+#include "tools/caf_run/launch_protocol.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/terminal.hpp"
 
@@ -24,6 +28,7 @@ constexpr timespec look_at_outcome{0, 50'000'000};
 /// What the observer learns and `main` waits for.
 struct outcome {
   std::atomic<bool> over{false};
+  std::atomic<bool> listening{false};
   std::mutex mutex;
   peer_over how;
 };
@@ -47,6 +52,8 @@ public:
 
   void on(const event& x) {
     screen_.show(x);
+    if (x.name == "listening")
+      config_->result->listening = true;
     if (!config_->log)
       return;
     auto written = config_->log->write(x, unix_time());
@@ -93,14 +100,67 @@ sigset_t signals_to_leave_at() {
   return set;
 }
 
-/// Waits for the peer's end or a signal; the signal's number, or 0.
-int wait_for_end(const outcome& result, const sigset_t& signals) {
-  while (!result.over) {
-    auto caught = sigtimedwait(&signals, nullptr, &look_at_outcome);
-    if (caught > 0)
-      return caught;
+/// A peer that caf-run started: tells the launcher once others can reach the
+/// peer, and hears from it when to stop. For a peer that a person started it
+/// does nothing.
+class launched_peer {
+public:
+  launched_peer(caf::actor_system& system, const cli::launch_options& launch)
+    : system_(system), launch_(launch) {
   }
-  return 0;
+
+  /// Without waiting: the launcher may be slow to reach.
+  void announce() {
+    if (!launch_.slave_mode || report_.valid() || slave_)
+      return;
+    report_ = std::async(std::launch::async, [this] {
+      return caf_run::announce_slave(system_, launch_.slave_name,
+                                     launch_.bootstrap_nodes,
+                                     [stop = stop_] { *stop = true; });
+    });
+  }
+
+  /// Why the launcher does not know us; empty as far as we know.
+  std::string problem() {
+    if (!report_.valid()
+        || report_.wait_for(std::chrono::seconds{0})
+             != std::future_status::ready)
+      return "";
+    auto answer = report_.get();
+    if (!answer)
+      return answer.error();
+    slave_ = std::move(*answer);
+    return "";
+  }
+
+  bool stop_asked() const {
+    return *stop_;
+  }
+
+private:
+  caf::actor_system& system_;
+  const cli::launch_options& launch_;
+  std::shared_ptr<std::atomic<bool>> stop_
+    = std::make_shared<std::atomic<bool>>(false);
+  std::unique_ptr<caf_run::announced_slave> slave_;
+  std::future<expected<std::unique_ptr<caf_run::announced_slave>>> report_;
+};
+
+/// Waits for the peer's end, a signal, or the launcher's word.
+/// @returns how the peer ended by itself; nothing if it has to be told to.
+std::optional<peer_over> wait_for_end(outcome& result, const sigset_t& signals,
+                                      launched_peer& launched) {
+  while (!result.over) {
+    if (sigtimedwait(&signals, nullptr, &look_at_outcome) > 0
+        || launched.stop_asked())
+      return std::nullopt;
+    if (result.listening)
+      launched.announce();
+    if (auto problem = launched.problem(); !problem.empty())
+      return peer_over{problem, false};
+  }
+  std::lock_guard<std::mutex> guard{result.mutex};
+  return result.how;
 }
 
 /// From here on the process ends in time, whatever hangs.
@@ -126,27 +186,30 @@ int run_peer(cli::command_line& options, peer_config config) {
   auto signals = signals_to_leave_at();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  // Only the launcher of caf-run is talked to this way, never another peer.
+  if (options.launch().slave_mode)
+    options.load<caf::io::middleman>();
   auto status = std::make_shared<std::atomic<int>>(all_well);
   {
     caf::actor_system system{options};
+    launched_peer launched{system, options.launch()};
     auto eyes = system.spawn(observer, watched);
     auto peer = spawn_peer(system, std::move(config), eyes);
-    auto caught = wait_for_end(*watched->result, signals);
-    peer_over how;
-    if (caught == 0) {
-      std::lock_guard<std::mutex> guard{watched->result->mutex};
-      how = watched->result->how;
-      if (!how.problem.empty())
-        *status = how.users_mistake ? users_mistake : failed;
-    }
-    // A second Ctrl-C does not wait for anything.
+    auto ended = wait_for_end(*watched->result, signals, launched);
+    auto how = ended.value_or(peer_over{});
+    if (!how.problem.empty())
+      *status = how.users_mistake ? users_mistake : failed;
+    // A second Ctrl-C does not wait for anything. SIGTERM stays blocked: the
+    // launcher sends it besides its word.
+    sigset_t impatience;
+    sigemptyset(&impatience);
+    sigaddset(&impatience, SIGINT);
     std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &impatience, nullptr);
     start_countdown(status);
     if (!how.problem.empty())
       complain(how.problem);
-    caf::anon_send(peer, leave_run{caught != 0 ? "leaving" : "finished"});
+    caf::anon_send(peer, leave_run{ended ? "finished" : "leaving"});
     {
       caf::scoped_actor waiter{system};
       waiter->wait_for(peer);

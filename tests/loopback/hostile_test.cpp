@@ -1,0 +1,239 @@
+/// Strangers that write nonsense to a peer's port: each loses its connection,
+/// and nobody else loses anything.
+
+#include "tests/loopback/scene.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <random>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "messages/codec.hpp"
+#include "messages/framing.hpp"
+
+using namespace potluck::loopback;
+using nlohmann::json;
+
+namespace {
+
+/// A connection to a peer, below everything that keeps its manners.
+class raw_socket {
+public:
+  explicit raw_socket(std::uint16_t port)
+      : file_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_port = htons(port);
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(file_, reinterpret_cast<sockaddr*>(&where), sizeof(where))
+            == 0);
+  }
+  ~raw_socket() {
+    ::close(file_);
+  }
+  raw_socket(const raw_socket&) = delete;
+  raw_socket& operator=(const raw_socket&) = delete;
+
+  void write(const std::string& bytes) {
+    // The other side may have closed already, which is what we want.
+    (void)!::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+
+  void end_writing() {
+    ::shutdown(file_, SHUT_WR);
+  }
+
+  /// Everything the other side writes until it closes; false if it does not.
+  bool read_to_end(std::string& bytes) {
+    char buffer[4096];
+    for (;;) {
+      pollfd ready{file_, POLLIN, 0};
+      auto patience = std::chrono::milliseconds{startup_patience};
+      if (::poll(&ready, 1, static_cast<int>(patience.count())) <= 0)
+        return false;
+      auto size = ::recv(file_, buffer, sizeof(buffer), 0);
+      if (size <= 0)
+        return true;
+      bytes.append(buffer, static_cast<std::size_t>(size));
+    }
+  }
+
+private:
+  int file_;
+};
+
+std::string frame_of(const potluck::message& x, const std::string& body = "") {
+  auto head = potluck::encode(x);
+  auto sizes
+      = potluck::write_preamble({static_cast<std::uint32_t>(head.size()),
+                                 static_cast<std::uint32_t>(body.size())});
+  return std::string(sizes.begin(), sizes.end())
+         + std::string(head.begin(), head.end()) + body;
+}
+
+std::string preamble_of(std::uint32_t head, std::uint32_t body) {
+  auto bytes = potluck::write_preamble({head, body});
+  return std::string(bytes.begin(), bytes.end());
+}
+
+potluck::hello greeting(std::uint8_t number) {
+  potluck::hello x;
+  x.id.bytes.fill(number);
+  x.run = "potluck";
+  return x;
+}
+
+/// The frames in `bytes` that can be read.
+std::vector<potluck::message> frames_in(const std::string& bytes) {
+  std::vector<potluck::message> result;
+  auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  std::size_t at = 0;
+  while (at + potluck::preamble_bytes <= bytes.size()) {
+    auto sizes = potluck::read_preamble(data + at);
+    REQUIRE(sizes.has_value());
+    at += potluck::preamble_bytes;
+    if (at + sizes->head_size + sizes->body_size > bytes.size())
+      break;
+    auto content
+        = potluck::decode(data + at, sizes->head_size, sizes->body_size);
+    if (content)
+      result.push_back(*content);
+    at += sizes->head_size + sizes->body_size;
+  }
+  return result;
+}
+
+/// Writes `bytes` to the peer and checks that it closes the connection.
+std::string check_closed_after(peer& who, const std::string& bytes) {
+  raw_socket s{who.port()};
+  s.write(bytes);
+  std::string answer;
+  CHECK(s.read_to_end(answer));
+  return answer;
+}
+
+} // namespace
+
+TEST_CASE("nonsense costs the connection that carries it, and training goes "
+          "on") {
+  scene s;
+  auto& a = s.join("a", tiny_run(128, 1000000));
+  auto& b = s.join("b", {"--peer", a.address()});
+  b.await("step");
+  auto before = b.last_step();
+  auto hello = frame_of(greeting(7));
+
+  INFO("before a hello");
+  for (auto victim : {&a, &b}) {
+    std::mt19937 random{1};
+    std::string noise;
+    for (int i = 0; i < 100000; ++i)
+      noise += static_cast<char>(random());
+    check_closed_after(*victim, noise);
+    check_closed_after(*victim, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    // A head of zero bytes, a head too large, a body too large.
+    check_closed_after(*victim, preamble_of(0, 0));
+    check_closed_after(*victim, preamble_of(potluck::max_head_bytes + 1, 0));
+    check_closed_after(*victim, preamble_of(64, potluck::max_body_bytes + 1));
+    check_closed_after(*victim, preamble_of(64, 0) + std::string(64, '\xff'));
+    // A message, but none that can come first.
+    check_closed_after(*victim, frame_of(potluck::heartbeat{1}));
+    // A stranger's refusal is no reason to end.
+    check_closed_after(*victim, frame_of(potluck::refusal{"Go away."}));
+  }
+
+  INFO("behind a hello");
+  for (auto victim : {&a, &b}) {
+    check_closed_after(*victim,
+                       hello + preamble_of(64, 0) + std::string(64, '\xff'));
+    check_closed_after(*victim, hello + "PLK0 is another protocol's magic");
+    check_closed_after(*victim, hello + preamble_of(64, 1u << 31));
+    auto damaged = frame_of(potluck::routing_ping{});
+    damaged.back() = static_cast<char>(damaged.back() ^ 0x55);
+    damaged[potluck::preamble_bytes] = '\x7f';
+    check_closed_after(*victim, hello + damaged);
+    // A body where there can be none.
+    check_closed_after(*victim, hello + frame_of(potluck::heartbeat{1}, "x"));
+    // A frame that ends in the middle.
+    raw_socket cut{victim->port()};
+    cut.write(hello + preamble_of(64, 4096) + "half");
+    cut.end_writing();
+    std::string answer;
+    CHECK(cut.read_to_end(answer));
+  }
+
+  INFO("valid messages at the wrong time");
+  for (auto victim : {&a, &b}) {
+    raw_socket stranger{victim->port()};
+    potluck::round_verdict verdict;
+    verdict.group.bytes.fill(9);
+    potluck::state_piece piece;
+    piece.state.bytes.fill(9);
+    potluck::group_cancel cancel;
+    cancel.group.bytes.fill(9);
+    stranger.write(hello + hello + frame_of(verdict)
+                   + frame_of(piece, std::string(1024, 'x')) + frame_of(cancel)
+                   + frame_of(potluck::refusal{"Go away."})
+                   + frame_of(potluck::goodbye{"never mind"}));
+    std::string answer;
+    CHECK(stranger.read_to_end(answer));
+  }
+
+  // Nobody lost anybody, and both still agree.
+  b.await_step(std::max(b.last_step(), before) + 5);
+  a.await_step(b.last_step());
+  auto of_a = a.digests();
+  std::size_t common = 0;
+  for (auto& [step, digest] : b.digests())
+    if (of_a.count(step)) {
+      CHECK(of_a.at(step) == digest);
+      ++common;
+    }
+  CHECK(common > 5);
+  for (auto p : {&a, &b}) {
+    CHECK(p->process.running());
+    auto other = (p == &a ? b : a).id().substr(0, 8);
+    for (auto& x : p->log.named("departure"))
+      CHECK(x.at("peer") != other);
+    for (auto& x : p->log.named("fault"))
+      CHECK(x.at("what").get<std::string>().rfind("restarted", 0)
+            == std::string::npos);
+  }
+}
+
+TEST_CASE("a peer of another protocol version is refused with a sentence") {
+  scene s;
+  auto& host = s.join("host", tiny_run(64, 1000000));
+  host.await("step");
+  auto other = greeting(7);
+  other.version = potluck::protocol_version + 1;
+  auto answer = check_closed_after(host, frame_of(other));
+  std::string sentence;
+  for (auto& x : frames_in(answer))
+    if (auto no = std::get_if<potluck::refusal>(&x))
+      sentence = no->sentence;
+  INFO(sentence);
+  CHECK(sentence.find("version") != std::string::npos);
+  CHECK(sentence.find(std::to_string(other.version)) != std::string::npos);
+  host.await_step(host.last_step() + 2);
+}
+
+TEST_CASE("a settings mismatch in the hello names the setting") {
+  scene s;
+  auto& host = s.join("host", tiny_run(64, 1000000));
+  host.await("step");
+  auto other = greeting(7);
+  other.charter.bytes.fill(1);
+  other.settings = {{"target-batch", "999"}};
+  std::string sentence;
+  for (auto& x : frames_in(check_closed_after(host, frame_of(other))))
+    if (auto no = std::get_if<potluck::refusal>(&x))
+      sentence = no->sentence;
+  INFO(sentence);
+  CHECK(sentence.find("target-batch is 999 here and 64 there")
+        != std::string::npos);
+}

@@ -1,0 +1,237 @@
+/// `potluck demo`: several peers on this machine train one transformer, while
+/// one of them is killed and another one comes late.
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+#include "runtime/display/loss_curve.hpp"
+#include "runtime/display/numbers.hpp"
+#include "runtime/display/table.hpp"
+#include "runtime/state/atomic_file.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/demo_run.hpp"
+#include "tools/potluck/demo_text.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using cli::option_kind;
+
+/// What is left of fewer steps after the kill is over before the late trainer
+/// has loaded its text.
+constexpr std::int64_t fewest_steps = 30;
+/// One is killed, and the others must outnumber nobody.
+constexpr std::int64_t fewest_trainers = 2;
+constexpr std::int64_t most_trainers = 16;
+constexpr std::size_t curve_columns = 72;
+constexpr std::size_t curve_lines = 16;
+
+/// A new folder for everything, or the empty one that the user names.
+expected<std::string> make_directory(const cli::command_line& options) {
+  if (!options.given("dir")) {
+    std::error_code problem;
+    auto base = fs::temp_directory_path(problem);
+    auto path = (problem ? fs::path{"/tmp"} : base) / "potluck-demo-XXXXXX";
+    auto text = path.string();
+    if (::mkdtemp(text.data()) == nullptr)
+      return file_failure("make the folder", text);
+    return text;
+  }
+  std::error_code problem;
+  auto path = fs::absolute(options.text("dir"), problem);
+  if (!problem)
+    fs::create_directories(path, problem);
+  auto empty = !problem && fs::is_empty(path, problem);
+  if (problem)
+    return failure{"--dir: " + path.string()
+                   + " cannot be used: " + problem.message() + "."};
+  if (!empty)
+    return failure{"--dir: " + path.string()
+                   + " is not empty; name a new folder or an empty one."};
+  return path.string();
+}
+
+expected<demo_plan> plan_from(const cli::command_line& options) {
+  auto trainers = options.integer("trainers");
+  if (trainers < fewest_trainers || trainers > most_trainers)
+    return failure{"--trainers must be a number from "
+                   + std::to_string(fewest_trainers) + " to "
+                   + std::to_string(most_trainers) + "."};
+  auto steps = options.integer("steps");
+  if (steps < fewest_steps || steps > 1'000'000)
+    return failure{"--steps must be a number from "
+                   + std::to_string(fewest_steps) + " to 1000000."};
+  auto batch = options.integer("target-batch");
+  if (batch < 1 || batch > 1'000'000)
+    return failure{"--target-batch must be a number from 1 to 1000000."};
+  demo_plan plan;
+  plan.trainers = static_cast<std::uint64_t>(trainers);
+  plan.steps = static_cast<std::uint64_t>(steps);
+  plan.target_batch = static_cast<std::uint64_t>(batch);
+  if (!options.given("data"))
+    return plan;
+  std::error_code problem;
+  plan.data = fs::canonical(options.text("data"), problem).string();
+  if (problem)
+    return failure{"--data: '" + options.text("data")
+                   + "' is no file or folder that can be read."};
+  return plan;
+}
+
+/// A row a peer, from its log.
+std::string summary(const demo_record& record) {
+  std::vector<std::vector<std::string>> rows{
+      {"peer", "role", "steps taken", "rounds", "samples computed", "end"}};
+  for (const auto& peer : record.peers) {
+    std::uint64_t steps = 0, rounds = 0;
+    double samples = 0;
+    for (const auto& x : peer.events) {
+      steps += x.name == "step";
+      rounds += x.name == "round" && x.text("outcome") == "committed";
+      if (x.name == "step")
+        samples += x.number("share") * x.number("samples");
+    }
+    rows.push_back(
+        {peer.name, peer.trainer ? "trainer" : "auxiliary",
+         peer.trainer ? std::to_string(steps) : "-", std::to_string(rounds),
+         peer.trainer ? std::to_string(static_cast<std::uint64_t>(samples + .5))
+                      : "-",
+         peer.killed            ? "killed"
+         : peer.trouble.empty() ? peer.late ? "finished, came late" : "finished"
+                                : peer.trouble});
+  }
+  return table(rows);
+}
+
+/// The curve on the screen and in a file. Returns what went wrong, if anything.
+expected<bool> draw_losses(const demo_record& record, const std::string& path) {
+  auto losses = losses_of(record);
+  std::cout << "\nLoss over steps:\n"
+            << loss_curve_text(losses, curve_columns, curve_lines);
+  auto svg = loss_curve_svg({{"all peers", losses}},
+                            {"potluck demo: loss over steps", "step", "loss"});
+  auto done = replace_file(path, {{svg.data(), svg.size()}});
+  if (done)
+    std::cout << "The same as a picture: " << path << "\n";
+  return done;
+}
+
+/// Leaves the logs, the curve and one checkpoint.
+void tidy_up(const demo_record& record, const std::string& directory) {
+  std::error_code ignored;
+  fs::remove_all(directory + "/text", ignored);
+  fs::remove_all(directory + "/bootstrap", ignored);
+  bool kept = false;
+  for (const auto& peer : record.peers) {
+    fs::remove_all(directory + "/" + peer.name, ignored);
+    auto checkpoint = directory + "/" + peer.name + ".checkpoint";
+    if (kept)
+      fs::remove(checkpoint, ignored);
+    else if (peer.checkpoint)
+      fs::rename(checkpoint, directory + "/demo.checkpoint", ignored);
+    kept = kept || peer.checkpoint;
+  }
+}
+
+int fail(const std::string& reason, const std::string& directory) {
+  std::cout << "Everything is kept in " << directory
+            << "\ndemo: FAIL: " << reason << std::endl;
+  return failed;
+}
+
+int report(const demo_record& record, const std::string& directory,
+           bool keep_all) {
+  auto verdict = judge(record);
+  std::cout << "\n" << summary(record);
+  auto drawn = draw_losses(record, directory + "/loss.svg");
+  if (!drawn)
+    verdict.problems.push_back(drawn.error());
+  if (!verdict.passed()) {
+    for (const auto& line : verdict.facts)
+      std::cout << "  " << line << "\n";
+    for (const auto& problem : verdict.problems)
+      std::cout << "  wrong: " << problem << "\n";
+    return fail(verdict.problems.front(), directory);
+  }
+  if (!keep_all)
+    tidy_up(record, directory);
+  std::cout << "Logs and the checkpoint: " << directory << "\ndemo: PASS\n";
+  for (const auto& line : verdict.facts)
+    std::cout << "  " << line << "\n";
+  std::cout.flush();
+  return all_well;
+}
+
+int run(cli::command_line& options, const std::string&) {
+  auto plan = plan_from(options);
+  if (!plan)
+    return complain(plan.error());
+  auto directory = make_directory(options);
+  if (!directory)
+    return complain(directory.error());
+  plan->directory = *directory;
+  std::error_code problem;
+  plan->program = fs::read_symlink("/proc/self/exe", problem).string();
+  if (problem)
+    return complain("This program's own file is not known, since /proc is not "
+                    "mounted: mount it.",
+                    failed);
+
+  demo_screen screen;
+  if (plan->data.empty()) {
+    plan->data = *directory + "/text";
+    auto text = gather_text(usual_text_places(), plan->data);
+    if (!text)
+      return complain(text.error());
+    screen.say("training on " + std::to_string(text->bytes >> 10)
+               + " KiB of text from this machine ("
+               + std::to_string(text->files) + " licences and notes)");
+  }
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (auto number : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, number);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  auto record = demo_run{*plan, screen, signals}.run();
+  // What follows takes no time: from here on a signal may end it.
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  screen.close();
+  if (!record)
+    return fail(record.error(), *directory);
+  return report(*record, *directory, options.flag("keep"));
+}
+
+} // namespace
+
+command demo_command() {
+  cli::command_spec spec;
+  spec.name = "demo";
+  spec.summary = "See peers find each other, train together, fail and recover";
+  spec.usage = "potluck demo [OPTION]...";
+  spec.options = {
+      {"trainers", option_kind::integer, "3",
+       "Peers that train from the beginning; one is killed, one more comes "
+       "late.",
+       "NUMBER"},
+      {"steps", option_kind::integer, "800",
+       "Optimizer steps to take; a third of them before the kill.", "NUMBER"},
+      {"target-batch", option_kind::integer, "128",
+       "Samples behind one step, of all peers together.", "SAMPLES"},
+      {"data", option_kind::text, "",
+       "Text to train on: a UTF-8 file, or a folder of them (default: licences "
+       "and notes found on this machine).",
+       "PATH"},
+      {"dir", option_kind::text, "",
+       "Work in this folder, new or empty (default: a temporary one).", "DIR"},
+      {"keep", option_kind::flag, "",
+       "Keep everything, not only logs, curve and checkpoint.", ""},
+  };
+  return {spec, run};
+}
+
+} // namespace potluck::tools
