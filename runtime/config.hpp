@@ -25,6 +25,10 @@ constexpr auto handshake_check = 1s;
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
 constexpr auto heartbeat_interval = 1s;
+/// The first ones come faster, so that silence is judged by observed round
+/// trips from the second second on.
+constexpr auto first_heartbeat_interval = 200ms;
+constexpr unsigned first_heartbeats = 8;
 /// How long closing connections may take when leaving: leaves room for the
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
