@@ -291,8 +291,10 @@ std::chrono::milliseconds conductor_state::answer_patience(
 }
 
 void conductor_state::on(const freeze_wanted& x) {
-  if (stage_ != stage::accumulating && stage_ != stage::frozen)
+  if (stage_ != stage::accumulating && stage_ != stage::frozen) {
+    tell_facts(); // Its news crossed ours: the invitation is to be declined.
     return;
+  }
   group_ = x.group;
   frozen_reported_ = false;
   stage_ = stage::frozen;

@@ -42,6 +42,8 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.plan = [](const group_contract& c) { return plan_digest(c); };
     matchmaker_.emplace(std::move(s));
   }
+  if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
+    carry_out(matchmaker_->expired()); // The gradient will not be frozen.
   matchmaker_->hold(x.step, x.state);
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second);
 }
