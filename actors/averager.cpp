@@ -60,8 +60,36 @@ void averager_state::on(const peer_left& x) {
 }
 
 void averager_state::on(const member_withdrew& x) {
+  if (x.member == config_.self) {
+    left_.push_back({x.group, {}});
+    if (left_.size() > limits::groups_left)
+      left_.pop_front();
+    auto letters = std::move(early_);
+    early_.clear();
+    for (auto& l : letters)
+      if (!stayed_out(l, *group_of(l.content)))
+        early_.push_back(std::move(l));
+    return;
+  }
   if (round_ && round_->contract().group == x.group)
     carry_out(round_->agreement.member_lost(x.member));
+}
+
+bool averager_state::stayed_out(const letter& x, const group_id& group) {
+  for (auto& [left, told] : left_) {
+    if (left != group)
+      continue;
+    // Its leader was lost before it could start us, but had started others:
+    // they would wait for us, with our session up, until they lose patience.
+    if (told.insert(x.from).second) {
+      group_answer no;
+      no.group = group;
+      no.reason = "never started this round";
+      self_->send(wired_.gateway, parcel{x.from, no, {}});
+    }
+    return true;
+  }
+  return false;
 }
 
 // ---- the round begins -------------------------------------------------------------
@@ -170,6 +198,8 @@ void averager_state::on(const letter& x) {
   if (!group)
     return;
   if (!round_ || round_->contract().group != *group) {
+    if (stayed_out(x, *group))
+      return;
     // A round that we have not begun. Until then it is one of few letters: the
     // oldest goes when somebody floods us.
     early_.push_back(x);

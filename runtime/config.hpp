@@ -105,6 +105,9 @@ constexpr auto fetch_backoff = 300ms;
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
 constexpr std::size_t early_letters = 8192;
+/// Groups remembered that this peer declined or was released from: several
+/// leaders may try at once, and others' letters follow within a round trip.
+constexpr std::size_t groups_left = 16;
 
 // ---- state ----------------------------------------------------------------------
 
