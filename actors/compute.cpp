@@ -22,7 +22,7 @@ struct compute_state::workshop {
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
   std::shared_ptr<std::vector<float>> gradient;
-  std::uint64_t step = 0; ///< The step that `gradient` is for.
+  std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
 
   training_state& state() {
     return *config.vault->state;
@@ -58,6 +58,12 @@ template <class Job>
 void compute_state::post(Job job) {
   auto outbox = caf::actor_cast<compute_actor>(self_);
   thread_->post([job = std::move(job), shop = workshop_, outbox] {
+    auto& vault = *shop->config.vault;
+    std::lock_guard<std::mutex> guard{vault.busy};
+    if (shop->tenancy == 0)
+      shop->tenancy = ++vault.tenant;
+    else if (shop->tenancy != vault.tenant)
+      return;
     try {
       job(*shop, outbox);
     } catch (const std::exception& e) {
@@ -99,11 +105,16 @@ compute_state::~compute_state() {
 
 void compute_state::on(const wiring& w) {
   wired_ = w;
-  if (first_state_ && wired_.conductor) {
-    self_->send(wired_.conductor, *first_state_);
-    if (wired_.state_keeper)
-      self_->send(wired_.state_keeper, *first_state_);
-  }
+  if (!last_state_)
+    return;
+  // To whoever is new this is where we are, not a step that just happened.
+  auto news = *last_state_;
+  news.applied = false;
+  news.problem.clear();
+  if (wired_.conductor)
+    self_->send(wired_.conductor, news);
+  if (wired_.state_keeper)
+    self_->send(wired_.state_keeper, news);
 }
 
 void compute_state::on(const compute_batch& x) {
@@ -194,7 +205,7 @@ void compute_state::on(const snapshot_taken& x) {
 }
 
 void compute_state::on(const state_changed& x) {
-  first_state_ = x;
+  last_state_ = x;
   if (wired_.conductor)
     self_->send(wired_.conductor, x);
   if (wired_.state_keeper)

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
@@ -18,8 +19,12 @@
 namespace potluck {
 
 /// The training state of a peer, which outlives a restart of its actors.
-/// Touched by the worker thread only.
+/// Touched by worker threads only, one at a time. A compute that was replaced may
+/// still be at its last job when its successor starts: then it is too late, and
+/// leaves everything as it is.
 struct state_vault {
+  std::mutex busy;                       ///< Held by the job that runs.
+  std::uint64_t tenant = 0;              ///< Number of the newest compute.
   std::shared_ptr<training_state> state; ///< Null before the first.
 };
 
@@ -65,9 +70,7 @@ private:
   compute_actor::pointer self_ = nullptr;
   std::function<duration(std::uint32_t)> batch_time_;
   wiring wired_;
-  bool wired_once_ = false;
-  /// What became known before the conductor did.
-  std::optional<state_changed> first_state_;
+  std::optional<state_changed> last_state_;
   std::shared_ptr<std::atomic<bool>> cancelled_
     = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<workshop> workshop_;

@@ -60,7 +60,7 @@ void registrar_state::on(const letter& x) {
                                        std::move(body)});
     return;
   }
-  if (!std::holds_alternative<charter_reply>(x.content) || agreed_)
+  if (!std::holds_alternative<charter_reply>(x.content) || agreed_ || gave_up_)
     return;
   auto i = others_.find(x.from);
   if (i == others_.end() || !i->second.asked)
@@ -104,6 +104,20 @@ void registrar_state::on(const report_heard& x) {
   o.role = x.report.role;
   o.charter = x.report.charter;
   o.phase = x.report.phase;
+  o.heard_at = self_->clock().now();
+}
+
+void registrar_state::forget_hearsay() {
+  // Whoever we have no session with is known by its DHT record only, which is
+  // found again and again as long as that peer publishes it.
+  auto now = self_->clock().now();
+  for (auto i = others_.begin(); i != others_.end();) {
+    auto& o = i->second;
+    if (!o.connected && now - o.heard_at > limits::hearsay_patience)
+      i = others_.erase(i);
+    else
+      ++i;
+  }
 }
 
 void registrar_state::on(const records_looked_up&) {
@@ -177,8 +191,9 @@ void registrar_state::found_when_sure() {
 }
 
 void registrar_state::on(const tick&) {
-  if (!agreed_) {
+  if (!agreed_ && !gave_up_) {
     auto now = self_->clock().now();
+    forget_hearsay();
     for (auto& [id, o] : others_)
       if (o.connected && !o.charter.empty()
           && (!o.asked || now - o.asked_at > limits::charter_patience))
@@ -192,19 +207,23 @@ void registrar_state::on(const tick&) {
 void registrar_state::on(const proposal_ready& x) {
   thread_.reset();
   proposal_ = x.proposed;
-  if (!agreed_)
+  if (!agreed_ && !gave_up_)
     found_when_sure();
 }
 
 void registrar_state::on(const proposal_failed& x) {
   thread_.reset();
-  if (!agreed_)
-    self_->send(wired_.observer, peer_over{x.sentence, true});
+  if (agreed_)
+    return;
+  gave_up_ = true;
+  self_->send(wired_.observer, peer_over{x.sentence, true});
 }
 
 void registrar_state::agree(charter c, bool founded) {
   auto missing = unmet(config_.demanded, c);
   if (!missing.empty()) {
+    agreed_.reset();
+    gave_up_ = true;
     self_->send(wired_.observer,
                 peer_over{"The settings of run '" + config_.run
                             + "' differ (here: your flags, there: the run): "

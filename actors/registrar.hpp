@@ -57,6 +57,7 @@ private:
     caf::actor_clock::time_point heard_at;
     bool asked = false;
     caf::actor_clock::time_point asked_at;
+    caf::actor_clock::time_point heard_at; ///< Its last report.
   };
 
   void ask(const peer_id& peer, other& o);
@@ -67,6 +68,7 @@ private:
   bool nobody_before_us() const;
   void report(potluck::phase p);
   void found_when_sure();
+  void forget_hearsay();
 
   registrar_actor::pointer self_ = nullptr;
   registrar_config config_;
@@ -76,6 +78,7 @@ private:
   std::map<peer_id, other> others_;
   bool connected_once_ = false;
   bool founding_ = false;
+  bool gave_up_ = false;
   std::optional<charter> proposal_;
   /// Look-ups of the run's record that ended since our last publication: two
   /// of them, since the first may have begun before our record was stored.

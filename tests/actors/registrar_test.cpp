@@ -16,12 +16,13 @@ namespace {
 struct applicant : node {
   applicant(test_world& world, std::uint8_t number,
             std::vector<std::uint8_t> seeds = {},
-            std::vector<setting> demanded = {}, bool may_found = true)
-      : node(world, number, seeds) {
+            std::vector<setting> demanded = {}, potluck::role r = role::trainer)
+      : node(world, number, seeds, r) {
     registrar_config c;
     c.self = id;
+    c.role = r;
     c.run = "soup";
-    if (may_found)
+    if (r == role::trainer)
       c.propose = [number] { return tiny_charter(10, 64, number); };
     c.demanded = std::move(demanded);
     c.has_seeds = !seeds.empty();
@@ -142,7 +143,7 @@ TEST_CASE("when the founder dies while founding, another one founds") {
   CHECK_FALSE(b.agreed());
   founder.crash();
   REQUIRE(world.run_until([&] { return b.agreed(); },
-                          limits::report_life + limits::report_max_age));
+                          limits::report_life + 2 * limits::hearsay_patience));
   CHECK(b.founded());
 }
 
@@ -160,9 +161,9 @@ TEST_CASE("a proposal that fails ends the peer with its sentence") {
   CHECK(n.parent->count<charter_agreed>() == 0);
 }
 
-TEST_CASE("who cannot found waits for a charter") {
+TEST_CASE("a helper waits until somebody founds") {
   test_world world;
-  applicant helper{world, 1, {}, {}, false};
+  applicant helper{world, 1, {}, {}, role::auxiliary};
   world.run_for(20s);
   CHECK_FALSE(helper.agreed());
   CHECK(helper.observer->count<peer_over>() == 0);

@@ -1,0 +1,323 @@
+#include "actors/averager.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "messages/codec.hpp"
+#include "runtime/planning/planner.hpp"
+#include "tests/actors/node.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t values = 1000;
+constexpr auto patience = 2s;
+
+/// Nodes 1, 2, ... with averagers, all connected; the last may be auxiliary.
+struct table {
+  explicit table(std::uint8_t trainers, bool helper = false) {
+    for (std::uint8_t i = 1; i <= trainers + helper; ++i) {
+      std::vector<std::uint8_t> seeds;
+      for (std::uint8_t j = 1; j < i; ++j)
+        seeds.push_back(j);
+      auto r = i > trainers ? role::auxiliary : role::trainer;
+      members.push_back(std::make_unique<node>(world, i, seeds, r));
+      auto& n = *members.back();
+      n.replace(&wiring::averager,
+                (*n.system).spawn(averager, averager_config{n.id}));
+      struct group_member m;
+      m.who = contact_of(i);
+      m.role = r;
+      m.samples = i > trainers ? 0 : i;
+      m.loss_sum = i;
+      m.upload_bytes_per_second = i > trainers ? 1e8 : 1e6;
+      m.download_bytes_per_second = m.upload_bytes_per_second;
+      contract.members.push_back(m);
+    }
+    contract.group.bytes[0] = 1;
+    contract.step = 1;
+    contract.gradient_values = values;
+    contract.chunk_values = 256;
+    contract.patience_ms = static_cast<std::uint32_t>(
+        std::chrono::milliseconds{patience}.count());
+    REQUIRE(world.run_until(
+        [&] {
+          return std::all_of(members.begin(), members.end(), [&](auto& n) {
+            return n->companions() == members.size() - 1;
+          });
+        },
+        10s));
+  }
+
+  float value(std::size_t member, std::size_t i) const {
+    return static_cast<float>(member + 1) * 0.5f + static_cast<float>(i % 13);
+  }
+  std::shared_ptr<std::vector<float>> gradient(std::size_t member) const {
+    auto result = std::make_shared<std::vector<float>>(values);
+    for (std::size_t i = 0; i < values; ++i)
+      (*result)[i] = value(member, i);
+    return result;
+  }
+
+  void begin(std::size_t member,
+             std::shared_ptr<const std::vector<float>> own) {
+    caf::anon_send(members[member]->wired.averager,
+                   begin_round{contract, plan(collaboration_of(contract)),
+                               std::move(own)});
+  }
+  void begin(std::size_t member) {
+    bool trains = contract.members[member].role == role::trainer;
+    begin(member, trains ? gradient(member) : nullptr);
+  }
+  void begin_all() {
+    for (std::size_t i = 0; i < members.size(); ++i)
+      begin(i);
+  }
+
+  std::optional<round_over> outcome(std::size_t member) const {
+    auto all = members[member]->conductor->all<round_over>();
+    CHECK(all.size() <= 1);
+    return all.empty() ? std::nullopt : std::optional<round_over>{all.back()};
+  }
+  bool decided(std::vector<std::size_t> who) const {
+    return std::all_of(who.begin(), who.end(),
+                       [&](auto i) { return outcome(i).has_value(); });
+  }
+  void check_mean(std::size_t member) const {
+    auto over = outcome(member);
+    REQUIRE(over);
+    CHECK(over->committed);
+    REQUIRE(over->mean);
+    double samples = 0;
+    for (auto& m : contract.members)
+      samples += static_cast<double>(m.samples);
+    CHECK(over->samples == static_cast<std::uint64_t>(samples));
+    double worst = 0;
+    for (std::size_t i = 0; i < values; ++i) {
+      double sum = 0;
+      for (std::size_t m = 0; m < members.size(); ++m)
+        if (contract.members[m].samples > 0)
+          sum += value(m, i);
+      worst = std::max(worst, std::abs(sum / samples - (*over->mean)[i]));
+    }
+    CHECK(worst < 1e-5);
+  }
+
+  test_world world;
+  std::vector<std::unique_ptr<node>> members;
+  group_contract contract;
+};
+
+bool is_averaging(const outgoing_frame& frame) {
+  auto x = decode(frame.head.data(), frame.head.size(), frame.body.size);
+  return x
+         && (std::holds_alternative<chunk_part>(*x)
+             || std::holds_alternative<chunk_mean>(*x)
+             || std::holds_alternative<mean_request>(*x)
+             || std::holds_alternative<round_prepared>(*x)
+             || std::holds_alternative<round_settle>(*x)
+             || std::holds_alternative<round_standing>(*x)
+             || std::holds_alternative<round_verdict>(*x));
+}
+
+} // namespace
+
+TEST_CASE("a round gives every trainer the weighted mean") {
+  table t{2, true};
+  t.begin_all();
+  t.world.settle();
+  t.check_mean(0);
+  t.check_mean(1);
+  CHECK(*t.outcome(0)->mean == *t.outcome(1)->mean);
+  // The helper averaged, and needs no mean itself.
+  CHECK(plan(collaboration_of(t.contract)).chunks[2] > 0);
+  auto helper = t.outcome(2);
+  REQUIRE(helper);
+  CHECK(helper->committed);
+  CHECK(helper->mean == nullptr);
+  CHECK(helper->bytes_sent > 0);
+  CHECK(t.members[0]->matchmaking->count<round_over>() == 1);
+}
+
+TEST_CASE("members may begin at different times") {
+  table t{3};
+  t.begin(1);
+  t.world.run_for(300ms);
+  t.begin(2);
+  t.world.run_for(300ms);
+  CHECK_FALSE(t.outcome(1));
+  t.begin(0);
+  t.world.settle();
+  for (std::size_t i = 0; i < 3; ++i)
+    t.check_mean(i);
+}
+
+TEST_CASE("a member without samples gets the mean all the same") {
+  table t{3};
+  t.contract.members[1].samples = 0;
+  t.begin(0);
+  t.begin(1, nullptr);
+  t.begin(2);
+  t.world.settle();
+  for (std::size_t i = 0; i < 3; ++i)
+    t.check_mean(i);
+}
+
+TEST_CASE("a round of one is decided at once") {
+  table t{1};
+  t.begin(0);
+  t.world.settle();
+  t.check_mean(0);
+}
+
+TEST_CASE("a member lost before its part aborts the round for all") {
+  table t{3};
+  t.begin(0);
+  t.begin(1);
+  t.world.settle();
+  CHECK_FALSE(t.outcome(0));
+  t.members[2]->crash();
+  t.world.run_for(1s);
+  REQUIRE(t.decided({0, 1}));
+  CHECK_FALSE(t.outcome(0)->committed);
+  CHECK_FALSE(t.outcome(1)->committed);
+  CHECK(t.outcome(0)->mean == nullptr);
+}
+
+TEST_CASE("a member that is gone when the round begins aborts it") {
+  table t{3};
+  t.members[2]->crash();
+  t.world.settle();
+  t.begin(0);
+  t.begin(1);
+  t.world.run_for(1s);
+  REQUIRE(t.decided({0, 1}));
+  CHECK_FALSE(t.outcome(0)->committed);
+  CHECK_FALSE(t.outcome(1)->committed);
+}
+
+TEST_CASE("wherever a member is lost, the others decide alike") {
+  int committed = 0;
+  int aborted = 0;
+  for (std::size_t victim = 0; victim < 4; ++victim)
+    for (int frame = 1;; ++frame) {
+      CAPTURE(victim);
+      CAPTURE(frame);
+      table t{3, true};
+      int sent = 0;
+      auto at = host(static_cast<std::uint8_t>(victim + 1));
+      t.world.network.judge_frames([&](auto& from, auto&, auto& x) {
+        if (from != at || !is_averaging(x) || ++sent < frame)
+          return memory_network::fate::arrives;
+        return memory_network::fate::cuts;
+      });
+      t.begin_all();
+      std::vector<std::size_t> survivors;
+      for (std::size_t i = 0; i < 4; ++i)
+        if (i != victim)
+          survivors.push_back(i);
+      auto ended = t.world.run_until(
+          [&] {
+            if (sent >= frame)
+              t.members[victim]->crash();
+            return t.decided(survivors);
+          },
+          20 * patience);
+      REQUIRE(ended);
+      std::shared_ptr<const std::vector<float>> mean;
+      std::optional<bool> commit;
+      for (auto i : survivors) {
+        auto over = *t.outcome(i);
+        if (i == 3 && !over.committed)
+          continue; // A helper that is told nothing gives up by itself.
+        CHECK(commit.value_or(over.committed) == over.committed);
+        commit = over.committed;
+        if (!over.mean)
+          continue;
+        CHECK((!mean || *mean == *over.mean));
+        mean = over.mean;
+      }
+      ++(commit.value_or(false) ? committed : aborted);
+      if (sent < frame)
+        break; // It sends no more than this in a whole round.
+    }
+  // The sweep met both outcomes.
+  CHECK(committed > 0);
+  CHECK(aborted > 0);
+}
+
+TEST_CASE("a silent member costs the round its patience and nothing more") {
+  table t{3};
+  t.begin(0);
+  t.begin(1);
+  t.world.run_for(patience / 2);
+  CHECK_FALSE(t.outcome(0));
+  REQUIRE(t.world.run_until([&] { return t.decided({0, 1}); }, 3 * patience));
+  CHECK_FALSE(t.outcome(0)->committed);
+  CHECK_FALSE(t.outcome(1)->committed);
+}
+
+TEST_CASE("a member with a NaN is dropped and the round aborts") {
+  table t{3};
+  auto bad = t.gradient(1);
+  for (std::size_t i = 0; i < values; i += 10)
+    (*bad)[i] = std::numeric_limits<float>::quiet_NaN();
+  t.begin(0);
+  t.begin(1, bad);
+  t.begin(2);
+  REQUIRE(t.world.run_until([&] { return t.decided({0, 2}); }, 3 * patience));
+  CHECK_FALSE(t.outcome(0)->committed);
+  CHECK_FALSE(t.outcome(2)->committed);
+  auto faults = t.members[0]->observer->events("fault");
+  REQUIRE_FALSE(faults.empty());
+  CHECK(field<std::string>(faults[0], "peer") == short_name(peer(2)));
+  auto gone = t.members[0]->observer->events("departure");
+  REQUIRE_FALSE(gone.empty());
+  CHECK(field<std::string>(gone[0], "peer") == short_name(peer(2)));
+}
+
+TEST_CASE("the next round is not disturbed by letters of the last") {
+  table t{2};
+  t.begin(0);
+  t.world.settle();
+  // The second group begins while parts of the first lie around.
+  t.contract.group.bytes[0] = 2;
+  t.begin_all();
+  t.world.settle();
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto over = t.members[i]->conductor->last<round_over>();
+    CHECK(over.committed);
+    CHECK(over.contract.group.bytes[0] == 2);
+  }
+}
+
+TEST_CASE("a member that withdraws is treated as lost") {
+  table t{3};
+  t.begin(0);
+  t.begin(1);
+  t.world.settle();
+  for (std::size_t i = 0; i < 2; ++i)
+    caf::anon_send(t.members[i]->wired.averager,
+                   member_withdrew{t.contract.group, peer(3)});
+  t.world.settle();
+  REQUIRE(t.decided({0, 1}));
+  CHECK_FALSE(t.outcome(0)->committed);
+}
+
+TEST_CASE("a flood of letters for rounds unknown does not prevent the next") {
+  table t{2};
+  mean_request junk;
+  junk.group.bytes[0] = 77;
+  for (int i = 0; i < 10000; ++i)
+    caf::anon_send(t.members[1]->wired.gateway, parcel{peer(1), junk, {}});
+  t.begin(1);
+  t.world.settle();
+  t.begin(0);
+  t.world.settle();
+  t.check_mean(0);
+  t.check_mean(1);
+}

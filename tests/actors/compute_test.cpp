@@ -1,0 +1,287 @@
+#include "actors/compute.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "tests/support/test_world.hpp"
+#include "tests/support/tiny_trainer.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Throws in its second batch.
+class fragile_trainer : public tiny_trainer {
+public:
+  batch_result accumulate(const batch_request& request, const float* parameters,
+                          float* gradient,
+                          const std::atomic<bool>& cancelled) override {
+    if (++batches_ == 2)
+      throw std::runtime_error("out of memory");
+    return tiny_trainer::accumulate(request, parameters, gradient, cancelled);
+  }
+
+private:
+  int batches_ = 0;
+};
+
+struct shop {
+  explicit shop(compute_config c = {})
+      : conductor(system.pretend<conductor_actor>()),
+        state_keeper(system.pretend<state_keeper_actor>()),
+        config(std::move(c)) {
+    config.agreed = tiny_charter(100, 64);
+    if (!config.vault)
+      config.vault = std::make_shared<state_vault>();
+    if (!config.make_trainer)
+      config.make_trainer
+          = [](const charter&) { return std::make_unique<tiny_trainer>(); };
+    config.mode = worker_mode::immediate;
+    start();
+  }
+
+  void start() {
+    it = system.keep((*system).spawn(compute, config));
+    ended = false;
+    it->attach_functor([this](const caf::error& why) {
+      ended = true;
+      reason = caf::actor_system_config::render(why);
+    });
+    wiring w;
+    w.compute = it;
+    w.conductor = conductor.handle;
+    w.state_keeper = state_keeper.handle;
+    caf::anon_send(it, w);
+    system.run();
+  }
+  template <class T>
+  void tell(const T& x) {
+    caf::anon_send(it, x);
+    system.run();
+  }
+  void batch(std::uint64_t step, std::uint64_t first, std::uint32_t samples) {
+    batch_request request;
+    request.order_seed = 3;
+    request.first_sample = first;
+    request.samples = samples;
+    tell(compute_batch{step, request});
+  }
+  std::vector<float> lent() {
+    tell(lend_gradient{});
+    auto news = conductor->last<gradient_lent>();
+    return *news.gradient;
+  }
+
+  bool ended = false;
+  std::string reason;
+  test_system system;
+  fake<conductor_actor> conductor;
+  fake<state_keeper_actor> state_keeper;
+  compute_config config;
+  compute_actor it;
+};
+
+/// The gradient of samples `first` to `first + samples` at the first state.
+std::vector<float> expected_gradient(std::uint64_t first,
+                                     std::uint32_t samples) {
+  tiny_trainer model;
+  auto state = initial_state(model.layout(), 1);
+  std::vector<float> result(tiny_trainer::values, 0.0f);
+  std::atomic<bool> never{false};
+  model.accumulate({3, first, samples, 1}, state.parameters.data(),
+                   result.data(), never);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("compute shows its first state to those who need it") {
+  shop x;
+  REQUIRE(x.conductor->count<state_changed>() == 1);
+  auto news = x.conductor->last<state_changed>();
+  CHECK(news.step == 0);
+  CHECK_FALSE(news.applied);
+  CHECK(news.gradient_values == tiny_trainer::values);
+  tiny_trainer model;
+  CHECK(news.state == digest_of_state(initial_state(model.layout(), 1)));
+  CHECK(x.state_keeper->last<state_changed>().state == news.state);
+}
+
+TEST_CASE("batches add up to one gradient") {
+  shop x;
+  x.batch(0, 0, 5);
+  x.batch(0, 5, 7);
+  auto done = x.conductor->all<batch_done>();
+  REQUIRE(done.size() == 2);
+  CHECK(done[0].result.samples == 5);
+  CHECK(done[1].result.samples == 7);
+  CHECK(x.lent() == expected_gradient(0, 12));
+}
+
+TEST_CASE("a lent gradient does not change while batches go on") {
+  shop x;
+  x.batch(0, 0, 5);
+  x.tell(lend_gradient{});
+  auto before = x.conductor->last<gradient_lent>().gradient;
+  auto copy = *before;
+  x.batch(0, 5, 7);
+  CHECK(*before == copy);
+  CHECK(x.lent() == expected_gradient(0, 12));
+}
+
+TEST_CASE("a batch for another step computes nothing") {
+  shop x;
+  x.batch(1, 0, 5);
+  CHECK(x.conductor->last<batch_done>().result.samples == 0);
+  CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+}
+
+TEST_CASE("a mean makes a step and empties the gradient") {
+  shop x;
+  x.batch(0, 0, 64);
+  x.tell(lend_gradient{});
+  auto sum = *x.conductor->last<gradient_lent>().gradient;
+  for (auto& value : sum)
+    value /= 64;
+  auto mean = std::make_shared<std::vector<float>>(sum);
+  x.tell(apply_mean{1, 64, mean});
+  auto news = x.conductor->last<state_changed>();
+  CHECK(news.applied);
+  CHECK(news.problem.empty());
+  CHECK(news.step == 1);
+  CHECK(news.history_samples == 64);
+  // As the optimizer alone would have it.
+  tiny_trainer model;
+  auto state = initial_state(model.layout(), 1);
+  optimizer alone{x.config.agreed.settings()};
+  alone.apply(model.layout(), state.parameters.data(),
+              state.first_moment.data(), state.second_moment.data(),
+              mean->data(), 1);
+  CHECK(x.config.vault->state->parameters == state.parameters);
+  CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+}
+
+TEST_CASE("a mean that does not fit is refused and changes nothing") {
+  shop x;
+  auto mean = std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f);
+  auto before = x.conductor->last<state_changed>().state;
+  SUBCASE("another step") {
+    x.tell(apply_mean{2, 64, mean});
+  }
+  SUBCASE("another length") {
+    mean->pop_back();
+    x.tell(apply_mean{1, 64, mean});
+  }
+  SUBCASE("not finite") {
+    mean->front() = std::numeric_limits<float>::infinity();
+    x.tell(apply_mean{1, 64, mean});
+  }
+  auto news = x.conductor->last<state_changed>();
+  CHECK_FALSE(news.applied);
+  CHECK_FALSE(news.problem.empty());
+  CHECK(news.step == 0);
+  CHECK(news.state == before);
+}
+
+TEST_CASE("a trainer that throws ends compute, and the next one goes on") {
+  compute_config c;
+  c.make_trainer
+      = [](const charter&) { return std::make_unique<fragile_trainer>(); };
+  shop x{c};
+  auto mean = std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f);
+  x.tell(apply_mean{1, 64, mean});
+  x.batch(1, 0, 5);
+  CHECK_FALSE(x.ended);
+  x.batch(1, 5, 5);
+  CHECK(x.ended);
+  CHECK(x.reason.find("out of memory") != std::string::npos);
+  x.conductor->clear();
+  x.start();
+  auto news = x.conductor->last<state_changed>();
+  CHECK(news.step == 1);
+  CHECK(news.history_samples == 64);
+  CHECK_FALSE(x.ended);
+}
+
+TEST_CASE("a trainer that cannot be made ends compute") {
+  compute_config c;
+  c.make_trainer = [](const charter&) -> std::unique_ptr<trainer> {
+    throw std::runtime_error("The data is missing.");
+  };
+  shop x{c};
+  CHECK(x.ended);
+  CHECK(x.reason.find("The data is missing.") != std::string::npos);
+}
+
+TEST_CASE("who is wired anew hears the state, but not that it was a step") {
+  shop x;
+  auto mean = std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f);
+  x.tell(apply_mean{1, 64, mean});
+  auto fresh = x.system.pretend<conductor_actor>();
+  wiring w;
+  w.compute = x.it;
+  w.conductor = fresh.handle;
+  w.state_keeper = x.state_keeper.handle;
+  x.tell(w);
+  auto news = fresh->last<state_changed>();
+  CHECK(news.step == 1);
+  CHECK_FALSE(news.applied);
+}
+
+TEST_CASE("an adopted state replaces the own one and its gradient") {
+  shop x;
+  x.batch(0, 0, 5);
+  tiny_trainer model;
+  auto other
+      = std::make_shared<training_state>(initial_state(model.layout(), 2));
+  other->step = 9;
+  other->history_samples = 900;
+  other->recent.clear();
+  x.tell(adopt_state{other});
+  auto news = x.conductor->last<state_changed>();
+  CHECK(news.step == 9);
+  CHECK(news.history_samples == 900);
+  CHECK(news.state == digest_of_state(*other));
+  CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+}
+
+TEST_CASE("a snapshot does not change with the next step") {
+  shop x;
+  x.tell(take_snapshot{});
+  auto taken = x.state_keeper->last<snapshot_taken>().state;
+  auto before = digest_of_state(*taken);
+  x.tell(apply_mean{
+      1, 64, std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f)});
+  CHECK(taken->step == 0);
+  CHECK(digest_of_state(*taken) == before);
+}
+
+TEST_CASE("a simulated batch takes its time on the actor's clock") {
+  compute_config c;
+  c.batch_time = [](std::uint32_t samples) { return samples * duration{10ms}; };
+  shop x{c};
+  x.batch(0, 0, 5);
+  x.system.advance(49ms);
+  x.system.run();
+  CHECK(x.conductor->count<batch_done>() == 0);
+  x.system.advance(1ms);
+  x.system.run();
+  REQUIRE(x.conductor->count<batch_done>() == 1);
+  CHECK(x.conductor->last<batch_done>().seconds == doctest::Approx(0.05));
+}
+
+TEST_CASE("a compute that was replaced no longer touches the state") {
+  // The old one may still have jobs when the new one starts.
+  shop x;
+  auto old = x.it;
+  x.start();
+  auto before = x.config.vault->state->parameters;
+  caf::anon_send(old, apply_mean{1, 64,
+                                 std::make_shared<std::vector<float>>(
+                                     tiny_trainer::values, 0.1f)});
+  x.system.run();
+  CHECK(x.config.vault->state->step == 0);
+  CHECK(x.config.vault->state->parameters == before);
+}

@@ -1,0 +1,245 @@
+#include "actors/state_keeper.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+#include "runtime/random.hpp"
+#include "runtime/state/checkpoint.hpp"
+#include "tests/actors/node.hpp"
+#include "tests/support/tiny_trainer.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Three pieces of training state, so that a donor can be lost between two.
+constexpr std::uint64_t parameters = 200000;
+
+std::shared_ptr<training_state> some_state(std::uint64_t step) {
+  auto x = std::make_shared<training_state>();
+  random_stream random{step};
+  auto vector = [&] {
+    std::vector<float> values(parameters);
+    for (auto& value : values)
+      value = static_cast<float>(random.uniform01());
+    return values;
+  };
+  for (std::uint64_t i = 1; i <= step; ++i)
+    x->recent.insert(x->recent.begin(), digest_of(&i, sizeof(i)));
+  x->step = step;
+  x->history_samples = 64 * step;
+  x->parameters = vector();
+  x->first_moment = vector();
+  x->second_moment = vector();
+  if (!x->recent.empty())
+    x->recent.erase(x->recent.begin());
+  remember_digest(*x);
+  return x;
+}
+
+/// A donor (1) and a joiner (2) whose computes the test plays.
+struct pair {
+  explicit pair(const std::string& checkpoint = "")
+      : donor(world, 1), joiner(world, 2, {1}) {
+    for (auto x : {&donor, &joiner}) {
+      state_keeper_config c;
+      c.agreed = tiny_charter(10, 64);
+      c.checkpoint_path = checkpoint;
+      c.mode = worker_mode::immediate;
+      x->replace(&wiring::state_keeper, (*x->system).spawn(state_keeper, c));
+    }
+    REQUIRE(world.run_until([&] { return joiner.companions() == 1; }, 5s));
+  }
+  void hold(node& x, const training_state& state) {
+    state_changed news;
+    news.step = state.step;
+    news.history_samples = state.history_samples;
+    news.state = state.recent.front();
+    news.gradient_values = parameters;
+    caf::anon_send(x.wired.state_keeper, news);
+    world.settle();
+  }
+  /// The donor's compute copies its state when asked.
+  void answer_snapshot(std::shared_ptr<const training_state> state) {
+    world.settle();
+    REQUIRE(donor.compute->count<take_snapshot>() > 0);
+    caf::anon_send(donor.wired.state_keeper, snapshot_taken{state});
+    world.settle();
+  }
+  void fetch(std::uint64_t own_step = 0, digest own_state = {}) {
+    caf::anon_send(joiner.wired.state_keeper,
+                   fetch_state{peer(1), own_step, own_state});
+    world.settle();
+  }
+  std::string failure() const {
+    return joiner.conductor->last<state_fetch_failed>().reason;
+  }
+
+  test_world world;
+  node donor;
+  node joiner;
+};
+
+} // namespace
+
+TEST_CASE("a joiner downloads the donor's state to the bit") {
+  pair x;
+  auto state = some_state(5);
+  x.hold(x.donor, *state);
+  x.hold(x.joiner, *some_state(0));
+  x.fetch();
+  x.answer_snapshot(state);
+  REQUIRE(x.joiner.compute->count<adopt_state>() == 1);
+  auto got = x.joiner.compute->last<adopt_state>().state;
+  CHECK(digest_of_state(*got) == digest_of_state(*state));
+  CHECK(got->parameters == state->parameters);
+  CHECK(got->recent == state->recent);
+  auto news = x.joiner.conductor->last<state_fetched>();
+  CHECK(news.donor == peer(1));
+  CHECK(news.step == 5);
+  CHECK(news.bytes == state_bytes(parameters));
+  CHECK_FALSE(news.own_history_lost);
+}
+
+TEST_CASE("a joiner learns whether its own steps are part of the history") {
+  pair x;
+  auto state = some_state(5);
+  x.hold(x.donor, *state);
+  x.hold(x.joiner, *some_state(3));
+  bool lost = false;
+  SUBCASE("they are") {
+    x.fetch(3, state->recent[2]);
+  }
+  SUBCASE("they are not") {
+    x.fetch(3, digest_of("x", 1));
+    lost = true;
+  }
+  x.answer_snapshot(state);
+  REQUIRE(x.joiner.conductor->count<state_fetched>() == 1);
+  CHECK(x.joiner.conductor->last<state_fetched>().own_history_lost == lost);
+}
+
+TEST_CASE("the donor serves one version to its end while it goes on") {
+  pair x;
+  auto state = some_state(5);
+  x.hold(x.donor, *state);
+  x.hold(x.joiner, *some_state(0));
+  int pieces = 0;
+  x.world.network.judge_frames([&](auto&, auto&, outgoing_frame& frame) {
+    auto m = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    if (m && std::holds_alternative<state_piece>(*m) && ++pieces == 1)
+      x.hold(x.donor, *some_state(6)); // The donor steps meanwhile.
+    return memory_network::fate::arrives;
+  });
+  x.fetch();
+  x.answer_snapshot(state);
+  REQUIRE(x.joiner.conductor->count<state_fetched>() == 1);
+  CHECK(x.joiner.conductor->last<state_fetched>().step == 5);
+  CHECK(pieces >= 2);
+}
+
+TEST_CASE("a download that goes wrong ends in a reason") {
+  pair x;
+  auto state = some_state(5);
+  x.hold(x.joiner, *some_state(0));
+  SUBCASE("the donor has no state") {
+    x.fetch();
+    CHECK(x.failure() == "the donor has no state yet");
+  }
+  SUBCASE("the donor is silent") {
+    x.hold(x.donor, *state);
+    x.fetch(); // Its compute never answers.
+    x.world.run_for(limits::piece_patience - 1s);
+    CHECK(x.failure().empty());
+    x.world.run_for(2s);
+    CHECK(x.failure() == "the donor was silent for too long");
+  }
+  SUBCASE("the donor is lost on the way") {
+    x.hold(x.donor, *state);
+    int pieces = 0;
+    x.world.network.judge_frames([&](auto&, auto&, outgoing_frame& frame) {
+      auto m = decode(frame.head.data(), frame.head.size(), frame.body.size);
+      if (m && std::holds_alternative<state_piece>(*m) && ++pieces == 2)
+        return memory_network::fate::cuts;
+      return memory_network::fate::arrives;
+    });
+    x.fetch();
+    x.answer_snapshot(state);
+    CHECK(x.failure() == "the donor left");
+  }
+  SUBCASE("the state is of another model") {
+    x.hold(x.donor, *state);
+    state_changed smaller;
+    smaller.state = digest_of("x", 1);
+    smaller.gradient_values = 7;
+    caf::anon_send(x.joiner.wired.state_keeper, smaller);
+    x.fetch();
+    x.answer_snapshot(state);
+    CHECK_FALSE(x.failure().empty());
+  }
+  SUBCASE("the bytes are not what the digest says") {
+    x.hold(x.donor, *state);
+    x.world.network.judge_frames([](auto&, auto&, outgoing_frame& frame) {
+      auto m = decode(frame.head.data(), frame.head.size(), frame.body.size);
+      if (m && std::holds_alternative<state_piece>(*m)) {
+        auto copy = std::make_shared<std::vector<std::uint8_t>>(
+            frame.body.data, frame.body.data + frame.body.size);
+        copy->back() ^= 1;
+        frame.body = {copy, copy->data(), copy->size()};
+      }
+      return memory_network::fate::arrives;
+    });
+    x.fetch();
+    x.answer_snapshot(state);
+    CHECK_FALSE(x.failure().empty());
+  }
+  CHECK(x.joiner.conductor->count<state_fetch_failed>() == 1);
+  CHECK(x.joiner.compute->count<adopt_state>() == 0);
+}
+
+TEST_CASE("letters of others than the donor do not disturb a download") {
+  pair x;
+  node third{x.world, 3, {2}};
+  REQUIRE(x.world.run_until([&] { return x.joiner.companions() == 2; }, 5s));
+  x.hold(x.joiner, *some_state(0));
+  x.hold(x.donor, *some_state(5));
+  x.fetch();
+  state_manifest lie;
+  lie.token = 1;
+  caf::anon_send(third.wired.gateway, parcel{peer(2), lie, {}});
+  x.answer_snapshot(some_state(5));
+  CHECK(x.joiner.conductor->count<state_fetched>() == 1);
+}
+
+TEST_CASE("a checkpoint holds charter and state") {
+  auto folder = std::filesystem::temp_directory_path()
+                / ("potluck_state_keeper_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  auto path = (folder / "checkpoint.safetensors").string();
+  {
+    pair x{path};
+    auto state = some_state(5);
+    x.hold(x.donor, *state);
+    caf::anon_send(x.donor.wired.state_keeper, save_checkpoint_now{5});
+    x.answer_snapshot(state);
+    REQUIRE(x.donor.conductor->count<checkpoint_saved>() == 1);
+    CHECK(x.donor.conductor->last<checkpoint_saved>().problem.empty());
+    auto loaded = load_checkpoint(path);
+    REQUIRE(loaded);
+    CHECK(loaded->charter.digest() == tiny_charter(10, 64).digest());
+    CHECK(digest_of_state(loaded->state) == digest_of_state(*state));
+  }
+  {
+    pair x{(folder / "missing" / "checkpoint").string()};
+    auto state = some_state(5);
+    x.hold(x.donor, *state);
+    caf::anon_send(x.donor.wired.state_keeper, save_checkpoint_now{5});
+    x.answer_snapshot(state);
+    CHECK_FALSE(x.donor.conductor->last<checkpoint_saved>().problem.empty());
+  }
+  std::filesystem::remove_all(folder);
+}
