@@ -68,6 +68,7 @@ private:
   template <class Other>
   void read(const letter& x, const Other& other);
 
+  bool stayed_out(const letter& x, const group_id& group);
   void spawn_reducers();
   void send_parts();
   void place(std::uint32_t chunk, const float* values, std::size_t count);
@@ -87,6 +88,8 @@ private:
   std::optional<round> round_;
   /// For rounds that other members have started before us.
   std::deque<letter> early_;
+  /// Groups whose rounds this peer will not start, and whom it told so.
+  std::deque<std::pair<group_id, std::set<peer_id>>> left_;
   std::uint64_t deadline_ = 0;
 };
 

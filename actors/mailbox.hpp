@@ -291,7 +291,7 @@ struct begin_round {
   /// This peer's flat gradient, summed over its samples; null when it has none.
   std::shared_ptr<const std::vector<float>> gradient;
 };
-/// A member will take no part in the round after all.
+/// A member, or this peer itself, will take no part in the round after all.
 struct member_withdrew {
   group_id group;
   peer_id member;

@@ -129,6 +129,9 @@ void matchmaking_state::carry_out(const matchmaker::actions& actions) {
 }
 
 void matchmaking_state::carry_out(const send_to_peer& x) {
+  if (auto answer = std::get_if<group_answer>(&x.what))
+    if (!answer->accepted)
+      stay_out(answer->group);
   std::visit(
     [&](const auto& y) { self_->send(wired_.gateway, parcel{x.to, y, {}}); },
     x.what);
@@ -139,7 +142,12 @@ void matchmaking_state::carry_out(const freeze_gradient& x) {
 }
 
 void matchmaking_state::carry_out(const release_gradient& x) {
+  stay_out(x.group);
   self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
+}
+
+void matchmaking_state::stay_out(const group_id& group) {
+  self_->send(wired_.averager, member_withdrew{group, config_.self});
 }
 
 void matchmaking_state::carry_out(const start_round& x) {

@@ -40,6 +40,8 @@ private:
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
   void arm();
+  /// This peer will not start the group's round, whoever has begun it.
+  void stay_out(const group_id& group);
 
   matchmaking_actor::pointer self_ = nullptr;
   matchmaking_config config_;

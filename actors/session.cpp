@@ -144,7 +144,12 @@ void session_state::on(const tick&) {
   }
   auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
   transmit(heartbeat{static_cast<std::uint64_t>(token)});
-  self_->delayed_send(self_, limits::heartbeat_interval, tick{});
+  if (heartbeats_ < limits::first_heartbeats) {
+    ++heartbeats_;
+    self_->delayed_send(self_, limits::first_heartbeat_interval, tick{});
+  } else {
+    self_->delayed_send(self_, limits::heartbeat_interval, tick{});
+  }
 }
 
 session_actor::behavior_type

@@ -46,6 +46,7 @@ private:
   std::vector<connection_id> connections_;
   std::optional<silence_detector> silence_;
   caf::actor_clock::time_point last_tick_;
+  unsigned heartbeats_ = 0; ///< Of the quick first ones.
 };
 
 session_actor::behavior_type

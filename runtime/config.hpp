@@ -25,6 +25,10 @@ constexpr auto handshake_check = 1s;
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
 constexpr auto heartbeat_interval = 1s;
+/// The first ones come faster, so that silence is judged by observed round
+/// trips from the second second on.
+constexpr auto first_heartbeat_interval = 200ms;
+constexpr unsigned first_heartbeats = 8;
 /// How long closing connections may take when leaving: leaves room for the
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
@@ -101,6 +105,9 @@ constexpr auto fetch_backoff = 300ms;
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
 constexpr std::size_t early_letters = 8192;
+/// Groups remembered that this peer declined or was released from: several
+/// leaders may try at once, and others' letters follow within a round trip.
+constexpr std::size_t groups_left = 16;
 
 // ---- state ----------------------------------------------------------------------
 

@@ -52,8 +52,8 @@ struct start_round {
   group_contract contract;
 };
 
-/// "This member will take no part in the round that has begun": treat it as
-/// lost there.
+/// "This peer, if it is a member, will take no part in the round that has
+/// begun": treat it as lost there.
 struct member_declined {
   group_id group;
   peer_id member;

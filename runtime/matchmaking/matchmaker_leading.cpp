@@ -96,10 +96,10 @@ void matchmaker::close_now(const peer_id&, const input&) {
 }
 
 void matchmaker::pass_refusal(const peer_id& from, const input& what) {
+  // Whether `from` is a member at all is for the round to know.
   const auto& x = std::get<group_answer>(what);
-  if (leader_ == settings_.self.id && x.group == group_ && !x.accepted
-      && invited_.count(from) != 0)
-    out_.emplace_back(member_declined{group_, from, x.reason});
+  if (x.group == group_ && !x.accepted)
+    out_.push_back(member_declined{group_, from, x.reason});
 }
 
 void matchmaker::close_if_complete() {

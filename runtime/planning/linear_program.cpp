@@ -18,6 +18,15 @@ struct problem_deleter {
   }
 };
 
+/// GLPK makes an environment for each thread that calls it, and frees none by
+/// itself. Freed with the thread, not with the problem: a program around us may
+/// use GLPK in the same thread.
+struct thread_environment {
+  ~thread_environment() {
+    glp_free_env();
+  }
+};
+
 } // namespace
 
 linear_program::linear_program(std::size_t variables)
@@ -67,6 +76,7 @@ std::optional<linear_program::solution> linear_program::solve() const {
     check(std::isfinite(costs_[c])
           && (!limits_[c] || (std::isfinite(*limits_[c]) && *limits_[c] >= 0)));
 
+  thread_local thread_environment freed_later;
   glp_term_out(GLP_OFF);
   std::unique_ptr<glp_prob, problem_deleter> problem{glp_create_prob()};
   auto* p = problem.get();

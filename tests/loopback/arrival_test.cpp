@@ -81,7 +81,8 @@ TEST_CASE("who comes late gets the state and contributes to the next step") {
 
 TEST_CASE("an auxiliary peer that comes late averages for the others") {
   scene s;
-  auto& host = s.join("host", tiny_run(128, 1000000));
+  auto& host
+      = s.join("host", tiny_run(128, 1000000) + words{"--chunk-values", "512"});
   auto& other = s.join("other", words{"--peer", host.address()});
   other.await("step");
   auto& helper
@@ -103,8 +104,10 @@ TEST_CASE("an auxiliary peer that comes late averages for the others") {
 TEST_CASE("of two histories that lost sight of each other the shorter gives "
           "way") {
   scene s;
-  // One beginning for both.
-  auto& origin = s.join("origin", tiny_run(64, 1000000)
+  // One beginning for both. Steps are slow enough for the two to stay within
+  // the 64 steps of which a donor remembers the digests: of what lies further
+  // back, nobody can say whose history it was.
+  auto& origin = s.join("origin", tiny_run(1024, 1000000)
                                       + words{"--checkpoint-every", "4"});
   origin.await("checkpoint");
   auto saved = s.path("origin/potluck.checkpoint");

@@ -315,6 +315,28 @@ TEST_CASE("a leader learns that a member does not take part after all") {
   CHECK(one.now() == state::idle);
 }
 
+TEST_CASE("a follower, too, learns that a member does not take part") {
+  // The leader started this one and was lost before it could start the other.
+  auto one = make(3);
+  one.receive(peer(2), invite(0));
+  auto answered = one.frozen(8, 1);
+  REQUIRE(one.now() == state::answered);
+  auto leader = make(2);
+  leader.begin(group(0), invitees({3, 5}));
+  leader.frozen(8, 1);
+  leader.receive(peer(3), sent<group_answer>(answered).at(0).second);
+  auto started = leader.receive(peer(5), yes(0, 5));
+  one.receive(peer(2), sent<group_start>(started).at(0).second);
+  REQUIRE(one.now() == state::busy);
+  group_answer no;
+  no.group = group(0);
+  auto all = one.receive(peer(5), no);
+  REQUIRE(find<member_declined>(all));
+  CHECK(find<member_declined>(all)->member == peer(5));
+  no.group = group(1);
+  CHECK_FALSE(find<member_declined>(one.receive(peer(5), no)));
+}
+
 TEST_CASE("the smallest ready trainer of a step leads") {
   progress_report self;
   self.id = peer(2);
