@@ -97,6 +97,62 @@ TEST_CASE("a run survives the end of a conductor") {
   run_with_kills("conductor");
 }
 
+TEST_CASE("a run survives accidents in any order") {
+  // Ready actors run in an order of chance, lines are slow, and five times a
+  // child ends, a connection breaks or a line is cut for a while.
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed); // Replays the failure.
+    random_stream chance{seed};
+    test_world world;
+    std::vector<std::unique_ptr<whole_peer>> peers;
+    auto any_host
+        = [&] { return host(static_cast<std::uint8_t>(1 + chance.below(3))); };
+    for (std::uint8_t i = 1; i <= 3; ++i) {
+      for (std::uint8_t j = 1; j < i; ++j)
+        world.network.delay(host(i), host(j), chance.below(40) * duration{1ms});
+      peers.push_back(std::make_unique<whole_peer>(
+          world, i,
+          i == 1 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{1},
+          steps));
+      peers.back()->system.shuffle(mix(seed, i));
+    }
+    world.run_for(3s);
+    for (int accident = 0; accident < 5; ++accident) {
+      world.run_for(chance.below(1500) * duration{1ms});
+      auto& victim = *peers[chance.below(3)];
+      auto a = any_host();
+      auto b = any_host();
+      switch (chance.below(4)) {
+        case 0:
+          world.network.break_oldest(a, b);
+          break;
+        case 1:
+          world.network.cut(a, b);
+          world.run_for(chance.below(3000) * duration{1ms});
+          world.network.heal(a, b);
+          break;
+        default:
+          victim.children.kill(
+              trainers_children[chance.below(trainers_children.size())]);
+      }
+    }
+    REQUIRE(world.run_until(
+        [&] {
+          return std::all_of(peers.begin(), peers.end(),
+                             [](auto& x) { return x->finished(); });
+        },
+        600s));
+    for (auto& x : peers) {
+      CHECK(x->digest() == peers.front()->digest());
+      CHECK(x->observer->last<peer_over>().problem.empty());
+      x->leave();
+    }
+    world.run_for(1s);
+    for (auto& x : peers)
+      CHECK(x->running() == 0);
+  }
+}
+
 TEST_CASE("on threads, a run survives the end of every child once") {
   memory_network network;
   caf::actor_system_config config;

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <caf/all.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 
+#include "runtime/random.hpp"
 #include "tests/support/fake_actor.hpp"
 #include "tests/support/memory_network.hpp"
 
@@ -32,7 +34,19 @@ public:
 
   /// Messages handled until nothing is left to do at this moment.
   std::size_t run() {
-    return coordinator().run();
+    if (!order_)
+      return coordinator().run();
+    std::size_t count = 0;
+    for (auto& jobs = coordinator().jobs; !jobs.empty(); ++count) {
+      std::swap(jobs.front(), jobs[order_->below(jobs.size())]);
+      coordinator().run_once();
+    }
+    return count;
+  }
+  /// From now on, chance says which of the ready actors is next. Each still
+  /// reads its own mail in order.
+  void shuffle(std::uint64_t seed) {
+    order_.emplace(seed);
   }
   void advance(duration by) {
     coordinator().advance_time(by);
@@ -63,6 +77,7 @@ private:
   caf::actor_system_config config_;
   caf::actor_system system_;
   std::vector<caf::actor> kept_;
+  std::optional<random_stream> order_;
 };
 
 /// Several systems and their network under one clock.
