@@ -58,11 +58,15 @@ gateway_state::~gateway_state() {
 }
 
 void gateway_state::on(const wiring& w) {
+  auto new_roster = w.roster && w.roster != wired_.roster;
   wired_ = w;
   if (bound_ && wired_.roster)
     self_->send(wired_.roster, gateway_ready{*bound_});
-  for (auto& [id, session] : sessions_)
-    self_->send(session, w);
+  for (auto& [id, g] : guests_) {
+    self_->send(g.session, w);
+    if (new_roster)
+      self_->send(wired_.roster, g.news, g.session);
+  }
 }
 
 void gateway_state::greet(connection_id id, const address& remote) {
@@ -96,8 +100,8 @@ void gateway_state::on(const connection_closed& x) {
   auto gone = i->second;
   links_.erase(i);
   if (!gone.peer.empty()) {
-    if (auto s = sessions_.find(gone.peer); s != sessions_.end())
-      self_->send(s->second, x);
+    if (auto g = guests_.find(gone.peer); g != guests_.end())
+      self_->send(g->second.session, x);
   } else if (gone.dialled) {
     give_up(gone.remote, gone.expected, x.reason);
   }
@@ -120,8 +124,8 @@ void gateway_state::on(const frame_arrived& x) {
     return;
   auto& l = i->second;
   if (!l.peer.empty()) {
-    if (auto s = sessions_.find(l.peer); s != sessions_.end())
-      self_->send(s->second, x);
+    if (auto g = guests_.find(l.peer); g != guests_.end())
+      self_->send(g->second.session, x);
     return;
   }
   auto content
@@ -163,12 +167,11 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     waiting_.erase(l.expected);
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
-  auto& session = sessions_[theirs.id];
+  auto& [session, news] = guests_[theirs.id];
   if (session) {
     self_->send(session, connection_added{id});
     return;
   }
-  peer_joined news;
   news.who = {theirs.id, {l.remote.host, theirs.listen_port}};
   news.role = theirs.role;
   news.run = theirs.run;
@@ -191,13 +194,13 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
 }
 
 void gateway_state::on(const parcel& x) {
-  if (auto s = sessions_.find(x.to); s != sessions_.end())
-    self_->send(s->second, x);
+  if (auto g = guests_.find(x.to); g != guests_.end())
+    self_->send(g->second.session, x);
 }
 
 void gateway_state::on(const call& x) {
-  if (auto s = sessions_.find(x.to.id); s != sessions_.end()) {
-    self_->send(s->second, parcel{x.to.id, x.content, {}});
+  if (auto g = guests_.find(x.to.id); g != guests_.end()) {
+    self_->send(g->second.session, parcel{x.to.id, x.content, {}});
     return;
   }
   if (leaving_ || x.to.id == config_.introduction.id || x.to.where.port == 0)
@@ -212,7 +215,7 @@ void gateway_state::on(const call& x) {
 void gateway_state::on(const dial_contact& x) {
   if (leaving_)
     return;
-  if (sessions_.count(x.who.id))
+  if (guests_.count(x.who.id))
     self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
   else
     dial(x.who.where, x.who.id);
@@ -233,14 +236,14 @@ void gateway_state::on(const charter_known& x) {
 }
 
 void gateway_state::on(const drop_peer& x) {
-  if (auto s = sessions_.find(x.id); s != sessions_.end())
-    self_->send(s->second, leave_run{x.reason});
+  if (auto g = guests_.find(x.id); g != guests_.end())
+    self_->send(g->second.session, leave_run{x.reason});
 }
 
 void gateway_state::on(const leave_run& x) {
   leaving_ = true;
-  for (auto& [id, session] : sessions_)
-    self_->send(session, x);
+  for (auto& [id, g] : guests_)
+    self_->send(g.session, x);
   for (auto& [id, l] : links_)
     if (l.peer.empty())
       network_->close(id, 0);
@@ -257,10 +260,10 @@ void gateway_state::on(const tick&) {
 }
 
 void gateway_state::on_down(const caf::down_msg& x) {
-  for (auto i = sessions_.begin(); i != sessions_.end(); ++i)
-    if (i->second.address() == x.source) {
+  for (auto i = guests_.begin(); i != guests_.end(); ++i)
+    if (i->second.session.address() == x.source) {
       auto peer = i->first;
-      sessions_.erase(i);
+      guests_.erase(i);
       for (auto& [id, l] : links_)
         if (l.peer == peer)
           network_->close(id);

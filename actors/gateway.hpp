@@ -67,7 +67,12 @@ private:
   std::optional<address> bound_;
   wiring wired_;
   std::map<connection_id, link> links_;
-  std::map<peer_id, session_actor> sessions_;
+  /// Sessions, and with what news of them a roster begins.
+  struct guest {
+    session_actor session;
+    peer_joined news;
+  };
+  std::map<peer_id, guest> guests_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<message>> waiting_;
   bool leaving_ = false;

@@ -393,6 +393,29 @@ TEST_CASE("a call that reaches somebody else is not delivered to them") {
   CHECK(b.router->contents<routing_ping, letter>().empty());
 }
 
+TEST_CASE("a new roster hears who is connected") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  dial(a, b);
+  world.settle();
+  auto fresh = a.system.pretend<roster_actor>();
+  wiring w;
+  w.gateway = a.it;
+  w.roster = fresh.handle;
+  w.observer = a.observer.handle;
+  caf::anon_send(a.it, w);
+  world.settle();
+  REQUIRE(fresh->count<peer_joined>() == 1);
+  CHECK(fresh->last<peer_joined>().who.id == peer(2));
+  CHECK(fresh->last<session_actor>() == a.session());
+  // To the same one it is no news.
+  caf::anon_send(a.it, w);
+  world.settle();
+  CHECK(fresh->count<peer_joined>() == 1);
+}
+
 TEST_CASE("leaving closes everything and ends the gateway") {
   test_world world;
   door a{world, 1};

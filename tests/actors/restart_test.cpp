@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint64_t steps = 10;
+constexpr std::uint64_t steps = 40;
 
 void run_with_kill(const std::string& child, std::size_t whose,
                    duration moment) {
@@ -50,6 +50,9 @@ void run_with_kill(const std::string& child, std::size_t whose,
       CHECK(step > last);
       last = step;
     }
+    // Nobody stays alone.
+    CHECK(field<std::uint64_t>(x->observer->events("step").back(), "peers")
+          == 3);
   }
   for (auto& x : peers)
     x->leave();
