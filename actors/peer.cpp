@@ -44,7 +44,7 @@ void peer_state::init(supervisor_actor::pointer self,
   wired_.observer = std::move(config.second);
   wired_.supervisor = caf::actor_cast<supervisor_actor>(self);
   vault_->state = config_.state;
-  children_ = std::make_unique<supervisor>(self_);
+  children_ = std::make_unique<supervisor>(self_, config_.child_started);
   start_network();
   wire();
 }

@@ -62,6 +62,9 @@ struct peer_config {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
+  /// For tests that end children, which are told apart by name here. Called by
+  /// whichever thread runs the peer's actor.
+  supervisor::witness child_started;
 };
 
 using peer_actor = supervisor_actor;

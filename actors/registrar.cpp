@@ -104,20 +104,6 @@ void registrar_state::on(const report_heard& x) {
   o.role = x.report.role;
   o.charter = x.report.charter;
   o.phase = x.report.phase;
-  o.heard_at = self_->clock().now();
-}
-
-void registrar_state::forget_hearsay() {
-  // Whoever we have no session with is known by its DHT record only, which is
-  // found again and again as long as that peer publishes it.
-  auto now = self_->clock().now();
-  for (auto i = others_.begin(); i != others_.end();) {
-    auto& o = i->second;
-    if (!o.connected && now - o.heard_at > limits::hearsay_patience)
-      i = others_.erase(i);
-    else
-      ++i;
-  }
 }
 
 void registrar_state::on(const records_looked_up&) {
@@ -193,7 +179,6 @@ void registrar_state::found_when_sure() {
 void registrar_state::on(const tick&) {
   if (!agreed_ && !gave_up_) {
     auto now = self_->clock().now();
-    forget_hearsay();
     for (auto& [id, o] : others_)
       if (o.connected && !o.charter.empty()
           && (!o.asked || now - o.asked_at > limits::charter_patience))

@@ -57,7 +57,6 @@ private:
     caf::actor_clock::time_point heard_at;
     bool asked = false;
     caf::actor_clock::time_point asked_at;
-    caf::actor_clock::time_point heard_at; ///< Its last report.
   };
 
   void ask(const peer_id& peer, other& o);
@@ -68,7 +67,6 @@ private:
   bool nobody_before_us() const;
   void report(potluck::phase p);
   void found_when_sure();
-  void forget_hearsay();
 
   registrar_actor::pointer self_ = nullptr;
   registrar_config config_;

@@ -6,8 +6,9 @@
 
 namespace potluck {
 
-supervisor::supervisor(caf::scheduled_actor* self)
-  : self_(self), budget_(limits::restarts, limits::restart_window) {
+supervisor::supervisor(caf::scheduled_actor* self, witness started)
+  : self_(self), started_(std::move(started)),
+    budget_(limits::restarts, limits::restart_window) {
 }
 
 void supervisor::add(child_spec spec) {
@@ -18,6 +19,8 @@ void supervisor::add(child_spec spec) {
 void supervisor::start(child& c) {
   c.handle = c.spec.start();
   self_->monitor(c.handle);
+  if (started_)
+    started_(c.spec.name, c.handle);
 }
 
 supervisor::verdict supervisor::on_down(const caf::down_msg& x, time_point now,

@@ -32,7 +32,11 @@ public:
     exhausted, ///< The budget is spent; nothing was started.
   };
 
-  explicit supervisor(caf::scheduled_actor* self);
+  /// Told of every child that was started, and started again.
+  using witness
+    = std::function<void(const std::string& name, const caf::actor& child)>;
+
+  explicit supervisor(caf::scheduled_actor* self, witness started = nullptr);
 
   /// Starts `spec` behind the children that exist.
   void add(child_spec spec);
@@ -52,6 +56,7 @@ private:
   void start(child& c);
 
   caf::scheduled_actor* self_;
+  witness started_;
   std::vector<child> children_;
   restart_budget budget_;
 };

@@ -65,9 +65,6 @@ constexpr auto registrar_interval = 100ms;
 /// Between publishing that we are there and founding a run: another look-up
 /// that starts after our record is stored must have ended as well.
 constexpr auto founding_settle = 700ms;
-/// A peer without a session that the DHT has not shown for so long is not
-/// waited for: three look-ups without it.
-constexpr auto hearsay_patience = 6s;
 /// For an answer to a charter request.
 constexpr auto charter_patience = 5s;
 

@@ -143,7 +143,7 @@ TEST_CASE("when the founder dies while founding, another one founds") {
   CHECK_FALSE(b.agreed());
   founder.crash();
   REQUIRE(world.run_until([&] { return b.agreed(); },
-                          limits::report_life + 2 * limits::hearsay_patience));
+                          2 * limits::report_life + 5s));
   CHECK(b.founded());
 }
 

@@ -1,0 +1,117 @@
+/// The averager's side of the agreement: deadlines, what it wants done, and
+/// members that send what cannot be used.
+#include "actors/averager.hpp"
+
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+// ---- faults ------------------------------------------------------------------------------
+
+void averager_state::on(const part_refused& x) {
+  if (round_ && x.member < round_->contract().members.size())
+    blame(round_->contract().members[x.member].who.id,
+          "a part that cannot be summed: " + x.why);
+}
+
+void averager_state::blame(const peer_id& member, const std::string& why) {
+  self_->send(wired_.observer, event{"fault",
+                                     {{"peer", short_name(member)},
+                                      {"what", std::string{"bad data"}},
+                                      {"detail", why}}});
+  if (member != config_.self)
+    self_->send(wired_.gateway, drop_peer{member, why});
+}
+
+void averager_state::on_down(const caf::down_msg& x) {
+  if (x.reason == caf::exit_reason::normal || !round_)
+    return;
+  // A reducer of the current round crashed: the parts that it held are gone.
+  for (auto& [chunk, reducer] : round_->reducers)
+    if (reducer.address() == x.source) {
+      self_->quit(x.reason);
+      return;
+    }
+}
+
+void averager_state::arm() {
+  auto& r = *round_;
+  auto patience = std::chrono::milliseconds{r.contract().patience_ms};
+  // The leader's verdict should come before a follower loses patience.
+  if (r.self != 0)
+    patience += limits::follower_grace;
+  self_->delayed_send(self_, patience, deadline_passed{++deadline_});
+}
+
+void averager_state::on(const deadline_passed& x) {
+  if (!round_ || !round_->agreement.waiting() || x.number != deadline_)
+    return;
+  auto& r = *round_;
+  auto quiet = self_->clock().now() - r.last_news;
+  if (quiet >= std::chrono::milliseconds{r.contract().patience_ms}) {
+    r.last_news = self_->clock().now();
+    carry_out(r.agreement.expired());
+  }
+  if (round_->agreement.waiting())
+    arm();
+}
+
+// ---- what the agreement wants ---------------------------------------------------------------
+
+void averager_state::carry_out(const round_agreement::actions& actions) {
+  for (auto& action : actions)
+    std::visit([&](const auto& y) { carry_out(y); }, action);
+}
+
+void averager_state::carry_out(const send_to_member& x) {
+  std::visit(
+    [&](const auto& y) { self_->send(wired_.gateway, parcel{x.to, y, {}}); },
+    x.what);
+}
+
+void averager_state::carry_out(const fetch_means& x) {
+  auto& r = *round_;
+  r.holder = x.holder;
+  if (x.everything)
+    r.assembly->restart();
+  auto missing = r.assembly->missing();
+  if (missing.empty()) {
+    carry_out(r.agreement.means_fetched(
+      digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
+    return;
+  }
+  for (auto chunk : missing)
+    self_->send(wired_.gateway,
+                parcel{x.holder, mean_request{r.contract().group, chunk}, {}});
+}
+
+void averager_state::carry_out(const round_decision& x) {
+  auto& r = *round_;
+  r.over = true;
+  round_over news;
+  news.contract = r.contract();
+  news.committed = x.commit;
+  news.samples = r.total_samples;
+  news.seconds
+    = std::chrono::duration<double>(self_->clock().now() - r.began).count();
+  news.bytes_sent = r.bytes_sent;
+  news.bytes_received = r.bytes_received;
+  if (x.commit)
+    news.mean = r.mean;
+  else
+    end_reducers();
+  self_->send(wired_.conductor, news);
+  self_->send(wired_.matchmaking, news);
+}
+
+void averager_state::end_reducers() {
+  if (!round_)
+    return;
+  for (auto& [chunk, reducer] : round_->reducers) {
+    self_->demonitor(reducer.address());
+    self_->send_exit(reducer, caf::exit_reason::user_shutdown);
+  }
+  round_->reducers.clear();
+}
+
+} // namespace potluck

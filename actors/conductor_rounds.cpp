@@ -1,0 +1,230 @@
+/// The conductor's part in a step: leading or following a group, its round, and
+/// what the optimizer made of the mean.
+#include "actors/conductor.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+#include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+// ---- groups ----------------------------------------------------------------------------
+
+void conductor_state::lead_if_due() {
+  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
+    return;
+  auto now = self_->clock().now();
+  if (!tracker_->target_reached(now))
+    return;
+  auto companions = tracker_->companions(now);
+  if (!should_lead(own_, companions))
+    return;
+  for (auto& [id, since] : unconnected_since_)
+    if (now - since < limits::connecting_patience)
+      return;
+  lead_group order;
+  order.round_patience = round_patience();
+  order.answer_patience
+    = std::max(order.round_patience, answer_patience(companions));
+  auto invite = [&](const progress_report& r) {
+    order.invitees.push_back({r.id, r.where});
+    order.roles.push_back(r.role);
+  };
+  for (auto& r : companions)
+    invite(r);
+  for (auto& r : tracker_->auxiliaries(now))
+    invite(r);
+  // Asked only once: matchmaking answers with a freeze or a dissolution.
+  stage_ = stage::frozen;
+  group_ = {};
+  self_->send(wired_.matchmaking, order);
+}
+
+std::chrono::milliseconds conductor_state::round_patience() const {
+  duration patience
+    = round_times_.count() < observed_durations::enough
+        ? duration{limits::first_round_patience}
+        : round_times_.deadline(limits::round_floor, limits::round_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+}
+
+std::chrono::milliseconds conductor_state::answer_patience(
+  const std::vector<progress_report>& companions) const {
+  using seconds = std::chrono::duration<double>;
+  seconds longest = limits::longest_batch;
+  for (auto& r : companions)
+    if (r.samples_per_second > 0) // A batch has at least one sample.
+      longest = std::max(longest, seconds{1 / r.samples_per_second});
+  auto wait = std::min<seconds>(longest * limits::patience_in_batches,
+                                limits::answer_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(wait);
+}
+
+void conductor_state::on(const freeze_wanted& x) {
+  if (stage_ != stage::accumulating && stage_ != stage::frozen) {
+    tell_facts(); // Its news crossed ours: the invitation is to be declined.
+    return;
+  }
+  group_ = x.group;
+  frozen_reported_ = false;
+  stage_ = stage::frozen;
+  announce(true);
+  if (!batch_running_)
+    report_frozen();
+}
+
+void conductor_state::report_frozen() {
+  if (frozen_reported_ || group_.empty())
+    return;
+  frozen_reported_ = true;
+  self_->send(wired_.matchmaking,
+              gradient_frozen{group_, own_.samples, loss_sum_});
+}
+
+void conductor_state::on(const group_dissolved& x) {
+  if (stage_ != stage::frozen || (!group_.empty() && x.group != group_))
+    return;
+  enter(stage::accumulating);
+}
+
+void conductor_state::on(const group_formed& x) {
+  if (stage_ != stage::frozen || x.contract.group != group_)
+    return;
+  formed_ = x;
+  enter(stage::averaging);
+  self_->send(wired_.observer,
+              event{"plan",
+                    {{"step", x.contract.step},
+                     {"group", short_name(x.contract.group)},
+                     {"members", std::uint64_t{x.contract.members.size()}},
+                     {"strategy", x.plan.strategy},
+                     {"binding", x.plan.binding},
+                     {"predicted_seconds", x.plan.predicted_seconds},
+                     {"digest", to_string(x.contract.plan)}}});
+  if (is_trainer() && own_.samples > 0)
+    self_->send(wired_.compute, lend_gradient{});
+  else
+    self_->send(wired_.averager, begin_round{x.contract, x.plan, nullptr});
+}
+
+void conductor_state::on(const gradient_lent& x) {
+  if (stage_ == stage::averaging && formed_)
+    self_->send(wired_.averager,
+                begin_round{formed_->contract, formed_->plan, x.gradient});
+}
+
+void conductor_state::on(const round_over& x) {
+  self_->send(wired_.observer,
+              event{"round",
+                    {{"group", short_name(x.contract.group)},
+                     {"step", x.contract.step},
+                     {"members", std::uint64_t{x.contract.members.size()}},
+                     {"outcome",
+                      std::string{x.committed ? "committed" : "aborted"}},
+                     {"seconds", x.seconds},
+                     {"bytes_sent", x.bytes_sent},
+                     {"bytes_received", x.bytes_received}}});
+  if (x.committed) {
+    round_times_.add(std::chrono::duration_cast<duration>(
+      std::chrono::duration<double>(x.seconds)));
+    // A conductor that was restarted meanwhile applies the mean all the same.
+    if (x.mean && x.contract.step == own_.step + 1 && stage_ != stage::applying
+        && stage_ != stage::finished) {
+      round_ = x;
+      stage_ = stage::applying;
+      tell_facts();
+      self_->send(wired_.compute, apply_mean{x.contract.step, x.samples,
+                                             x.mean});
+      return;
+    }
+  }
+  if (stage_ == stage::averaging)
+    enter(stage::accumulating);
+}
+
+// ---- steps -------------------------------------------------------------------------------
+
+void conductor_state::on(const state_changed& x) {
+  auto restarted = stage_ == stage::starting;
+  if (!x.applied && x.problem.empty() && !restarted
+      && x.state == own_.state && stage_ != stage::fetching)
+    return; // Compute repeats itself to whoever is new.
+  own_.step = x.step;
+  gradient_values_ = x.gradient_values;
+  own_.history_samples = x.history_samples;
+  own_.state = x.state;
+  if (x.applied)
+    note_step(x);
+  if (!x.problem.empty())
+    self_->send(wired_.observer, event{"fault",
+                                       {{"what", std::string{"mean refused"}},
+                                        {"detail", x.problem}}});
+  if (fetched_) {
+    self_->send(wired_.observer,
+                event{"state_download",
+                      {{"donor", short_name(fetched_->donor)},
+                       {"step", x.step},
+                       {"bytes", fetched_->bytes},
+                       {"seconds", fetched_->seconds},
+                       {"digest", to_string(x.state)},
+                       {"samples_lost", samples_before_fetch_}}});
+    if (fetched_->own_history_lost)
+      self_->send(wired_.observer,
+                  event{"island",
+                        {{"donor", short_name(fetched_->donor)},
+                         {"step", x.step},
+                         {"detail",
+                          std::string{"own steps were not part of the longer "
+                                      "history and are lost"}}}});
+    fetched_.reset();
+  }
+  if (restarted && wired_.compute)
+    self_->send(wired_.compute, drop_gradient{}); // Its samples are uncounted.
+  if (restarted && !config_.order.shared)
+    order_seed_ = mix(order_seed_, x.step); // Not the first samples once more.
+  own_.samples = 0;
+  loss_sum_ = 0;
+  step_began_ = self_->clock().now();
+  if (own_.step >= settings().steps)
+    finish();
+  else
+    enter(stage::accumulating);
+}
+
+void conductor_state::note_step(const state_changed& x) {
+  double loss = 0;
+  double samples = 0;
+  std::uint64_t own = 0;
+  if (round_) {
+    for (auto& member : round_->contract.members) {
+      loss += member.loss_sum;
+      samples += static_cast<double>(member.samples);
+      if (member.who.id == config_.self)
+        own = member.samples;
+    }
+    last_loss_ = samples > 0 ? loss / samples : 0;
+    last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
+  }
+  auto seconds
+    = std::chrono::duration<double>(self_->clock().now() - step_began_).count();
+  self_->send(
+    wired_.observer,
+    event{"step",
+          {{"step", x.step},
+           {"loss", last_loss_},
+           {"samples", round_ ? round_->samples : 0},
+           {"peers", std::uint64_t{round_ ? round_->contract.members.size()
+                                          : 0}},
+           {"digest", to_string(x.state)},
+           {"history_samples", x.history_samples},
+           {"seconds", seconds},
+           {"share", last_share_},
+           {"samples_per_second", seconds > 0 ? samples / seconds : 0}}});
+  if (config_.writes_checkpoints && config_.checkpoint_every > 0
+      && x.step % config_.checkpoint_every == 0 && x.step < settings().steps)
+    self_->send(wired_.state_keeper, save_checkpoint_now{x.step});
+}
+
+} // namespace potluck
