@@ -12,17 +12,17 @@ namespace {
 
 const group_id* group_of(const message& x) {
   return std::visit(
-    [](const auto& y) -> const group_id* {
-      using type = std::decay_t<decltype(y)>;
-      if constexpr (std::is_same_v<type, chunk_part>
-                    || std::is_same_v<type, chunk_mean>
-                    || std::is_same_v<type, mean_request>
-                    || std::is_constructible_v<round_message, type>)
-        return &y.group;
-      else
-        return nullptr;
-    },
-    x);
+      [](const auto& y) -> const group_id* {
+        using type = std::decay_t<decltype(y)>;
+        if constexpr (
+            std::is_same_v<
+                type,
+                chunk_part> || std::is_same_v<type, chunk_mean> || std::is_same_v<type, mean_request> || std::is_constructible_v<round_message, type>)
+          return &y.group;
+        else
+          return nullptr;
+      },
+      x);
 }
 
 std::size_t index_of(const group_contract& c, const peer_id& id) {
@@ -44,7 +44,8 @@ void averager_state::on(const wiring& w) {
   wired_ = w;
 }
 
-// ---- members come and go --------------------------------------------------------
+// ---- members come and go
+// --------------------------------------------------------
 
 void averager_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
@@ -92,28 +93,29 @@ bool averager_state::stayed_out(const letter& x, const group_id& group) {
   return false;
 }
 
-// ---- the round begins -------------------------------------------------------------
+// ---- the round begins
+// -------------------------------------------------------------
 
 void averager_state::on(const begin_round& x) {
   end_reducers();
   const auto& c = x.contract;
   auto self = index_of(c, config_.self);
-  round_.emplace(round{x,
-                       chunk_map{c.gradient_values, c.chunk_values,
-                                 x.plan.chunks},
-                       self,
-                       c.members.at(self).role == role::trainer,
-                       round_agreement{c, config_.self},
-                       nullptr,
-                       std::nullopt,
-                       {},
-                       std::nullopt,
-                       false,
-                       self_->clock().now(),
-                       self_->clock().now(),
-                       0,
-                       0,
-                       0});
+  round_.emplace(
+      round{x,
+            chunk_map{c.gradient_values, c.chunk_values, x.plan.chunks},
+            self,
+            c.members.at(self).role == role::trainer,
+            round_agreement{c, config_.self},
+            nullptr,
+            std::nullopt,
+            {},
+            std::nullopt,
+            false,
+            self_->clock().now(),
+            self_->clock().now(),
+            0,
+            0,
+            0});
   auto& r = *round_;
   for (auto& member : c.members)
     r.total_samples += member.samples;
@@ -171,7 +173,7 @@ void averager_state::send_parts() {
       auto range = r.map.range(chunk);
       shared_bytes values{r.order.gradient,
                           reinterpret_cast<const std::uint8_t*>(
-                            r.order.gradient->data() + range.offset),
+                              r.order.gradient->data() + range.offset),
                           range.count * sizeof(float)};
       if (owner == r.self) {
         self_->send(r.reducers.at(chunk),
@@ -191,7 +193,8 @@ void averager_state::send_parts() {
   }
 }
 
-// ---- letters ------------------------------------------------------------------------
+// ---- letters
+// ------------------------------------------------------------------------
 
 void averager_state::on(const letter& x) {
   auto group = group_of(x.content);
@@ -219,10 +222,9 @@ void averager_state::read(const letter& x, const chunk_part& part) {
   if (reducer == r.reducers.end())
     return; // Not ours, or already averaged.
   r.bytes_received += x.body.size;
-  self_->send(reducer->second,
-              part_arrived{static_cast<std::uint32_t>(
-                             index_of(r.contract(), x.from)),
-                           part.samples, x.body});
+  self_->send(reducer->second, part_arrived{static_cast<std::uint32_t>(
+                                                index_of(r.contract(), x.from)),
+                                            part.samples, x.body});
 }
 
 void averager_state::read(const letter& x, const chunk_mean& mean) {
@@ -230,9 +232,9 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   if (r.over || !r.assembly || mean.chunk >= r.map.chunk_count())
     return;
   auto from_owner
-    = r.contract().members[r.map.owner(mean.chunk)].who.id == x.from;
-  auto wanted = r.holder ? *r.holder == x.from
-                         : from_owner && !r.agreement.frozen();
+      = r.contract().members[r.map.owner(mean.chunk)].who.id == x.from;
+  auto wanted
+      = r.holder ? *r.holder == x.from : from_owner && !r.agreement.frozen();
   if (!wanted)
     return;
   if (mean.samples != r.total_samples) {
@@ -263,7 +265,8 @@ void averager_state::read(const letter& x, const Other& other) {
     carry_out(round_->agreement.receive(x.from, other));
 }
 
-// ---- means -----------------------------------------------------------------------------
+// ---- means
+// -----------------------------------------------------------------------------
 
 shared_bytes averager_state::mean_bytes(const round& r,
                                         std::uint32_t chunk) const {
@@ -287,11 +290,11 @@ void averager_state::on(const mean_ready& x) {
     if (i == r.self || member.role != role::trainer)
       continue;
     r.bytes_sent += bytes.size;
-    self_->send(wired_.gateway,
-                parcel{member.who.id,
-                       chunk_mean{x.group, x.chunk, r.total_samples,
-                                  packing::float32},
-                       bytes});
+    self_->send(
+        wired_.gateway,
+        parcel{member.who.id,
+               chunk_mean{x.group, x.chunk, r.total_samples, packing::float32},
+               bytes});
   }
   if (r.assembly && !r.over && !r.agreement.frozen())
     place(x.chunk, x.values->data(), x.values->size());

@@ -6,7 +6,8 @@
 
 namespace potluck {
 
-// ---- faults ------------------------------------------------------------------------------
+// ---- faults
+// ------------------------------------------------------------------------------
 
 void averager_state::on(const part_refused& x) {
   if (round_ && x.member < round_->contract().members.size())
@@ -56,7 +57,8 @@ void averager_state::on(const deadline_passed& x) {
     arm();
 }
 
-// ---- what the agreement wants ---------------------------------------------------------------
+// ---- what the agreement wants
+// ---------------------------------------------------------------
 
 void averager_state::carry_out(const round_agreement::actions& actions) {
   for (auto& action : actions)
@@ -65,8 +67,10 @@ void averager_state::carry_out(const round_agreement::actions& actions) {
 
 void averager_state::carry_out(const send_to_member& x) {
   std::visit(
-    [&](const auto& y) { self_->send(wired_.gateway, parcel{x.to, y, {}}); },
-    x.what);
+      [&](const auto& y) {
+        self_->send(wired_.gateway, parcel{x.to, y, {}});
+      },
+      x.what);
 }
 
 void averager_state::carry_out(const fetch_means& x) {
@@ -77,7 +81,7 @@ void averager_state::carry_out(const fetch_means& x) {
   auto missing = r.assembly->missing();
   if (missing.empty()) {
     carry_out(r.agreement.means_fetched(
-      digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
+        digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
     return;
   }
   for (auto chunk : missing)
@@ -93,7 +97,7 @@ void averager_state::carry_out(const round_decision& x) {
   news.committed = x.commit;
   news.samples = r.total_samples;
   news.seconds
-    = std::chrono::duration<double>(self_->clock().now() - r.began).count();
+      = std::chrono::duration<double>(self_->clock().now() - r.began).count();
   news.bytes_sent = r.bytes_sent;
   news.bytes_received = r.bytes_received;
   if (x.commit)

@@ -30,8 +30,7 @@ struct reactions;
 template <class... Signatures>
 struct reactions<caf::typed_actor<Signatures...>> {
   template <class Self>
-  static typename caf::typed_actor<Signatures...>::behavior_type
-  of(Self self) {
+  static typename caf::typed_actor<Signatures...>::behavior_type of(Self self) {
     return {to_state<Signatures>::of(self)...};
   }
 };
@@ -41,8 +40,8 @@ struct hears_downs : std::false_type {};
 
 template <class State>
 struct hears_downs<State, std::void_t<decltype(std::declval<State&>().on_down(
-                            std::declval<const caf::down_msg&>()))>>
-  : std::true_type {};
+                              std::declval<const caf::down_msg&>()))>>
+    : std::true_type {};
 
 } // namespace detail
 
@@ -54,7 +53,7 @@ typename Handle::behavior_type
 behave(typename Handle::template stateful_pointer<State> self, Config config) {
   if constexpr (detail::hears_downs<State>::value)
     self->set_down_handler(
-      [self](caf::down_msg& x) { self->state.on_down(x); });
+        [self](caf::down_msg& x) { self->state.on_down(x); });
   self->state.init(self, std::move(config));
   return detail::reactions<Handle>::of(self);
 }

@@ -25,7 +25,7 @@ void chunk_reducer_state::on(const part_arrived& x) {
       self_->send(job_.parent,
                   mean_ready{job_.group, job_.chunk,
                              std::make_shared<const std::vector<float>>(
-                               average_->mean())});
+                                 average_->mean())});
       self_->quit();
       break;
     case chunk_average::verdict::stranger:
@@ -46,8 +46,7 @@ void chunk_reducer_state::on(const part_arrived& x) {
 chunk_reducer_actor::behavior_type
 chunk_reducer(chunk_reducer_actor::stateful_pointer<chunk_reducer_state> self,
               reduction_job job) {
-  return behave<chunk_reducer_actor, chunk_reducer_state>(self,
-                                                          std::move(job));
+  return behave<chunk_reducer_actor, chunk_reducer_state>(self, std::move(job));
 }
 
 } // namespace potluck

@@ -1,7 +1,8 @@
-/// A chunk reducer: one chunk of one round, from the members' parts to the mean.
+/// A chunk reducer: one chunk of one round, from the members' parts to the
+/// mean.
 ///
-/// Sends its parent exactly one `mean_ready` when every part is in, and ends. It
-/// does not wait for time: the averager ends it when the round is over.
+/// Sends its parent exactly one `mean_ready` when every part is in, and ends.
+/// It does not wait for time: the averager ends it when the round is over.
 #pragma once
 
 #include "actors/interfaces.hpp"

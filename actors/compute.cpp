@@ -39,8 +39,8 @@ struct compute_state::workshop {
     if (gradient && gradient.use_count() == 1)
       std::fill(gradient->begin(), gradient->end(), 0.0f);
     else
-      gradient
-        = std::make_shared<std::vector<float>>(model->layout().values(), 0.0f);
+      gradient = std::make_shared<std::vector<float>>(model->layout().values(),
+                                                      0.0f);
   }
 
   state_changed describe() const {
@@ -81,17 +81,16 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   post([](workshop& shop, const compute_actor& outbox) {
     const auto& settings = shop.config.agreed.settings();
     shop.model = shop.config.make_trainer(shop.config.agreed);
-    shop.optimize
-      = std::make_unique<optimizer>(settings, shop.config.threads);
+    shop.optimize = std::make_unique<optimizer>(settings, shop.config.threads);
     const auto& layout = shop.model->layout();
     auto& state = shop.config.vault->state;
     if (!state)
       state = std::make_shared<training_state>(
-        initial_state(layout, settings.seed));
+          initial_state(layout, settings.seed));
     if (state->parameters.size() != layout.values())
       throw std::runtime_error(
-        "The training state does not fit the model; remove the checkpoint or "
-        "use the settings that it was made with.");
+          "The training state does not fit the model; remove the checkpoint or "
+          "use the settings that it was made with.");
     if (state->recent.empty())
       remember_digest(*state);
     shop.clear_gradient();
@@ -125,10 +124,9 @@ void compute_state::on(const compute_batch& x) {
     done.step = x.step;
     if (x.step == shop.state().step)
       done.result
-        = shop.model->accumulate(x.request, shop.state().parameters.data(),
-                                 shop.own_gradient().data(), *cancelled);
-    done.seconds
-      = std::chrono::duration<double>(clock.now() - begin).count();
+          = shop.model->accumulate(x.request, shop.state().parameters.data(),
+                                   shop.own_gradient().data(), *cancelled);
+    done.seconds = std::chrono::duration<double>(clock.now() - begin).count();
     caf::anon_send(outbox, done);
   });
 }
@@ -164,10 +162,10 @@ void compute_state::on(const apply_mean& x) {
     std::string problem;
     if (x.step != state.step + 1 || x.mean->size() != state.parameters.size())
       problem = "the mean is for another step";
-    else if (shop.optimize->apply(
-               shop.model->layout(), state.parameters.data(),
-               state.first_moment.data(), state.second_moment.data(),
-               x.mean->data(), state.step + 1)
+    else if (shop.optimize->apply(shop.model->layout(), state.parameters.data(),
+                                  state.first_moment.data(),
+                                  state.second_moment.data(), x.mean->data(),
+                                  state.step + 1)
              != optimizer::verdict::applied)
       problem = "the mean gradient is not finite";
     else
@@ -194,8 +192,8 @@ void compute_state::on(const adopt_state& x) {
 
 void compute_state::on(const take_snapshot&) {
   post([](workshop& shop, const compute_actor& outbox) {
-    caf::anon_send(outbox, snapshot_taken{std::make_shared<training_state>(
-                             shop.state())});
+    caf::anon_send(
+        outbox, snapshot_taken{std::make_shared<training_state>(shop.state())});
   });
 }
 

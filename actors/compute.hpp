@@ -19,9 +19,9 @@
 namespace potluck {
 
 /// The training state of a peer, which outlives a restart of its actors.
-/// Touched by worker threads only, one at a time. A compute that was replaced may
-/// still be at its last job when its successor starts: then it is too late, and
-/// leaves everything as it is.
+/// Touched by worker threads only, one at a time. A compute that was replaced
+/// may still be at its last job when its successor starts: then it is too late,
+/// and leaves everything as it is.
 struct state_vault {
   std::mutex busy;                       ///< Held by the job that runs.
   std::uint64_t tenant = 0;              ///< Number of the newest compute.
@@ -72,7 +72,7 @@ private:
   wiring wired_;
   std::optional<state_changed> last_state_;
   std::shared_ptr<std::atomic<bool>> cancelled_
-    = std::make_shared<std::atomic<bool>>(false);
+      = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<workshop> workshop_;
   std::unique_ptr<worker> thread_;
 };

@@ -29,9 +29,8 @@ void conductor_state::init(conductor_actor::pointer self,
   config_ = std::move(config);
   tracker_.emplace(settings().target_batch, config_.self,
                    limits::report_max_age);
-  order_seed_ = config_.order.shared
-                  ? settings().seed
-                  : own_order_seed(settings(), config_.self);
+  order_seed_ = config_.order.shared ? settings().seed
+                                     : own_order_seed(settings(), config_.self);
   own_.id = config_.self;
   own_.role = config_.role;
   own_.charter = config_.agreed.digest();
@@ -51,7 +50,8 @@ void conductor_state::on(const wiring& w) {
   tell_facts();
 }
 
-// ---- stages ----------------------------------------------------------------------
+// ---- stages
+// ----------------------------------------------------------------------
 
 void conductor_state::enter(stage next) {
   stage_ = next;
@@ -91,7 +91,7 @@ void conductor_state::announce(bool urgent) {
   }
   own_.samples_per_second = samples_per_second_;
   own_.loss
-    = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
+      = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
   tracker_->update_self(own_);
   if (wired_.roster)
     self_->send(wired_.roster, own_report{own_, urgent});
@@ -110,7 +110,8 @@ void conductor_state::tell_facts() {
   self_->send(wired_.matchmaking, facts);
 }
 
-// ---- others ------------------------------------------------------------------------
+// ---- others
+// ------------------------------------------------------------------------
 
 void conductor_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
@@ -162,7 +163,8 @@ void conductor_state::follow_run_as_auxiliary() {
     }
 }
 
-// ---- accumulating --------------------------------------------------------------------
+// ---- accumulating
+// --------------------------------------------------------------------
 
 std::uint32_t conductor_state::batch_size() const {
   if (samples_per_second_ == 0)
@@ -170,8 +172,8 @@ std::uint32_t conductor_state::batch_size() const {
   auto seconds = std::chrono::duration<double>(limits::longest_batch).count();
   auto fitting = samples_per_second_ * seconds;
   return fitting >= config_.micro_batch
-           ? config_.micro_batch
-           : std::max(1u, static_cast<std::uint32_t>(fitting));
+             ? config_.micro_batch
+             : std::max(1u, static_cast<std::uint32_t>(fitting));
 }
 
 std::optional<batch_request> conductor_state::next_batch() const {
@@ -187,7 +189,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
     request.first_sample = own_.step * target + shard + own_.samples * shards;
     request.stride = config_.order.shards;
     request.samples = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(batch_size(), part - own_.samples));
+        std::min<std::uint64_t>(batch_size(), part - own_.samples));
     return request;
   }
   auto now = self_->clock().now();
@@ -196,7 +198,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
   auto quota = tracker_->my_quota(now);
   request.first_sample = next_sample_;
   request.samples = static_cast<std::uint32_t>(
-    std::min<std::uint64_t>(batch_size(), quota));
+      std::min<std::uint64_t>(batch_size(), quota));
   return request;
 }
 
@@ -220,11 +222,11 @@ void conductor_state::on(const batch_done& x) {
     loss_sum_ += x.result.loss_sum;
     if (x.result.samples > 0 && x.seconds > 0) {
       auto speed = x.result.samples / x.seconds;
-      samples_per_second_ = samples_per_second_ == 0
-                              ? speed
-                              : samples_per_second_
-                                  + speed_smoothing
-                                      * (speed - samples_per_second_);
+      samples_per_second_
+          = samples_per_second_ == 0
+                ? speed
+                : samples_per_second_
+                      + speed_smoothing * (speed - samples_per_second_);
     }
   }
   if (stage_ == stage::frozen) {
@@ -237,7 +239,8 @@ void conductor_state::on(const batch_done& x) {
   announce(true);
 }
 
-// ---- catching up ----------------------------------------------------------------------------
+// ---- catching up
+// ----------------------------------------------------------------------------
 
 void conductor_state::catch_up_if_behind() {
   if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
@@ -274,7 +277,8 @@ void conductor_state::on(const state_fetch_failed& x) {
   enter(stage::accumulating);
 }
 
-// ---- the end -----------------------------------------------------------------------------------
+// ---- the end
+// -----------------------------------------------------------------------------------
 
 void conductor_state::finish() {
   finished_at_ = self_->clock().now();
@@ -294,27 +298,26 @@ void conductor_state::finish() {
 void conductor_state::on(const checkpoint_saved& x) {
   if (x.step >= settings().steps)
     checkpoint_pending_ = false;
-  self_->send(wired_.observer, event{"checkpoint",
-                                     {{"step", x.step},
-                                      {"path", x.path},
-                                      {"problem", x.problem}}});
+  self_->send(
+      wired_.observer,
+      event{"checkpoint",
+            {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
   finish_if_others_are_done();
 }
 
 void conductor_state::finish_if_others_are_done() {
   if (over_ || checkpoint_pending_)
     return;
-  auto lagging = std::any_of(
-    reports_.begin(), reports_.end(), [](const auto& r) {
-      return r.second.role == role::trainer
-             && r.second.phase != phase::finished;
-    });
+  auto lagging
+      = std::any_of(reports_.begin(), reports_.end(), [](const auto& r) {
+          return r.second.role == role::trainer
+                 && r.second.phase != phase::finished;
+        });
   if (is_trainer()) {
     if (!finished_at_)
       return;
     // Somebody who missed the last verdict still needs our state.
-    if (lagging
-        && self_->clock().now() - *finished_at_ < limits::finish_linger)
+    if (lagging && self_->clock().now() - *finished_at_ < limits::finish_linger)
       return;
   } else if (own_.step < settings().steps || lagging) {
     return;
@@ -324,7 +327,8 @@ void conductor_state::finish_if_others_are_done() {
   self_->send(wired_.observer, peer_over{});
 }
 
-// ---- looking around ------------------------------------------------------------------------------
+// ---- looking around
+// ------------------------------------------------------------------------------
 
 void conductor_state::show_status() {
   auto now = self_->clock().now();
@@ -339,8 +343,7 @@ void conductor_state::show_status() {
     status.peers += connected_.count(id);
   status.phase = own_.phase;
   if (auto left = tracker_->time_to_target(now))
-    status.seconds_to_next_step
-      = std::chrono::duration<double>(*left).count();
+    status.seconds_to_next_step = std::chrono::duration<double>(*left).count();
   self_->send(wired_.observer, status);
 }
 

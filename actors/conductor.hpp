@@ -110,7 +110,7 @@ private:
   double samples_per_second_ = 0;
 
   // Groups and rounds.
-  group_id group_;              ///< That the gradient is frozen for.
+  group_id group_; ///< That the gradient is frozen for.
   bool frozen_reported_ = false;
   std::optional<group_formed> formed_;
   std::optional<round_over> round_;

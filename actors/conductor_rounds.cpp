@@ -10,7 +10,8 @@
 
 namespace potluck {
 
-// ---- groups ----------------------------------------------------------------------------
+// ---- groups
+// ----------------------------------------------------------------------------
 
 void conductor_state::lead_if_due() {
   if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
@@ -27,7 +28,7 @@ void conductor_state::lead_if_due() {
   lead_group order;
   order.round_patience = round_patience();
   order.answer_patience
-    = std::max(order.round_patience, answer_patience(companions));
+      = std::max(order.round_patience, answer_patience(companions));
   auto invite = [&](const progress_report& r) {
     order.invitees.push_back({r.id, r.where});
     order.roles.push_back(r.role);
@@ -44,14 +45,14 @@ void conductor_state::lead_if_due() {
 
 std::chrono::milliseconds conductor_state::round_patience() const {
   duration patience
-    = round_times_.count() < observed_durations::enough
-        ? duration{limits::first_round_patience}
-        : round_times_.deadline(limits::round_floor, limits::round_cap);
+      = round_times_.count() < observed_durations::enough
+            ? duration{limits::first_round_patience}
+            : round_times_.deadline(limits::round_floor, limits::round_cap);
   return std::chrono::duration_cast<std::chrono::milliseconds>(patience);
 }
 
 std::chrono::milliseconds conductor_state::answer_patience(
-  const std::vector<progress_report>& companions) const {
+    const std::vector<progress_report>& companions) const {
   using seconds = std::chrono::duration<double>;
   seconds longest = limits::longest_batch;
   for (auto& r : companions)
@@ -116,27 +117,27 @@ void conductor_state::on(const gradient_lent& x) {
 }
 
 void conductor_state::on(const round_over& x) {
-  self_->send(wired_.observer,
-              event{"round",
-                    {{"group", short_name(x.contract.group)},
-                     {"step", x.contract.step},
-                     {"members", std::uint64_t{x.contract.members.size()}},
-                     {"outcome",
-                      std::string{x.committed ? "committed" : "aborted"}},
-                     {"seconds", x.seconds},
-                     {"bytes_sent", x.bytes_sent},
-                     {"bytes_received", x.bytes_received}}});
+  self_->send(
+      wired_.observer,
+      event{"round",
+            {{"group", short_name(x.contract.group)},
+             {"step", x.contract.step},
+             {"members", std::uint64_t{x.contract.members.size()}},
+             {"outcome", std::string{x.committed ? "committed" : "aborted"}},
+             {"seconds", x.seconds},
+             {"bytes_sent", x.bytes_sent},
+             {"bytes_received", x.bytes_received}}});
   if (x.committed) {
     round_times_.add(std::chrono::duration_cast<duration>(
-      std::chrono::duration<double>(x.seconds)));
+        std::chrono::duration<double>(x.seconds)));
     // A conductor that was restarted meanwhile applies the mean all the same.
     if (x.mean && x.contract.step == own_.step + 1 && stage_ != stage::applying
         && stage_ != stage::finished) {
       round_ = x;
       stage_ = stage::applying;
       tell_facts();
-      self_->send(wired_.compute, apply_mean{x.contract.step, x.samples,
-                                             x.mean});
+      self_->send(wired_.compute,
+                  apply_mean{x.contract.step, x.samples, x.mean});
       return;
     }
   }
@@ -144,12 +145,13 @@ void conductor_state::on(const round_over& x) {
     enter(stage::accumulating);
 }
 
-// ---- steps -------------------------------------------------------------------------------
+// ---- steps
+// -------------------------------------------------------------------------------
 
 void conductor_state::on(const state_changed& x) {
   auto restarted = stage_ == stage::starting;
-  if (!x.applied && x.problem.empty() && !restarted
-      && x.state == own_.state && stage_ != stage::fetching)
+  if (!x.applied && x.problem.empty() && !restarted && x.state == own_.state
+      && stage_ != stage::fetching)
     return; // Compute repeats itself to whoever is new.
   own_.step = x.step;
   gradient_values_ = x.gradient_values;
@@ -171,13 +173,13 @@ void conductor_state::on(const state_changed& x) {
                        {"digest", to_string(x.state)},
                        {"samples_lost", samples_before_fetch_}}});
     if (fetched_->own_history_lost)
-      self_->send(wired_.observer,
-                  event{"island",
-                        {{"donor", short_name(fetched_->donor)},
-                         {"step", x.step},
-                         {"detail",
-                          std::string{"own steps were not part of the longer "
-                                      "history and are lost"}}}});
+      self_->send(
+          wired_.observer,
+          event{"island",
+                {{"donor", short_name(fetched_->donor)},
+                 {"step", x.step},
+                 {"detail", std::string{"own steps were not part of the longer "
+                                        "history and are lost"}}}});
     fetched_.reset();
   }
   if (restarted && wired_.compute)
@@ -208,20 +210,21 @@ void conductor_state::note_step(const state_changed& x) {
     last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
   }
   auto seconds
-    = std::chrono::duration<double>(self_->clock().now() - step_began_).count();
+      = std::chrono::duration<double>(self_->clock().now() - step_began_)
+            .count();
   self_->send(
-    wired_.observer,
-    event{"step",
-          {{"step", x.step},
-           {"loss", last_loss_},
-           {"samples", round_ ? round_->samples : 0},
-           {"peers", std::uint64_t{round_ ? round_->contract.members.size()
-                                          : 0}},
-           {"digest", to_string(x.state)},
-           {"history_samples", x.history_samples},
-           {"seconds", seconds},
-           {"share", last_share_},
-           {"samples_per_second", seconds > 0 ? samples / seconds : 0}}});
+      wired_.observer,
+      event{"step",
+            {{"step", x.step},
+             {"loss", last_loss_},
+             {"samples", round_ ? round_->samples : 0},
+             {"peers",
+              std::uint64_t{round_ ? round_->contract.members.size() : 0}},
+             {"digest", to_string(x.state)},
+             {"history_samples", x.history_samples},
+             {"seconds", seconds},
+             {"share", last_share_},
+             {"samples_per_second", seconds > 0 ? samples / seconds : 0}}});
   if (config_.writes_checkpoints && config_.checkpoint_every > 0
       && x.step % config_.checkpoint_every == 0 && x.step < settings().steps)
     self_->send(wired_.state_keeper, save_checkpoint_now{x.step});

@@ -39,7 +39,7 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   config_ = std::move(config);
   network_ = config_.make_transport();
   network_->start(
-    std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self)));
+      std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self)));
   auto bound = network_->listen(config_.listen);
   if (!bound) {
     self_->send(config_.observer, peer_over{bound.error(), true});
@@ -129,7 +129,7 @@ void gateway_state::on(const frame_arrived& x) {
     return;
   }
   auto content
-    = decode(x.frame.head.data(), x.frame.head.size(), x.frame.body.size);
+      = decode(x.frame.head.data(), x.frame.head.size(), x.frame.body.size);
   if (!content) {
     network_->close(x.id, 0);
     return;
@@ -142,21 +142,21 @@ void gateway_state::on(const frame_arrived& x) {
       refuse(x.id, l, *theirs, sentence);
   } else if (auto no = std::get_if<refusal>(&*content)) {
     if (wired_.roster)
-      self_->send(wired_.roster, peer_refused{l.remote, no->sentence, l.dialled});
+      self_->send(wired_.roster,
+                  peer_refused{l.remote, no->sentence, l.dialled});
     network_->close(x.id, 0);
   } else {
     network_->close(x.id, 0);
   }
 }
 
-void gateway_state::refuse(connection_id id, const link& l,
-                           const hello& theirs, const std::string& sentence) {
+void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
+                           const std::string& sentence) {
   network_->send(id, {encode(refusal{sentence}), {}});
   network_->close(id);
   // Their refusal may cross ours and be lost with the connection. Who dialled
   // is told what it says, since it is up to them to change something.
-  auto advice
-    = l.dialled ? objection(theirs, config_.introduction) : sentence;
+  auto advice = l.dialled ? objection(theirs, config_.introduction) : sentence;
   if (wired_.roster)
     self_->send(wired_.roster, peer_refused{l.remote, advice, l.dialled});
 }
@@ -177,10 +177,9 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   news.run = theirs.run;
   news.charter = theirs.charter;
   news.seen_host = theirs.seen_host;
-  session = self_->spawn(
-    potluck::session,
-    session_config{news.who, id, network_,
-                   caf::actor_cast<gateway_actor>(self_)});
+  session = self_->spawn(potluck::session,
+                         session_config{news.who, id, network_,
+                                        caf::actor_cast<gateway_actor>(self_)});
   self_->monitor(session);
   self_->send(session, wired_);
   if (wired_.roster)

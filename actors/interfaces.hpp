@@ -11,7 +11,8 @@ namespace potluck {
 struct wiring;
 struct look_up_records;
 
-// ---- narrow handles -----------------------------------------------------------
+// ---- narrow handles
+// -----------------------------------------------------------
 
 /// Reads what remote peers write.
 using letter_reader = caf::typed_actor<caf::reacts_to<letter>>;
@@ -21,7 +22,7 @@ using post_office = caf::typed_actor<caf::reacts_to<parcel>>;
 
 /// Hears who comes and goes.
 using membership_listener
-  = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>>;
+    = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>>;
 
 /// Hears the reports of others.
 using report_listener = caf::typed_actor<caf::reacts_to<report_heard>>;
@@ -31,8 +32,7 @@ using mean_listener = caf::typed_actor<caf::reacts_to<mean_ready>,
                                        caf::reacts_to<part_refused>>;
 
 /// Asked the router for records.
-using records_reader
-  = caf::typed_actor<caf::reacts_to<records_looked_up>>;
+using records_reader = caf::typed_actor<caf::reacts_to<records_looked_up>>;
 
 /// Ask the router for the records of a key.
 struct look_up_records {
@@ -42,96 +42,97 @@ struct look_up_records {
 
 /// Sees the run from outside: events for logs, a status for people, the end.
 using observer_actor
-  = caf::typed_actor<caf::reacts_to<event>, caf::reacts_to<run_status>,
-                     caf::reacts_to<peer_over>>;
+    = caf::typed_actor<caf::reacts_to<event>, caf::reacts_to<run_status>,
+                       caf::reacts_to<peer_over>>;
 
-// ---- the actors ----------------------------------------------------------------
+// ---- the actors
+// ----------------------------------------------------------------
 
 /// Owns the transport; turns connections into sessions and parcels into frames.
 using gateway_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<connection_accepted>,
-  caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
-  caf::reacts_to<frame_arrived>, caf::reacts_to<parcel>, caf::reacts_to<call>,
-  caf::reacts_to<dial_contact>, caf::reacts_to<charter_known>,
-  caf::reacts_to<drop_peer>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<wiring>, caf::reacts_to<connection_accepted>,
+    caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
+    caf::reacts_to<frame_arrived>, caf::reacts_to<parcel>, caf::reacts_to<call>,
+    caf::reacts_to<dial_contact>, caf::reacts_to<charter_known>,
+    caf::reacts_to<drop_peer>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<frame_arrived>,
-  caf::reacts_to<connection_added>, caf::reacts_to<connection_closed>,
-  caf::reacts_to<parcel>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<wiring>, caf::reacts_to<frame_arrived>,
+    caf::reacts_to<connection_added>, caf::reacts_to<connection_closed>,
+    caf::reacts_to<parcel>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
-/// Knows who is in the run, dials them, passes their reports on, publishes ours.
+/// Knows who is in the run, dials them, passes their reports on, publishes
+/// ours.
 using roster_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<peer_joined, session_actor>,
-  caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
-  caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
-  caf::reacts_to<letter>, caf::reacts_to<own_report>,
-  caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
-  caf::reacts_to<tick>>;
+    caf::reacts_to<wiring>, caf::reacts_to<peer_joined, session_actor>,
+    caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
+    caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
+    caf::reacts_to<letter>, caf::reacts_to<own_report>,
+    caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
+    caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
-using router_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<dial_failed>,
-  caf::reacts_to<publish_record>, caf::reacts_to<look_up_records>,
-  caf::reacts_to<tick>>;
+using router_actor
+    = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
+                       caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+                       caf::reacts_to<dial_failed>,
+                       caf::reacts_to<publish_record>,
+                       caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
 
 /// Finds the run's charter, or founds the run.
 using registrar_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-  caf::reacts_to<records_looked_up>, caf::reacts_to<proposal_ready>,
-  caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
+    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
+    caf::reacts_to<records_looked_up>, caf::reacts_to<proposal_ready>,
+    caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
 
 /// Serves the training state to joiners, fetches it, writes checkpoints.
 using state_keeper_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<fetch_state>,
-  caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
-  caf::reacts_to<save_checkpoint_now>, caf::reacts_to<checkpoint_saved>,
-  caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<fetch_state>,
+    caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
+    caf::reacts_to<save_checkpoint_now>, caf::reacts_to<checkpoint_saved>,
+    caf::reacts_to<deadline_passed>>;
 
 /// In front of the thread that holds the model: gradients and optimizer steps.
 using compute_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<compute_batch>,
-  caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
-  caf::reacts_to<gradient_lent>, caf::reacts_to<drop_gradient>,
-  caf::reacts_to<apply_mean>,
-  caf::reacts_to<adopt_state>, caf::reacts_to<take_snapshot>,
-  caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
-  caf::reacts_to<work_failed>>;
+    caf::reacts_to<wiring>, caf::reacts_to<compute_batch>,
+    caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
+    caf::reacts_to<gradient_lent>, caf::reacts_to<drop_gradient>,
+    caf::reacts_to<apply_mean>, caf::reacts_to<adopt_state>,
+    caf::reacts_to<take_snapshot>, caf::reacts_to<snapshot_taken>,
+    caf::reacts_to<state_changed>, caf::reacts_to<work_failed>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-  caf::reacts_to<state_changed>, caf::reacts_to<batch_done>,
-  caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_wanted>,
-  caf::reacts_to<group_formed>, caf::reacts_to<group_dissolved>,
-  caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
-  caf::reacts_to<state_fetch_failed>, caf::reacts_to<checkpoint_saved>,
-  caf::reacts_to<tick>>;
+    caf::reacts_to<wiring>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
+    caf::reacts_to<state_changed>, caf::reacts_to<batch_done>,
+    caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_wanted>,
+    caf::reacts_to<group_formed>, caf::reacts_to<group_dissolved>,
+    caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
+    caf::reacts_to<state_fetch_failed>, caf::reacts_to<checkpoint_saved>,
+    caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<matchmaking_facts>,
-  caf::reacts_to<lead_group>, caf::reacts_to<gradient_frozen>,
-  caf::reacts_to<round_over>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<matchmaking_facts>,
+    caf::reacts_to<lead_group>, caf::reacts_to<gradient_frozen>,
+    caf::reacts_to<round_over>, caf::reacts_to<deadline_passed>>;
 
 /// Runs one round at a time: parts out, means in, and the agreement.
 using averager_actor = caf::typed_actor<
-  caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-  caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
-  caf::reacts_to<member_withdrew>, caf::reacts_to<mean_ready>,
-  caf::reacts_to<part_refused>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
+    caf::reacts_to<member_withdrew>, caf::reacts_to<mean_ready>,
+    caf::reacts_to<part_refused>, caf::reacts_to<deadline_passed>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
-using supervisor_actor
-  = caf::typed_actor<caf::reacts_to<gateway_ready>,
-                     caf::reacts_to<charter_agreed>, caf::reacts_to<leave_run>,
-                     caf::reacts_to<deadline_passed>>;
+using supervisor_actor = caf::typed_actor<
+    caf::reacts_to<gateway_ready>, caf::reacts_to<charter_agreed>,
+    caf::reacts_to<leave_run>, caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
 using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>>;

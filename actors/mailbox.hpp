@@ -106,7 +106,8 @@ struct drop_peer {
   std::string reason;
 };
 
-// ---- roster: who is there ----------------------------------------------------
+// ---- roster: who is there
+// ----------------------------------------------------
 
 struct peer_joined {
   contact who;
@@ -138,7 +139,8 @@ struct peer_refused {
   bool dialled = false; ///< By us: it is we who wanted something.
 };
 
-// ---- router -------------------------------------------------------------------
+// ---- router
+// -------------------------------------------------------------------
 
 struct publish_record {
   dht_record record;
@@ -155,7 +157,8 @@ struct record_published {
   std::uint32_t copies = 0;
 };
 
-// ---- charter --------------------------------------------------------------------
+// ---- charter
+// --------------------------------------------------------------------
 
 /// The run's settings are agreed: the rest of the peer can start.
 struct charter_agreed {
@@ -174,7 +177,8 @@ struct proposal_failed {
   std::string sentence;
 };
 
-// ---- compute ----------------------------------------------------------------------
+// ---- compute
+// ----------------------------------------------------------------------
 
 struct compute_batch {
   std::uint64_t step = 0; ///< The step whose gradient this belongs to.
@@ -202,8 +206,8 @@ struct state_changed {
   std::uint64_t history_samples = 0;
   digest state;
   std::uint64_t gradient_values = 0;
-  bool applied = false;  ///< By an optimizer step, not by loading.
-  std::string problem;   ///< Not empty: the mean was refused, nothing changed.
+  bool applied = false; ///< By an optimizer step, not by loading.
+  std::string problem;  ///< Not empty: the mean was refused, nothing changed.
 };
 /// Replace the training state; the accumulated gradient is dropped.
 struct adopt_state {
@@ -218,7 +222,8 @@ struct work_failed {
   std::string sentence;
 };
 
-// ---- state keeper ------------------------------------------------------------------
+// ---- state keeper
+// ------------------------------------------------------------------
 
 struct fetch_state {
   peer_id donor;
@@ -246,7 +251,8 @@ struct checkpoint_saved {
   std::string problem; ///< Empty on success.
 };
 
-// ---- matchmaking ----------------------------------------------------------------------
+// ---- matchmaking
+// ----------------------------------------------------------------------
 
 /// Conductor to matchmaking: lead a group for this step.
 struct lead_group {
@@ -283,7 +289,8 @@ struct group_dissolved {
   std::string reason;
 };
 
-// ---- averaging -------------------------------------------------------------------------
+// ---- averaging
+// -------------------------------------------------------------------------
 
 struct begin_round {
   group_contract contract;
@@ -326,7 +333,8 @@ struct round_over {
   std::uint64_t bytes_received = 0;
 };
 
-// ---- out of the peer ---------------------------------------------------------------------
+// ---- out of the peer
+// ---------------------------------------------------------------------
 
 /// What a person wants to see at a glance.
 struct run_status {
@@ -341,7 +349,7 @@ struct run_status {
 };
 /// The peer is over: the run is finished, or `problem` says why not.
 struct peer_over {
-  std::string problem;      ///< Empty when all is well.
+  std::string problem; ///< Empty when all is well.
   bool users_mistake = false;
 };
 

@@ -55,7 +55,7 @@ void matchmaking_state::on(const lead_group& x) {
   }
   patience_ = x.answer_patience;
   matchmaker_->set_patience(
-    static_cast<std::uint32_t>(x.round_patience.count()));
+      static_cast<std::uint32_t>(x.round_patience.count()));
   group_id group;
   random_.fill(group.bytes.data(), group.bytes.size());
   std::vector<invitee> invitees;
@@ -67,27 +67,27 @@ void matchmaking_state::on(const lead_group& x) {
 
 void matchmaking_state::on(const letter& x) {
   std::visit(
-    [&](const auto& y) {
-      using type = std::decay_t<decltype(y)>;
-      if constexpr (std::is_constructible_v<matchmaking_message, type>) {
-        if constexpr (std::is_same_v<type, group_invite>) {
-          if (!matchmaker_ || !facts_.open) {
-            group_answer no;
-            no.group = y.group;
-            no.reason = "not ready";
-            self_->send(wired_.gateway, parcel{x.from, no, {}});
-            return;
+      [&](const auto& y) {
+        using type = std::decay_t<decltype(y)>;
+        if constexpr (std::is_constructible_v<matchmaking_message, type>) {
+          if constexpr (std::is_same_v<type, group_invite>) {
+            if (!matchmaker_ || !facts_.open) {
+              group_answer no;
+              no.group = y.group;
+              no.reason = "not ready";
+              self_->send(wired_.gateway, parcel{x.from, no, {}});
+              return;
+            }
           }
+          if (!matchmaker_)
+            return;
+          auto before = matchmaker_->group();
+          carry_out(matchmaker_->receive(x.from, y));
+          if (matchmaker_->group() != before)
+            arm();
         }
-        if (!matchmaker_)
-          return;
-        auto before = matchmaker_->group();
-        carry_out(matchmaker_->receive(x.from, y));
-        if (matchmaker_->group() != before)
-          arm();
-      }
-    },
-    x.content);
+      },
+      x.content);
 }
 
 void matchmaking_state::on(const peer_left& x) {
@@ -121,7 +121,8 @@ void matchmaking_state::on(const deadline_passed& x) {
     carry_out(matchmaker_->expired());
 }
 
-// ---- what the matchmaker wants ---------------------------------------------------
+// ---- what the matchmaker wants
+// ---------------------------------------------------
 
 void matchmaking_state::carry_out(const matchmaker::actions& actions) {
   for (auto& action : actions)
@@ -133,8 +134,10 @@ void matchmaking_state::carry_out(const send_to_peer& x) {
     if (!answer->accepted)
       stay_out(answer->group);
   std::visit(
-    [&](const auto& y) { self_->send(wired_.gateway, parcel{x.to, y, {}}); },
-    x.what);
+      [&](const auto& y) {
+        self_->send(wired_.gateway, parcel{x.to, y, {}});
+      },
+      x.what);
 }
 
 void matchmaking_state::carry_out(const freeze_gradient& x) {
@@ -151,9 +154,8 @@ void matchmaking_state::stay_out(const group_id& group) {
 }
 
 void matchmaking_state::carry_out(const start_round& x) {
-  self_->send(
-    wired_.conductor,
-    group_formed{x.contract, plan(collaboration_of(x.contract))});
+  self_->send(wired_.conductor,
+              group_formed{x.contract, plan(collaboration_of(x.contract))});
 }
 
 void matchmaking_state::carry_out(const member_declined& x) {
@@ -163,8 +165,7 @@ void matchmaking_state::carry_out(const member_declined& x) {
 matchmaking_actor::behavior_type
 matchmaking(matchmaking_actor::stateful_pointer<matchmaking_state> self,
             matchmaking_config config) {
-  return behave<matchmaking_actor, matchmaking_state>(self,
-                                                      std::move(config));
+  return behave<matchmaking_actor, matchmaking_state>(self, std::move(config));
 }
 
 } // namespace potluck

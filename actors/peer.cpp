@@ -84,12 +84,12 @@ void peer_state::start_network() {
                     c.seed = mix(config_.seed, redial_jitter);
                     return self_->spawn(roster, c);
                   })});
-  children_->add({"router", child(wired_.router, [this] {
-                    return self_->spawn(
-                      router,
-                      router_config{config_.self,
-                                    mix(config_.seed, routing_choices)});
-                  })});
+  children_->add(
+      {"router", child(wired_.router, [this] {
+         return self_->spawn(
+             router,
+             router_config{config_.self, mix(config_.seed, routing_choices)});
+       })});
   if (config_.role == role::bootstrap)
     return;
   children_->add({"registrar", child(wired_.registrar, [this] {
@@ -118,10 +118,9 @@ void peer_state::start_training() {
   if (config_.role == role::trainer) {
     children_->add({"state_keeper", child(wired_.state_keeper, [this] {
                       return self_->spawn(
-                        state_keeper,
-                        state_keeper_config{charter_,
-                                            config_.checkpoint_path,
-                                            config_.workers});
+                          state_keeper,
+                          state_keeper_config{charter_, config_.checkpoint_path,
+                                              config_.workers});
                     })});
     children_->add({"compute", child(wired_.compute, [this] {
                       compute_config c;
@@ -155,10 +154,9 @@ void peer_state::start_training() {
                     c.order = config_.order;
                     c.checkpoint_every = config_.checkpoint_every;
                     c.writes_checkpoints = !config_.checkpoint_path.empty();
-                    c.upload_bytes_per_second
-                      = config_.upload_bytes_per_second;
+                    c.upload_bytes_per_second = config_.upload_bytes_per_second;
                     c.download_bytes_per_second
-                      = config_.download_bytes_per_second;
+                        = config_.download_bytes_per_second;
                     return self_->spawn(conductor, c);
                   })});
 }
@@ -216,15 +214,15 @@ void peer_state::on_down(const caf::down_msg& x) {
     case supervisor::verdict::unrelated:
       break;
     case supervisor::verdict::restarted:
-      self_->send(wired_.observer, event{"fault",
-                                         {{"what", "restarted " + name},
-                                          {"detail", reason}}});
+      self_->send(
+          wired_.observer,
+          event{"fault", {{"what", "restarted " + name}, {"detail", reason}}});
       wire();
       break;
     case supervisor::verdict::exhausted:
       self_->send(wired_.observer,
                   peer_over{"The peer's " + name
-                              + " failed too often, last with: " + reason,
+                                + " failed too often, last with: " + reason,
                             false});
       end();
       break;

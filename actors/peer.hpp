@@ -5,9 +5,9 @@
 ///     ...
 ///     caf::anon_send(peer, potluck::leave_run{"enough for today"});
 ///
-/// The peer is a supervision tree (actors/README.md) under one actor, which ends
-/// when the run does, when told to leave, or when its restart budget is spent;
-/// the observer hears why in a `peer_over`.
+/// The peer is a supervision tree (actors/README.md) under one actor, which
+/// ends when the run does, when told to leave, or when its restart budget is
+/// spent; the observer hears why in a `peer_over`.
 #pragma once
 
 #include <functional>
@@ -35,8 +35,8 @@ struct peer_config {
   potluck::role role = potluck::role::trainer;
   std::string run = "potluck";
   address listen{"0.0.0.0", 0};
-  std::vector<address> seeds;  ///< Peers to dial first; none founds a run.
-  address announce;            ///< See `roster_config`.
+  std::vector<address> seeds; ///< Peers to dial first; none founds a run.
+  address announce;           ///< See `roster_config`.
   std::function<std::unique_ptr<transport>()> make_transport;
 
   /// Trainers: opens data and model. Unused by other roles.

@@ -56,8 +56,8 @@ void registrar_state::on(const letter& x) {
       body.size = bytes->size();
       body.owner = bytes;
     }
-    self_->send(wired_.gateway, parcel{x.from, charter_reply{request->token},
-                                       std::move(body)});
+    self_->send(wired_.gateway,
+                parcel{x.from, charter_reply{request->token}, std::move(body)});
     return;
   }
   if (!std::holds_alternative<charter_reply>(x.content) || agreed_ || gave_up_)
@@ -69,7 +69,7 @@ void registrar_state::on(const letter& x) {
   if (x.body.size == 0)
     return;
   auto c = charter::from_bytes(
-    std::string{reinterpret_cast<const char*>(x.body.data), x.body.size});
+      std::string{reinterpret_cast<const char*>(x.body.data), x.body.size});
   if (!c || c->settings().run != config_.run
       || !problem_with(c->settings()).empty()) {
     // Not asked again: what it holds is not a charter of this run.
@@ -153,10 +153,10 @@ void registrar_state::report(phase p) {
 void registrar_state::found_when_sure() {
   if (!config_.propose)
     return;
-  auto settled = !config_.has_seeds
-                 || (connected_once_ && lookups_ >= 2
-                     && self_->clock().now() - published_at_
-                          >= limits::founding_settle);
+  auto settled
+      = !config_.has_seeds
+        || (connected_once_ && lookups_ >= 2
+            && self_->clock().now() - published_at_ >= limits::founding_settle);
   if (!settled || !nobody_before_us())
     return;
   if (!founding_) {
@@ -209,19 +209,20 @@ void registrar_state::agree(charter c, bool founded) {
   if (!missing.empty()) {
     agreed_.reset();
     gave_up_ = true;
-    self_->send(wired_.observer,
-                peer_over{"The settings of run '" + config_.run
-                            + "' differ (here: your flags, there: the run): "
-                            + missing
-                            + "; leave the flags out to take the run's "
-                              "settings, or start another run with --run NAME.",
-                          true});
+    self_->send(
+        wired_.observer,
+        peer_over{"The settings of run '" + config_.run
+                      + "' differ (here: your flags, there: the run): "
+                      + missing
+                      + "; leave the flags out to take the run's "
+                        "settings, or start another run with --run NAME.",
+                  true});
     return;
   }
   agreed_ = std::move(c);
   announced_ = true;
-  self_->send(wired_.gateway, charter_known{agreed_->digest(),
-                                            agreed_->table()});
+  self_->send(wired_.gateway,
+              charter_known{agreed_->digest(), agreed_->table()});
   report(phase::joining);
   self_->send(wired_.supervisor, charter_agreed{*agreed_, founded});
 }

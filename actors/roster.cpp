@@ -40,7 +40,8 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
     ledger_->add_seed(seed, began_);
 }
 
-// ---- telling ---------------------------------------------------------------------
+// ---- telling
+// ---------------------------------------------------------------------
 
 template <class News>
 void roster_state::tell_everybody(const News& news) {
@@ -76,7 +77,8 @@ void roster_state::on(const wiring& w) {
     tell_conductors({report, guests_.count(report.id) != 0});
 }
 
-// ---- coming and going ----------------------------------------------------------------
+// ---- coming and going
+// ----------------------------------------------------------------
 
 void roster_state::on(const peer_joined& x, const session_actor& session) {
   auto now = self_->clock().now();
@@ -148,12 +150,12 @@ void roster_state::on(const peer_refused& x) {
       return;
     }
   }
-  self_->send(wired_.observer,
-              event{"fault",
-                    {{"peer", to_string(x.where)},
-                     {"what", std::string{x.dialled ? "refused us"
-                                                    : "refused by us"}},
-                     {"detail", x.sentence}}});
+  self_->send(
+      wired_.observer,
+      event{"fault",
+            {{"peer", to_string(x.where)},
+             {"what", std::string{x.dialled ? "refused us" : "refused by us"}},
+             {"detail", x.sentence}}});
 }
 
 void roster_state::check_first_contact() {
@@ -169,14 +171,14 @@ void roster_state::check_first_contact() {
   for (auto& seed : config_.seeds)
     names += (names.empty() ? "" : ", ") + to_string(seed);
   self_->send(wired_.observer,
-              peer_over{"Nobody answers at " + names + " ("
-                          + last_dial_problem_
-                          + "); start `potluck bootstrap` there, or correct "
-                            "--peer.",
+              peer_over{"Nobody answers at " + names + " (" + last_dial_problem_
+                            + "); start `potluck bootstrap` there, or correct "
+                              "--peer.",
                         true});
 }
 
-// ---- reports -----------------------------------------------------------------------------
+// ---- reports
+// -----------------------------------------------------------------------------
 
 void roster_state::on(const letter& x) {
   auto said = std::get_if<progress_report>(&x.content);
@@ -199,7 +201,7 @@ void roster_state::on(const records_looked_up& x) {
     auto report = decode_progress(record.value);
     if (!report || report->id == config_.self
         || record.subkey
-             != std::string(report->id.bytes.begin(), report->id.bytes.end()))
+               != std::string(report->id.bytes.begin(), report->id.bytes.end()))
       continue;
     auto left = std::chrono::milliseconds{record.lives_ms};
     auto age = std::max<duration>(limits::report_life - left, duration::zero());
@@ -250,8 +252,8 @@ void roster_state::on(const tick&) {
       send_report();
       next_publication_ = now
                           + (mine_.report.charter.empty()
-                               ? duration{limits::joining_publish_interval}
-                               : duration{limits::publish_interval});
+                                 ? duration{limits::joining_publish_interval}
+                                 : duration{limits::publish_interval});
       auto key = key_of("run/" + config_.run);
       const auto& id = config_.self.bytes;
       auto life = std::chrono::milliseconds{limits::report_life};
@@ -260,8 +262,7 @@ void roster_state::on(const tick&) {
                                   encode_progress(mine_.report),
                                   static_cast<std::uint32_t>(life.count())}});
       self_->send(wired_.router,
-                  look_up_records{
-                    key, caf::actor_cast<roster_actor>(self_)});
+                  look_up_records{key, caf::actor_cast<roster_actor>(self_)});
     }
   }
   self_->delayed_send(self_, limits::roster_interval, tick{});

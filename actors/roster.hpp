@@ -16,11 +16,11 @@ namespace potluck {
 struct roster_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
-  std::string run;             ///< Empty for a bootstrap peer.
-  std::vector<address> seeds;  ///< Named by the user.
+  std::string run;            ///< Empty for a bootstrap peer.
+  std::vector<address> seeds; ///< Named by the user.
   /// Under which address others reach us; empty host: as they see us.
   address announce;
-  std::uint64_t seed = 0;      ///< Of the jitter in redialling.
+  std::uint64_t seed = 0; ///< Of the jitter in redialling.
 };
 
 class roster_state {
@@ -75,7 +75,6 @@ private:
 };
 
 roster_actor::behavior_type
-roster(roster_actor::stateful_pointer<roster_state> self,
-       roster_config config);
+roster(roster_actor::stateful_pointer<roster_state> self, roster_config config);
 
 } // namespace potluck

@@ -38,8 +38,8 @@ void router_state::on(const peer_joined& x) {
   if (!outcome.ping)
     return;
   auto& old = *outcome.ping;
-  if (auto token = requests_.issue(old.id, {0, old.where}, now,
-                                   limits::routing_patience))
+  if (auto token
+      = requests_.issue(old.id, {0, old.where}, now, limits::routing_patience))
     self_->send(wired_.gateway, call{old, routing_ping{*token}});
 }
 
@@ -55,7 +55,8 @@ void router_state::on(const dial_failed& x) {
     unanswered(request);
 }
 
-// ---- answering ----------------------------------------------------------------
+// ---- answering
+// ----------------------------------------------------------------
 
 void router_state::reply(const peer_id& to, message content) {
   self_->send(wired_.gateway, parcel{to, std::move(content), {}});
@@ -89,7 +90,8 @@ void router_state::read(const peer_id& from, const find_records& x) {
                             table_->closest(x.key, bucket_size)});
 }
 
-// ---- asking --------------------------------------------------------------------
+// ---- asking
+// --------------------------------------------------------------------
 
 std::optional<rpc_table<router_state::purpose>::pending>
 router_state::answered(const peer_id& from, std::uint64_t token) {
@@ -147,11 +149,9 @@ void router_state::on(const publish_record& x) {
 void router_state::on(const look_up_records& x) {
   lookup::settings how;
   how.quorum = record_quorum;
-  search s{lookup{x.key, config_.self, table_->closest(x.key, bucket_size),
-                  how},
-           true,
-           x.asker,
-           std::nullopt};
+  search s{
+      lookup{x.key, config_.self, table_->closest(x.key, bucket_size), how},
+      true, x.asker, std::nullopt};
   begin(std::move(s));
 }
 
@@ -211,10 +211,9 @@ void router_state::finish(search& s) {
     merged.store(record, now);
   for (auto& record : s.state.records(now))
     merged.store(record, now);
-  self_->send(s.asker,
-              records_looked_up{s.state.target(),
-                                merged.find(s.state.target(), now),
-                                static_cast<std::uint32_t>(closest.size())});
+  self_->send(s.asker, records_looked_up{
+                           s.state.target(), merged.find(s.state.target(), now),
+                           static_cast<std::uint32_t>(closest.size())});
 }
 
 void router_state::on(const tick&) {

@@ -83,7 +83,6 @@ private:
 };
 
 router_actor::behavior_type
-router(router_actor::stateful_pointer<router_state> self,
-       router_config config);
+router(router_actor::stateful_pointer<router_state> self, router_config config);
 
 } // namespace potluck

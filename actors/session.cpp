@@ -62,8 +62,8 @@ void session_state::on(const connection_added& x) {
 
 void session_state::on(const connection_closed& x) {
   connections_.erase(
-    std::remove(connections_.begin(), connections_.end(), x.id),
-    connections_.end());
+      std::remove(connections_.begin(), connections_.end(), x.id),
+      connections_.end());
   if (connections_.empty())
     end(caf::exit_reason::remote_link_unreachable, x.reason);
 }

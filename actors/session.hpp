@@ -1,8 +1,8 @@
 /// A session: the local stand-in for one connected remote peer.
 ///
-/// Lives as long as at least one connection to the peer does. Its end is how the
-/// rest of this peer learns that the other is gone: whoever monitors it gets a
-/// down message whose reason is `normal` after a goodbye and
+/// Lives as long as at least one connection to the peer does. Its end is how
+/// the rest of this peer learns that the other is gone: whoever monitors it
+/// gets a down message whose reason is `normal` after a goodbye and
 /// `remote_link_unreachable`, with a sentence, otherwise.
 #pragma once
 

@@ -32,7 +32,8 @@ void state_keeper_state::on(const state_changed& x) {
   current_ = x.state;
 }
 
-// ---- donor -------------------------------------------------------------------
+// ---- donor
+// -------------------------------------------------------------------
 
 void state_keeper_state::read(const peer_id& from, const state_request& x) {
   if (current_.empty()) {
@@ -72,8 +73,7 @@ void state_keeper_state::on(const snapshot_taken& x) {
   auto outbox = caf::actor_cast<state_keeper_actor>(self_);
   thread_->post([state = x.state, config = config_, outbox] {
     checkpoint_saved news{state->step, config.checkpoint_path, {}};
-    auto saved
-      = save_checkpoint(config.checkpoint_path, config.agreed, *state);
+    auto saved = save_checkpoint(config.checkpoint_path, config.agreed, *state);
     if (!saved)
       news.problem = saved.error();
     caf::anon_send(outbox, news);
@@ -106,7 +106,8 @@ void state_keeper_state::on(const checkpoint_saved& x) {
     self_->send(wired_.conductor, x);
 }
 
-// ---- joiner ------------------------------------------------------------------
+// ---- joiner
+// ------------------------------------------------------------------
 
 void state_keeper_state::on(const fetch_state& x) {
   fetching_ = x;
@@ -135,8 +136,7 @@ void state_keeper_state::on(const peer_left& x) {
 }
 
 void state_keeper_state::read(const peer_id& from, const state_manifest& x) {
-  if (!fetching_ || from != fetching_->donor || x.token != token_
-      || transfer_)
+  if (!fetching_ || from != fetching_->donor || x.token != token_ || transfer_)
     return;
   if (!x.available) {
     fail("the donor has no state yet");
@@ -154,11 +154,10 @@ void state_keeper_state::read(const peer_id& from, const state_manifest& x) {
 
 void state_keeper_state::ask_for_pieces() {
   for (auto piece : transfer_->next_requests(limits::pieces_in_flight))
-    self_->send(
-      wired_.gateway,
-      parcel{fetching_->donor,
-             piece_request{transfer_->manifest().state, piece},
-             {}});
+    self_->send(wired_.gateway,
+                parcel{fetching_->donor,
+                       piece_request{transfer_->manifest().state, piece},
+                       {}});
 }
 
 void state_keeper_state::read(const peer_id& from, const state_piece& x,
@@ -199,7 +198,7 @@ void state_keeper_state::finish() {
   news.step = manifest.step;
   news.bytes = manifest.bytes;
   news.seconds
-    = std::chrono::duration<double>(self_->clock().now() - began_).count();
+      = std::chrono::duration<double>(self_->clock().now() - began_).count();
   // recent[i] is the digest after step `manifest.step - i`.
   if (fetching_->own_step > 0 && fetching_->own_step <= manifest.step) {
     auto age = manifest.step - fetching_->own_step;
@@ -211,8 +210,8 @@ void state_keeper_state::finish() {
   state->recent = manifest.recent;
   fetching_.reset();
   transfer_.reset();
-  self_->send(wired_.compute, adopt_state{std::make_shared<training_state>(
-                                std::move(*state))});
+  self_->send(wired_.compute,
+              adopt_state{std::make_shared<training_state>(std::move(*state))});
   self_->send(wired_.conductor, news);
 }
 

@@ -41,7 +41,8 @@ private:
   void read(const peer_id& from, const state_request& x);
   void read(const peer_id& from, const state_manifest& x);
   void read(const peer_id& from, const piece_request& x);
-  void read(const peer_id& from, const state_piece& x, const shared_bytes& body);
+  void read(const peer_id& from, const state_piece& x,
+            const shared_bytes& body);
   template <class Other>
   void read(const peer_id&, const Other&) {
     // Sessions deliver nothing else here.

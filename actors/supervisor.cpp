@@ -7,8 +7,8 @@
 namespace potluck {
 
 supervisor::supervisor(caf::scheduled_actor* self, witness started)
-  : self_(self), started_(std::move(started)),
-    budget_(limits::restarts, limits::restart_window) {
+    : self_(self), started_(std::move(started)),
+      budget_(limits::restarts, limits::restart_window) {
 }
 
 void supervisor::add(child_spec spec) {

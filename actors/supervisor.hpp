@@ -34,7 +34,7 @@ public:
 
   /// Told of every child that was started, and started again.
   using witness
-    = std::function<void(const std::string& name, const caf::actor& child)>;
+      = std::function<void(const std::string& name, const caf::actor& child)>;
 
   explicit supervisor(caf::scheduled_actor* self, witness started = nullptr);
 
