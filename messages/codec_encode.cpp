@@ -84,10 +84,9 @@ auto write(builder& b, const hello& x) {
   auto run = put(b, x.run);
   auto settings = put(b, x.settings);
   auto seen_host = put(b, x.seen_host);
-  return wire::CreateHello(b, x.version, raw<wire::PeerId>(x.id),
-                           wire::Role(x.role), run, x.listen_port,
-                           raw_or_none<wire::Digest>(x.charter), settings,
-                           seen_host);
+  return wire::CreateHello(
+      b, x.version, raw<wire::PeerId>(x.id), wire::Role(x.role), run,
+      x.listen_port, raw_or_none<wire::Digest>(x.charter), settings, seen_host);
 }
 
 auto write(builder& b, const refusal& x) {

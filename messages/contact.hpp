@@ -10,7 +10,8 @@
 
 namespace potluck {
 
-/// A TCP endpoint. `host` is a name, an IPv4 or an IPv6 address without brackets.
+/// A TCP endpoint. `host` is a name, an IPv4 or an IPv6 address without
+/// brackets.
 struct address {
   std::string host;
   std::uint16_t port = 0;

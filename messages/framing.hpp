@@ -1,5 +1,5 @@
-/// A frame on a byte stream: a fixed preamble, a head (a FlatBuffers message) and
-/// a body (raw bytes). Fed bytes, does no I/O.
+/// A frame on a byte stream: a fixed preamble, a head (a FlatBuffers message)
+/// and a body (raw bytes). Fed bytes, does no I/O.
 ///
 ///     offset  size  field
 ///     0       4     magic "PLK1"

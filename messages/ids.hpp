@@ -1,5 +1,6 @@
-/// Identifiers as distinct types, so that a peer cannot be passed where a record's
-/// key is meant. All are fixed-size byte strings, ordered bytewise, printed as hex.
+/// Identifiers as distinct types, so that a peer cannot be passed where a
+/// record's key is meant. All are fixed-size byte strings, ordered bytewise,
+/// printed as hex.
 #pragma once
 
 #include <array>

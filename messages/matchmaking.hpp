@@ -15,8 +15,8 @@ namespace potluck {
 
 struct group_invite {
   group_id group;
-  std::uint64_t step = 0;   ///< The step that the group will complete.
-  digest state;             ///< What the members must hold before it.
+  std::uint64_t step = 0; ///< The step that the group will complete.
+  digest state;           ///< What the members must hold before it.
 };
 
 struct group_answer {

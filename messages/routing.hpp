@@ -11,13 +11,13 @@
 
 namespace potluck {
 
-/// One value in the DHT. Values of one `key` are told apart by `subkey`, so that
-/// many peers can publish under one key (hivemind calls this a dictionary).
-/// Life is relative, so that peers' clocks need not agree.
+/// One value in the DHT. Values of one `key` are told apart by `subkey`, so
+/// that many peers can publish under one key (hivemind calls this a
+/// dictionary). Life is relative, so that peers' clocks need not agree.
 struct dht_record {
   record_key key;
-  std::string subkey;        ///< Usually the publisher's id, raw bytes.
-  std::string value;         ///< Opaque bytes.
+  std::string subkey;         ///< Usually the publisher's id, raw bytes.
+  std::string value;          ///< Opaque bytes.
   std::uint32_t lives_ms = 0; ///< Remaining life in milliseconds. Not zero.
 };
 

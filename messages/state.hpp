@@ -28,7 +28,7 @@ struct state_manifest {
   bool available = false;
   std::uint64_t step = 0;
   std::uint64_t history_samples = 0;
-  digest state;                  ///< Of the whole state, as in progress reports.
+  digest state; ///< Of the whole state, as in progress reports.
   std::uint64_t bytes = 0;
   std::uint32_t piece_bytes = 0; ///< The last piece is shorter.
   /// Digests after the donor's latest steps, newest (of `step`) first, so that

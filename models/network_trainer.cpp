@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
 
 namespace potluck {
 
@@ -89,7 +90,7 @@ batch_result network_trainer::accumulate(const batch_request& request,
                                          const std::atomic<bool>& cancelled) {
   // OpenMP keeps the number per calling thread.
   at::set_num_threads(threads_);
-  const at::AutoGradMode recording(true);
+  const c10::AutoGradMode recording(true);
   const auto values = layout().values();
   const auto flat = flat_view(parameters, values).to(device_);
   const auto host_sum = flat_view(gradient, values);
@@ -128,7 +129,7 @@ evaluation network_trainer::evaluate(const float* parameters,
                                      std::uint64_t order_seed,
                                      std::uint64_t samples) {
   at::set_num_threads(threads_);
-  const at::NoGradGuard no_recording;
+  const c10::NoGradGuard no_recording;
   const auto leaves
       = split(flat_view(parameters, layout().values()).to(device_));
   evaluation result;

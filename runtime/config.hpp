@@ -12,7 +12,8 @@ namespace potluck::limits {
 
 using namespace std::chrono_literals;
 
-// ---- connections -------------------------------------------------------------
+// ---- connections
+// -------------------------------------------------------------
 
 /// Open connections; a full mesh of the largest group fits twice (both sides
 /// may dial at once).
@@ -33,7 +34,8 @@ constexpr unsigned first_heartbeats = 8;
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
 
-// ---- who is there --------------------------------------------------------------
+// ---- who is there
+// --------------------------------------------------------------
 
 /// Between two looks at who should be dialled or told something.
 constexpr auto roster_interval = 100ms;
@@ -51,7 +53,8 @@ constexpr std::size_t dials_at_once = 16;
 /// up: covers a bootstrap that is started a moment later.
 constexpr auto first_contact_patience = 10s;
 
-// ---- routing -------------------------------------------------------------------
+// ---- routing
+// -------------------------------------------------------------------
 
 constexpr auto routing_interval = 500ms;
 /// For an answer to one routing request.
@@ -59,7 +62,8 @@ constexpr auto routing_patience = 3s;
 /// Look-ups in flight; more wait their turn.
 constexpr std::size_t lookups_at_once = 64;
 
-// ---- charter -------------------------------------------------------------------
+// ---- charter
+// -------------------------------------------------------------------
 
 constexpr auto registrar_interval = 100ms;
 /// Between publishing that we are there and founding a run: another look-up
@@ -68,7 +72,8 @@ constexpr auto founding_settle = 700ms;
 /// For an answer to a charter request.
 constexpr auto charter_patience = 5s;
 
-// ---- conducting ----------------------------------------------------------------
+// ---- conducting
+// ----------------------------------------------------------------
 
 constexpr auto conductor_interval = 50ms;
 /// A peer in the run that we know of but are not connected to is waited for so
@@ -100,7 +105,8 @@ constexpr auto finish_linger = 10s;
 /// After a download of state failed, before the next donor is asked.
 constexpr auto fetch_backoff = 300ms;
 
-// ---- averaging ------------------------------------------------------------------
+// ---- averaging
+// ------------------------------------------------------------------
 
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
@@ -109,7 +115,8 @@ constexpr std::size_t early_letters = 8192;
 /// leaders may try at once, and others' letters follow within a round trip.
 constexpr std::size_t groups_left = 16;
 
-// ---- state ----------------------------------------------------------------------
+// ---- state
+// ----------------------------------------------------------------------
 
 /// Bytes a piece of training state.
 constexpr std::uint32_t piece_bytes = 1u << 20;
@@ -120,7 +127,8 @@ constexpr auto piece_patience = 10s;
 /// Versions that a donor keeps for joiners that are still fetching them.
 constexpr std::size_t snapshots_kept = 2;
 
-// ---- supervision ------------------------------------------------------------------
+// ---- supervision
+// ------------------------------------------------------------------
 
 /// Restarts within the window before a peer gives up: a fault that comes back
 /// at once is not mended by another restart.

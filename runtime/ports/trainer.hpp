@@ -34,8 +34,8 @@ struct batch_result {
 
 struct evaluation {
   std::uint64_t samples = 0;
-  double loss = 0;            ///< Mean over samples.
-  double token_accuracy = 0;  ///< Of masked tokens, 0 to 1.
+  double loss = 0;           ///< Mean over samples.
+  double token_accuracy = 0; ///< Of masked tokens, 0 to 1.
 };
 
 class trainer {
@@ -50,17 +50,16 @@ public:
   virtual batch_result accumulate(const batch_request& request,
                                   const float* parameters, float* gradient,
                                   const std::atomic<bool>& cancelled)
-    = 0;
+      = 0;
 
   /// Loss and accuracy over `samples` samples of the stream `order_seed`.
   virtual evaluation evaluate(const float* parameters, std::uint64_t order_seed,
                               std::uint64_t samples)
-    = 0;
+      = 0;
 };
 
 /// Opens the data and builds the model that a charter asks for. Blocking.
 /// Throws std::runtime_error with one sentence for a person.
-using trainer_factory
-  = std::function<std::unique_ptr<trainer>(const charter&)>;
+using trainer_factory = std::function<std::unique_ptr<trainer>(const charter&)>;
 
 } // namespace potluck

@@ -18,26 +18,26 @@ struct run_settings {
   std::string run = "potluck";
   std::string model = "albert";
 
-  std::uint32_t vocabulary = 2000;   ///< Tokens, specials included.
+  std::uint32_t vocabulary = 2000;    ///< Tokens, specials included.
   std::uint32_t sequence_length = 64; ///< Tokens a sample.
   std::uint32_t embedding_size = 64;
   std::uint32_t hidden_size = 128;
   std::uint32_t intermediate_size = 512;
-  std::uint32_t layers = 4;          ///< Applications of the shared layer.
+  std::uint32_t layers = 4; ///< Applications of the shared layer.
   std::uint32_t heads = 4;
   double mask_probability = 0.15;
 
-  std::uint64_t target_batch = 256;  ///< Samples behind one step (paper: B).
-  std::uint64_t steps = 1000;        ///< The run ends after this many.
+  std::uint64_t target_batch = 256; ///< Samples behind one step (paper: B).
+  std::uint64_t steps = 1000;       ///< The run ends after this many.
   std::uint64_t warmup_steps = 100;
-  double learning_rate = 0.00176;    ///< Peak, after warm-up.
+  double learning_rate = 0.00176; ///< Peak, after warm-up.
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-6;
   double weight_decay = 0.01;
-  double clip_norm = 1.0;            ///< Of the mean gradient; 0 for none.
+  double clip_norm = 1.0; ///< Of the mean gradient; 0 for none.
 
-  std::uint64_t seed = 1;            ///< Of initialization and data order.
+  std::uint64_t seed = 1;             ///< Of initialization and data order.
   std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
 };
 

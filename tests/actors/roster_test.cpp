@@ -248,8 +248,8 @@ TEST_CASE("the report is published in the DHT again and again") {
 }
 
 TEST_CASE("a refusal ends who dialled and knows nobody else") {
-  desk d;
   address where{host(2), 1000};
+  desk d{{where}};
   SUBCASE("the dialler, alone") {
     caf::anon_send(d.it, peer_refused{where, "Pass --run soup.", true});
     d.world.settle();

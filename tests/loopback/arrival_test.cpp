@@ -13,44 +13,10 @@ using nlohmann::json;
 
 namespace {
 
-/// The steps in `who`'s log behind its line `first`, and their digests.
-std::map<std::uint64_t, std::string> digests_from(peer& who,
-                                                  std::size_t first) {
-  std::map<std::uint64_t, std::string> result;
-  auto& lines = who.log.lines();
-  for (auto i = first; i < lines.size(); ++i)
-    if (lines[i].at("event") == "step")
-      result[lines[i].at("step")] = lines[i].at("digest");
-  return result;
-}
-
 std::size_t line_of(peer& who, const json& line) {
   auto& lines = who.log.lines();
   return static_cast<std::size_t>(std::find(lines.begin(), lines.end(), line)
                                   - lines.begin());
-}
-
-/// Waits until both have taken `count` steps behind those lines, and compares
-/// them.
-void check_agree_from(peer& a, std::size_t first_a, peer& b,
-                      std::size_t first_b, std::size_t count) {
-  std::size_t common = 0;
-  std::size_t different = 0;
-  potluck::support::await(
-      [&] {
-        auto of_a = digests_from(a, first_a);
-        auto of_b = digests_from(b, first_b);
-        common = different = 0;
-        for (auto& [step, digest] : of_a)
-          if (auto i = of_b.find(step); i != of_b.end()) {
-            ++common;
-            different += i->second != digest;
-          }
-        return common >= count;
-      },
-      startup_patience);
-  CHECK(common >= count);
-  CHECK(different == 0);
 }
 
 } // namespace
@@ -75,7 +41,7 @@ TEST_CASE("who comes late gets the state and contributes to the next step") {
   REQUIRE(!contributed.is_null());
   auto downloads = guest.log.named("state_download").size();
   CHECK(contributed.at("step") <= first + 2 + downloads);
-  check_agree_from(host, 0, guest, 0, 8);
+  check_agree(host, guest, 8);
   check_steps(guest, 128);
 }
 
@@ -98,7 +64,7 @@ TEST_CASE("an auxiliary peer that comes late averages for the others") {
   REQUIRE(!helped.is_null());
   CHECK(helper.log.named("step").empty());
   other.await_step(helped.at("step").get<std::uint64_t>() + 3);
-  check_agree_from(host, 0, other, 0, 3);
+  check_agree(host, other, 3);
 }
 
 TEST_CASE("of two histories that lost sight of each other the shorter gives "
@@ -150,5 +116,5 @@ TEST_CASE("of two histories that lost sight of each other the shorter gives "
     return result;
   };
   CHECK(samples_before(winner) >= samples_before(*loser));
-  check_agree_from(winner, 0, *loser, line_of(*loser, lost), 8);
+  check_agree(winner, *loser, 8, line_of(*loser, lost));
 }

@@ -33,11 +33,10 @@ json evaluate(scene& s, const std::string& name, const std::string& file) {
 
 TEST_CASE("a run goes on from a checkpoint after everybody was killed") {
   scene s;
-  auto settings = tiny_run(64, 60) + words{"--checkpoint-every", "5"};
+  auto settings = tiny_run(128, 1000000) + words{"--checkpoint-every", "5"};
   auto& a = s.join("a", settings);
   auto& b = s.join("b", words{"--peer", a.address()} + settings);
   b.await("checkpoint");
-  auto digests = b.digests();
   kill(a);
   kill(b);
   auto file = s.path("b/potluck.checkpoint");
@@ -49,10 +48,9 @@ TEST_CASE("a run goes on from a checkpoint after everybody was killed") {
 
   auto& c = s.join("c", {"--resume", file});
   auto& d = s.join("d", {"--peer", c.address()});
-  check_all_finish({&c, &d});
-  check_equal_digests({&c, &d});
+  check_agree(c, d, 5);
   CHECK(c.log.named("step").front().at("step") == step + 1);
-  CHECK(c.last_step() == 60);
+  CHECK(d.log.named("step").front().at("step") > step);
 }
 
 TEST_CASE("kill -9 at any moment leaves a checkpoint that can be loaded") {

@@ -1,7 +1,6 @@
 /// Peers that are killed, or fall silent, at the worst moments.
 
 #include "tests/loopback/scene.hpp"
-#include "tests/support/await.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -178,25 +177,5 @@ TEST_CASE("a stopped leader is left behind, and comes back with the others' "
   auto first = seen;
   while (stopped->log.lines()[first] != download)
     ++first;
-  std::size_t compared = 0;
-  std::size_t different = 0;
-  potluck::support::await(
-      [&] {
-        auto others = p.all.front()->digests();
-        compared = different = 0;
-        auto& lines = stopped->log.lines();
-        for (auto i = first; i < lines.size(); ++i) {
-          if (lines[i].at("event") != "step")
-            continue;
-          auto same = others.find(lines[i].at("step").get<std::uint64_t>());
-          if (same == others.end())
-            continue;
-          ++compared;
-          different += same->second != lines[i].at("digest");
-        }
-        return compared >= 5;
-      },
-      startup_patience);
-  CHECK(compared >= 5);
-  CHECK(different == 0);
+  check_agree(*p.all.front(), *stopped, 5, first);
 }

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/await.hpp"
+
 namespace potluck::loopback {
 
 using nlohmann::json;
@@ -72,10 +74,12 @@ std::uint16_t peer::port() {
   return where->port;
 }
 
-std::map<std::uint64_t, std::string> peer::digests() {
+std::map<std::uint64_t, std::string> peer::digests(std::size_t first) {
   std::map<std::uint64_t, std::string> result;
-  for (auto& x : log.named("step"))
-    result[x.at("step")] = x.at("digest");
+  auto& lines = log.lines();
+  for (auto i = first; i < lines.size(); ++i)
+    if (lines[i].at("event") == "step")
+      result[lines[i].at("step")] = lines[i].at("digest");
   return result;
 }
 
@@ -237,6 +241,25 @@ std::size_t check_equal_digests(const std::vector<peer*>& peers) {
                     : std::string{p->log.named("finished").back()["digest"]});
   CHECK(ends.size() == 1);
   return shared;
+}
+
+void check_agree(peer& a, peer& b, std::size_t count, std::size_t first) {
+  std::size_t common = 0;
+  std::size_t different = 0;
+  support::await(
+      [&] {
+        auto of_a = a.digests();
+        common = different = 0;
+        for (auto& [step, digest] : b.digests(first))
+          if (auto same = of_a.find(step); same != of_a.end()) {
+            ++common;
+            different += same->second != digest;
+          }
+        return common >= count;
+      },
+      startup_patience);
+  CHECK(common >= count);
+  CHECK(different == 0);
 }
 
 void check_steps(peer& who, std::uint64_t target_batch) {

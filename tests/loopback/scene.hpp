@@ -54,8 +54,9 @@ public:
                             std::chrono::milliseconds patience
                             = startup_patience);
 
-  /// Digests after the steps that it applied, by step.
-  std::map<std::uint64_t, std::string> digests();
+  /// Digests after the steps that it applied, by step, as its log says from
+  /// line `first` on.
+  std::map<std::uint64_t, std::string> digests(std::size_t first = 0);
   /// The number of its last step.
   std::uint64_t last_step();
 
@@ -120,6 +121,10 @@ void check_all_finish(const std::vector<peer*>& peers,
 /// and that the last steps are one and the same. Returns how many steps two or
 /// more peers share.
 std::size_t check_equal_digests(const std::vector<peer*>& peers);
+
+/// Waits until `a` and `b` have `count` steps in common, of those in b's log
+/// from line `first` on, and checks that their digests are equal.
+void check_agree(peer& a, peer& b, std::size_t count, std::size_t first = 0);
 
 /// Checks that every step in the log has at least `target_batch` samples, and
 /// that steps come one by one but for downloads.

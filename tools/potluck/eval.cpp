@@ -30,17 +30,16 @@ int run(cli::command_line& options, const std::string&) {
   trainer_options how;
   how.data_path = options.text("data");
   how.device = options.text("device");
-  how.threads = static_cast<int>(
-    std::max(1u, std::thread::hardware_concurrency()));
+  how.threads
+      = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   try {
     auto model = make_trainer_factory(how)(saved->charter);
     if (model->layout().values() != saved->state.parameters.size())
       return complain("The checkpoint's parameters do not fit its model; it "
                       "was written by another version of potluck.");
     auto seed = static_cast<std::uint64_t>(options.integer("order-seed"));
-    auto result
-      = model->evaluate(saved->state.parameters.data(), seed,
-                        static_cast<std::uint64_t>(samples));
+    auto result = model->evaluate(saved->state.parameters.data(), seed,
+                                  static_cast<std::uint64_t>(samples));
     if (options.flag("json"))
       std::cout << to_json({"evaluation",
                             {{"step", saved->state.step},
@@ -52,8 +51,8 @@ int run(cli::command_line& options, const std::string&) {
     else
       std::cout << "step " << saved->state.step << "  samples "
                 << result.samples << "  loss " << readable(result.loss)
-                << "  masked-token accuracy "
-                << readable(result.token_accuracy) << std::endl;
+                << "  masked-token accuracy " << readable(result.token_accuracy)
+                << std::endl;
   } catch (const std::exception& e) {
     return complain(e.what());
   }
@@ -68,15 +67,16 @@ command eval_command() {
   spec.summary = "Print a checkpoint's loss and masked-token accuracy";
   spec.usage = "potluck eval --checkpoint FILE --data PATH";
   spec.options = {
-    {"checkpoint", option_kind::text, "", "The checkpoint to evaluate.",
-     "FILE"},
-    {"data", option_kind::text, "", "Text: a UTF-8 file or a folder.", "PATH"},
-    {"samples", option_kind::integer, "512", "How many windows of text.",
-     "NUMBER"},
-    {"order-seed", option_kind::integer, "0",
-     "Which windows, and which tokens are masked.", "NUMBER"},
-    {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},
-    {"json", option_kind::flag, "", "Print one JSON object.", ""},
+      {"checkpoint", option_kind::text, "", "The checkpoint to evaluate.",
+       "FILE"},
+      {"data", option_kind::text, "", "Text: a UTF-8 file or a folder.",
+       "PATH"},
+      {"samples", option_kind::integer, "512", "How many windows of text.",
+       "NUMBER"},
+      {"order-seed", option_kind::integer, "0",
+       "Which windows, and which tokens are masked.", "NUMBER"},
+      {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},
+      {"json", option_kind::flag, "", "Print one JSON object.", ""},
   };
   return {spec, run};
 }

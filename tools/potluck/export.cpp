@@ -30,7 +30,7 @@ int run(cli::command_line& options, const std::string&) {
                     "written by another version of potluck.");
   auto directory = options.text("output");
   auto done
-    = export_safetensors(directory, saved->charter, *layout, saved->state);
+      = export_safetensors(directory, saved->charter, *layout, saved->state);
   if (!done)
     return complain(done.error());
   std::cout << "Wrote model.safetensors, config.json and spiece.model to "
@@ -47,11 +47,12 @@ command export_command() {
   spec.summary = "Write a checkpoint's model for other programs";
   spec.usage = "potluck export --checkpoint FILE [--output DIR]";
   spec.options = {
-    {"checkpoint", option_kind::text, "", "The checkpoint to export.", "FILE"},
-    {"output", option_kind::text, "exported",
-     "The directory to write to; made when missing.", "DIR"},
-    {"format", option_kind::text, "safetensors",
-     "safetensors, with a config.json for Hugging Face's ALBERT.", "FORMAT"},
+      {"checkpoint", option_kind::text, "", "The checkpoint to export.",
+       "FILE"},
+      {"output", option_kind::text, "exported",
+       "The directory to write to; made when missing.", "DIR"},
+      {"format", option_kind::text, "safetensors",
+       "safetensors, with a config.json for Hugging Face's ALBERT.", "FORMAT"},
   };
   return {spec, run};
 }

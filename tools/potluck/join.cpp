@@ -21,37 +21,39 @@ constexpr double bytes_per_megabit = 1e6 / 8;
 
 std::vector<option_spec> own_options() {
   return {
-    {"data", option_kind::text, "",
-     "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
-    {"role", option_kind::text, "trainer",
-     "What this peer does: trainer, or auxiliary (averages for others, "
-     "computes nothing, needs no data).",
-     "ROLE"},
-    {"checkpoint", option_kind::text, "",
-     "Write the training state here (default: RUN.checkpoint in the identity "
-     "directory).",
-     "FILE"},
-    {"checkpoint-every", option_kind::integer, "100",
-     "Steps between two checkpoints; 0 for one at the end only.", "STEPS"},
-    {"resume", option_kind::text, "",
-     "Continue from this checkpoint.", "FILE"},
-    {"micro-batch", option_kind::integer, "16",
-     "Samples computed between two looks at the others.", "SAMPLES"},
-    {"threads", option_kind::integer, "0",
-     "Threads that compute; 0 for half of the cores, so that the machine stays "
-     "usable.",
-     "NUMBER"},
-    {"device", option_kind::text, "auto",
-     "Where to compute: cpu, cuda, or auto (cuda where there is one).",
-     "DEVICE"},
-    {"upload", option_kind::real, "0",
-     "What this line sends, in Mbit/s; 0 when unknown.", "MBIT"},
-    {"download", option_kind::real, "0",
-     "What this line receives, in Mbit/s; 0 when unknown.", "MBIT"},
-    {"shard", option_kind::text, "",
-     "For experiments: compute the K-th of N equal parts of every batch in one "
-     "order shared by all, so that N peers do exactly what one would.",
-     "K/N"},
+      {"data", option_kind::text, "",
+       "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
+      {"role", option_kind::text, "trainer",
+       "What this peer does: trainer, or auxiliary (averages for others, "
+       "computes nothing, needs no data).",
+       "ROLE"},
+      {"checkpoint", option_kind::text, "",
+       "Write the training state here (default: RUN.checkpoint in the identity "
+       "directory).",
+       "FILE"},
+      {"checkpoint-every", option_kind::integer, "100",
+       "Steps between two checkpoints; 0 for one at the end only.", "STEPS"},
+      {"resume", option_kind::text, "", "Continue from this checkpoint.",
+       "FILE"},
+      {"micro-batch", option_kind::integer, "16",
+       "Samples computed between two looks at the others.", "SAMPLES"},
+      {"threads", option_kind::integer, "0",
+       "Threads that compute; 0 for half of the cores, so that the machine "
+       "stays "
+       "usable.",
+       "NUMBER"},
+      {"device", option_kind::text, "auto",
+       "Where to compute: cpu, cuda, or auto (cuda where there is one).",
+       "DEVICE"},
+      {"upload", option_kind::real, "0",
+       "What this line sends, in Mbit/s; 0 when unknown.", "MBIT"},
+      {"download", option_kind::real, "0",
+       "What this line receives, in Mbit/s; 0 when unknown.", "MBIT"},
+      {"shard", option_kind::text, "",
+       "For experiments: compute the K-th of N equal parts of every batch in "
+       "one "
+       "order shared by all, so that N peers do exactly what one would.",
+       "K/N"},
   };
 }
 
@@ -74,9 +76,10 @@ expected<data_order> parse_shard(const std::string& text) {
   } catch (const std::exception&) {
     // Said below.
   }
-  return failure{"--shard: '" + text
-                 + "' is not a part of a batch; write K/N with K from 0 to N-1, "
-                   "for instance 0/4."};
+  return failure{
+      "--shard: '" + text
+      + "' is not a part of a batch; write K/N with K from 0 to N-1, "
+        "for instance 0/4."};
 }
 
 expected<bool> fill_training(const cli::command_line& options,
@@ -105,10 +108,9 @@ expected<bool> fill_training(const cli::command_line& options,
   config.threads = static_cast<unsigned>(threads);
   config.micro_batch = static_cast<std::uint32_t>(micro_batch);
   config.checkpoint_every = static_cast<std::uint64_t>(every);
-  config.upload_bytes_per_second
-    = options.real("upload") * bytes_per_megabit;
+  config.upload_bytes_per_second = options.real("upload") * bytes_per_megabit;
   config.download_bytes_per_second
-    = options.real("download") * bytes_per_megabit;
+      = options.real("download") * bytes_per_megabit;
   if (options.given("shard")) {
     auto order = parse_shard(options.text("shard"));
     if (!order)
@@ -178,7 +180,7 @@ int run(cli::command_line& options, const std::string&) {
       config.checkpoint_path = options.text("checkpoint");
     else if (!who->directory.empty())
       config.checkpoint_path
-        = who->directory + "/" + config.run + ".checkpoint";
+          = who->directory + "/" + config.run + ".checkpoint";
     auto slow = slow_blas_remedy();
     if (!slow.empty())
       complain(slow);

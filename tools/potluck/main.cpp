@@ -53,9 +53,9 @@ int main(int argc, char** argv) {
       names.push_back(c.spec.name);
     auto near = potluck::cli::nearest(words[0], names);
     return potluck::tools::complain(
-      "'" + words[0] + "' is not a subcommand; "
-      + (near.empty() ? "see `potluck help`." : "did you mean '" + near
-                                                  + "'? See `potluck help`."));
+        "'" + words[0] + "' is not a subcommand; "
+        + (near.empty() ? "see `potluck help`."
+                        : "did you mean '" + near + "'? See `potluck help`."));
   }
   words.erase(words.begin());
   auto parsed = potluck::cli::parse_command(chosen->spec, words);

@@ -40,21 +40,23 @@ std::uint64_t random_seed() {
 
 std::vector<option_spec> network_options(const std::string& listen) {
   return {
-    {"listen", option_kind::text, listen,
-     "Accept other peers on this address; port 0 takes any free one.",
-     "HOST:PORT"},
-    {"peer", option_kind::list, "",
-     "A peer to contact first; repeat it for more of them.", "HOST:PORT"},
-    {"announce", option_kind::text, "",
-     "Tell others to reach this peer here, where they cannot see it themselves "
-     "(port forwarding).",
-     "HOST:PORT"},
-    {"identity-dir", option_kind::text, "",
-     "Keep this peer's identity here; every peer on one machine needs its own "
-     "(default: potluck in the user's state directory).",
-     "DIR"},
-    {"log-json", option_kind::text, "",
-     "Append one JSON object a line and event to this file.", "FILE"},
+      {"listen", option_kind::text, listen,
+       "Accept other peers on this address; port 0 takes any free one.",
+       "HOST:PORT"},
+      {"peer", option_kind::list, "",
+       "A peer to contact first; repeat it for more of them.", "HOST:PORT"},
+      {"announce", option_kind::text, "",
+       "Tell others to reach this peer here, where they cannot see it "
+       "themselves "
+       "(port forwarding).",
+       "HOST:PORT"},
+      {"identity-dir", option_kind::text, "",
+       "Keep this peer's identity here; every peer on one machine needs its "
+       "own "
+       "(default: potluck in the user's state directory).",
+       "DIR"},
+      {"log-json", option_kind::text, "",
+       "Append one JSON object a line and event to this file.", "FILE"},
   };
 }
 
@@ -75,9 +77,8 @@ expected<run_settings> settings_from(const cli::command_line& options) {
       return failure{"--" + done.error()};
   }
   if (!options.given("warmup-steps"))
-    settings.warmup_steps
-      = std::min(settings.warmup_steps,
-                 std::max<std::uint64_t>(1, settings.steps / 10));
+    settings.warmup_steps = std::min(
+        settings.warmup_steps, std::max<std::uint64_t>(1, settings.steps / 10));
   auto problem = problem_with(settings);
   if (!problem.empty())
     return failure{problem};
@@ -126,7 +127,7 @@ expected<held_identity> identity_from(const cli::command_line& options) {
   held_identity result;
   auto given = options.given("identity-dir");
   auto directory
-    = given ? options.text("identity-dir") : default_identity_directory();
+      = given ? options.text("identity-dir") : default_identity_directory();
   if (!directory.empty()) {
     auto held = identity::open(directory, random_peer_id);
     if (held) {

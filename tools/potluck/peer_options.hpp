@@ -30,7 +30,7 @@ struct held_identity {
   peer_id id;
   std::string directory; ///< Empty for a temporary identity.
   std::optional<identity> lock;
-  std::string notice;    ///< For the user, when it is temporary.
+  std::string notice; ///< For the user, when it is temporary.
 };
 
 /// From --identity-dir; without it from the user's state directory, or a

@@ -106,7 +106,7 @@ sigset_t signals_to_leave_at() {
 class launched_peer {
 public:
   launched_peer(caf::actor_system& system, const cli::launch_options& launch)
-    : system_(system), launch_(launch) {
+      : system_(system), launch_(launch) {
   }
 
   /// Without waiting: the launcher may be slow to reach.
@@ -124,7 +124,7 @@ public:
   std::string problem() {
     if (!report_.valid()
         || report_.wait_for(std::chrono::seconds{0})
-             != std::future_status::ready)
+               != std::future_status::ready)
       return "";
     auto answer = report_.get();
     if (!answer)
@@ -141,7 +141,7 @@ private:
   caf::actor_system& system_;
   const cli::launch_options& launch_;
   std::shared_ptr<std::atomic<bool>> stop_
-    = std::make_shared<std::atomic<bool>>(false);
+      = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<caf_run::announced_slave> slave_;
   std::future<expected<std::unique_ptr<caf_run::announced_slave>>> report_;
 };
