@@ -1,6 +1,6 @@
 /// What the actors need of a network: connections that carry frames in order.
 ///
-/// Implemented over libuv (runtime/uv) and, later, over virtual time. All calls
+/// Implemented over libuv (runtime/uv), and for tests within memory. All calls
 /// may come from any thread and return at once.
 #pragma once
 
