@@ -33,9 +33,13 @@ void silence_detector::round_trip(duration taken) {
 }
 
 duration silence_detector::patience() const {
-  auto longest = gaps_.deadline(how_.floor, how_.cap);
+  const auto answers = round_trips_.count() >= observed_durations::enough;
+  // A busy line has no gaps to speak of; that it answers says enough.
+  auto longest = answers && gaps_.count() < observed_durations::enough
+                     ? how_.floor
+                     : gaps_.deadline(how_.floor, how_.cap);
   // The next sign of life may be the answer to a heartbeat not yet sent.
-  if (round_trips_.count() >= observed_durations::enough) {
+  if (answers) {
     const auto answer
         = how_.heartbeat + round_trips_.deadline(duration::zero(), how_.cap);
     longest = std::max(longest, std::min(answer, how_.cap));

@@ -81,6 +81,17 @@ TEST_CASE("a line with long round trips is given time for an answer") {
   CHECK(line.patience() == 20s);
 }
 
+TEST_CASE("a busy peer that answers is suspected after the floor") {
+  silence_detector line{time_point{}};
+  time_point now{};
+  for (int i = 0; i < 1000; ++i)
+    line.heard(now += 1ms);
+  CHECK(line.patience() == 20s);
+  for (int i = 0; i < 4; ++i)
+    line.round_trip(1ms);
+  CHECK(line.patience() == 3s);
+}
+
 TEST_CASE("time that stands still or runs backwards adds no gap") {
   silence_detector line{time_point{10s}};
   line.heard(time_point{10s});
