@@ -62,9 +62,12 @@ void peer_state::start_network() {
                     c.introduction.id = config_.self;
                     c.introduction.role = config_.role;
                     c.introduction.run = config_.run;
-                    if (!charter_.digest().empty()) {
-                      c.introduction.charter = charter_.digest();
-                      c.introduction.settings = charter_.table();
+                    auto known = charter_.digest().empty()
+                                     ? config_.known.value_or(charter{})
+                                     : charter_;
+                    if (!known.digest().empty()) {
+                      c.introduction.charter = known.digest();
+                      c.introduction.settings = known.table();
                     }
                     c.listen = config_.listen;
                     c.make_transport = config_.make_transport;
