@@ -62,6 +62,11 @@ void averager_state::on(const peer_left& x) {
 
 void averager_state::on(const member_withdrew& x) {
   if (x.member == config_.self) {
+    if (round_ && round_->contract().group == x.group)
+      return; // It runs, and its end will be told.
+    round_over never;
+    never.contract.group = x.group;
+    self_->send(wired_.matchmaking, never);
     left_.push_back({x.group, {}});
     if (left_.size() > limits::groups_left)
       left_.pop_front();

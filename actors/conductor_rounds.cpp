@@ -91,8 +91,12 @@ void conductor_state::on(const group_dissolved& x) {
 }
 
 void conductor_state::on(const group_formed& x) {
-  if (stage_ != stage::frozen || x.contract.group != group_)
+  if (stage_ != stage::frozen || x.contract.group != group_) {
+    // A conductor that was restarted meanwhile: the others must not wait.
+    self_->send(wired_.averager,
+                member_withdrew{x.contract.group, config_.self});
     return;
+  }
   formed_ = x;
   enter(stage::averaging);
   self_->send(wired_.observer,

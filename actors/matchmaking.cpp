@@ -21,10 +21,15 @@ void matchmaking_state::init(matchmaking_actor::pointer self,
 
 void matchmaking_state::on(const wiring& w) {
   // A new averager knows nothing of the round that we are busy with.
-  auto replaced = wired_.averager && wired_.averager != w.averager;
+  auto new_averager = wired_.averager && wired_.averager != w.averager;
+  auto new_conductor = wired_.conductor && wired_.conductor != w.conductor;
   wired_ = w;
-  if (replaced && matchmaker_ && matchmaker_->now() == matchmaker::state::busy)
+  if (!matchmaker_ || matchmaker_->now() != matchmaker::state::busy)
+    return;
+  if (new_averager)
     carry_out(matchmaker_->finished());
+  else if (new_conductor)
+    stay_out(matchmaker_->group()); // Unless the averager has it already.
 }
 
 void matchmaking_state::on(const matchmaking_facts& x) {

@@ -120,16 +120,15 @@ void matchmaker::consider(const peer_id& from, const input& what) {
     else if (from != leader_)
       decline(leader_, group_, "following " + short_name(from));
   }
-  // A gradient that is frozen, or about to be, serves this leader as well.
-  bool asked = state_ == state::leading || state_ == state::freezing;
   group_ = x.group;
   leader_ = from;
   group_step_ = x.step;
   state_ = state::freezing;
+  // Said for every group, so that the owner knows whom the gradient is frozen
+  // for; one that is frozen already serves this leader as well.
+  out_.emplace_back(freeze_gradient{group_});
   if (own_)
     answer_leader(from, what);
-  else if (!asked)
-    out_.emplace_back(freeze_gradient{group_});
 }
 
 void matchmaker::answer_leader(const peer_id&, const input& what) {
