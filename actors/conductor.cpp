@@ -124,6 +124,10 @@ void conductor_state::on(const peer_left& x) {
   if (gone_.size() < limits::gone_peers)
     gone_.insert(x.id);
   unconnected_since_.erase(x.id);
+  auto known = reports_.find(x.id);
+  if (!x.orderly && known != reports_.end()
+      && known->second.role == role::trainer)
+    lost_trainer_at_ = self_->clock().now();
   reports_.erase(x.id);
   tracker_->forget(x.id);
   finish_if_others_are_done();
@@ -243,7 +247,10 @@ void conductor_state::on(const batch_done& x) {
 // ----------------------------------------------------------------------------
 
 void conductor_state::catch_up_if_behind() {
-  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
+  // Also when finished: an island that finished apart has another last state.
+  auto free = stage_ == stage::accumulating
+              || (stage_ == stage::finished && !over_ && !checkpoint_pending_);
+  if (!free || !is_trainer() || own_.state.empty())
     return;
   auto now = self_->clock().now();
   if (now < next_fetch_)
@@ -274,7 +281,7 @@ void conductor_state::on(const state_fetch_failed& x) {
   if (stage_ != stage::fetching)
     return;
   next_fetch_ = self_->clock().now() + limits::fetch_backoff;
-  enter(stage::accumulating);
+  enter(own_.step >= settings().steps ? stage::finished : stage::accumulating);
 }
 
 // ---- the end
@@ -309,15 +316,20 @@ void conductor_state::finish_if_others_are_done() {
   if (over_ || checkpoint_pending_)
     return;
   auto lagging
-      = std::any_of(reports_.begin(), reports_.end(), [](const auto& r) {
+      = std::any_of(reports_.begin(), reports_.end(), [this](const auto& r) {
           return r.second.role == role::trainer
-                 && r.second.phase != phase::finished;
+                 && (r.second.phase != phase::finished
+                     || r.second.state != own_.state);
         });
   if (is_trainer()) {
-    if (!finished_at_)
+    if (stage_ != stage::finished)
       return;
-    // Somebody who missed the last verdict still needs our state.
-    if (lagging && self_->clock().now() - *finished_at_ < limits::finish_linger)
+    // Somebody who missed the last verdict still needs our state, and who was
+    // lost without a goodbye may come back with another history.
+    auto now = self_->clock().now();
+    auto lost
+        = lost_trainer_at_ && now - *lost_trainer_at_ < limits::finish_linger;
+    if ((lagging || lost) && now - *finished_at_ < limits::finish_linger)
       return;
   } else if (own_.step < settings().steps || lagging) {
     return;

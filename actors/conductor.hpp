@@ -126,6 +126,7 @@ private:
   std::optional<state_fetched> fetched_;
 
   std::optional<clock_time> finished_at_;
+  std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
   bool over_ = false;
   bool checkpoint_pending_ = false;
   clock_time next_status_;
