@@ -23,6 +23,15 @@ enum random_purpose : std::uint64_t {
   group_ids = 3,
 };
 
+/// A start function that stores the new handle, so that `wire` spreads it.
+template <class Handle, class Spawn>
+auto child(Handle& handle, Spawn spawn) {
+  return [&handle, spawn] {
+    handle = spawn();
+    return caf::actor_cast<caf::actor>(handle);
+  };
+}
+
 supervisor_actor::behavior_type
 peer(supervisor_actor::stateful_pointer<peer_state> self,
      std::pair<peer_config, observer_actor> config) {
@@ -50,13 +59,6 @@ void peer_state::init(supervisor_actor::pointer self,
 }
 
 void peer_state::start_network() {
-  // Each start function stores the new handle, so that `wire` spreads it.
-  auto child = [this](auto& handle, auto spawn) {
-    return [this, &handle, spawn] {
-      handle = spawn();
-      return caf::actor_cast<caf::actor>(handle);
-    };
-  };
   children_->add({"gateway", child(wired_.gateway, [this] {
                     gateway_config c;
                     c.introduction.id = config_.self;
@@ -112,12 +114,6 @@ void peer_state::start_network() {
 }
 
 void peer_state::start_training() {
-  auto child = [](auto& handle, auto spawn) {
-    return [&handle, spawn] {
-      handle = spawn();
-      return caf::actor_cast<caf::actor>(handle);
-    };
-  };
   if (config_.role == role::trainer) {
     children_->add({"state_keeper", child(wired_.state_keeper, [this] {
                       return self_->spawn(
