@@ -29,8 +29,18 @@ struct quantity {
   double a = 0;
   double b = 0;
 
+  /// The same number from the same stream on every machine.
   double draw(random_stream& chance) const;
+
+  friend bool operator==(const quantity& x, const quantity& y) {
+    return x.kind == y.kind && x.a == y.a && x.b == y.b;
+  }
 };
+
+/// Seconds as a duration, rounded to nanoseconds; what is beyond 100 years or
+/// below zero becomes 100 years or zero.
+duration to_duration(double seconds);
+double to_seconds(duration x);
 
 /// One peer's access line and machine.
 struct line_profile {
@@ -96,8 +106,15 @@ struct fault_trait {
   bool in_simulation;
   bool in_chaos;
 };
+/// In the order of `fault_kind`.
 const std::vector<fault_trait>& fault_traits();
+const fault_trait& trait_of(fault_kind x);
 std::string to_string(fault_kind x);
+
+/// The manners in which a peer can misbehave: `detail` of that fault.
+const std::vector<std::string>& misbehaviours();
+/// The actors that can crash: `detail` of that fault, besides "" for any.
+const std::vector<std::string>& crashable_actors();
 
 /// Whom a fault befalls: chosen when it happens, among those who are there.
 struct fault_target {
@@ -133,15 +150,19 @@ struct scenario {
   std::string name;
   std::string about;
   duration lasts = std::chrono::minutes{30}; ///< Virtual time at most.
-  std::vector<setting> run; ///< Charter settings ("target-batch", ...).
-  std::uint64_t model_values = 1024; ///< Parameters of the simulated model.
+  std::vector<setting> run;        ///< Charter settings ("target-batch", ...).
+  std::size_t model_values = 1024; ///< Parameters of the simulated model.
   std::vector<peer_group> groups;
   std::vector<fault_rule> faults;
   expectation expects;
 
+  /// All groups together, without those who come by `join` faults.
   std::size_t peers() const;
-  /// The same with about `n` peers in all, groups scaled in proportion (each at
-  /// least one that had one; bootstraps stay). Fails when `n` is too small.
+  /// The same with `n` peers in all, groups scaled in proportion (each at least
+  /// one that had one; bootstraps stay), and so are those who join later.
+  /// Counts of targets stay as they are: name a share where they should not.
+  /// Fails when `n` is too small or too large, or a fault names a peer by a
+  /// number that is no more.
   expected<scenario> scaled_to(std::size_t n) const;
 };
 
@@ -149,6 +170,10 @@ struct scenario {
 /// entry 3: there is no fault `kil`; did you mean `kill`?"
 expected<scenario> parse_scenario(const std::string& text);
 expected<scenario> load_scenario(const std::string& path);
+
+/// As a file that `parse_scenario` reads back as the same; defaults are left
+/// out.
+std::string to_text(const scenario& x);
 
 /// For `--help` and README.md: every field with its meaning and default.
 std::string scenario_help();
