@@ -29,6 +29,7 @@ void conductor_state::init(conductor_actor::pointer self,
   config_ = std::move(config);
   tracker_.emplace(settings().target_batch, config_.self,
                    limits::report_max_age);
+  batch_number_ = static_cast<std::uint64_t>(self_->id()) << 32;
   order_seed_ = config_.order.shared ? settings().seed
                                      : own_order_seed(settings(), config_.self);
   own_.id = config_.self;
@@ -214,10 +215,13 @@ void conductor_state::pump() {
   if (!request)
     return;
   batch_running_ = true;
-  self_->send(wired_.compute, compute_batch{own_.step, *request});
+  self_->send(wired_.compute,
+              compute_batch{own_.step, *request, ++batch_number_});
 }
 
 void conductor_state::on(const batch_done& x) {
+  if (x.number != batch_number_)
+    return; // Asked for by a predecessor; what it computed is dropped.
   batch_running_ = false;
   if (x.step == own_.step && stage_ != stage::fetching
       && stage_ != stage::starting) {

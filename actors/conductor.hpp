@@ -104,6 +104,8 @@ private:
 
   // Accumulation.
   bool batch_running_ = false;
+  /// Of the last batch asked for; begins with this actor's own number.
+  std::uint64_t batch_number_ = 0;
   std::uint64_t order_seed_ = 0;
   std::uint64_t next_sample_ = 0; ///< In this peer's own order.
   double loss_sum_ = 0;

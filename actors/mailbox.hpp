@@ -183,9 +183,12 @@ struct proposal_failed {
 struct compute_batch {
   std::uint64_t step = 0; ///< The step whose gradient this belongs to.
   batch_request request;
+  /// Comes back, so that nobody counts a batch that somebody else asked for.
+  std::uint64_t number = 0;
 };
 struct batch_done {
   std::uint64_t step = 0;
+  std::uint64_t number = 0;
   batch_result result;
   double seconds = 0;
 };

@@ -36,10 +36,13 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
     step_applied(peer, at, x);
   } else if (x.name == "round") {
     auto group = field_of<std::string>(x, "group");
+    auto step = field_of<std::uint64_t>(x, "step");
     auto committed = field_of<std::string>(x, "outcome") == "committed";
-    if (committed)
+    if (committed) {
       known.group = group;
-    auto& all = tries_[field_of<std::uint64_t>(x, "step")];
+      known.group_step = step;
+    }
+    auto& all = tries_[step];
     all.groups.insert(group);
     all.committed = all.committed || committed;
   } else if (x.name == "state_download" || x.name == "caught_up") {
@@ -85,7 +88,7 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   } else {
     check(true, at, {});
   }
-  if (!known.group.empty()) {
+  if (!known.group.empty() && known.group_step == step) {
     auto [round, first]
         = rounds_.emplace(known.group, std::make_pair(digest, peer));
     check(first || round->second.first == digest, at,

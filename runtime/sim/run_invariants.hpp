@@ -83,7 +83,8 @@ private:
   struct record {
     std::optional<std::uint64_t> step;
     std::optional<std::uint64_t> history;
-    std::string group; ///< Of its last committed round.
+    std::string group;            ///< Of its last committed round...
+    std::uint64_t group_step = 0; ///< ...which completes this step.
   };
   struct tries {
     std::set<std::string> groups;

@@ -72,6 +72,7 @@ struct stage {
     auto request = asked[answered++];
     batch_done done;
     done.step = request.step;
+    done.number = request.number;
     done.result = {request.request.samples, request.request.samples * 2.0};
     done.seconds = 0.01 * request.request.samples;
     tell(done);
