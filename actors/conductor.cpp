@@ -145,8 +145,17 @@ void conductor_state::on(const report_heard& x) {
       unconnected_since_.emplace(r.id, now);
     return;
   }
+  auto distrusted = distrusted_.find(r.id);
+  if (distrusted != distrusted_.end()) {
+    if (now < distrusted->second)
+      return;
+    distrusted_.erase(distrusted);
+  }
   reports_[r.id] = r;
   tracker_->hear(r, now);
+  if (stage_ == stage::fetching && r.role == role::trainer
+      && r.phase != phase::joining)
+    self_->send(wired_.state_keeper, x);
   if (is_trainer()) {
     catch_up_if_behind();
     lead_if_due();
@@ -219,6 +228,7 @@ void conductor_state::pump() {
 
 void conductor_state::on(const batch_done& x) {
   batch_running_ = false;
+  uncounted_batch_ = uncounted_batch_ || stage_ == stage::fetching;
   if (x.step == own_.step && stage_ != stage::fetching
       && stage_ != stage::starting) {
     own_.samples += x.result.samples;
@@ -258,30 +268,93 @@ void conductor_state::catch_up_if_behind() {
   auto donors = tracker_->ahead(now);
   if (donors.empty())
     return;
-  // Joiners spread over the donors; a failed download tries the next one.
-  auto& donor = donors[fetches_++ % donors.size()];
   samples_before_fetch_ = own_.samples;
+  state_before_fetch_ = own_.state;
+  uncounted_batch_ = false;
   stage_ = stage::fetching;
   tell_facts();
   announce(true);
-  self_->send(wired_.state_keeper,
-              fetch_state{donor.id, own_.step, own_.state});
+  fetch_state order;
+  order.goal.step = donors.front().step;
+  order.goal.state = donors.front().state;
+  order.goal.own_step = own_.step;
+  order.goal.own_state = own_.state;
+  for (auto& x : donors)
+    order.goal.donors.push_back(x.id);
+  self_->send(wired_.state_keeper, order);
 }
 
 void conductor_state::on(const state_fetched& x) {
-  fetched_ = x; // Compute is adopting it.
+  if (stage_ != stage::fetching)
+    return;
+  const auto& r = x.result;
+  self_->send(wired_.observer,
+              event{r.whole_state ? "state_download" : "catch_up",
+                    {{"donor", short_name(r.donor)},
+                     {"step", own_.step},
+                     {"bytes", r.bytes},
+                     {"seconds", r.seconds},
+                     {"digest", to_string(own_.state)},
+                     {"samples_lost", samples_before_fetch_},
+                     {"donors", std::uint64_t{r.donors}},
+                     {"means", r.means}}});
+  if (r.own_history_lost || r.own_history_unknown)
+    self_->send(
+        wired_.observer,
+        event{"island",
+              {{"donor", short_name(r.donor)},
+               {"step", own_.step},
+               {"detail", std::string{r.own_history_lost
+                                          ? "own steps were not part of the "
+                                            "longer history and are lost"
+                                          : "own steps were not found in the "
+                                            "longer history"}}}});
+  begin_step();
 }
 
 void conductor_state::on(const state_fetch_failed& x) {
   self_->send(wired_.observer,
               event{"fault",
-                    {{"peer", short_name(x.donor)},
-                     {"what", std::string{"state download failed"}},
+                    {{"what", std::string{"state download failed"}},
                      {"detail", x.reason}}});
   if (stage_ != stage::fetching)
     return;
   next_fetch_ = self_->clock().now() + limits::fetch_backoff;
-  enter(own_.step >= settings().steps ? stage::finished : stage::accumulating);
+  if (own_.state != state_before_fetch_) {
+    begin_step(); // Some of the way is gone all the same.
+    return;
+  }
+  if (uncounted_batch_) {
+    own_.samples = 0;
+    loss_sum_ = 0;
+    self_->send(wired_.compute, drop_gradient{});
+  }
+  enter(finished_at_ ? stage::finished : stage::accumulating);
+}
+
+void conductor_state::on(const donor_distrusted& x) {
+  self_->send(wired_.observer, event{"fault",
+                                     {{"peer", short_name(x.donor)},
+                                      {"what", std::string{"bad donor"}},
+                                      {"detail", x.what}}});
+  distrusted_[x.donor] = self_->clock().now() + limits::distrust;
+  reports_.erase(x.donor);
+  tracker_->forget(x.donor);
+}
+
+bool conductor_state::somebody_enters() {
+  auto now = self_->clock().now();
+  for (auto& [id, r] : reports_) {
+    if (r.role != role::trainer || r.phase != phase::joining || r.state.empty()
+        || r.step > own_.step || own_.step - r.step > limits::entering_steps)
+      continue;
+    auto [since, first] = waited_for_.try_emplace(id, now);
+    if (!first && now - since->second > limits::entering_again)
+      since->second = now;
+    if (now - since->second < round_patience())
+      return true;
+  }
+  return false;
 }
 
 // ---- the end
