@@ -289,7 +289,7 @@ void conductor_state::on(const state_fetched& x) {
     return;
   const auto& r = x.result;
   self_->send(wired_.observer,
-              event{r.whole_state ? "state_download" : "catch_up",
+              event{"state_download",
                     {{"donor", short_name(r.donor)},
                      {"step", own_.step},
                      {"bytes", r.bytes},
@@ -297,7 +297,8 @@ void conductor_state::on(const state_fetched& x) {
                      {"digest", to_string(own_.state)},
                      {"samples_lost", samples_before_fetch_},
                      {"donors", std::uint64_t{r.donors}},
-                     {"means", r.means}}});
+                     {"means", r.means},
+                     {"whole", r.whole_state}}});
   if (r.own_history_lost || r.own_history_unknown)
     self_->send(
         wired_.observer,
