@@ -124,6 +124,7 @@ void conductor_state::on(const peer_left& x) {
   if (gone_.size() < limits::gone_peers)
     gone_.insert(x.id);
   unconnected_since_.erase(x.id);
+  entrances_.erase(x.id);
   auto known = reports_.find(x.id);
   if (!x.orderly && known != reports_.end()
       && known->second.role == role::trainer)
@@ -288,17 +289,16 @@ void conductor_state::on(const state_fetched& x) {
   if (stage_ != stage::fetching)
     return;
   const auto& r = x.result;
-  self_->send(wired_.observer,
-              event{"state_download",
-                    {{"donor", short_name(r.donor)},
-                     {"step", own_.step},
-                     {"bytes", r.bytes},
-                     {"seconds", r.seconds},
-                     {"digest", to_string(own_.state)},
-                     {"samples_lost", samples_before_fetch_},
-                     {"donors", std::uint64_t{r.donors}},
-                     {"means", r.means},
-                     {"whole", r.whole_state}}});
+  self_->send(wired_.observer, event{"state_download",
+                                     {{"donor", short_name(r.donor)},
+                                      {"step", own_.step},
+                                      {"bytes", r.bytes},
+                                      {"seconds", r.seconds},
+                                      {"digest", to_string(own_.state)},
+                                      {"samples_lost", samples_before_fetch_},
+                                      {"donors", std::uint64_t{r.donors}},
+                                      {"means", r.means},
+                                      {"whole", r.whole_state}}});
   if (r.own_history_lost || r.own_history_unknown)
     self_->send(
         wired_.observer,
@@ -345,17 +345,30 @@ void conductor_state::on(const donor_distrusted& x) {
 
 bool conductor_state::somebody_enters() {
   auto now = self_->clock().now();
+  bool wait = false;
   for (auto& [id, r] : reports_) {
-    if (r.role != role::trainer || r.phase != phase::joining || r.state.empty()
-        || r.step > own_.step || own_.step - r.step > limits::entering_steps)
+    bool enters = r.role == role::trainer && r.phase == phase::joining
+                  && !r.state.empty() && r.step <= own_.step
+                  && own_.step - r.step <= limits::entering_steps;
+    if (!enters && !entrances_.count(id))
       continue;
-    auto [since, first] = waited_for_.try_emplace(id, now);
-    if (!first && now - since->second > limits::entering_again)
-      since->second = now;
-    if (now - since->second < round_patience())
-      return true;
+    auto& x = entrances_[id];
+    if (!enters && x.since) { // It is there.
+      x.again = now + limits::entering_share * (now - *x.since);
+      x.since.reset();
+    }
+    if (!enters || now < x.again)
+      continue;
+    if (!x.since)
+      x.since = now;
+    if (now - *x.since < round_patience()) {
+      wait = true;
+    } else {
+      x.again = now + limits::entering_again;
+      x.since.reset();
+    }
   }
-  return false;
+  return wait;
 }
 
 // ---- the end

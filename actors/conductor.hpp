@@ -129,7 +129,11 @@ private:
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
   std::map<peer_id, clock_time> distrusted_; ///< Until when.
-  std::map<peer_id, clock_time> waited_for_; ///< Those who enter; since when.
+  struct entrance {
+    std::optional<clock_time> since; ///< Waited for.
+    clock_time again;                ///< Not before.
+  };
+  std::map<peer_id, entrance> entrances_;
 
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.

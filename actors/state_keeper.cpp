@@ -23,7 +23,8 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
       {limits::joiner_bytes_in_flight, limits::piece_floor, limits::piece_cap},
       limits::donors_at_once,
       limits::joiner_mean_bytes,
-      limits::joiner_means};
+      limits::joiner_means,
+      config_.agreed.settings().steps};
   joiner_.emplace(config_.self, take);
 }
 

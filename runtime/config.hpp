@@ -179,11 +179,15 @@ constexpr auto distrust = 60s;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long
-/// as it would for a member of a round, but no more often than this. Steps that
-/// pass while a mean is under way keep it behind for ever otherwise: 16 are a
-/// third of a second's round trip in a run with 50 steps a second.
-constexpr auto entering_again = 60s;
+/// as it would for a member of a round. Steps that pass while a mean is under
+/// way keep it behind for ever otherwise: 16 are a third of a second's round
+/// trip in a run with 50 steps a second.
 constexpr std::uint64_t entering_steps = 16;
+/// Who did not come in that time is not waited for again so soon,
+constexpr auto entering_again = 60s;
+/// and who did, only after so many times as long: one peer that comes and goes
+/// costs the others a tenth of their time at most.
+constexpr int entering_share = 9;
 
 // ---- supervision
 // ------------------------------------------------------------------

@@ -74,8 +74,9 @@ void state_joiner::start_version(std::uint64_t step, const digest& state,
   forget_version();
   means_only_ = resumed_ = false;
   stage_ = stage::loading;
-  version_ = step;
+  version_ = std::min(step, most_.last_step);
   version_state_ = state;
+  version_began_ = now;
   versions_tried_.insert(step);
   ++tries_;
   if (!state.empty())
@@ -236,8 +237,11 @@ void state_joiner::decide(time_point now) {
     else
       donors_.at(id).said = answer::declines;
   }
-  if (waiting > 0)
+  if (waiting > 0) {
+    if (!reached_ && now - version_began_ > limits::manifest_patience)
+      fail("the run did not come to the step that was to be fetched", now);
     return;
+  }
   bool needs_state = stage_ == stage::loading;
   if (needs_state || means_only_) {
     // Rather a version that most have than one that a single donor caught.

@@ -61,6 +61,8 @@ public:
     std::size_t donors;
     std::uint64_t mean_bytes; ///< Kept until they can be applied.
     std::size_t means;
+    /// Of the run: no version lies behind it.
+    std::uint64_t last_step = max_step;
   };
   /// One of these at a time, for the trainer; `applied` answers it.
   struct mean_job {
@@ -196,7 +198,8 @@ private:
   bool resumed_ = false;
   std::set<std::uint64_t> versions_tried_;
   unsigned tries_ = 0;
-  std::uint64_t known_step_ = 0;        ///< The donors' when they were asked.
+  std::uint64_t known_step_ = 0; ///< The donors' when they were asked.
+  time_point version_began_{};
   std::optional<time_point> reached_;   ///< When somebody was there.
   std::optional<time_point> donorless_; ///< Since when.
   std::optional<time_point> put_aside_at_;
