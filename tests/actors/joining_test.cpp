@@ -66,10 +66,10 @@ struct fast_run {
   /// Of whole states: not of the means of a missed step.
   static std::vector<event> downloads(const whole_peer& x) {
     auto all = x.observer->events("state_download");
-    all.erase(std::remove_if(
-                  all.begin(), all.end(),
-                  [](const event& e) { return !field<bool>(e, "whole"); }),
-              all.end());
+    all.erase(
+        std::remove_if(all.begin(), all.end(),
+                       [](const event& e) { return !field<bool>(e, "whole"); }),
+        all.end());
     return all;
   }
   /// Whether it took a step with the others.
