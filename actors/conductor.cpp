@@ -125,6 +125,7 @@ void conductor_state::on(const peer_left& x) {
   if (gone_.size() < limits::gone_peers)
     gone_.insert(x.id);
   unconnected_since_.erase(x.id);
+  entrances_.erase(x.id);
   auto known = reports_.find(x.id);
   if (!x.orderly && known != reports_.end()
       && known->second.role == role::trainer)
@@ -146,8 +147,17 @@ void conductor_state::on(const report_heard& x) {
       unconnected_since_.emplace(r.id, now);
     return;
   }
+  auto distrusted = distrusted_.find(r.id);
+  if (distrusted != distrusted_.end()) {
+    if (now < distrusted->second)
+      return;
+    distrusted_.erase(distrusted);
+  }
   reports_[r.id] = r;
   tracker_->hear(r, now);
+  if (stage_ == stage::fetching && r.role == role::trainer
+      && r.phase != phase::joining)
+    self_->send(wired_.state_keeper, x);
   if (is_trainer()) {
     catch_up_if_behind();
     lead_if_due();
@@ -223,6 +233,7 @@ void conductor_state::on(const batch_done& x) {
   if (x.number != batch_number_)
     return; // Asked for by a predecessor; what it computed is dropped.
   batch_running_ = false;
+  uncounted_batch_ = uncounted_batch_ || stage_ == stage::fetching;
   if (x.step == own_.step && stage_ != stage::fetching
       && stage_ != stage::starting) {
     own_.samples += x.result.samples;
@@ -245,47 +256,6 @@ void conductor_state::on(const batch_done& x) {
   lead_if_due();
   pump();
   announce(true);
-}
-
-// ---- catching up
-// ----------------------------------------------------------------------------
-
-void conductor_state::catch_up_if_behind() {
-  // Also when finished: an island that finished apart has another last state.
-  auto free = stage_ == stage::accumulating
-              || (stage_ == stage::finished && !over_ && !checkpoint_pending_);
-  if (!free || !is_trainer() || own_.state.empty())
-    return;
-  auto now = self_->clock().now();
-  if (now < next_fetch_)
-    return;
-  auto donors = tracker_->ahead(now);
-  if (donors.empty())
-    return;
-  // Joiners spread over the donors; a failed download tries the next one.
-  auto& donor = donors[fetches_++ % donors.size()];
-  samples_before_fetch_ = own_.samples;
-  stage_ = stage::fetching;
-  tell_facts();
-  announce(true);
-  self_->send(wired_.state_keeper,
-              fetch_state{donor.id, own_.step, own_.state});
-}
-
-void conductor_state::on(const state_fetched& x) {
-  fetched_ = x; // Compute is adopting it.
-}
-
-void conductor_state::on(const state_fetch_failed& x) {
-  self_->send(wired_.observer,
-              event{"fault",
-                    {{"peer", short_name(x.donor)},
-                     {"what", std::string{"state download failed"}},
-                     {"detail", x.reason}}});
-  if (stage_ != stage::fetching)
-    return;
-  next_fetch_ = self_->clock().now() + limits::fetch_backoff;
-  enter(own_.step >= settings().steps ? stage::finished : stage::accumulating);
 }
 
 // ---- the end

@@ -45,6 +45,7 @@ public:
   void on(const round_over& x);
   void on(const state_fetched& x);
   void on(const state_fetch_failed& x);
+  void on(const donor_distrusted& x);
   void on(const checkpoint_saved& x);
   void on(const tick&);
 
@@ -77,11 +78,14 @@ private:
   answer_patience(const std::vector<progress_report>& companions) const;
   void lead_if_due();
   void catch_up_if_behind();
+  /// Whether somebody is about to enter at our step and may be waited for.
+  bool somebody_enters();
   void follow_run_as_auxiliary();
   void report_frozen();
   void finish();
   void finish_if_others_are_done();
   void note_step(const state_changed& x);
+  void begin_step();
   bool is_trainer() const {
     return config_.role == role::trainer;
   }
@@ -123,9 +127,15 @@ private:
 
   // Catching up.
   clock_time next_fetch_;
-  std::uint64_t fetches_ = 0;
   std::uint64_t samples_before_fetch_ = 0;
-  std::optional<state_fetched> fetched_;
+  digest state_before_fetch_;
+  bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
+  std::map<peer_id, clock_time> distrusted_; ///< Until when.
+  struct entrance {
+    std::optional<clock_time> since; ///< Waited for.
+    clock_time again;                ///< Not before.
+  };
+  std::map<peer_id, entrance> entrances_;
 
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.

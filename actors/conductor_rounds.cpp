@@ -25,6 +25,8 @@ void conductor_state::lead_if_due() {
   for (auto& [id, since] : unconnected_since_)
     if (now - since < limits::connecting_patience)
       return;
+  if (somebody_enters())
+    return;
   lead_group order;
   order.round_patience = round_patience();
   order.answer_patience
@@ -136,7 +138,7 @@ void conductor_state::on(const round_over& x) {
         std::chrono::duration<double>(x.seconds)));
     // A conductor that was restarted meanwhile applies the mean all the same.
     if (x.mean && x.contract.step == own_.step + 1 && stage_ != stage::applying
-        && stage_ != stage::finished) {
+        && stage_ != stage::fetching && stage_ != stage::finished) {
       round_ = x;
       stage_ = stage::applying;
       tell_facts();
@@ -157,46 +159,44 @@ void conductor_state::on(const state_changed& x) {
   if (!x.applied && x.problem.empty() && !restarted && x.state == own_.state
       && stage_ != stage::fetching)
     return; // Compute repeats itself to whoever is new.
+  auto before = own_.state;
   own_.step = x.step;
   gradient_values_ = x.gradient_values;
   own_.history_samples = x.history_samples;
   own_.state = x.state;
-  if (x.applied)
+  own_.samples = 0;
+  loss_sum_ = 0;
+  if (stage_ == stage::fetching) {
+    // The state keeper lays means on the state; it says when that is over.
+    tell_facts();
+    announce(true);
+    return;
+  }
+  if (x.applied) {
     note_step(x);
+    if (round_ && round_->mean && wired_.state_keeper)
+      self_->send(wired_.state_keeper,
+                  mean_applied{{x.step, round_->samples, x.history_samples,
+                                before, x.state, round_->mean}});
+  }
   if (!x.problem.empty())
     self_->send(wired_.observer, event{"fault",
                                        {{"what", std::string{"mean refused"}},
                                         {"detail", x.problem}}});
-  if (fetched_) {
-    self_->send(wired_.observer,
-                event{"state_download",
-                      {{"donor", short_name(fetched_->donor)},
-                       {"step", x.step},
-                       {"bytes", fetched_->bytes},
-                       {"seconds", fetched_->seconds},
-                       {"digest", to_string(x.state)},
-                       {"samples_lost", samples_before_fetch_}}});
-    if (fetched_->own_history_lost)
-      self_->send(
-          wired_.observer,
-          event{"island",
-                {{"donor", short_name(fetched_->donor)},
-                 {"step", x.step},
-                 {"detail", std::string{"own steps were not part of the longer "
-                                        "history and are lost"}}}});
-    fetched_.reset();
-  }
   if (restarted && wired_.compute)
     self_->send(wired_.compute, drop_gradient{}); // Its samples are uncounted.
   if (restarted && !config_.order.shared)
     order_seed_ = mix(order_seed_, x.step); // Not the first samples once more.
-  own_.samples = 0;
-  loss_sum_ = 0;
+  begin_step();
+}
+
+/// Whatever came before: an applied mean, a download, or nothing.
+void conductor_state::begin_step() {
   step_began_ = self_->clock().now();
-  if (own_.step >= settings().steps)
-    finish();
-  else
+  if (own_.step < settings().steps)
     enter(stage::accumulating);
+  else
+    finish();
 }
 
 void conductor_state::note_step(const state_changed& x) {

@@ -93,7 +93,8 @@ using state_keeper_actor = caf::typed_actor<
     caf::reacts_to<peer_left>, caf::reacts_to<fetch_state>,
     caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
     caf::reacts_to<save_checkpoint_now>, caf::reacts_to<checkpoint_saved>,
-    caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<report_heard>, caf::reacts_to<mean_applied>,
+    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
 
 /// In front of the thread that holds the model: gradients and optimizer steps.
 using compute_actor = caf::typed_actor<
@@ -112,8 +113,8 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_wanted>,
     caf::reacts_to<group_formed>, caf::reacts_to<group_dissolved>,
     caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
-    caf::reacts_to<state_fetch_failed>, caf::reacts_to<checkpoint_saved>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
+    caf::reacts_to<checkpoint_saved>, caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<

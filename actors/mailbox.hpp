@@ -21,6 +21,7 @@
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
 #include "runtime/ports/transport.hpp"
+#include "runtime/state/state_joiner.hpp"
 #include "runtime/state/training_state.hpp"
 
 namespace potluck {
@@ -228,22 +229,25 @@ struct work_failed {
 // ---- state keeper
 // ------------------------------------------------------------------
 
+/// Catch up with the history that these donors report.
 struct fetch_state {
-  peer_id donor;
-  std::uint64_t own_step = 0;
-  digest own_state;
+  fetch_goal goal;
 };
+/// Compute holds the state of `result.step`, and nothing more follows.
 struct state_fetched {
-  peer_id donor;
-  std::uint64_t step = 0;
-  std::uint64_t bytes = 0;
-  double seconds = 0;
-  /// Own steps that the donor's history does not contain.
-  bool own_history_lost = false;
+  fetch_result result;
 };
 struct state_fetch_failed {
-  peer_id donor;
   std::string reason;
+};
+/// It sent something wrong: its reports are not to be believed for a while.
+struct donor_distrusted {
+  peer_id donor;
+  std::string what;
+};
+/// A step was applied: its mean, for those who missed it.
+struct mean_applied {
+  passed_mean mean;
 };
 struct save_checkpoint_now {
   std::uint64_t step = 0;
@@ -404,6 +408,8 @@ POTLUCK_LOCAL_MESSAGE(work_failed)
 POTLUCK_LOCAL_MESSAGE(fetch_state)
 POTLUCK_LOCAL_MESSAGE(state_fetched)
 POTLUCK_LOCAL_MESSAGE(state_fetch_failed)
+POTLUCK_LOCAL_MESSAGE(donor_distrusted)
+POTLUCK_LOCAL_MESSAGE(mean_applied)
 POTLUCK_LOCAL_MESSAGE(save_checkpoint_now)
 POTLUCK_LOCAL_MESSAGE(checkpoint_saved)
 POTLUCK_LOCAL_MESSAGE(lead_group)

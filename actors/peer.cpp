@@ -116,10 +116,14 @@ void peer_state::start_network() {
 void peer_state::start_training() {
   if (config_.role == role::trainer) {
     children_->add({"state_keeper", child(wired_.state_keeper, [this] {
-                      return self_->spawn(
-                          state_keeper,
-                          state_keeper_config{charter_, config_.checkpoint_path,
-                                              config_.workers});
+                      state_keeper_config c;
+                      c.self = config_.self;
+                      c.agreed = charter_;
+                      c.checkpoint_path = config_.checkpoint_path;
+                      c.mode = config_.workers;
+                      c.upload_bytes_per_second
+                          = config_.upload_bytes_per_second;
+                      return self_->spawn(state_keeper, c);
                     })});
     children_->add({"compute", child(wired_.compute, [this] {
                       compute_config c;

@@ -30,7 +30,8 @@ letter_reader reader_of(const message& x, const wiring& w) {
     return w.router;
   if (is_one_of<charter_request, charter_reply>(x))
     return w.registrar;
-  if (is_one_of<state_request, state_manifest, piece_request, state_piece>(x))
+  if (is_one_of<state_request, state_manifest, piece_request, state_piece,
+                state_done>(x))
     return w.state_keeper;
   return {};
 }

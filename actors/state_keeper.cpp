@@ -1,7 +1,5 @@
 #include "actors/state_keeper.hpp"
 
-#include <algorithm>
-
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/state/checkpoint.hpp"
@@ -14,10 +12,28 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
   config_ = std::move(config);
   if (!config_.checkpoint_path.empty())
     thread_ = std::make_unique<worker>(config_.mode);
+  state_donor::bounds give{
+      {limits::joiners_served, limits::joiner_bytes_in_flight,
+       limits::joiners_upload_share * config_.upload_bytes_per_second,
+       limits::joiner_silence},
+      {limits::means_kept, limits::journal_steps, limits::journal_bytes},
+      limits::snapshots_kept};
+  donor_.emplace(give);
+  state_joiner::bounds take{
+      {limits::joiner_bytes_in_flight, limits::piece_floor, limits::piece_cap},
+      limits::donors_at_once,
+      limits::joiner_mean_bytes,
+      limits::joiner_means,
+      config_.agreed.settings().steps};
+  joiner_.emplace(config_.self, take);
 }
 
 void state_keeper_state::on(const wiring& w) {
+  // A new conductor knows of no fetch; it will ask for one if it needs one.
+  if (wired_.conductor && w.conductor != wired_.conductor)
+    joiner_->cancel(self_->clock().now());
   wired_ = w;
+  fetch();
 }
 
 void state_keeper_state::on(const letter& x) {
@@ -27,28 +43,49 @@ void state_keeper_state::on(const letter& x) {
     std::visit([&](const auto& y) { read(x.from, y); }, x.content);
 }
 
+void state_keeper_state::on(const peer_left& x) {
+  donor_->lost(x.id);
+  joiner_->lost(x.id, self_->clock().now());
+  serve();
+  fetch();
+}
+
 void state_keeper_state::on(const state_changed& x) {
   gradient_values_ = x.gradient_values;
-  current_ = x.state;
+  auto now = self_->clock().now();
+  donor_->holds(x.step, x.state, now);
+  if (x.problem.empty())
+    joiner_->applied(x.step, x.state, now);
+  else
+    joiner_->refused(x.problem, now);
+  serve();
+  fetch();
 }
 
-// ---- donor
-// -------------------------------------------------------------------
-
-void state_keeper_state::read(const peer_id& from, const state_request& x) {
-  if (current_.empty()) {
-    state_manifest none;
-    none.token = x.token;
-    self_->send(wired_.gateway, parcel{from, none, {}});
-    return;
-  }
-  if (!snapshots_.empty() && snapshots_.back().digest() == current_) {
-    offer(from, x.token);
-    return;
-  }
-  askers_.emplace_back(from, x.token);
-  ask_for_snapshot();
+void state_keeper_state::post(std::vector<state_letter> letters) {
+  for (auto& x : letters)
+    self_->send(wired_.gateway,
+                parcel{x.to, std::move(x.content), std::move(x.body)});
 }
+
+void state_keeper_state::tick_soon() {
+  if (ticking_)
+    return;
+  ticking_ = true;
+  self_->delayed_send(self_, limits::fetch_interval, tick{});
+}
+
+void state_keeper_state::on(const tick&) {
+  ticking_ = false;
+  auto now = self_->clock().now();
+  donor_->look(now);
+  joiner_->look(now);
+  show_progress();
+  serve();
+  fetch();
+}
+
+// ---- snapshots and checkpoints ----------------------------------------------
 
 void state_keeper_state::ask_for_snapshot() {
   if (snapshot_asked_ || !wired_.compute)
@@ -59,13 +96,8 @@ void state_keeper_state::ask_for_snapshot() {
 
 void state_keeper_state::on(const snapshot_taken& x) {
   snapshot_asked_ = false;
-  snapshots_.emplace_back(x.state, limits::piece_bytes);
-  while (snapshots_.size() > limits::snapshots_kept)
-    snapshots_.pop_front();
-  auto askers = std::move(askers_);
-  askers_.clear();
-  for (auto& [joiner, token] : askers)
-    offer(joiner, token);
+  donor_->copied(x.state, self_->clock().now());
+  serve();
   auto due = std::move(checkpoints_due_);
   checkpoints_due_.clear();
   if (due.empty() || !thread_)
@@ -80,20 +112,6 @@ void state_keeper_state::on(const snapshot_taken& x) {
   });
 }
 
-void state_keeper_state::offer(const peer_id& joiner, std::uint64_t token) {
-  self_->send(wired_.gateway,
-              parcel{joiner, snapshots_.back().manifest(token), {}});
-}
-
-void state_keeper_state::read(const peer_id& from, const piece_request& x) {
-  shared_bytes bytes;
-  for (auto& snapshot : snapshots_)
-    if (snapshot.digest() == x.state)
-      bytes = snapshot.piece(x.piece);
-  self_->send(wired_.gateway,
-              parcel{from, state_piece{x.state, x.piece}, std::move(bytes)});
-}
-
 void state_keeper_state::on(const save_checkpoint_now& x) {
   if (!thread_)
     return;
@@ -104,122 +122,6 @@ void state_keeper_state::on(const save_checkpoint_now& x) {
 void state_keeper_state::on(const checkpoint_saved& x) {
   if (wired_.conductor)
     self_->send(wired_.conductor, x);
-}
-
-// ---- joiner
-// ------------------------------------------------------------------
-
-void state_keeper_state::on(const fetch_state& x) {
-  fetching_ = x;
-  transfer_.reset();
-  began_ = self_->clock().now();
-  self_->send(wired_.gateway, parcel{x.donor, state_request{++token_}, {}});
-  arm();
-}
-
-void state_keeper_state::arm() {
-  self_->delayed_send(self_, limits::piece_patience,
-                      deadline_passed{++deadline_});
-}
-
-void state_keeper_state::on(const deadline_passed& x) {
-  if (fetching_ && x.number == deadline_)
-    fail("the donor was silent for too long");
-}
-
-void state_keeper_state::on(const peer_left& x) {
-  askers_.erase(std::remove_if(askers_.begin(), askers_.end(),
-                               [&](auto& a) { return a.first == x.id; }),
-                askers_.end());
-  if (fetching_ && fetching_->donor == x.id)
-    fail("the donor left");
-}
-
-void state_keeper_state::read(const peer_id& from, const state_manifest& x) {
-  if (!fetching_ || from != fetching_->donor || x.token != token_ || transfer_)
-    return;
-  if (!x.available) {
-    fail("the donor has no state yet");
-    return;
-  }
-  auto transfer = state_transfer::begin(x, gradient_values_);
-  if (!transfer) {
-    fail(transfer.error());
-    return;
-  }
-  transfer_ = std::move(*transfer);
-  arm();
-  ask_for_pieces();
-}
-
-void state_keeper_state::ask_for_pieces() {
-  for (auto piece : transfer_->next_requests(limits::pieces_in_flight))
-    self_->send(wired_.gateway,
-                parcel{fetching_->donor,
-                       piece_request{transfer_->manifest().state, piece},
-                       {}});
-}
-
-void state_keeper_state::read(const peer_id& from, const state_piece& x,
-                              const shared_bytes& body) {
-  if (!transfer_ || from != fetching_->donor
-      || x.state != transfer_->manifest().state)
-    return;
-  if (body.size == 0) {
-    fail("the donor no longer has that version");
-    return;
-  }
-  switch (transfer_->offer(x.piece, body.data, body.size)) {
-    case state_transfer::verdict::placed:
-      arm();
-      ask_for_pieces();
-      break;
-    case state_transfer::verdict::complete:
-      finish();
-      break;
-    case state_transfer::verdict::repeated:
-      break;
-    case state_transfer::verdict::wrong_piece:
-    case state_transfer::verdict::wrong_length:
-      fail("the donor sent a piece that does not fit");
-      break;
-  }
-}
-
-void state_keeper_state::finish() {
-  const auto manifest = transfer_->manifest();
-  auto state = transfer_->finish();
-  if (!state) {
-    fail(state.error());
-    return;
-  }
-  state_fetched news;
-  news.donor = fetching_->donor;
-  news.step = manifest.step;
-  news.bytes = manifest.bytes;
-  news.seconds
-      = std::chrono::duration<double>(self_->clock().now() - began_).count();
-  // recent[i] is the digest after step `manifest.step - i`.
-  if (fetching_->own_step > 0 && fetching_->own_step <= manifest.step) {
-    auto age = manifest.step - fetching_->own_step;
-    news.own_history_lost = age < manifest.recent.size()
-                            && manifest.recent[age] != fetching_->own_state;
-  } else {
-    news.own_history_lost = fetching_->own_step > manifest.step;
-  }
-  state->recent = manifest.recent;
-  fetching_.reset();
-  transfer_.reset();
-  self_->send(wired_.compute,
-              adopt_state{std::make_shared<training_state>(std::move(*state))});
-  self_->send(wired_.conductor, news);
-}
-
-void state_keeper_state::fail(const std::string& reason) {
-  auto donor = fetching_->donor;
-  fetching_.reset();
-  transfer_.reset();
-  self_->send(wired_.conductor, state_fetch_failed{donor, reason});
 }
 
 state_keeper_actor::behavior_type

@@ -1,24 +1,25 @@
-/// The state keeper: gives the training state to joiners, fetches it from a
-/// donor, writes checkpoints.
+/// The state keeper: gives the training state and the means of past steps to
+/// joiners, fetches them from donors, writes checkpoints.
 ///
-/// Serves immutable snapshots, taken when somebody asks: a joiner reads one
-/// version to its end while training goes on.
+/// Decisions are `state_donor`'s and `state_joiner`'s. Joiners get immutable
+/// snapshots and means, so training goes on meanwhile.
 #pragma once
-
-#include <deque>
-#include <map>
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
-#include "runtime/state/state_transfer.hpp"
+#include "runtime/state/state_donor.hpp"
+#include "runtime/state/state_joiner.hpp"
 
 namespace potluck {
 
 struct state_keeper_config {
+  peer_id self;
   charter agreed;
   /// Where checkpoints go; empty for none.
   std::string checkpoint_path;
   worker_mode mode = worker_mode::threaded;
+  /// As the user states it; joiners get `joiners_upload_share` of it.
+  double upload_bytes_per_second = 0;
 };
 
 class state_keeper_state {
@@ -31,16 +32,21 @@ public:
   }
   void on(const peer_left& x);
   void on(const fetch_state& x);
+  void on(const report_heard& x);
+  void on(const mean_applied& x);
   void on(const snapshot_taken& x);
   void on(const state_changed& x);
   void on(const save_checkpoint_now& x);
   void on(const checkpoint_saved& x);
   void on(const deadline_passed& x);
+  void on(const tick&);
 
 private:
+  // state_keeper_donor.cpp, state_keeper_joiner.cpp
   void read(const peer_id& from, const state_request& x);
-  void read(const peer_id& from, const state_manifest& x);
   void read(const peer_id& from, const piece_request& x);
+  void read(const peer_id& from, const state_done& x);
+  void read(const peer_id& from, const state_manifest& x);
   void read(const peer_id& from, const state_piece& x,
             const shared_bytes& body);
   template <class Other>
@@ -48,32 +54,27 @@ private:
     // Sessions deliver nothing else here.
   }
 
+  /// Does what the donor's half wants by now.
+  void serve();
+  /// Does what the joiner's half wants by now.
+  void fetch();
+  void post(std::vector<state_letter> letters);
+  void show_progress();
   void ask_for_snapshot();
-  void offer(const peer_id& joiner, std::uint64_t token);
-  void ask_for_pieces();
-  void fail(const std::string& reason);
-  void finish();
-  void arm();
+  void tick_soon();
 
   state_keeper_actor::pointer self_ = nullptr;
   state_keeper_config config_;
   wiring wired_;
   std::unique_ptr<worker> thread_;
   std::uint64_t gradient_values_ = 0;
-  digest current_; ///< Of the state that compute holds.
-
-  // Donor.
-  std::deque<state_snapshot> snapshots_; ///< Newest last.
-  std::vector<std::pair<peer_id, std::uint64_t>> askers_;
+  std::optional<state_donor> donor_;
+  std::optional<state_joiner> joiner_;
   bool snapshot_asked_ = false;
   std::vector<std::uint64_t> checkpoints_due_;
-
-  // Joiner.
-  std::optional<fetch_state> fetching_;
-  std::optional<state_transfer> transfer_;
-  std::uint64_t token_ = 0;
-  std::uint64_t deadline_ = 0;
-  caf::actor_clock::time_point began_;
+  bool ticking_ = false;
+  std::uint64_t deadline_ = 0; ///< The donor's next turn.
+  caf::actor_clock::time_point next_show_;
 };
 
 state_keeper_actor::behavior_type

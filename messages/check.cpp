@@ -57,7 +57,7 @@ public:
   }
   void operator()(const charter_reply&) {
   }
-  void operator()(const state_request&) {
+  void operator()(const state_done&) {
   }
 
   void operator()(const nodes_found& x) {
@@ -174,12 +174,27 @@ public:
     must(x.bytes <= max_state_bytes, "the state is too large");
     must(x.piece_bytes <= max_body_bytes, "a piece does not fit a body");
     must(x.recent.size() <= max_recent_digests, "there are too many digests");
+    must(x.pieces.size() <= max_pieces, "there are too many pieces");
+    must(x.samples <= max_group_samples, "there are too many samples");
+    must(x.offered <= max_step, "the step is too large");
+    must(x.retry_ms <= max_patience_ms, "the time to ask again is too long");
     if (!x.available)
       return;
     must(!x.state.empty(), "the state's digest is missing");
     must(x.bytes > 0, "the state has no bytes");
     must(x.piece_bytes > 0, "a piece has no bytes");
-    must(x.bytes <= x.piece_bytes * max_chunks, "there are too many pieces");
+    must(x.bytes <= x.piece_bytes * max_pieces, "there are too many pieces");
+    must(x.piece_bytes == 0
+             || x.pieces.size()
+                    == (x.bytes + x.piece_bytes - 1) / x.piece_bytes,
+         "not every piece has its digest");
+    must(!x.mean || (x.samples > 0 && x.bytes % 4 == 0),
+         "the mean has no samples or no whole values");
+    must(x.offered == 0 && x.retry_ms == 0, "what is there is put off");
+  }
+  void operator()(const state_request& x) {
+    must(x.step <= max_step, "the step is too large");
+    must(!x.means_only || !x.state.empty(), "the state's digest is missing");
   }
   void operator()(const piece_request& x) {
     piece(x);
@@ -250,7 +265,7 @@ private:
   template <class T>
   void piece(const T& x) {
     must(!x.state.empty(), "the state's digest is missing");
-    must(x.piece < max_chunks, "the piece's index is too large");
+    must(x.piece < max_pieces, "the piece's index is too large");
   }
 };
 

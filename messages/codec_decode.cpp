@@ -283,7 +283,12 @@ charter_reply read(const wire::CharterReply& x) {
 }
 
 state_request read(const wire::StateRequest& x) {
-  return {x.token()};
+  state_request out;
+  out.token = x.token();
+  out.step = x.step();
+  take(out.state, x.state());
+  out.means_only = x.means_only();
+  return out;
 }
 
 state_manifest read(const wire::StateManifest& x) {
@@ -296,6 +301,11 @@ state_manifest read(const wire::StateManifest& x) {
   out.bytes = x.bytes();
   out.piece_bytes = x.piece_bytes();
   take(out.recent, x.recent());
+  out.mean = x.mean();
+  out.samples = x.samples();
+  take(out.pieces, x.pieces());
+  out.offered = x.offered();
+  out.retry_ms = x.retry_ms();
   return out;
 }
 
@@ -303,6 +313,8 @@ piece_request read(const wire::PieceRequest& x) {
   piece_request out;
   take(out.state, x.state());
   out.piece = x.piece();
+  out.mean = x.mean();
+  out.arrived = x.arrived();
   return out;
 }
 
@@ -310,7 +322,12 @@ state_piece read(const wire::StatePiece& x) {
   state_piece out;
   take(out.state, x.state());
   out.piece = x.piece();
+  out.mean = x.mean();
   return out;
+}
+
+state_done read(const wire::StateDone&) {
+  return {};
 }
 
 // ---- verification
@@ -347,17 +364,16 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables
-    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
-                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
-                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
-                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
-                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
-                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-                 wire::StateManifest, wire::PieceRequest, wire::StatePiece>;
+using tables = table_list<
+    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
+    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
+    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
+    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
+    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

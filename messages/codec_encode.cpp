@@ -217,26 +217,37 @@ auto write(builder& b, const charter_reply& x) {
   return wire::CreateCharterReply(b, x.token);
 }
 
+auto put(builder& b, const std::vector<digest>& xs) {
+  return xs.empty() ? fb::Offset<fb::Vector<const wire::Digest*>>{}
+                    : b.CreateVectorOfStructs(raw<wire::Digest>(xs.front()),
+                                              xs.size());
+}
+
 auto write(builder& b, const state_request& x) {
-  return wire::CreateStateRequest(b, x.token);
+  return wire::CreateStateRequest(
+      b, x.token, x.step, raw_or_none<wire::Digest>(x.state), x.means_only);
 }
 
 auto write(builder& b, const state_manifest& x) {
-  fb::Offset<fb::Vector<const wire::Digest*>> recent;
-  if (!x.recent.empty())
-    recent = b.CreateVectorOfStructs(raw<wire::Digest>(x.recent.front()),
-                                     x.recent.size());
+  auto recent = put(b, x.recent);
+  auto pieces = put(b, x.pieces);
   return wire::CreateStateManifest(
       b, x.token, x.available, x.step, x.history_samples,
-      raw_or_none<wire::Digest>(x.state), x.bytes, x.piece_bytes, recent);
+      raw_or_none<wire::Digest>(x.state), x.bytes, x.piece_bytes, recent,
+      x.mean, x.samples, pieces, x.offered, x.retry_ms);
 }
 
 auto write(builder& b, const piece_request& x) {
-  return wire::CreatePieceRequest(b, raw<wire::Digest>(x.state), x.piece);
+  return wire::CreatePieceRequest(b, raw<wire::Digest>(x.state), x.piece,
+                                  x.mean, x.arrived);
 }
 
 auto write(builder& b, const state_piece& x) {
-  return wire::CreateStatePiece(b, raw<wire::Digest>(x.state), x.piece);
+  return wire::CreateStatePiece(b, raw<wire::Digest>(x.state), x.piece, x.mean);
+}
+
+auto write(builder& b, const state_done&) {
+  return wire::CreateStateDone(b);
 }
 
 template <class Wire>

@@ -49,13 +49,14 @@ constexpr double max_real = 1e18;
 constexpr std::uint64_t max_gradient_values = std::uint64_t{1} << 40;
 /// Values of a chunk: a body's worth of float32.
 constexpr std::uint32_t max_chunk_values = max_body_bytes / 4;
-/// Chunks of a gradient, pieces of a state: what a peer keeps a bit for (2
-/// MiB).
+/// Chunks of a gradient: what a peer keeps a bit for (2 MiB).
 constexpr std::uint64_t max_chunks = std::uint64_t{1} << 24;
 /// How long a member may have to wait for progress: an hour.
 constexpr std::uint32_t max_patience_ms = 3600u * 1000u;
 
 constexpr std::uint64_t max_state_bytes = std::uint64_t{1} << 40;
 constexpr std::size_t max_recent_digests = 64; ///< 1 KiB.
+/// Pieces of a state or a mean: their digests fill half a head.
+constexpr std::uint64_t max_pieces = std::uint64_t{1} << 15;
 
 } // namespace potluck

@@ -95,18 +95,38 @@ progress_tracker::auxiliaries(time_point now) const {
 }
 
 std::vector<progress_report> progress_tracker::ahead(time_point now) const {
-  std::vector<progress_report> result;
+  std::vector<progress_report> longest;
   for (const auto& x : fresh(now)) {
     if (x.role != role::trainer || x.phase == phase::joining)
       continue;
     if (self_.phase != phase::joining && !better_history(x, self_))
       continue;
-    if (!result.empty() && better_history(x, result.front()))
-      result.clear();
-    if (result.empty() || !better_history(result.front(), x))
-      result.push_back(x);
+    if (!longest.empty() && x.history_samples > longest.front().history_samples)
+      longest.clear();
+    if (longest.empty() || x.history_samples == longest.front().history_samples)
+      longest.push_back(x);
   }
-  return result;
+  if (longest.empty())
+    return longest;
+  // Who is behind believes the most. Between equals the order decides, so that
+  // two halves of a run do not swap their states.
+  auto best = *std::min_element(
+      longest.begin(), longest.end(),
+      [](const auto& a, const auto& b) { return a.state < b.state; });
+  if (self_.phase == phase::joining
+      || best.history_samples > self_.history_samples) {
+    std::map<digest, std::size_t> votes;
+    for (const auto& x : longest)
+      if (2 * ++votes[x.state] > longest.size())
+        best = x;
+  }
+  longest.erase(std::remove_if(longest.begin(), longest.end(),
+                               [&](const auto& x) {
+                                 return x.state != best.state
+                                        || x.step != best.step;
+                               }),
+                longest.end());
+  return longest;
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {

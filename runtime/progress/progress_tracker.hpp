@@ -54,7 +54,9 @@ public:
 
   /// Fresh trainers with the best history, if that is strictly better than this
   /// peer's: all hold the same state, any of them can be downloaded from. While
-  /// this peer is joining, every state is better than none.
+  /// this peer is joining, every state is better than none. When those of the
+  /// longest history differ, a peer with a shorter one believes more than half
+  /// of them, if so many agree.
   std::vector<progress_report> ahead(time_point now) const;
 
   /// Samples reported for the next step, own ones included.

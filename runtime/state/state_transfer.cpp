@@ -1,11 +1,13 @@
 #include "runtime/state/state_transfer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "messages/framing.hpp"
+#include "runtime/state/pieces.hpp"
 
 namespace potluck {
 
@@ -13,7 +15,7 @@ state_transfer::state_transfer(state_manifest manifest, std::uint64_t values)
     : manifest_(std::move(manifest)) {
   auto count
       = (manifest_.bytes + manifest_.piece_bytes - 1) / manifest_.piece_bytes;
-  pieces_.assign(count, piece_status::missing);
+  placed_.assign(count, false);
   missing_ = static_cast<std::uint32_t>(count);
   state_.parameters.resize(values);
   state_.first_moment.resize(values);
@@ -37,54 +39,36 @@ expected<state_transfer> state_transfer::begin(state_manifest manifest,
   if (manifest.bytes / manifest.piece_bytes
       >= std::numeric_limits<std::uint32_t>::max())
     return failure{"the donor cuts its training state into too many pieces"};
+  if (manifest.mean
+      || manifest.pieces.size()
+             != (manifest.bytes + manifest.piece_bytes - 1)
+                    / manifest.piece_bytes)
+    return failure{"the donor's list of pieces does not fit its state"};
   if (manifest.recent.size() > max_recent_digests || manifest.recent.empty()
       || manifest.recent.front() != manifest.state)
     return failure{"the donor's list of recent digests is malformed"};
   return state_transfer(std::move(manifest), values);
 }
 
-std::vector<std::uint32_t> state_transfer::next_requests(std::size_t window) {
-  std::vector<std::uint32_t> result;
-  for (; first_missing_ < pieces_.size() && requested_ < window;
-       ++first_missing_) {
-    auto& status = pieces_[first_missing_];
-    if (status != piece_status::missing)
-      continue;
-    status = piece_status::requested;
-    ++requested_;
-    result.push_back(static_cast<std::uint32_t>(first_missing_));
-  }
-  return result;
-}
-
-void state_transfer::abandon_requests() {
-  std::replace(pieces_.begin(), pieces_.end(), piece_status::requested,
-               piece_status::missing);
-  requested_ = 0;
-  first_missing_ = 0;
-}
-
 state_transfer::verdict state_transfer::offer(std::uint32_t piece,
                                               const std::uint8_t* data,
                                               std::size_t size) {
-  if (piece >= pieces_.size())
+  auto place = extent_of(manifest_, piece);
+  if (place.size == 0)
     return verdict::wrong_piece;
-  if (pieces_[piece] == piece_status::placed)
+  if (placed_[piece])
     return verdict::repeated;
-  std::uint64_t offset = std::uint64_t{piece} * manifest_.piece_bytes;
-  if (size
-      != std::min<std::uint64_t>(manifest_.piece_bytes,
-                                 manifest_.bytes - offset))
+  if (size != place.size)
     return verdict::wrong_length;
+  if (digest_of(data, size) != manifest_.pieces[piece])
+    return verdict::wrong_bytes;
   visit_bytes(
       state_regions<training_state, std::uint8_t>(header_.data(), state_),
-      offset, size, [&](std::uint8_t* out, std::size_t count) {
+      place.offset, size, [&](std::uint8_t* out, std::size_t count) {
         std::memcpy(out, data, count);
         data += count;
       });
-  if (pieces_[piece] == piece_status::requested)
-    --requested_;
-  pieces_[piece] = piece_status::placed;
+  placed_[piece] = true;
   --missing_;
   return missing_ == 0 ? verdict::complete : verdict::placed;
 }

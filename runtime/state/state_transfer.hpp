@@ -1,7 +1,7 @@
 /// A joiner's view of one download of the training state, piece by piece.
 ///
-/// Pure bookkeeping: whoever owns it sends the requests, decides how long to
-/// wait and which donor to ask. Pieces are written straight into the state's
+/// Every piece is verified when it comes, the whole at the end. What to ask of
+/// whom is `download_plan`'s. Pieces are written straight into the state's
 /// vectors. Donors of one version are interchangeable: the bytes depend only on
 /// what the digest covers.
 #pragma once
@@ -25,6 +25,7 @@ public:
     repeated,     ///< This piece had been written before.
     wrong_piece,  ///< There is no piece of this number.
     wrong_length, ///< The bytes are not as many as the piece has.
+    wrong_bytes,  ///< They are not what the manifest lists.
   };
 
   /// Checks what the donor declares against `values`, the length that our
@@ -36,7 +37,7 @@ public:
     return manifest_;
   }
   std::uint32_t pieces() const {
-    return static_cast<std::uint32_t>(pieces_.size());
+    return static_cast<std::uint32_t>(placed_.size());
   }
   /// Pieces that have not arrived.
   std::uint32_t missing() const {
@@ -45,14 +46,6 @@ public:
   bool complete() const {
     return missing_ == 0;
   }
-
-  /// Pieces to ask for now, lowest first, so that at most `window` are on their
-  /// way. They count as asked for from here on.
-  std::vector<std::uint32_t> next_requests(std::size_t window);
-
-  /// What was asked for and has not come will not come (a donor left, or was
-  /// silent for too long): `next_requests` names it again.
-  void abandon_requests();
 
   /// Writes a piece, or says why not. A refused piece changes nothing.
   verdict offer(std::uint32_t piece, const std::uint8_t* data,
@@ -64,17 +57,13 @@ public:
   expected<training_state> finish();
 
 private:
-  enum class piece_status : std::uint8_t { missing, requested, placed };
-
   state_transfer(state_manifest manifest, std::uint64_t values);
 
   state_manifest manifest_;
   state_header header_{};
   training_state state_;
-  std::vector<piece_status> pieces_;
+  std::vector<bool> placed_;
   std::uint32_t missing_ = 0;
-  std::size_t requested_ = 0;
-  std::size_t first_missing_ = 0; ///< No piece below it is `missing`.
 };
 
 } // namespace potluck

@@ -172,6 +172,11 @@ state_snapshot::state_snapshot(std::shared_ptr<const training_state> state,
       piece_bytes_(piece_bytes) {
   if (piece_bytes < min_piece_bytes || piece_bytes > max_body_bytes)
     throw std::invalid_argument("state_snapshot: bad size of pieces");
+  listed_.reserve(pieces());
+  for (std::uint32_t i = 0; i < pieces(); ++i) {
+    auto bytes = piece(i);
+    listed_.push_back(digest_of(bytes.data, bytes.size));
+  }
 }
 
 state_manifest state_snapshot::manifest(std::uint64_t token) const {
@@ -184,6 +189,7 @@ state_manifest state_snapshot::manifest(std::uint64_t token) const {
   result.bytes = state_bytes(state_->parameters.size());
   result.piece_bytes = piece_bytes_;
   result.recent = state_->recent;
+  result.pieces = listed_;
   return result;
 }
 

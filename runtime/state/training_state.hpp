@@ -71,12 +71,11 @@ expected<training_state> state_from_bytes(const std::uint8_t* data,
 /// never changed, cut without copying wherever a piece lies in one vector.
 class state_snapshot {
 public:
-  static constexpr std::uint32_t default_piece_bytes = 1u << 20; ///< 1 MiB
-
+  /// Reads the state twice, for its digest and those of its pieces.
   /// @param piece_bytes `min_piece_bytes` to `max_body_bytes`; throws
   /// otherwise.
-  explicit state_snapshot(std::shared_ptr<const training_state> state,
-                          std::uint32_t piece_bytes = default_piece_bytes);
+  state_snapshot(std::shared_ptr<const training_state> state,
+                 std::uint32_t piece_bytes);
 
   const training_state& state() const {
     return *state_;
@@ -96,6 +95,7 @@ private:
   std::shared_ptr<const training_state> state_;
   potluck::digest digest_;
   std::uint32_t piece_bytes_;
+  std::vector<potluck::digest> listed_; ///< Of the pieces.
 };
 
 } // namespace potluck

@@ -240,7 +240,9 @@ TEST_CASE("the leader invites companions and helpers") {
   auto helper = x.report(7, 0);
   helper.role = role::auxiliary;
   x.hear(helper);
-  x.hear(x.report(8, 0, phase::joining)); // Cannot average yet.
+  auto loading = x.report(8, 0, phase::joining); // Cannot average yet.
+  loading.state = {};
+  x.hear(loading);
   x.compute_all();
   REQUIRE(x.matchmaking->count<lead_group>() == 1);
   auto order = x.matchmaking->last<lead_group>();
@@ -314,28 +316,80 @@ TEST_CASE("who is behind fetches, and tries the next donor") {
   x.hear(x.report(6, 2));
   REQUIRE(x.state_keeper->count<fetch_state>() == 1);
   auto first = x.state_keeper->last<fetch_state>();
-  CHECK(first.donor == peer(6));
-  CHECK(first.own_state == state_after(0));
+  CHECK(first.goal.donors == std::vector<peer_id>{peer(6)});
+  CHECK(first.goal.step == 2);
+  CHECK(first.goal.own_state == state_after(0));
   CHECK_FALSE(x.facts().open);
   x.hear(x.report(7, 2));
   CHECK(x.state_keeper->count<fetch_state>() == 1);
-  x.tell(state_fetch_failed{peer(6), "the donor left"});
+  // What is heard meanwhile is the state keeper's to judge.
+  CHECK(x.state_keeper->last<report_heard>().report.id == peer(7));
+  x.tell(donor_distrusted{peer(6), "it sent nonsense"});
+  x.tell(state_fetch_failed{"nobody serves that version any more"});
   x.world.run_for(limits::fetch_backoff + 200ms);
   REQUIRE(x.state_keeper->count<fetch_state>() == 2);
-  CHECK(x.state_keeper->last<fetch_state>().donor == peer(7));
-  state_fetched fetched;
-  fetched.donor = peer(7);
-  fetched.step = 2;
-  x.tell(fetched);
+  CHECK(x.state_keeper->last<fetch_state>().goal.donors
+        == std::vector<peer_id>{peer(7)});
+  x.hold(1);
+  CHECK_FALSE(x.facts().open); // A mean is still to come.
   x.hold(2);
+  CHECK_FALSE(x.facts().open);
+  state_fetched fetched;
+  fetched.result.donor = peer(7);
+  fetched.result.step = 2;
+  fetched.result.means = 1;
+  x.tell(fetched);
   CHECK(x.facts().step == 2);
   CHECK(x.facts().open);
   CHECK(x.observer->events("state_download").size() == 1);
-  CHECK(x.observer->events("fault").size() == 1);
+  CHECK(x.observer->events("fault").size() == 2);
   // Not a step of its own.
   CHECK(x.observer->events("step").empty());
   x.world.run_for(1s);
   CHECK(x.state_keeper->count<fetch_state>() == 2);
+}
+
+TEST_CASE("a leader waits a while for whoever is about to enter") {
+  stage x;
+  x.join(6);
+  x.hold(0);
+  x.do_step(1);
+  auto led = x.matchmaking->count<lead_group>();
+  x.hear(x.report(6, 0, phase::joining));
+  x.compute_all();
+  CHECK(x.matchmaking->count<lead_group>() == led);
+  SUBCASE("until it is there") {
+    x.hear(x.report(6, 1));
+    x.world.run_for(100ms);
+    CHECK(x.matchmaking->last<lead_group>().invitees.size() == 1);
+  }
+  SUBCASE("but not for ever") {
+    x.world.run_for(limits::first_round_patience + 1s);
+    CHECK(x.matchmaking->last<lead_group>().invitees.empty());
+  }
+  CHECK(x.matchmaking->count<lead_group>() == led + 1);
+}
+
+TEST_CASE("a failed download costs the samples that were not counted") {
+  stage x;
+  x.join(6);
+  x.hold(0);
+  x.hear(x.report(6, 2));
+  x.compute_one(); // Ends during the download.
+  auto dropped = x.compute->count<drop_gradient>();
+  x.tell(state_fetch_failed{"all gone"});
+  CHECK(x.compute->count<drop_gradient>() == dropped + 1);
+}
+
+TEST_CASE("a step's mean is kept for those who miss it") {
+  stage x;
+  x.hold(0);
+  x.do_step(1);
+  REQUIRE(x.state_keeper->count<mean_applied>() == 1);
+  auto mean = x.state_keeper->last<mean_applied>().mean;
+  CHECK(mean.step == 1);
+  CHECK(mean.before == state_after(0));
+  CHECK(mean.after == state_after(1));
 }
 
 TEST_CASE("samples of a batch that a download overtook do not count") {
@@ -343,8 +397,8 @@ TEST_CASE("samples of a batch that a download overtook do not count") {
   x.join(6);
   x.hold(0);
   x.hear(x.report(6, 2));
-  x.tell(state_fetched{peer(6), 2, 0, 0, false});
   x.hold(2);
+  x.tell(state_fetched{});
   x.compute_one(); // The one that was asked for at step 0.
   x.compute_all();
   auto formed = x.form(3);

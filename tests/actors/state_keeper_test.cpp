@@ -47,6 +47,7 @@ struct pair {
       : donor(world, 1), joiner(world, 2, {1}) {
     for (auto x : {&donor, &joiner}) {
       state_keeper_config c;
+      c.self = x->id;
       c.agreed = tiny_charter(10, 64);
       c.checkpoint_path = checkpoint;
       c.mode = worker_mode::immediate;
@@ -71,12 +72,30 @@ struct pair {
     world.settle();
   }
   void fetch(std::uint64_t own_step = 0, digest own_state = {}) {
-    caf::anon_send(joiner.wired.state_keeper,
-                   fetch_state{peer(1), own_step, own_state});
+    fetch_state order;
+    order.goal.step = 5;
+    order.goal.state = some_state(5)->recent.front();
+    order.goal.donors = {peer(1)};
+    order.goal.own_step = own_step;
+    order.goal.own_state = own_state;
+    caf::anon_send(joiner.wired.state_keeper, order);
     world.settle();
+  }
+  /// The joiner's compute does as it is told.
+  void adopt() {
+    auto got = joiner.compute->last<adopt_state>().state;
+    REQUIRE(got);
+    hold(joiner, *got);
+  }
+  fetch_result result() const {
+    REQUIRE(joiner.conductor->count<state_fetched>() == 1);
+    return joiner.conductor->last<state_fetched>().result;
   }
   std::string failure() const {
     return joiner.conductor->last<state_fetch_failed>().reason;
+  }
+  std::string fault() const {
+    return joiner.conductor->last<donor_distrusted>().what;
   }
 
   test_world world;
@@ -98,29 +117,41 @@ TEST_CASE("a joiner downloads the donor's state to the bit") {
   CHECK(digest_of_state(*got) == digest_of_state(*state));
   CHECK(got->parameters == state->parameters);
   CHECK(got->recent == state->recent);
-  auto news = x.joiner.conductor->last<state_fetched>();
+  CHECK(x.joiner.conductor->count<state_fetched>() == 0);
+  x.adopt();
+  auto news = x.result();
   CHECK(news.donor == peer(1));
+  CHECK(news.donors == 1);
   CHECK(news.step == 5);
+  CHECK(news.means == 0);
   CHECK(news.bytes == state_bytes(parameters));
   CHECK_FALSE(news.own_history_lost);
+  CHECK_FALSE(news.own_history_unknown);
 }
 
 TEST_CASE("a joiner learns whether its own steps are part of the history") {
   pair x;
   auto state = some_state(5);
-  x.hold(x.donor, *state);
-  x.hold(x.joiner, *some_state(3));
   bool lost = false;
+  bool unknown = false;
+  digest own = state->recent[4];
   SUBCASE("they are") {
-    x.fetch(3, state->recent[2]);
   }
   SUBCASE("they are not") {
-    x.fetch(3, digest_of("x", 1));
+    own = digest_of("x", 1);
     lost = true;
   }
+  SUBCASE("nobody remembers") {
+    state->recent.resize(4);
+    unknown = true;
+  }
+  x.hold(x.donor, *state);
+  x.hold(x.joiner, *some_state(1));
+  x.fetch(1, own);
   x.answer_snapshot(state);
-  REQUIRE(x.joiner.conductor->count<state_fetched>() == 1);
-  CHECK(x.joiner.conductor->last<state_fetched>().own_history_lost == lost);
+  x.adopt();
+  CHECK(x.result().own_history_lost == lost);
+  CHECK(x.result().own_history_unknown == unknown);
 }
 
 TEST_CASE("the donor serves one version to its end while it goes on") {
@@ -137,26 +168,77 @@ TEST_CASE("the donor serves one version to its end while it goes on") {
   });
   x.fetch();
   x.answer_snapshot(state);
-  REQUIRE(x.joiner.conductor->count<state_fetched>() == 1);
-  CHECK(x.joiner.conductor->last<state_fetched>().step == 5);
+  x.adopt();
+  CHECK(x.result().step == 5);
   CHECK(pieces >= 2);
+}
+
+TEST_CASE("the means of steps that pass are applied on top") {
+  pair x;
+  auto state = some_state(5);
+  x.hold(x.donor, *state);
+  x.hold(x.joiner, *some_state(0));
+  x.fetch();
+  for (std::uint64_t step = 6; step <= 8; ++step) {
+    mean_applied news;
+    news.mean.step = step;
+    news.mean.samples = 64;
+    news.mean.before = some_state(step - 1)->recent.front();
+    news.mean.after = some_state(step)->recent.front();
+    news.mean.values = std::make_shared<std::vector<float>>(
+        parameters, static_cast<float>(step));
+    caf::anon_send(x.donor.wired.state_keeper, news);
+  }
+  x.answer_snapshot(state);
+  x.adopt();
+  for (std::uint64_t step = 6; step <= 8; ++step) {
+    CHECK(x.joiner.conductor->count<state_fetched>() == 0);
+    auto job = x.joiner.compute->last<apply_mean>();
+    CHECK(job.step == step);
+    CHECK(job.samples == 64);
+    CHECK(*job.mean
+          == std::vector<float>(parameters, static_cast<float>(step)));
+    x.hold(x.joiner, *some_state(step));
+  }
+  CHECK(x.result().step == 8);
+  CHECK(x.result().means == 3);
+}
+
+TEST_CASE("who missed one step fetches its mean and nothing else") {
+  pair x;
+  auto before = some_state(4), after = some_state(5);
+  x.hold(x.donor, *before);
+  x.hold(x.joiner, *before);
+  mean_applied news;
+  news.mean.step = 5;
+  news.mean.samples = 64;
+  news.mean.before = before->recent.front();
+  news.mean.after = after->recent.front();
+  news.mean.values = std::make_shared<std::vector<float>>(parameters, 1.0f);
+  x.hold(x.donor, *after);
+  caf::anon_send(x.donor.wired.state_keeper, news);
+  x.world.settle();
+  x.fetch(4, before->recent.front());
+  CHECK(x.donor.compute->count<take_snapshot>() == 0);
+  REQUIRE(x.joiner.compute->count<apply_mean>() == 1);
+  x.hold(x.joiner, *after);
+  CHECK_FALSE(x.result().whole_state);
+  CHECK(x.result().means == 1);
+  CHECK(x.result().bytes == 4 * parameters);
 }
 
 TEST_CASE("a download that goes wrong ends in a reason") {
   pair x;
   auto state = some_state(5);
   x.hold(x.joiner, *some_state(0));
-  SUBCASE("the donor has no state") {
-    x.fetch();
-    CHECK(x.failure() == "the donor has no state yet");
-  }
   SUBCASE("the donor is silent") {
     x.hold(x.donor, *state);
     x.fetch(); // Its compute never answers.
-    x.world.run_for(limits::piece_patience - 1s);
-    CHECK(x.failure().empty());
-    x.world.run_for(2s);
-    CHECK(x.failure() == "the donor was silent for too long");
+    x.world.run_for(limits::manifest_patience - 1s);
+    CHECK(x.fault().empty());
+    x.world.run_for(2s + limits::donorless_patience);
+    CHECK(x.fault() == "it does not answer for the state that it reports");
+    CHECK(x.failure() == "nobody serves that version any more");
   }
   SUBCASE("the donor is lost on the way") {
     x.hold(x.donor, *state);
@@ -169,7 +251,8 @@ TEST_CASE("a download that goes wrong ends in a reason") {
     });
     x.fetch();
     x.answer_snapshot(state);
-    CHECK(x.failure() == "the donor left");
+    x.world.run_for(limits::donorless_patience + 1s);
+    CHECK(x.failure() == "nobody serves that version any more");
   }
   SUBCASE("the state is of another model") {
     x.hold(x.donor, *state);
@@ -179,7 +262,7 @@ TEST_CASE("a download that goes wrong ends in a reason") {
     caf::anon_send(x.joiner.wired.state_keeper, smaller);
     x.fetch();
     x.answer_snapshot(state);
-    CHECK_FALSE(x.failure().empty());
+    CHECK_FALSE(x.fault().empty());
   }
   SUBCASE("the bytes are not what the digest says") {
     x.hold(x.donor, *state);
@@ -195,8 +278,9 @@ TEST_CASE("a download that goes wrong ends in a reason") {
     });
     x.fetch();
     x.answer_snapshot(state);
-    CHECK_FALSE(x.failure().empty());
+    CHECK(x.fault() == "it sent a piece that is not what was listed");
   }
+  x.world.run_for(limits::donorless_patience + 1s);
   CHECK(x.joiner.conductor->count<state_fetch_failed>() == 1);
   CHECK(x.joiner.compute->count<adopt_state>() == 0);
 }
@@ -212,7 +296,8 @@ TEST_CASE("letters of others than the donor do not disturb a download") {
   lie.token = 1;
   caf::anon_send(third.wired.gateway, parcel{peer(2), lie, {}});
   x.answer_snapshot(some_state(5));
-  CHECK(x.joiner.conductor->count<state_fetched>() == 1);
+  x.adopt();
+  CHECK(x.result().step == 5);
 }
 
 TEST_CASE("a checkpoint holds charter and state") {

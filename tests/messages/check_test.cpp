@@ -265,17 +265,37 @@ TEST_CASE("a manifest that offers a state describes it") {
   refused<state_manifest>([](auto& x) { x.piece_bytes = max_body_bytes + 1; });
   refused<state_manifest>([](auto& x) { x.bytes = max_state_bytes + 1; });
   refused<state_manifest>(
-      [](auto& x) { x.bytes = x.piece_bytes * max_chunks + 1; });
+      [](auto& x) { x.bytes = x.piece_bytes * max_pieces + 1; });
   refused<state_manifest>([](auto& x) { x.step = max_step + 1; });
   refused<state_manifest>(
       [](auto& x) { x.history_samples = max_history_samples + 1; });
   refused<state_manifest>(
       [](auto& x) { x.recent.resize(max_recent_digests + 1, x.state); });
   accepted<state_manifest>([](auto& x) { x = state_manifest{}; });
+  refused<state_manifest>([](auto& x) { x.pieces.pop_back(); });
+  refused<state_manifest>([](auto& x) { x.samples = 0; });
+  refused<state_manifest>([](auto& x) { x.bytes = 999; });
+  refused<state_manifest>([](auto& x) { x.samples = max_group_samples + 1; });
+  refused<state_manifest>([](auto& x) { x.offered = 1; });
+  refused<state_manifest>([](auto& x) { x.retry_ms = 1; });
+  refused<state_manifest>([](auto& x) {
+    x = state_manifest{};
+    x.retry_ms = max_patience_ms + 1;
+  });
+  refused<state_manifest>([](auto& x) {
+    x = state_manifest{};
+    x.offered = max_step + 1;
+  });
+  refused<state_manifest>([](auto& x) {
+    x = state_manifest{};
+    x.pieces.resize(max_pieces + 1);
+  });
+  refused<state_request>([](auto& x) { x.step = max_step + 1; });
+  refused<state_request>([](auto& x) { x.state = {}; });
   refused<piece_request>([](auto& x) { x.state = {}; });
-  refused<piece_request>([](auto& x) { x.piece = 1u << 24; });
+  refused<piece_request>([](auto& x) { x.piece = 1u << 15; });
   refused<state_piece>([](auto& x) { x.state = {}; });
-  refused<state_piece>([](auto& x) { x.piece = 1u << 24; });
+  refused<state_piece>([](auto& x) { x.piece = 1u << 15; });
 }
 
 TEST_CASE("only the types that have a body may come with one") {

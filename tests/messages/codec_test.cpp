@@ -96,13 +96,20 @@ auto fields(const round_verdict& x) {
 }
 auto fields(const state_manifest& x) {
   return std::tie(x.token, x.available, x.step, x.history_samples, x.state,
-                  x.bytes, x.piece_bytes, x.recent);
+                  x.bytes, x.piece_bytes, x.recent, x.mean, x.samples, x.pieces,
+                  x.offered, x.retry_ms);
 }
 auto fields(const piece_request& x) {
-  return std::tie(x.state, x.piece);
+  return std::tie(x.state, x.piece, x.mean, x.arrived);
 }
 auto fields(const state_piece& x) {
-  return std::tie(x.state, x.piece);
+  return std::tie(x.state, x.piece, x.mean);
+}
+auto fields(const state_request& x) {
+  return std::tie(x.token, x.step, x.state, x.means_only);
+}
+auto fields(const state_done&) {
+  return std::tie();
 }
 
 template <class T>
@@ -210,6 +217,11 @@ TEST_CASE("what is none stays none") {
   CHECK(round_trip(find_nodes{1, {}}).target.empty());
   CHECK(round_trip(goodbye{""}).reason.empty());
   CHECK(!round_trip(state_manifest{}).available);
+  state_manifest later;
+  later.offered = 7;
+  later.retry_ms = 8;
+  CHECK(same(round_trip(later), later));
+  CHECK(round_trip(state_request{1, 2, {}, false}).state.empty());
 }
 
 TEST_CASE("the largest group's contract passes the verifier") {

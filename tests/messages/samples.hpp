@@ -93,17 +93,22 @@ inline std::vector<message> all() {
           round_verdict{group, 1, true, mean, id<peer_id>(2)},
           charter_request{21},
           charter_reply{22},
-          state_request{23},
-          state_manifest{24,
-                         true,
-                         5,
-                         600,
-                         id<digest>(3),
-                         1000,
-                         300,
-                         {id<digest>(3), id<digest>(2)}},
-          piece_request{id<digest>(3), 2},
-          state_piece{id<digest>(3), 2}};
+          state_request{23, 5, id<digest>(3), true},
+          state_manifest{
+              24,
+              true,
+              5,
+              600,
+              id<digest>(3),
+              1000,
+              300,
+              {id<digest>(3), id<digest>(2)},
+              true,
+              64,
+              {id<digest>(4), id<digest>(5), id<digest>(6), id<digest>(7)}},
+          piece_request{id<digest>(3), 2, true, 77},
+          state_piece{id<digest>(3), 2, true},
+          state_done{}};
 }
 
 /// A body size that a message of `x`'s type may come with.

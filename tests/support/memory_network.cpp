@@ -72,6 +72,8 @@ public:
   std::map<std::pair<endpoint*, connection_id>, std::pair<line, int>> lines;
   std::map<std::string, std::uint16_t> next_port;
   std::map<hosts, duration> delays;
+  std::map<hosts, double> rates;
+  std::map<hosts, duration> free_at; ///< By direction: sender, receiver.
   std::set<hosts> cuts;
   std::set<hosts> silences;
   judge decide;
@@ -86,12 +88,26 @@ public:
   void later(duration when, std::function<void()> what) {
     due.emplace(std::make_pair(when, sequence++), std::move(what));
   }
+  /// When `bytes` sent now have left the sender.
+  duration sent(const line& c, int to, std::size_t bytes) {
+    auto rate = rates.find(ends(*c));
+    if (rate == rates.end() || rate->second <= 0)
+      return now;
+    auto& x = to == 1 ? free_at[{c->from.host, c->to.host}]
+                      : free_at[{c->to.host, c->from.host}];
+    std::chrono::duration<double> takes{static_cast<double>(bytes)
+                                        / rate->second};
+    x = std::max(x, now) + std::chrono::duration_cast<duration>(takes);
+    return x;
+  }
   /// Behind everything that is already on its way to that side.
-  void send_to(const line& c, int to, std::function<void()> what) {
+  void send_to(const line& c, int to, std::function<void()> what,
+               std::size_t bytes = 0) {
     auto delay = delays.find(ends(*c));
     auto& last = c->sides[to].last_due;
     last = std::max(
-        last, now + (delay == delays.end() ? duration{0} : delay->second));
+        last, sent(c, to, bytes)
+                  + (delay == delays.end() ? duration{0} : delay->second));
     later(last, [this, c, what = std::move(what)] {
       if (silent(*c))
         c->torn = true;
@@ -181,13 +197,15 @@ public:
         later(now, [this, c = c] { break_line(c, "the line broke"); });
         return;
     }
-    send_to(c, 1 - side, [c = c, to = 1 - side, frame = std::move(frame)] {
+    auto bytes = frame.head.size() + frame.body.size;
+    auto arrive = [c = c, to = 1 - side, frame = std::move(frame)] {
       auto& s = c->sides[to];
       if (s.closed || s.closing || !s.owner)
         return;
       s.owner->traffic.bytes_received += frame.head.size() + frame.body.size;
       s.owner->listener->on_frame(s.id, {frame.head, copy_of(frame.body)});
-    });
+    };
+    send_to(c, 1 - side, std::move(arrive), bytes);
   }
 
   void close(endpoint& from, connection_id id) {
@@ -314,6 +332,12 @@ void memory_network::delay(const std::string& a, const std::string& b,
                            duration one_way) {
   guard lock{core_->mutex};
   core_->delays[between(a, b)] = one_way;
+}
+
+void memory_network::bandwidth(const std::string& a, const std::string& b,
+                               double bytes_per_second) {
+  guard lock{core_->mutex};
+  core_->rates[between(a, b)] = bytes_per_second;
 }
 
 void memory_network::cut(const std::string& a, const std::string& b) {

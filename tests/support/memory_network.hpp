@@ -4,7 +4,8 @@
 /// Nothing moves until somebody calls `deliver`, so a test on one thread and a
 /// virtual clock decides every order. For peers on real threads, a
 /// `memory_postman` calls it. Differences from a real network: there is no back
-/// pressure (`send` queues without a limit), and no bandwidth.
+/// pressure (`send` queues without a limit), and lines are as fast as can be
+/// unless a test gives them a bandwidth.
 #pragma once
 
 #include <atomic>
@@ -45,6 +46,11 @@ public:
 
   /// From now on, everything between the two takes so long one way.
   void delay(const std::string& a, const std::string& b, duration one_way);
+
+  /// From now on, each direction between the two carries so many bytes a
+  /// second, all connections together, one frame behind the other; 0: any.
+  void bandwidth(const std::string& a, const std::string& b,
+                 double bytes_per_second);
 
   /// Breaks all connections between the two and refuses new ones.
   void cut(const std::string& a, const std::string& b);

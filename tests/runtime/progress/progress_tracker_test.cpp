@@ -157,6 +157,23 @@ TEST_CASE("the peers ahead hold the best history, and all the same state") {
   CHECK(x.ahead(start + 11s).empty());
 }
 
+TEST_CASE("who is behind believes more than half of the longest histories") {
+  auto x = tracker();
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    auto r = report(i, 0, 1);
+    r.history_samples += 100;
+    ++r.step;
+    r.state = state_number(i == 1 ? 1 : 9); // The lone one is the smaller.
+    x.hear(r, start);
+    if (i == 2) // A draw: the order decides.
+      CHECK(x.ahead(start).front().id == peer(1));
+  }
+  auto donors = x.ahead(start);
+  REQUIRE(donors.size() == 2);
+  CHECK(donors[0].state == state_number(9));
+  CHECK(donors[1].state == state_number(9));
+}
+
 TEST_CASE("a joiner finds everybody ahead that has a state") {
   progress_tracker x{100, peer(0), 10s};
   auto first = report(1, 0, 1);

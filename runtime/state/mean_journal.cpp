@@ -1,0 +1,72 @@
+#include "runtime/state/mean_journal.hpp"
+
+#include <stdexcept>
+
+namespace potluck {
+
+namespace {
+
+std::uint64_t bytes_of(const passed_mean& x) {
+  return sizeof(float) * x.values->size();
+}
+
+} // namespace
+
+mean_journal::mean_journal(bounds most) : most_(most) {
+}
+
+void mean_journal::add(passed_mean mean) {
+  if (!mean.values)
+    throw std::invalid_argument("mean_journal: a mean without values");
+  if (!means_.empty()) {
+    auto& last = means_.back().mean;
+    if (mean.step != last.step + 1 || mean.before != last.after) {
+      means_.clear();
+      bytes_ = 0;
+    }
+  }
+  bytes_ += bytes_of(mean);
+  means_.push_back({std::move(mean), std::nullopt});
+  shrink();
+}
+
+void mean_journal::keep_after(std::optional<std::uint64_t> step) {
+  needed_after_ = step;
+  shrink();
+}
+
+void mean_journal::shrink() {
+  while (!means_.empty()) {
+    bool needed = needed_after_ && means_.front().mean.step > *needed_after_;
+    if (bytes_ <= most_.bytes && means_.size() <= most_.means
+        && (needed || means_.size() <= most_.idle_means))
+      return;
+    bytes_ -= bytes_of(means_.front().mean);
+    means_.pop_front();
+  }
+}
+
+const passed_mean* mean_journal::completing(std::uint64_t step) const {
+  if (means_.empty() || step < means_.front().mean.step
+      || step > means_.back().mean.step)
+    return nullptr;
+  return &means_[step - means_.front().mean.step].mean;
+}
+
+const passed_mean* mean_journal::leading_to(const digest& state) const {
+  for (auto& x : means_)
+    if (x.mean.after == state)
+      return &x.mean;
+  return nullptr;
+}
+
+const state_manifest& mean_journal::manifest(std::uint64_t step) {
+  if (!completing(step))
+    throw std::out_of_range("mean_journal: that step is not here");
+  auto& x = means_[step - means_.front().mean.step];
+  if (!x.listed)
+    x.listed = manifest_of(x.mean);
+  return *x.listed;
+}
+
+} // namespace potluck

@@ -1,0 +1,101 @@
+#include "runtime/state/serving_budget.hpp"
+
+#include <algorithm>
+
+namespace potluck {
+
+serving_budget::serving_budget(bounds most) : most_(most) {
+}
+
+bool serving_budget::admit(const peer_id& joiner, time_point now) {
+  auto known = joiners_.find(joiner);
+  if (known == joiners_.end()) {
+    if (joiners_.size() >= most_.joiners)
+      return false;
+    known = joiners_.emplace(joiner, served{}).first;
+  }
+  known->second.heard = now;
+  return true;
+}
+
+void serving_budget::forget(const peer_id& joiner) {
+  joiners_.erase(joiner);
+}
+
+std::vector<peer_id> serving_budget::expire(time_point now) {
+  std::vector<peer_id> result;
+  for (auto& [id, x] : joiners_)
+    if (now - x.heard > most_.silence)
+      result.push_back(id);
+  for (auto& id : result)
+    joiners_.erase(id);
+  return result;
+}
+
+serving_budget::verdict serving_budget::ask(const peer_id& joiner,
+                                            const piece_request& request,
+                                            std::uint64_t bytes,
+                                            time_point now) {
+  auto known = joiners_.find(joiner);
+  if (known == joiners_.end())
+    return verdict::stranger;
+  auto& x = known->second;
+  x.heard = now;
+  x.arrived = std::min(x.sent, std::max(x.arrived, request.arrived));
+  // One piece is always allowed, however large pieces are.
+  if (!x.queue.empty()
+      && x.sent - x.arrived + x.queued + bytes > most_.bytes_in_flight)
+    return verdict::too_much;
+  x.queued += bytes;
+  x.queue.push_back({request, bytes});
+  return verdict::queued;
+}
+
+bool serving_budget::may_send(const served& x) const {
+  if (x.queue.empty())
+    return false;
+  auto flying = x.sent - x.arrived;
+  return flying == 0 || flying + x.queue.front().bytes <= most_.bytes_in_flight;
+}
+
+std::optional<serving_budget::turn> serving_budget::next(time_point now) {
+  if (joiners_.empty() || (most_.bytes_per_second > 0 && now < free_at_))
+    return std::nullopt;
+  auto at = joiners_.upper_bound(last_);
+  for (std::size_t i = 0; i < joiners_.size(); ++i, ++at) {
+    if (at == joiners_.end())
+      at = joiners_.begin();
+    auto& x = at->second;
+    if (!may_send(x))
+      continue;
+    auto first = x.queue.front();
+    x.queue.pop_front();
+    x.queued -= first.bytes;
+    x.sent += first.bytes;
+    last_ = at->first;
+    if (most_.bytes_per_second > 0) {
+      std::chrono::duration<double> takes{static_cast<double>(first.bytes)
+                                          / most_.bytes_per_second};
+      free_at_ = std::max(free_at_, now)
+                 + std::chrono::duration_cast<duration>(takes);
+    }
+    return turn{at->first, first.request};
+  }
+  return std::nullopt;
+}
+
+std::optional<time_point> serving_budget::wake() const {
+  if (most_.bytes_per_second > 0)
+    for (auto& [id, x] : joiners_)
+      if (may_send(x))
+        return free_at_;
+  return std::nullopt;
+}
+
+std::uint64_t serving_budget::in_flight(const peer_id& joiner) const {
+  auto known = joiners_.find(joiner);
+  return known == joiners_.end() ? 0
+                                 : known->second.sent - known->second.arrived;
+}
+
+} // namespace potluck

@@ -1,0 +1,87 @@
+/// How much a donor gives: to how many joiners at once, how many bytes in
+/// flight to each, and how many a second in all.
+///
+/// Requests wait here until their turn, one joiner after the other. Pure: the
+/// time comes in with every question.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "messages/ids.hpp"
+#include "messages/state.hpp"
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+class serving_budget {
+public:
+  struct bounds {
+    std::size_t joiners;
+    std::uint64_t bytes_in_flight; ///< For each joiner.
+    double bytes_per_second;       ///< For all of them; 0: as fast as asked.
+    duration silence;              ///< After which a joiner is given up.
+  };
+  enum class verdict {
+    queued,
+    stranger, ///< Was not admitted, or is given up.
+    too_much, ///< More is asked for than may be in flight.
+  };
+  struct turn {
+    peer_id joiner;
+    piece_request request;
+  };
+
+  explicit serving_budget(bounds most);
+
+  void bytes_per_second(double rate) {
+    most_.bytes_per_second = rate;
+  }
+
+  /// Whether the joiner is, from now on, served; true again for one that is.
+  bool admit(const peer_id& joiner, time_point now);
+  bool serves(const peer_id& joiner) const {
+    return joiners_.count(joiner) != 0;
+  }
+  void forget(const peer_id& joiner);
+  /// Gives up silent joiners and says which.
+  std::vector<peer_id> expire(time_point now);
+
+  /// A joiner asks for a piece of `bytes`. What it says has arrived is in
+  /// flight no more.
+  verdict ask(const peer_id& joiner, const piece_request& request,
+              std::uint64_t bytes, time_point now);
+
+  /// Whose piece is to be sent now; none: wait, until `wake` at most.
+  std::optional<turn> next(time_point now);
+  /// When `next` has something though nobody asks before; none: never.
+  std::optional<time_point> wake() const;
+
+  std::size_t joiners() const {
+    return joiners_.size();
+  }
+  std::uint64_t in_flight(const peer_id& joiner) const;
+
+private:
+  struct waiting {
+    piece_request request;
+    std::uint64_t bytes;
+  };
+  struct served {
+    time_point heard;
+    std::uint64_t sent = 0;
+    std::uint64_t arrived = 0;
+    std::uint64_t queued = 0; ///< Bytes of `queue`.
+    std::deque<waiting> queue;
+  };
+  bool may_send(const served& x) const;
+
+  bounds most_;
+  std::map<peer_id, served> joiners_;
+  peer_id last_;         ///< Whose turn was last.
+  time_point free_at_{}; ///< The line is paid for until then.
+};
+
+} // namespace potluck

@@ -1,0 +1,100 @@
+/// A donor's side: which versions and means it keeps, for whom, and what it
+/// answers.
+///
+/// Pure: the time comes in, letters go out. Training never waits for it: it
+/// serves shared, unchanging snapshots and means.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "messages/message.hpp"
+#include "runtime/state/mean_journal.hpp"
+#include "runtime/state/serving_budget.hpp"
+#include "runtime/state/training_state.hpp"
+
+namespace potluck {
+
+/// A message on its way to a connected peer.
+struct state_letter {
+  peer_id to;
+  message content;
+  shared_bytes body;
+};
+
+class state_donor {
+public:
+  struct bounds {
+    serving_budget::bounds serving;
+    mean_journal::bounds journal;
+    std::size_t snapshots;
+  };
+  explicit state_donor(bounds most);
+
+  /// What joiners get in all; 0: as fast as they ask.
+  void bytes_per_second(double rate) {
+    budget_.bytes_per_second(rate);
+  }
+
+  // What this peer holds. `took` says that the version is new to the trainer.
+  void holds(std::uint64_t step, const digest& state, time_point now);
+  void passed(passed_mean mean, time_point now);
+  void copied(std::shared_ptr<const training_state> state, time_point now);
+
+  // What joiners say.
+  void read(const peer_id& from, const state_request& x, time_point now);
+  void read(const peer_id& from, const piece_request& x, time_point now);
+  void read(const peer_id& from, const state_done& x);
+  void lost(const peer_id& joiner);
+  /// Gives up silent joiners and sends what the line has room for.
+  void look(time_point now);
+
+  /// Whether the state that the trainer holds now is to be copied.
+  bool wants_copy() const;
+  /// When to `look` again; none: when somebody writes.
+  std::optional<time_point> wake() const {
+    return budget_.wake();
+  }
+
+  /// What is to be sent, in this order; each is handed out once.
+  std::vector<state_letter> take_letters();
+
+  const serving_budget& budget() const {
+    return budget_;
+  }
+  std::size_t versions() const {
+    return versions_.size();
+  }
+  std::size_t means() const {
+    return journal_.size();
+  }
+
+private:
+  struct joiner {
+    state_request wish;
+    bool answered = false;        ///< The version, or that there is none.
+    std::uint64_t means_told = 0; ///< Up to the mean of this step.
+  };
+
+  const state_snapshot* version(std::uint64_t step) const;
+  void answer(const peer_id& id, joiner& x);
+  void decline(const peer_id& id, joiner& x);
+  void tell_means(const peer_id& id, joiner& x);
+  void give_up(const peer_id& id);
+  void tidy();
+  bool kept_by_journal(const state_request& x) const;
+  shared_bytes piece(const piece_request& x) const;
+
+  bounds most_;
+  serving_budget budget_;
+  mean_journal journal_;
+  std::uint64_t step_ = 0;
+  digest state_; ///< Empty: the trainer holds none yet.
+  std::deque<state_snapshot> versions_;
+  std::map<peer_id, joiner> joiners_;
+  std::vector<state_letter> letters_;
+};
+
+} // namespace potluck

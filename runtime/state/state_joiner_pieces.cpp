@@ -1,0 +1,265 @@
+/// The joiner's part with donors: what they list, which list is believed, and
+/// the pieces that they send.
+#include "runtime/state/state_joiner.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/config.hpp"
+#include "runtime/state/pieces.hpp"
+
+namespace potluck {
+
+// ---- lists ------------------------------------------------------------------
+
+void state_joiner::vote(const peer_id& from, const state_manifest& x,
+                        time_point now) {
+  auto key = blob_key{!x.mean, x.step};
+  if (key.state && (means_only_ || stage_ == stage::applying))
+    return;
+  if (!key.state && x.step <= (stage_ == stage::applying ? at_ : version_))
+    return;
+  if (key.state
+      && (x.step != version_
+          || (!version_state_.empty() && x.state != version_state_))) {
+    ban(from, "it offers another version than it was asked for", now);
+    return;
+  }
+  auto problem = shape_problem(x, goal_.values);
+  if (!problem.empty()) {
+    ban(from, problem, now);
+    return;
+  }
+  vouchers_.claim(from, x.step, x.state);
+  auto believed = vouchers_.believed(x.step);
+  if (believed && *believed != x.state)
+    return; // Of another history than most.
+  auto& b = blobs_[key];
+  auto& o = b.offers[listing_of(x)];
+  if (o.donors.empty())
+    o.manifest = x;
+  o.donors.insert(from);
+  choose(key, now);
+}
+
+/// The list that most donors name. While it is a draw, the first one stays.
+void state_joiner::choose(const blob_key& key, time_point now) {
+  auto& b = blobs_.at(key);
+  std::size_t voters = 0;
+  auto best = b.offers.end();
+  for (auto i = b.offers.begin(); i != b.offers.end(); ++i) {
+    voters += i->second.donors.size();
+    if (best == b.offers.end()
+        || i->second.donors.size() > best->second.donors.size())
+      best = i;
+  }
+  if (best == b.offers.end() || best->second.donors.empty())
+    return;
+  auto current = b.offers.find(b.chosen);
+  bool fresh = plan_.progress(key).first == 0;
+  bool majority = 2 * best->second.donors.size() > voters;
+  // What is there is not thrown away for the word of one.
+  bool unwanted = current == b.offers.end()
+                  || (current->second.donors.empty() && (fresh || b.doubted));
+  auto listing = best->first;
+  if (b.chosen != listing
+      && (unwanted || (majority && (fresh || best->second.donors.size() > 1))))
+    load(key, listing, now);
+  for (auto& id : blobs_.at(key).offers.at(blobs_.at(key).chosen).donors)
+    plan_.add_holder(key, id);
+  // More than half of all donors, not of those that were quick.
+  auto votes = blobs_.at(key).offers.at(listing).donors.size();
+  if (votes < 2 || 2 * votes <= donors_.size()
+      || blobs_.at(key).chosen != listing)
+    return;
+  std::set<peer_id> others;
+  for (auto& [other, o] : b.offers)
+    if (other != listing)
+      others.insert(o.donors.begin(), o.donors.end());
+  ban_all(others, "it lists other pieces than most donors", now);
+}
+
+/// Begins to fetch what this list names, from nothing.
+void state_joiner::load(const blob_key& key, const digest& listing,
+                        time_point now) {
+  auto& b = blobs_.at(key);
+  b.chosen = listing;
+  b.doubted = false;
+  const auto& manifest = b.offers.at(listing).manifest;
+  plan_.drop(key);
+  plan_.add(key, static_cast<std::uint32_t>(manifest.pieces.size()),
+            manifest.piece_bytes);
+  if (!key.state) {
+    b.values.assign(goal_.values, 0.0f);
+    mean_steps_[manifest.state] = key.step;
+    return;
+  }
+  auto transfer = state_transfer::begin(manifest, goal_.values);
+  if (transfer) {
+    transfer_ = std::move(*transfer);
+    return;
+  }
+  auto wrong = b.offers.at(listing).donors;
+  ban_all(wrong, transfer.error(), now);
+}
+
+const state_manifest* state_joiner::chosen(const blob_key& key) const {
+  auto at = blobs_.find(key);
+  if (at == blobs_.end())
+    return nullptr;
+  auto o = at->second.offers.find(at->second.chosen);
+  return o == at->second.offers.end() ? nullptr : &o->second.manifest;
+}
+
+// ---- distrust ---------------------------------------------------------------
+
+void state_joiner::ban(const peer_id& peer, const std::string& what,
+                       time_point now) {
+  if (!donors_.count(peer))
+    return;
+  faults_.push_back({peer, what});
+  distrusted_[peer] = now + limits::distrust;
+  letters_.push_back({peer, state_done{}, {}});
+  donors_.erase(peer);
+  candidates_.erase(std::remove(candidates_.begin(), candidates_.end(), peer),
+                    candidates_.end());
+  plan_.drop_donor(peer);
+  vouchers_.forget(peer);
+  for (auto& [key, b] : blobs_)
+    for (auto& [listing, o] : b.offers)
+      if (o.donors.erase(peer) > 0 && o.donors.empty() && listing == b.chosen)
+        b.doubted = true;
+}
+
+void state_joiner::ban_all(const std::set<peer_id>& peers,
+                           const std::string& what, time_point now) {
+  auto copy = peers; // Banning changes the offers.
+  for (auto& id : copy)
+    ban(id, what, now);
+}
+
+// ---- pieces -----------------------------------------------------------------
+
+void state_joiner::request_pieces(time_point now) {
+  for (auto& x : plan_.next(now)) {
+    auto manifest = chosen(x.blob);
+    auto d = donors_.find(x.donor);
+    if (!manifest || d == donors_.end())
+      continue;
+    letters_.push_back({x.donor,
+                        piece_request{manifest->state, x.piece, !x.blob.state,
+                                      d->second.arrived},
+                        {}});
+  }
+}
+
+std::optional<blob_key> state_joiner::key_of(const state_piece& x) const {
+  if (!x.mean) {
+    auto key = blob_key{true, version_};
+    auto manifest = chosen(key);
+    if (manifest && manifest->state == x.state)
+      return key;
+    return std::nullopt;
+  }
+  auto at = mean_steps_.find(x.state);
+  if (at == mean_steps_.end())
+    return std::nullopt;
+  return blob_key{false, at->second};
+}
+
+void state_joiner::read(const peer_id& from, const state_piece& x,
+                        const shared_bytes& body, time_point now) {
+  auto d = donors_.find(from);
+  if (!busy() || d == donors_.end())
+    return;
+  d->second.arrived += body.size;
+  bytes_ += body.size;
+  auto key = key_of(x);
+  if (!key)
+    return; // Of what is not fetched any more.
+  if (body.size == 0) {
+    // Gone there; whoever else has it goes on.
+    plan_.drop_holder(*key, from);
+    for (auto& [listing, o] : blobs_.at(*key).offers)
+      o.donors.erase(from);
+    if (key->state)
+      d->second.said = answer::declines;
+    look(now);
+    return;
+  }
+  if (plan_.arrived({from, *key, x.piece}, body.size, now)) {
+    if (!place(*key, x.piece, body)) {
+      ban(from, "it sent a piece that is not what was listed", now);
+      look(now);
+      return;
+    }
+    plan_.place(*key, x.piece);
+    given_[from] += body.size;
+    if (key->state && plan_.complete(*key))
+      finish_state(now);
+  }
+  // Deadlines are looked at now and then; here only what this piece changes.
+  if (busy() && stage_ == stage::applying)
+    advance(now);
+  if (busy())
+    request_pieces(now);
+}
+
+/// False when it is not the piece that the list names.
+bool state_joiner::place(const blob_key& key, std::uint32_t piece,
+                         const shared_bytes& body) {
+  if (key.state)
+    switch (transfer_->offer(piece, body.data, body.size)) {
+      case state_transfer::verdict::placed:
+      case state_transfer::verdict::complete:
+      case state_transfer::verdict::repeated:
+        return true;
+      case state_transfer::verdict::wrong_piece:
+      case state_transfer::verdict::wrong_length:
+      case state_transfer::verdict::wrong_bytes:
+        return false;
+    }
+  auto manifest = chosen(key);
+  auto where = extent_of(*manifest, piece);
+  if (where.size == 0 || where.size != body.size
+      || digest_of(body.data, body.size) != manifest->pieces[piece])
+    return false;
+  auto values = reinterpret_cast<std::uint8_t*>(blobs_.at(key).values.data());
+  std::memcpy(values + where.offset, body.data, body.size);
+  return true;
+}
+
+void state_joiner::finish_state(time_point now) {
+  auto key = blob_key{true, version_};
+  auto manifest = *chosen(key);
+  auto state = transfer_->finish();
+  transfer_.reset();
+  auto believed = vouchers_.believed(version_);
+  if (!state || (believed && *believed != manifest.state)) {
+    auto liars = blobs_.at(key).offers.at(blobs_.at(key).chosen).donors;
+    plan_.drop(key);
+    blobs_.erase(key);
+    ban_all(liars, "its pieces do not make the state that most report", now);
+    for (auto& [id, d] : donors_)
+      if (d.said == answer::serves)
+        ask(id, now); // For their list: another one is needed.
+    return;
+  }
+  // recent[i] is the digest after step `version - i`.
+  if (goal_.own_step > version_) {
+    history_lost_ = true;
+  } else if (goal_.own_step > 0) {
+    auto age = version_ - goal_.own_step;
+    history_unknown_ = age >= manifest.recent.size();
+    history_lost_
+        = !history_unknown_ && manifest.recent[age] != goal_.own_state;
+  }
+  plan_.drop(key);
+  blobs_.erase(key);
+  stage_ = stage::applying;
+  at_ = version_;
+  awaited_ = {version_, manifest.state};
+  state_job_ = std::make_shared<training_state>(std::move(*state));
+}
+
+} // namespace potluck

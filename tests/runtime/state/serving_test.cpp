@@ -1,0 +1,155 @@
+/// What a donor keeps and gives: the journal, the budget, the vouchers.
+#include <doctest/doctest.h>
+
+#include "runtime/random.hpp"
+#include "runtime/state/mean_journal.hpp"
+#include "runtime/state/pieces.hpp"
+#include "runtime/state/serving_budget.hpp"
+#include "runtime/state/vouchers.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+digest after(std::uint64_t step) {
+  return digest_of(&step, sizeof(step));
+}
+
+passed_mean mean(std::uint64_t step) {
+  return {step,        64,
+          64 * step,   after(step - 1),
+          after(step), std::make_shared<std::vector<float>>(100, 1.0f)};
+}
+
+peer_id joiner(std::uint8_t number) {
+  peer_id x;
+  x.bytes[0] = number;
+  return x;
+}
+
+time_point at(duration since) {
+  return time_point{since};
+}
+
+piece_request asking(std::uint64_t arrived) {
+  return {after(1), 0, false, arrived};
+}
+
+} // namespace
+
+TEST_CASE("a journal keeps the newest means, and those that joiners need") {
+  mean_journal journal{{4, 20, 1u << 20}};
+  for (std::uint64_t step = 1; step <= 10; ++step)
+    journal.add(mean(step));
+  CHECK(journal.size() == 4);
+  CHECK(journal.oldest() == 7);
+  journal.keep_after(8);
+  for (std::uint64_t step = 11; step <= 20; ++step)
+    journal.add(mean(step));
+  CHECK(journal.oldest() == 9);
+  CHECK(journal.completing(8) == nullptr);
+  CHECK(journal.completing(9)->after == after(9));
+  CHECK(journal.leading_to(after(12))->step == 12);
+  CHECK(journal.manifest(12).pieces.size() == 1);
+  journal.keep_after(std::nullopt);
+  CHECK(journal.size() == 4);
+}
+
+TEST_CASE("a journal's bounds hold whatever joiners need") {
+  mean_journal by_count{{4, 20, 1u << 20}};
+  mean_journal by_bytes{{4, 20, 3 * 400}};
+  for (auto journal : {&by_count, &by_bytes}) {
+    journal->keep_after(0);
+    for (std::uint64_t step = 1; step <= 50; ++step)
+      journal->add(mean(step));
+  }
+  CHECK(by_count.size() == 20);
+  CHECK(by_bytes.size() == 3);
+}
+
+TEST_CASE("a journal begins anew with another history") {
+  mean_journal journal{{4, 20, 1u << 20}};
+  journal.add(mean(1));
+  journal.add(mean(2));
+  auto other = mean(3);
+  other.before = after(77);
+  journal.add(other);
+  CHECK(journal.size() == 1);
+  CHECK(journal.oldest() == 3);
+}
+
+TEST_CASE("one joiner more than the budget is turned away until one is done") {
+  serving_budget budget{{2, 1000, 0, 30s}};
+  CHECK(budget.admit(joiner(1), at(0s)));
+  CHECK(budget.admit(joiner(2), at(0s)));
+  CHECK(budget.admit(joiner(1), at(0s)));
+  CHECK_FALSE(budget.admit(joiner(3), at(0s)));
+  SUBCASE("it says so") {
+    budget.forget(joiner(1));
+  }
+  SUBCASE("it is silent") {
+    CHECK(budget.expire(at(30s)).empty());
+    budget.admit(joiner(2), at(30s));
+    CHECK(budget.expire(at(31s)) == std::vector<peer_id>{joiner(1)});
+  }
+  CHECK(budget.admit(joiner(3), at(31s)));
+}
+
+TEST_CASE("no more is in flight to a joiner than it may have") {
+  using verdict = serving_budget::verdict;
+  serving_budget budget{{2, 1000, 0, 30s}};
+  CHECK(budget.ask(joiner(1), asking(0), 400, at(0s)) == verdict::stranger);
+  budget.admit(joiner(1), at(0s));
+  for (int i = 0; i < 2; ++i) {
+    CHECK(budget.ask(joiner(1), asking(0), 400, at(0s)) == verdict::queued);
+    CHECK(budget.next(at(0s)));
+  }
+  CHECK(budget.in_flight(joiner(1)) == 800);
+  CHECK(budget.ask(joiner(1), asking(0), 400, at(0s)) == verdict::queued);
+  CHECK_FALSE(budget.next(at(0s)));
+  CHECK(budget.ask(joiner(1), asking(0), 400, at(0s)) == verdict::too_much);
+  // What has arrived makes room.
+  CHECK(budget.ask(joiner(1), asking(400), 200, at(0s)) == verdict::queued);
+  CHECK(budget.next(at(0s)));
+  CHECK(budget.in_flight(joiner(1)) == 800);
+}
+
+TEST_CASE("joiners share the bytes a second, each in its turn") {
+  serving_budget budget{{2, 1u << 20, 1000, 30s}};
+  for (std::uint8_t i : {1, 2}) {
+    budget.admit(joiner(i), at(0s));
+    for (int n = 0; n < 10; ++n)
+      budget.ask(joiner(i), asking(0), 100, at(0s));
+  }
+  std::map<peer_id, int> turns;
+  for (duration now{0}; now < 1s; now += 10ms) {
+    while (auto turn = budget.next(at(now)))
+      ++turns[turn->joiner];
+    REQUIRE(budget.wake());
+    CHECK(*budget.wake() > at(now));
+  }
+  CHECK(turns[joiner(1)] == 5);
+  CHECK(turns[joiner(2)] == 5);
+}
+
+TEST_CASE("a digest is believed when more than half of the voices name it") {
+  vouchers x;
+  CHECK_FALSE(x.believed(5));
+  x.claim(joiner(1), 5, after(1));
+  CHECK(x.believed(5) == after(1));
+  x.claim(joiner(2), 5, after(2));
+  CHECK_FALSE(x.believed(5));
+  x.claim(joiner(3), 5, after(2));
+  CHECK(x.believed(5) == after(2));
+  x.forget(joiner(3));
+  CHECK_FALSE(x.believed(5));
+}
+
+TEST_CASE("pieces grow only where there would be too many") {
+  CHECK(piece_bytes_for(1) == 64u << 10);
+  CHECK(piece_bytes_for(std::uint64_t{512} << 20) == 64u << 10);
+  CHECK(piece_bytes_for((std::uint64_t{512} << 20) + 1) == 128u << 10);
+  CHECK(piece_bytes_for(max_state_bytes) == max_body_bytes);
+  CHECK(state_bytes(max_state_values) / max_body_bytes < max_pieces);
+}

@@ -1,0 +1,406 @@
+/// A joiner and its donors in virtual time: lines with delay and bandwidth,
+/// donors that vanish, lie and are slow, and a run that goes on meanwhile.
+#include "runtime/state/state_joiner.hpp"
+
+#include <doctest/doctest.h>
+#include <functional>
+#include <map>
+
+#include "runtime/config.hpp"
+#include "runtime/random.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t values = 40000; // A state of 8 pieces, means of 3.
+
+peer_id id_of(std::uint8_t number) {
+  peer_id x;
+  x.bytes[0] = number;
+  return x;
+}
+
+training_state begin_state() {
+  training_state x;
+  x.parameters.assign(values, 1.0f);
+  x.first_moment.assign(values, 0.0f);
+  x.second_moment.assign(values, 2.0f);
+  remember_digest(x);
+  return x;
+}
+
+std::shared_ptr<const std::vector<float>> mean_of(std::uint64_t step) {
+  auto x = std::make_shared<std::vector<float>>(values);
+  for (std::uint64_t i = 0; i < values; ++i)
+    (*x)[i] = static_cast<float>(mix(step, i) % 1000);
+  return x;
+}
+
+void apply(training_state& state, const std::vector<float>& mean) {
+  for (std::uint64_t i = 0; i < values; ++i)
+    state.parameters[i] += mean[i] * 0.001f;
+  ++state.step;
+  state.history_samples += 64;
+  remember_digest(state);
+}
+
+enum class manner { good, wrong_bytes, wrong_list, mute };
+
+struct scene {
+  struct source {
+    std::unique_ptr<state_donor> donor;
+    manner how = manner::good;
+    bool alive = true;
+    duration delay{0};
+    double rate = 0; ///< Bytes a second; 0: any.
+    duration free{0};
+  };
+
+  explicit scene(std::size_t donors, duration step_time = 20ms,
+                 std::uint64_t before = 10)
+      : step_time(step_time),
+        joiner(id_of(200), {{limits::joiner_bytes_in_flight,
+                             limits::piece_floor, limits::piece_cap},
+                            limits::donors_at_once,
+                            limits::joiner_mean_bytes,
+                            limits::joiner_means}),
+        run(begin_state()) {
+    for (std::size_t i = 1; i <= donors; ++i) {
+      auto& x = sources[id_of(static_cast<std::uint8_t>(i))];
+      x.donor = std::make_unique<state_donor>(state_donor::bounds{
+          {limits::joiners_served, limits::joiner_bytes_in_flight, 0,
+           limits::joiner_silence},
+          {limits::means_kept, limits::journal_steps, limits::journal_bytes},
+          limits::snapshots_kept});
+    }
+    history[0] = run.recent.front();
+    while (run.step < before)
+      step();
+  }
+
+  time_point now() const {
+    return time_point{time};
+  }
+  void later(duration when, std::function<void()> what) {
+    due.emplace(when, std::move(what));
+  }
+
+  /// All donors apply the next mean.
+  void step() {
+    auto before = run.recent.front();
+    auto mean = mean_of(run.step + 1);
+    apply(run, *mean);
+    history[run.step] = run.recent.front();
+    for (auto& [id, x] : sources) {
+      if (!x.alive)
+        continue;
+      x.donor->holds(run.step, run.recent.front(), now());
+      x.donor->passed(
+          {run.step, 64, run.history_samples, before, run.recent.front(), mean},
+          now());
+      copy_if_wanted(x);
+      later(time + x.delay, [this, id = id, at = run.step] {
+        if (sources.at(id).alive)
+          joiner.heard(id, at, history.at(at), now());
+      });
+    }
+  }
+  void copy_if_wanted(source& x) {
+    if (x.donor->wants_copy())
+      x.donor->copied(std::make_shared<training_state>(run), now());
+  }
+  void kill(const peer_id& id) {
+    auto& x = sources.at(id);
+    if (!x.alive)
+      return;
+    x.alive = false;
+    later(time + x.delay, [this, id] { joiner.lost(id, now()); });
+  }
+
+  void fetch() {
+    fetch_goal goal;
+    goal.step = run.step;
+    goal.state = run.recent.front();
+    goal.own_step = own.step;
+    goal.own_state = own.recent.front();
+    goal.values = values;
+    for (auto& [id, x] : sources)
+      if (x.alive && !joiner.distrusts(id))
+        goal.donors.push_back(id);
+    joiner.begin(goal, now());
+    ++fetches;
+  }
+
+  void post_joiner() {
+    for (auto& x : joiner.take_letters()) {
+      auto to = sources.find(x.to);
+      if (std::holds_alternative<piece_request>(x.content))
+        ++requests;
+      later(time + to->second.delay, [this, x] {
+        auto& s = sources.at(x.to);
+        if (!s.alive || s.how == manner::mute)
+          return;
+        if (auto r = std::get_if<state_request>(&x.content))
+          s.donor->read(id_of(200), *r, now());
+        if (auto r = std::get_if<piece_request>(&x.content))
+          s.donor->read(id_of(200), *r, now());
+        if (auto r = std::get_if<state_done>(&x.content))
+          s.donor->read(id_of(200), *r);
+        copy_if_wanted(s);
+      });
+    }
+    if (auto state = joiner.take_state()) {
+      own = *state;
+      joiner.applied(own.step, own.recent.front(), now());
+    }
+    while (auto job = joiner.take_mean()) {
+      REQUIRE(job->step == own.step + 1);
+      apply(own, *job->values);
+      joiner.applied(own.step, own.recent.front(), now());
+    }
+    for (auto& x : joiner.take_faults())
+      faults.push_back(x);
+    if (auto x = joiner.take_result())
+      result = x;
+    if (auto x = joiner.take_failure()) {
+      failures.push_back(x->reason);
+      if (retries)
+        later(time + limits::fetch_backoff, [this] { fetch(); });
+    }
+  }
+  void post_donor(const peer_id& id, source& x) {
+    for (auto& m : x.donor->take_letters()) {
+      auto manifest = std::get_if<state_manifest>(&m.content);
+      if (manifest && x.how == manner::wrong_list && !manifest->pieces.empty())
+        manifest->pieces.back().bytes[0] ^= 1;
+      if (x.how == manner::wrong_bytes && m.body.size > 0) {
+        auto copy = std::make_shared<std::vector<std::uint8_t>>(
+            m.body.data, m.body.data + m.body.size);
+        copy->back() ^= 1;
+        m.body = {copy, copy->data(), copy->size()};
+      }
+      x.free = std::max(x.free, time);
+      if (x.rate > 0)
+        x.free += std::chrono::duration_cast<duration>(
+            std::chrono::duration<double>(static_cast<double>(m.body.size + 100)
+                                          / x.rate));
+      later(x.free + x.delay, [this, id, m] {
+        if (!sources.at(id).alive || m.to != id_of(200))
+          return;
+        if (auto r = std::get_if<state_manifest>(&m.content))
+          joiner.read(id, *r, now());
+        if (auto r = std::get_if<state_piece>(&m.content))
+          joiner.read(id, *r, m.body, now());
+      });
+    }
+  }
+
+  /// As the leader does: for who is about to enter, a while.
+  bool waits_for_joiner() {
+    if (!joiner.busy() || own.step == 0
+        || own.step + limits::entering_steps < run.step)
+      return false;
+    waited += step_time;
+    return waited < limits::round_floor;
+  }
+  /// Until `over()` holds; false when it does not in time.
+  template <class Over>
+  bool go(Over over, duration patience) {
+    auto end = time + patience;
+    for (auto next_step = time + step_time; time < end; time += 1ms) {
+      if (time >= next_step) {
+        if (!waits_for_joiner())
+          step();
+        next_step += step_time;
+      }
+      for (std::size_t moved = 1; moved != 0;) {
+        moved = 0;
+        while (!due.empty() && due.begin()->first <= time) {
+          auto what = std::move(due.begin()->second);
+          due.erase(due.begin());
+          what();
+          ++moved;
+        }
+        post_joiner();
+        for (auto& [id, x] : sources)
+          post_donor(id, x);
+      }
+      if (time % duration{50ms} == duration{0}) {
+        joiner.look(now());
+        for (auto& [id, x] : sources)
+          if (x.alive)
+            x.donor->look(now());
+      }
+      if (over())
+        return true;
+    }
+    return false;
+  }
+  bool enter(duration patience) {
+    return go([this] { return result.has_value(); }, patience);
+  }
+  void check_entered() {
+    REQUIRE(result);
+    CHECK(own.step == result->step);
+    CHECK(digest_of_state(own) == history.at(own.step));
+  }
+
+  duration step_time;
+  duration time{0};
+  std::multimap<duration, std::function<void()>> due;
+  state_joiner joiner;
+  std::map<peer_id, source> sources;
+  training_state run;
+  training_state own = begin_state();
+  std::map<std::uint64_t, digest> history;
+  std::vector<fetch_fault> faults;
+  std::vector<std::string> failures;
+  std::optional<fetch_result> result;
+  bool retries = true;
+  duration waited{0};
+  std::size_t fetches = 0;
+  std::size_t requests = 0;
+};
+
+} // namespace
+
+TEST_CASE("a joiner far away enters at the current step of a fast run") {
+  scene x{3};
+  for (auto& [id, s] : x.sources) {
+    s.delay = 40ms; // Four steps a round trip: all have passed any version.
+    s.rate = 1.2 * values * sizeof(float) / 0.02 / 3;
+  }
+  x.fetch();
+  REQUIRE(x.enter(60s));
+  x.check_entered();
+  INFO((x.failures.empty() ? "" : x.failures[0]));
+  CHECK(x.fetches == 1);
+  CHECK(x.result->donors == 3);
+  CHECK(x.result->means > 3);
+  CHECK(x.run.step == x.own.step);
+  CHECK(x.faults.empty());
+}
+
+TEST_CASE("who lists other pieces than most is left out by name") {
+  scene x{3};
+  x.sources.at(id_of(2)).how = manner::wrong_list;
+  x.fetch();
+  REQUIRE(x.enter(60s));
+  x.check_entered();
+  CHECK(x.fetches == 1);
+  REQUIRE(x.faults.size() == 1);
+  CHECK(x.faults[0].peer == id_of(2));
+}
+
+TEST_CASE("a version put aside is gone on with") {
+  scene x{1, 1h};
+  auto& only = x.sources.at(id_of(1));
+  only.rate = 64 << 10; // A piece a second.
+  x.fetch();
+  x.go([&] { return x.joiner.part() >= 0.5; }, 60s);
+  auto asked = x.requests;
+  // The line breaks for a while: longer than the fetch waits.
+  x.joiner.lost(id_of(1), x.now());
+  only.donor->lost(id_of(200));
+  REQUIRE(x.go([&] { return !x.failures.empty(); }, 60s));
+  REQUIRE(x.enter(60s));
+  x.check_entered();
+  CHECK(x.fetches == 2);
+  // 8 pieces, and those that were on their way.
+  CHECK(x.requests <= 8 + asked - 4);
+}
+
+TEST_CASE("a donor that is busy is asked again later") {
+  scene x{1, 1h};
+  auto& only = x.sources.at(id_of(1));
+  for (std::uint8_t i = 100; i < 100 + limits::joiners_served; ++i)
+    only.donor->read(id_of(i), state_request{1, 10, {}, false}, x.now());
+  only.donor->take_letters();
+  x.fetch();
+  CHECK_FALSE(x.enter(3s));
+  CHECK(x.failures.empty());
+  only.donor->read(id_of(100), state_done{});
+  auto entered = x.enter(3s);
+  for (auto& fault : x.faults)
+    MESSAGE(fault.what);
+  for (auto& reason : x.failures)
+    MESSAGE(reason);
+  REQUIRE(entered);
+  x.check_entered();
+}
+
+TEST_CASE("who missed few steps fetches means, who missed many the state") {
+  for (std::uint64_t missed : {1, 3, 4}) {
+    CAPTURE(missed);
+    scene x{2, 1h};
+    x.own = x.run;
+    for (std::uint64_t i = 0; i < missed; ++i)
+      x.step();
+    x.fetch();
+    REQUIRE(x.enter(10s));
+    x.check_entered();
+    CHECK(x.own.step == x.run.step);
+    CHECK(x.result->whole_state == (missed > limits::means_of_a_state));
+    if (!x.result->whole_state)
+      CHECK(x.result->bytes == missed * values * sizeof(float));
+  }
+}
+
+TEST_CASE("means that nobody has any more lead to a fresh download") {
+  scene x{1, 1h};
+  auto& only = x.sources.at(id_of(1));
+  only.rate = 200e3;
+  x.fetch();
+  x.go([&] { return x.joiner.part() > 0.2; }, 10s);
+  x.joiner.lost(id_of(1), x.now());
+  only.donor->lost(id_of(200)); // Nothing is kept for it.
+  for (int i = 0; i < 10; ++i)
+    x.step();
+  REQUIRE(x.enter(60s));
+  x.check_entered();
+  CHECK(x.own.step == x.run.step);
+}
+
+TEST_CASE("a joiner gets in while an honest majority stays") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed); // Replays the failure.
+    random_stream chance{seed};
+    auto donors = 3 + chance.below(4);
+    scene x{donors, 20ms + chance.below(100) * 1ms};
+    auto mean_rate = values * sizeof(float)
+                     / std::chrono::duration<double>(x.step_time).count();
+    // Less than half are bad, at the end too.
+    auto bad = chance.below((donors + 1) / 2);
+    auto good = donors - bad;
+    std::vector<peer_id> leavers;
+    for (std::uint64_t i = 1; i <= donors; ++i) {
+      auto id = id_of(static_cast<std::uint8_t>(i));
+      auto& s = x.sources.at(id);
+      s.delay = chance.below(60) * 1ms;
+      s.rate = mean_rate * (1.3 + chance.uniform01());
+      if (i <= bad)
+        s.how = static_cast<manner>(1 + chance.below(3));
+      else if (good > bad + 1 && chance.below(2) == 0) {
+        --good;
+        leavers.push_back(id);
+      }
+    }
+    x.fetch();
+    for (auto& id : leavers) {
+      x.go([&] { return x.result.has_value(); }, chance.below(300) * 1ms);
+      x.kill(id);
+    }
+    auto entered = x.result || x.enter(120s);
+    if (!entered)
+      for (auto& reason : x.failures)
+        MESSAGE(reason);
+    REQUIRE(entered);
+    x.check_entered();
+    for (auto& fault : x.faults) {
+      CAPTURE(fault.what);
+      CHECK(x.sources.at(fault.peer).how != manner::good);
+    }
+  }
+}
