@@ -130,14 +130,18 @@ private:
     for (auto jitter : {sender.how.jitter, receiver.how.jitter})
       at += std::chrono::duration_cast<duration>(jitter * chance_.uniform01());
     at = through(at, receiver.received, receiver.how.download, bytes);
+    // Packets of one piece are lost and sent again side by side.
     const auto arrives = (1 - sender.how.loss) * (1 - receiver.how.loss);
+    std::uint64_t most = 0;
     for (auto left = (bytes + packet_bytes - 1) / packet_bytes; left > 0;
-         --left)
-      while (chance_.uniform01() >= arrives) {
-        at += std::max(least_retransmission, 4 * delay);
-        count(&statistics::lost_packets, 1);
-      }
-    return at;
+         --left) {
+      std::uint64_t tries = 0;
+      while (chance_.uniform01() >= arrives)
+        ++tries;
+      most = std::max(most, tries);
+      count(&statistics::lost_packets, tries);
+    }
+    return at + most * std::max(least_retransmission, 4 * delay);
   }
 
   void spoil(machine from, machine to,

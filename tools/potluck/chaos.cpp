@@ -195,6 +195,9 @@ int run(cli::command_line& options, const std::string&) {
   screen.say(what->name + ": " + what->about);
   screen.say(std::to_string(what->peers()) + " peers, seed "
              + std::to_string(plan.seed) + "; everything is in " + *directory);
+  if (auto fields = left_to_simulation(*what); !fields.empty())
+    screen.say("left to the simulation, since real processes have their own: "
+               + fields);
   sigset_t signals;
   sigemptyset(&signals);
   for (auto number : {SIGINT, SIGTERM, SIGHUP})

@@ -50,8 +50,8 @@ expected<bool> chaos_peer::start(const child_group& family,
   auto base = name_ + (count_ > 1 ? "." + std::to_string(count_) : "");
   words.insert(words.end(),
                {"--listen=" + to_string(address{back_, front_.port}),
-                "--announce=" + to_string(front_),
-                "--dial-from=" + front_.host});
+                "--announce=" + to_string(front_), "--dial-from=" + front_.host,
+                "--identity-dir=" + directory + "/" + name_});
   auto started = demo_peer::start(family, directory, base, role_, words);
   if (!started)
     return failure{started.error()};
@@ -152,6 +152,7 @@ void chaos_peer::limit_files(bool full) {
   const auto id = process_->process().id();
   if (::prlimit(id, RLIMIT_FSIZE, nullptr, &limit) != 0)
     return;
+  life_.log_has_gaps = life_.log_has_gaps || full;
   limit.rlim_cur = full ? 0 : limit.rlim_max;
   ::prlimit(id, RLIMIT_FSIZE, &limit, nullptr);
 }

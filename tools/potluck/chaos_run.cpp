@@ -75,6 +75,28 @@ std::string unknown_to_chaos(const scenario& x) {
   return "";
 }
 
+std::string left_to_simulation(const scenario& x) {
+  std::string result;
+  auto name = [&](bool there, const char* what) {
+    if (there)
+      result += (result.empty() ? "" : ", ") + std::string{what};
+  };
+  auto any = [&](auto has) {
+    return std::any_of(x.groups.begin(), x.groups.end(), has);
+  };
+  const peer_group plain;
+  name(any([](const auto& g) { return g.line.duplicate > 0; }), "duplicate");
+  name(any([](const auto& g) { return g.line.reorder > 0; }), "reorder");
+  name(
+      any([&](const auto& g) { return !(g.clock_drift == plain.clock_drift); }),
+      "clock_drift");
+  name(any([&](const auto& g) {
+         return !(g.samples_per_second == plain.samples_per_second);
+       }),
+       "samples_per_second");
+  return result;
+}
+
 std::vector<setting> chaos_settings(const scenario& x) {
   auto result = tiny_model;
   for (const auto& own : x.run) {
@@ -184,7 +206,8 @@ void chaos_run::tell(const chaos_peer& peer, const logged_event& x) {
   if (x.name == "island")
     screen_.say("  " + peer.name()
                 + " gives own steps up for a longer history");
-  else if (x.name == "fault" && x.text("what") != "malformed frame")
+  else if (x.name == "fault" && x.text("what") != "malformed frame"
+           && x.text("detail").rfind("This is the same identity", 0) != 0)
     screen_.say("  " + peer.name() + " reports: " + x.text("what") + " "
                 + x.text("detail"));
   else if (x.name == "finished") {

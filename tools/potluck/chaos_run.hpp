@@ -28,6 +28,10 @@ struct chaos_plan {
 /// Why processes cannot act this scenario out; empty when they can.
 std::string unknown_to_chaos(const scenario& x);
 
+/// Fields of its groups that mean nothing to real processes, separated by
+/// commas; empty when there are none.
+std::string left_to_simulation(const scenario& x);
+
 /// The settings of the run: a tiny model, and what the scenario says.
 std::vector<setting> chaos_settings(const scenario& x);
 

@@ -21,6 +21,8 @@ struct life_record {
   std::vector<logged_event> events;
   std::string trouble; ///< How it ended, unless that was well.
   std::uint64_t peak_bytes = 0;
+  /// Its disk was full for a while, so its log lacks what it wrote then.
+  bool log_has_gaps = false;
 };
 
 struct chaos_record {

@@ -19,7 +19,7 @@ double speed_of(const logged_event& step);
 
 class demo_peer {
 public:
-  /// Starts `words`, which say where it listens, with its own identity and log
+  /// Starts `words`, which say who it is and where it listens, with its log
   /// below `directory`.
   static expected<demo_peer> start(const child_group& family,
                                    const std::string& directory,
