@@ -38,9 +38,10 @@ std::string write(const scene& s, const std::string& text) {
 TEST_CASE("half of eight peers are killed, as many come, and all end equal") {
   scene s;
   auto work = s.path("work");
+  auto half = std::filesystem::absolute("tools/scenarios/kill-half.json");
   auto done = s.run("chaos",
-                    {"chaos", "--scenario", "tools/scenarios/kill-half.json",
-                     "--seed", "11", "--json", "--keep", work},
+                    {"chaos", "--scenario", half.string(), "--seed", "11",
+                     "--json", "--keep", work},
                     chaos_patience);
   INFO(done.output);
   REQUIRE(done.status == 0);

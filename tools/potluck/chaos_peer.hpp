@@ -37,6 +37,10 @@ public:
   const address& front() const {
     return front_;
   }
+  /// Begun so far.
+  std::uint64_t lives() const {
+    return count_;
+  }
 
   /// Its process runs and has not been told to go; it may stand still.
   bool present();
@@ -82,7 +86,7 @@ private:
   std::optional<demo_peer> process_;
   std::vector<life_record> lives_; ///< Ended ones.
   life_record life_;               ///< Of the process.
-  std::uint64_t count_ = 0;        ///< Lives begun.
+  std::uint64_t count_ = 0;
   std::set<std::uint64_t> stops_;
   std::map<std::uint64_t, double> slow_;
   std::set<std::uint64_t> full_disks_;

@@ -133,12 +133,6 @@ expected<bool> chaos_run::add_peers() {
     peers_.emplace_back("peer-" + std::to_string(number), group.role, *front,
                         back);
     draw_line(number);
-    if (contacts_.empty() && !group.behind_nat)
-      contacts_ = to_string(*front);
-    if (group.role == "bootstrap"
-        && plan_.what.groups[faults_.peers()[0].group].role != "bootstrap"
-        && contacts_ == to_string(peers_[0].front()))
-      contacts_ = to_string(*front);
   }
   return true;
 }
@@ -222,10 +216,15 @@ void chaos_run::tell(const chaos_peer& peer, const logged_event& x) {
   }
 }
 
-/// Time on the scenario's clock: it begins with the first step, since starting
-/// many processes on one machine takes what it takes.
+/// Time on the scenario's clock: it stands from the first trainer's start to
+/// the first step, since starting many processes takes what it takes.
 duration chaos_run::plan_time() const {
-  return first_step_ ? clock::now() - *first_step_ : duration{0};
+  if (first_step_)
+    return clock::now() - *first_step_;
+  auto started = std::any_of(peers_.begin(), peers_.end(), [](const auto& x) {
+    return x.role() == "trainer" && x.lives() > 0;
+  });
+  return started ? duration{0} : duration{clock::now() - began_};
 }
 
 /// False when the run is over.

@@ -80,7 +80,6 @@ private:
   std::unique_ptr<fault_proxy> network_;
   std::optional<child_group> family_;
   std::vector<chaos_peer> peers_; ///< By number.
-  std::string contacts_;          ///< Of the first bootstrap, or peer.
   std::map<std::uint64_t, fault_event> lasting_;
   std::map<std::uint64_t, std::uint64_t> partitions_; ///< By fault.
   std::optional<clock::time_point> first_step_;

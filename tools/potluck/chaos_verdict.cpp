@@ -213,7 +213,7 @@ private:
   void check_pauses() {
     auto bound = to_seconds(record_.expects.recovers_within);
     auto seen = "the longest pause outside of faults was "
-                + readable_seconds(record_.longest_pause);
+                + readable(record_.longest_pause, 2) + " s";
     find("steps go on within " + readable_seconds(bound)
              + " after the last fault",
          record_.longest_pause > bound ? seen : "", seen);
