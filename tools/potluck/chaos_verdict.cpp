@@ -109,7 +109,10 @@ private:
       }
     }
     std::string problem;
-    std::size_t compared = 0;
+    std::size_t compared = 0, alone = 0;
+    for (const auto& life : record_.lives)
+      for (const auto& x : life.events)
+        alone += x.name == "step" && x.count("peers") == 1;
     for (auto& [step, digests] : held) {
       for (auto i = digests.begin(); i != digests.end();) {
         std::pair<std::uint64_t, std::string> x{step, i->first};
@@ -133,7 +136,8 @@ private:
     find("peers that report one step have one digest", problem,
          counted(compared, "step") + " compared, "
              + counted(lost.size(), "report")
-             + " given up for longer histories");
+             + " given up for longer histories, " + counted(alone, "step")
+             + " taken alone");
   }
 
   void check_finish() {
