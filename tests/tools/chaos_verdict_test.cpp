@@ -103,6 +103,19 @@ TEST_CASE("steps that were given up for a longer history are set aside") {
   CHECK(broken(x).size() == 2); // The last digest, too.
 }
 
+TEST_CASE(
+    "a step taken alone may be replaced by a download, a common one not") {
+  auto x = good();
+  auto& b = x.lives[1];
+  b = trainer("b", {"d1", "mine", "d3"});
+  b.events.insert(b.events.begin() + 3,
+                  named("state_download", {{"donor", "a"}}, {{"step", 2}}));
+  b.events[2].numbers["peers"] = 2;
+  CHECK(only(x, "at step 2"));
+  b.events[2].numbers["peers"] = 1;
+  CHECK(broken(x).empty());
+}
+
 TEST_CASE("a side of a partition that died is excused, a lone bug is not") {
   auto x = good();
   x.lives.push_back(trainer("c", {"d1", "island"}));

@@ -83,6 +83,20 @@ private:
     return result;
   }
 
+  /// Steps taken alone that a download at event `i` replaced: nobody else ever
+  /// counted on them.
+  static pair_list replaced(const life_record& life, std::size_t i) {
+    pair_list result;
+    while (i-- > 0 && life.events[i].name != "state_download") {
+      const auto& x = life.events[i];
+      if (x.name == "step" && x.count("peers") != 1)
+        break;
+      if (x.name == "step")
+        result.push_back({x.count("step"), x.text("digest")});
+    }
+    return result;
+  }
+
   static bool is_called(const life_record& life, const std::string& short_id) {
     return std::any_of(
         life.events.begin(), life.events.end(), [&](const auto& x) {
@@ -99,6 +113,9 @@ private:
       for (std::size_t i = 0; i < life.events.size(); ++i)
         if (life.events[i].name == "island")
           for (auto& x : given_up(life, i))
+            lost.insert(x);
+        else if (life.events[i].name == "state_download")
+          for (auto& x : replaced(life, i))
             lost.insert(x);
       for (auto& x : reports_of(life)) {
         held[x.first][x.second].push_back(life.name);
@@ -136,7 +153,7 @@ private:
     find("peers that report one step have one digest", problem,
          counted(compared, "step") + " compared, "
              + counted(lost.size(), "report")
-             + " given up for longer histories, " + counted(alone, "step")
+             + " set aside for longer histories, " + counted(alone, "step")
              + " taken alone");
   }
 

@@ -54,8 +54,9 @@ constexpr std::uint64_t most_memory = std::uint64_t{1} << 30;
 
 /// A finding for each, in this order:
 /// - the run got through, and every process ended as it should;
-/// - equal digests at every step that two peers report, steps that were given
-///   up for a longer history set aside;
+/// - equal digests at every step that two peers report, set aside steps that
+///   were given up for a longer history, and those taken alone that a download
+///   replaced;
 /// - all who were there to the end finished, with one digest (`finishes`);
 /// - every step counts at least the target batch;
 /// - no step counted twice by a peer;
