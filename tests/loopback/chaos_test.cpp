@@ -131,9 +131,9 @@ TEST_CASE("what chaos cannot use is refused with one sentence") {
                       "faults": [{"fault": "power_cut"}]})");
   has(complaint({"--scenario", path}), "power_cut is for `potluck sim` alone");
   path = write(s, R"({"groups": [{"name": "homes", "count": 2}]})");
-  has(complaint({"--scenario", path, "--peers", "0"}), "--peers");
+  has(complaint({"--scenario", path, "--peers", "-1"}), "--peers");
   has(complaint({"--scenario", path, "--peers", "2000"}), "2000 processes");
-  has(complaint({"--scenario", path, "--steps", "0"}), "--steps");
+  has(complaint({"--scenario", path, "--steps", "-1"}), "--steps");
   has(complaint({"--scenario", path, "--data", s.path("none")}), "--data");
   has(complaint({"--scenario", path, "--keep", "."}), "is not empty");
 }

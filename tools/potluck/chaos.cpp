@@ -34,10 +34,9 @@ expected<scenario> scenario_from(const cli::command_line& options) {
   if (!loaded)
     return loaded;
   auto what = *loaded;
-  if (options.given("peers")) {
-    auto n = options.integer("peers");
+  if (auto n = options.integer("peers"); n != 0) {
     if (n < 1)
-      return failure{"--peers must be a number above zero."};
+      return failure{"--peers must not be negative."};
     auto scaled = what.scaled_to(static_cast<std::size_t>(n));
     if (!scaled)
       return failure{"--peers: " + scaled.error()};
@@ -47,10 +46,9 @@ expected<scenario> scenario_from(const cli::command_line& options) {
     return failure{"--peers: this machine would need "
                    + std::to_string(what.peers()) + " processes; name at most "
                    + std::to_string(most_peers) + "."};
-  if (options.given("steps")) {
-    auto steps = options.integer("steps");
+  if (auto steps = options.integer("steps"); steps != 0) {
     if (steps < 1 || steps > 1'000'000)
-      return failure{"--steps must be a number from 1 to 1000000."};
+      return failure{"--steps must be a number from 0 to 1000000."};
     what.run.push_back({"steps", std::to_string(steps)});
   }
   if (auto unknown = unknown_to_chaos(what); !unknown.empty())
@@ -63,7 +61,7 @@ std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
   std::string line = "potluck chaos --scenario=" + options.text("scenario")
                      + " --seed=" + std::to_string(seed);
   for (auto name : {"peers", "steps"})
-    if (options.given(name))
+    if (options.integer(name) != 0)
       line += std::string{" --"} + name + "="
               + std::to_string(options.integer(name));
   if (options.given("data"))
@@ -156,9 +154,9 @@ int run(cli::command_line& options, const std::string&) {
   std::error_code problem;
   chaos_plan plan;
   plan.what = *what;
-  plan.seed = options.given("seed")
-                  ? static_cast<std::uint64_t>(options.integer("seed"))
-                  : random_seed() >> 1;
+  plan.seed = static_cast<std::uint64_t>(options.integer("seed"));
+  if (plan.seed == 0)
+    plan.seed = random_seed() >> 1; // As an option's number, not negative.
   plan.program = fs::read_symlink("/proc/self/exe", problem).string();
   if (problem)
     return complain("This program's own file is not known, since /proc is not "
@@ -242,13 +240,15 @@ command chaos_command() {
       {"format", option_kind::flag, "",
        "Explain the format of scenarios, and end.", ""},
       {"seed", option_kind::integer, "0",
-       "Of the faults: the same seed plans the same (default: by chance).",
+       "Of the faults: the same seed plans the same; 0 for one by chance.",
        "NUMBER"},
       {"peers", option_kind::integer, "0",
-       "Scale the scenario to so many processes, bootstraps included.",
+       "Scale the scenario to so many processes, bootstraps included; 0 for as "
+       "many as it has.",
        "NUMBER"},
       {"steps", option_kind::integer, "0",
-       "Optimizer steps to take (default: the scenario's).", "NUMBER"},
+       "Optimizer steps to take; 0 for as many as the scenario says.",
+       "NUMBER"},
       {"data", option_kind::text, "",
        "Text to train on: a UTF-8 file, or a folder of them (default: licences "
        "and notes found on this machine).",

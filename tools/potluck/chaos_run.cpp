@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
 #include "runtime/display/numbers.hpp"
-#include "runtime/state/charter_fields.hpp"
 
 namespace potluck::tools {
 
@@ -23,21 +21,6 @@ constexpr auto finish_patience = 90s;
 constexpr auto goodbye_patience = 3s;
 /// Planned events that are counted: a rule without an end plans for ever.
 constexpr std::size_t many_events = 1000;
-
-/// A model that costs next to nothing, so that the run is about the peers.
-const std::vector<setting> tiny_model{
-    {"vocabulary", "300"},
-    {"sequence-length", "16"},
-    {"embedding-size", "16"},
-    {"hidden-size", "32"},
-    {"intermediate-size", "64"},
-    {"layers", "1"},
-    {"heads", "2"},
-    {"target-batch", "256"},
-    {"steps", "200"},
-    {"chunk-values", "1024"},
-    {"run", "chaos"},
-};
 
 std::string host_of(unsigned net, std::size_t number) {
   return "127." + std::to_string(net) + "." + std::to_string(number / 250) + "."
@@ -65,50 +48,6 @@ bool separates(fault_kind x) {
 }
 
 } // namespace
-
-std::string unknown_to_chaos(const scenario& x) {
-  for (std::size_t i = 0; i < x.faults.size(); ++i)
-    if (!trait_of(x.faults[i].kind).in_chaos)
-      return "faults, entry " + std::to_string(i + 1) + ": "
-             + to_string(x.faults[i].kind)
-             + " is for `potluck sim` alone; real processes cannot act it out.";
-  return "";
-}
-
-std::string left_to_simulation(const scenario& x) {
-  std::string result;
-  auto name = [&](bool there, const char* what) {
-    if (there)
-      result += (result.empty() ? "" : ", ") + std::string{what};
-  };
-  auto any = [&](auto has) {
-    return std::any_of(x.groups.begin(), x.groups.end(), has);
-  };
-  const peer_group plain;
-  name(any([](const auto& g) { return g.line.duplicate > 0; }), "duplicate");
-  name(any([](const auto& g) { return g.line.reorder > 0; }), "reorder");
-  name(
-      any([&](const auto& g) { return !(g.clock_drift == plain.clock_drift); }),
-      "clock_drift");
-  name(any([&](const auto& g) {
-         return !(g.samples_per_second == plain.samples_per_second);
-       }),
-       "samples_per_second");
-  return result;
-}
-
-std::vector<setting> chaos_settings(const scenario& x) {
-  auto result = tiny_model;
-  for (const auto& own : x.run) {
-    auto i = std::find_if(result.begin(), result.end(),
-                          [&](const auto& y) { return y.name == own.name; });
-    if (i == result.end())
-      result.push_back(own);
-    else
-      i->value = own.value;
-  }
-  return result;
-}
 
 chaos_run::chaos_run(chaos_plan plan, demo_screen& screen,
                      const sigset_t& signals)
