@@ -29,6 +29,7 @@ command bootstrap_command();
 command join_command();
 command export_command();
 command eval_command();
+command sim_command();
 command chaos_command();
 
 /// Prints one sentence for the user on standard error.
