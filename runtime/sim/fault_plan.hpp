@@ -87,6 +87,11 @@ public:
   /// `for`) has to be lived with: it is over once it has begun.
   bool over(duration now) const;
 
+  /// Whether an event of that number is a fault under way that will end.
+  bool ends(std::uint64_t number) const {
+    return lasting_.count(number) > 0;
+  }
+
   /// Faults begun so far, by kind.
   const std::map<fault_kind, std::uint64_t>& counts() const {
     return counts_;

@@ -194,9 +194,9 @@ expected<scenario> scenario::scaled_to(std::size_t n) const {
 }
 
 expected<scenario> load_scenario(const std::string& path) {
+  errno = 0;
   std::ifstream in{path, std::ios::binary};
   std::string text(limits::scenario_bytes + 1, '\0');
-  errno = 0;
   if (in)
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!in && !in.eof())

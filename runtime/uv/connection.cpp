@@ -88,7 +88,8 @@ void connection::dial(const address& where) {
           return end("the other side closed the connection");
         hub_.connected(id_, *remote);
         open(std::move(socket));
-      });
+      },
+      hub_.options().dial_from);
   dialer_->start();
 }
 

@@ -13,9 +13,9 @@ std::string in_words(std::chrono::milliseconds x) {
 } // namespace
 
 dialer::dialer(uv_loop_t* loop, address where,
-               std::chrono::milliseconds timeout, answer done)
+               std::chrono::milliseconds timeout, answer done, std::string from)
     : loop_(loop), where_(std::move(where)), timeout_(timeout),
-      done_(std::move(done)) {
+      done_(std::move(done)), from_(std::move(from)) {
 }
 
 void dialer::start() {
@@ -42,18 +42,29 @@ void dialer::try_next() {
   while (next_ < addresses_.size()) {
     auto* to = reinterpret_cast<const sockaddr*>(&addresses_[next_++]);
     socket_ = make_tcp_socket(loop_, this);
-    auto error = uv_tcp_connect(
-        &socket_->connecting, &socket_->tcp, to,
-        [](uv_connect_t* x, int status) {
-          auto* socket = static_cast<tcp_handle*>(x->handle->data);
-          if (socket->owner != nullptr)
-            static_cast<dialer*>(socket->owner)->connected(status);
-        });
+    auto error = bind_source();
+    if (error == 0)
+      error = uv_tcp_connect(
+          &socket_->connecting, &socket_->tcp, to,
+          [](uv_connect_t* x, int status) {
+            auto* socket = static_cast<tcp_handle*>(x->handle->data);
+            if (socket->owner != nullptr)
+              static_cast<dialer*>(socket->owner)->connected(status);
+          });
     if (error == 0)
       return;
     last_error_ = uv_strerror(error);
   }
   fail(last_error_);
+}
+
+int dialer::bind_source() {
+  if (from_.empty())
+    return 0;
+  auto source = read_numeric({from_, 0});
+  if (!source)
+    return UV_EADDRNOTAVAIL;
+  return uv_tcp_bind(&socket_->tcp, reinterpret_cast<sockaddr*>(&*source), 0);
 }
 
 void dialer::connected(int status) {

@@ -17,8 +17,9 @@ public:
   /// The connected socket, without an owner; or null and why.
   using answer = std::function<void(tcp_socket, const std::string& failure)>;
 
+  /// @param from A numeric host of this machine to dial from; empty: any.
   dialer(uv_loop_t* loop, address where, std::chrono::milliseconds timeout,
-         answer done);
+         answer done, std::string from = {});
 
   /// Calls `done` once, perhaps before it returns, unless destroyed before. The
   /// call may destroy this object.
@@ -26,6 +27,7 @@ public:
 
 private:
   void try_next();
+  int bind_source();
   void connected(int status);
   void fail(const std::string& why);
 
@@ -33,6 +35,7 @@ private:
   address where_;
   std::chrono::milliseconds timeout_;
   answer done_;
+  std::string from_;
   std::optional<timer> deadline_;
   std::unique_ptr<resolution> resolution_;
   std::vector<sockaddr_storage> addresses_;

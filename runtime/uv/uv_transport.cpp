@@ -36,7 +36,7 @@ class uv_transport final : public transport,
                            public event_loop::handler {
 public:
   explicit uv_transport(uv_transport_options options)
-      : options_(options), loop_(std::make_shared<event_loop>()),
+      : options_(std::move(options)), loop_(std::make_shared<event_loop>()),
         staging_(new std::uint8_t[staging_bytes]) {
   }
 
@@ -255,7 +255,11 @@ private:
 } // namespace
 
 std::unique_ptr<transport> make_uv_transport(uv_transport_options options) {
-  return std::make_unique<uv_transport>(options);
+  return std::make_unique<uv_transport>(std::move(options));
+}
+
+bool is_numeric_host(const std::string& host) {
+  return !host.empty() && read_numeric({host, 0}).has_value();
 }
 
 } // namespace potluck

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "runtime/ports/transport.hpp"
 
@@ -21,6 +22,9 @@ struct uv_transport_options {
   std::size_t max_queued_bytes = std::size_t{512} << 20;
   /// For the whole dial: looking the name up and trying all its addresses.
   std::chrono::milliseconds dial_timeout{5000};
+  /// A numeric address of this machine to dial from, where it has several;
+  /// empty: the system chooses. What it cannot reach from there fails.
+  std::string dial_from = {};
 };
 
 /// A stopped transport whose thread begins with `start`. Destruction stops it;
@@ -33,5 +37,8 @@ struct uv_transport_options {
 /// dropped. Frames that are delivered carry an owner even when their body is
 /// empty: the head counts as held, too.
 std::unique_ptr<transport> make_uv_transport(uv_transport_options options = {});
+
+/// Whether `host` is an address rather than a name that has to be looked up.
+bool is_numeric_host(const std::string& host);
 
 } // namespace potluck

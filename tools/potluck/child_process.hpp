@@ -39,6 +39,11 @@ public:
   /// Sends a signal, unless it has ended.
   void signal(int number);
 
+  /// Its number; -1 once it has ended and `end` has said so.
+  pid_t id() const {
+    return id_;
+  }
+
 private:
   friend class child_group;
   explicit child_process(pid_t id) : id_(id) {

@@ -30,6 +30,7 @@ command join_command();
 command export_command();
 command eval_command();
 command sim_command();
+command chaos_command();
 
 /// Prints one sentence for the user on standard error.
 int complain(const std::string& sentence, int status = users_mistake);

@@ -14,6 +14,7 @@
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/demo_run.hpp"
 #include "tools/potluck/demo_text.hpp"
+#include "tools/potluck/work_directory.hpp"
 
 namespace potluck::tools {
 
@@ -30,31 +31,6 @@ constexpr std::int64_t fewest_trainers = 2;
 constexpr std::int64_t most_trainers = 16;
 constexpr std::size_t curve_columns = 72;
 constexpr std::size_t curve_lines = 16;
-
-/// A new folder for everything, or the empty one that the user names.
-expected<std::string> make_directory(const cli::command_line& options) {
-  if (!options.given("dir")) {
-    std::error_code problem;
-    auto base = fs::temp_directory_path(problem);
-    auto path = (problem ? fs::path{"/tmp"} : base) / "potluck-demo-XXXXXX";
-    auto text = path.string();
-    if (::mkdtemp(text.data()) == nullptr)
-      return file_failure("make the folder", text);
-    return text;
-  }
-  std::error_code problem;
-  auto path = fs::absolute(options.text("dir"), problem);
-  if (!problem)
-    fs::create_directories(path, problem);
-  auto empty = !problem && fs::is_empty(path, problem);
-  if (problem)
-    return failure{"--dir: " + path.string()
-                   + " cannot be used: " + problem.message() + "."};
-  if (!empty)
-    return failure{"--dir: " + path.string()
-                   + " is not empty; name a new folder or an empty one."};
-  return path.string();
-}
 
 expected<demo_plan> plan_from(const cli::command_line& options) {
   auto trainers = options.integer("trainers");
@@ -171,7 +147,7 @@ int run(cli::command_line& options, const std::string&) {
   auto plan = plan_from(options);
   if (!plan)
     return complain(plan.error());
-  auto directory = make_directory(options);
+  auto directory = make_work_directory(options, "dir", "potluck-demo");
   if (!directory)
     return complain(directory.error());
   plan->directory = *directory;

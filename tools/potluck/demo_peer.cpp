@@ -23,8 +23,7 @@ expected<demo_peer> demo_peer::start(const child_group& family,
                                      const std::string& role,
                                      std::vector<std::string> words) {
   auto base = directory + "/" + name;
-  words.insert(words.end(), {"--listen=127.0.0.1:0", "--identity-dir=" + base,
-                             "--log-json=" + base + ".jsonl"});
+  words.push_back("--log-json=" + base + ".jsonl");
   auto process = family.start(words, base + ".out");
   if (!process)
     return failure{process.error()};

@@ -19,7 +19,8 @@ double speed_of(const logged_event& step);
 
 class demo_peer {
 public:
-  /// Starts `words`, with its own identity and log below `directory`.
+  /// Starts `words`, which say who it is and where it listens, with its log
+  /// below `directory`.
   static expected<demo_peer> start(const child_group& family,
                                    const std::string& directory,
                                    const std::string& name,
@@ -44,6 +45,10 @@ public:
   void kill();
   /// Asks it to leave.
   void stop();
+  /// The process itself: for what else can befall one.
+  child_process& process() {
+    return process_;
+  }
   /// Notes that it was late.
   void mark_late();
   /// Notes what is wrong with it, unless something is already.

@@ -58,6 +58,8 @@ expected<bool> demo_run::start(const child_group& family,
         {"--data=" + plan_.data, "--threads=1", "--device=cpu",
          "--micro-batch=16", "--checkpoint-every=0",
          "--checkpoint=" + plan_.directory + "/" + name + ".checkpoint"});
+  words.insert(words.end(), {"--listen=127.0.0.1:0",
+                             "--identity-dir=" + plan_.directory + "/" + name});
   words.insert(words.end(), options.begin(), options.end());
   auto peer = demo_peer::start(family, plan_.directory, name, role, words);
   if (!peer)

@@ -65,7 +65,8 @@ std::string run_line(const run_view& run) {
          + readable_seconds(run.seconds);
 }
 
-demo_screen::demo_screen() : live_(isatty(STDOUT_FILENO) == 1) {
+demo_screen::demo_screen(bool quiet)
+    : quiet_(quiet), live_(!quiet && isatty(STDOUT_FILENO) == 1) {
 }
 
 void demo_screen::wipe() {
@@ -85,6 +86,8 @@ void demo_screen::draw() {
 }
 
 void demo_screen::say(const std::string& message) {
+  if (quiet_)
+    return;
   wipe();
   std::printf("%s\n", harmless(message).c_str());
   draw();

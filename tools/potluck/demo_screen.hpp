@@ -40,7 +40,8 @@ std::string run_line(const run_view& run);
 
 class demo_screen {
 public:
-  demo_screen();
+  /// @param quiet Shows nothing at all, for programs that read our output.
+  explicit demo_screen(bool quiet = false);
 
   /// Something that happened: stays on the screen.
   void say(const std::string& message);
@@ -55,6 +56,7 @@ private:
   void wipe();
   void draw();
 
+  bool quiet_;
   bool live_;
   std::string drawn_;      ///< The live part as it should be; may be empty.
   std::size_t lines_ = 0;  ///< That it takes on the screen now.

@@ -36,6 +36,8 @@ const command* find(const std::string& name) {
 int main(int argc, char** argv) {
   // A connection that breaks is an error code here, not the process's end.
   std::signal(SIGPIPE, SIG_IGN);
+  // So is a file that may not grow any further.
+  std::signal(SIGXFSZ, SIG_IGN);
   std::vector<std::string> words{argv + 1, argv + argc};
   if (words.empty()) {
     print_help(std::cerr);

@@ -50,6 +50,9 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "themselves "
        "(port forwarding).",
        "HOST:PORT"},
+      {"dial-from", option_kind::text, "",
+       "Dial others from this address of this machine, where it has several.",
+       "HOST"},
       {"identity-dir", option_kind::text, "",
        "Keep this peer's identity here; every peer on one machine needs its "
        "own "
@@ -118,7 +121,12 @@ expected<bool> fill_network(const cli::command_line& options,
       return failure{"--announce: " + where.error()};
     config.announce = *where;
   }
-  config.make_transport = [] { return make_uv_transport(); };
+  uv_transport_options how;
+  how.dial_from = options.text("dial-from");
+  if (!how.dial_from.empty() && !is_numeric_host(how.dial_from))
+    return failure{"--dial-from: '" + how.dial_from
+                   + "' is no numeric address, as 192.0.2.7 is."};
+  config.make_transport = [how] { return make_uv_transport(how); };
   config.seed = random_seed();
   return true;
 }

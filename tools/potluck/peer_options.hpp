@@ -8,7 +8,7 @@
 
 namespace potluck::tools {
 
-/// listen, announce, peer, identity-dir, log-json.
+/// listen, announce, dial-from, peer, identity-dir, log-json.
 std::vector<cli::option_spec> network_options(const std::string& listen);
 
 /// A flag for every setting of a run, from `charter_fields()`.

@@ -268,7 +268,7 @@ TEST_CASE("every mistake in a scenario is one sentence with its place") {
 TEST_CASE("a file that is missing, a folder or too long is one sentence") {
   support::temporary_directory dir;
   auto path = dir.path() + "/x.json";
-  CHECK(complaint_of(load_scenario(path)).find("cannot be read")
+  CHECK(complaint_of(load_scenario(path)).find("cannot be read: No such file")
         != std::string::npos);
   CHECK(complaint_of(load_scenario(dir.path())).find("cannot be read")
         != std::string::npos);

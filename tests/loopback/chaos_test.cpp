@@ -1,0 +1,146 @@
+/// `potluck chaos`, with the processes that it starts.
+
+#include "tests/loopback/scene.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+using namespace potluck::loopback;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::chrono::milliseconds chaos_patience = 280s;
+
+/// Processes that chaos started in this folder and that still run.
+std::size_t processes_in(const std::string& directory) {
+  std::size_t found = 0;
+  for (const auto& x : std::filesystem::directory_iterator{"/proc"}) {
+    std::ifstream in{x.path() / "cmdline", std::ios::binary};
+    std::string words{std::istreambuf_iterator<char>{in}, {}};
+    found += words.find("--identity-dir=" + directory) != std::string::npos;
+  }
+  return found;
+}
+
+std::string write(const scene& s, const std::string& text) {
+  auto path = s.path("scenario.json");
+  std::ofstream{path} << text;
+  return path;
+}
+
+} // namespace
+
+TEST_CASE("half of eight peers are killed, as many come, and all end equal") {
+  scene s;
+  auto work = s.path("work");
+  auto half = std::filesystem::absolute("tools/scenarios/kill-half.json");
+  auto done = s.run("chaos",
+                    {"chaos", "--scenario", half.string(), "--seed", "11",
+                     "--json", "--keep", work},
+                    chaos_patience);
+  INFO(done.output);
+  REQUIRE(done.status == 0);
+  auto verdict = json::parse(done.output);
+  CHECK(verdict.at("passed") == true);
+  CHECK(verdict.at("not_reached") == 0);
+  std::size_t kills = 0, joins = 0;
+  for (std::string line : verdict.at("faults")) {
+    kills += line.find("kill") != std::string::npos;
+    joins += line.find("join") != std::string::npos;
+  }
+  CHECK(kills == 4);
+  CHECK(joins == 2); // Of two each.
+  for (const auto& finding : verdict.at("findings"))
+    CHECK_MESSAGE(finding.at("holds") == true, finding.dump());
+  CHECK(processes_in(work) == 0);
+  CHECK(std::filesystem::exists(work + "/peer-12.jsonl"));
+}
+
+TEST_CASE("a promise that cannot be kept fails, with a command that replays") {
+  scene s;
+  auto path = write(s, R"({
+    "run": {"target-batch": 64, "steps": 5},
+    "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
+               {"name": "homes", "count": 2}],
+    "expects": {"final_loss": 0.001}})");
+  auto work = s.path("work");
+  auto done = s.run(
+      "chaos", {"chaos", "--scenario", path, "--seed", "5", "--keep", work},
+      chaos_patience);
+  INFO(done.output);
+  CHECK(done.status == 1);
+  CHECK(done.output.find("WRONG the last loss is 0.001 at most")
+        != std::string::npos);
+  CHECK(done.output.find("chaos: FAIL") != std::string::npos);
+  CHECK(done.output.find("potluck chaos --scenario=" + path + " --seed=5")
+        != std::string::npos);
+  CHECK(std::filesystem::exists(work + "/peer-1.jsonl"));
+}
+
+TEST_CASE("Ctrl-C ends a chaos run and leaves neither process nor file") {
+  scene s;
+  auto path = write(s, R"({
+    "run": {"target-batch": 64, "steps": 100000},
+    "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
+               {"name": "homes", "count": 2}]})");
+  auto temporary = s.path("tmp");
+  std::filesystem::create_directories(temporary);
+  auto& chaos = s.start("chaos", {"chaos", "--scenario", path},
+                        {{"TMPDIR", temporary}});
+  auto has_begun = [&] {
+    return chaos.process.output().find("the scenario's time begins")
+           != std::string::npos;
+  };
+  auto deadline = std::chrono::steady_clock::now() + startup_patience;
+  while (!has_begun() && std::chrono::steady_clock::now() < deadline)
+    chaos.process.wait(50ms);
+  REQUIRE(has_begun());
+  CHECK(processes_in(temporary) == 3);
+  chaos.process.signal(SIGINT);
+  auto end = chaos.process.wait(startup_patience);
+  REQUIRE(end);
+  CHECK(end->status == 1);
+  CHECK(processes_in(temporary) == 0);
+  CHECK(std::filesystem::is_empty(temporary));
+}
+
+TEST_CASE("what chaos cannot use is refused with one sentence") {
+  scene s;
+  auto complaint = [&](const words& options) {
+    auto done = s.run("chaos", words{"chaos"} + options);
+    CHECK(done.status == 2);
+    CHECK(std::count(done.output.begin(), done.output.end(), '\n') == 1);
+    return done.output;
+  };
+  auto has = [](const std::string& text, const std::string& part) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+  };
+  has(complaint({}), "Name a scenario with --scenario FILE");
+  has(complaint({"--scenario", s.path("none.json")}), "cannot be read");
+  auto path = write(s, R"({"groups": [{"name": "homes", "count": 2}],
+                           "faults": [{"fault": "kil"}]})");
+  has(complaint({"--scenario", path}),
+      path
+          + ": faults, entry 1: there is no fault `kil`; did you mean `kill`?");
+  path = write(s, R"({"groups": [{"name": "homes", "count": 2}],
+                      "faults": [{"fault": "power_cut"}]})");
+  has(complaint({"--scenario", path}), "power_cut is for `potluck sim` alone");
+  path = write(s, R"({"groups": [{"name": "homes", "count": 2}]})");
+  has(complaint({"--scenario", path, "--peers", "-1"}), "--peers");
+  has(complaint({"--scenario", path, "--peers", "2000"}), "2000 processes");
+  has(complaint({"--scenario", path, "--steps", "-1"}), "--steps");
+  has(complaint({"--scenario", path, "--data", s.path("none")}), "--data");
+  has(complaint({"--scenario", path, "--keep", "."}), "is not empty");
+}
+
+TEST_CASE("chaos explains the format of scenarios") {
+  scene s;
+  auto done = s.run("chaos", {"chaos", "--format"});
+  CHECK(done.status == 0);
+  CHECK(done.output.find("back_after") != std::string::npos);
+}

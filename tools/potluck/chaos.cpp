@@ -1,0 +1,266 @@
+/// `potluck chaos`: a scenario's faults befall real peers on this machine, and
+/// a verdict says whether they kept their promises.
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/display/numbers.hpp"
+#include "tools/potluck/chaos_run.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/demo_text.hpp"
+#include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/work_directory.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using cli::option_kind;
+
+/// A process takes a quarter of a gigabyte, and all share this machine.
+constexpr std::size_t most_peers = 256;
+
+expected<scenario> scenario_from(const cli::command_line& options) {
+  auto path = options.text("scenario");
+  if (path.empty())
+    return failure{"Name a scenario with --scenario FILE; tools/scenarios has "
+                   "some, and `potluck chaos --format` explains them."};
+  auto loaded = load_scenario(path);
+  if (!loaded)
+    return loaded;
+  auto what = *loaded;
+  if (auto n = options.integer("peers"); n != 0) {
+    if (n < 1)
+      return failure{"--peers must not be negative."};
+    auto scaled = what.scaled_to(static_cast<std::size_t>(n));
+    if (!scaled)
+      return failure{"--peers: " + scaled.error()};
+    what = *scaled;
+  }
+  if (what.peers() > most_peers)
+    return failure{"--peers: this machine would need "
+                   + std::to_string(what.peers()) + " processes; name at most "
+                   + std::to_string(most_peers) + "."};
+  if (auto steps = options.integer("steps"); steps != 0) {
+    if (steps < 1 || steps > 1'000'000)
+      return failure{"--steps must be a number from 0 to 1000000."};
+    what.run.push_back({"steps", std::to_string(steps)});
+  }
+  if (auto unknown = unknown_to_chaos(what); !unknown.empty())
+    return failure{path + ": " + unknown};
+  return what;
+}
+
+/// What others put in front of the command to run the same again.
+std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
+  std::string line = "potluck chaos --scenario=" + options.text("scenario")
+                     + " --seed=" + std::to_string(seed);
+  for (auto name : {"peers", "steps"})
+    if (options.integer(name) != 0)
+      line += std::string{" --"} + name + "="
+              + std::to_string(options.integer(name));
+  if (options.given("data"))
+    line += " --data=" + options.text("data");
+  return line;
+}
+
+/// Files that whoever ended by itself should have cleared away.
+std::vector<std::string> unfinished_files(const std::string& directory) {
+  std::vector<std::string> result;
+  std::error_code problem;
+  for (const auto& x : fs::recursive_directory_iterator{directory, problem})
+    if (x.path().extension() == ".partial")
+      result.push_back(x.path().string());
+  return result;
+}
+
+struct report {
+  chaos_outcome outcome;
+  std::vector<chaos_finding> findings;
+  std::string replay;
+  std::string directory; ///< Empty when it is gone.
+
+  bool passed() const {
+    for (const auto& x : findings)
+      if (!x.problem.empty())
+        return false;
+    return true;
+  }
+};
+
+void print(const report& x, const scenario& what) {
+  std::cout << "\n"
+            << what.name << ", " << readable_seconds(x.outcome.seconds) << ", "
+            << x.outcome.history.size() << " faults, "
+            << x.outcome.network.connections << " connections, "
+            << readable(static_cast<double>(x.outcome.network.bytes) / 1e6, 3)
+            << " MB through the proxies\n";
+  if (x.outcome.not_reached > 0)
+    std::cout << "note: the run was over before all that was planned had "
+                 "happened; more --steps make it longer\n";
+  for (const auto& finding : x.findings) {
+    std::cout << (finding.problem.empty() ? "  ok    " : "  WRONG ")
+              << finding.invariant;
+    if (!finding.problem.empty())
+      std::cout << ":\n        " << harmless(finding.problem);
+    std::cout << " (" << finding.detail << ")\n";
+  }
+  if (!x.directory.empty())
+    std::cout << "Everything is kept in " << x.directory << "\n";
+  if (x.passed())
+    std::cout << "chaos: PASS\n";
+  else
+    std::cout << "The same again: " << x.replay << "\nchaos: FAIL\n";
+  std::cout.flush();
+}
+
+void print_json(const report& x, const scenario& what, std::uint64_t seed) {
+  nlohmann::ordered_json result{
+      {"scenario", what.name},
+      {"seed", seed},
+      {"passed", x.passed()},
+      {"seconds", x.outcome.seconds},
+      {"faults", x.outcome.history},
+      {"connections", x.outcome.network.connections},
+      {"bytes", x.outcome.network.bytes},
+      {"lost_packets", x.outcome.network.lost_packets},
+      {"corrupted", x.outcome.network.corrupted},
+      {"not_reached", x.outcome.not_reached},
+      {"replay", x.replay},
+      {"directory", x.directory}};
+  for (const auto& finding : x.findings)
+    result["findings"].push_back({{"invariant", finding.invariant},
+                                  {"holds", finding.problem.empty()},
+                                  {"problem", finding.problem},
+                                  {"detail", finding.detail}});
+  std::cout << result.dump(2, ' ', false,
+                           nlohmann::json::error_handler_t::replace)
+            << std::endl;
+}
+
+int run(cli::command_line& options, const std::string&) {
+  if (options.flag("format")) {
+    std::cout << scenario_help();
+    return all_well;
+  }
+  auto what = scenario_from(options);
+  if (!what)
+    return complain(what.error());
+  std::error_code problem;
+  chaos_plan plan;
+  plan.what = *what;
+  plan.seed = static_cast<std::uint64_t>(options.integer("seed"));
+  if (plan.seed == 0)
+    plan.seed = random_seed() >> 1; // As an option's number, not negative.
+  plan.program = fs::read_symlink("/proc/self/exe", problem).string();
+  if (problem)
+    return complain("This program's own file is not known, since /proc is not "
+                    "mounted: mount it.",
+                    failed);
+  if (options.given("data")) {
+    plan.data = fs::canonical(options.text("data"), problem).string();
+    if (problem)
+      return complain("--data: '" + options.text("data")
+                      + "' is no file or folder that can be read.");
+  }
+  auto directory = make_work_directory(options, "keep", "potluck-chaos");
+  if (!directory)
+    return complain(directory.error());
+  plan.directory = *directory;
+  auto remove = [&] {
+    std::error_code trouble;
+    fs::remove_all(*directory, trouble);
+    return !fs::exists(*directory);
+  };
+  if (plan.data.empty()) {
+    plan.data = *directory + "/text";
+    auto text = gather_text(usual_text_places(), plan.data);
+    if (!text) {
+      remove();
+      return complain(text.error());
+    }
+  }
+  std::ofstream{*directory + "/scenario.json"} << to_text(plan.what);
+
+  report result;
+  result.replay = replay_line(options, plan.seed);
+  demo_screen screen{options.flag("json")};
+  screen.say(what->name + ": " + what->about);
+  screen.say(std::to_string(what->peers()) + " peers, seed "
+             + std::to_string(plan.seed) + "; everything is in " + *directory);
+  if (auto fields = left_to_simulation(*what); !fields.empty())
+    screen.say("left to the simulation, since real processes have their own: "
+               + fields);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (auto number : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, number);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  auto outcome = chaos_run{plan, screen, signals}.run();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  screen.close();
+  if (!outcome) {
+    if (!options.given("keep"))
+      remove();
+    return complain("The run was ended: " + outcome.error() + ".", failed);
+  }
+  result.outcome = std::move(*outcome);
+  for (auto& file : unfinished_files(*directory))
+    result.outcome.record.left_behind.push_back(file);
+  result.directory = *directory;
+  result.findings = judge(result.outcome.record);
+  if (result.passed() && !options.given("keep")) {
+    if (remove())
+      result.directory.clear();
+    else
+      result.findings.back().problem = *directory + " cannot be removed";
+  }
+  if (options.flag("json"))
+    print_json(result, *what, plan.seed);
+  else
+    print(result, *what);
+  return result.passed() ? all_well : failed;
+}
+
+} // namespace
+
+command chaos_command() {
+  cli::command_spec spec;
+  spec.name = "chaos";
+  spec.summary = "Let a scenario's faults befall real peers on this machine";
+  spec.usage = "potluck chaos --scenario FILE [OPTION]...";
+  spec.options = {
+      {"scenario", option_kind::text, "",
+       "What befalls whom; see --format, and tools/scenarios.", "FILE"},
+      {"format", option_kind::flag, "",
+       "Explain the format of scenarios, and end.", ""},
+      {"seed", option_kind::integer, "0",
+       "Of the faults: the same seed plans the same; 0 for one by chance.",
+       "NUMBER"},
+      {"peers", option_kind::integer, "0",
+       "Scale the scenario to so many processes, bootstraps included; 0 for as "
+       "many as it has.",
+       "NUMBER"},
+      {"steps", option_kind::integer, "0",
+       "Optimizer steps to take; 0 for as many as the scenario says.",
+       "NUMBER"},
+      {"data", option_kind::text, "",
+       "Text to train on: a UTF-8 file, or a folder of them (default: licences "
+       "and notes found on this machine).",
+       "PATH"},
+      {"keep", option_kind::text, "",
+       "Work in this folder, new or empty, and keep logs and all (default: a "
+       "temporary one, kept when something was wrong).",
+       "DIR"},
+      {"json", option_kind::flag, "",
+       "Print nothing but the verdict, as one JSON object.", ""},
+  };
+  return {spec, run};
+}
+
+} // namespace potluck::tools

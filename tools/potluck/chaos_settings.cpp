@@ -1,0 +1,72 @@
+// What of a scenario real processes can act out, and with which settings.
+
+#include <algorithm>
+
+#include "tools/potluck/chaos_run.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+/// A model that costs next to nothing, so that the run is about the peers.
+const std::vector<setting> tiny_model{
+    {"vocabulary", "300"},
+    {"sequence-length", "16"},
+    {"embedding-size", "16"},
+    {"hidden-size", "32"},
+    {"intermediate-size", "64"},
+    {"layers", "1"},
+    {"heads", "2"},
+    {"target-batch", "256"},
+    {"steps", "200"},
+    {"chunk-values", "1024"},
+    {"run", "chaos"},
+};
+
+} // namespace
+
+std::string unknown_to_chaos(const scenario& x) {
+  for (std::size_t i = 0; i < x.faults.size(); ++i)
+    if (!trait_of(x.faults[i].kind).in_chaos)
+      return "faults, entry " + std::to_string(i + 1) + ": "
+             + to_string(x.faults[i].kind)
+             + " is for `potluck sim` alone; real processes cannot act it out.";
+  return "";
+}
+
+std::string left_to_simulation(const scenario& x) {
+  std::string result;
+  auto name = [&](bool there, const char* what) {
+    if (there)
+      result += (result.empty() ? "" : ", ") + std::string{what};
+  };
+  auto any = [&](auto has) {
+    return std::any_of(x.groups.begin(), x.groups.end(), has);
+  };
+  const peer_group plain;
+  name(any([](const auto& g) { return g.line.duplicate > 0; }), "duplicate");
+  name(any([](const auto& g) { return g.line.reorder > 0; }), "reorder");
+  name(
+      any([&](const auto& g) { return !(g.clock_drift == plain.clock_drift); }),
+      "clock_drift");
+  name(any([&](const auto& g) {
+         return !(g.samples_per_second == plain.samples_per_second);
+       }),
+       "samples_per_second");
+  return result;
+}
+
+std::vector<setting> chaos_settings(const scenario& x) {
+  auto result = tiny_model;
+  for (const auto& own : x.run) {
+    auto i = std::find_if(result.begin(), result.end(),
+                          [&](const auto& y) { return y.name == own.name; });
+    if (i == result.end())
+      result.push_back(own);
+    else
+      i->value = own.value;
+  }
+  return result;
+}
+
+} // namespace potluck::tools
