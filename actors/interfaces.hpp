@@ -135,7 +135,8 @@ using supervisor_actor = caf::typed_actor<
     caf::reacts_to<leave_run>, caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
-using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>>;
+using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>,
+                                             caf::reacts_to<part_given_up>>;
 
 /// Everybody's handles. Those that do not exist yet (or in this role) are null.
 struct wiring {

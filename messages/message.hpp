@@ -22,7 +22,7 @@ using message
                    group_cancel, chunk_part, chunk_mean, mean_request,
                    round_prepared, round_settle, round_standing, round_verdict,
                    charter_request, charter_reply, state_request,
-                   state_manifest, piece_request, state_piece>;
+                   state_manifest, piece_request, state_piece, round_heal>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {
