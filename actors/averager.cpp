@@ -74,6 +74,11 @@ void averager_state::on(const member_withdrew& x) {
     lose(x.member);
 }
 
+void averager_state::on(const outcome_known& x) {
+  if (round_ && round_->contract().group == x.group)
+    carry_out(round_->agreement.ask(x.member));
+}
+
 void averager_state::lose(const peer_id& member) {
   auto actions = round_->agreement.member_lost(member);
   // Who is asked because of it has the whole patience to answer.
@@ -276,7 +281,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
       r.agreement.mean_here(mean);
       carry_out(round_agreement::actions{});
       break;
-    case gradient_assembly::verdict::repeated: // Forgotten above.
+    case gradient_assembly::verdict::repeated:    // Forgotten above.
     case gradient_assembly::verdict::wrong_chunk: // Not wanted.
       break;
     case gradient_assembly::verdict::wrong_length:

@@ -32,6 +32,7 @@ public:
   void on(const peer_left& x);
   void on(const begin_round& x);
   void on(const member_withdrew& x);
+  void on(const outcome_known& x);
   void on(const mean_ready& x);
   void on(const part_refused& x);
   void on(const deadline_passed& x);
@@ -51,7 +52,7 @@ private:
     std::optional<gradient_assembly> assembly;
     /// Of planned chunks, and of others that parts came for.
     std::map<std::uint32_t, chunk_reducer_actor> reducers;
-    std::set<std::uint32_t> offered; ///< Own reducers that have our own part.
+    std::set<std::uint32_t> offered;  ///< Own reducers that have our own part.
     std::set<std::uint32_t> averaged; ///< Whose reducers have ended.
     /// Means averaged here; a trainer's move to `mean` when they count.
     std::map<std::uint32_t, std::shared_ptr<const std::vector<float>>> made;

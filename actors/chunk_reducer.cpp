@@ -48,11 +48,11 @@ void chunk_reducer_state::on(const part_given_up& x) {
 }
 
 void chunk_reducer_state::report() {
-  self_->send(job_.parent,
-              mean_ready{job_.group, job_.chunk,
-                         std::make_shared<const std::vector<float>>(
-                             average_->mean()),
-                         average_->left_out()});
+  self_->send(
+      job_.parent,
+      mean_ready{job_.group, job_.chunk,
+                 std::make_shared<const std::vector<float>>(average_->mean()),
+                 average_->left_out()});
   self_->quit();
 }
 

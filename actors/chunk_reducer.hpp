@@ -2,8 +2,8 @@
 /// mean.
 ///
 /// Sends its parent exactly one `mean_ready` when every part is in but those it
-/// is told to do without, and ends. It does not wait for time: the averager ends
-/// it when the round is over.
+/// is told to do without, and ends. It does not wait for time: the averager
+/// ends it when the round is over.
 #pragma once
 
 #include "actors/interfaces.hpp"

@@ -126,8 +126,9 @@ using matchmaking_actor = caf::typed_actor<
 using averager_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
-    caf::reacts_to<member_withdrew>, caf::reacts_to<mean_ready>,
-    caf::reacts_to<part_refused>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
+    caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
+    caf::reacts_to<deadline_passed>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor = caf::typed_actor<

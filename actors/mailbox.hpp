@@ -303,6 +303,11 @@ struct member_withdrew {
   group_id group;
   peer_id member;
 };
+/// To the averager, if its round still runs: this member has completed the step.
+struct outcome_known {
+  group_id group;
+  peer_id member;
+};
 /// To a reducer: one member's part of its chunk.
 struct part_arrived {
   std::uint32_t member = 0; ///< Index in the contract.
@@ -419,6 +424,7 @@ POTLUCK_LOCAL_MESSAGE(group_formed)
 POTLUCK_LOCAL_MESSAGE(group_dissolved)
 POTLUCK_LOCAL_MESSAGE(begin_round)
 POTLUCK_LOCAL_MESSAGE(member_withdrew)
+POTLUCK_LOCAL_MESSAGE(outcome_known)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(part_given_up)
 POTLUCK_LOCAL_MESSAGE(mean_ready)

@@ -192,11 +192,7 @@ round_agreement::actions round_agreement::expired() {
     }
   } else if (!leading_ && !decided()
              && ++expiries_ < expiries_before_suspicion) {
-    // Whoever knows the outcome settles when it hears this, and nobody else
-    // minds: the leader may have stalled between telling one and the next.
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      if (i != self_)
-        send(members_[i].id, where_i_stand());
+    ask_around();
   } else if (!leading_ && !decided()) {
     expiries_ = 0;
     if (auto epoch = acting_epoch())
@@ -206,6 +202,32 @@ round_agreement::actions round_agreement::expired() {
     if (epoch && !leading_ && !decided())
       send(leader_of(*epoch).id, where_i_stand());
   }
+  return take();
+}
+
+void round_agreement::ask_around() {
+  // The leader may have stalled between telling one and the next. Verdicts go
+  // out in the contract's order: the first who is left knows, if anybody does,
+  // and settles when it hears this. One question a round, since settles that
+  // compete wait for each other's silent members again and again.
+  auto leader = acting_epoch();
+  if (asked_around_ || !leader)
+    return;
+  for (auto& x : members_) {
+    if (!x.trains || x.lost() || x.id == leader_of(*leader).id
+        || x.id == members_[self_].id)
+      continue;
+    asked_around_ = true;
+    send(x.id, where_i_stand());
+    return;
+  }
+}
+
+round_agreement::actions round_agreement::ask(const peer_id& id) {
+  auto i = index_of(id);
+  if (i == members_.size() || i == self_ || decided())
+    return {};
+  send(id, where_i_stand());
   return take();
 }
 
@@ -426,7 +448,8 @@ std::string round_agreement::fingerprint() const {
   add(answered_);
   add(static_cast<std::int64_t>(self_ * members_.size() + holder_));
   add(leading_ | ruled_ << 1 | spectators_wait_ << 2 | fetching_ << 3
-      | fetched_all_ << 4 | healing_ << 5 | stalls_ << 6 | expiries_ << 8);
+      | fetched_all_ << 4 | healing_ << 5 | asked_around_ << 6 | stalls_ << 7
+      | expiries_ << 9);
   add(static_cast<std::int64_t>(healers_));
   add_known(own_);
   add_mark(ruling_);

@@ -104,6 +104,9 @@ public:
   /// The patience has passed without any progress.
   actions expired();
 
+  /// The member seems to know the outcome: asks it to tell.
+  actions ask(const peer_id& member);
+
   /// What this member answers when asked where it stands.
   potluck::standing standing() const {
     return own_.is;
@@ -198,6 +201,7 @@ private:
   /// The first leader, before any settle: commits when all trainers are
   /// prepared, aborts when two differ; false when it must wait for more.
   bool rule_if_prepared();
+  void ask_around();
   void settle(std::int64_t epoch);
   void rule_if_all_stand();
   void rule(bool commit, const vector_mark& mean);
@@ -243,6 +247,7 @@ private:
   bool fetched_all_ = false; ///< The current fetch already asks for everything.
   vector_mark wanted_;
   bool healing_ = false;
+  bool asked_around_ = false;
   int stalls_ = 0; ///< Leader only: heals of as many that came to a halt.
   std::size_t healers_ = 0; ///< Leader only: who took part in the last heal.
   int expiries_ = 0; ///< Without progress, in a row.

@@ -111,7 +111,7 @@ void round_agreement::rule_if_all_stand() {
   }
   if (!aborted && prepared && equal && enough(*prepared))
     rule(true, vector_mark{*prepared});
-  else if (aborted || prepared || !heal())
+  else if (aborted || committed || prepared || !heal())
     rule(false, {});
 }
 

@@ -330,6 +330,7 @@ TEST_CASE("deadlines that strike at random delay a round and never block it") {
     std::mt19937_64 random{seed};
     round_setting setting{2 + random() % 5, random() % 3};
     setting.chunks = any_chunks(setting.size(), random);
+    setting.suspicious = true;
     round_world world{setting};
     for (std::size_t moves = 0; moves < 400; ++moves) {
       auto steps = world.inevitable();

@@ -36,6 +36,9 @@ struct round_setting {
   /// Of each trainer; missing ones are 1.
   std::vector<std::uint64_t> samples = {};
   std::uint64_t least_samples = 1;
+  /// Members may be taken for lost that are not: then a holder may have gone on
+  /// to another ruling.
+  bool suspicious = false;
 
   std::size_t size() const {
     return trainers + auxiliaries;
@@ -413,7 +416,8 @@ private:
     } else if (auto* part = std::get_if<part_parcel>(&what)) {
       part_here(m, to, from, part->chunk);
     } else if (auto* request = std::get_if<mean_request>(&what)) {
-      if (request->version == 0 && !m.agreement.holds_means())
+      if (request->version == 0 && !m.agreement.holds_means()
+          && !setting_->suspicious)
         throw std::logic_error{"a member without means is asked for them"};
       act(m, to, m.agreement.asked(peer(from), *request));
     } else {
