@@ -217,6 +217,33 @@ TEST_CASE("a round that would count too few samples is dropped by all") {
   CHECK(t.outcome(0)->mean == nullptr);
 }
 
+TEST_CASE("a member whose reducer fails leaves the round and says so") {
+  table t{3};
+  t.begin(0);
+  t.begin(1);
+  // A contract without samples: the first part brings its reducer down.
+  auto broken = t.contract;
+  for (auto& m : broken.members)
+    m.samples = 0;
+  caf::anon_send(t.members[2]->wired.averager,
+                 begin_round{broken, plan(collaboration_of(t.contract)),
+                             t.gradient(2)});
+  t.world.settle();
+  REQUIRE(t.outcome(2));
+  CHECK_FALSE(t.outcome(2)->committed);
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto told
+        = t.members[i]->matchmaking->contents<group_answer, letter>();
+    REQUIRE(told.size() == 1); // Its matchmaking passes it on as this:
+    CHECK_FALSE(told[0].accepted);
+    caf::anon_send(t.members[i]->wired.averager,
+                   member_withdrew{told[0].group, peer(3)});
+  }
+  t.world.settle();
+  REQUIRE(t.decided({0, 1}));
+  t.check_healed({0, 1}, 2);
+}
+
 TEST_CASE("a member that is gone when the round begins is left out") {
   table t{3};
   t.members[2]->crash();
