@@ -140,4 +140,23 @@ constexpr auto restart_window = 60s;
 /// For an actor to end when asked, before it is killed.
 constexpr auto shutdown_grace = 500ms;
 
+// ---- scenarios
+// ------------------------------------------------------------------
+
+/// Bytes of a scenario's file: a person writes a few thousand.
+constexpr std::size_t scenario_bytes = 1u << 20;
+/// Peers of a scenario, those that come later included: what one machine's
+/// memory simulates.
+constexpr std::size_t scenario_peers = 4096;
+constexpr std::size_t scenario_groups = 256;
+constexpr std::size_t scenario_rules = 1024;
+/// Of every duration in a scenario: as virtual nanoseconds they add up to far
+/// less than what 64 bits hold.
+constexpr auto scenario_longest = std::chrono::hours{24 * 366};
+/// Between two events of one rule or one peer's churn: an interval that chance
+/// draws as zero must not stop time.
+constexpr auto scenario_shortest = 10ms;
+/// Lines that a fault plan keeps of its history; the rest is counted.
+constexpr std::size_t fault_history = 10'000;
+
 } // namespace potluck::limits

@@ -446,14 +446,3 @@ TEST_CASE("the dump keeps small numbers exactly") {
   CHECK(file.with().parsed.config.real("learning-rate")
         == 1.7600000000000001e-05);
 }
-
-// -- guesses ------------------------------------------------------------------
-
-TEST_CASE("the nearest name is found, and none when nothing is near") {
-  std::vector<std::string> names{"join", "bootstrap", "monitor"};
-  CHECK(nearest("jion", names) == "join");
-  CHECK(nearest("bootsrap", names) == "bootstrap");
-  CHECK(nearest("monitr", names) == "monitor");
-  CHECK(nearest("photosynthesis", names).empty());
-  CHECK(nearest("", names).empty());
-}

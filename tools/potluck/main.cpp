@@ -4,6 +4,7 @@
 #include <csignal>
 #include <iostream>
 
+#include "runtime/nearest_name.hpp"
 #include "tools/potluck/commands.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> names;
     for (const auto& c : commands())
       names.push_back(c.spec.name);
-    auto near = potluck::cli::nearest(words[0], names);
+    auto near = potluck::nearest_name(words[0], names);
     return potluck::tools::complain(
         "'" + words[0] + "' is not a subcommand; "
         + (near.empty() ? "see `potluck help`."

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/nearest_name.hpp"
+
 namespace potluck::cli {
 
 namespace {
@@ -313,7 +315,7 @@ std::string command_line::no_such_option(const std::string& name) const {
     known.push_back("caf#" + launch);
   }
   auto shown = name[0] == '-' ? name : "--" + name;
-  auto guess = nearest(name[0] == '-' ? name.substr(1) : name, known);
+  auto guess = nearest_name(name[0] == '-' ? name.substr(1) : name, known);
   if (guess.empty())
     return "there is no option " + shown + ": see potluck " + spec_.name
            + " --help.";

@@ -184,8 +184,4 @@ parsed_command parse_command(const command_spec& spec,
                              std::ostream& out = std::cout,
                              std::ostream& err = std::cerr);
 
-/// The candidate that `word` is most likely a slip of, or "" if none is near.
-std::string nearest(const std::string& word,
-                    const std::vector<std::string>& candidates);
-
 } // namespace potluck::cli

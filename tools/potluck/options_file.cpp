@@ -14,6 +14,8 @@
 #include <regex>
 #include <sstream>
 
+#include "runtime/nearest_name.hpp"
+
 namespace potluck::cli {
 
 namespace {
@@ -122,7 +124,7 @@ std::string command_line::place(const std::string& section,
 std::string
 command_line::unknown_name(const std::string& what, const std::string& name,
                            const std::vector<std::string>& candidates) const {
-  auto guess = nearest(name, candidates);
+  auto guess = nearest_name(name, candidates);
   auto start = "there is no " + what + " '" + name + "'";
   if (guess.empty())
     return start + ": see potluck " + spec_.name + " --help.";

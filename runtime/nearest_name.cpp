@@ -1,10 +1,8 @@
-// Which name a mistyped one was probably meant to be.
-
-#include "tools/potluck/options.hpp"
+#include "runtime/nearest_name.hpp"
 
 #include <algorithm>
 
-namespace potluck::cli {
+namespace potluck {
 
 namespace {
 
@@ -29,8 +27,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 } // namespace
 
-std::string nearest(const std::string& word,
-                    const std::vector<std::string>& candidates) {
+std::string nearest_name(const std::string& word,
+                         const std::vector<std::string>& candidates) {
   std::string best;
   auto best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
@@ -43,4 +41,4 @@ std::string nearest(const std::string& word,
   return best;
 }
 
-} // namespace potluck::cli
+} // namespace potluck

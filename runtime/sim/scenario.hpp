@@ -1,0 +1,181 @@
+/// A scenario: what a collaboration is like and what befalls it, as a file that
+/// a person writes. README.md documents the format; tools/scenarios has many.
+///
+/// The same file drives the simulation (`potluck sim`) and real processes
+/// (`potluck chaos`); `where` of a fault's kind says which of them knows it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/expected.hpp"
+#include "messages/handshake.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+/// A quantity that chance may decide, once per use.
+struct quantity {
+  enum class law {
+    constant,    ///< `a`.
+    uniform,     ///< From `a` to `b`.
+    exponential, ///< Mean `a`.
+    lognormal,   ///< Median `a`; `b` is the deviation of the logarithm.
+  };
+  law kind = law::constant;
+  double a = 0;
+  double b = 0;
+
+  /// The same number from the same stream on every machine.
+  double draw(random_stream& chance) const;
+
+  friend bool operator==(const quantity& x, const quantity& y) {
+    return x.kind == y.kind && x.a == y.a && x.b == y.b;
+  }
+};
+
+/// Seconds as a duration, rounded to nanoseconds; what is beyond 100 years or
+/// below zero becomes 100 years or zero.
+duration to_duration(double seconds);
+double to_seconds(duration x);
+
+/// One peer's access line and machine.
+struct line_profile {
+  quantity delay;       ///< Seconds one way to the middle of the network.
+  quantity jitter;      ///< Seconds more, drawn for every frame.
+  quantity upload;      ///< Bytes per second; 0: no limit.
+  quantity download;    ///< Bytes per second; 0: no limit.
+  double loss = 0;      ///< Of packets: each costs a retransmission.
+  double duplicate = 0; ///< Of frames, by a broken box on the way.
+  double reorder = 0;   ///< Of frames.
+  double corrupt = 0;   ///< Of frames: one bit flips.
+};
+
+/// A number of alike peers.
+struct peer_group {
+  std::string name;      ///< For `who` of faults and for reports.
+  std::size_t count = 0; ///< Scaled when `--peers` asks for another number.
+  std::string role = "trainer"; ///< trainer, auxiliary or bootstrap.
+  bool behind_nat = false;      ///< Can dial, cannot be dialled.
+  quantity samples_per_second{quantity::law::constant, 50, 0};
+  quantity joins_at;    ///< Seconds from the beginning.
+  quantity clock_drift; ///< 0.01: its clock runs 1 % fast.
+  line_profile line;
+  bool writes_checkpoints = false;
+  /// How long it stays, then how long it is away; never away without.
+  std::optional<quantity> stays;
+  quantity away;
+  double leaves_orderly = 0; ///< Share of departures with a goodbye.
+  double keeps_disk = 1;     ///< Share of returns with its files and identity.
+};
+
+enum class fault_kind {
+  kill,        ///< The process ends at once; its connections are reset.
+  power_cut,   ///< The same, but nobody is told: silence. (simulation)
+  leave,       ///< Leaves in order, as on Ctrl-C.
+  stop,        ///< Stands still for a while (SIGSTOP), connections open.
+  deafen,      ///< Stops reading from its lines, goes on otherwise.
+  isolate,     ///< Reaches nobody and nobody reaches it: partition of `who`
+               ///< from the rest; inside `who` all is well.
+  cut,         ///< Its connections break now and can be dialled again at once.
+  delay,       ///< `amount` seconds more on its line.
+  throttle,    ///< `amount` bytes per second, both ways.
+  lose,        ///< `amount` of packets.
+  duplicate,   ///< `amount` of frames.
+  reorder,     ///< `amount` of frames.
+  corrupt,     ///< `amount` of frames.
+  slow,        ///< Computes `amount` times slower.
+  drift,       ///< Its clock runs `amount` faster.
+  fill_disk,   ///< Every write fails.
+  tear_writes, ///< Writes stop in the middle when it is killed.
+  crash_actor, ///< One of its actors (`detail`; any by default) crashes.
+  misbehave,   ///< Becomes hostile in the manner of `detail`. (simulation)
+  join,        ///< `count` more peers of group `detail` come.
+};
+
+/// Everything about a kind that a reader or a parser has to know.
+struct fault_trait {
+  fault_kind kind;
+  std::string name;    ///< In files: "kill", "power_cut", ...
+  std::string meaning; ///< One line.
+  bool lasts;          ///< Takes `for`.
+  bool has_amount;
+  bool in_simulation;
+  bool in_chaos;
+};
+/// In the order of `fault_kind`.
+const std::vector<fault_trait>& fault_traits();
+const fault_trait& trait_of(fault_kind x);
+std::string to_string(fault_kind x);
+
+/// The manners in which a peer can misbehave: `detail` of that fault.
+const std::vector<std::string>& misbehaviours();
+/// The actors that can crash: `detail` of that fault, besides "" for any.
+const std::vector<std::string>& crashable_actors();
+
+/// Whom a fault befalls: chosen when it happens, among those who are there.
+struct fault_target {
+  std::vector<std::size_t> peers; ///< By number, from 0; empty: by chance.
+  std::string group;              ///< Empty: any group but bootstraps.
+  std::size_t count = 1;          ///< By chance; ignored when `share` is set.
+  double share = 0;               ///< Of those who are there, rounded up.
+};
+
+struct fault_rule {
+  fault_kind kind = fault_kind::kill;
+  fault_target who;
+  quantity at;                        ///< Seconds: when first.
+  std::optional<quantity> every;      ///< Again after so long...
+  std::optional<duration> until;      ///< ...but not later than this.
+  std::optional<quantity> lasts;      ///< "for": seconds; forever without.
+  std::optional<quantity> back_after; ///< (kill, power_cut, leave) Returns.
+  double amount = 0;
+  std::string detail;
+};
+
+/// What must be true besides the invariants, which always hold.
+struct expectation {
+  bool finishes = true; ///< All who are there finish, equal.
+  double first_try = 0; ///< Share of steps committed in the first
+                        ///< round tried.
+  duration recovers_within = std::chrono::minutes{5}; ///< After the last fault.
+  std::optional<double> final_loss;                   ///< At most.
+  bool may_ban = false; ///< Hostile peers are there, and must be banned.
+};
+
+struct scenario {
+  std::string name;
+  std::string about;
+  duration lasts = std::chrono::minutes{30}; ///< Virtual time at most.
+  std::vector<setting> run;        ///< Charter settings ("target-batch", ...).
+  std::size_t model_values = 1024; ///< Parameters of the simulated model.
+  std::vector<peer_group> groups;
+  std::vector<fault_rule> faults;
+  expectation expects;
+
+  /// All groups together, without those who come by `join` faults.
+  std::size_t peers() const;
+  /// The same with `n` peers in all, groups scaled in proportion (each at least
+  /// one that had one; bootstraps stay), and so are those who join later.
+  /// Counts of targets stay as they are: name a share where they should not.
+  /// Fails when `n` is too small or too large, or a fault names a peer by a
+  /// number that is no more.
+  expected<scenario> scaled_to(std::size_t n) const;
+};
+
+/// From JSON with comments. A failure is one sentence with the place: "faults,
+/// entry 3: there is no fault `kil`; did you mean `kill`?"
+expected<scenario> parse_scenario(const std::string& text);
+expected<scenario> load_scenario(const std::string& path);
+
+/// As a file that `parse_scenario` reads back as the same; defaults are left
+/// out.
+std::string to_text(const scenario& x);
+
+/// For `--help` and README.md: every field with its meaning and default.
+std::string scenario_help();
+
+} // namespace potluck

@@ -1,0 +1,394 @@
+#include "runtime/sim/sim_network_core.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "messages/framing.hpp"
+
+namespace potluck {
+
+namespace {
+
+constexpr double packet_bytes = 1400;
+/// What the framing and the packets' headers add to a frame.
+constexpr std::size_t frame_overhead = 60;
+/// As kernels have it: at least so long, and twice the round trip.
+constexpr duration shortest_retransmission = std::chrono::milliseconds{200};
+constexpr duration dial_timeout = std::chrono::seconds{10};
+/// At most so much later than its turn comes a frame that is overtaken.
+constexpr duration longest_detour = std::chrono::milliseconds{50};
+
+duration time_for(std::size_t bytes, double rate) {
+  if (rate <= 0)
+    return duration{0};
+  auto seconds = static_cast<double>(bytes) / rate;
+  return duration{static_cast<duration::rep>(std::llround(seconds * 1e9))};
+}
+
+/// A receiver never shares memory with the sender, and finds its bytes aligned.
+shared_bytes copy_of(const shared_bytes& x) {
+  if (x.size == 0)
+    return {};
+  auto size = (x.size + 63) / 64 * 64;
+  std::shared_ptr<void> bytes{std::aligned_alloc(64, size), std::free};
+  std::memcpy(bytes.get(), x.data, x.size);
+  return {bytes, static_cast<const std::uint8_t*>(bytes.get()), x.size};
+}
+
+std::size_t size_of(const outgoing_frame& x) {
+  return x.head.size() + x.body.size + frame_overhead;
+}
+
+} // namespace
+
+sim_network::core::host sim_network::core::machine_of(const std::string& name) {
+  auto& x = machines[name];
+  if (!x) {
+    x = std::make_shared<machine>();
+    x->name = name;
+  }
+  return x;
+}
+
+bool sim_network::core::parted(const machine& a, const machine& b) const {
+  // Both inside of a partition, or both outside of it, can talk.
+  return &a != &b && a.partitions != b.partitions;
+}
+
+duration sim_network::core::one_way(const machine& a, const machine& b) {
+  if (&a == &b)
+    return duration{0};
+  auto spread = a.access.jitter + b.access.jitter;
+  auto jitter = spread.count() > 0 ? duration{static_cast<duration::rep>(
+                    chance.below(static_cast<std::uint64_t>(spread.count())))}
+                                   : duration{0};
+  return a.access.delay + b.access.delay + jitter;
+}
+
+void sim_network::core::hand_over(const host& x, std::function<void()> what) {
+  if (x->frozen) {
+    x->frozen_mail.push_back(std::move(what));
+    return;
+  }
+  if (before)
+    before(x->name);
+  what();
+}
+
+void sim_network::core::thaw(machine& x) {
+  x.frozen = false;
+  auto mail = std::move(x.frozen_mail);
+  x.frozen_mail.clear();
+  if (before)
+    before(x.name);
+  for (auto& what : mail)
+    what();
+}
+
+void sim_network::core::read_again(machine& x) {
+  x.deaf = false;
+  auto mail = std::move(x.unread);
+  x.unread.clear();
+  for (auto& what : mail)
+    hand_over(machine_of(x.name), std::move(what));
+}
+
+// ---- connections
+// ------------------------------------------------------------------
+
+void sim_network::core::notify(const line_ptr& c, int to,
+                               std::function<void()> what) {
+  auto& s = c->sides[to];
+  s.last_due = std::max(s.last_due, now + one_way(*c->sides[1 - to].on, *s.on));
+  later(s.last_due, [this, c, to, what = std::move(what)]() mutable {
+    pass(c, to, std::move(what));
+  });
+}
+
+void sim_network::core::pass(const line_ptr& c, int to,
+                             std::function<void()> what) {
+  auto& s = c->sides[to];
+  if (!s.held.empty() || parted(*c->sides[0].on, *c->sides[1].on))
+    s.held.push_back(std::move(what));
+  else
+    what();
+}
+
+void sim_network::core::reunite(std::uint64_t partition) {
+  for (auto& [name, x] : machines)
+    x->partitions.erase(partition);
+  for (auto& weak : endpoints) {
+    auto x = weak.lock();
+    if (!x)
+      continue;
+    for (auto& [id, value] : x->lines) {
+      auto& [c, which] = value;
+      auto& s = c->sides[which];
+      if (s.held.empty() || parted(*c->sides[0].on, *c->sides[1].on))
+        continue;
+      // Retransmissions find their way again, in order.
+      s.last_due = std::max(s.last_due, now + shortest_retransmission);
+      later(s.last_due, [c = c, which = which] {
+        auto held = std::move(c->sides[which].held);
+        c->sides[which].held.clear();
+        for (auto& what : held)
+          what();
+      });
+    }
+  }
+  endpoints.erase(std::remove_if(endpoints.begin(), endpoints.end(),
+                                 [](auto& x) { return x.expired(); }),
+                  endpoints.end());
+}
+
+void sim_network::core::close_side(const line_ptr& c, int which,
+                                   const std::string& reason) {
+  auto& s = c->sides[which];
+  if (s.closed || !s.owner)
+    return;
+  s.closed = true;
+  if (c->open)
+    --open;
+  c->open = false;
+  s.owner->lines.erase(s.id);
+  if (s.owner->listener)
+    hand_over(s.on, [owner = s.owner, id = s.id, reason] {
+      if (owner->listener)
+        owner->listener->on_closed(id, reason);
+    });
+}
+
+connection_id sim_network::core::dial(const end& from, const address& where) {
+  auto c = std::make_shared<connection>();
+  c->from = {from->on->name, ++from->on->next_port};
+  c->to = where;
+  c->sides[0].owner = from;
+  c->sides[0].on = from->on;
+  c->sides[0].id = from->next_id++;
+  c->sides[1].on = machine_of(where.host);
+  from->lines[c->sides[0].id] = {c, 0};
+  auto way = one_way(*from->on, *c->sides[1].on);
+  later(now + way, [this, c] { arrive(c); });
+  return c->sides[0].id;
+}
+
+void sim_network::core::arrive(const line_ptr& c) {
+  auto& dialler = c->sides[0];
+  auto& s = c->sides[1];
+  auto nobody = s.on->running == 0 && &*s.on != &*dialler.on;
+  if (parted(*dialler.on, *s.on) || s.on->nat || nobody) {
+    later(now + dial_timeout,
+          [this, c] { close_side(c, 0, "the connection attempt timed out"); });
+    return;
+  }
+  auto found = listening.find(c->to);
+  if (found == listening.end()) {
+    notify(c, 0, [this, c] { close_side(c, 0, "connection refused"); });
+    return;
+  }
+  if (dialler.closing || dialler.closed)
+    return;
+  s.owner = found->second;
+  s.id = s.owner->next_id++;
+  s.owner->lines[s.id] = {c, 1};
+  c->open = true;
+  ++open;
+  hand_over(s.on, [c] {
+    auto& side = c->sides[1];
+    if (side.owner->listener)
+      side.owner->listener->on_accepted(side.id, c->from);
+  });
+  notify(c, 0, [this, c] {
+    if (!c->sides[0].closed)
+      hand_over(c->sides[0].on, [c] {
+        auto& side = c->sides[0];
+        if (side.owner->listener && !side.closed)
+          side.owner->listener->on_connected(side.id, c->to);
+      });
+  });
+}
+
+void sim_network::core::send(const end& from, connection_id id,
+                             outgoing_frame frame) {
+  auto found = from->lines.find(id);
+  if (found == from->lines.end() || frame.head.empty()
+      || frame.head.size() > max_head_bytes || frame.body.size > max_body_bytes)
+    return;
+  auto [c, side] = found->second;
+  if (c->sides[side].closing)
+    return;
+  from->traffic.bytes_sent += frame.head.size() + frame.body.size;
+  if (!from->on->forge) {
+    transmit(c, side, std::move(frame));
+    return;
+  }
+  for (auto& x : from->on->forge(c->sides[1 - side].on->name, std::move(frame)))
+    transmit(c, side, std::move(x));
+}
+
+void sim_network::core::transmit(const line_ptr& c, int from,
+                                 outgoing_frame frame) {
+  auto& a = *c->sides[from].on;
+  auto& s = c->sides[1 - from];
+  auto& b = *s.on;
+  const auto& up = a.access;
+  auto bytes = size_of(frame);
+  ++totals.frames;
+  totals.bytes += bytes;
+  a.uplink_free = std::max(a.uplink_free, now) + time_for(bytes, up.upload);
+  auto left = a.uplink_free;
+  auto arrival = left + one_way(a, b);
+  auto loss = 1 - (1 - up.loss) * (1 - b.access.loss);
+  if (loss > 0) {
+    auto packets = std::ceil(static_cast<double>(bytes) / packet_bytes);
+    if (chance.uniform01() >= std::pow(1 - loss, packets)) {
+      ++totals.lost_packets;
+      arrival += std::max(shortest_retransmission,
+                          4 * (a.access.delay + b.access.delay));
+    }
+  }
+  auto happens = [&](double here, double there) {
+    auto p = 1 - (1 - here) * (1 - there);
+    return p > 0 && chance.uniform01() < p;
+  };
+  auto copies = 1;
+  if (happens(up.duplicate, b.access.duplicate)) {
+    ++totals.duplicated;
+    copies = 2;
+  }
+  if (happens(up.corrupt, b.access.corrupt)) {
+    ++totals.corrupted;
+    auto bit = chance.below((frame.head.size() + frame.body.size) * 8);
+    auto flip = static_cast<std::uint8_t>(1u << bit % 8);
+    if (bit / 8 < frame.head.size()) {
+      frame.head[bit / 8] ^= flip;
+    } else {
+      frame.body = copy_of(frame.body);
+      const_cast<std::uint8_t*>(frame.body.data)[bit / 8 - frame.head.size()]
+          ^= flip;
+    }
+  }
+  auto overtaken = happens(up.reorder, b.access.reorder);
+  if (overtaken)
+    ++totals.reordered;
+  for (int i = 0; i < copies; ++i) {
+    auto at = std::max(arrival, s.last_due);
+    if (overtaken)
+      at += duration{static_cast<duration::rep>(
+          chance.below(static_cast<std::uint64_t>(longest_detour.count())))};
+    else
+      s.last_due = at;
+    s.queued += bytes;
+    in_flight += bytes;
+    totals.highest_queue = std::max(totals.highest_queue, s.queued);
+    later(at, [this, c, from, left, bytes, frame] {
+      auto& to = c->sides[1 - from];
+      to.queued -= bytes;
+      in_flight -= bytes;
+      if (left > c->sides[from].died)
+        return; // It never left the dead process's memory.
+      pass(c, 1 - from, [this, c, from, bytes, frame] {
+        auto& x = *c->sides[1 - from].on;
+        auto done = std::max(x.downlink_free, now)
+                    + time_for(bytes, x.access.download);
+        x.downlink_free = done;
+        if (done <= now)
+          receive(c, 1 - from, frame);
+        else
+          later(done, [this, c, from, frame] { receive(c, 1 - from, frame); });
+      });
+    });
+  }
+}
+
+void sim_network::core::receive(const line_ptr& c, int to,
+                                outgoing_frame frame) {
+  auto& s = c->sides[to];
+  if (!s.owner)
+    return;
+  if (s.owner->stopped) {
+    // Nobody holds this end any more. The machine says so, if it runs.
+    if (s.on->running > 0 || !s.closed)
+      notify(c, 1 - to,
+             [this, c, to] { close_side(c, 1 - to, "connection reset"); });
+    return;
+  }
+  if (s.closed || s.closing)
+    return;
+  auto deliver = [c, to, frame = std::move(frame)] {
+    auto& side = c->sides[to];
+    if (side.closed || side.closing || !side.owner->listener)
+      return;
+    side.owner->traffic.bytes_received += frame.head.size() + frame.body.size;
+    side.owner->listener->on_frame(side.id, {frame.head, copy_of(frame.body)});
+  };
+  if (s.on->deaf)
+    s.on->unread.push_back(std::move(deliver));
+  else
+    hand_over(s.on, std::move(deliver));
+}
+
+void sim_network::core::close(const end& from, connection_id id) {
+  auto found = from->lines.find(id);
+  if (found == from->lines.end())
+    return;
+  auto [c, side] = found->second;
+  if (c->sides[side].closing)
+    return;
+  c->sides[side].closing = true;
+  notify(c, 1 - side, [this, c = c, to = 1 - side] {
+    close_side(c, to, "the other side closed");
+  });
+  later(now, [this, c = c, side = side] {
+    close_side(c, side, "closed by this side");
+  });
+}
+
+void sim_network::core::stop(const end& x, bool crashed, bool silent) {
+  if (x->stopped)
+    return;
+  x->stopped = true;
+  --x->on->running;
+  if (x->port != 0)
+    listening.erase({x->on->name, x->port});
+  auto lines = std::move(x->lines);
+  x->lines.clear();
+  for (auto& [id, value] : lines) {
+    auto& [c, side] = value;
+    auto& s = c->sides[side];
+    if (crashed)
+      s.died = now;
+    if (!silent)
+      notify(c, 1 - side, [this, c = c, to = 1 - side, crashed] {
+        close_side(c, to,
+                   crashed ? "connection reset" : "the other side closed");
+      });
+    s.closed = true;
+    if (c->open)
+      --open;
+    c->open = false;
+    if (!crashed && x->listener)
+      x->listener->on_closed(id, "stopped");
+  }
+  x->listener.reset();
+}
+
+void sim_network::core::cut(const host& x) {
+  for (auto& weak : endpoints) {
+    auto y = weak.lock();
+    if (!y || y->on != x || y->stopped)
+      continue;
+    auto lines = y->lines;
+    for (auto& [id, value] : lines) {
+      close_side(value.first, value.second, "the line broke");
+      notify(value.first, 1 - value.second,
+             [this, c = value.first, to = 1 - value.second] {
+               close_side(c, to, "the line broke");
+             });
+    }
+  }
+}
+
+} // namespace potluck

@@ -1,0 +1,124 @@
+/// The inside of sim_network: machines, connections, and the queue of what is
+/// due. Private to this folder.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <map>
+#include <queue>
+#include <unordered_map>
+
+#include "runtime/random.hpp"
+#include "runtime/sim/sim_network.hpp"
+
+namespace potluck {
+
+class sim_network::core {
+public:
+  /// A thing to do later, in order of time, then of being scheduled.
+  struct task {
+    duration at;
+    std::uint64_t sequence;
+    std::function<void()> run;
+
+    friend bool operator<(const task& a, const task& b) {
+      return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+    }
+  };
+
+  struct machine {
+    std::string name;
+    line access;
+    duration uplink_free{0};
+    duration downlink_free{0};
+    bool nat = false;
+    bool frozen = false;
+    bool deaf = false;
+    forger forge;
+    std::set<std::uint64_t> partitions;
+    std::deque<std::function<void()>> frozen_mail;
+    std::deque<std::function<void()>> unread;
+    std::uint16_t next_port = 40000;
+    std::size_t running = 0; ///< Transports that are not stopped.
+  };
+  using host = std::shared_ptr<machine>;
+
+  /// One transport.
+  struct endpoint {
+    host on;
+    std::shared_ptr<transport_listener> listener;
+    std::uint16_t port = 0; ///< 0: does not listen.
+    connection_id next_id = 1;
+    transport_traffic traffic;
+    bool stopped = false;
+    std::map<connection_id, std::pair<std::shared_ptr<struct connection>, int>>
+        lines;
+  };
+  using end = std::shared_ptr<endpoint>;
+
+  explicit core(std::uint64_t seed) : chance{seed} {
+  }
+
+  host machine_of(const std::string& name);
+  void later(duration when, std::function<void()> what) {
+    due.push({std::max(when, now), sequence++, std::move(what)});
+  }
+  bool parted(const machine& a, const machine& b) const;
+
+  connection_id dial(const end& from, const address& where);
+  void send(const end& from, connection_id id, outgoing_frame frame);
+  void close(const end& from, connection_id id);
+  void stop(const end& x, bool crashed, bool silent);
+  void cut(const host& x);
+  void reunite(std::uint64_t partition);
+  void thaw(machine& x);
+  void read_again(machine& x);
+
+  random_stream chance;
+  duration now{0};
+  std::uint64_t sequence = 0;
+  std::uint64_t partitions = 0;
+  std::priority_queue<task> due;
+  std::map<std::string, host> machines;
+  std::map<address, end> listening;
+  std::vector<std::weak_ptr<endpoint>> endpoints;
+  statistics totals;
+  std::uint64_t in_flight = 0;
+  std::size_t open = 0;
+  std::function<void(const std::string&)> before;
+
+private:
+  using line_ptr = std::shared_ptr<connection>;
+
+  void arrive(const line_ptr& c);
+  void transmit(const line_ptr& c, int from, outgoing_frame frame);
+  /// Behind everything on its way to that side; held up by partitions.
+  void notify(const line_ptr& c, int to, std::function<void()> what);
+  void pass(const line_ptr& c, int to, std::function<void()> what);
+  void receive(const line_ptr& c, int to, outgoing_frame frame);
+  void close_side(const line_ptr& c, int which, const std::string& reason);
+  void hand_over(const host& x, std::function<void()> what);
+  duration one_way(const machine& a, const machine& b);
+};
+
+/// A stream between two endpoints; the dialling side is number 0.
+struct connection {
+  struct side {
+    sim_network::core::end owner;
+    sim_network::core::host on;
+    connection_id id = 0;
+    bool closed = false;  ///< Its `on_closed` was called, or never will be.
+    bool closing = false; ///< Closed by its owner: sends no more.
+    duration last_due{0}; ///< Of what is on its way to this side.
+    duration died{duration::max()}; ///< What had not left by then is lost.
+    std::uint64_t queued = 0;       ///< Bytes on their way to this side.
+    /// Lost to a partition so far; sent again when that ends.
+    std::deque<std::function<void()>> held;
+  };
+  std::array<side, 2> sides;
+  address to;
+  address from;
+  bool open = false;
+};
+
+} // namespace potluck
