@@ -229,10 +229,9 @@ void conductor_state::note_step(const state_changed& x) {
             {{"step", x.step},
              {"loss", last_loss_},
              {"samples", round_ ? round_->samples : 0},
-             {"peers",
-              std::uint64_t{round_ ? round_->contract.members.size()
-                                         - round_->left_out.size()
-                                   : 0}},
+             {"peers", std::uint64_t{round_ ? round_->contract.members.size()
+                                                  - round_->left_out.size()
+                                            : 0}},
              {"left_out", std::uint64_t{round_ ? round_->left_out.size() : 0}},
              {"healed", round_ && round_->healed},
              {"digest", to_string(x.state)},

@@ -303,7 +303,8 @@ struct member_withdrew {
   group_id group;
   peer_id member;
 };
-/// To the averager, if its round still runs: this member has completed the step.
+/// To the averager, if its round still runs: this member has completed the
+/// step.
 struct outcome_known {
   group_id group;
   peer_id member;

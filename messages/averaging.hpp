@@ -62,7 +62,7 @@ enum class standing : std::uint8_t {
 struct round_prepared {
   group_id group;
   digest mean; ///< Of the whole mean vector: all members' MUST agree.
-  std::uint32_t epoch = 0; ///< Of the heal that it completes; else 0.
+  std::uint32_t epoch = 0;         ///< Of the heal that it completes; else 0.
   std::uint64_t least_samples = 0; ///< Of the chunk that counts the fewest.
   std::uint64_t most_samples = 0;  ///< Of the chunk that counts the most.
 };
@@ -90,7 +90,7 @@ struct round_standing {
   group_id group;
   std::uint32_t epoch = 0;
   potluck::standing standing = potluck::standing::incomplete;
-  digest mean; ///< Empty unless prepared or committed.
+  digest mean;                     ///< Empty unless prepared or committed.
   std::uint64_t least_samples = 0; ///< As in `round_prepared`.
   std::uint64_t most_samples = 0;
   /// One for each chunk of the contract; empty when decided, and when the

@@ -393,18 +393,16 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables
-    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
-                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
-                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
-                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
-                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
-                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-                 wire::StateManifest, wire::PieceRequest, wire::StatePiece,
-                 wire::RoundHeal>;
+using tables = table_list<
+    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
+    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
+    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
+    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
+    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::RoundHeal>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

@@ -1,9 +1,9 @@
 /// The sample-weighted mean of one gradient chunk over one group.
 ///
-/// Pure bookkeeping: no clock, no socket, no actor. Whoever owns it decides whom
-/// to wait for: `leave_out` says that a member's part will not come. A part that
-/// was counted stays: nobody needs to take one back, since members that are lost
-/// have trained as well as the others.
+/// Pure bookkeeping: no clock, no socket, no actor. Whoever owns it decides
+/// whom to wait for: `leave_out` says that a member's part will not come. A
+/// part that was counted stays: nobody needs to take one back, since members
+/// that are lost have trained as well as the others.
 ///
 /// How parts are kept is this class's own business (`keep` and `average`; for
 /// the mean, one sum in place).

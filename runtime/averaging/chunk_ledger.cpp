@@ -9,8 +9,8 @@ namespace potluck {
 
 chunk_ledger::chunk_ledger(const group_contract& contract, const chunk_map& map,
                            std::size_t self)
-    : self_{self}, map_{map}, held_(map.chunk_count(), 0), source_(map.chunk_count()),
-      parts_(map.chunk_count(), 0) {
+    : self_{self}, map_{map}, held_(map.chunk_count(), 0),
+      source_(map.chunk_count()), parts_(map.chunk_count(), 0) {
   for (auto& x : contract.members) {
     trainer_.push_back(x.role == role::trainer);
     samples_.push_back(x.samples);
@@ -114,7 +114,8 @@ chunk_ledger::actions chunk_ledger::heal(const round_heal& x,
     }
     // The planned reducer got our part when the round began.
     if (from.version == x.epoch + 2 && samples_[self_] != 0
-        && from.member != map_.owner(i) && sent_.insert({i, from.member}).second)
+        && from.member != map_.owner(i)
+        && sent_.insert({i, from.member}).second)
       result.emplace_back(send_part{i, from.member});
     if (trains_)
       result.emplace_back(ask_mean{i, from.version, from.member});
@@ -157,8 +158,8 @@ chunk_ledger::actions chunk_ledger::asked(std::size_t by,
 
 // ---- questions --------------------------------------------------------------
 
-std::uint64_t chunk_ledger::samples_without(
-    const std::vector<std::uint8_t>& out) const {
+std::uint64_t
+chunk_ledger::samples_without(const std::vector<std::uint8_t>& out) const {
   auto result = total_samples_;
   for (auto i : out)
     if (i < samples_.size())

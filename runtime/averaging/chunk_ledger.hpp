@@ -48,7 +48,8 @@ struct average_chunk {
   std::vector<std::uint8_t> leave_out;
 };
 
-using chunk_action = std::variant<send_part, send_mean, ask_mean, average_chunk>;
+using chunk_action
+    = std::variant<send_part, send_mean, ask_mean, average_chunk>;
 
 class chunk_ledger {
 public:

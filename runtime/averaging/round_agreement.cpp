@@ -395,9 +395,7 @@ round_standing round_agreement::where_i_stand() const {
 round_verdict round_agreement::verdict(bool commit,
                                        const vector_mark& mean) const {
   auto epoch = static_cast<std::uint32_t>(std::max<std::int64_t>(answered_, 0));
-  return {group_, epoch,
-          commit, mean.mean,
-          {},     mean.least_samples,
+  return {group_,           epoch, commit, mean.mean, {}, mean.least_samples,
           mean.most_samples};
 }
 

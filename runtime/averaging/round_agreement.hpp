@@ -32,9 +32,8 @@
 
 namespace potluck {
 
-using round_message
-    = std::variant<round_prepared, round_settle, round_standing, round_verdict,
-                   round_heal>;
+using round_message = std::variant<round_prepared, round_settle, round_standing,
+                                   round_verdict, round_heal>;
 
 /// "Send this to that member."
 struct send_to_member {
@@ -250,7 +249,7 @@ private:
   bool asked_around_ = false;
   int stalls_ = 0; ///< Leader only: heals of as many that came to a halt.
   std::size_t healers_ = 0; ///< Leader only: who took part in the last heal.
-  int expiries_ = 0; ///< Without progress, in a row.
+  int expiries_ = 0;        ///< Without progress, in a row.
 
   actions out_;
 };

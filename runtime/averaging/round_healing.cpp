@@ -26,11 +26,10 @@ public:
                   takers_.end());
   }
   std::size_t next() {
-    auto at = std::min_element(takers_.begin(), takers_.end(),
-                               [](const taker& a, const taker& b) {
-                                 return (a.given + 1) * b.weight
-                                        < (b.given + 1) * a.weight;
-                               });
+    auto at = std::min_element(
+        takers_.begin(), takers_.end(), [](const taker& a, const taker& b) {
+          return (a.given + 1) * b.weight < (b.given + 1) * a.weight;
+        });
     ++at->given;
     return at->member;
   }
@@ -83,8 +82,7 @@ round_healing::rule(const group_id& group, std::uint32_t epoch,
         continue;
       auto better = x.version != best.version ? x.version > best.version
                                               : x.samples > best.samples;
-      if (!source || better
-          || (x == best && x.version == 0 && i == planned)) {
+      if (!source || better || (x == best && x.version == 0 && i == planned)) {
         source = i;
         best = x;
       }

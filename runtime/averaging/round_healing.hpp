@@ -1,9 +1,9 @@
 /// The healing decision: from what the members that are left have of each chunk
 /// to where its mean shall come from. Standings in, ruling out.
 ///
-/// Pure, and without memory: round_agreement's acting leader asks once an epoch.
-/// README.md, section "Healing", says why two means of one version cannot
-/// exist.
+/// Pure, and without memory: round_agreement's acting leader asks once an
+/// epoch. README.md, section "Healing", says why two means of one version
+/// cannot exist.
 #pragma once
 
 #include <cstdint>

@@ -89,8 +89,7 @@ struct table {
                        [&](auto i) { return outcome(i).has_value(); });
   }
   /// It has the mean of all members' gradients, or of these members'.
-  void check_mean(std::size_t member,
-                  std::vector<std::size_t> of = {}) const {
+  void check_mean(std::size_t member, std::vector<std::size_t> of = {}) const {
     if (of.empty())
       for (std::size_t i = 0; i < members.size(); ++i)
         of.push_back(i);
@@ -225,15 +224,14 @@ TEST_CASE("a member whose reducer fails leaves the round and says so") {
   auto broken = t.contract;
   for (auto& m : broken.members)
     m.samples = 0;
-  caf::anon_send(t.members[2]->wired.averager,
-                 begin_round{broken, plan(collaboration_of(t.contract)),
-                             t.gradient(2)});
+  caf::anon_send(
+      t.members[2]->wired.averager,
+      begin_round{broken, plan(collaboration_of(t.contract)), t.gradient(2)});
   t.world.settle();
   REQUIRE(t.outcome(2));
   CHECK_FALSE(t.outcome(2)->committed);
   for (std::size_t i = 0; i < 2; ++i) {
-    auto told
-        = t.members[i]->matchmaking->contents<group_answer, letter>();
+    auto told = t.members[i]->matchmaking->contents<group_answer, letter>();
     REQUIRE(told.size() == 1); // Its matchmaking passes it on as this:
     CHECK_FALSE(told[0].accepted);
     caf::anon_send(t.members[i]->wired.averager,

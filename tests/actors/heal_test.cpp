@@ -74,9 +74,8 @@ struct accident {
   bool goes_on() {
     return world.run_until(
         [&] {
-          return std::all_of(survivors.begin(), survivors.end(), [&](auto i) {
-            return peers[i]->step() > step;
-          });
+          return std::all_of(survivors.begin(), survivors.end(),
+                             [&](auto i) { return peers[i]->step() > step; });
         },
         60s);
   }
@@ -101,8 +100,9 @@ struct accident {
 
 } // namespace
 
-TEST_CASE("with a reserve, a peer lost at any moment of a round costs less than "
-          "one and a half rounds") {
+TEST_CASE(
+    "with a reserve, a peer lost at any moment of a round costs less than "
+    "one and a half rounds") {
   int healed = 0;
   double worst = 0;
   for (std::size_t victim : {0, 2})

@@ -296,8 +296,9 @@ TEST_CASE("a heal names members that take part, and a source of each chunk") {
   refused<round_heal>([](auto& x) { x.alive = {0, 2, 2, 255}; });
   refused<round_heal>([](auto& x) { x.alive = {2, 0, 255}; });
   refused<round_heal>([](auto& x) { x.chunks.clear(); });
-  refused<round_heal>(
-      [](auto& x) { x.chunks.resize(max_heal_chunks + 1, {2, 1}); });
+  refused<round_heal>([](auto& x) {
+    x.chunks.resize(max_heal_chunks + 1, {2, 1});
+  });
   refused<round_heal>([](auto& x) { x.chunks[1].member = 1; });
   refused<round_heal>([](auto& x) { x.chunks[1].version = 0; });
   refused<round_heal>([](auto& x) { x.chunks[1].version = 6; });

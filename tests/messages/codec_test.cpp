@@ -94,8 +94,8 @@ auto fields(const round_standing& x) {
                   x.most_samples, x.chunks);
 }
 auto fields(const round_verdict& x) {
-  return std::tie(x.group, x.epoch, x.commit, x.mean, x.holder,
-                  x.least_samples, x.most_samples);
+  return std::tie(x.group, x.epoch, x.commit, x.mean, x.holder, x.least_samples,
+                  x.most_samples);
 }
 auto fields(const round_heal& x) {
   return std::tie(x.group, x.epoch, x.alive, x.chunks);

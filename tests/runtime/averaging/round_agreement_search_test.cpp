@@ -100,8 +100,7 @@ private:
     }
     for (std::size_t i = 0; i < setting_.size(); ++i) {
       if (at.alive(i) && at.losses() < losses_)
-        steps.push_back(
-            {how_ == loss::crash ? step::crash : step::hang, i, i});
+        steps.push_back({how_ == loss::crash ? step::crash : step::hang, i, i});
       if (how_ == loss::pause && at.hung(i))
         steps.push_back({step::wake, i, i});
     }
@@ -166,7 +165,8 @@ TEST_CASE("three members agree in every order of events, whoever crashes") {
   }
 }
 
-TEST_CASE("rounds are healed in the search, and dropped when too few are left") {
+TEST_CASE(
+    "rounds are healed in the search, and dropped when too few are left") {
   auto one = explore({3, 0, {1, 1, 1}}, 1);
   CHECK(one.saw_healed());
   CHECK_FALSE(one.saw_abort());

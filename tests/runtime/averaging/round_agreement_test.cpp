@@ -117,7 +117,8 @@ TEST_CASE("means that come after the freeze do not make a member prepared") {
   round_setting setting{3, 0};
   auto group = contract_of(setting).group;
   auto one = agreement_of(setting, 1);
-  auto answer = only<round_standing>(one.receive(peer(0), round_settle{group, 0}));
+  auto answer
+      = only<round_standing>(one.receive(peer(0), round_settle{group, 0}));
   CHECK(answer.standing == standing::incomplete);
   CHECK(answer.chunks == std::vector<chunk_standing>{{0, 0}});
   CHECK(one.frozen());
@@ -183,8 +184,7 @@ TEST_CASE("a heal says which mean counts, and where it comes from") {
     CHECK(one.asked(peer(0), {group, 0, 2}).empty());
     CHECK(count<send_mean>(one.averaged(0, {2})) == 1);
     REQUIRE(one.digest_wanted());
-    auto said
-        = only<round_prepared>(one.whole_vector_here(mean_number(4)));
+    auto said = only<round_prepared>(one.whole_vector_here(mean_number(4)));
     CHECK(said.least_samples == 2);
     CHECK(said.most_samples == 2);
     CHECK(count<send_mean>(one.asked(peer(2), {group, 0, 2})) == 1);

@@ -60,8 +60,8 @@ TEST_CASE("chunks of a lost reducer are spread as the plan spread its own") {
   }
   CHECK(given == std::vector<int>{6, 3, 0, 0});
   SUBCASE("and equally when the plan spared all that are left") {
-    auto y = healing.rule(group, 0, {std::nullopt, std::nullopt, nothing,
-                                     std::nullopt});
+    auto y = healing.rule(group, 0,
+                          {std::nullopt, std::nullopt, nothing, std::nullopt});
     REQUIRE(y);
     for (auto& chunk : y->chunks)
       CHECK(chunk.member == 2);
@@ -79,17 +79,18 @@ TEST_CASE("a round is lost when some chunk would count too few samples") {
   CHECK_FALSE(rule(6, {1, 5})); // Held, over too few.
   // Who knows whose parts are at the reducer: the reports will tell.
   round_healing healing{map_of({1, 0, 0}), {2, 3, 5}, 6};
-  CHECK(healing.rule(group, 0, {report{{{0, 5}}}, report{{{0, 0}}},
-                                std::nullopt}));
-  CHECK_FALSE(healing.rule(group, 0, {report{{{0, 0}}}, report{{{0, 0}}},
-                                      std::nullopt}));
-  CHECK_FALSE(healing.rule(group, 0, {std::nullopt, std::nullopt,
-                                      std::nullopt}));
+  CHECK(healing.rule(group, 0,
+                     {report{{{0, 5}}}, report{{{0, 0}}}, std::nullopt}));
+  CHECK_FALSE(healing.rule(group, 0,
+                           {report{{{0, 0}}}, report{{{0, 0}}}, std::nullopt}));
+  CHECK_FALSE(
+      healing.rule(group, 0, {std::nullopt, std::nullopt, std::nullopt}));
 }
 
 TEST_CASE("a member that says nothing of its chunks has none") {
   round_healing healing{map_of({1, 1}), {1, 1}, 1};
-  auto x = healing.rule(group, 1, {report{{{1, 2}}}, report{std::vector<chunk_standing>{}}});
+  auto x = healing.rule(
+      group, 1, {report{{{1, 2}}}, report{std::vector<chunk_standing>{}}});
   REQUIRE(x);
   CHECK(x->chunks == std::vector<chunk_source>{{0, 1}, {1, 3}});
 }

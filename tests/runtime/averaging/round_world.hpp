@@ -299,14 +299,16 @@ private:
       if (!key_.empty())
         return key_;
       std::string text;
-      text.push_back(static_cast<char>(is | away << 2 | decisions << 3 | reads_badly << 5));
+      text.push_back(static_cast<char>(is | away << 2 | decisions << 3
+                                       | reads_badly << 5));
       if (is != crashed) {
         text += agreement.fingerprint();
         for (std::size_t i = 0; i < n; ++i)
           text.push_back(noticed[i]);
         for (auto& x : chunks) {
           for (auto word : {x.counted, x.without, x.made.counted})
-            text.append({static_cast<char>(word), static_cast<char>(word >> 8)});
+            text.append(
+                {static_cast<char>(word), static_cast<char>(word >> 8)});
           text.push_back(x.averaged);
           add(x.held, text);
         }
@@ -342,12 +344,9 @@ private:
 
   static void describe(const parcel& x, std::string& out) {
     out.push_back(static_cast<char>(x.index()));
-    auto add_digest = [&](const digest& y) {
-      out.append(y.bytes.begin(), y.bytes.end());
-    };
-    auto number = [&](std::uint64_t y) {
-      out.push_back(static_cast<char>(y));
-    };
+    auto add_digest
+        = [&](const digest& y) { out.append(y.bytes.begin(), y.bytes.end()); };
+    auto number = [&](std::uint64_t y) { out.push_back(static_cast<char>(y)); };
     if (auto* p = std::get_if<part_parcel>(&x))
       number(p->chunk);
     if (auto* p = std::get_if<mean_parcel>(&x)) {
@@ -364,7 +363,8 @@ private:
     number(what->index());
     if (auto* p = std::get_if<round_prepared>(what)) {
       add_digest(p->mean);
-      for (auto y : {std::uint64_t{p->epoch}, p->least_samples, p->most_samples})
+      for (auto y :
+           {std::uint64_t{p->epoch}, p->least_samples, p->most_samples})
         number(y);
     }
     if (auto* p = std::get_if<round_settle>(what))
@@ -381,9 +381,9 @@ private:
     }
     if (auto* p = std::get_if<round_verdict>(what)) {
       add_digest(p->mean);
-      for (auto y : {std::uint64_t{p->epoch}, p->least_samples, p->most_samples,
-                     std::uint64_t{p->commit},
-                     std::uint64_t{p->holder.bytes[0]}})
+      for (auto y :
+           {std::uint64_t{p->epoch}, p->least_samples, p->most_samples,
+            std::uint64_t{p->commit}, std::uint64_t{p->holder.bytes[0]}})
         number(y);
     }
     if (auto* p = std::get_if<round_heal>(what)) {
@@ -481,7 +481,7 @@ private:
       if (version == 0)
         x.held = {};
       else if (x.averaged && version != x.held.version
-          && m.agreement.ledger().source(i).member == self)
+               && m.agreement.ledger().source(i).member == self)
         hold_own(m, i);
     }
     if (m.agreement.digest_wanted())
