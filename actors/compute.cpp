@@ -55,9 +55,9 @@ struct compute_state::workshop {
 };
 
 template <class Job>
-void compute_state::post(Job job) {
+void compute_state::post(Job job, bool is_batch) {
   auto outbox = caf::actor_cast<compute_actor>(self_);
-  thread_->post([job = std::move(job), shop = workshop_, outbox] {
+  auto whole = [job = std::move(job), shop = workshop_, outbox] {
     auto& vault = *shop->config.vault;
     std::lock_guard<std::mutex> guard{vault.busy};
     if (shop->tenancy == 0)
@@ -69,7 +69,16 @@ void compute_state::post(Job job) {
     } catch (const std::exception& e) {
       caf::anon_send(outbox, work_failed{e.what()});
     }
-  });
+  };
+  if (batch_lasts_)
+    waiting_.emplace_back(std::move(whole), is_batch);
+  else
+    hand_to_worker(std::move(whole), is_batch);
+}
+
+void compute_state::hand_to_worker(std::function<void()> job, bool is_batch) {
+  batch_lasts_ = is_batch && batch_time_;
+  thread_->post(std::move(job));
 }
 
 void compute_state::init(compute_actor::pointer self, compute_config config) {
@@ -117,29 +126,39 @@ void compute_state::on(const wiring& w) {
 }
 
 void compute_state::on(const compute_batch& x) {
-  post([x, cancelled = cancelled_,
-        &clock = self_->clock()](workshop& shop, const compute_actor& outbox) {
-    auto begin = clock.now();
-    batch_done done;
-    done.step = x.step;
-    if (x.step == shop.state().step)
-      done.result
-          = shop.model->accumulate(x.request, shop.state().parameters.data(),
-                                   shop.own_gradient().data(), *cancelled);
-    done.seconds = std::chrono::duration<double>(clock.now() - begin).count();
-    caf::anon_send(outbox, done);
-  });
+  post(
+      [x, cancelled = cancelled_,
+       &clock = self_->clock()](workshop& shop, const compute_actor& outbox) {
+        auto begin = clock.now();
+        batch_done done;
+        done.step = x.step;
+        if (x.step == shop.state().step)
+          done.result = shop.model->accumulate(
+              x.request, shop.state().parameters.data(),
+              shop.own_gradient().data(), *cancelled);
+        done.seconds
+            = std::chrono::duration<double>(clock.now() - begin).count();
+        caf::anon_send(outbox, done);
+      },
+      true);
 }
 
 void compute_state::on(const batch_done& x) {
-  if (!batch_time_) {
-    self_->send(wired_.conductor, x);
+  if (batch_time_ && !lasting_) {
+    auto taken = batch_time_(x.result.samples);
+    lasting_ = x;
+    lasting_->seconds = std::chrono::duration<double>(taken).count();
+    self_->delayed_send(self_, taken, x);
     return;
   }
-  auto taken = batch_time_(x.result.samples);
-  auto done = x;
-  done.seconds = std::chrono::duration<double>(taken).count();
-  self_->delayed_send(wired_.conductor, taken, done);
+  self_->send(wired_.conductor, lasting_.value_or(x));
+  lasting_.reset();
+  batch_lasts_ = false;
+  while (!waiting_.empty() && !batch_lasts_) {
+    auto [job, is_batch] = std::move(waiting_.front());
+    waiting_.pop_front();
+    hand_to_worker(std::move(job), is_batch);
+  }
 }
 
 void compute_state::on(const lend_gradient&) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -62,13 +63,18 @@ private:
   /// What only the worker thread touches.
   struct workshop;
 
-  /// Runs `job(workshop, outbox)` on the worker thread; what it throws ends
-  /// this actor.
+  /// Runs `job(workshop, outbox)` on the worker thread, behind those that were
+  /// posted before; what it throws ends this actor.
   template <class Job>
-  void post(Job job);
+  void post(Job job, bool is_batch = false);
+  void hand_to_worker(std::function<void()> job, bool is_batch);
 
   compute_actor::pointer self_ = nullptr;
   std::function<duration(std::uint32_t)> batch_time_;
+  /// In simulations a batch takes its time: until then, nothing else is done.
+  bool batch_lasts_ = false;
+  std::optional<batch_done> lasting_;
+  std::deque<std::pair<std::function<void()>, bool>> waiting_;
   wiring wired_;
   std::optional<state_changed> last_state_;
   std::shared_ptr<std::atomic<bool>> cancelled_

@@ -144,6 +144,8 @@ struct expectation {
   duration recovers_within = std::chrono::minutes{5}; ///< After the last fault.
   std::optional<double> final_loss;                   ///< At most.
   bool may_ban = false; ///< Hostile peers are there, and must be banned.
+  /// Peers that cannot reach each other may go on apart, and heal later.
+  bool may_split = false;
 };
 
 struct scenario {

@@ -163,6 +163,8 @@ const std::vector<scenario_field<expectation>>& scenario_fields() {
       {"final_loss", &e::final_loss, "the last step's, at most", m::plain, 0,
        1e9},
       {"may_ban", &e::may_ban, "hostile peers are there, and must be banned"},
+      {"may_split", &e::may_split,
+       "peers cut off from the others may go on apart, and heal later"},
   };
   return fields;
 }

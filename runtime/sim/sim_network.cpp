@@ -72,6 +72,7 @@ sim_network::~sim_network() {
     x->forge = nullptr;
   }
   core_->before = nullptr;
+  core_->see = nullptr;
 }
 
 std::unique_ptr<transport>
@@ -135,6 +136,10 @@ void sim_network::crash(const std::string& host, bool silent) {
 
 void sim_network::corrupt_host(const std::string& host, forger x) {
   core_->machine_of(host)->forge = std::move(x);
+}
+
+void sim_network::watch(watcher x) {
+  core_->see = std::move(x);
 }
 
 std::optional<duration> sim_network::next() const {

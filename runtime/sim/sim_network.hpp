@@ -45,6 +45,10 @@ public:
   using forger = std::function<std::vector<outgoing_frame>(
       const std::string& to, outgoing_frame frame)>;
 
+  /// Sees every frame that a machine's program sends, before forgers do.
+  using watcher
+      = std::function<void(const std::string& from, const outgoing_frame&)>;
+
   struct statistics {
     std::uint64_t frames = 0;
     std::uint64_t bytes = 0;
@@ -84,6 +88,7 @@ public:
   void crash(const std::string& host, bool silent);
 
   void corrupt_host(const std::string& host, forger x);
+  void watch(watcher x);
 
   /// When the next call-back is due; nothing when none is.
   std::optional<duration> next() const;

@@ -220,6 +220,8 @@ void sim_network::core::send(const end& from, connection_id id,
   if (c->sides[side].closing)
     return;
   from->traffic.bytes_sent += frame.head.size() + frame.body.size;
+  if (see)
+    see(from->on->name, frame);
   if (!from->on->forge) {
     transmit(c, side, std::move(frame));
     return;

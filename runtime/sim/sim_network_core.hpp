@@ -86,6 +86,7 @@ public:
   std::uint64_t in_flight = 0;
   std::size_t open = 0;
   std::function<void(const std::string&)> before;
+  watcher see;
 
 private:
   using line_ptr = std::shared_ptr<connection>;

@@ -29,6 +29,7 @@ command bootstrap_command();
 command join_command();
 command export_command();
 command eval_command();
+command sim_command();
 
 /// Prints one sentence for the user on standard error.
 int complain(const std::string& sentence, int status = users_mistake);

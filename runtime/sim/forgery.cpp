@@ -1,0 +1,204 @@
+#include "runtime/sim/forgery.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+#include "messages/codec.hpp"
+
+namespace potluck {
+
+namespace {
+
+using frames = std::vector<outgoing_frame>;
+
+/// How many times a flooding machine sends each frame.
+constexpr int flood_factor = 20;
+/// Bodies that a replaying machine keeps.
+constexpr std::size_t kept_bodies = 64;
+/// What cannot be: far beyond any run.
+constexpr std::uint64_t absurd_history = std::uint64_t{1} << 60;
+
+/// A changed copy of a body of floats.
+template <class Change>
+shared_bytes changed(const shared_bytes& body, Change change) {
+  auto values = std::make_shared<std::vector<float>>(body.size / sizeof(float));
+  std::memcpy(values->data(), body.data, values->size() * sizeof(float));
+  for (std::size_t i = 0; i < values->size(); ++i)
+    (*values)[i] = change(i, (*values)[i]);
+  return {values, reinterpret_cast<const std::uint8_t*>(values->data()),
+          values->size() * sizeof(float)};
+}
+
+/// A machine that looks into what it sends.
+class forger_base {
+public:
+  explicit forger_base(std::uint64_t seed) : chance_{seed} {
+  }
+  virtual ~forger_base() = default;
+
+  frames operator()(const std::string& to, outgoing_frame x) {
+    auto content = decode(x.head.data(), x.head.size(), x.body.size);
+    if (!content)
+      return {std::move(x)};
+    return forge(to, *content, std::move(x));
+  }
+
+protected:
+  virtual frames forge(const std::string& to, message& content,
+                       outgoing_frame x)
+      = 0;
+
+  random_stream chance_;
+};
+
+/// Multiplies its parts, and shifts the means that it computes.
+class wrong_sums : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (std::holds_alternative<chunk_part>(content))
+      x.body = changed(x.body, [](std::size_t, float v) { return -3 * v; });
+    else if (std::holds_alternative<chunk_mean>(content))
+      x.body = changed(x.body, [](std::size_t, float v) { return v + 1; });
+    return {std::move(x)};
+  }
+};
+
+class spoiled_values : public forger_base {
+public:
+  spoiled_values(std::uint64_t seed, float value)
+      : forger_base{seed}, value_{value} {
+  }
+
+private:
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (std::holds_alternative<chunk_part>(content)
+        || std::holds_alternative<chunk_mean>(content))
+      x.body = changed(x.body, [&](std::size_t i, float v) {
+        return i == 0 ? value_ : v * (value_ > 1 ? value_ : 1);
+      });
+    return {std::move(x)};
+  }
+  float value_;
+};
+
+/// Sends the parts of rounds long past.
+class stale : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (!std::holds_alternative<chunk_part>(content))
+      return {std::move(x)};
+    bodies_.push_back(changed(x.body, [](std::size_t, float v) { return v; }));
+    if (bodies_.size() > kept_bodies)
+      bodies_.pop_front();
+    for (auto& old : bodies_)
+      if (old.size == x.body.size) {
+        x.body = old;
+        break;
+      }
+    return {std::move(x)};
+  }
+  std::deque<shared_bytes> bodies_;
+};
+
+/// Tells everybody something else.
+class equivocate : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string& to, message& content,
+               outgoing_frame x) override {
+    if (std::holds_alternative<chunk_mean>(content)) {
+      auto shift
+          = static_cast<float>(lies_.emplace(to, lies_.size()).first->second)
+            * 0.01f;
+      x.body = changed(x.body, [&](std::size_t, float v) { return v + shift; });
+    }
+    return {std::move(x)};
+  }
+  std::map<std::string, std::size_t> lies_;
+};
+
+class flood : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message&, outgoing_frame x) override {
+    return frames(flood_factor, x);
+  }
+};
+
+/// Takes part in forming groups and then says nothing more.
+class silent : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (std::holds_alternative<chunk_part>(content)
+        || std::holds_alternative<chunk_mean>(content)
+        || std::holds_alternative<round_prepared>(content)
+        || std::holds_alternative<round_standing>(content))
+      return {};
+    return {std::move(x)};
+  }
+};
+
+/// Claims a history that nobody has, in reports and in records.
+class forged_records : public forger_base {
+  using forger_base::forger_base;
+
+  static void inflate(progress_report& x) {
+    x.history_samples += absurd_history;
+    x.samples_per_second = 1e12;
+    x.upload_bytes_per_second = 1e15;
+    x.state.bytes[0] ^= 1;
+  }
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (auto report = std::get_if<progress_report>(&content)) {
+      inflate(*report);
+      x.head = encode(content);
+    } else if (auto store = std::get_if<store_records>(&content)) {
+      for (auto& record : store->records)
+        if (auto said = decode_progress(record.value)) {
+          inflate(*said);
+          record.value = encode_progress(*said);
+        }
+      x.head = encode(content);
+    }
+    return {std::move(x)};
+  }
+};
+
+template <class Forger, class... Args>
+sim_network::forger made(Args... args) {
+  auto it = std::make_shared<Forger>(args...);
+  return [it](const std::string& to, outgoing_frame x) {
+    return (*it)(to, std::move(x));
+  };
+}
+
+} // namespace
+
+sim_network::forger make_forger(const std::string& manner, std::uint64_t seed) {
+  if (manner == "wrong_sums")
+    return made<wrong_sums>(seed);
+  if (manner == "nan")
+    return made<spoiled_values>(seed, std::numeric_limits<float>::quiet_NaN());
+  if (manner == "huge")
+    return made<spoiled_values>(seed, 1e30f);
+  if (manner == "stale")
+    return made<stale>(seed);
+  if (manner == "equivocate")
+    return made<equivocate>(seed);
+  if (manner == "flood")
+    return made<flood>(seed);
+  if (manner == "silent")
+    return made<silent>(seed);
+  if (manner == "forged_records")
+    return made<forged_records>(seed);
+  throw std::invalid_argument{"There is no misbehaviour " + manner + "."};
+}
+
+} // namespace potluck

@@ -1,0 +1,122 @@
+#include "runtime/sim/run_invariants.hpp"
+
+#include <algorithm>
+
+#include "runtime/sim/scenario.hpp"
+#include "runtime/sim/simulated_model.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Enough to see what is wrong; a broken run would fill the memory.
+constexpr std::size_t most_violations = 100;
+
+std::string name_of(std::size_t peer) {
+  return "peer " + std::to_string(peer);
+}
+
+} // namespace
+
+void run_invariants::check(bool holds, duration at,
+                           const std::string& sentence) {
+  ++checks_;
+  if (!holds && violations_.size() < most_violations)
+    violations_.push_back("at " + std::to_string(to_seconds(at))
+                          + " s: " + sentence);
+}
+
+void run_invariants::process_ended(std::size_t peer) {
+  peers_.erase(peer);
+}
+
+void run_invariants::told(std::size_t peer, duration at, const event& x) {
+  auto& known = peers_[peer];
+  if (x.name == "step") {
+    step_applied(peer, at, x);
+  } else if (x.name == "round") {
+    auto group = field_of<std::string>(x, "group");
+    auto committed = field_of<std::string>(x, "outcome") == "committed";
+    if (committed)
+      known.group = group;
+    auto& all = tries_[field_of<std::uint64_t>(x, "step")];
+    all.groups.insert(group);
+    all.committed = all.committed || committed;
+  } else if (x.name == "state_download" || x.name == "caught_up") {
+    known = {};
+    known.step = field_of<std::uint64_t>(x, "step");
+    known.group.clear();
+  } else if (x.name == "ban") {
+    auto who = field_of<std::string>(x, "peer");
+    check(!rules_.honest.count(who), at,
+          name_of(peer) + " banned the honest peer " + who + ": "
+              + field_of<std::string>(x, "detail"));
+  }
+}
+
+void run_invariants::step_applied(std::size_t peer, duration at,
+                                  const event& x) {
+  auto step = field_of<std::uint64_t>(x, "step");
+  auto digest = field_of<std::string>(x, "digest");
+  auto samples = field_of<std::uint64_t>(x, "samples");
+  auto history = field_of<std::uint64_t>(x, "history_samples");
+  auto where = name_of(peer) + ", step " + std::to_string(step);
+  auto& known = peers_[peer];
+
+  check(samples >= rules_.target_batch, at,
+        where + ": only " + std::to_string(samples)
+            + " samples are behind it, of a target batch of "
+            + std::to_string(rules_.target_batch));
+  check(!known.step || step == *known.step + 1, at,
+        where + " follows step " + std::to_string(known.step.value_or(0)));
+  check(!known.history || history == *known.history + samples, at,
+        where + ": its history grew by "
+            + std::to_string(history - known.history.value_or(0))
+            + " samples instead of " + std::to_string(samples));
+  known.step = step;
+  known.history = history;
+
+  auto [state, fresh] = states_[step].emplace(digest, peer);
+  if (fresh && states_[step].size() > 1) {
+    splits_.insert(step);
+    check(rules_.may_split, at,
+          where + ": " + name_of(states_[step].begin()->second)
+              + " holds other parameters");
+  } else {
+    check(true, at, {});
+  }
+  if (!known.group.empty()) {
+    auto [round, first]
+        = rounds_.emplace(known.group, std::make_pair(digest, peer));
+    check(first || round->second.first == digest, at,
+          where + ": after the same round " + name_of(round->second.second)
+              + " holds other parameters");
+  }
+
+  if (history > longest_) {
+    longest_ = history;
+    last_progress_ = at;
+    last_loss_ = field_of<double>(x, "loss");
+  }
+  highest_step_ = std::max(highest_step_, step);
+}
+
+void run_invariants::tally_seen(std::size_t peer, duration at, float mean) {
+  check(tally_is_right(mean), at,
+        name_of(peer) + " sent a mean that counts samples "
+            + std::to_string(mean) + " times instead of once");
+}
+
+double run_invariants::first_try() const {
+  std::size_t committed = 0;
+  std::size_t at_once = 0;
+  for (auto& [step, x] : tries_) {
+    committed += x.committed;
+    at_once += x.committed && x.groups.size() == 1;
+  }
+  return committed == 0
+             ? 1
+             : static_cast<double>(at_once) / static_cast<double>(committed);
+}
+
+} // namespace potluck

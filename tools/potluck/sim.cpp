@@ -1,0 +1,249 @@
+/// `potluck sim`: a scenario in virtual time, and whether the invariants held.
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/display/numbers.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/simulation/world.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+using simulation::report;
+
+constexpr std::int64_t most_peers = 100'000;
+constexpr std::int64_t most_seeds = 1'000'000'000;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+expected<scenario> scenario_from(const cli::command_line& options) {
+  auto path = options.text("scenario");
+  if (path.empty())
+    return failure{"Name a scenario with --scenario FILE; tools/scenarios has "
+                   "some, and `potluck sim --format` explains them."};
+  auto loaded = load_scenario(path);
+  if (!loaded)
+    return loaded;
+  auto what = *loaded;
+  if (options.given("peers")) {
+    auto n = options.integer("peers");
+    if (n < 1 || n > most_peers)
+      return failure{"--peers must be a number from 1 to "
+                     + std::to_string(most_peers) + "."};
+    auto scaled = what.scaled_to(static_cast<std::size_t>(n));
+    if (!scaled)
+      return failure{"--peers: " + scaled.error()};
+    what = *scaled;
+  }
+  if (options.given("steps")) {
+    auto steps = options.integer("steps");
+    if (steps < 1 || steps > 1'000'000)
+      return failure{"--steps must be a number from 1 to 1000000."};
+    what.run.push_back({"steps", std::to_string(steps)});
+  }
+  for (auto& x : what.faults)
+    if (!trait_of(x.kind).in_simulation)
+      return failure{path + ": the fault " + to_string(x.kind)
+                     + " cannot be simulated; `potluck chaos` knows it."};
+  return what;
+}
+
+std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
+  auto line = "potluck sim --scenario=" + options.text("scenario")
+              + " --seed=" + std::to_string(seed);
+  for (auto name : {"peers", "steps"})
+    if (options.given(name))
+      line += std::string{" --"} + name + "="
+              + std::to_string(options.integer(name));
+  if (options.flag("weightless"))
+    line += " --weightless";
+  return line;
+}
+
+nlohmann::ordered_json to_object(const report& x, const scenario& what,
+                                 std::uint64_t seed,
+                                 const std::string& replay) {
+  nlohmann::ordered_json faults = nlohmann::ordered_json::object();
+  for (auto& [kind, count] : x.faults)
+    faults[to_string(kind)] = count;
+  return {{"scenario", what.name},
+          {"seed", seed},
+          {"passed", x.passed},
+          {"violations", x.violations},
+          {"virtual_seconds", to_seconds(x.lasted)},
+          {"peers", x.most_peers},
+          {"steps", x.steps},
+          {"samples", x.samples},
+          {"first_try", x.first_try},
+          {"splits", x.splits},
+          {"loss", x.loss},
+          {"checks", x.checks},
+          {"messages", x.messages},
+          {"frames", x.network.frames},
+          {"bytes", x.network.bytes},
+          {"lost_packets", x.network.lost_packets},
+          {"duplicated", x.network.duplicated},
+          {"reordered", x.network.reordered},
+          {"corrupted", x.network.corrupted},
+          {"highest_queue", x.network.highest_queue},
+          {"faults", faults},
+          {"history", x.history},
+          {"log_digest", to_string(x.log)},
+          {"replay", replay}};
+}
+
+void print(const report& x, const scenario& what, std::uint64_t seed,
+           const std::string& replay) {
+  std::cout << what.name << ", seed " << seed << ": " << x.steps << " steps in "
+            << readable_seconds(to_seconds(x.lasted))
+            << " of virtual time, up to " << x.most_peers << " peers\n";
+  std::cout << "  faults:";
+  for (auto& [kind, count] : x.faults)
+    std::cout << " " << to_string(kind) << " " << count;
+  if (x.faults.empty())
+    std::cout << " none";
+  std::cout << "\n  committed at the first try: "
+            << readable(x.first_try * 100, 3) << " %, split steps: " << x.splits
+            << ", loss " << readable(x.loss)
+            << "\n  network: " << x.network.frames << " frames, "
+            << readable(static_cast<double>(x.network.bytes) / 1e6, 3)
+            << " MB, " << x.network.lost_packets << " losses, "
+            << x.network.corrupted << " corrupted\n  " << x.checks
+            << " checks of the invariants, log " << to_string(x.log) << "\n";
+  for (auto& violation : x.violations)
+    std::cout << "  WRONG " << violation << "\n";
+  if (x.passed)
+    std::cout << "sim: PASS\n";
+  else if (x.interrupted)
+    std::cout << "sim: interrupted\n";
+  else
+    std::cout << "The same again: " << replay << "\nsim: FAIL\n";
+  std::cout.flush();
+}
+
+int run(cli::command_line& options, const std::string&) {
+  if (options.flag("format")) {
+    std::cout << scenario_help();
+    return all_well;
+  }
+  auto what = scenario_from(options);
+  if (!what)
+    return complain(what.error());
+  auto seeds = options.integer("seeds");
+  if (seeds < 1 || seeds > most_seeds)
+    return complain("--seeds must be a number above zero.");
+  std::ofstream log;
+  if (options.given("log")) {
+    log.open(options.text("log"));
+    if (!log)
+      return complain("--log: '" + options.text("log")
+                      + "' cannot be written; name another file.");
+  }
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  std::signal(SIGTERM, [](int) { interrupted = 1; });
+  auto first = static_cast<std::uint64_t>(options.integer("seed"));
+  auto live = ::isatty(STDERR_FILENO) != 0;
+  std::int64_t failures = 0;
+  double virtual_seconds = 0;
+  auto began = std::chrono::steady_clock::now();
+  auto taken = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now()
+                                         - began)
+        .count();
+  };
+  for (std::int64_t i = 0; i < seeds && !interrupted; ++i) {
+    auto seed = first + static_cast<std::uint64_t>(i);
+    simulation::options how;
+    how.seed = seed;
+    how.weightless = options.flag("weightless");
+    if (log.is_open())
+      how.log = [&](const std::string& line) { log << line << '\n'; };
+    double shown = taken();
+    how.watch = [&](const simulation::world& w) {
+      if (live && taken() - shown > 0.2) {
+        shown = taken();
+        std::fprintf(
+            stderr, "\rseed %llu: %.0f s of %.0f, step %llu, %zu peers ",
+            static_cast<unsigned long long>(seed), to_seconds(w.now()),
+            to_seconds(w.lasts()),
+            static_cast<unsigned long long>(w.invariants().highest_step()),
+            w.running());
+      }
+      return interrupted == 0;
+    };
+    report result;
+    try {
+      result = simulation::world{*what, how}.run();
+    } catch (const std::exception& e) {
+      result.violations.push_back(e.what());
+    }
+    if (live)
+      std::fputs("\r\033[K", stderr);
+    virtual_seconds += to_seconds(result.lasted);
+    auto replay = replay_line(options, seed);
+    if (!result.passed && !result.interrupted)
+      ++failures;
+    if (options.flag("json"))
+      std::cout << to_object(result, *what, seed, replay)
+                       .dump(seeds == 1 ? 2 : -1, ' ', false,
+                             nlohmann::json::error_handler_t::replace)
+                << std::endl;
+    else if (seeds == 1 || !result.passed)
+      print(result, *what, seed, replay);
+  }
+  if (seeds > 1 && !options.flag("json"))
+    std::cout << what->name << ": " << seeds << " seeds from " << first << ", "
+              << failures << " failed\nsim: "
+              << (failures == 0 && !interrupted ? "PASS" : "FAIL") << std::endl;
+  // Not on standard output: that is the same for the same seed.
+  std::fprintf(stderr, "%.1f s of machine time, %.0f times faster than life\n",
+               taken(), virtual_seconds / std::max(taken(), 1e-3));
+  if (log.is_open() && !log.flush())
+    return complain("--log: the log could not be written; is the disk full?",
+                    failed);
+  return failures == 0 && !interrupted ? all_well : failed;
+}
+
+} // namespace
+
+command sim_command() {
+  cli::command_spec spec;
+  spec.name = "sim";
+  spec.summary = "Simulate a scenario in virtual time, whole peers and all";
+  spec.usage = "potluck sim --scenario FILE [OPTION]...";
+  spec.options = {
+      {"scenario", option_kind::text, "",
+       "What befalls whom; see --format, and tools/scenarios.", "FILE"},
+      {"format", option_kind::flag, "",
+       "Explain the format of scenarios, and end.", ""},
+      {"seed", option_kind::integer, "1",
+       "Of all chance: the same seed gives the same history, to the byte.",
+       "NUMBER"},
+      {"seeds", option_kind::integer, "1",
+       "Run so many seeds, beginning with --seed; print those that fail.",
+       "NUMBER"},
+      {"peers", option_kind::integer, "0",
+       "Scale the scenario to so many peers, bootstraps included.", "NUMBER"},
+      {"steps", option_kind::integer, "0",
+       "Optimizer steps to take (default: the scenario's).", "NUMBER"},
+      {"weightless", option_kind::flag, "",
+       "Replace computing by its duration: for thousands of peers.", ""},
+      {"log", option_kind::text, "",
+       "Write what every peer reports to this file, a line of JSON each.",
+       "FILE"},
+      {"json", option_kind::flag, "",
+       "Print one JSON object a seed instead of text.", ""},
+  };
+  return {spec, run};
+}
+
+} // namespace potluck::tools

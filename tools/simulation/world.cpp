@@ -1,0 +1,417 @@
+#include "tools/simulation/world.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "messages/codec.hpp"
+#include "runtime/config.hpp"
+#include "runtime/sim/simulated_model.hpp"
+
+namespace potluck::simulation {
+
+namespace {
+
+// What streams are for: mixed into the seed.
+enum stream_kind : std::uint64_t {
+  of_the_network = 101,
+  of_accidents,
+  of_an_order,
+  of_an_identity,
+  of_a_run,
+  of_a_life,
+};
+
+constexpr std::uint16_t port = 31337;
+/// How often machines and queues are held against their limits.
+constexpr duration between_looks = std::chrono::seconds{1};
+/// More than this is wrong: the rest would be more of the same.
+constexpr std::size_t enough_violations = 20;
+/// Actors of a peer that stand for nobody else, with some air.
+constexpr std::size_t own_actors = 32;
+constexpr std::size_t timers_per_actor = 8;
+/// Of one connection, one way: a gradient, its means and the news about them.
+constexpr std::uint64_t queue_gradients = 8;
+constexpr std::uint64_t queue_slack = 16 << 20;
+/// After everybody has finished: goodbyes and last timers.
+constexpr duration aftermath = std::chrono::seconds{30};
+
+std::string host_of(std::size_t number) {
+  return "10." + std::to_string(number >> 16 & 255) + "."
+         + std::to_string(number >> 8 & 255) + "."
+         + std::to_string(number & 255);
+}
+
+run_settings settings_of(const scenario& what, std::uint64_t seed) {
+  run_settings s;
+  s.run = "simulation";
+  s.steps = 100;
+  s.warmup_steps = 1;
+  s.learning_rate = 0.05;
+  s.target_batch = 256;
+  s.chunk_values = 256;
+  s.seed = seed;
+  for (auto& x : what.run)
+    if (auto done = assign(s, x.name, x.value); !done)
+      throw std::runtime_error{"run: " + done.error()};
+  if (auto problem = problem_with(s); !problem.empty())
+    throw std::runtime_error{"run: " + problem};
+  return s;
+}
+
+} // namespace
+
+world::world(const scenario& what, options how)
+    : what_(what), how_(std::move(how)),
+      plan_(what, how_.seed), chance_{mix(how_.seed, of_accidents)},
+      settings_(settings_of(what, mix(how_.seed, of_a_run))),
+      network_{mix(how_.seed, of_the_network)} {
+  run_invariants::rules rules;
+  rules.target_batch = settings_.target_batch;
+  rules.may_split = what_.expects.may_split;
+  checks_ = std::make_unique<run_invariants>(rules);
+  for (auto role : {"bootstrap", "trainer"})
+    for (auto& x : plan_.peers())
+      if (what_.groups[x.group].role == role
+          && !what_.groups[x.group].behind_nat && seeds_.size() < 3)
+        seeds_.push_back({host_of(x.number), port});
+  network_.watch([this](const std::string& from, const outgoing_frame& x) {
+    if (x.body.size < sizeof(float) || how_.weightless)
+      return;
+    auto content = decode(x.head.data(), x.head.size(), x.body.size);
+    auto number = hosts_.at(from);
+    if (content && std::holds_alternative<chunk_mean>(*content)
+        && lives_[number].honest && !what_.expects.may_ban)
+      checks_->tally_seen(number, now_,
+                          *reinterpret_cast<const float*>(x.body.data));
+  });
+}
+
+world::~world() {
+  for (auto& x : lives_)
+    if (x.box && x.box->running()) {
+      network_.crash(x.host, true);
+      x.box->switch_off();
+    }
+}
+
+// ---- peers
+// ---------------------------------------------------------------------
+
+world::life& world::life_of(std::size_t number) {
+  while (lives_.size() <= number) {
+    auto n = lives_.size();
+    life x;
+    const auto& plan = plan_.peers().at(n);
+    x.box
+        = std::make_unique<machine>(plan, mix(mix(how_.seed, of_an_order), n));
+    x.host = host_of(n);
+    hosts_[x.host] = n;
+    network_.set_line(x.host, usual_line(plan));
+    network_.behind_nat(x.host, what_.groups[plan.group].behind_nat);
+    lives_.push_back(std::move(x));
+  }
+  return lives_[number];
+}
+
+sim_network::line world::usual_line(const planned_peer& x) const {
+  const auto& profile = what_.groups[x.group].line;
+  sim_network::line line;
+  line.delay = x.delay;
+  // One draw decides a peer's jitter; the network draws for each frame.
+  random_stream own{mix(x.seed, of_a_life)};
+  line.jitter = to_duration(profile.jitter.draw(own));
+  line.upload = x.upload;
+  line.download = x.download;
+  line.loss = profile.loss;
+  line.duplicate = profile.duplicate;
+  line.reorder = profile.reorder;
+  line.corrupt = profile.corrupt;
+  return line;
+}
+
+peer_config world::configure(life& x) const {
+  const auto& plan = x.box->plan();
+  const auto& group = what_.groups[plan.group];
+  peer_config c;
+  c.self = x.id;
+  c.role = group.role == "bootstrap"   ? role::bootstrap
+           : group.role == "auxiliary" ? role::auxiliary
+                                       : role::trainer;
+  if (c.role != role::bootstrap)
+    c.run = settings_.run;
+  else
+    c.run.clear();
+  c.listen = {"0.0.0.0", port};
+  c.announce = {x.host, port};
+  for (auto& seed : seeds_)
+    if (seed.host != x.host)
+      c.seeds.push_back(seed);
+  auto& network = const_cast<sim_network&>(network_);
+  c.make_transport
+      = [&network, host = x.host] { return network.make_transport(host); };
+  auto values = what_.model_values;
+  auto chunk_values = settings_.chunk_values;
+  auto weightless = how_.weightless;
+  c.make_trainer = [=](const charter&) {
+    return std::make_unique<simulated_model>(values, chunk_values, weightless);
+  };
+  c.propose = [settings = settings_] { return charter{settings, ""}; };
+  c.known = x.known;
+  c.state = x.state ? std::make_shared<training_state>(*x.state) : nullptr;
+  c.upload_bytes_per_second = plan.upload;
+  c.download_bytes_per_second = plan.download;
+  c.seed = mix(plan.seed, x.lives) | 1;
+  return c;
+}
+
+void world::start(std::size_t number, bool keeps_disk) {
+  auto& x = life_of(number);
+  if (x.box->running())
+    return;
+  ++x.lives;
+  if (x.lives == 1 || !keeps_disk) {
+    random_stream identity{mix(mix(how_.seed, of_an_identity),
+                               mix(number, keeps_disk ? 0 : x.lives))};
+    x.id = identity.draw<peer_id>();
+    x.known.reset();
+    x.state.reset();
+  }
+  if (x.honest)
+    checks_->add_honest(short_name(x.id));
+  x.finished = false;
+  x.leaving = false;
+  machine::audience audience;
+  audience.told = [this, number](const event& e) { heard(number, e); };
+  audience.over = [this, number](const peer_over& e) { over(number, e); };
+  x.box->start(configure(x), std::move(audience), now_);
+  most_peers_ = std::max(most_peers_, running());
+  touch(number);
+}
+
+void world::end_process(life& x, bool silent) {
+  if (!x.box->running())
+    return;
+  network_.crash(x.host, silent);
+  auto left = x.box->switch_off();
+  auto number = x.box->plan().number;
+  checks_->check(left == 0, now_,
+                 std::to_string(left) + " actors of peer "
+                     + std::to_string(number) + " did not end");
+  checks_->process_ended(number);
+  x.box->stopped = false;
+  x.box->slowness = 1;
+}
+
+void world::retire(std::size_t number) {
+  auto& x = lives_[number];
+  x.leaving = true;
+  x.box->leave("finished");
+  touch(number);
+}
+
+void world::heard(std::size_t number, const event& x) {
+  auto line = x;
+  line.fields.insert(line.fields.begin(),
+                     {"node", static_cast<std::uint64_t>(number)});
+  auto text = to_json(line, to_seconds(now_));
+  auto both = std::string(log_.bytes.begin(), log_.bytes.end()) + text;
+  log_ = digest_of(both.data(), both.size());
+  if (how_.log)
+    how_.log(text);
+  auto& life = lives_[number];
+  if (!life.honest)
+    return;
+  checks_->told(number, now_, x);
+  if (x.name == "finished")
+    finishing_ = true;
+}
+
+void world::over(std::size_t number, const peer_over& x) {
+  auto& life = lives_[number];
+  life.finished = x.problem.empty();
+  ended_.push_back(number);
+  // Who comes when the others have finished finds nobody to join.
+  if (life.honest && !finishing_)
+    checks_->check(x.problem.empty(), now_,
+                   "peer " + std::to_string(number) + " gave up: " + x.problem);
+}
+
+std::size_t world::running() const {
+  return static_cast<std::size_t>(
+      std::count_if(lives_.begin(), lives_.end(),
+                    [](const life& x) { return x.box->running(); }));
+}
+
+std::set<std::size_t> world::present() const {
+  std::set<std::size_t> result;
+  for (std::size_t i = 0; i < lives_.size(); ++i)
+    if (lives_[i].box->running() && !lives_[i].leaving)
+      result.insert(i);
+  return result;
+}
+
+// ---- time
+// ----------------------------------------------------------------------
+
+void world::touch(std::size_t number) {
+  ready_.insert(number);
+}
+
+void world::work() {
+  auto before = [this](const std::string& host) { touch(hosts_.at(host)); };
+  do {
+    network_.run_until(now_, before);
+    while (!ready_.empty()) {
+      auto number = *ready_.begin();
+      ready_.erase(ready_.begin());
+      auto& box = *lives_[number].box;
+      messages_ += box.run(now_);
+      if (auto wake = box.wake())
+        alarms_.push({std::max(*wake, now_ + duration{1}), number});
+      if (auto left = box.left_over()) {
+        checks_->check(*left == 0, now_,
+                       std::to_string(*left) + " actors of peer "
+                           + std::to_string(number) + " outlived it");
+        end_process(lives_[number], false);
+      }
+    }
+    auto ended = std::move(ended_);
+    ended_.clear();
+    for (auto number : ended)
+      retire(number);
+  } while (!ready_.empty()
+           || network_.next().value_or(now_ + duration{1}) <= now_);
+}
+
+void world::look_around() {
+  auto gradient = what_.model_values * sizeof(float);
+  auto queue = network_.totals().highest_queue;
+  checks_->check(queue <= queue_gradients * gradient + queue_slack, now_,
+                 "a connection's queue held " + std::to_string(queue)
+                     + " bytes");
+  auto peers = lives_.size();
+  auto chunks = what_.model_values / settings_.chunk_values + 1;
+  for (auto& x : lives_) {
+    if (!x.box->running() || !x.honest)
+      continue;
+    auto actors = x.box->actors();
+    auto most = own_actors + 2 * peers + chunks;
+    auto name = "peer " + std::to_string(x.box->plan().number);
+    checks_->check(actors <= most, now_,
+                   name + " has " + std::to_string(actors) + " actors");
+    checks_->check(x.box->timers() <= timers_per_actor * most, now_,
+                   name + " has " + std::to_string(x.box->timers())
+                       + " timers");
+  }
+  auto recovers = what_.expects.recovers_within;
+  if (finishing_ || !plan_.over(now_)) {
+    calm_since_.reset();
+  } else {
+    if (!calm_since_)
+      calm_since_ = now_;
+    auto last = std::max(*calm_since_, checks_->last_progress());
+    checks_->check(now_ - last <= recovers, now_,
+                   "no step for " + std::to_string(to_seconds(now_ - last))
+                       + " s after the last fault");
+  }
+}
+
+bool world::all_over() const {
+  return finishing_
+         && std::none_of(lives_.begin(), lives_.end(), [&](const life& x) {
+              return x.box->running() && x.honest
+                     && what_.groups[x.box->plan().group].role != "bootstrap";
+            });
+}
+
+report world::run() {
+  report result;
+  auto next_look = between_looks;
+  while (now_ < what_.lasts && !all_over()
+         && checks_->violations().size() < enough_violations) {
+    auto next = std::min(next_look, what_.lasts);
+    if (auto x = network_.next())
+      next = std::min(next, *x);
+    if (!alarms_.empty())
+      next = std::min(next, alarms_.top().first);
+    if (auto x = plan_.next(); x && !finishing_)
+      next = std::min(next, *x);
+    now_ = std::max(now_, next);
+    while (!alarms_.empty() && alarms_.top().first <= now_) {
+      touch(alarms_.top().second);
+      alarms_.pop();
+    }
+    if (!finishing_ && plan_.next().value_or(duration::max()) <= now_)
+      for (auto& x : plan_.due(now_, present()))
+        carry_out(x);
+    work();
+    if (now_ >= next_look) {
+      next_look = now_ + between_looks;
+      look_around();
+      if (how_.watch && !how_.watch(*this)) {
+        result.interrupted = true;
+        break;
+      }
+    }
+  }
+  close(result);
+  return result;
+}
+
+void world::close(report& result) {
+  result.lasted = now_;
+  const auto& expects = what_.expects;
+  auto& c = *checks_;
+  if (!result.interrupted && c.violations().size() < enough_violations) {
+    if (expects.finishes)
+      c.check(all_over(), now_,
+              "the run has not finished: step "
+                  + std::to_string(c.highest_step()) + " of "
+                  + std::to_string(settings_.steps));
+    c.check(c.first_try() >= expects.first_try, now_,
+            "only " + std::to_string(c.first_try() * 100)
+                + " % of the steps were committed at the first try");
+    if (expects.final_loss)
+      c.check(c.last_loss() <= *expects.final_loss, now_,
+              "the loss is " + std::to_string(c.last_loss()));
+  }
+  // Everybody leaves; then nothing may be left.
+  for (std::size_t i = 0; i < lives_.size(); ++i)
+    if (lives_[i].box->running() && !lives_[i].leaving)
+      retire(i);
+  auto end = now_ + aftermath;
+  while (now_ < end) {
+    auto next = end;
+    if (auto x = network_.next())
+      next = std::min(next, *x);
+    if (!alarms_.empty())
+      next = std::min(next, alarms_.top().first);
+    now_ = std::max(now_, next);
+    while (!alarms_.empty() && alarms_.top().first <= now_) {
+      touch(alarms_.top().second);
+      alarms_.pop();
+    }
+    work();
+  }
+  c.check(running() == 0, now_,
+          std::to_string(running()) + " peers did not leave");
+  c.check(network_.open_connections() == 0, now_,
+          std::to_string(network_.open_connections())
+              + " connections are left open");
+  result.violations = c.violations();
+  result.passed = result.violations.empty() && !result.interrupted;
+  result.steps = c.highest_step();
+  result.samples = c.longest_history();
+  result.first_try = c.first_try();
+  result.splits = c.splits();
+  result.loss = c.last_loss();
+  result.checks = c.checks();
+  result.messages = messages_;
+  result.most_peers = most_peers_;
+  result.faults = plan_.counts();
+  result.history = plan_.history();
+  result.network = network_.totals();
+  result.log = log_;
+}
+
+} // namespace potluck::simulation

@@ -1,0 +1,129 @@
+/// A whole collaboration in virtual time: machines, the network between them,
+/// what befalls them by a scenario, and the invariants that must hold.
+///
+/// One thread, one seed: the same seed gives the same history, to the byte.
+#pragma once
+
+#include <functional>
+#include <queue>
+#include <string>
+
+#include "runtime/sim/fault_plan.hpp"
+#include "runtime/sim/run_invariants.hpp"
+#include "runtime/sim/sim_network.hpp"
+#include "tools/simulation/machine.hpp"
+
+namespace potluck::simulation {
+
+struct options {
+  std::uint64_t seed = 1;
+  /// Only the duration of computing is simulated, not the model.
+  bool weightless = false;
+  /// Gets every event as a line of JSON; null for none.
+  std::function<void(const std::string& line)> log;
+  /// Called about once a virtual second; false ends the simulation.
+  std::function<bool(const class world&)> watch;
+};
+
+/// How a simulation ended.
+struct report {
+  bool passed = false;
+  bool interrupted = false;
+  std::vector<std::string> violations;
+  duration lasted{0}; ///< Virtual time.
+  std::uint64_t steps = 0;
+  std::uint64_t samples = 0; ///< Behind the longest history.
+  double first_try = 0;      ///< Share of steps whose first round succeeded.
+  std::size_t splits = 0;    ///< Steps that two histories have.
+  double loss = 0;
+  std::uint64_t checks = 0;
+  std::uint64_t messages = 0; ///< That actors handled.
+  std::size_t most_peers = 0; ///< At one time.
+  std::map<fault_kind, std::uint64_t> faults;
+  std::vector<std::string> history; ///< What befell whom.
+  sim_network::statistics network;
+  digest log; ///< Of all events, in order.
+};
+
+class world {
+public:
+  /// Throws std::runtime_error when the scenario's settings cannot be a run.
+  world(const scenario& what, options how);
+  ~world();
+
+  /// Runs to the end: all finished, out of time, or too much is wrong.
+  report run();
+
+  duration now() const {
+    return now_;
+  }
+  const run_invariants& invariants() const {
+    return *checks_;
+  }
+  std::size_t running() const;
+  duration lasts() const {
+    return what_.lasts;
+  }
+
+private:
+  /// A peer as it is over all its lives.
+  struct life {
+    std::unique_ptr<machine> box;
+    peer_id id;
+    std::string host;
+    std::uint64_t lives = 0;
+    bool honest = true;
+    bool finished = false;
+    bool leaving = false;
+    /// What its disk holds: the last checkpoint.
+    std::optional<charter> known;
+    std::shared_ptr<training_state> state;
+    bool disk_full = false;
+  };
+
+  life& life_of(std::size_t number);
+  void start(std::size_t number, bool keeps_disk);
+  void end_process(life& x, bool silent);
+  void retire(std::size_t number);
+  peer_config configure(life& x) const;
+  void heard(std::size_t number, const event& x);
+  void over(std::size_t number, const peer_over& x);
+
+  void carry_out(const fault_event& x);
+  void begin(const fault_event& x, std::size_t number);
+  void end(const fault_event& x, std::size_t number);
+  sim_network::line usual_line(const planned_peer& x) const;
+
+  std::set<std::size_t> present() const;
+  void touch(std::size_t number);
+  void work();
+  void look_around();
+  bool all_over() const;
+  void close(report& result);
+
+  scenario what_;
+  options how_;
+  fault_plan plan_;
+  random_stream chance_;
+  run_settings settings_;
+  sim_network network_;
+  std::unique_ptr<run_invariants> checks_;
+  std::vector<life> lives_;
+  std::map<std::string, std::size_t> hosts_;
+  std::vector<address> seeds_;
+
+  duration now_{0};
+  /// Machines with work to do now, in order.
+  std::set<std::size_t> ready_;
+  using alarm = std::pair<duration, std::size_t>;
+  std::priority_queue<alarm, std::vector<alarm>, std::greater<alarm>> alarms_;
+  std::map<std::uint64_t, std::uint64_t> partitions_; ///< Fault to partition.
+  std::vector<std::size_t> ended_; ///< Whose peers have ended by themselves.
+  std::optional<duration> calm_since_;
+  bool finishing_ = false; ///< Somebody has finished: nothing more befalls.
+  std::uint64_t messages_ = 0;
+  std::size_t most_peers_ = 0;
+  digest log_;
+};
+
+} // namespace potluck::simulation
