@@ -57,7 +57,7 @@ void averager_state::on(const peer_left& x) {
                               [&](auto& l) { return l.from == x.id; }),
                early_.end());
   if (round_)
-    carry_out(round_->agreement.member_lost(x.id));
+    lose(x.id);
 }
 
 void averager_state::on(const member_withdrew& x) {
@@ -67,18 +67,35 @@ void averager_state::on(const member_withdrew& x) {
     round_over never;
     never.contract.group = x.group;
     self_->send(wired_.matchmaking, never);
-    left_.push_back({x.group, {}});
-    if (left_.size() > limits::groups_left)
-      left_.pop_front();
-    auto letters = std::move(early_);
-    early_.clear();
-    for (auto& l : letters)
-      if (!stayed_out(l, *group_of(l.content)))
-        early_.push_back(std::move(l));
+    stay_out(x.group);
     return;
   }
   if (round_ && round_->contract().group == x.group)
-    carry_out(round_->agreement.member_lost(x.member));
+    lose(x.member);
+}
+
+void averager_state::on(const outcome_known& x) {
+  if (round_ && round_->contract().group == x.group)
+    carry_out(round_->agreement.ask(x.member));
+}
+
+void averager_state::lose(const peer_id& member) {
+  auto actions = round_->agreement.member_lost(member);
+  // Who is asked because of it has the whole patience to answer.
+  if (!actions.empty())
+    round_->last_news = self_->clock().now();
+  carry_out(actions);
+}
+
+void averager_state::stay_out(const group_id& group) {
+  left_.push_back({group, {}});
+  if (left_.size() > limits::groups_left)
+    left_.pop_front();
+  auto letters = std::move(early_);
+  early_.clear();
+  for (auto& l : letters)
+    if (!stayed_out(l, *group_of(l.content)))
+      early_.push_back(std::move(l));
 }
 
 bool averager_state::stayed_out(const letter& x, const group_id& group) {
@@ -105,30 +122,28 @@ void averager_state::on(const begin_round& x) {
   end_reducers();
   const auto& c = x.contract;
   auto self = index_of(c, config_.self);
-  round_.emplace(
-      round{x,
-            chunk_map{c.gradient_values, c.chunk_values, x.plan.chunks},
-            self,
-            c.members.at(self).role == role::trainer,
-            round_agreement{c, config_.self},
-            nullptr,
-            std::nullopt,
-            {},
-            std::nullopt,
-            false,
-            self_->clock().now(),
-            self_->clock().now(),
-            0,
-            0,
-            0});
+  chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
+  round_.emplace(round{x,
+                       map,
+                       self,
+                       c.members.at(self).role == role::trainer,
+                       round_agreement{c, map, config_.self},
+                       nullptr,
+                       std::nullopt,
+                       {},
+                       {},
+                       {},
+                       {},
+                       false,
+                       self_->clock().now(),
+                       self_->clock().now(),
+                       0,
+                       0});
   auto& r = *round_;
-  for (auto& member : c.members)
-    r.total_samples += member.samples;
   if (r.trains) {
     r.mean = std::make_shared<std::vector<float>>(c.gradient_values);
     r.assembly.emplace(r.map, r.mean->data());
   }
-  spawn_reducers();
   send_parts();
   auto letters = std::move(early_);
   early_.clear();
@@ -137,25 +152,48 @@ void averager_state::on(const begin_round& x) {
       on(l);
   for (auto& member : c.members)
     if (member.who.id != config_.self && !connected_.count(member.who.id))
-      carry_out(r.agreement.member_lost(member.who.id));
+      lose(member.who.id);
   arm();
 }
 
-void averager_state::spawn_reducers() {
+chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
   auto& r = *round_;
-  reduction_job job;
-  job.group = r.contract().group;
-  for (auto& member : r.contract().members)
-    job.samples.push_back(member.samples);
-  job.parent = caf::actor_cast<averager_actor>(self_);
-  auto mine = r.map.chunks_of(r.self);
-  for (auto chunk = mine.first; chunk < mine.first + mine.count; ++chunk) {
+  if (r.averaged.count(chunk))
+    return {};
+  auto& result = r.reducers[chunk];
+  if (!result) {
+    reduction_job job;
+    job.group = r.contract().group;
+    for (auto& member : r.contract().members)
+      job.samples.push_back(member.samples);
+    job.parent = caf::actor_cast<averager_actor>(self_);
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
-    auto reducer = self_->spawn(chunk_reducer, job);
-    self_->monitor(reducer);
-    r.reducers.emplace(chunk, reducer);
+    result = self_->spawn(chunk_reducer, job);
+    self_->monitor(result);
   }
+  return result;
+}
+
+shared_bytes averager_state::own_part(std::uint32_t chunk) const {
+  auto& r = *round_;
+  auto range = r.map.range(chunk);
+  return {r.order.gradient,
+          reinterpret_cast<const std::uint8_t*>(r.order.gradient->data()
+                                                + range.offset),
+          range.count * sizeof(float)};
+}
+
+void averager_state::offer_own_part(std::uint32_t chunk) {
+  auto& r = *round_;
+  auto samples = r.contract().members[r.self].samples;
+  auto reducer = reducer_of(chunk);
+  if (!reducer || !r.order.gradient || samples == 0
+      || !r.offered.insert(chunk).second)
+    return;
+  r.agreement.part_here(chunk, samples);
+  self_->send(reducer, part_arrived{static_cast<std::uint32_t>(r.self), samples,
+                                    own_part(chunk)});
 }
 
 void averager_state::send_parts() {
@@ -175,23 +213,10 @@ void averager_state::send_parts() {
         continue;
       any = true;
       auto chunk = chunks.first + turn;
-      auto range = r.map.range(chunk);
-      shared_bytes values{r.order.gradient,
-                          reinterpret_cast<const std::uint8_t*>(
-                              r.order.gradient->data() + range.offset),
-                          range.count * sizeof(float)};
-      if (owner == r.self) {
-        self_->send(r.reducers.at(chunk),
-                    part_arrived{static_cast<std::uint32_t>(r.self),
-                                 own.samples, std::move(values)});
-        continue;
-      }
-      r.bytes_sent += values.size;
-      self_->send(wired_.gateway,
-                  parcel{r.contract().members[owner].who.id,
-                         chunk_part{r.contract().group, chunk, own.samples,
-                                    packing::float32},
-                         std::move(values)});
+      if (owner == r.self)
+        offer_own_part(chunk);
+      else
+        carry_out(send_part{chunk, owner});
     }
     if (!any)
       return;
@@ -217,51 +242,59 @@ void averager_state::on(const letter& x) {
   }
   if (index_of(round_->contract(), x.from) == round_->contract().members.size())
     return;
-  round_->last_news = self_->clock().now();
+  // Members that ask around because they wait as well bring no news.
+  if (round_->agreement.leading()
+      || !std::holds_alternative<round_standing>(x.content))
+    round_->last_news = self_->clock().now();
   std::visit([&](const auto& y) { read(x, y); }, x.content);
 }
 
 void averager_state::read(const letter& x, const chunk_part& part) {
   auto& r = *round_;
-  auto reducer = r.reducers.find(part.chunk);
-  if (reducer == r.reducers.end())
-    return; // Not ours, or already averaged.
+  if (r.over || part.chunk >= r.map.chunk_count())
+    return;
+  auto reducer = reducer_of(part.chunk);
+  if (!reducer)
+    return;
   r.bytes_received += x.body.size;
-  self_->send(reducer->second, part_arrived{static_cast<std::uint32_t>(
-                                                index_of(r.contract(), x.from)),
-                                            part.samples, x.body});
+  r.agreement.part_here(part.chunk, part.samples);
+  self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
+                                        index_of(r.contract(), x.from)),
+                                    part.samples, x.body});
 }
 
 void averager_state::read(const letter& x, const chunk_mean& mean) {
   auto& r = *round_;
-  if (r.over || !r.assembly || mean.chunk >= r.map.chunk_count())
+  if (r.over || !r.assembly || !r.agreement.wants(x.from, mean))
     return;
-  auto from_owner
-      = r.contract().members[r.map.owner(mean.chunk)].who.id == x.from;
-  auto wanted
-      = r.holder ? *r.holder == x.from : from_owner && !r.agreement.frozen();
-  if (!wanted)
-    return;
-  if (mean.samples != r.total_samples) {
+  if (!r.agreement.ledger().adds_up(mean)) {
     blame(x.from, "a mean over other samples than the contract's");
     return;
   }
   r.bytes_received += x.body.size;
-  place(mean.chunk, reinterpret_cast<const float*>(x.body.data),
-        x.body.size / sizeof(float));
+  r.assembly->forget(mean.chunk); // In case another mean counted before.
+  switch (r.assembly->place(mean.chunk,
+                            reinterpret_cast<const float*>(x.body.data),
+                            x.body.size / sizeof(float))) {
+    case gradient_assembly::verdict::placed:
+    case gradient_assembly::verdict::complete:
+      r.agreement.mean_here(mean);
+      carry_out(round_agreement::actions{});
+      break;
+    case gradient_assembly::verdict::repeated:    // Forgotten above.
+    case gradient_assembly::verdict::wrong_chunk: // Not wanted.
+      break;
+    case gradient_assembly::verdict::wrong_length:
+      blame(x.from, "a mean of another length");
+      break;
+    case gradient_assembly::verdict::not_finite:
+      blame(x.from, "a mean with a NaN or an infinity");
+      break;
+  }
 }
 
 void averager_state::read(const letter& x, const mean_request& request) {
-  auto& r = *round_;
-  if (!r.agreement.holds_means() || request.chunk >= r.map.chunk_count())
-    return;
-  auto bytes = mean_bytes(r, request.chunk);
-  r.bytes_sent += bytes.size;
-  self_->send(wired_.gateway,
-              parcel{x.from,
-                     chunk_mean{request.group, request.chunk, r.total_samples,
-                                packing::float32},
-                     std::move(bytes)});
+  carry_out(round_->agreement.asked(x.from, request));
 }
 
 template <class Other>
@@ -273,61 +306,46 @@ void averager_state::read(const letter& x, const Other& other) {
 // ---- means
 // -----------------------------------------------------------------------------
 
-shared_bytes averager_state::mean_bytes(const round& r,
-                                        std::uint32_t chunk) const {
+shared_bytes averager_state::mean_bytes(std::uint32_t chunk) const {
+  auto& r = *round_;
   auto range = r.map.range(chunk);
+  auto bytes = range.count * sizeof(float);
+  auto own = r.made.find(chunk);
+  if (own != r.made.end())
+    return {own->second,
+            reinterpret_cast<const std::uint8_t*>(own->second->data()), bytes};
+  if (!r.mean)
+    return {};
   return {r.mean,
           reinterpret_cast<const std::uint8_t*>(r.mean->data() + range.offset),
-          range.count * sizeof(float)};
+          bytes};
 }
 
 void averager_state::on(const mean_ready& x) {
-  if (!round_ || round_->contract().group != x.group)
+  if (!round_ || round_->contract().group != x.group || round_->over)
     return;
   auto& r = *round_;
   r.reducers.erase(x.chunk);
+  r.averaged.insert(x.chunk);
+  r.made.emplace(x.chunk, x.values);
   r.last_news = self_->clock().now();
-  shared_bytes bytes{x.values,
-                     reinterpret_cast<const std::uint8_t*>(x.values->data()),
-                     x.values->size() * sizeof(float)};
-  for (std::size_t i = 0; i < r.contract().members.size(); ++i) {
-    const auto& member = r.contract().members[i];
-    if (i == r.self || member.role != role::trainer)
-      continue;
-    r.bytes_sent += bytes.size;
-    self_->send(
-        wired_.gateway,
-        parcel{member.who.id,
-               chunk_mean{x.group, x.chunk, r.total_samples, packing::float32},
-               bytes});
-  }
-  if (r.assembly && !r.over && !r.agreement.frozen())
-    place(x.chunk, x.values->data(), x.values->size());
+  carry_out(r.agreement.averaged(x.chunk, x.left_out));
 }
 
-void averager_state::place(std::uint32_t chunk, const float* values,
-                           std::size_t count) {
+void averager_state::adopt_own_means() {
   auto& r = *round_;
-  auto owner = r.contract().members[r.map.owner(chunk)].who.id;
-  switch (r.assembly->place(chunk, values, count)) {
-    case gradient_assembly::verdict::placed:
-    case gradient_assembly::verdict::repeated:
-    case gradient_assembly::verdict::wrong_chunk: // Checked by the caller.
-      break;
-    case gradient_assembly::verdict::complete: {
-      auto whole = digest_of(r.mean->data(), r.mean->size() * sizeof(float));
-      if (r.holder)
-        carry_out(r.agreement.means_fetched(whole));
-      else
-        carry_out(r.agreement.all_means_here(whole));
-      break;
+  if (!r.assembly)
+    return; // Only serves them.
+  auto& ledger = r.agreement.ledger();
+  for (auto i = r.made.begin(); i != r.made.end();) {
+    if (ledger.version(i->first) == 0
+        || ledger.source(i->first).member != r.self) {
+      ++i;
+      continue;
     }
-    case gradient_assembly::verdict::wrong_length:
-      blame(r.holder.value_or(owner), "a mean of another length");
-      break;
-    case gradient_assembly::verdict::not_finite:
-      blame(r.holder.value_or(owner), "a mean with a NaN or an infinity");
-      break;
+    r.assembly->forget(i->first);
+    r.assembly->place(i->first, i->second->data(), i->second->size());
+    i = r.made.erase(i);
   }
 }
 

@@ -3,8 +3,9 @@
 /// Sends this peer's parts to the chunks' owners, spawns a reducer for each
 /// chunk that this peer owns, sends their means to everybody who holds the
 /// model, collects the others' means, and carries out what the agreement
-/// (runtime/averaging/round_agreement.hpp) decides. Keeps the means of the last
-/// round to serve members that lack some, until the next one begins.
+/// (runtime/averaging/round_agreement.hpp) decides or a heal wants done. Keeps
+/// the means of the last round to serve members that lack some, until the next
+/// one begins.
 #pragma once
 
 #include <deque>
@@ -31,6 +32,7 @@ public:
   void on(const peer_left& x);
   void on(const begin_round& x);
   void on(const member_withdrew& x);
+  void on(const outcome_known& x);
   void on(const mean_ready& x);
   void on(const part_refused& x);
   void on(const deadline_passed& x);
@@ -48,14 +50,17 @@ private:
     round_agreement agreement;
     std::shared_ptr<std::vector<float>> mean;
     std::optional<gradient_assembly> assembly;
+    /// Of planned chunks, and of others that parts came for.
     std::map<std::uint32_t, chunk_reducer_actor> reducers;
-    std::optional<peer_id> holder; ///< Whom missing means are fetched from.
+    std::set<std::uint32_t> offered;  ///< Own reducers that have our own part.
+    std::set<std::uint32_t> averaged; ///< Whose reducers have ended.
+    /// Means averaged here; a trainer's move to `mean` when they count.
+    std::map<std::uint32_t, std::shared_ptr<const std::vector<float>>> made;
     bool over = false;
     clock_time began;
     clock_time last_news;
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
-    std::uint64_t total_samples = 0;
 
     const group_contract& contract() const {
       return order.contract;
@@ -68,17 +73,28 @@ private:
   template <class Other>
   void read(const letter& x, const Other& other);
 
+  void stay_out(const group_id& group);
   bool stayed_out(const letter& x, const group_id& group);
-  void spawn_reducers();
+  void lose(const peer_id& member);
+  /// Null when the chunk has been averaged.
+  chunk_reducer_actor reducer_of(std::uint32_t chunk);
+  void offer_own_part(std::uint32_t chunk);
   void send_parts();
-  void place(std::uint32_t chunk, const float* values, std::size_t count);
+  shared_bytes own_part(std::uint32_t chunk) const;
+  void adopt_own_means();
+  /// Ends our part in the round, and tells the others.
+  void abandon(const std::string& why);
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
   void carry_out(const fetch_means& x);
   void carry_out(const round_decision& x);
+  void carry_out(const send_part& x);
+  void carry_out(const send_mean& x);
+  void carry_out(const ask_mean& x);
+  void carry_out(const average_chunk& x);
   void end_reducers();
   void arm();
-  shared_bytes mean_bytes(const round& r, std::uint32_t chunk) const;
+  shared_bytes mean_bytes(std::uint32_t chunk) const;
   void blame(const peer_id& member, const std::string& why);
 
   averager_actor::pointer self_ = nullptr;

@@ -30,9 +30,33 @@ void averager_state::on_down(const caf::down_msg& x) {
   // A reducer of the current round crashed: the parts that it held are gone.
   for (auto& [chunk, reducer] : round_->reducers)
     if (reducer.address() == x.source) {
-      self_->quit(x.reason);
+      abandon("a reducer failed: " + to_string(x.reason));
       return;
     }
+}
+
+void averager_state::abandon(const std::string& why) {
+  auto order = round_->order;
+  auto over = round_->over;
+  end_reducers();
+  round_.reset();
+  self_->send(wired_.observer, event{"fault",
+                                     {{"what", std::string{"left the round"}},
+                                      {"detail", why}}});
+  stay_out(order.contract.group);
+  group_answer no;
+  no.group = order.contract.group;
+  no.reason = "left this round";
+  for (auto& member : order.contract.members)
+    if (member.who.id != config_.self
+        && left_.back().second.insert(member.who.id).second)
+      self_->send(wired_.gateway, parcel{member.who.id, no, {}});
+  if (over)
+    return;
+  round_over news;
+  news.contract = order.contract;
+  self_->send(wired_.conductor, news);
+  self_->send(wired_.matchmaking, news);
 }
 
 void averager_state::arm() {
@@ -61,8 +85,13 @@ void averager_state::on(const deadline_passed& x) {
 // ---------------------------------------------------------------
 
 void averager_state::carry_out(const round_agreement::actions& actions) {
+  adopt_own_means();
   for (auto& action : actions)
     std::visit([&](const auto& y) { carry_out(y); }, action);
+  auto& r = *round_;
+  if (r.agreement.digest_wanted())
+    carry_out(r.agreement.whole_vector_here(
+        digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
 }
 
 void averager_state::carry_out(const send_to_member& x) {
@@ -73,20 +102,47 @@ void averager_state::carry_out(const send_to_member& x) {
       x.what);
 }
 
-void averager_state::carry_out(const fetch_means& x) {
+void averager_state::carry_out(const fetch_means&) {
+  // The questions follow one by one.
+}
+
+void averager_state::carry_out(const send_part& x) {
   auto& r = *round_;
-  r.holder = x.holder;
-  if (x.everything)
-    r.assembly->restart();
-  auto missing = r.assembly->missing();
-  if (missing.empty()) {
-    carry_out(r.agreement.means_fetched(
-        digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
+  if (!r.order.gradient)
     return;
-  }
-  for (auto chunk : missing)
-    self_->send(wired_.gateway,
-                parcel{x.holder, mean_request{r.contract().group, chunk}, {}});
+  auto& own = r.contract().members[r.self];
+  auto values = own_part(x.chunk);
+  r.bytes_sent += values.size;
+  self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id,
+                                     chunk_part{r.contract().group, x.chunk,
+                                                own.samples, packing::float32},
+                                     std::move(values)});
+}
+
+void averager_state::carry_out(const send_mean& x) {
+  auto& r = *round_;
+  auto bytes = mean_bytes(x.chunk);
+  if (bytes.size == 0)
+    return;
+  auto head = r.agreement.ledger().describe(x.chunk);
+  head.group = r.contract().group;
+  r.bytes_sent += bytes.size;
+  self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id, head,
+                                     std::move(bytes)});
+}
+
+void averager_state::carry_out(const ask_mean& x) {
+  auto& r = *round_;
+  self_->send(wired_.gateway,
+              parcel{r.contract().members[x.from].who.id,
+                     mean_request{r.contract().group, x.chunk, x.version},
+                     {}});
+}
+
+void averager_state::carry_out(const average_chunk& x) {
+  offer_own_part(x.chunk);
+  if (auto reducer = reducer_of(x.chunk))
+    self_->send(reducer, part_given_up{x.leave_out});
 }
 
 void averager_state::carry_out(const round_decision& x) {
@@ -95,15 +151,18 @@ void averager_state::carry_out(const round_decision& x) {
   round_over news;
   news.contract = r.contract();
   news.committed = x.commit;
-  news.samples = r.total_samples;
+  news.samples = x.samples;
+  if (x.commit) {
+    news.left_out = r.agreement.ledger().left_out();
+    news.healed = r.agreement.ledger().healed();
+  }
   news.seconds
       = std::chrono::duration<double>(self_->clock().now() - r.began).count();
   news.bytes_sent = r.bytes_sent;
   news.bytes_received = r.bytes_received;
   if (x.commit)
     news.mean = r.mean;
-  else
-    end_reducers();
+  end_reducers();
   self_->send(wired_.conductor, news);
   self_->send(wired_.matchmaking, news);
 }

@@ -20,13 +20,10 @@ void chunk_reducer_state::on(const part_arrived& x) {
                           x.values.size / sizeof(float))) {
     case chunk_average::verdict::accepted:
     case chunk_average::verdict::repeated: // A resent part is no offence.
+    case chunk_average::verdict::too_late: // Nor is coming back.
       break;
     case chunk_average::verdict::complete:
-      self_->send(job_.parent,
-                  mean_ready{job_.group, job_.chunk,
-                             std::make_shared<const std::vector<float>>(
-                                 average_->mean())});
-      self_->quit();
+      report();
       break;
     case chunk_average::verdict::stranger:
       refuse("it announced no samples");
@@ -41,6 +38,22 @@ void chunk_reducer_state::on(const part_arrived& x) {
       refuse("it holds a NaN or an infinity");
       break;
   }
+}
+
+void chunk_reducer_state::on(const part_given_up& x) {
+  for (auto member : x.members)
+    average_->leave_out(member);
+  if (average_->complete())
+    report();
+}
+
+void chunk_reducer_state::report() {
+  self_->send(
+      job_.parent,
+      mean_ready{job_.group, job_.chunk,
+                 std::make_shared<const std::vector<float>>(average_->mean()),
+                 average_->left_out()});
+  self_->quit();
 }
 
 chunk_reducer_actor::behavior_type

@@ -1,8 +1,9 @@
 /// A chunk reducer: one chunk of one round, from the members' parts to the
 /// mean.
 ///
-/// Sends its parent exactly one `mean_ready` when every part is in, and ends.
-/// It does not wait for time: the averager ends it when the round is over.
+/// Sends its parent exactly one `mean_ready` when every part is in but those it
+/// is told to do without, and ends. It does not wait for time: the averager
+/// ends it when the round is over.
 #pragma once
 
 #include "actors/interfaces.hpp"
@@ -22,8 +23,11 @@ class chunk_reducer_state {
 public:
   void init(chunk_reducer_actor::pointer self, reduction_job job);
   void on(const part_arrived& x);
+  void on(const part_given_up& x);
 
 private:
+  void report();
+
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
   std::optional<chunk_average> average_;

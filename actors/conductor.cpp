@@ -27,7 +27,7 @@ void conductor_state::init(conductor_actor::pointer self,
                            conductor_config config) {
   self_ = self;
   config_ = std::move(config);
-  tracker_.emplace(settings().target_batch, config_.self,
+  tracker_.emplace(settings().target_batch + settings().reserve, config_.self,
                    limits::report_max_age);
   batch_number_ = static_cast<std::uint64_t>(self_->id()) << 32;
   order_seed_ = config_.order.shared ? settings().seed
@@ -60,6 +60,7 @@ void conductor_state::enter(stage next) {
     formed_.reset();
     round_.reset();
     frozen_reported_ = false;
+    asked_outcome_ = false;
   }
   tell_facts();
   announce(true);
@@ -158,6 +159,12 @@ void conductor_state::on(const report_heard& x) {
   if (stage_ == stage::fetching && r.role == role::trainer
       && r.phase != phase::joining)
     self_->send(wired_.state_keeper, x);
+  if (stage_ == stage::averaging && formed_ && !asked_outcome_
+      && r.role == role::trainer && r.step == formed_->contract.step) {
+    asked_outcome_ = true;
+    self_->delayed_send(wired_.averager, limits::verdict_grace,
+                        outcome_known{formed_->contract.group, r.id});
+  }
   if (is_trainer()) {
     catch_up_if_behind();
     lead_if_due();
@@ -195,7 +202,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
   batch_request request;
   request.order_seed = order_seed_;
   if (config_.order.shared) {
-    auto target = settings().target_batch;
+    auto target = settings().target_batch + settings().reserve;
     auto shards = std::uint64_t{config_.order.shards};
     auto shard = std::uint64_t{config_.order.shard};
     auto part = shard < target ? (target - shard + shards - 1) / shards : 0;

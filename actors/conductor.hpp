@@ -118,6 +118,7 @@ private:
   // Groups and rounds.
   group_id group_; ///< That the gradient is frozen for.
   bool frozen_reported_ = false;
+  bool asked_outcome_ = false; ///< Of a member that has completed the step.
   std::optional<group_formed> formed_;
   std::optional<round_over> round_;
   observed_durations round_times_;

@@ -130,6 +130,8 @@ void conductor_state::on(const round_over& x) {
              {"step", x.contract.step},
              {"members", std::uint64_t{x.contract.members.size()}},
              {"outcome", std::string{x.committed ? "committed" : "aborted"}},
+             {"healed", x.healed},
+             {"left_out", std::uint64_t{x.left_out.size()}},
              {"seconds", x.seconds},
              {"bytes_sent", x.bytes_sent},
              {"bytes_received", x.bytes_received}}});
@@ -204,11 +206,16 @@ void conductor_state::note_step(const state_changed& x) {
   double samples = 0;
   std::uint64_t own = 0;
   if (round_) {
-    for (auto& member : round_->contract.members) {
-      loss += member.loss_sum;
-      samples += static_cast<double>(member.samples);
-      if (member.who.id == config_.self)
-        own = member.samples;
+    // Of those that are in every chunk; others may be in some.
+    auto& out = round_->left_out;
+    auto& members = round_->contract.members;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (std::binary_search(out.begin(), out.end(), i))
+        continue;
+      loss += members[i].loss_sum;
+      samples += static_cast<double>(members[i].samples);
+      if (members[i].who.id == config_.self)
+        own = members[i].samples;
     }
     last_loss_ = samples > 0 ? loss / samples : 0;
     last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
@@ -222,8 +229,11 @@ void conductor_state::note_step(const state_changed& x) {
             {{"step", x.step},
              {"loss", last_loss_},
              {"samples", round_ ? round_->samples : 0},
-             {"peers",
-              std::uint64_t{round_ ? round_->contract.members.size() : 0}},
+             {"peers", std::uint64_t{round_ ? round_->contract.members.size()
+                                                  - round_->left_out.size()
+                                            : 0}},
+             {"left_out", std::uint64_t{round_ ? round_->left_out.size() : 0}},
+             {"healed", round_ && round_->healed},
              {"digest", to_string(x.state)},
              {"history_samples", x.history_samples},
              {"seconds", seconds},

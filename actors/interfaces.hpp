@@ -127,8 +127,9 @@ using matchmaking_actor = caf::typed_actor<
 using averager_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
-    caf::reacts_to<member_withdrew>, caf::reacts_to<mean_ready>,
-    caf::reacts_to<part_refused>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
+    caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
+    caf::reacts_to<deadline_passed>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor = caf::typed_actor<
@@ -136,7 +137,8 @@ using supervisor_actor = caf::typed_actor<
     caf::reacts_to<leave_run>, caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
-using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>>;
+using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>,
+                                             caf::reacts_to<part_given_up>>;
 
 /// Everybody's handles. Those that do not exist yet (or in this role) are null.
 struct wiring {

@@ -310,17 +310,28 @@ struct member_withdrew {
   group_id group;
   peer_id member;
 };
+/// To the averager, if its round still runs: this member has completed the
+/// step.
+struct outcome_known {
+  group_id group;
+  peer_id member;
+};
 /// To a reducer: one member's part of its chunk.
 struct part_arrived {
   std::uint32_t member = 0; ///< Index in the contract.
   std::uint64_t samples = 0;
   shared_bytes values;
 };
-/// From a reducer, once, when every part is in.
+/// To a reducer: these members' parts will not come.
+struct part_given_up {
+  std::vector<std::uint8_t> members; ///< Indices in the contract.
+};
+/// From a reducer, once, when every part is in that it waited for.
 struct mean_ready {
   group_id group;
   std::uint32_t chunk = 0;
   std::shared_ptr<const std::vector<float>> values;
+  std::vector<std::uint8_t> left_out; ///< Members whose part is not in it.
 };
 /// From a reducer: a member sent something that cannot be summed.
 struct part_refused {
@@ -334,7 +345,10 @@ struct round_over {
   std::string reason;
   std::shared_ptr<const std::vector<float>> mean; ///< Null when not committed,
                                                   ///< and for spectators.
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0; ///< Behind every value: what the step counts.
+  /// Indices in the contract of those whose gradient is not in every chunk.
+  std::vector<std::uint8_t> left_out;
+  bool healed = false; ///< Somebody was lost, and the others went on.
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
@@ -420,7 +434,9 @@ POTLUCK_LOCAL_MESSAGE(group_formed)
 POTLUCK_LOCAL_MESSAGE(group_dissolved)
 POTLUCK_LOCAL_MESSAGE(begin_round)
 POTLUCK_LOCAL_MESSAGE(member_withdrew)
+POTLUCK_LOCAL_MESSAGE(outcome_known)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
+POTLUCK_LOCAL_MESSAGE(part_given_up)
 POTLUCK_LOCAL_MESSAGE(mean_ready)
 POTLUCK_LOCAL_MESSAGE(part_refused)
 POTLUCK_LOCAL_MESSAGE(round_over)

@@ -27,9 +27,21 @@ void matchmaking_state::on(const wiring& w) {
   if (!matchmaker_ || matchmaker_->now() != matchmaker::state::busy)
     return;
   if (new_averager)
-    carry_out(matchmaker_->finished());
+    withdraw();
   else if (new_conductor)
     stay_out(matchmaker_->group()); // Unless the averager has it already.
+}
+
+void matchmaking_state::withdraw() {
+  // The others heal at once instead of waiting for a part that is gone.
+  group_answer no;
+  no.group = matchmaker_->group();
+  no.reason = "its averager failed";
+  carry_out(matchmaker_->finished());
+  for (auto& id : members_)
+    if (id != config_.self)
+      self_->send(wired_.gateway, parcel{id, no, {}});
+  stay_out(no.group);
 }
 
 void matchmaking_state::on(const matchmaking_facts& x) {
@@ -159,6 +171,9 @@ void matchmaking_state::stay_out(const group_id& group) {
 }
 
 void matchmaking_state::carry_out(const start_round& x) {
+  members_.clear();
+  for (auto& member : x.contract.members)
+    members_.push_back(member.who.id);
   self_->send(wired_.conductor,
               group_formed{x.contract, plan(collaboration_of(x.contract))});
 }

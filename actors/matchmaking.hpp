@@ -42,6 +42,8 @@ private:
   void arm();
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
+  /// Tells the members of the round that this peer is out of it.
+  void withdraw();
 
   matchmaking_actor::pointer self_ = nullptr;
   matchmaking_config config_;
@@ -49,6 +51,7 @@ private:
   random_stream random_{0};
   /// Made when the gradient's length is known.
   std::optional<matchmaker> matchmaker_;
+  std::vector<peer_id> members_; ///< Of the round that began last.
   matchmaking_facts facts_;
   std::chrono::milliseconds patience_;
   std::uint64_t deadline_ = 0;

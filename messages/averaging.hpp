@@ -23,18 +23,30 @@ struct chunk_part {
   potluck::packing packing = potluck::packing::float32;
 };
 
-/// The mean over all members' samples of one chunk; the values are the body.
+/// Which mean of a chunk this is. Two means of one chunk and one version are
+/// the same bits: each version has one reducer.
+///
+/// 0: none. 1: of the reducer that the plan names, over all members. `e` + 2:
+/// of the reducer that the heal of epoch `e` names.
+using mean_version = std::uint32_t;
+
+/// The mean of one chunk over all members' samples but those left out; the
+/// values are the body.
 struct chunk_mean {
   group_id group;
   std::uint32_t chunk = 0;
-  std::uint64_t samples = 0; ///< In the mean: the contract's total.
+  std::uint64_t samples = 0; ///< In the mean.
   potluck::packing packing = potluck::packing::float32;
+  mean_version version = 1;
+  /// Indices (in the contract, ascending) of members whose part is missing.
+  std::vector<std::uint8_t> left_out;
 };
 
-/// "Please send me this mean": to a member that holds all of them.
+/// "Please send me this mean", at once or when you have averaged it.
 struct mean_request {
   group_id group;
   std::uint32_t chunk = 0;
+  mean_version version = 0; ///< 0: the one that you hold.
 };
 
 /// What a member can say of its own round. The values are on the wire.
@@ -50,6 +62,9 @@ enum class standing : std::uint8_t {
 struct round_prepared {
   group_id group;
   digest mean; ///< Of the whole mean vector: all members' MUST agree.
+  std::uint32_t epoch = 0;         ///< Of the heal that it completes; else 0.
+  std::uint64_t least_samples = 0; ///< Of the chunk that counts the fewest.
+  std::uint64_t most_samples = 0;  ///< Of the chunk that counts the most.
 };
 
 /// The acting leader to all: freeze, and say where you stand. A member that has
@@ -60,11 +75,46 @@ struct round_settle {
   std::uint32_t epoch = 0;
 };
 
+/// What a member has of one chunk.
+struct chunk_standing {
+  mean_version version = 0; ///< Of the mean held; 0 when it holds none.
+  /// In that mean; without one, of the parts that have come here.
+  std::uint64_t samples = 0;
+
+  friend bool operator==(const chunk_standing& a, const chunk_standing& b) {
+    return a.version == b.version && a.samples == b.samples;
+  }
+};
+
 struct round_standing {
   group_id group;
   std::uint32_t epoch = 0;
   potluck::standing standing = potluck::standing::incomplete;
-  digest mean; ///< Empty unless prepared or committed.
+  digest mean;                     ///< Empty unless prepared or committed.
+  std::uint64_t least_samples = 0; ///< As in `round_prepared`.
+  std::uint64_t most_samples = 0;
+  /// One for each chunk of the contract; empty when decided, and when the
+  /// gradient has too many chunks to heal.
+  std::vector<chunk_standing> chunks = {};
+};
+
+/// Where the mean of a chunk is to come from.
+struct chunk_source {
+  std::uint8_t member = 0;  ///< Index in the contract.
+  mean_version version = 0; ///< This epoch's: the member averages it.
+
+  friend bool operator==(const chunk_source& a, const chunk_source& b) {
+    return a.member == b.member && a.version == b.version;
+  }
+};
+
+/// The acting leader to all: complete the round without those that are lost.
+struct round_heal {
+  group_id group;
+  std::uint32_t epoch = 0;
+  /// Indices of the members that take part, ascending.
+  std::vector<std::uint8_t> alive;
+  std::vector<chunk_source> chunks; ///< One for each chunk of the contract.
 };
 
 /// The acting leader to all: whether the round counts.
@@ -75,6 +125,9 @@ struct round_verdict {
   digest mean; ///< Of the mean vector that counts; empty on abort.
   /// Where a member that lacks means fetches them; empty when nobody lacks any.
   peer_id holder;
+  /// Of the means that count, as in `round_prepared`; zero on abort.
+  std::uint64_t least_samples = 0;
+  std::uint64_t most_samples = 0;
 };
 
 } // namespace potluck

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <type_traits>
 
@@ -126,6 +127,11 @@ public:
       samples = samples || m.samples > 0;
     }
     must(samples, "no member has samples");
+    std::uint64_t total = 0; // Stays below 2^48.
+    for (auto& m : x.members)
+      total += m.samples;
+    must(x.least_samples > 0, "a step over no samples would count");
+    must(x.least_samples <= total, "the members have too few samples");
   }
   void operator()(const group_cancel& x) {
     group(x.group);
@@ -139,14 +145,20 @@ public:
   void operator()(const chunk_mean& x) {
     chunk(x);
     must(x.samples <= max_group_samples, "there are too many samples");
+    must(x.version > 0, "the mean has no version");
+    version(x.version);
+    ascending(x.left_out);
   }
   void operator()(const mean_request& x) {
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
+    version(x.version);
   }
   void operator()(const round_prepared& x) {
     group(x.group);
     must(!x.mean.empty(), "the mean's digest is missing");
+    must(x.epoch < max_epochs, "the epoch is too large");
+    coverage(x);
   }
   void operator()(const round_settle& x) {
     group(x.group);
@@ -160,12 +172,33 @@ public:
         = x.standing == standing::prepared || x.standing == standing::committed;
     must(x.mean.empty() != holds_mean,
          "the mean's digest does not fit the standing");
+    coverage(x);
+    must(x.chunks.size() <= max_heal_chunks, "there are too many chunks");
+    for (auto& chunk : x.chunks) {
+      version(chunk.version);
+      must(chunk.samples <= max_group_samples, "there are too many samples");
+    }
   }
   void operator()(const round_verdict& x) {
     group(x.group);
     must(x.epoch < max_epochs, "the epoch is too large");
     must(x.mean.empty() != x.commit,
          "the mean's digest does not fit the verdict");
+    coverage(x);
+  }
+  void operator()(const round_heal& x) {
+    group(x.group);
+    must(x.epoch < max_epochs, "the epoch is too large");
+    must(!x.alive.empty(), "nobody is to heal the round");
+    ascending(x.alive);
+    must(!x.chunks.empty(), "the round has no chunks");
+    must(x.chunks.size() <= max_heal_chunks, "there are too many chunks");
+    for (auto& chunk : x.chunks) {
+      must(chunk.version > 0, "a chunk has no version");
+      must(chunk.version <= x.epoch + 2, "a version is of a later epoch");
+      must(std::binary_search(x.alive.begin(), x.alive.end(), chunk.member),
+           "a chunk comes from a member that takes no part");
+    }
   }
 
   void operator()(const state_manifest& x) {
@@ -261,6 +294,25 @@ private:
     must(x.chunk < max_chunks, "the chunk's index is too large");
     must(x.samples > 0, "there are no samples behind the values");
     must(x.packing <= packing::float32, "the packing is unknown");
+  }
+  void version(mean_version x) {
+    must(x <= max_epochs + 1, "the mean's version is too large");
+  }
+  void ascending(const std::vector<std::uint8_t>& members) {
+    must(std::adjacent_find(members.begin(), members.end(),
+                            std::greater_equal<>{})
+             == members.end(),
+         "the members are not ascending");
+  }
+  /// Samples go with a digest, and only with one.
+  template <class T>
+  void coverage(const T& x) {
+    must((x.least_samples > 0) != x.mean.empty(),
+         "the samples do not fit the mean's digest");
+    must(x.least_samples <= x.most_samples, "the least samples are the most");
+    must(!x.mean.empty() || x.most_samples == 0,
+         "there are samples without a mean");
+    must(x.most_samples <= max_group_samples, "there are too many samples");
   }
   template <class T>
   void piece(const T& x) {

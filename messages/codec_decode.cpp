@@ -65,6 +65,15 @@ void take(group_member& out, const wire::GroupMember* x) {
   out.download_bytes_per_second = x->download_bytes_per_second();
 }
 
+template <class Number>
+void take_numbers(std::vector<Number>& out, const fb::Vector<Number>* xs) {
+  if (xs == nullptr)
+    return;
+  out.reserve(xs->size());
+  for (fb::uoffset_t i = 0; i < xs->size(); ++i)
+    out.push_back(xs->Get(i));
+}
+
 template <class T, class Wire>
 void take(std::vector<T>& out, const fb::Vector<Wire>* xs) {
   if (xs == nullptr)
@@ -206,6 +215,7 @@ group_start read(const wire::GroupStart& start) {
   out.patience_ms = x.patience_ms();
   take(out.members, x.members());
   take(out.plan, x.plan());
+  out.least_samples = x.least_samples();
   return result;
 }
 
@@ -231,13 +241,17 @@ chunk_part read(const wire::ChunkPart& x) {
 }
 
 chunk_mean read(const wire::ChunkMean& x) {
-  return read_chunk<chunk_mean>(x);
+  auto out = read_chunk<chunk_mean>(x);
+  out.version = x.version();
+  take_numbers(out.left_out, x.left_out());
+  return out;
 }
 
 mean_request read(const wire::MeanRequest& x) {
   mean_request out;
   take(out.group, x.group());
   out.chunk = x.chunk();
+  out.version = x.version();
   return out;
 }
 
@@ -245,6 +259,9 @@ round_prepared read(const wire::RoundPrepared& x) {
   round_prepared out;
   take(out.group, x.group());
   take(out.mean, x.mean());
+  out.epoch = x.epoch();
+  out.least_samples = x.least_samples();
+  out.most_samples = x.most_samples();
   return out;
 }
 
@@ -261,6 +278,19 @@ round_standing read(const wire::RoundStanding& x) {
   out.epoch = x.epoch();
   out.standing = standing(x.standing());
   take(out.mean, x.mean());
+  out.least_samples = x.least_samples();
+  out.most_samples = x.most_samples();
+  // Where one list is shorter, the check refuses what stands in its place.
+  std::vector<std::uint32_t> versions;
+  std::vector<std::uint64_t> samples;
+  take_numbers(versions, x.versions());
+  take_numbers(samples, x.samples());
+  out.chunks.resize(std::max(versions.size(), samples.size()),
+                    chunk_standing{UINT32_MAX, UINT64_MAX});
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    out.chunks[i].version = versions[i];
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    out.chunks[i].samples = samples[i];
   return out;
 }
 
@@ -271,6 +301,22 @@ round_verdict read(const wire::RoundVerdict& x) {
   out.commit = x.commit();
   take(out.mean, x.mean());
   take(out.holder, x.holder());
+  out.least_samples = x.least_samples();
+  out.most_samples = x.most_samples();
+  return out;
+}
+
+round_heal read(const wire::RoundHeal& x) {
+  round_heal out;
+  take(out.group, x.group());
+  out.epoch = x.epoch();
+  take_numbers(out.alive, x.alive());
+  auto& sources = *x.sources();
+  auto& versions = *x.versions();
+  // As above: the version zero is refused.
+  out.chunks.resize(std::max(sources.size(), versions.size()));
+  for (fb::uoffset_t i = 0; i < std::min(sources.size(), versions.size()); ++i)
+    out.chunks[i] = {sources.Get(i), versions.Get(i)};
   return out;
 }
 
@@ -364,16 +410,18 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables = table_list<
-    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
-    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
-    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
-    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
-    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone>;
+using tables
+    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
+                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
+                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
+                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
+                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
+                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+                 wire::StateManifest, wire::PieceRequest, wire::StatePiece,
+                 wire::StateDone, wire::RoundHeal>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

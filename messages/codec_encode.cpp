@@ -42,6 +42,12 @@ fb::Offset<fb::Vector<std::uint8_t>> put_bytes(builder& b,
                         x.size());
 }
 
+template <class Number>
+fb::Offset<fb::Vector<Number>> put_numbers(builder& b,
+                                           const std::vector<Number>& xs) {
+  return xs.empty() ? 0 : b.CreateVector(xs);
+}
+
 auto put(builder& b, const address& x) {
   auto host = put(b, x.host);
   return wire::CreateAddress(b, host, x.port);
@@ -165,7 +171,8 @@ auto write(builder& b, const group_start& start) {
   auto& x = start.contract;
   auto contract = wire::CreateGroupContract(
       b, raw<wire::GroupId>(x.group), x.step, x.gradient_values, x.chunk_values,
-      x.patience_ms, put(b, x.members), raw<wire::Digest>(x.plan));
+      x.patience_ms, put(b, x.members), raw<wire::Digest>(x.plan),
+      x.least_samples);
   return wire::CreateGroupStart(b, contract);
 }
 
@@ -181,16 +188,19 @@ auto write(builder& b, const chunk_part& x) {
 
 auto write(builder& b, const chunk_mean& x) {
   return wire::CreateChunkMean(b, raw<wire::GroupId>(x.group), x.chunk,
-                               x.samples, wire::Packing(x.packing));
+                               x.samples, wire::Packing(x.packing), x.version,
+                               put_numbers(b, x.left_out));
 }
 
 auto write(builder& b, const mean_request& x) {
-  return wire::CreateMeanRequest(b, raw<wire::GroupId>(x.group), x.chunk);
+  return wire::CreateMeanRequest(b, raw<wire::GroupId>(x.group), x.chunk,
+                                 x.version);
 }
 
 auto write(builder& b, const round_prepared& x) {
   return wire::CreateRoundPrepared(b, raw<wire::GroupId>(x.group),
-                                   raw<wire::Digest>(x.mean));
+                                   raw<wire::Digest>(x.mean), x.epoch,
+                                   x.least_samples, x.most_samples);
 }
 
 auto write(builder& b, const round_settle& x) {
@@ -198,15 +208,37 @@ auto write(builder& b, const round_settle& x) {
 }
 
 auto write(builder& b, const round_standing& x) {
-  return wire::CreateRoundStanding(b, raw<wire::GroupId>(x.group), x.epoch,
-                                   wire::Standing(x.standing),
-                                   raw_or_none<wire::Digest>(x.mean));
+  std::vector<std::uint32_t> versions;
+  std::vector<std::uint64_t> samples;
+  for (auto& chunk : x.chunks) {
+    versions.push_back(chunk.version);
+    samples.push_back(chunk.samples);
+  }
+  auto versions_at = put_numbers(b, versions);
+  return wire::CreateRoundStanding(
+      b, raw<wire::GroupId>(x.group), x.epoch, wire::Standing(x.standing),
+      raw_or_none<wire::Digest>(x.mean), x.least_samples, x.most_samples,
+      versions_at, put_numbers(b, samples));
 }
 
 auto write(builder& b, const round_verdict& x) {
   return wire::CreateRoundVerdict(b, raw<wire::GroupId>(x.group), x.epoch,
                                   x.commit, raw_or_none<wire::Digest>(x.mean),
-                                  raw_or_none<wire::PeerId>(x.holder));
+                                  raw_or_none<wire::PeerId>(x.holder),
+                                  x.least_samples, x.most_samples);
+}
+
+auto write(builder& b, const round_heal& x) {
+  std::vector<std::uint8_t> sources;
+  std::vector<std::uint32_t> versions;
+  for (auto& chunk : x.chunks) {
+    sources.push_back(chunk.member);
+    versions.push_back(chunk.version);
+  }
+  auto alive = b.CreateVector(x.alive);
+  auto sources_at = b.CreateVector(sources);
+  return wire::CreateRoundHeal(b, raw<wire::GroupId>(x.group), x.epoch, alive,
+                               sources_at, b.CreateVector(versions));
 }
 
 auto write(builder& b, const charter_request& x) {

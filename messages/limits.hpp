@@ -51,6 +51,9 @@ constexpr std::uint64_t max_gradient_values = std::uint64_t{1} << 40;
 constexpr std::uint32_t max_chunk_values = max_body_bytes / 4;
 /// Chunks of a gradient: what a peer keeps a bit for (2 MiB).
 constexpr std::uint64_t max_chunks = std::uint64_t{1} << 24;
+/// Chunks of a round that can be healed: a standing says 12 bytes of each, and
+/// a head is at most 1 MiB. At 256 KiB a chunk this is 16 GiB of gradient.
+constexpr std::size_t max_heal_chunks = 1u << 16;
 /// How long a member may have to wait for progress: an hour.
 constexpr std::uint32_t max_patience_ms = 3600u * 1000u;
 

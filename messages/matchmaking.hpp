@@ -50,6 +50,8 @@ struct group_contract {
   std::uint32_t patience_ms = 0;
   std::vector<group_member> members; ///< The leader first. No id twice.
   digest plan;                       ///< Of the leader's share plan.
+  /// A step over fewer samples does not count. At most the members' total.
+  std::uint64_t least_samples = 0;
 };
 
 struct group_start {

@@ -14,15 +14,14 @@
 
 namespace potluck {
 
-using message
-    = std::variant<hello, refusal, goodbye, heartbeat, heartbeat_reply,
-                   routing_ping, routing_pong, find_nodes, nodes_found,
-                   store_records, records_stored, find_records, records_found,
-                   progress_report, group_invite, group_answer, group_start,
-                   group_cancel, chunk_part, chunk_mean, mean_request,
-                   round_prepared, round_settle, round_standing, round_verdict,
-                   charter_request, charter_reply, state_request,
-                   state_manifest, piece_request, state_piece, state_done>;
+using message = std::variant<
+    hello, refusal, goodbye, heartbeat, heartbeat_reply, routing_ping,
+    routing_pong, find_nodes, nodes_found, store_records, records_stored,
+    find_records, records_found, progress_report, group_invite, group_answer,
+    group_start, group_cancel, chunk_part, chunk_mean, mean_request,
+    round_prepared, round_settle, round_standing, round_verdict,
+    charter_request, charter_reply, state_request, state_manifest,
+    piece_request, state_piece, state_done, round_heal>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {

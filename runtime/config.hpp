@@ -111,6 +111,9 @@ constexpr auto fetch_backoff = 300ms;
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
 constexpr std::size_t early_letters = 8192;
+/// From another member's report of the completed step to asking it for the
+/// verdict, which usually is on its way: a few round trips of a slow line.
+constexpr auto verdict_grace = 700ms;
 /// Groups remembered that this peer declined or was released from: several
 /// leaders may try at once, and others' letters follow within a round trip.
 constexpr std::size_t groups_left = 16;

@@ -9,13 +9,12 @@ namespace potluck {
 
 chunk_average::chunk_average(std::size_t length,
                              std::vector<std::uint64_t> samples)
-    : length_{length}, samples_{std::move(samples)},
-      counted_(samples_.size(), false) {
+    : length_{length}, samples_{std::move(samples)} {
   for (auto x : samples_) {
-    total_samples_ += x;
+    parts_.push_back(x != 0 ? part::expected : part::none);
     missing_ += x != 0;
   }
-  if (length_ == 0 || total_samples_ == 0)
+  if (length_ == 0 || missing_ == 0)
     throw std::invalid_argument{"A mean needs values and samples."};
 }
 
@@ -23,45 +22,71 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
                                             std::uint64_t samples,
                                             const float* values,
                                             std::size_t count) {
-  if (member >= samples_.size() || samples_[member] == 0)
+  if (member >= samples_.size() || parts_[member] == part::none)
     return verdict::stranger;
-  if (counted_[member])
+  if (parts_[member] == part::counted)
     return verdict::repeated;
+  if (parts_[member] == part::left_out)
+    return verdict::too_late;
   if (count != length_)
     return verdict::wrong_length;
   if (samples != samples_[member])
     return verdict::wrong_samples;
   if (!all_finite(values, count))
     return verdict::not_finite;
-  if (values_.empty()) {
-    values_.assign(values, values + count);
-  } else {
-    float* sum = values_.data();
-    for (std::size_t i = 0; i < count; ++i)
-      sum[i] += values[i];
-  }
-  counted_[member] = true;
-  return --missing_ == 0 ? verdict::complete : verdict::accepted;
+  keep(values);
+  parts_[member] = part::counted;
+  samples_counted_ += samples;
+  --missing_;
+  return complete() ? verdict::complete : verdict::accepted;
+}
+
+void chunk_average::leave_out(std::size_t member) {
+  if (member >= parts_.size() || parts_[member] != part::expected)
+    return;
+  parts_[member] = part::left_out;
+  --missing_;
 }
 
 std::vector<std::size_t> chunk_average::missing() const {
   std::vector<std::size_t> result;
-  for (std::size_t i = 0; i < samples_.size(); ++i)
-    if (samples_[i] != 0 && !counted_[i])
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    if (parts_[i] == part::expected)
       result.push_back(i);
   return result;
 }
 
+std::vector<std::uint8_t> chunk_average::left_out() const {
+  std::vector<std::uint8_t> result;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    if (parts_[i] == part::left_out)
+      result.push_back(static_cast<std::uint8_t>(i));
+  return result;
+}
+
 const std::vector<float>& chunk_average::mean() {
-  if (missing_ != 0)
+  if (!complete())
     throw std::logic_error{"A mean was asked for before all parts were here."};
-  if (!scaled_) {
-    float scale = static_cast<float>(1.0 / static_cast<double>(total_samples_));
-    for (auto& x : values_)
-      x *= scale;
-    scaled_ = true;
-  }
+  if (!scaled_)
+    average();
+  scaled_ = true;
   return values_;
+}
+
+void chunk_average::keep(const float* values) {
+  if (values_.empty()) {
+    values_.assign(values, values + length_);
+    return;
+  }
+  float* sum = values_.data();
+  for (std::size_t i = 0; i < length_; ++i)
+    sum[i] += values[i];
+}
+
+void chunk_average::average() {
+  float scale = static_cast<float>(1.0 / static_cast<double>(samples_counted_));
+  for (auto& x : values_)
+    x *= scale;
 }
 
 } // namespace potluck

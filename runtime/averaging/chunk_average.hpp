@@ -1,8 +1,12 @@
 /// The sample-weighted mean of one gradient chunk over one group.
 ///
-/// Pure bookkeeping: no clock, no socket, no actor. Whoever owns it decides how
-/// long to wait for a silent member; there is no mean over fewer members than
-/// the contract lists, since then peers could disagree on what a step counted.
+/// Pure bookkeeping: no clock, no socket, no actor. Whoever owns it decides
+/// whom to wait for: `leave_out` says that a member's part will not come. A
+/// part that was counted stays: nobody needs to take one back, since members
+/// that are lost have trained as well as the others.
+///
+/// How parts are kept is this class's own business (`keep` and `average`; for
+/// the mean, one sum in place).
 #pragma once
 
 #include <cstddef>
@@ -21,6 +25,7 @@ public:
     wrong_length,  ///< The part does not hold `length` values.
     wrong_samples, ///< The part's samples are not what the contract says.
     not_finite,    ///< A value is NaN or infinite.
+    too_late,      ///< The member has been left out.
   };
 
   /// @param length Values in this chunk. Not zero.
@@ -35,25 +40,38 @@ public:
   verdict offer(std::size_t member, std::uint64_t samples, const float* values,
                 std::size_t count);
 
+  /// Does without the member's part. Without effect when it has none to send,
+  /// or when it has been counted. A part that comes later is `too_late`.
+  void leave_out(std::size_t member);
+
   /// Indices of the members that are yet to send a part, ascending.
   std::vector<std::size_t> missing() const;
+  /// Indices of the members that were left out, ascending.
+  std::vector<std::uint8_t> left_out() const;
 
+  /// Nothing is missing, and something is there.
   bool complete() const {
-    return missing_ == 0;
+    return missing_ == 0 && samples_counted_ != 0;
   }
-  std::uint64_t total_samples() const {
-    return total_samples_;
+  std::uint64_t samples_counted() const {
+    return samples_counted_;
   }
 
-  /// The mean over all samples, `length` values. Throws std::logic_error unless
-  /// `complete()`. The sum is scaled in place at the first call.
+  /// The mean over the samples counted, `length` values. Throws
+  /// std::logic_error unless `complete()`. The sum is scaled in place at the
+  /// first call.
   const std::vector<float>& mean();
 
 private:
+  enum class part { expected, counted, none, left_out };
+
+  void keep(const float* values);
+  void average();
+
   std::size_t length_;
   std::vector<std::uint64_t> samples_;
-  std::vector<bool> counted_;
-  std::uint64_t total_samples_ = 0;
+  std::vector<part> parts_;
+  std::uint64_t samples_counted_ = 0;
   std::size_t missing_ = 0;
   bool scaled_ = false;
   std::vector<float> values_; ///< Empty before the first part.

@@ -38,9 +38,9 @@ std::vector<std::uint32_t> gradient_assembly::missing() const {
   return result;
 }
 
-void gradient_assembly::restart() {
-  std::fill(here_.begin(), here_.end(), false);
-  missing_ = map_.chunk_count();
+void gradient_assembly::forget(std::uint32_t chunk) {
+  missing_ += here_.at(chunk);
+  here_[chunk] = false;
 }
 
 } // namespace potluck

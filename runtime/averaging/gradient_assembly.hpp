@@ -1,7 +1,7 @@
 /// Collects the means of all chunks into one flat vector, each exactly once.
 ///
-/// Does not judge who sent a mean: the owner of the round compares the sender
-/// with `chunk_map::owner`, or with the holder while it heals.
+/// Does not judge who sent a mean: the owner of the round asks
+/// round_agreement whether the mean is wanted.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +37,8 @@ public:
   /// The chunks that are yet to come, ascending.
   std::vector<std::uint32_t> missing() const;
 
-  /// Forgets everything that was placed: the vector turned out to differ from
-  /// the one that counts and all of it is fetched again.
-  void restart();
+  /// Another mean of this chunk counts now, and may be placed.
+  void forget(std::uint32_t chunk);
 
 private:
   chunk_map map_;

@@ -1,7 +1,6 @@
 #include "runtime/averaging/round_agreement.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -9,19 +8,39 @@ namespace potluck {
 
 namespace {
 
-/// Epochs beyond are refused, so that a next one always fits on the wire.
-constexpr std::uint32_t highest_epoch
-    = std::numeric_limits<std::uint32_t>::max() / 2;
-
 /// A leader acts at the first expiry and everybody else at this one, so that
 /// the leader's action arrives before the others suspect it.
 constexpr int expiries_before_suspicion = 2;
 
 } // namespace
 
+namespace {
+
+std::size_t place_of(const peer_id& id, const group_contract& contract) {
+  auto& all = contract.members;
+  auto at = std::find_if(all.begin(), all.end(),
+                         [&](auto& x) { return x.who.id == id; });
+  if (at == all.end())
+    throw std::invalid_argument{"A contract lists this member."};
+  return static_cast<std::size_t>(at - all.begin());
+}
+
+std::vector<std::uint64_t> samples_of(const group_contract& contract) {
+  std::vector<std::uint64_t> result;
+  for (auto& x : contract.members)
+    result.push_back(x.samples);
+  return result;
+}
+
+} // namespace
+
 round_agreement::round_agreement(const group_contract& contract,
-                                 const peer_id& self)
-    : group_{contract.group} {
+                                 const chunk_map& map, const peer_id& self)
+    : group_{contract.group}, ledger_{contract, map, place_of(self, contract)},
+      remedy_{map, samples_of(contract), contract.least_samples},
+      least_samples_{contract.least_samples} {
+  if (map.member_count() != contract.members.size())
+    throw std::invalid_argument{"A plan is for another group."};
   for (const auto& x : contract.members) {
     bool trains = x.role == role::trainer;
     if (index_of(x.who.id) != members_.size())
@@ -31,8 +50,8 @@ round_agreement::round_agreement(const group_contract& contract,
     members_.push_back({x.who.id, trains, false, false, false, {}});
   }
   self_ = index_of(self);
-  if (self_ == members_.size() || !members_.front().trains)
-    throw std::invalid_argument{"A contract lists this member, and a trainer."};
+  if (!members_.front().trains)
+    throw std::invalid_argument{"A contract lists a trainer."};
   spectator_ = !members_[self_].trains;
   if (spectator_)
     own_.is = standing::spectator;
@@ -40,36 +59,81 @@ round_agreement::round_agreement(const group_contract& contract,
 
 // ---- what happened ----------------------------------------------------------
 
-round_agreement::actions round_agreement::all_means_here(const digest& mean) {
-  if (frozen() || own_.is != standing::incomplete)
-    return {};
+round_agreement::actions
+round_agreement::averaged(std::uint32_t chunk,
+                          std::vector<std::uint8_t> left_out) {
   expiries_ = 0;
-  own_ = {standing::prepared, mean};
-  if (self_ == 0)
-    rule_if_prepared();
-  else
-    send(members_[0].id, round_prepared{group_, mean});
+  ledger_.averaged(chunk, std::move(left_out));
+  if (!frozen() || healing_)
+    carry(ledger_.publish(chunk));
   return take();
 }
 
-round_agreement::actions round_agreement::means_fetched(const digest& mean) {
-  if (!fetching_)
+bool round_agreement::wants(const peer_id& id, const chunk_mean& x) const {
+  auto from = index_of(id);
+  if (from == members_.size() || spectator_ || decided())
+    return false;
+  if (fetching_)
+    return from == holder_ && x.chunk < ledger_.chunks()
+           && ledger_.version(x.chunk) == 0;
+  return (!frozen() || healing_) && ledger_.wants(from, x);
+}
+
+round_agreement::actions round_agreement::asked(const peer_id& id,
+                                                const mean_request& x) {
+  auto by = index_of(id);
+  // Any version will do only where all of them together have been counted.
+  if (by == members_.size() || (x.version == 0 && !holds_means()))
+    return {};
+  carry(ledger_.asked(by, x));
+  return take();
+}
+
+bool round_agreement::digest_wanted() const {
+  if (spectator_ || !ledger_.complete() || decided())
+    return false;
+  return fetching_
+         || (own_.is == standing::incomplete && (!frozen() || healing_));
+}
+
+round_agreement::actions
+round_agreement::whole_vector_here(const digest& mean) {
+  if (!digest_wanted())
     return {};
   expiries_ = 0;
-  if (mean != wanted_ && !fetched_all_) {
-    fetch(holder_, wanted_, true);
+  vector_mark has{mean, ledger_.least_samples(), ledger_.most_samples()};
+  if (fetching_) {
+    means_fetched(has);
     return take();
+  }
+  own_ = {standing::prepared, has, {}};
+  if (healing_ && leading_)
+    rule_if_mended();
+  else if (self_ == 0 && !healing_)
+    rule_if_prepared();
+  else
+    send(leader_of(std::max<std::int64_t>(answered_, 0)).id,
+         round_prepared{
+             group_, mean,
+             static_cast<std::uint32_t>(std::max<std::int64_t>(answered_, 0)),
+             has.least_samples, has.most_samples});
+  return take();
+}
+
+void round_agreement::means_fetched(const vector_mark& has) {
+  if (!(has == wanted_) && !fetched_all_) {
+    fetch(holder_, vector_mark{wanted_}, true);
+    return;
   }
   // A holder that twice gave what nobody committed to is broken, or we are:
   // stay behind, and let the progress reports heal us.
   fetching_ = false;
-  bool commit = mean == wanted_;
-  decide(commit, commit ? mean : digest{});
+  bool commit = has == wanted_;
+  decide(commit, commit ? has : vector_mark{});
   if (leading_)
     tell_spectators();
   else
     send(leader_of(answered_).id, where_i_stand());
-  return take();
 }
 
 round_agreement::actions round_agreement::member_lost(const peer_id& id) {
@@ -77,6 +141,8 @@ round_agreement::actions round_agreement::member_lost(const peer_id& id) {
   if (i == members_.size() || i == self_ || members_[i].down)
     return {};
   members_[i].down = true;
+  if (healing_)
+    carry(ledger_.do_without(i, static_cast<std::uint32_t>(answered_)));
   reconsider();
   return take();
 }
@@ -91,7 +157,9 @@ round_agreement::actions round_agreement::receive(const peer_id& id,
   if (!ours)
     return {};
   members_[from].suspected = false;
-  expiries_ = 0;
+  // Others that ask around, because they wait as well, are no progress.
+  if (leading_ || !std::holds_alternative<round_standing>(what))
+    expiries_ = 0;
   std::visit([&](const auto& x) { on(from, x); }, what);
   return take();
 }
@@ -100,11 +168,15 @@ round_agreement::actions round_agreement::expired() {
   if (self_ == 0 && answered_ < 0) {
     if (!decided())
       settle(0);
-  } else if (leading_ && !ruled_) {
+  } else if (leading_ && !ruled_ && !healing_) {
     for (std::size_t i = 0; i < members_.size(); ++i)
       if (i != self_ && !members_[i].said)
         members_[i].suspected = true;
     rule_if_all_stand();
+  } else if (leading_ && healing_) {
+    // Whoever has fallen silent will not answer, and is left out then.
+    ++stalls_;
+    settle(answered_ + static_cast<std::int64_t>(members_.size()));
   } else if (leading_ && fetching_) {
     settle(answered_ + static_cast<std::int64_t>(members_.size()));
     members_[holder_].suspected = true;
@@ -118,7 +190,9 @@ round_agreement::actions round_agreement::expired() {
       tell_spectators();
     }
   } else if (!leading_ && !decided()
-             && ++expiries_ >= expiries_before_suspicion) {
+             && ++expiries_ < expiries_before_suspicion) {
+    ask_around();
+  } else if (!leading_ && !decided()) {
     expiries_ = 0;
     if (auto epoch = acting_epoch())
       leader_of(*epoch).suspected = true;
@@ -130,80 +204,30 @@ round_agreement::actions round_agreement::expired() {
   return take();
 }
 
-// ---- messages ---------------------------------------------------------------
-
-void round_agreement::on(std::size_t from, const round_prepared& x) {
-  if (self_ != 0 || answered_ >= 0 || decided() || !members_[from].trains)
+void round_agreement::ask_around() {
+  // The leader may have stalled between telling one and the next. Verdicts go
+  // out in the contract's order: the first who is left knows, if anybody does,
+  // and settles when it hears this. One question a round, since settles that
+  // compete wait for each other's silent members again and again.
+  auto leader = acting_epoch();
+  if (asked_around_ || !leader)
     return;
-  members_[from].said = known{standing::prepared, x.mean};
-  rule_if_prepared();
-}
-
-void round_agreement::on(std::size_t from, const round_settle& x) {
-  if (x.epoch > highest_epoch || x.epoch % members_.size() != from
-      || !members_[from].trains || x.epoch == answered_)
+  for (auto& x : members_) {
+    if (!x.trains || x.lost() || x.id == leader_of(*leader).id
+        || x.id == members_[self_].id)
+      continue;
+    asked_around_ = true;
+    send(x.id, where_i_stand());
     return;
-  if (x.epoch > answered_) {
-    answered_ = x.epoch;
-    leading_ = false;
-    // What was being fetched no longer counts by itself: from here on, only a
-    // verdict of this epoch or a later one makes this member prepared.
-    fetching_ = false;
-  }
-  // To a lower epoch this answers that it has been overtaken.
-  send(members_[from].id, where_i_stand());
-}
-
-void round_agreement::on(std::size_t from, const round_standing& x) {
-  if (x.epoch > highest_epoch)
-    return;
-  auto n = static_cast<std::int64_t>(members_.size());
-  bool overtaken = leading_ && x.epoch > answered_;
-  // Somebody has lost faith in its leader and turns to the next one. Undecided
-  // members have deadlines of their own; this one would not notice.
-  bool called = !leading_ && decided() && !spectator_ && !is_final(x.standing)
-                && x.epoch % n != static_cast<std::int64_t>(self_);
-  if (overtaken || called) {
-    auto after = std::max<std::int64_t>(x.epoch, answered_);
-    auto next = after - after % n + static_cast<std::int64_t>(self_);
-    settle(next > after ? next : next + n);
-    return;
-  }
-  if (!leading_ || x.epoch < answered_)
-    return;
-  members_[from].said = known{x.standing, x.mean};
-  if (!ruled_) {
-    rule_if_all_stand();
-  } else if (is_final(x.standing)) {
-    members_[from].lacking = false;
-    tell_spectators();
   }
 }
 
-void round_agreement::on(std::size_t from, const round_verdict& x) {
-  if (x.epoch > highest_epoch || x.epoch % members_.size() != from
-      || x.epoch < answered_ || decided())
-    return;
-  obey(from, x);
-}
-
-void round_agreement::obey(std::size_t leader, const round_verdict& x) {
-  answered_ = x.epoch;
-  leading_ = false;
-  fetching_ = false;
-  if (!x.commit) {
-    decide(false, {});
-  } else if (spectator_
-             || (own_.is == standing::prepared && own_.mean == x.mean)) {
-    decide(true, x.mean);
-  } else {
-    bool everything = own_.is == standing::prepared;
-    own_ = {};
-    auto holder = index_of(x.holder);
-    if (holder == members_.size() || holder == self_)
-      holder = leader;
-    fetch(holder, x.mean, everything);
-  }
+round_agreement::actions round_agreement::ask(const peer_id& id) {
+  auto i = index_of(id);
+  if (i == members_.size() || i == self_ || decided())
+    return {};
+  send(id, where_i_stand());
+  return take();
 }
 
 // ---- small parts ------------------------------------------------------------
@@ -244,24 +268,50 @@ bool round_agreement::anybody_lacks() const {
                      [](const member& x) { return x.lacking && !x.lost(); });
 }
 
-void round_agreement::decide(bool commit, const digest& mean) {
-  own_ = {commit ? standing::committed : standing::aborted, mean};
-  out_.push_back(round_decision{commit, mean});
+void round_agreement::decide(bool commit, const vector_mark& mean) {
+  healing_ = false;
+  own_ = {commit ? standing::committed : standing::aborted, mean, {}};
+  out_.push_back(round_decision{commit, mean.mean, mean.least_samples});
 }
 
-void round_agreement::fetch(std::size_t holder, const digest& mean,
+void round_agreement::fetch(std::size_t holder, const vector_mark& mean,
                             bool everything) {
   own_ = {};
   holder_ = holder;
   fetching_ = true;
   fetched_all_ = everything;
   wanted_ = mean;
-  out_.push_back(fetch_means{members_[holder].id, mean, everything});
+  out_.push_back(fetch_means{members_[holder].id, mean.mean, everything});
+  if (everything)
+    ledger_.drop_all();
+  carry(ledger_.ask_missing(holder));
 }
 
 round_standing round_agreement::where_i_stand() const {
   auto epoch = static_cast<std::uint32_t>(std::max<std::int64_t>(answered_, 0));
-  return {group_, epoch, own_.is, own_.mean};
+  return {group_,
+          epoch,
+          own_.is,
+          own_.has.mean,
+          own_.has.least_samples,
+          own_.has.most_samples,
+          decided() ? std::vector<chunk_standing>{} : ledger_.standings()};
+}
+
+round_verdict round_agreement::verdict(bool commit,
+                                       const vector_mark& mean) const {
+  auto epoch = static_cast<std::uint32_t>(std::max<std::int64_t>(answered_, 0));
+  return {group_,           epoch, commit, mean.mean, {}, mean.least_samples,
+          mean.most_samples};
+}
+
+bool round_agreement::enough(const vector_mark& mean) const {
+  return mean.least_samples >= least_samples_;
+}
+
+void round_agreement::carry(chunk_ledger::actions wanted) {
+  for (auto& x : wanted)
+    std::visit([&](auto& y) { out_.emplace_back(std::move(y)); }, x);
 }
 
 void round_agreement::send(const peer_id& to, round_message what) {
@@ -286,17 +336,29 @@ std::string round_agreement::fingerprint() const {
   auto add = [&](std::int64_t x) {
     result.append(reinterpret_cast<const char*>(&x), sizeof(x));
   };
+  auto add_mark = [&](const vector_mark& x) {
+    result.append(x.mean.bytes.begin(), x.mean.bytes.end());
+    add(static_cast<std::int64_t>(x.least_samples));
+    add(static_cast<std::int64_t>(x.most_samples));
+  };
   auto add_known = [&](const known& x) {
     result.push_back(static_cast<char>(x.is));
-    result.append(x.mean.bytes.begin(), x.mean.bytes.end());
+    add_mark(x.has);
+    for (auto& chunk : x.chunks) {
+      add(chunk.version);
+      add(static_cast<std::int64_t>(chunk.samples));
+    }
   };
   add(answered_);
   add(static_cast<std::int64_t>(self_ * members_.size() + holder_));
   add(leading_ | ruled_ << 1 | spectators_wait_ << 2 | fetching_ << 3
-      | fetched_all_ << 4 | expiries_ << 5);
+      | fetched_all_ << 4 | healing_ << 5 | asked_around_ << 6 | stalls_ << 7
+      | expiries_ << 9);
+  add(static_cast<std::int64_t>(healers_));
   add_known(own_);
-  result.append(ruling_.bytes.begin(), ruling_.bytes.end());
-  result.append(wanted_.bytes.begin(), wanted_.bytes.end());
+  add_mark(ruling_);
+  add_mark(wanted_);
+  ledger_.fingerprint(result);
   for (const auto& x : members_) {
     result.push_back(static_cast<char>(
         x.down | x.suspected << 1 | x.lacking << 2 | x.said.has_value() << 3));

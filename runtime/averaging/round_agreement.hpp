@@ -7,9 +7,12 @@
 /// of the owner that
 /// - messages between two members arrive in order or not at all, and
 ///   `member_lost` comes behind the last one;
-/// - while `frozen()` and not `fetching()`, no mean is placed any more;
-/// - a `mean_request` is answered whenever `holds_means()`, also before the
-///   verdict and after it, until the next round begins;
+/// - at the beginning it sends its parts to the planned reducers, and keeps the
+///   gradient for others that a heal may name;
+/// - parts are summed whenever they come, also for chunks planned elsewhere;
+/// - whenever `digest_wanted()`, it calls `whole_vector_here`;
+/// - means and averages are kept until the next round begins, and `asked` is
+///   called for every request;
 /// - while `waiting()`, `expired` is called whenever nothing of this round
 ///   happened for the contract's patience (no message, no part, no mean).
 #pragma once
@@ -22,12 +25,15 @@
 #include <vector>
 
 #include "messages/averaging.hpp"
+#include "messages/limits.hpp"
 #include "messages/matchmaking.hpp"
+#include "runtime/averaging/chunk_ledger.hpp"
+#include "runtime/averaging/round_healing.hpp"
 
 namespace potluck {
 
-using round_message
-    = std::variant<round_prepared, round_settle, round_standing, round_verdict>;
+using round_message = std::variant<round_prepared, round_settle, round_standing,
+                                   round_verdict, round_heal>;
 
 /// "Send this to that member."
 struct send_to_member {
@@ -35,13 +41,13 @@ struct send_to_member {
   round_message what;
 };
 
-/// "Ask `holder` for the missing means, then call `means_fetched`" (at once
-/// when none is missing). Replaces an earlier fetch.
+/// "The missing means come from `holder` now." The questions for them follow as
+/// actions of their own. Replaces an earlier fetch.
 struct fetch_means {
   peer_id holder;
   digest mean; ///< What the whole vector must have.
-  /// The means at hand differ from the ones that count: drop them and ask for
-  /// all.
+  /// The means at hand differ from the ones that count, and are asked for
+  /// again.
   bool everything = false;
 };
 
@@ -50,9 +56,13 @@ struct fetch_means {
 struct round_decision {
   bool commit = false;
   digest mean; ///< Empty on abort.
+  /// Behind the chunk that counts the fewest; 0 on abort.
+  std::uint64_t samples = 0;
 };
 
-using round_action = std::variant<send_to_member, fetch_means, round_decision>;
+using round_action
+    = std::variant<send_to_member, fetch_means, round_decision, send_part,
+                   send_mean, ask_mean, average_chunk>;
 
 class round_agreement {
 public:
@@ -60,14 +70,29 @@ public:
 
   /// @param contract Trainers before auxiliaries, the first a trainer, no id
   /// twice. Throws std::invalid_argument otherwise, or when `self` is missing.
-  round_agreement(const group_contract& contract, const peer_id& self);
+  /// @param map Of the contract's share plan.
+  round_agreement(const group_contract& contract, const chunk_map& map,
+                  const peer_id& self);
 
-  /// Every mean has come from its reducer; `mean` is the digest of the vector.
-  /// Without effect when frozen.
-  actions all_means_here(const digest& mean);
+  /// A part has come, from another member or ourselves.
+  void part_here(std::uint32_t chunk, std::uint64_t samples) {
+    ledger_.part_here(chunk, samples);
+  }
+  /// The chunk has been averaged here, without the parts of these members.
+  actions averaged(std::uint32_t chunk, std::vector<std::uint8_t> left_out);
+  /// Whether a mean from this member is the one to place now.
+  bool wants(const peer_id& from, const chunk_mean& x) const;
+  /// A mean that was wanted has been placed.
+  void mean_here(const chunk_mean& x) {
+    ledger_.mean_here(x);
+  }
+  /// A member asks for a mean.
+  actions asked(const peer_id& by, const mean_request& x);
 
-  /// Every mean that `fetch_means` asked for is here.
-  actions means_fetched(const digest& mean);
+  /// Every mean that counts is here, and it matters.
+  bool digest_wanted() const;
+  /// All of them are placed, and this is the whole vector's digest.
+  actions whole_vector_here(const digest& mean);
 
   /// The session with the member is down. Without effect for strangers.
   actions member_lost(const peer_id& member);
@@ -77,6 +102,9 @@ public:
 
   /// The patience has passed without any progress.
   actions expired();
+
+  /// The member seems to know the outcome: asks it to tell.
+  actions ask(const peer_id& member);
 
   /// What this member answers when asked where it stands.
   potluck::standing standing() const {
@@ -88,12 +116,24 @@ public:
   /// Something is still expected of others: only then do deadlines matter. A
   /// decided leader waits until everybody who lacks means has them.
   bool waiting() const;
-  /// Has said where it stands, or given it up: means that come now are late.
+  /// Has said where it stands, or given it up: means that come now are late,
+  /// unless a later ruling names them.
   bool frozen() const {
     return answered_ >= 0 || decided();
   }
   bool fetching() const {
     return fetching_;
+  }
+  /// Has asked the others where they stand, and rules on it.
+  bool leading() const {
+    return leading_;
+  }
+  /// Obeys a heal, and knows of nothing newer.
+  bool healing() const {
+    return healing_;
+  }
+  const chunk_ledger& ledger() const {
+    return ledger_;
   }
   /// Can serve every mean of the round to others.
   bool holds_means() const {
@@ -108,10 +148,25 @@ public:
   std::string fingerprint() const;
 
 private:
+  /// Epochs beyond are refused, so that a next one always fits on the wire.
+  static constexpr std::uint32_t highest_epoch = max_epochs / 2;
+
+  /// A whole mean vector: equal ones are the same bits over the same samples.
+  struct vector_mark {
+    digest mean;
+    std::uint64_t least_samples = 0;
+    std::uint64_t most_samples = 0;
+
+    friend bool operator==(const vector_mark& a, const vector_mark& b) {
+      return a.mean == b.mean && a.least_samples == b.least_samples
+             && a.most_samples == b.most_samples;
+    }
+  };
   /// What a member has said of itself.
   struct known {
     potluck::standing is = potluck::standing::incomplete;
-    digest mean;
+    vector_mark has;
+    std::vector<chunk_standing> chunks;
   };
   struct member {
     peer_id id;
@@ -130,6 +185,7 @@ private:
   void on(std::size_t from, const round_settle& x);
   void on(std::size_t from, const round_standing& x);
   void on(std::size_t from, const round_verdict& x);
+  void on(std::size_t from, const round_heal& x);
 
   /// Index, or the member count for strangers.
   std::size_t index_of(const peer_id& id) const;
@@ -144,18 +200,35 @@ private:
   /// The first leader, before any settle: commits when all trainers are
   /// prepared, aborts when two differ; false when it must wait for more.
   bool rule_if_prepared();
+  void ask_around();
   void settle(std::int64_t epoch);
   void rule_if_all_stand();
-  void rule(bool commit, const digest& mean);
+  void rule(bool commit, const vector_mark& mean);
   void tell_spectators();
   void obey(std::size_t leader, const round_verdict& x);
-  void decide(bool commit, const digest& mean);
-  void fetch(std::size_t holder, const digest& mean, bool everything);
+  void decide(bool commit, const vector_mark& mean);
+  void fetch(std::size_t holder, const vector_mark& mean, bool everything);
+  void means_fetched(const vector_mark& has);
   round_standing where_i_stand() const;
+  round_verdict verdict(bool commit, const vector_mark& mean) const;
+  bool enough(const vector_mark& mean) const;
   void send(const peer_id& to, round_message what);
+  void carry(chunk_ledger::actions wanted);
   actions take();
 
+  // Healing (round_mending.cpp).
+  /// Rules a heal; false when the round is lost.
+  bool heal();
+  void obey(const round_heal& x);
+  /// Leader, while healing: rules when all that take part are prepared.
+  void rule_if_mended();
+  /// Leader, while healing: somebody who takes part is lost.
+  bool lost_since_heal() const;
+
   group_id group_;
+  chunk_ledger ledger_;
+  round_healing remedy_;
+  std::uint64_t least_samples_ = 0;
   std::vector<member> members_;
   std::size_t self_ = 0;
   bool spectator_ = false;
@@ -166,13 +239,17 @@ private:
   bool leading_ = false; ///< Has opened epoch `answered_` itself.
   bool ruled_ = false;   ///< Leader only: the verdict of this epoch is out.
   std::size_t holder_ = 0;
-  digest ruling_; ///< Leader only: the mean that counts.
+  vector_mark ruling_; ///< Leader only: the mean that counts.
   bool spectators_wait_ = false;
 
   bool fetching_ = false;
   bool fetched_all_ = false; ///< The current fetch already asks for everything.
-  digest wanted_;
-  int expiries_ = 0; ///< Without progress, in a row.
+  vector_mark wanted_;
+  bool healing_ = false;
+  bool asked_around_ = false;
+  int stalls_ = 0; ///< Leader only: heals of as many that came to a halt.
+  std::size_t healers_ = 0; ///< Leader only: who took part in the last heal.
+  int expiries_ = 0;        ///< Without progress, in a row.
 
   actions out_;
 };

@@ -24,6 +24,9 @@ void round_agreement::reconsider() {
       settle(0);
   } else if (!leading_) {
     settle(*epoch);
+  } else if (healing_) {
+    if (lost_since_heal())
+      settle(answered_ + n);
   } else if (!ruled_) {
     rule_if_all_stand();
   } else if (members_[holder_].lost() && (fetching_ || anybody_lacks())) {
@@ -43,10 +46,10 @@ bool round_agreement::rule_if_prepared() {
     if (x.down || !x.trains)
       continue;
     all = all && x.said;
-    equal = equal && (!x.said || x.said->mean == own_.mean);
+    equal = equal && (!x.said || x.said->has == own_.has);
   }
   if (all || !equal)
-    rule(equal, equal ? own_.mean : digest{});
+    rule(equal, equal ? vector_mark{own_.has} : vector_mark{});
   return all || !equal;
 }
 
@@ -55,6 +58,7 @@ void round_agreement::settle(std::int64_t epoch) {
   leading_ = true;
   ruled_ = false;
   fetching_ = false;
+  healing_ = false;
   spectators_wait_ = false;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     auto& x = members_[i];
@@ -69,7 +73,7 @@ void round_agreement::settle(std::int64_t epoch) {
 }
 
 void round_agreement::rule_if_all_stand() {
-  if (!leading_ || ruled_)
+  if (!leading_ || ruled_ || healing_)
     return;
   std::vector<std::pair<bool, known>> votes{{!spectator_, own_}};
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -82,41 +86,41 @@ void round_agreement::rule_if_all_stand() {
   }
   bool aborted = false;
   bool equal = true;
-  const digest* committed = nullptr;
-  const digest* prepared = nullptr;
+  const vector_mark* committed = nullptr;
+  const vector_mark* prepared = nullptr;
   for (const auto& [trains, x] : votes) {
     if (x.is == standing::committed && !committed)
-      committed = &x.mean;
+      committed = &x.has;
     if (x.is == standing::aborted)
       aborted = true;
     if (x.is == standing::prepared && trains) {
-      equal = equal && (!prepared || *prepared == x.mean);
-      prepared = &x.mean;
+      equal = equal && (!prepared || *prepared == x.has);
+      prepared = &x.has;
     }
   }
   if (committed) {
     auto has = [&](const std::pair<bool, known>& x) {
-      return x.first && x.second.mean == *committed
+      return x.first && x.second.has == *committed
              && (x.second.is == standing::committed
                  || x.second.is == standing::prepared);
     };
     if (std::any_of(votes.begin(), votes.end(), has)) {
-      rule(true, digest{*committed});
+      rule(true, vector_mark{*committed});
       return;
     }
   }
-  if (!aborted && prepared && equal)
-    rule(true, digest{*prepared});
-  else
+  if (!aborted && prepared && equal && enough(*prepared))
+    rule(true, vector_mark{*prepared});
+  else if (aborted || committed || prepared || !heal())
     rule(false, {});
 }
 
-void round_agreement::rule(bool commit, const digest& mean) {
+void round_agreement::rule(bool commit, const vector_mark& mean) {
   ruled_ = true;
+  healing_ = false;
   ruling_ = mean;
-  auto epoch = static_cast<std::uint32_t>(std::max<std::int64_t>(answered_, 0));
   auto holds = [&](const known& x) {
-    return x.mean == mean
+    return x.has == mean
            && (x.is == standing::prepared || x.is == standing::committed);
   };
   bool self_lacks = commit && !decided() && !holds(own_);
@@ -131,9 +135,9 @@ void round_agreement::rule(bool commit, const digest& mean) {
     if (commit && !holds(own_) && holds(*x.said))
       holder_ = i;
   }
-  round_verdict verdict{group_, epoch, commit, mean, {}};
+  auto told = verdict(commit, mean);
   if (somebody_lacks)
-    verdict.holder = members_[holder_].id;
+    told.holder = members_[holder_].id;
   // Auxiliaries hear of a commit only when every trainer alive has the means:
   // what they know must not die with the only one that has them.
   spectators_wait_ = somebody_lacks;
@@ -142,7 +146,7 @@ void round_agreement::rule(bool commit, const digest& mean) {
     if (i == self_ || (x.said && is_final(x.said->is))
         || (!x.trains && spectators_wait_))
       continue;
-    send(x.id, verdict);
+    send(x.id, told);
   }
   if (decided())
     return;
@@ -159,11 +163,7 @@ void round_agreement::tell_spectators() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto& x = members_[i];
     if (!x.trains && !(x.said && is_final(x.said->is)))
-      send(x.id, round_verdict{group_,
-                               static_cast<std::uint32_t>(answered_),
-                               true,
-                               ruling_,
-                               {}});
+      send(x.id, verdict(true, ruling_));
   }
 }
 

@@ -245,6 +245,8 @@ std::string matchmaker::problem_with(const peer_id& from,
     return "the contract does not say of this peer what it answered";
   if (samples < settings_.target_batch)
     return "the contract counts fewer samples than the target batch";
+  if (x.least_samples != settings_.target_batch)
+    return "the contract would count another batch than the target";
   group_contract bare = x;
   bare.plan = {};
   if (settings_.plan(bare) != x.plan)

@@ -145,6 +145,7 @@ group_contract matchmaker::make_contract() const {
   result.gradient_values = settings_.gradient_values;
   result.chunk_values = settings_.chunk_values;
   result.patience_ms = settings_.patience_ms;
+  result.least_samples = settings_.target_batch;
   auto add = [&](const contact& who, role as, const group_answer& x) {
     result.members.push_back({who, as, x.samples, x.loss_sum,
                               x.upload_bytes_per_second,

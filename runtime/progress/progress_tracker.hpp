@@ -27,7 +27,7 @@ public:
   /// Peers remembered at most; beyond, the one heard longest ago is forgotten.
   static constexpr std::size_t most_peers = 4096;
 
-  /// @param target_batch Samples behind one step. Not zero.
+  /// @param target_batch Samples to collect for one step. Not zero.
   /// @param self Reports of this peer that come back are ignored.
   /// @param silent_after Older reports count for nothing.
   progress_tracker(std::uint64_t target_batch, const peer_id& self,

@@ -28,7 +28,9 @@ struct run_settings {
   double mask_probability = 0.15;
 
   std::uint64_t target_batch = 256; ///< Samples behind one step (paper: B).
-  std::uint64_t steps = 1000;       ///< The run ends after this many.
+  /// Samples collected beyond the target batch, so that a step can lose some.
+  std::uint64_t reserve = 0;
+  std::uint64_t steps = 1000; ///< The run ends after this many.
   std::uint64_t warmup_steps = 100;
   double learning_rate = 0.00176; ///< Peak, after warm-up.
   double beta1 = 0.9;

@@ -61,6 +61,10 @@ std::vector<charter_field> make_fields() {
        real_limits{&s::mask_probability, 0, 1, false, false}},
       {"target-batch", "Samples behind one step, of all peers together",
        u64_limits{&s::target_batch, 1, std::uint64_t{1} << 32}},
+      {"reserve",
+       "Samples collected beyond the target batch; a step survives the loss of "
+       "as many",
+       u64_limits{&s::reserve, 0, std::uint64_t{1} << 32}},
       {"steps", "The run ends after this many",
        u64_limits{&s::steps, 1, most_steps}},
       {"warmup-steps", "Steps until the learning rate peaks",

@@ -41,6 +41,7 @@ struct table {
     contract.group.bytes[0] = 1;
     contract.step = 1;
     contract.gradient_values = values;
+    contract.least_samples = 1;
     contract.chunk_values = 256;
     contract.patience_ms = static_cast<std::uint32_t>(
         std::chrono::milliseconds{patience}.count());
@@ -87,24 +88,38 @@ struct table {
     return std::all_of(who.begin(), who.end(),
                        [&](auto i) { return outcome(i).has_value(); });
   }
-  void check_mean(std::size_t member) const {
+  /// It has the mean of all members' gradients, or of these members'.
+  void check_mean(std::size_t member, std::vector<std::size_t> of = {}) const {
+    if (of.empty())
+      for (std::size_t i = 0; i < members.size(); ++i)
+        of.push_back(i);
     auto over = outcome(member);
     REQUIRE(over);
     CHECK(over->committed);
     REQUIRE(over->mean);
     double samples = 0;
-    for (auto& m : contract.members)
-      samples += static_cast<double>(m.samples);
+    for (auto i : of)
+      samples += static_cast<double>(contract.members[i].samples);
     CHECK(over->samples == static_cast<std::uint64_t>(samples));
     double worst = 0;
     for (std::size_t i = 0; i < values; ++i) {
       double sum = 0;
-      for (std::size_t m = 0; m < members.size(); ++m)
+      for (auto m : of)
         if (contract.members[m].samples > 0)
           sum += value(m, i);
       worst = std::max(worst, std::abs(sum / samples - (*over->mean)[i]));
     }
     CHECK(worst < 1e-5);
+  }
+  /// The members at these places went on without the last one.
+  void check_healed(const std::vector<std::size_t>& who,
+                    std::uint8_t without) const {
+    for (auto i : who) {
+      check_mean(i, who);
+      CHECK(outcome(i)->healed);
+      CHECK(outcome(i)->left_out == std::vector<std::uint8_t>{without});
+      CHECK(*outcome(i)->mean == *outcome(who[0])->mean);
+    }
   }
 
   test_world world;
@@ -121,6 +136,7 @@ bool is_averaging(const outgoing_frame& frame) {
              || std::holds_alternative<round_prepared>(*x)
              || std::holds_alternative<round_settle>(*x)
              || std::holds_alternative<round_standing>(*x)
+             || std::holds_alternative<round_heal>(*x)
              || std::holds_alternative<round_verdict>(*x));
 }
 
@@ -174,7 +190,7 @@ TEST_CASE("a round of one is decided at once") {
   t.check_mean(0);
 }
 
-TEST_CASE("a member lost before its part aborts the round for all") {
+TEST_CASE("a member lost before its part is left out by all") {
   table t{3};
   t.begin(0);
   t.begin(1);
@@ -183,12 +199,50 @@ TEST_CASE("a member lost before its part aborts the round for all") {
   t.members[2]->crash();
   t.world.run_for(1s);
   REQUIRE(t.decided({0, 1}));
+  t.check_healed({0, 1}, 2);
+}
+
+TEST_CASE("a round that would count too few samples is dropped by all") {
+  table t{3};
+  t.contract.least_samples = 4; // The first two have three.
+  t.begin(0);
+  t.begin(1);
+  t.world.settle();
+  t.members[2]->crash();
+  t.world.run_for(1s);
+  REQUIRE(t.decided({0, 1}));
   CHECK_FALSE(t.outcome(0)->committed);
   CHECK_FALSE(t.outcome(1)->committed);
   CHECK(t.outcome(0)->mean == nullptr);
 }
 
-TEST_CASE("a member that is gone when the round begins aborts it") {
+TEST_CASE("a member whose reducer fails leaves the round and says so") {
+  table t{3};
+  t.begin(0);
+  t.begin(1);
+  // A contract without samples: the first part brings its reducer down.
+  auto broken = t.contract;
+  for (auto& m : broken.members)
+    m.samples = 0;
+  caf::anon_send(
+      t.members[2]->wired.averager,
+      begin_round{broken, plan(collaboration_of(t.contract)), t.gradient(2)});
+  t.world.settle();
+  REQUIRE(t.outcome(2));
+  CHECK_FALSE(t.outcome(2)->committed);
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto told = t.members[i]->matchmaking->contents<group_answer, letter>();
+    REQUIRE(told.size() == 1); // Its matchmaking passes it on as this:
+    CHECK_FALSE(told[0].accepted);
+    caf::anon_send(t.members[i]->wired.averager,
+                   member_withdrew{told[0].group, peer(3)});
+  }
+  t.world.settle();
+  REQUIRE(t.decided({0, 1}));
+  t.check_healed({0, 1}, 2);
+}
+
+TEST_CASE("a member that is gone when the round begins is left out") {
   table t{3};
   t.members[2]->crash();
   t.world.settle();
@@ -196,18 +250,22 @@ TEST_CASE("a member that is gone when the round begins aborts it") {
   t.begin(1);
   t.world.run_for(1s);
   REQUIRE(t.decided({0, 1}));
-  CHECK_FALSE(t.outcome(0)->committed);
-  CHECK_FALSE(t.outcome(1)->committed);
+  t.check_healed({0, 1}, 2);
 }
 
 TEST_CASE("wherever a member is lost, the others decide alike") {
   int committed = 0;
   int aborted = 0;
-  for (std::size_t victim = 0; victim < 4; ++victim)
+  for (std::size_t run = 0; run < 8; ++run)
     for (int frame = 1;; ++frame) {
+      auto victim = run / 2;
+      auto all_needed = run % 2 == 1;
       CAPTURE(victim);
       CAPTURE(frame);
+      CAPTURE(all_needed);
       table t{3, true};
+      if (all_needed)
+        t.contract.least_samples = 6;
       int sent = 0;
       auto at = host(static_cast<std::uint8_t>(victim + 1));
       t.world.network.judge_frames([&](auto& from, auto&, auto& x) {
@@ -236,6 +294,9 @@ TEST_CASE("wherever a member is lost, the others decide alike") {
           continue; // A helper that is told nothing gives up by itself.
         CHECK(commit.value_or(over.committed) == over.committed);
         commit = over.committed;
+        CHECK((over.committed || all_needed));
+        if (over.committed)
+          CHECK(over.samples >= t.contract.least_samples);
         if (!over.mean)
           continue;
         CHECK((!mean || *mean == *over.mean));
@@ -250,18 +311,17 @@ TEST_CASE("wherever a member is lost, the others decide alike") {
   CHECK(aborted > 0);
 }
 
-TEST_CASE("a silent member costs the round its patience and nothing more") {
+TEST_CASE("a silent member costs the round two patiences and nothing more") {
   table t{3};
   t.begin(0);
   t.begin(1);
   t.world.run_for(patience / 2);
   CHECK_FALSE(t.outcome(0));
   REQUIRE(t.world.run_until([&] { return t.decided({0, 1}); }, 3 * patience));
-  CHECK_FALSE(t.outcome(0)->committed);
-  CHECK_FALSE(t.outcome(1)->committed);
+  t.check_healed({0, 1}, 2);
 }
 
-TEST_CASE("a member with a NaN is dropped and the round aborts") {
+TEST_CASE("a member with a NaN is dropped and left out") {
   table t{3};
   auto bad = t.gradient(1);
   for (std::size_t i = 0; i < values; i += 10)
@@ -270,8 +330,7 @@ TEST_CASE("a member with a NaN is dropped and the round aborts") {
   t.begin(1, bad);
   t.begin(2);
   REQUIRE(t.world.run_until([&] { return t.decided({0, 2}); }, 3 * patience));
-  CHECK_FALSE(t.outcome(0)->committed);
-  CHECK_FALSE(t.outcome(2)->committed);
+  t.check_healed({0, 2}, 1);
   auto faults = t.members[0]->observer->events("fault");
   REQUIRE_FALSE(faults.empty());
   CHECK(field<std::string>(faults[0], "peer") == short_name(peer(2)));
@@ -305,7 +364,7 @@ TEST_CASE("a member that withdraws is treated as lost") {
                    member_withdrew{t.contract.group, peer(3)});
   t.world.settle();
   REQUIRE(t.decided({0, 1}));
-  CHECK_FALSE(t.outcome(0)->committed);
+  t.check_healed({0, 1}, 2);
 }
 
 TEST_CASE("a flood of letters for rounds unknown does not prevent the next") {

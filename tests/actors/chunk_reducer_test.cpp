@@ -57,6 +57,17 @@ TEST_CASE("a reducer reports the mean once and ends") {
   CHECK(x.ended);
 }
 
+TEST_CASE("a reducer does without the members that it is told to") {
+  one_chunk x;
+  x.offer(0, 1, {1, 7});
+  caf::anon_send(x.it, part_given_up{{0, 1, 2}}); // Of 0 it has the part.
+  x.system.run();
+  REQUIRE(x.parent->count<mean_ready>() == 1);
+  CHECK(*x.parent->last<mean_ready>().values == std::vector<float>{1, 7});
+  CHECK(x.parent->last<mean_ready>().left_out == std::vector<std::uint8_t>{1});
+  CHECK(x.ended);
+}
+
 TEST_CASE("a part sent twice counts once and is no offence") {
   one_chunk x;
   x.offer(1, 3, {3, 3});

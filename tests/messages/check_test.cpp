@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -188,6 +189,9 @@ TEST_CASE("a contract lists each member once, and a plan can follow from it") {
   bad([](auto& c) { c.members[1].role = role(3); });
   bad([](auto& c) { c.members[1].samples = max_samples + 1; });
   bad([](auto& c) { c.members[0].samples = 0; });
+  bad([](auto& c) { c.least_samples = 0; });
+  bad([](auto& c) { c.least_samples = 11; });
+  accepted<group_start>([](auto& x) { x.contract.least_samples = 10; });
   for (double x : {-1.0, infinity, not_a_number, 2e18}) {
     bad([&](auto& c) { c.members[0].loss_sum = x; });
     bad([&](auto& c) { c.members[0].upload_bytes_per_second = x; });
@@ -224,6 +228,14 @@ TEST_CASE("chunks carry samples and whole values") {
   refused<chunk_part>([](auto& x) { x.chunk = 1u << 24; });
   refused<chunk_mean>([](auto& x) { x.chunk = 1u << 24; });
   refused<mean_request>([](auto& x) { x.chunk = 1u << 24; });
+  refused<chunk_mean>([](auto& x) { x.version = 0; });
+  refused<chunk_mean>([](auto& x) { x.version = max_epochs + 2; });
+  accepted<chunk_mean>([](auto& x) { x.version = max_epochs + 1; });
+  refused<chunk_mean>([](auto& x) { x.left_out = {1, 1}; });
+  refused<chunk_mean>([](auto& x) { x.left_out = {2, 1}; });
+  accepted<chunk_mean>([](auto& x) { x.left_out.clear(); });
+  refused<mean_request>([](auto& x) { x.version = max_epochs + 2; });
+  accepted<mean_request>([](auto& x) { x.version = 0; });
   refused<chunk_part>([](auto& x) { x.packing = packing(1); });
   refused<chunk_mean>([](auto& x) { x.packing = packing(1); });
   for (message x :
@@ -251,11 +263,65 @@ TEST_CASE("a round's messages name group, epoch and the mean they speak of") {
        {standing::incomplete, standing::aborted, standing::spectator}) {
     refused<round_standing>([&](auto& x) { x.standing = s; });
     accepted<round_standing>([&](auto& x) { x = {x.group, 1, s, {}}; });
+    refused<round_standing>([&](auto& x) {
+      x = {x.group, 1, s, {}};
+      x.most_samples = 1;
+    });
   }
+  refused<round_standing>([](auto& x) { x.least_samples = 0; });
+  refused<round_standing>([](auto& x) { x.most_samples = 29; });
+  refused<round_standing>([](auto& x) { x.most_samples = 1ull << 50; });
+  refused<round_standing>([](auto& x) { x.chunks[0].version = 1u << 17; });
+  refused<round_standing>([](auto& x) { x.chunks[0].samples = 1ull << 50; });
+  refused<round_standing>(
+      [](auto& x) { x.chunks.resize(max_heal_chunks + 1); });
+  accepted<round_standing>([](auto& x) { x.chunks.clear(); });
+  refused<round_prepared>([](auto& x) { x.epoch = max_epochs; });
+  refused<round_prepared>([](auto& x) { x.least_samples = 0; });
+  refused<round_prepared>([](auto& x) { x.least_samples = 41; });
+  refused<round_prepared>([](auto& x) { x.most_samples = 1ull << 50; });
   accepted<round_standing>([](auto& x) { x.standing = standing::committed; });
   refused<round_verdict>([](auto& x) { x.commit = false; });
   refused<round_verdict>([](auto& x) { x.mean = {}; });
   accepted<round_verdict>([](auto& x) { x.holder = {}; });
+  refused<round_verdict>([](auto& x) { x.least_samples = 0; });
+  refused<round_verdict>([](auto& x) { x.least_samples = 41; });
+  accepted<round_verdict>([](auto& x) { x = {x.group, 1, false, {}, {}}; });
+}
+
+TEST_CASE("a heal names members that take part, and a source of each chunk") {
+  group_refused<round_heal>();
+  refused<round_heal>([](auto& x) { x.epoch = max_epochs; });
+  refused<round_heal>([](auto& x) { x.alive.clear(); });
+  refused<round_heal>([](auto& x) { x.alive = {0, 2, 2, 255}; });
+  refused<round_heal>([](auto& x) { x.alive = {2, 0, 255}; });
+  refused<round_heal>([](auto& x) { x.chunks.clear(); });
+  refused<round_heal>([](auto& x) {
+    x.chunks.resize(max_heal_chunks + 1, {2, 1});
+  });
+  refused<round_heal>([](auto& x) { x.chunks[1].member = 1; });
+  refused<round_heal>([](auto& x) { x.chunks[1].version = 0; });
+  refused<round_heal>([](auto& x) { x.chunks[1].version = 6; });
+}
+
+TEST_CASE("lists that belong together are equally long") {
+  auto spoil = [](message x, std::uint32_t length) {
+    auto head = encode(x);
+    CHECK(decode(head.data(), head.size(), 0));
+    // A list's length stands before it, followed here by its first items.
+    const std::uint8_t list[] = {2, 0, 0, 0, 0xee, 0xee};
+    auto at = std::search(head.begin(), head.end(), list, list + 6);
+    REQUIRE(at != head.end());
+    *at = static_cast<std::uint8_t>(length);
+    CHECK_FALSE(decode(head.data(), head.size(), 0));
+  };
+  auto group = samples::id<group_id>(1);
+  round_standing said{group, 1, standing::incomplete, {}};
+  said.chunks.assign(2, {0xeeee, 3});
+  spoil(said, 1);
+  said.chunks.assign(2, {3, 0xeeee});
+  spoil(said, 1);
+  spoil(round_heal{group, 1, {0xee}, {{0xee, 1}, {0xee, 1}}}, 1);
 }
 
 TEST_CASE("a manifest that offers a state describes it") {

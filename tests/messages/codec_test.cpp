@@ -68,7 +68,7 @@ auto fields(const group_answer& x) {
 auto fields(const group_start& x) {
   auto& c = x.contract;
   return std::tie(c.group, c.step, c.gradient_values, c.chunk_values,
-                  c.patience_ms, c.members, c.plan);
+                  c.patience_ms, c.members, c.plan, c.least_samples);
 }
 auto fields(const group_cancel& x) {
   return std::tie(x.group, x.reason);
@@ -77,22 +77,28 @@ auto fields(const chunk_part& x) {
   return std::tie(x.group, x.chunk, x.samples, x.packing);
 }
 auto fields(const chunk_mean& x) {
-  return std::tie(x.group, x.chunk, x.samples, x.packing);
+  return std::tie(x.group, x.chunk, x.samples, x.packing, x.version,
+                  x.left_out);
 }
 auto fields(const mean_request& x) {
-  return std::tie(x.group, x.chunk);
+  return std::tie(x.group, x.chunk, x.version);
 }
 auto fields(const round_prepared& x) {
-  return std::tie(x.group, x.mean);
+  return std::tie(x.group, x.mean, x.epoch, x.least_samples, x.most_samples);
 }
 auto fields(const round_settle& x) {
   return std::tie(x.group, x.epoch);
 }
 auto fields(const round_standing& x) {
-  return std::tie(x.group, x.epoch, x.standing, x.mean);
+  return std::tie(x.group, x.epoch, x.standing, x.mean, x.least_samples,
+                  x.most_samples, x.chunks);
 }
 auto fields(const round_verdict& x) {
-  return std::tie(x.group, x.epoch, x.commit, x.mean, x.holder);
+  return std::tie(x.group, x.epoch, x.commit, x.mean, x.holder, x.least_samples,
+                  x.most_samples);
+}
+auto fields(const round_heal& x) {
+  return std::tie(x.group, x.epoch, x.alive, x.chunks);
 }
 auto fields(const state_manifest& x) {
   return std::tie(x.token, x.available, x.step, x.history_samples, x.state,
@@ -222,6 +228,18 @@ TEST_CASE("what is none stays none") {
   later.retry_ms = 8;
   CHECK(same(round_trip(later), later));
   CHECK(round_trip(state_request{1, 2, {}, false}).state.empty());
+}
+
+TEST_CASE("what is said of the most chunks that can be healed fits a head") {
+  round_standing said;
+  said.group = samples::id<group_id>(1);
+  said.chunks.assign(max_heal_chunks, {max_epochs + 1, max_group_samples});
+  CHECK(encode(said).size() < max_head_bytes);
+  CHECK(same(round_trip(said), said));
+  round_heal ruled{said.group, 7, {1, 2}, {}};
+  ruled.chunks.assign(max_heal_chunks, {2, 9});
+  CHECK(encode(ruled).size() < max_head_bytes);
+  CHECK(same(round_trip(ruled), ruled));
 }
 
 TEST_CASE("the largest group's contract passes the verifier") {

@@ -52,6 +52,7 @@ inline group_contract contract() {
   x.members = {{somebody(1), role::trainer, 10, 20.5, 1e6, 2e6},
                {somebody(2), role::auxiliary, 0, 0, 3e6, 4e6}};
   x.plan = id<digest>(6);
+  x.least_samples = 8;
   return x;
 }
 
@@ -85,12 +86,13 @@ inline std::vector<message> all() {
           group_start{contract()},
           group_cancel{group, "nobody came"},
           chunk_part{group, 2, 10, packing::float32},
-          chunk_mean{group, 3, 30, packing::float32},
-          mean_request{group, 1},
-          round_prepared{group, mean},
+          chunk_mean{group, 3, 30, packing::float32, 4, {0, 5, 255}},
+          mean_request{group, 1, 4},
+          round_prepared{group, mean, 2, 30, 40},
           round_settle{group, 1},
-          round_standing{group, 1, standing::prepared, mean},
-          round_verdict{group, 1, true, mean, id<peer_id>(2)},
+          round_standing{
+              group, 1, standing::prepared, mean, 30, 40, {{4, 30}, {0, 7}}},
+          round_verdict{group, 1, true, mean, id<peer_id>(2), 30, 40},
           charter_request{21},
           charter_reply{22},
           state_request{23, 5, id<digest>(3), true},
@@ -108,7 +110,8 @@ inline std::vector<message> all() {
               {id<digest>(4), id<digest>(5), id<digest>(6), id<digest>(7)}},
           piece_request{id<digest>(3), 2, true, 77},
           state_piece{id<digest>(3), 2, true},
-          state_done{}};
+          state_done{},
+          round_heal{group, 3, {0, 2, 255}, {{2, 5}, {255, 1}}}};
 }
 
 /// A body size that a message of `x`'s type may come with.

@@ -75,7 +75,43 @@ TEST_CASE("a refused part changes nothing") {
   CHECK(average.missing() == std::vector<std::size_t>{2});
   CHECK(average.offer(2, 1, last.data(), 2) == verdict::complete);
   CHECK(average.mean() == std::vector<float>{1, 2});
-  CHECK(average.total_samples() == 4);
+  CHECK(average.samples_counted() == 4);
+}
+
+TEST_CASE("a member that is left out is not waited for, and comes too late") {
+  chunk_average average{2, {3, 0, 1, 4}};
+  std::vector<float> first{3, 6};
+  std::vector<float> last{5, 2};
+  CHECK(average.offer(0, 3, first.data(), 2) == verdict::accepted);
+  average.leave_out(2);
+  average.leave_out(1); // Had nothing to send.
+  average.leave_out(9);
+  CHECK(average.missing() == std::vector<std::size_t>{3});
+  CHECK_FALSE(average.complete());
+  CHECK(average.offer(2, 1, last.data(), 2) == verdict::too_late);
+  SUBCASE("the others make the mean") {
+    CHECK(average.offer(3, 4, last.data(), 2) == verdict::complete);
+    CHECK(average.left_out() == std::vector<std::uint8_t>{2});
+    CHECK(average.samples_counted() == 7);
+    CHECK(average.mean()[0] == doctest::Approx(8.0 / 7));
+    average.leave_out(0); // Has been counted.
+    CHECK(average.samples_counted() == 7);
+  }
+  SUBCASE("leaving out the last one completes it") {
+    average.leave_out(3);
+    REQUIRE(average.complete());
+    CHECK(average.left_out() == std::vector<std::uint8_t>{2, 3});
+    CHECK(average.mean() == std::vector<float>{1, 2});
+  }
+}
+
+TEST_CASE("there is no mean over nobody") {
+  chunk_average average{1, {2, 3}};
+  average.leave_out(0);
+  average.leave_out(1);
+  CHECK(average.missing().empty());
+  CHECK_FALSE(average.complete());
+  CHECK_THROWS_AS(average.mean(), std::logic_error);
 }
 
 TEST_CASE("a mean needs values and samples") {

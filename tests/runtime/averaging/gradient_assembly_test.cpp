@@ -51,6 +51,10 @@ TEST_CASE("a refused mean leaves the vector and the list of missing alone") {
   CHECK(assembly.place(0, x.data(), 3) == verdict::repeated);
   CHECK(assembly.missing() == std::vector<std::uint32_t>{1});
   CHECK(out == std::vector<float>{1, 2, 3, 0, 0});
-  assembly.restart();
+  assembly.forget(0);
+  assembly.forget(1);
   CHECK(assembly.missing() == std::vector<std::uint32_t>{0, 1});
+  x[0] = 9;
+  CHECK(assembly.place(0, x.data(), 3) == verdict::placed);
+  CHECK(out == std::vector<float>{9, 2, 3, 0, 0});
 }

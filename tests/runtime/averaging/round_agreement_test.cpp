@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/runtime/averaging/round_world.hpp"
@@ -9,19 +10,36 @@ using namespace potluck::testing;
 
 namespace {
 
-/// Lets deliveries, notices and means happen in a random order until nothing
-/// happens by itself.
-void run_until_rest(round_world& world, std::mt19937_64& random,
-                    bool with_means = true) {
+/// Lets deliveries and notices happen in a random order until nothing happens
+/// by itself.
+void run_until_rest(round_world& world, std::mt19937_64& random) {
   for (;;) {
     auto steps = world.inevitable();
-    if (with_means)
-      for (const auto& x : world.possible_means())
-        steps.push_back(x);
     if (steps.empty())
       return;
     world.take(steps[random() % steps.size()]);
   }
+}
+
+/// Chunks for some members, at random.
+std::vector<std::uint32_t> any_chunks(std::size_t members,
+                                      std::mt19937_64& random) {
+  std::vector<std::uint32_t> result;
+  for (std::size_t i = 0; i < members; ++i)
+    result.push_back(static_cast<std::uint32_t>(random() % 3));
+  return result;
+}
+
+/// An agreement whose every mean comes from the first member.
+round_agreement agreement_of(const round_setting& setting, std::size_t self) {
+  return {contract_of(setting), setting.map(), peer(self)};
+}
+
+chunk_mean only_mean(std::uint64_t samples, mean_version version = 1) {
+  chunk_mean x;
+  x.samples = samples;
+  x.version = version;
+  return x;
 }
 
 bool all_decided(const round_world& world, std::size_t size) {
@@ -52,22 +70,25 @@ Message only(const round_agreement::actions& all) {
 } // namespace
 
 TEST_CASE("without losses a round commits with two messages a member") {
-  for (std::size_t trainers = 1; trainers <= 16; ++trainers)
+  for (std::size_t trainers = 1; trainers <= 9; ++trainers)
     for (std::size_t auxiliaries : {0, 3}) {
-      round_setting setting{trainers, auxiliaries, {}};
-      round_world world{setting};
+      round_setting setting{trainers, auxiliaries};
       std::mt19937_64 random{trainers};
+      setting.chunks = any_chunks(setting.size(), random);
+      round_world world{setting};
       run_until_rest(world, random);
       for (std::size_t i = 0; i < setting.size(); ++i) {
         CHECK(world.of(i).standing() == standing::committed);
         CHECK_FALSE(world.of(i).waiting());
+        CHECK(world.outcome(i).samples == trainers);
       }
       CHECK(world.posted() == 2 * (trainers - 1) + auxiliaries);
     }
 }
 
 TEST_CASE("a means vector that differs aborts the round") {
-  round_setting setting{3, 1, {0, 0, 5}};
+  round_setting setting{3, 1};
+  setting.odd = 2;
   round_world world{setting};
   std::mt19937_64 random{1};
   run_until_rest(world, random);
@@ -75,120 +96,228 @@ TEST_CASE("a means vector that differs aborts the round") {
     CHECK(world.of(i).standing() == standing::aborted);
 }
 
-TEST_CASE("a stalled round is settled by the leader's deadline alone") {
-  round_setting setting{4, 1, {}};
+TEST_CASE("a silent reducer is left out by the leader's deadlines alone") {
+  round_setting setting{4, 1, {1, 1, 1, 1, 1}};
   round_world world{setting};
   std::mt19937_64 random{1};
-  for (const auto& x : world.possible_means())
-    if (x.a == 2)
-      world.take(x);
-  run_until_rest(world, random, false);
-  world.expire_only(0);
-  run_until_rest(world, random, false);
-  for (std::size_t i = 0; i < setting.size(); ++i)
+  world.take({step::hang, 4, 4});
+  run_until_rest(world, random);
+  for (int patience = 0; patience < 2; ++patience) {
+    world.expire_only(0);
+    run_until_rest(world, random);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
     CHECK(world.of(i).standing() == standing::committed);
+    CHECK(world.outcome(i).samples == 4); // It had none of its own.
+    CHECK(world.of(i).ledger().healed());
+  }
 }
 
 TEST_CASE("means that come after the freeze do not make a member prepared") {
-  auto contract = contract_of({3, 0, {}});
-  round_agreement one{contract, peer(1)};
-  auto answer = only<round_standing>(
-      one.receive(peer(0), round_settle{contract.group, 0}));
+  round_setting setting{3, 0};
+  auto group = contract_of(setting).group;
+  auto one = agreement_of(setting, 1);
+  auto answer
+      = only<round_standing>(one.receive(peer(0), round_settle{group, 0}));
   CHECK(answer.standing == standing::incomplete);
+  CHECK(answer.chunks == std::vector<chunk_standing>{{0, 0}});
   CHECK(one.frozen());
-  CHECK(one.all_means_here(mean_number(0)).empty());
-  CHECK(one.standing() == standing::incomplete);
-  auto fetch = one.receive(
-      peer(0), round_verdict{contract.group, 0, true, mean_number(0), peer(2)});
+  CHECK_FALSE(one.wants(peer(0), only_mean(3)));
+  round_verdict told{group, 0, true, mean_number(0), peer(2), 3, 3};
+  auto fetch = one.receive(peer(0), told);
   REQUIRE(count<fetch_means>(fetch) == 1);
+  CHECK(count<ask_mean>(fetch) == 1);
   CHECK(std::get<fetch_means>(fetch[0]).holder == peer(2));
+  CHECK_FALSE(one.wants(peer(0), only_mean(3)));
+  REQUIRE(one.wants(peer(2), only_mean(3)));
+  one.mean_here(only_mean(3));
+  REQUIRE(one.digest_wanted());
   SUBCASE("the fetched means are what it commits") {
-    CHECK(count<round_decision>(one.means_fetched(mean_number(0))) == 1);
+    CHECK(count<round_decision>(one.whole_vector_here(mean_number(0))) == 1);
     CHECK(one.standing() == standing::committed);
   }
   SUBCASE("other means are fetched once more, then given up") {
-    auto again = one.means_fetched(mean_number(1));
+    auto again = one.whole_vector_here(mean_number(1));
     REQUIRE(count<fetch_means>(again) == 1);
     CHECK(std::get<fetch_means>(again[0]).everything);
-    CHECK(count<round_decision>(one.means_fetched(mean_number(1))) == 1);
+    REQUIRE(one.wants(peer(2), only_mean(3)));
+    one.mean_here(only_mean(3));
+    CHECK(count<round_decision>(one.whole_vector_here(mean_number(1))) == 1);
     CHECK(one.standing() == standing::aborted);
   }
   SUBCASE("a fetch that a later settle has overtaken counts for nothing") {
-    one.receive(peer(0), round_settle{contract.group, 3});
-    CHECK(one.means_fetched(mean_number(0)).empty());
+    one.receive(peer(0), round_settle{group, 3});
+    CHECK_FALSE(one.digest_wanted());
+    CHECK(one.whole_vector_here(mean_number(0)).empty());
     CHECK(one.standing() == standing::incomplete);
+  }
+}
+
+TEST_CASE("a heal says which mean counts, and where it comes from") {
+  round_setting setting{3, 0};
+  auto group = contract_of(setting).group;
+  auto one = agreement_of(setting, 1);
+  one.receive(peer(0), round_settle{group, 0});
+  SUBCASE("of another member") {
+    auto todo = one.receive(peer(0), round_heal{group, 0, {0, 1}, {{0, 2}}});
+    CHECK(count<send_part>(todo) == 0); // The planned reducer has our part.
+    CHECK(count<ask_mean>(todo) == 1);
+    CHECK_FALSE(one.wants(peer(0), only_mean(3, 1)));
+    CHECK_FALSE(one.wants(peer(2), only_mean(3, 2)));
+    CHECK(one.wants(peer(0), only_mean(3, 2)));
+  }
+  SUBCASE("of a new reducer, which gets our part once") {
+    round_heal ruled{group, 0, {1, 2}, {{2, 2}}};
+    auto todo = one.receive(peer(0), ruled);
+    CHECK(count<send_part>(todo) == 1);
+    ruled.epoch = 3;
+    ruled.chunks = {{2, 5}};
+    todo = one.receive(peer(0), ruled);
+    CHECK(count<send_part>(todo) == 0);
+    CHECK(count<ask_mean>(todo) == 1);
+  }
+  SUBCASE("from here, for those who ask, whenever they do") {
+    auto todo = one.receive(peer(0), round_heal{group, 0, {0, 1}, {{1, 2}}});
+    REQUIRE(count<average_chunk>(todo) == 1);
+    CHECK(std::get<average_chunk>(todo[0]).leave_out
+          == std::vector<std::uint8_t>{2});
+    CHECK(one.asked(peer(0), {group, 0, 2}).empty());
+    CHECK(count<send_mean>(one.averaged(0, {2})) == 1);
+    REQUIRE(one.digest_wanted());
+    auto said = only<round_prepared>(one.whole_vector_here(mean_number(4)));
+    CHECK(said.least_samples == 2);
+    CHECK(said.most_samples == 2);
+    CHECK(count<send_mean>(one.asked(peer(2), {group, 0, 2})) == 1);
+    CHECK(one.asked(peer(2), {group, 0, 1}).empty());
   }
 }
 
 TEST_CASE("messages of strangers, other groups and lower epochs change "
           "nothing") {
-  auto contract = contract_of({3, 0, {}});
-  round_agreement two{contract, peer(2)};
-  two.receive(peer(1), round_settle{contract.group, 1});
+  round_setting setting{3, 0};
+  auto group = contract_of(setting).group;
+  auto two = agreement_of(setting, 2);
+  two.receive(peer(1), round_settle{group, 1});
   auto before = two.fingerprint();
-  round_verdict old{contract.group, 0, true, mean_number(0), {}};
-  round_verdict verdict{contract.group, 1, true, mean_number(0), {}};
+  round_verdict old{group, 0, true, mean_number(0), {}, 3, 3};
+  round_verdict told{group, 1, true, mean_number(0), {}, 3, 3};
+  round_heal heal{group, 0, {0, 2}, {{2, 2}}};
   CHECK(two.receive(peer(0), old).empty());
-  CHECK(two.receive(peer(0), verdict).empty()); // Not the leader of epoch 1.
-  CHECK(two.receive(peer(9), verdict).empty());
-  verdict.group.bytes[0] = 1;
-  CHECK(two.receive(peer(1), verdict).empty());
+  CHECK(two.receive(peer(0), told).empty()); // Not the leader of epoch 1.
+  CHECK(two.receive(peer(9), told).empty());
+  CHECK(two.receive(peer(0), heal).empty());
+  heal.epoch = 1;
+  heal.chunks.resize(2, {2, 2}); // Other chunks than the contract's.
+  CHECK(two.receive(peer(1), heal).empty());
+  told.group.bytes[0] = 1;
+  CHECK(two.receive(peer(1), told).empty());
   CHECK(two.member_lost(peer(9)).empty());
+  CHECK(two.asked(peer(9), {group, 0, 1}).empty());
+  CHECK(two.asked(peer(1), {group, 5, 1}).empty());
   CHECK(two.fingerprint() == before);
-  auto overtaken = only<round_standing>(
-      two.receive(peer(0), round_settle{contract.group, 0}));
+  auto overtaken
+      = only<round_standing>(two.receive(peer(0), round_settle{group, 0}));
   CHECK(overtaken.epoch == 1);
 }
 
 TEST_CASE("a decided member settles for one that lost its leader") {
-  round_setting setting{2, 1, {}};
-  auto contract = contract_of(setting);
-  round_agreement one{contract, peer(1)};
-  one.all_means_here(mean_number(0));
-  one.receive(peer(0),
-              round_verdict{contract.group, 0, true, mean_number(0), {}});
-  REQUIRE(one.decided());
+  round_setting setting{2, 1};
+  auto group = contract_of(setting).group;
+  auto one = agreement_of(setting, 1);
+  one.mean_here(only_mean(2));
+  one.whole_vector_here(mean_number(0));
+  one.receive(peer(0), round_verdict{group, 0, true, mean_number(0), {}, 2, 2});
+  REQUIRE(one.standing() == standing::committed);
   CHECK_FALSE(one.waiting());
-  auto acts = one.receive(
-      peer(2), round_standing{contract.group, 0, standing::spectator, {}});
+  auto acts
+      = one.receive(peer(2), round_standing{group, 0, standing::spectator, {}});
   CHECK(count<send_to_member>(acts) == 2);
   CHECK(one.waiting());
 }
 
-TEST_CASE("a contract must list its trainers first, once, and this member") {
-  auto contract = contract_of({2, 1, {}});
-  CHECK_THROWS_AS((round_agreement{contract, peer(7)}), std::invalid_argument);
-  auto twice = contract;
-  twice.members.push_back(twice.members.back());
-  CHECK_THROWS_AS((round_agreement{twice, peer(0)}), std::invalid_argument);
-  std::swap(contract.members[1], contract.members[2]);
-  CHECK_THROWS_AS((round_agreement{contract, peer(0)}), std::invalid_argument);
+TEST_CASE("a leader that stalls after telling one costs a single patience") {
+  round_setting setting{3, 0};
+  round_world world{setting};
+  while (!world.decided(1)) {
+    auto steps = world.inevitable();
+    REQUIRE_FALSE(steps.empty());
+    auto hidden = [&](const step& x) {
+      // The verdict for the third member stays where it is.
+      return world.decided(0) && x.a == 0 && x.b == 2;
+    };
+    auto next = std::find_if_not(steps.begin(), steps.end(), hidden);
+    REQUIRE(next != steps.end());
+    world.take(*next);
+  }
+  REQUIRE_FALSE(world.decided(2));
+  world.take({step::crash, 0, 0});
+  world.expire_only(2);
+  std::mt19937_64 random{1};
+  run_until_rest(world, random);
+  CHECK(world.of(2).standing() == standing::committed);
 }
 
-TEST_CASE("larger groups agree under random crashes") {
+TEST_CASE("a contract must list its trainers first, once, and this member") {
+  round_setting setting{2, 1};
+  auto contract = contract_of(setting);
+  auto map = setting.map();
+  CHECK_THROWS_AS((round_agreement{contract, map, peer(7)}),
+                  std::invalid_argument);
+  auto twice = contract;
+  twice.members.back() = twice.members.front();
+  CHECK_THROWS_AS((round_agreement{twice, map, peer(0)}),
+                  std::invalid_argument);
+  std::swap(contract.members[1], contract.members[2]);
+  CHECK_THROWS_AS((round_agreement{contract, map, peer(0)}),
+                  std::invalid_argument);
+  contract.members.pop_back();
+  CHECK_THROWS_AS((round_agreement{contract, map, peer(0)}),
+                  std::invalid_argument);
+}
+
+TEST_CASE("larger groups agree under random crashes, and complete the round "
+          "whenever enough are left") {
+  std::size_t healed = 0;
+  std::size_t dropped = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random{seed};
-    round_setting setting{2 + random() % 6, random() % 3, {}};
+    round_setting setting{2 + random() % 6, random() % 3};
+    setting.chunks = any_chunks(setting.size(), random);
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < setting.trainers; ++i) {
+      setting.samples.push_back(i == 0 ? 1 : random() % 4);
+      total += setting.samples.back();
+    }
+    setting.least_samples = 1 + random() % total;
     round_world world{setting};
     std::size_t crashes = random() % setting.size();
-    bool lively = random() % 2 == 0;
+    // Some crash in the beginning, some while others heal what they left.
+    auto rarity = 4 + random() % 40;
     for (;;) {
       auto steps = world.inevitable();
-      auto means = world.possible_means();
-      if (steps.empty() && (means.empty() || world.losses() > 0))
+      if (steps.empty())
         break;
-      if (lively || world.losses() == 0 || steps.empty())
-        steps.insert(steps.end(), means.begin(), means.end());
       auto next = steps[random() % steps.size()];
       std::size_t victim = random() % setting.size();
-      if (world.losses() < crashes && world.alive(victim) && random() % 8 == 0)
+      if (world.losses() < crashes && world.alive(victim)
+          && random() % rarity == 0)
         next = {step::crash, victim, victim};
       world.take(next);
     }
     CHECK(all_decided(world, setting.size()));
     CHECK(world.disagreement() == "");
+    for (std::size_t i = 0; i < setting.trainers; ++i) {
+      if (!world.alive(i))
+        continue;
+      auto commit = world.outcome(i).commit;
+      CHECK((commit || world.samples_alive() < setting.least_samples));
+      healed += commit && world.of(i).ledger().healed();
+      dropped += !commit;
+    }
   }
+  CHECK(healed > 1000);
+  CHECK(dropped > 100);
 }
 
 TEST_CASE("deadlines that strike at random delay a round and never block it") {
@@ -199,17 +328,19 @@ TEST_CASE("deadlines that strike at random delay a round and never block it") {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random{seed};
-    round_setting setting{2 + random() % 5, random() % 3, {}};
+    round_setting setting{2 + random() % 5, random() % 3};
+    setting.chunks = any_chunks(setting.size(), random);
+    setting.suspicious = true;
     round_world world{setting};
     for (std::size_t moves = 0; moves < 400; ++moves) {
       auto steps = world.inevitable();
-      for (const auto& x : world.possible_means())
-        steps.push_back(x);
       std::size_t anyone = random() % setting.size();
       auto dice = random() % 40;
       if (dice == 0 && world.losses() + 1 < setting.size()
           && world.alive(anyone))
         world.take({random() % 2 ? step::crash : step::hang, anyone, anyone});
+      else if (dice == 1 && world.hung(anyone))
+        world.take({step::wake, anyone, anyone});
       else if (dice < 4 && world.alive(anyone) && world.of(anyone).waiting())
         world.expire_only(anyone);
       else if (!steps.empty())
@@ -217,11 +348,11 @@ TEST_CASE("deadlines that strike at random delay a round and never block it") {
     }
     // From here on deadlines are longer than anything takes.
     for (std::size_t i = 0;
-         i < 6 * setting.size() && !all_decided(world, setting.size()); ++i) {
-      run_until_rest(world, random, false);
+         i < 8 * setting.size() && !all_decided(world, setting.size()); ++i) {
+      run_until_rest(world, random);
       world.take({step::expire, 0, 0});
     }
-    run_until_rest(world, random, false);
+    run_until_rest(world, random);
     CHECK(all_decided(world, setting.size()));
     split += world.disagreement() != "";
   }

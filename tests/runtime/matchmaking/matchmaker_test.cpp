@@ -290,6 +290,9 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
     contract.members.push_back(contract.members[1]);
     contract.plan = plan_of(contract);
   }
+  SUBCASE("another least batch") {
+    contract.least_samples = 9;
+  }
   SUBCASE("too few samples") {
     contract.members[0].samples = 1;
   }
