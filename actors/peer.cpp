@@ -141,7 +141,8 @@ void peer_state::start_training() {
                     c.self = config_.self;
                     c.role = config_.role;
                     c.settings = charter_.settings();
-                    c.seed = mix(config_.seed, group_ids);
+                    // A successor must not give old ids to new groups.
+                    c.seed = mix(mix(config_.seed, group_ids), ++restarts_);
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {

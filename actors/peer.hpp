@@ -97,6 +97,7 @@ private:
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
   charter charter_;
   caf::actor_addr gateway_;
+  std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
   bool training_ = false;
   bool leaving_ = false;
 };
