@@ -12,6 +12,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/peer.hpp"
 #include "runtime/membership/observed_durations.hpp"
+#include "runtime/membership/split_watch.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
 namespace potluck {
@@ -84,6 +85,7 @@ private:
   void report_frozen();
   void finish();
   void finish_if_others_are_done();
+  void note_loss(const peer_id& who);
   void note_step(const state_changed& x);
   void begin_step();
   bool is_trainer() const {
@@ -140,6 +142,7 @@ private:
 
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
+  split_watch splits_;
   bool over_ = false;
   bool checkpoint_pending_ = false;
   clock_time next_status_;
