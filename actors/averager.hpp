@@ -13,6 +13,7 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
+#include "actors/supervisor.hpp"
 #include "runtime/averaging/gradient_assembly.hpp"
 #include "runtime/averaging/round_agreement.hpp"
 
@@ -20,6 +21,8 @@ namespace potluck {
 
 struct averager_config {
   peer_id self;
+  /// Told of every reducer (see `peer_config::child_started`).
+  supervisor::witness reducer_started;
 };
 
 class averager_state {

@@ -68,6 +68,9 @@ void compute_state::post(Job job, bool is_batch) {
       job(*shop, outbox);
     } catch (const std::exception& e) {
       caf::anon_send(outbox, work_failed{e.what()});
+    } catch (...) {
+      caf::anon_send(outbox, work_failed{"the trainer threw no exception of "
+                                         "the standard library"});
     }
   };
   if (batch_lasts_)
@@ -132,7 +135,7 @@ void compute_state::on(const compute_batch& x) {
         auto begin = clock.now();
         batch_done done;
         done.step = x.step;
-    done.number = x.number;
+        done.number = x.number;
         if (x.step == shop.state().step)
           done.result = shop.model->accumulate(
               x.request, shop.state().parameters.data(),
