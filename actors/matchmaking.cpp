@@ -91,9 +91,14 @@ void matchmaking_state::on(const lead_group& x) {
 
 std::chrono::milliseconds
 matchmaking_state::answer_patience(const lead_group& x) const {
-  auto longest = answers_.patience(config_.self, x.answer_patience);
-  for (auto& who : x.invitees)
+  auto longest = freezes_.patience(config_.self, x.answer_patience);
+  for (auto& who : x.invitees) {
     longest = std::max(longest, answers_.patience(who.id, x.answer_patience));
+    // The others' answers say nothing about a newcomer's batches and line.
+    if (answers_.count(who.id) == 0)
+      longest = std::max<duration>(longest, x.answer_patience);
+  }
+  longest = std::min<duration>(longest, limits::answer_cap);
   return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
 }
 
@@ -143,7 +148,7 @@ void matchmaking_state::on(const gradient_frozen& x) {
   if (!matchmaker_ || x.group != matchmaker_->group())
     return;
   if (x.group == led_) // The leader's own batch takes its time, too.
-    answers_.observed(config_.self, self_->clock().now() - invited_at_);
+    freezes_.observed(config_.self, self_->clock().now() - invited_at_);
   carry_out(matchmaker_->frozen(x.samples, x.loss_sum));
 }
 

@@ -63,6 +63,9 @@ private:
   std::chrono::milliseconds patience_;
   deadline_estimator answers_{
       {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
+  /// From leading to the own frozen gradient: no measure for anybody else.
+  deadline_estimator freezes_{
+      {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
   /// Since when this peer leads, and who has not answered.
   group_id led_;
   caf::actor_clock::time_point invited_at_;
