@@ -90,11 +90,15 @@ TEST_CASE("an address that proves to be our own is left alone") {
   }
   // The address may belong to somebody else one day.
   now += peer_ledger::own_address_life;
-  CHECK(ledger.learn(peer(1), now) == verdict::added);
+  CHECK(ledger.learn(peer(1), now) == verdict::known);
+  CHECK(ledger.due_for_dial(now, 10).size() == 1);
+  ledger.dial_failed(peer(1), now);
   // Elsewhere that peer is another matter.
   ledger.reached(peer(1).where, self, now);
-  CHECK(ledger.learn(peer(1, 7001), now) == verdict::added);
-  CHECK(ledger.due_for_dial(now, 10).front() == peer(1, 7001));
+  CHECK(ledger.learn(peer(1, 7001), now) != verdict::replaced);
+  auto due = ledger.due_for_dial(now + 1min, 10);
+  REQUIRE(due.size() == 1);
+  CHECK(due[0] == peer(1, 7001));
 }
 
 TEST_CASE("own addresses are a bounded number") {
