@@ -180,6 +180,9 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.length = r.map.range(chunk).count;
     result = self_->spawn(chunk_reducer, job);
     self_->monitor(result);
+    if (config_.reducer_started)
+      config_.reducer_started("chunk_reducer",
+                              caf::actor_cast<caf::actor>(result));
   }
   return result;
 }

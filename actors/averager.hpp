@@ -13,6 +13,7 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
+#include "actors/supervisor.hpp"
 #include "runtime/averaging/gradient_assembly.hpp"
 #include "runtime/averaging/round_agreement.hpp"
 
@@ -23,6 +24,8 @@ struct averager_config {
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
   round_begun abandoned;
+  /// Told of every reducer (see `peer_config::child_started`).
+  supervisor::witness reducer_started;
 };
 
 class averager_state {

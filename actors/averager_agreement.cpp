@@ -2,6 +2,8 @@
 /// members that send what cannot be used.
 #include "actors/averager.hpp"
 
+#include <algorithm>
+
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -71,7 +73,8 @@ void averager_state::arm() {
   auto patience = std::chrono::milliseconds{r.contract().patience_ms};
   // The leader's verdict should come before a follower loses patience.
   if (r.self != 0)
-    patience += limits::follower_grace;
+    patience += std::max<std::chrono::milliseconds>(
+        limits::follower_grace, patience / limits::follower_share);
   self_->delayed_send(self_, patience, deadline_passed{++deadline_});
 }
 

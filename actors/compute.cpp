@@ -68,6 +68,9 @@ void compute_state::post(Job job, bool is_batch) {
       job(*shop, outbox);
     } catch (const std::exception& e) {
       caf::anon_send(outbox, work_failed{e.what()});
+    } catch (...) {
+      caf::anon_send(outbox, work_failed{"the trainer threw no exception of "
+                                         "the standard library"});
     }
   };
   if (batch_lasts_)

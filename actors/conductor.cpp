@@ -60,7 +60,7 @@ void conductor_state::enter(stage next) {
     formed_.reset();
     round_.reset();
     frozen_reported_ = false;
-    asked_outcome_ = false;
+    asked_outcome_.reset();
   }
   tell_facts();
   announce(true);
@@ -118,7 +118,11 @@ void conductor_state::tell_facts() {
 void conductor_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
   gone_.erase(x.who.id);
-  unconnected_since_.erase(x.who.id);
+  if (auto i = unconnected_since_.find(x.who.id);
+      i != unconnected_since_.end()) {
+    connecting_.observed(x.who.id, self_->clock().now() - i->second);
+    unconnected_since_.erase(i);
+  }
   if (is_trainer() && splits_.returned(x.who.id))
     self_->send(wired_.observer,
                 event{"reunion",
@@ -191,8 +195,8 @@ void conductor_state::on(const report_heard& x) {
     self_->send(wired_.state_keeper, x);
   if (stage_ == stage::averaging && formed_ && !asked_outcome_
       && r.role == role::trainer && r.step == formed_->contract.step) {
-    asked_outcome_ = true;
-    self_->delayed_send(wired_.averager, limits::verdict_grace,
+    asked_outcome_.emplace(r.id, now);
+    self_->delayed_send(wired_.averager, verdict_times_.patience(r.id),
                         outcome_known{formed_->contract.group, r.id});
   }
   if (is_trainer()) {

@@ -11,7 +11,8 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/peer.hpp"
-#include "runtime/membership/observed_durations.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/split_watch.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
@@ -106,6 +107,10 @@ private:
   std::set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
   std::map<peer_id, clock_time> unconnected_since_;
+  /// From hearsay to the session.
+  deadline_estimator connecting_{{limits::connecting_floor,
+                                  limits::connecting_cap,
+                                  limits::connecting_patience}};
   std::set<peer_id> gone_; ///< Were connected once.
 
   // Accumulation.
@@ -120,10 +125,17 @@ private:
   // Groups and rounds.
   group_id group_; ///< That the gradient is frozen for.
   bool frozen_reported_ = false;
-  bool asked_outcome_ = false; ///< Of a member that has completed the step.
+  /// The member that has completed the step and is asked, and since when.
+  std::optional<std::pair<peer_id, clock_time>> asked_outcome_;
   std::optional<group_formed> formed_;
   std::optional<round_over> round_;
-  observed_durations round_times_;
+  /// Of the collaboration: all members wait for one round together, so that
+  /// nobody has an own row.
+  deadline_estimator round_times_{
+      {limits::round_floor, limits::round_cap, limits::first_round_patience}};
+  /// From a peer's report of the completed step to the verdict here.
+  deadline_estimator verdict_times_{
+      {limits::verdict_floor, limits::verdict_cap, limits::verdict_grace}};
   clock_time step_began_;
   double last_loss_ = 0;
   double last_share_ = 0;
