@@ -167,6 +167,7 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     for (auto& member : r.contract().members)
       job.samples.push_back(member.samples);
     job.parent = caf::actor_cast<averager_actor>(self_);
+    job.rule = config_.rule;
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
     result = self_->spawn(chunk_reducer, job);

@@ -14,12 +14,14 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/averaging/gradient_assembly.hpp"
+#include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/round_agreement.hpp"
 
 namespace potluck {
 
 struct averager_config {
   peer_id self;
+  averaging_rule rule;
 };
 
 class averager_state {

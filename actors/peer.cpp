@@ -146,8 +146,10 @@ void peer_state::start_training() {
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
-                    return self_->spawn(averager,
-                                        averager_config{config_.self});
+                    averager_config c;
+                    c.self = config_.self;
+                    c.rule = charter_.settings().averaging();
+                    return self_->spawn(averager, c);
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;

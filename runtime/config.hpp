@@ -111,6 +111,10 @@ constexpr auto fetch_backoff = 300ms;
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
 constexpr std::size_t early_letters = 8192;
+/// Under a robust rule a part so many times longer than the median one is
+/// refused. Honest members differ by the number of their samples and by what
+/// they saw of a rare parameter: by thousands at most.
+constexpr double outlier_norm = 1e6;
 /// From another member's report of the completed step to asking it for the
 /// verdict, which usually is on its way: a few round trips of a slow line.
 constexpr auto verdict_grace = 700ms;
