@@ -183,6 +183,9 @@ constexpr auto donorless_patience = 5s;
 constexpr auto parked_life = 120s;
 /// Whoever sent something wrong is not believed about the run's state either.
 constexpr auto distrust = 60s;
+/// Rounds in a row in which a connected member kept silent, after which groups
+/// form without it for as long: one may be a machine that stood still.
+constexpr unsigned silent_rounds = 2;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long

@@ -19,7 +19,7 @@ constexpr std::size_t classes = 4;
 constexpr std::size_t values = inputs * classes;
 constexpr std::size_t peers = 16;
 constexpr std::size_t hostile = 7;
-constexpr std::uint64_t batch = 1024;
+constexpr std::uint64_t batch = 2048;
 constexpr std::size_t honest_steps = 30;
 constexpr double rate = 0.1;
 
