@@ -21,7 +21,7 @@ namespace potluck {
 
 struct averager_config {
   peer_id self;
-  averaging_rule rule;
+  averaging_rule rule = {};
 };
 
 class averager_state {

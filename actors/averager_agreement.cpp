@@ -39,21 +39,19 @@ void averager_state::note_refusal(std::size_t member, std::size_t reducer) {
   // One reducer's word is no proof, and most of them could spoil the mean as
   // well.
   if (by.size() >= 2 && 2 * by.size() > reducers)
-    self_->send(wired_.roster,
-                offence_seen{members[member].who.id,
-                             misconduct::witness::majority,
-                             "round " + short_name(r.contract().group),
-                             "its part was refused by "
-                                 + std::to_string(by.size()) + " of "
-                                 + std::to_string(reducers) + " reducers"});
+    self_->send(
+        wired_.roster,
+        offence_seen{members[member].who.id, misconduct::witness::majority,
+                     "round " + short_name(r.contract().group),
+                     "its part was refused by " + std::to_string(by.size())
+                         + " of " + std::to_string(reducers) + " reducers"});
 }
 
 std::vector<peer_id> averager_state::silent_members() const {
   auto& r = *round_;
   std::vector<peer_id> result;
   // Others need not have heard of everybody.
-  if (!r.lost_patience
-      || (r.self != 0 && r.map.chunks_of(r.self).count == 0))
+  if (!r.lost_patience || (r.self != 0 && r.map.chunks_of(r.self).count == 0))
     return result;
   auto& members = r.contract().members;
   for (std::size_t i = 0; i < members.size(); ++i)

@@ -173,8 +173,8 @@ void conductor_state::note_silence(const round_over& x) {
                       {{"peer", short_name(id)},
                        {"what", std::string{"silent in rounds"}},
                        {"detail", "groups form without it for "
-                                  + std::to_string(limits::distrust.count())
-                                  + " s"}}});
+                                      + std::to_string(limits::distrust.count())
+                                      + " s"}}});
   }
 }
 

@@ -136,8 +136,7 @@ void roster_state::on(const offence_seen& x) {
   ledger_->disconnected(x.who, peer_ledger::parting::misbehaved, now);
   self_->send(wired_.gateway, drop_peer{x.who, "banned: " + *proof});
   self_->send(wired_.observer,
-              event{"ban",
-                    {{"peer", short_name(x.who)}, {"detail", *proof}}});
+              event{"ban", {{"peer", short_name(x.who)}, {"detail", *proof}}});
 }
 
 void roster_state::on(const gateway_ready& x) {

@@ -66,7 +66,8 @@ public:
   }
 
   /// Under a robust rule, once `complete()`: leaves the parts out whose means
-  /// are longer than `factor` times the median one, and returns whose they were.
+  /// are longer than `factor` times the median one, and returns whose they
+  /// were.
   std::vector<std::size_t> drop_outliers(double factor);
 
   /// The mean over the members counted, `length` values. Throws

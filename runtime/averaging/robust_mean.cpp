@@ -28,8 +28,7 @@ std::vector<float> by_coordinate(const std::vector<const float*>& means,
 /// Of an even number the lower one: an element, so that half of them or more
 /// are not larger, and a minority of hostile ones cannot raise it far.
 double lower_median(std::vector<double> xs) {
-  auto middle
-      = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
+  auto middle = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
   std::nth_element(xs.begin(), middle, xs.end());
   return *middle;
 }
@@ -77,9 +76,8 @@ std::vector<float> coordinate_median(const std::vector<const float*>& means,
 std::vector<float> trimmed_mean(const std::vector<const float*>& means,
                                 std::size_t length, double trim) {
   auto n = means.size();
-  auto away = std::min(
-      static_cast<std::size_t>(trim * static_cast<double>(n)),
-      n == 0 ? 0 : (n - 1) / 2);
+  auto away = std::min(static_cast<std::size_t>(trim * static_cast<double>(n)),
+                       n == 0 ? 0 : (n - 1) / 2);
   return by_coordinate(means, length, [&](const std::vector<float>& sorted) {
     double sum = 0;
     for (std::size_t i = away; i < n - away; ++i)

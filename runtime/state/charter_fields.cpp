@@ -155,32 +155,30 @@ std::string charter_field::problem(const run_settings& settings) const {
     return name + " is " + std::to_string(value) + ", but must be "
            + range_of(x);
   };
-  return std::visit(overloaded{[&](const text_limits& x) {
-                                 const auto& value = settings.*x.member;
-                                 if (!x.choices.empty())
-                                   return problem_of_choice(name, value,
-                                                            x.choices);
-                                 if (!value.empty() && value.size() <= x.longest
-                                     && is_printable(value))
-                                   return std::string{};
-                                 return name + " must be 1 to "
-                                        + std::to_string(x.longest)
-                                        + " printable ASCII characters";
-                               },
-                               [&](const real_limits& x) {
-                                 double value = settings.*x.member;
-                                 bool above = x.low_allowed ? value >= x.low
-                                                            : value > x.low;
-                                 bool below = x.high_allowed ? value <= x.high
-                                                             : value < x.high;
-                                 if (above && below)
-                                   return std::string{};
-                                 return name + " is " + print_real(value)
-                                        + ", but must be " + range_of(x);
-                               },
-                               [&](const u32_limits& x) { return integer(x); },
-                               [&](const u64_limits& x) { return integer(x); }},
-                    limits);
+  return std::visit(
+      overloaded{[&](const text_limits& x) {
+                   const auto& value = settings.*x.member;
+                   if (!x.choices.empty())
+                     return problem_of_choice(name, value, x.choices);
+                   if (!value.empty() && value.size() <= x.longest
+                       && is_printable(value))
+                     return std::string{};
+                   return name + " must be 1 to " + std::to_string(x.longest)
+                          + " printable ASCII characters";
+                 },
+                 [&](const real_limits& x) {
+                   double value = settings.*x.member;
+                   bool above = x.low_allowed ? value >= x.low : value > x.low;
+                   bool below
+                       = x.high_allowed ? value <= x.high : value < x.high;
+                   if (above && below)
+                     return std::string{};
+                   return name + " is " + print_real(value) + ", but must be "
+                          + range_of(x);
+                 },
+                 [&](const u32_limits& x) { return integer(x); },
+                 [&](const u64_limits& x) { return integer(x); }},
+      limits);
 }
 
 expected<bool> charter_field::assign(run_settings& settings,

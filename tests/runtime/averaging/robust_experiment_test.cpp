@@ -70,7 +70,13 @@ double learn(const std::vector<float>& w, const sample& s,
   return -std::log(p[s.label] / sum);
 }
 
-enum class attack { none, sign_flip, constant_direction, large_norm, label_flip };
+enum class attack {
+  none,
+  sign_flip,
+  constant_direction,
+  large_norm,
+  label_flip
+};
 
 /// The loss on held-out samples after each step.
 std::vector<double> train(attack how, const averaging_rule& rule,

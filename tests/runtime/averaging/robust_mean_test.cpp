@@ -15,8 +15,8 @@ namespace {
 
 using vectors = std::vector<std::vector<float>>;
 
-constexpr aggregator robust_ones[] = {
-    aggregator::centered_clip, aggregator::trimmed_mean, aggregator::median};
+constexpr aggregator robust_ones[]
+    = {aggregator::centered_clip, aggregator::trimmed_mean, aggregator::median};
 
 std::vector<const float*> pointers(const vectors& xs) {
   std::vector<const float*> result;
@@ -106,10 +106,9 @@ TEST_CASE("7 hostile members of 16 move no robust mean beyond the spread") {
     for (auto& v : lie)
       v = size(random);
     for (int i = 0; i < 7; ++i) // Together, each alone, or near the others.
-      xs.push_back(seed % 3 == 0 ? lie
-                   : seed % 3 == 1
-                       ? around(-5, 1, 64, random)[0]
-                       : std::vector<float>(64, size(random)));
+      xs.push_back(seed % 3 == 0   ? lie
+                   : seed % 3 == 1 ? around(-5, 1, 64, random)[0]
+                                   : std::vector<float>(64, size(random)));
     std::shuffle(xs.begin(), xs.end(), random);
     // An honest member is about 8 = sqrt(64) away from the center.
     for (auto how : robust_ones)

@@ -25,10 +25,12 @@ TEST_CASE("offences in three rounds make a ban, with the evidence") {
   CHECK_FALSE(book.note(peer(1), most, "round a", "a NaN", now));
   CHECK_FALSE(book.note(peer(1), most, "round b", "another NaN", now + second));
   CHECK(book.offences(peer(1), now + second) == 2);
-  auto proof = book.note(peer(1), most, "round c", "a huge part", now + 2 * second);
+  auto proof
+      = book.note(peer(1), most, "round c", "a huge part", now + 2 * second);
   REQUIRE(proof);
-  CHECK(*proof == "a NaN (round a); another NaN (round b); a huge part (round "
-                  "c)");
+  CHECK(*proof
+        == "a NaN (round a); another NaN (round b); a huge part (round "
+           "c)");
   CHECK(book.offences(peer(1), now + 2 * second) == 0);
 }
 
@@ -56,12 +58,14 @@ TEST_CASE("the book stays small, and so does its evidence") {
   misconduct book;
   time_point now{};
   for (std::uint16_t i = 0; i <= misconduct::most_peers; ++i)
-    book.note(peer(i), most, "round a", std::string(100000, 'x'), now + i * second);
+    book.note(peer(i), most, "round a", std::string(100000, 'x'),
+              now + i * second);
   auto later = now + misconduct::most_peers * second;
   CHECK(book.offences(peer(0), now) == 0); // Gave way.
   CHECK(book.offences(peer(misconduct::most_peers), later) == 1);
   book.note(peer(misconduct::most_peers), most, "round b", "a NaN", later);
-  auto proof = book.note(peer(misconduct::most_peers), most, "round c", "a NaN", later);
+  auto proof = book.note(peer(misconduct::most_peers), most, "round c", "a NaN",
+                         later);
   REQUIRE(proof);
   CHECK(proof->size() < 2 * misconduct::longest_evidence);
 }
