@@ -88,6 +88,7 @@ private:
   void finish_if_others_are_done();
   void note_loss(const peer_id& who);
   void note_step(const state_changed& x);
+  void note_silence(const round_over& x);
   void begin_step();
   bool is_trainer() const {
     return config_.role == role::trainer;
@@ -146,6 +147,8 @@ private:
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
   std::map<peer_id, clock_time> distrusted_; ///< Until when.
+  /// Rounds in a row in which a member kept silent.
+  std::map<peer_id, unsigned> silences_;
   struct entrance {
     std::optional<clock_time> since; ///< Waited for.
     clock_time again;                ///< Not before.

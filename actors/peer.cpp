@@ -159,9 +159,12 @@ void peer_state::start_training() {
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
-                    return self_->spawn(
-                        averager, averager_config{config_.self, last_round_,
-                                                  config_.child_started});
+                    averager_config c;
+                    c.self = config_.self;
+                    c.rule = charter_.settings().averaging();
+                    c.abandoned = last_round_;
+                    c.reducer_started = config_.child_started;
+                    return self_->spawn(averager, c);
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
