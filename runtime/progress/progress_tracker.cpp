@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -99,7 +100,8 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
   for (const auto& x : fresh(now)) {
     if (x.role != role::trainer || x.phase == phase::joining)
       continue;
-    if (self_.phase != phase::joining && !better_history(x, self_))
+    if (self_.phase != phase::joining
+        && (!better_history(x, self_) || !guarded(safeguard::longer_history)))
       continue;
     if (!longest.empty() && x.history_samples > longest.front().history_samples)
       longest.clear();
