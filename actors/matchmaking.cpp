@@ -24,8 +24,14 @@ void matchmaking_state::on(const wiring& w) {
   auto new_averager = wired_.averager && wired_.averager != w.averager;
   auto new_conductor = wired_.conductor && wired_.conductor != w.conductor;
   wired_ = w;
-  if (!matchmaker_ || matchmaker_->now() != matchmaker::state::busy)
+  if (!matchmaker_)
     return;
+  if (matchmaker_->now() != matchmaker::state::busy) {
+    // The samples that we answered with are in no gradient any more.
+    if (new_conductor)
+      carry_out(matchmaker_->forgotten());
+    return;
+  }
   if (new_averager)
     withdraw();
   else if (new_conductor)

@@ -96,7 +96,10 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
                                      {{"peer", short_name(x.who.id)},
                                       {"role", to_string(x.role)},
                                       {"address", to_string(x.who.where)}}});
-  report_due_ = true;
+  if (in_a_run()) {
+    write_report();
+    tell_mine(x.who.id, guests_[x.who.id]);
+  }
 }
 
 void roster_state::on_down(const caf::down_msg& x) {
@@ -215,15 +218,19 @@ void roster_state::on(const records_looked_up& x) {
 }
 
 void roster_state::on(const own_report& x) {
+  auto ended = x.report.phase == phase::finished
+               && mine_.report.phase != phase::finished;
   mine_ = x;
   report_due_ = true;
-  if (x.urgent)
-    send_report();
+  if (ended)
+    tell_everybody_mine();
+  else if (x.urgent)
+    spread_report();
   if (mine_.report.charter.empty())
     next_publication_ = self_->clock().now();
 }
 
-void roster_state::send_report() {
+void roster_state::write_report() {
   auto& mine = mine_.report;
   mine.id = config_.self;
   mine.role = config_.role;
@@ -233,10 +240,39 @@ void roster_state::send_report() {
     mine.where = listening_;
   else
     mine.where = {seen_host_, listening_.port};
+}
+
+void roster_state::tell_mine(const peer_id& id, const guest& g) {
+  if (g.news.role != role::bootstrap)
+    self_->send(wired_.gateway, parcel{id, mine_.report, {}});
+}
+
+void roster_state::tell_everybody_mine() {
+  write_report();
   report_due_ = false;
+  last_round_of_news_ = self_->clock().now();
   for (auto& [id, g] : guests_)
-    if (g.news.role != role::bootstrap)
-      self_->send(wired_.gateway, parcel{id, mine, {}});
+    tell_mine(id, g);
+}
+
+void roster_state::spread_report() {
+  auto pause = guests_.size() <= limits::few_peers
+                   ? duration{0}
+                   : duration{limits::report_pause_per_peer}
+                         * static_cast<int>(guests_.size());
+  if (self_->clock().now() - last_round_of_news_ >= pause) {
+    tell_everybody_mine();
+    return;
+  }
+  // Those who lead, now or next, decide by what they hear.
+  write_report();
+  std::size_t leaders = 0;
+  for (auto& [id, g] : guests_)
+    if (g.news.role == role::trainer
+        && leaders < limits::leaders_told_at_once) {
+      ++leaders;
+      tell_mine(id, g);
+    }
 }
 
 void roster_state::on(const tick&) {
@@ -247,9 +283,9 @@ void roster_state::on(const tick&) {
   check_first_contact();
   if (in_a_run()) {
     if (report_due_)
-      send_report();
+      spread_report();
     if (now >= next_publication_ && wired_.router && listening_.port != 0) {
-      send_report();
+      spread_report();
       next_publication_ = now
                           + (mine_.report.charter.empty()
                                  ? duration{limits::joining_publish_interval}

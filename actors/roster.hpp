@@ -50,7 +50,11 @@ private:
   template <class News>
   void tell_everybody(const News& news);
   void tell_conductors(const report_heard& x);
-  void send_report();
+  void write_report();
+  void tell_mine(const peer_id& id, const guest& g);
+  void tell_everybody_mine();
+  /// To all, or when that was a moment ago, to those who lead.
+  void spread_report();
   void check_first_contact();
   bool in_a_run() const {
     return !config_.run.empty();
@@ -64,7 +68,8 @@ private:
   address listening_;
   std::string seen_host_;
   own_report mine_;
-  bool report_due_ = false;
+  bool report_due_ = false; ///< Not everybody knows it yet.
+  caf::actor_clock::time_point last_round_of_news_;
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;

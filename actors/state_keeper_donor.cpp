@@ -28,6 +28,7 @@ void state_keeper_state::on(const mean_applied& x) {
 void state_keeper_state::on(const deadline_passed& x) {
   if (x.number != deadline_)
     return;
+  alarm_.reset();
   donor_->look(self_->clock().now());
   serve();
 }
@@ -38,10 +39,13 @@ void state_keeper_state::serve() {
     ask_for_snapshot();
   if (donor_->budget().joiners() > 0)
     tick_soon();
-  if (auto wake = donor_->wake())
-    self_->delayed_send(
-        self_, std::max(duration{0}, duration{*wake - self_->clock().now()}),
-        deadline_passed{++deadline_});
+  auto wake = donor_->wake();
+  if (!wake || (alarm_ && *alarm_ <= *wake))
+    return; // The alarm that is set comes first, and looks again.
+  alarm_ = wake;
+  self_->delayed_send(
+      self_, std::max(duration{0}, duration{*wake - self_->clock().now()}),
+      deadline_passed{++deadline_});
 }
 
 } // namespace potluck

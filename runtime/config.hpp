@@ -47,6 +47,15 @@ constexpr auto joining_publish_interval = 300ms;
 constexpr auto report_life = 15s;
 /// A direct report older than this says nothing about now.
 constexpr auto report_max_age = 15s;
+/// So many connected peers all hear every change of our report at once; more
+/// would make everybody's reports, which grow with the square of the peers, a
+/// burden on household lines.
+constexpr std::size_t few_peers = 8;
+/// Beyond, everybody hears at most so often (times the connected peers): each
+/// gets about a hundred reports a second.
+constexpr auto report_pause_per_peer = 10ms;
+/// The trainers with the smallest ids, who lead now or next, hear at once.
+constexpr std::size_t leaders_told_at_once = 3;
 /// Dials begun at one look.
 constexpr std::size_t dials_at_once = 16;
 /// How long the addresses given by the user are tried before the peer gives

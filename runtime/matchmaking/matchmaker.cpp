@@ -18,6 +18,7 @@ const matchmaker::transition matchmaker::table[] = {
     {state::leading, event::expired, &matchmaker::close_now},
     {state::leading, event::invite, &matchmaker::consider},
     {state::leading, event::start, &matchmaker::refuse_start},
+    {state::leading, event::forgotten, &matchmaker::forget_gradient},
 
     {state::freezing, event::frozen, &matchmaker::answer_leader},
     {state::freezing, event::invite, &matchmaker::consider},
@@ -25,12 +26,14 @@ const matchmaker::transition matchmaker::table[] = {
     {state::freezing, event::cancel, &matchmaker::obey_cancel},
     {state::freezing, event::lost, &matchmaker::leader_gone},
     {state::freezing, event::expired, &matchmaker::give_up},
+    {state::freezing, event::forgotten, &matchmaker::forget_gradient},
 
     {state::answered, event::start, &matchmaker::check_contract},
     {state::answered, event::invite, &matchmaker::consider},
     {state::answered, event::cancel, &matchmaker::obey_cancel},
     {state::answered, event::lost, &matchmaker::leader_gone},
     {state::answered, event::expired, &matchmaker::give_up},
+    {state::answered, event::forgotten, &matchmaker::forget_gradient},
 
     {state::busy, event::invite, &matchmaker::decline_busy},
     {state::busy, event::answer, &matchmaker::pass_refusal},
@@ -78,6 +81,10 @@ matchmaker::actions matchmaker::expired() {
 
 matchmaker::actions matchmaker::finished() {
   return happen(settings_.self.id, round_over{});
+}
+
+matchmaker::actions matchmaker::forgotten() {
+  return happen(settings_.self.id, owner_gone{});
 }
 
 matchmaker::actions matchmaker::happen(const peer_id& from, input what) {
@@ -176,6 +183,15 @@ void matchmaker::leader_gone(const peer_id& from, const input&) {
 void matchmaker::give_up(const peer_id&, const input&) {
   decline(leader_, group_, "waited too long");
   release("the leader did not start in time");
+}
+
+void matchmaker::forget_gradient(const peer_id&, const input&) {
+  const std::string reason = "its gradient is gone";
+  if (state_ == state::leading)
+    cancel_invitations(reason);
+  else
+    decline(leader_, group_, reason);
+  release(reason);
 }
 
 void matchmaker::decline_busy(const peer_id& from, const input& what) {

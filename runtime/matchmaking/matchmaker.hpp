@@ -121,6 +121,9 @@ public:
   actions expired();
   /// The round is over.
   actions finished();
+  /// What was frozen is no more: its owner was replaced. A group that is still
+  /// being formed goes on without this peer.
+  actions forgotten();
 
   matchmaker::state now() const {
     return state_;
@@ -142,10 +145,11 @@ private:
   struct gone {};
   struct patience_over {};
   struct round_over {};
+  struct owner_gone {};
   /// The order is the order of `event`.
   using input
       = std::variant<begun, froze, group_invite, group_answer, group_start,
-                     group_cancel, gone, patience_over, round_over>;
+                     group_cancel, gone, patience_over, round_over, owner_gone>;
   enum class event {
     begin,
     frozen,
@@ -155,7 +159,8 @@ private:
     cancel,
     lost,
     expired,
-    finished
+    finished,
+    forgotten
   };
   struct transition {
     state in;
@@ -188,6 +193,7 @@ private:
   void leader_gone(const peer_id& from, const input& what);
   void give_up(const peer_id& from, const input& what);
   void rest(const peer_id& from, const input& what);
+  void forget_gradient(const peer_id& from, const input& what);
 
   void close_if_complete();
   void close();

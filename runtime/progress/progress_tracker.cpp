@@ -78,63 +78,65 @@ std::vector<progress_report> progress_tracker::fresh(time_point now) const {
 
 std::vector<progress_report>
 progress_tracker::companions(time_point now) const {
-  auto result = fresh(now);
-  result.erase(std::remove_if(result.begin(), result.end(),
-                              [&](const auto& x) { return !accompanies(x); }),
-               result.end());
+  std::vector<progress_report> result;
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && accompanies(x.report))
+      result.push_back(x.report);
   return result;
 }
 
 std::vector<progress_report>
 progress_tracker::auxiliaries(time_point now) const {
-  auto result = fresh(now);
-  result.erase(
-      std::remove_if(result.begin(), result.end(),
-                     [](const auto& x) { return x.role != role::auxiliary; }),
-      result.end());
+  std::vector<progress_report> result;
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && x.report.role == role::auxiliary)
+      result.push_back(x.report);
   return result;
 }
 
 std::vector<progress_report> progress_tracker::ahead(time_point now) const {
-  std::vector<progress_report> longest;
-  for (const auto& x : fresh(now)) {
-    if (x.role != role::trainer || x.phase == phase::joining)
+  std::vector<const progress_report*> longest;
+  for (const auto& [id, heard] : others_) {
+    const auto& x = heard.report;
+    if (!counts(heard, now) || x.role != role::trainer
+        || x.phase == phase::joining)
       continue;
     if (self_.phase != phase::joining
         && (!better_history(x, self_) || !guarded(safeguard::longer_history)))
       continue;
-    if (!longest.empty() && x.history_samples > longest.front().history_samples)
+    if (!longest.empty()
+        && x.history_samples > longest.front()->history_samples)
       longest.clear();
-    if (longest.empty() || x.history_samples == longest.front().history_samples)
-      longest.push_back(x);
+    if (longest.empty()
+        || x.history_samples == longest.front()->history_samples)
+      longest.push_back(&x);
   }
   if (longest.empty())
-    return longest;
+    return {};
   // Who is behind believes the most. Between equals the order decides, so that
   // two halves of a run do not swap their states.
-  auto best = *std::min_element(
+  const auto* best = *std::min_element(
       longest.begin(), longest.end(),
-      [](const auto& a, const auto& b) { return a.state < b.state; });
+      [](const auto* a, const auto* b) { return a->state < b->state; });
   if (self_.phase == phase::joining
-      || best.history_samples > self_.history_samples) {
+      || best->history_samples > self_.history_samples) {
     std::map<digest, std::size_t> votes;
-    for (const auto& x : longest)
-      if (2 * ++votes[x.state] > longest.size())
+    for (const auto* x : longest)
+      if (2 * ++votes[x->state] > longest.size())
         best = x;
   }
-  longest.erase(std::remove_if(longest.begin(), longest.end(),
-                               [&](const auto& x) {
-                                 return x.state != best.state
-                                        || x.step != best.step;
-                               }),
-                longest.end());
-  return longest;
+  std::vector<progress_report> result;
+  for (const auto* x : longest)
+    if (x->state == best->state && x->step == best->step)
+      result.push_back(*x);
+  return result;
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {
   std::uint64_t result = self_.samples;
-  for (const auto& x : companions(now))
-    result = add(result, x.samples);
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && accompanies(x.report))
+      result = add(result, x.report.samples);
   return result;
 }
 
@@ -159,8 +161,9 @@ double progress_tracker::estimated_samples(time_point now) const {
 
 double progress_tracker::samples_per_second(time_point now) const {
   double result = speed_of(self_);
-  for (const auto& x : companions(now))
-    result += speed_of(x);
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && accompanies(x.report))
+      result += speed_of(x.report);
   return result;
 }
 

@@ -212,6 +212,27 @@ TEST_CASE("a leader that a smaller one invites cancels and follows") {
   CHECK(one.group() == group(2));
 }
 
+TEST_CASE("who has lost its gradient leaves the group that is being formed") {
+  auto follower = make(3);
+  follower.receive(peer(1), invite(0));
+  follower.frozen(4, 0.5);
+  CHECK(follower.now() == state::answered);
+  auto all = follower.forgotten();
+  CHECK(reason_of(all) == "its gradient is gone");
+  CHECK(find<release_gradient>(all));
+  CHECK(follower.now() == state::idle);
+  // The next group gets the next gradient's samples, not the lost one's.
+  CHECK(sent<group_answer>(follower.receive(peer(1), invite(1))).empty());
+  auto answers = sent<group_answer>(follower.frozen(2, 0.5));
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].second.samples == 2);
+
+  auto leader = make(3);
+  leader.begin(group(2), invitees({4, 5}));
+  CHECK(sent<group_cancel>(leader.forgotten()).size() == 2);
+  CHECK(leader.now() == state::idle);
+}
+
 TEST_CASE("a follower that waits in vain is released") {
   auto one = make(4);
   bool frozen = false;
