@@ -133,7 +133,7 @@ void compute_state::on(const compute_batch& x) {
         auto begin = clock.now();
         batch_done done;
         done.step = x.step;
-    done.number = x.number;
+        done.number = x.number;
         if (x.step == shop.state().step)
           done.result = shop.model->accumulate(
               x.request, shop.state().parameters.data(),

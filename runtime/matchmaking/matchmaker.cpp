@@ -1,8 +1,8 @@
 #include "runtime/matchmaking/matchmaker.hpp"
 
+#include "runtime/safeguards.hpp"
 #include <stdexcept>
 #include <utility>
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 

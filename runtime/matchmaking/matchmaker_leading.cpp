@@ -115,8 +115,8 @@ void matchmaker::close() {
   std::uint64_t samples = 0;
   for (const auto& x : contract.members)
     samples += std::min(x.samples, UINT64_MAX - samples);
-  bool few = samples < settings_.target_batch
-             && guarded(safeguard::target_batch);
+  bool few
+      = samples < settings_.target_batch && guarded(safeguard::target_batch);
   if (few || samples == UINT64_MAX || samples == 0) {
     cancel_invitations("not enough samples");
     release("not enough samples");

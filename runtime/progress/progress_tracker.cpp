@@ -1,10 +1,10 @@
 #include "runtime/progress/progress_tracker.hpp"
 
+#include "runtime/safeguards.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "runtime/config.hpp"
-#include "runtime/state/pieces.hpp"
 #include "runtime/safeguards.hpp"
+#include "runtime/state/pieces.hpp"
 
 namespace potluck {
 

@@ -5,8 +5,8 @@
 namespace potluck::simulation {
 
 std::string trial::command(std::uint64_t seed) const {
-  auto line = "potluck sim --scenario=" + file
-              + " --seed=" + std::to_string(seed);
+  auto line
+      = "potluck sim --scenario=" + file + " --seed=" + std::to_string(seed);
   if (peers > 0)
     line += " --peers=" + std::to_string(peers);
   if (steps > 0)

@@ -43,9 +43,8 @@ std::string host_of(std::size_t number) {
 
 bool can_garble(const scenario& what) {
   auto line = [](const peer_group& x) { return x.line.corrupt > 0; };
-  auto fault = [](const fault_rule& x) {
-    return x.kind == fault_kind::corrupt;
-  };
+  auto fault
+      = [](const fault_rule& x) { return x.kind == fault_kind::corrupt; };
   return std::any_of(what.groups.begin(), what.groups.end(), line)
          || std::any_of(what.faults.begin(), what.faults.end(), fault);
 }
