@@ -42,6 +42,10 @@ void averager_state::init(averager_actor::pointer self,
 
 void averager_state::on(const wiring& w) {
   wired_ = w;
+  if (!config_.abandoned.group.empty() && wired_.gateway) {
+    auto old = std::exchange(config_.abandoned, {});
+    tell_out_of(old.group, old.members);
+  }
 }
 
 // ---- members come and go
@@ -122,6 +126,11 @@ void averager_state::on(const begin_round& x) {
   end_reducers();
   const auto& c = x.contract;
   auto self = index_of(c, config_.self);
+  round_begun news{c.group, {}};
+  for (auto& member : c.members)
+    news.members.push_back(member.who.id);
+  if (wired_.supervisor)
+    self_->send(wired_.supervisor, news);
   chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
   round_.emplace(round{x,
                        map,

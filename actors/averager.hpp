@@ -20,6 +20,9 @@ namespace potluck {
 
 struct averager_config {
   peer_id self;
+  /// That a predecessor had begun: its members hear that this peer is out of
+  /// it. Empty for none.
+  round_begun abandoned;
 };
 
 class averager_state {
@@ -84,6 +87,7 @@ private:
   void adopt_own_means();
   /// Ends our part in the round, and tells the others.
   void abandon(const std::string& why);
+  void tell_out_of(const group_id& group, const std::vector<peer_id>& members);
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
   void carry_out(const fetch_means& x);

@@ -43,20 +43,27 @@ void averager_state::abandon(const std::string& why) {
   self_->send(wired_.observer, event{"fault",
                                      {{"what", std::string{"left the round"}},
                                       {"detail", why}}});
-  stay_out(order.contract.group);
-  group_answer no;
-  no.group = order.contract.group;
-  no.reason = "left this round";
+  std::vector<peer_id> members;
   for (auto& member : order.contract.members)
-    if (member.who.id != config_.self
-        && left_.back().second.insert(member.who.id).second)
-      self_->send(wired_.gateway, parcel{member.who.id, no, {}});
+    members.push_back(member.who.id);
+  tell_out_of(order.contract.group, members);
   if (over)
     return;
   round_over news;
   news.contract = order.contract;
   self_->send(wired_.conductor, news);
   self_->send(wired_.matchmaking, news);
+}
+
+void averager_state::tell_out_of(const group_id& group,
+                                 const std::vector<peer_id>& members) {
+  stay_out(group);
+  group_answer no;
+  no.group = group;
+  no.reason = "left this round";
+  for (auto& member : members)
+    if (member != config_.self && left_.back().second.insert(member).second)
+      self_->send(wired_.gateway, parcel{member, no, {}});
 }
 
 void averager_state::arm() {

@@ -306,6 +306,12 @@ struct begin_round {
   std::shared_ptr<const std::vector<float>> gradient;
 };
 /// A member, or this peer itself, will take no part in the round after all.
+/// The round that an averager has begun: its successor, should it crash, has to
+/// tell the other members that this peer is out of it.
+struct round_begun {
+  group_id group;
+  std::vector<peer_id> members;
+};
 struct member_withdrew {
   group_id group;
   peer_id member;
@@ -433,6 +439,7 @@ POTLUCK_LOCAL_MESSAGE(gradient_frozen)
 POTLUCK_LOCAL_MESSAGE(group_formed)
 POTLUCK_LOCAL_MESSAGE(group_dissolved)
 POTLUCK_LOCAL_MESSAGE(begin_round)
+POTLUCK_LOCAL_MESSAGE(round_begun)
 POTLUCK_LOCAL_MESSAGE(member_withdrew)
 POTLUCK_LOCAL_MESSAGE(outcome_known)
 POTLUCK_LOCAL_MESSAGE(part_arrived)

@@ -149,8 +149,8 @@ void peer_state::start_training() {
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
-                    return self_->spawn(averager,
-                                        averager_config{config_.self});
+                    return self_->spawn(
+                        averager, averager_config{config_.self, last_round_});
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
@@ -234,6 +234,10 @@ void peer_state::on_down(const caf::down_msg& x) {
       end();
       break;
   }
+}
+
+void peer_state::on(const round_begun& x) {
+  last_round_ = x;
 }
 
 void peer_state::on(const leave_run& x) {
