@@ -7,6 +7,7 @@
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -71,7 +72,7 @@ void conductor_state::on(const freeze_wanted& x) {
   frozen_reported_ = false;
   stage_ = stage::frozen;
   announce(true);
-  if (!batch_running_)
+  if (!batch_running_ || !guarded(safeguard::frozen_gradient))
     report_frozen();
 }
 
@@ -216,7 +217,7 @@ void conductor_state::on(const state_changed& x) {
     self_->send(wired_.observer, event{"fault",
                                        {{"what", std::string{"mean refused"}},
                                         {"detail", x.problem}}});
-  if (restarted && wired_.compute)
+  if (restarted && wired_.compute && guarded(safeguard::restart_gradient))
     self_->send(wired_.compute, drop_gradient{}); // Its samples are uncounted.
   if (restarted && !config_.order.shared)
     order_seed_ = mix(order_seed_, x.step); // Not the first samples once more.

@@ -11,6 +11,7 @@
 #include "actors/state_keeper.hpp"
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -155,7 +156,9 @@ void peer_state::start_training() {
                     c.role = config_.role;
                     c.settings = charter_.settings();
                     // A successor must not give old ids to new groups.
-                    c.seed = mix(mix(config_.seed, group_ids), ++restarts_);
+                    if (guarded(safeguard::group_ids))
+                      ++restarts_;
+                    c.seed = mix(mix(config_.seed, group_ids), restarts_);
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {

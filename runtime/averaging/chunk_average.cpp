@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/averaging/finite.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -25,7 +26,8 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
                                             std::size_t count) {
   if (member >= samples_.size() || parts_[member] == part::none)
     return verdict::stranger;
-  if (parts_[member] == part::counted)
+  bool again = parts_[member] == part::counted;
+  if (again && guarded(safeguard::repeated_part))
     return verdict::repeated;
   if (parts_[member] == part::left_out)
     return verdict::too_late;
@@ -40,6 +42,8 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
              > rule_.part_norm)
     return verdict::too_large;
   keep(member, values);
+  if (again)
+    return verdict::accepted; // Only where a safeguard is missing.
   parts_[member] = part::counted;
   samples_counted_ += samples;
   --missing_;
