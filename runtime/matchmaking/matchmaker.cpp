@@ -121,12 +121,8 @@ void matchmaker::consider(const peer_id& from, const input& what) {
       decline(from, x.group,
               state_ == state::leading ? "leading a group itself"
                                        : "following " + short_name(current));
-      // Whoever leads itself has lost our invitation with its memory.
-      auto guest = invited_.find(from);
-      if (state_ == state::leading && guest != invited_.end()
-          && guest->second.pending)
-        out_.emplace_back(
-            send_to_peer{from, group_invite{group_, group_step_, held_}});
+      if (state_ == state::leading)
+        remind(from);
       return;
     }
     if (state_ == state::leading)

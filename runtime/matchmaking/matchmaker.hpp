@@ -195,6 +195,8 @@ private:
   void rest(const peer_id& from, const input& what);
   void forget_gradient(const peer_id& from, const input& what);
 
+  /// Whoever leads itself has lost our invitation with its memory.
+  void remind(const peer_id& who);
   void close_if_complete();
   void close();
   void cancel_invitations(const std::string& reason);

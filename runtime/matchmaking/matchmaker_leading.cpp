@@ -103,6 +103,14 @@ void matchmaker::pass_refusal(const peer_id& from, const input& what) {
     out_.push_back(member_declined{group_, from, x.reason});
 }
 
+void matchmaker::remind(const peer_id& who) {
+  auto guest = invited_.find(who);
+  if (guest == invited_.end() || !guest->second.pending)
+    return;
+  matchmaking_message again = group_invite{group_, group_step_, held_};
+  out_.push_back(send_to_peer{who, std::move(again)});
+}
+
 void matchmaker::close_if_complete() {
   bool pending = std::any_of(invited_.begin(), invited_.end(),
                              [](auto& x) { return x.second.pending; });
