@@ -6,6 +6,7 @@
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -123,6 +124,13 @@ void conductor_state::on(const peer_joined& x) {
     connecting_.observed(x.who.id, self_->clock().now() - i->second);
     unconnected_since_.erase(i);
   }
+  if (is_trainer() && splits_.returned(x.who.id))
+    self_->send(wired_.observer,
+                event{"reunion",
+                      {{"step", own_.step},
+                       {"detail", std::string{"half of those who were lost are "
+                                              "back; the longer history "
+                                              "counts"}}}});
 }
 
 void conductor_state::on(const peer_left& x) {
@@ -132,12 +140,35 @@ void conductor_state::on(const peer_left& x) {
   unconnected_since_.erase(x.id);
   entrances_.erase(x.id);
   auto known = reports_.find(x.id);
-  if (!x.orderly && known != reports_.end()
-      && known->second.role == role::trainer)
-    lost_trainer_at_ = self_->clock().now();
+  bool lost = !x.orderly && known != reports_.end()
+              && known->second.role == role::trainer;
   reports_.erase(x.id);
+  if (lost)
+    note_loss(x.id);
   tracker_->forget(x.id);
   finish_if_others_are_done();
+}
+
+void conductor_state::note_loss(const peer_id& who) {
+  lost_trainer_at_ = self_->clock().now();
+  if (!is_trainer())
+    return;
+  auto left
+      = std::count_if(reports_.begin(), reports_.end(), [](const auto& r) {
+          return r.second.role == role::trainer;
+        });
+  auto found = splits_.lost(who, static_cast<std::size_t>(left) + 1,
+                            self_->clock().now());
+  if (found)
+    self_->send(
+        wired_.observer,
+        event{"split",
+              {{"step", own_.step},
+               {"lost", std::uint64_t{found->lost}},
+               {"left", std::uint64_t{found->left}},
+               {"detail", std::string{"trainers were lost at once; those who "
+                                      "are left go on, and the longer history "
+                                      "counts when they meet again"}}}});
 }
 
 void conductor_state::on(const report_heard& x) {
@@ -241,7 +272,7 @@ void conductor_state::pump() {
 }
 
 void conductor_state::on(const batch_done& x) {
-  if (x.number != batch_number_)
+  if (x.number != batch_number_ && guarded(safeguard::batch_number))
     return; // Asked for by a predecessor; what it computed is dropped.
   batch_running_ = false;
   uncounted_batch_ = uncounted_batch_ || stage_ == stage::fetching;

@@ -13,6 +13,7 @@
 #include "actors/peer.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/membership/split_watch.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
 namespace potluck {
@@ -85,7 +86,9 @@ private:
   void report_frozen();
   void finish();
   void finish_if_others_are_done();
+  void note_loss(const peer_id& who);
   void note_step(const state_changed& x);
+  void note_silence(const round_over& x);
   void begin_step();
   bool is_trainer() const {
     return config_.role == role::trainer;
@@ -144,6 +147,8 @@ private:
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
   std::map<peer_id, clock_time> distrusted_; ///< Until when.
+  /// Rounds in a row in which a member kept silent.
+  std::map<peer_id, unsigned> silences_;
   struct entrance {
     std::optional<clock_time> since; ///< Waited for.
     clock_time again;                ///< Not before.
@@ -152,6 +157,7 @@ private:
 
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
+  split_watch splits_;
   bool over_ = false;
   bool checkpoint_pending_ = false;
   clock_time next_status_;

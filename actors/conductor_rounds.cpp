@@ -7,6 +7,7 @@
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -71,7 +72,7 @@ void conductor_state::on(const freeze_wanted& x) {
   frozen_reported_ = false;
   stage_ = stage::frozen;
   announce(true);
-  if (!batch_running_)
+  if (!batch_running_ || !guarded(safeguard::frozen_gradient))
     report_frozen();
 }
 
@@ -132,6 +133,7 @@ void conductor_state::on(const round_over& x) {
              {"seconds", x.seconds},
              {"bytes_sent", x.bytes_sent},
              {"bytes_received", x.bytes_received}}});
+  note_silence(x);
   auto taken = std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(x.seconds));
   // A round that ended because somebody left says nothing about patience.
@@ -157,6 +159,30 @@ void conductor_state::on(const round_over& x) {
   }
   if (stage_ == stage::averaging)
     enter(stage::accumulating);
+}
+
+void conductor_state::note_silence(const round_over& x) {
+  for (auto& member : x.contract.members) {
+    const auto& id = member.who.id;
+    if (std::find(x.silent.begin(), x.silent.end(), id) == x.silent.end()) {
+      silences_.erase(id);
+      continue;
+    }
+    if (++silences_[id] < limits::silent_rounds)
+      continue;
+    silences_.erase(id);
+    // No proof of bad will, so no ban: the group forms without it for a while.
+    distrusted_[id] = self_->clock().now() + limits::distrust;
+    reports_.erase(id);
+    tracker_->forget(id);
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(id)},
+                       {"what", std::string{"silent in rounds"}},
+                       {"detail", "groups form without it for "
+                                      + std::to_string(limits::distrust.count())
+                                      + " s"}}});
+  }
 }
 
 // ---- steps
@@ -191,7 +217,7 @@ void conductor_state::on(const state_changed& x) {
     self_->send(wired_.observer, event{"fault",
                                        {{"what", std::string{"mean refused"}},
                                         {"detail", x.problem}}});
-  if (restarted && wired_.compute)
+  if (restarted && wired_.compute && guarded(safeguard::restart_gradient))
     self_->send(wired_.compute, drop_gradient{}); // Its samples are uncounted.
   if (restarted && !config_.order.shared)
     order_seed_ = mix(order_seed_, x.step); // Not the first samples once more.

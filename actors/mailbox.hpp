@@ -18,6 +18,7 @@
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/event_log.hpp"
+#include "runtime/membership/misconduct.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
 #include "runtime/ports/transport.hpp"
@@ -127,6 +128,13 @@ struct peer_left {
 struct report_heard {
   progress_report report;
   bool connected = false; ///< There is a session with its peer.
+};
+/// A peer has sent what no honest one sends.
+struct offence_seen {
+  peer_id who;
+  misconduct::witness witness = misconduct::witness::alone;
+  std::string occasion; ///< The round it happened in.
+  std::string evidence;
 };
 /// What this peer wants others to know; sent on when it changes.
 struct own_report {
@@ -306,6 +314,12 @@ struct begin_round {
   std::shared_ptr<const std::vector<float>> gradient;
 };
 /// A member, or this peer itself, will take no part in the round after all.
+/// The round that an averager has begun: its successor, should it crash, has to
+/// tell the other members that this peer is out of it.
+struct round_begun {
+  group_id group;
+  std::vector<peer_id> members;
+};
 struct member_withdrew {
   group_id group;
   peer_id member;
@@ -349,6 +363,9 @@ struct round_over {
   /// Indices in the contract of those whose gradient is not in every chunk.
   std::vector<std::uint8_t> left_out;
   bool healed = false; ///< Somebody was lost, and the others went on.
+  /// Connected trainers that kept silent until this member lost patience, as
+  /// far as it ought to have heard of them.
+  std::vector<peer_id> silent;
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
@@ -399,6 +416,7 @@ POTLUCK_LOCAL_MESSAGE(drop_peer)
 POTLUCK_LOCAL_MESSAGE(peer_joined)
 POTLUCK_LOCAL_MESSAGE(peer_left)
 POTLUCK_LOCAL_MESSAGE(report_heard)
+POTLUCK_LOCAL_MESSAGE(offence_seen)
 POTLUCK_LOCAL_MESSAGE(own_report)
 POTLUCK_LOCAL_MESSAGE(peer_refused)
 POTLUCK_LOCAL_MESSAGE(publish_record)
@@ -433,6 +451,7 @@ POTLUCK_LOCAL_MESSAGE(gradient_frozen)
 POTLUCK_LOCAL_MESSAGE(group_formed)
 POTLUCK_LOCAL_MESSAGE(group_dissolved)
 POTLUCK_LOCAL_MESSAGE(begin_round)
+POTLUCK_LOCAL_MESSAGE(round_begun)
 POTLUCK_LOCAL_MESSAGE(member_withdrew)
 POTLUCK_LOCAL_MESSAGE(outcome_known)
 POTLUCK_LOCAL_MESSAGE(part_arrived)

@@ -11,6 +11,7 @@
 #include "actors/state_keeper.hpp"
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -155,13 +156,18 @@ void peer_state::start_training() {
                     c.role = config_.role;
                     c.settings = charter_.settings();
                     // A successor must not give old ids to new groups.
-                    c.seed = mix(mix(config_.seed, group_ids), ++restarts_);
+                    if (guarded(safeguard::group_ids))
+                      ++restarts_;
+                    c.seed = mix(mix(config_.seed, group_ids), restarts_);
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
-                    return self_->spawn(
-                        averager,
-                        averager_config{config_.self, config_.child_started});
+                    averager_config c;
+                    c.self = config_.self;
+                    c.rule = charter_.settings().averaging();
+                    c.abandoned = last_round_;
+                    c.reducer_started = config_.child_started;
+                    return self_->spawn(averager, c);
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
@@ -248,6 +254,10 @@ void peer_state::on_down(const caf::down_msg& x) {
       end();
       break;
   }
+}
+
+void peer_state::on(const round_begun& x) {
+  last_round_ = x;
 }
 
 void peer_state::on(const leave_run& x) {

@@ -80,6 +80,7 @@ public:
 
   void on(const gateway_ready& x);
   void on(const charter_agreed& x);
+  void on(const round_begun& x);
   void on(const leave_run& x);
   void on(const deadline_passed& x);
   void on_down(const caf::down_msg& x);
@@ -97,6 +98,7 @@ private:
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
   charter charter_;
   caf::actor_addr gateway_;
+  round_begun last_round_;     ///< Begun by an averager.
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
   bool training_ = false;
   bool leaving_ = false;

@@ -147,6 +147,10 @@ constexpr auto fetch_backoff = 300ms;
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
 constexpr std::size_t early_letters = 8192;
+/// Under a robust rule a part so many times longer than the median one is
+/// refused. Honest members differ by the number of their samples and by what
+/// they saw of a rare parameter: by thousands at most.
+constexpr double outlier_norm = 1e6;
 /// From another member's report of the completed step to asking it for the
 /// verdict, which usually is on its way; then from how far verdicts came behind
 /// that member's reports. A question too many costs a hundred bytes, one too
@@ -219,6 +223,9 @@ constexpr auto donorless_patience = 5s;
 constexpr auto parked_life = 120s;
 /// Whoever sent something wrong is not believed about the run's state either.
 constexpr auto distrust = 60s;
+/// Rounds in a row in which a connected member kept silent, after which groups
+/// form without it for as long: one may be a machine that stood still.
+constexpr unsigned silent_rounds = 2;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long

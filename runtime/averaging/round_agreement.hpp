@@ -29,6 +29,7 @@
 #include "messages/matchmaking.hpp"
 #include "runtime/averaging/chunk_ledger.hpp"
 #include "runtime/averaging/round_healing.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -211,6 +212,7 @@ private:
   void means_fetched(const vector_mark& has);
   round_standing where_i_stand() const;
   round_verdict verdict(bool commit, const vector_mark& mean) const;
+  static bool same(const vector_mark& a, const vector_mark& b);
   bool enough(const vector_mark& mean) const;
   void send(const peer_id& to, round_message what);
   void carry(chunk_ledger::actions wanted);

@@ -46,10 +46,12 @@ bool round_agreement::rule_if_prepared() {
     if (x.down || !x.trains)
       continue;
     all = all && x.said;
-    equal = equal && (!x.said || x.said->has == own_.has);
+    equal = equal && (!x.said || same(x.said->has, own_.has));
   }
+  // A reducer may have refused a part: then the means count fewer samples.
+  bool commit = equal && enough(own_.has);
   if (all || !equal)
-    rule(equal, equal ? vector_mark{own_.has} : vector_mark{});
+    rule(commit, commit ? vector_mark{own_.has} : vector_mark{});
   return all || !equal;
 }
 
@@ -94,7 +96,7 @@ void round_agreement::rule_if_all_stand() {
     if (x.is == standing::aborted)
       aborted = true;
     if (x.is == standing::prepared && trains) {
-      equal = equal && (!prepared || *prepared == x.has);
+      equal = equal && (!prepared || same(*prepared, x.has));
       prepared = &x.has;
     }
   }
@@ -120,7 +122,7 @@ void round_agreement::rule(bool commit, const vector_mark& mean) {
   healing_ = false;
   ruling_ = mean;
   auto holds = [&](const known& x) {
-    return x.has == mean
+    return same(x.has, mean)
            && (x.is == standing::prepared || x.is == standing::committed);
   };
   bool self_lacks = commit && !decided() && !holds(own_);

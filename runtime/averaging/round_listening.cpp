@@ -84,7 +84,7 @@ void round_agreement::obey(std::size_t leader, const round_verdict& x) {
   if (!x.commit) {
     decide(false, {});
   } else if (spectator_
-             || (own_.is == standing::prepared && own_.has == mean)) {
+             || (own_.is == standing::prepared && same(own_.has, mean))) {
     decide(true, mean);
   } else {
     bool everything = own_.is == standing::prepared;

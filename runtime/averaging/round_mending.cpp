@@ -80,7 +80,7 @@ void round_agreement::rule_if_mended() {
       continue;
     bool ready = x.said->is == standing::prepared;
     all = all && ready;
-    equal = equal && (!ready || x.said->has == own_.has);
+    equal = equal && (!ready || same(x.said->has, own_.has));
   }
   if (!equal)
     rule(false, {});

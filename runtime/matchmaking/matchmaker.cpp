@@ -1,5 +1,6 @@
 #include "runtime/matchmaking/matchmaker.hpp"
 
+#include "runtime/safeguards.hpp"
 #include <stdexcept>
 #include <utility>
 
@@ -120,6 +121,12 @@ void matchmaker::consider(const peer_id& from, const input& what) {
       decline(from, x.group,
               state_ == state::leading ? "leading a group itself"
                                        : "following " + short_name(current));
+      // Whoever leads itself has lost our invitation with its memory.
+      auto guest = invited_.find(from);
+      if (state_ == state::leading && guest != invited_.end()
+          && guest->second.pending)
+        out_.emplace_back(
+            send_to_peer{from, group_invite{group_, group_step_, held_}});
       return;
     }
     if (state_ == state::leading)
@@ -259,7 +266,7 @@ std::string matchmaker::problem_with(const peer_id& from,
       || mine->upload_bytes_per_second != answer_.upload_bytes_per_second
       || mine->download_bytes_per_second != answer_.download_bytes_per_second)
     return "the contract does not say of this peer what it answered";
-  if (samples < settings_.target_batch)
+  if (samples < settings_.target_batch && guarded(safeguard::target_batch))
     return "the contract counts fewer samples than the target batch";
   if (x.least_samples != settings_.target_batch)
     return "the contract would count another batch than the target";

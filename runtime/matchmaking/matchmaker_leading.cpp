@@ -1,5 +1,6 @@
 /// The leader's half of matchmaker: inviting, collecting, starting.
 #include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/safeguards.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -114,8 +115,9 @@ void matchmaker::close() {
   std::uint64_t samples = 0;
   for (const auto& x : contract.members)
     samples += std::min(x.samples, UINT64_MAX - samples);
-  if (samples < settings_.target_batch || samples == UINT64_MAX
-      || samples == 0) {
+  bool few
+      = samples < settings_.target_batch && guarded(safeguard::target_batch);
+  if (few || samples == UINT64_MAX || samples == 0) {
     cancel_invitations("not enough samples");
     release("not enough samples");
     return;

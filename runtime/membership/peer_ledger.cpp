@@ -27,8 +27,8 @@ void note(std::vector<address>& addresses, const address& where, bool proven) {
     std::rotate(addresses.begin(), at, at + 1);
 }
 
-bool plausible(double x) {
-  return std::isfinite(x) && x >= 0;
+bool plausible(double x, double most = 1e300) {
+  return std::isfinite(x) && x >= 0 && x <= most;
 }
 
 } // namespace
@@ -305,9 +305,10 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
     return verdict::itself;
   if (said.id.empty() || age < duration::zero()
       || said.where.host.size() > max_host_bytes
-      || !plausible(said.samples_per_second)
-      || !plausible(said.upload_bytes_per_second)
-      || !plausible(said.download_bytes_per_second) || !plausible(said.loss))
+      || !plausible(said.samples_per_second, most_samples_per_second)
+      || !plausible(said.upload_bytes_per_second, most_bytes_per_second)
+      || !plausible(said.download_bytes_per_second, most_bytes_per_second)
+      || !plausible(said.loss) || said.history_samples > most_history_samples)
     return verdict::nonsense;
   if (is_banned(said.id, now))
     return verdict::banned;

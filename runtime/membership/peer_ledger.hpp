@@ -51,6 +51,12 @@ public:
   /// A peer that nobody vouched for or heard of in this time is forgotten.
   static constexpr duration forget_after = std::chrono::minutes{10};
 
+  /// Claims beyond these are nonsense, whoever makes them: a thousand times
+  /// what any machine, line or run of today could say.
+  static constexpr double most_samples_per_second = 1e9;
+  static constexpr double most_bytes_per_second = 1e14;
+  static constexpr std::uint64_t most_history_samples = std::uint64_t{1} << 56;
+
   enum class verdict {
     added,      ///< The peer is new here.
     known,      ///< It was known; a new address was added where there was room.

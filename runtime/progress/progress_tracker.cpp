@@ -1,5 +1,6 @@
 #include "runtime/progress/progress_tracker.hpp"
 
+#include "runtime/safeguards.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -100,7 +101,8 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
     if (!counts(heard, now) || x.role != role::trainer
         || x.phase == phase::joining)
       continue;
-    if (self_.phase != phase::joining && !better_history(x, self_))
+    if (self_.phase != phase::joining
+        && (!better_history(x, self_) || !guarded(safeguard::longer_history)))
       continue;
     if (!longest.empty()
         && x.history_samples > longest.front()->history_samples)

@@ -5,6 +5,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "messages/codec.hpp"
@@ -171,6 +172,54 @@ class forged_records : public forger_base {
   }
 };
 
+/// Serves a training state and means that are not the announced ones.
+class wrong_state : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (std::holds_alternative<state_piece>(content) && x.body.size > 0)
+      x.body = changed_bytes(x.body);
+    return {std::move(x)};
+  }
+
+  /// The state's header stays: the values behind it are what is spoilt.
+  static shared_bytes changed_bytes(const shared_bytes& body) {
+    auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+        body.data, body.data + body.size);
+    for (auto i = bytes->size() / 2; i < bytes->size(); i += sizeof(float))
+      (*bytes)[i] ^= 1;
+    return {bytes, bytes->data(), bytes->size()};
+  }
+};
+
+/// Tells everybody, in the name of others, that they have finished, so that
+/// each would train on alone.
+class impostor : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (auto known = std::get_if<nodes_found>(&content)) {
+      for (auto& node : known->nodes)
+        others_.insert(node.id);
+    } else if (auto start = std::get_if<group_start>(&content)) {
+      for (auto& member : start->contract.members)
+        others_.insert(member.who.id);
+    } else if (auto report = std::get_if<progress_report>(&content)) {
+      frames result{x};
+      report->phase = phase::finished;
+      others_.erase(report->id);
+      for (auto& id : others_) {
+        report->id = id;
+        x.head = encode(content);
+        result.push_back(x);
+      }
+      return result;
+    }
+    return {std::move(x)};
+  }
+  std::set<peer_id> others_;
+};
+
 template <class Forger, class... Args>
 sim_network::forger made(Args... args) {
   auto it = std::make_shared<Forger>(args...);
@@ -198,6 +247,10 @@ sim_network::forger make_forger(const std::string& manner, std::uint64_t seed) {
     return made<silent>(seed);
   if (manner == "forged_records")
     return made<forged_records>(seed);
+  if (manner == "wrong_state")
+    return made<wrong_state>(seed);
+  if (manner == "impostor")
+    return made<impostor>(seed);
   throw std::invalid_argument{"There is no misbehaviour " + manner + "."};
 }
 

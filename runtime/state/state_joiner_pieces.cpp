@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/config.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
@@ -222,7 +223,8 @@ bool state_joiner::place(const blob_key& key, std::uint32_t piece,
   auto manifest = chosen(key);
   auto where = extent_of(*manifest, piece);
   if (where.size == 0 || where.size != body.size
-      || digest_of(body.data, body.size) != manifest->pieces[piece])
+      || (digest_of(body.data, body.size) != manifest->pieces[piece]
+          && guarded(safeguard::piece_digest)))
     return false;
   auto values = reinterpret_cast<std::uint8_t*>(blobs_.at(key).values.data());
   std::memcpy(values + where.offset, body.data, body.size);

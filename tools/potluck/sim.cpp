@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/display/numbers.hpp"
+#include "runtime/safeguards.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/simulation/world.hpp"
 
@@ -24,6 +26,21 @@ constexpr std::int64_t most_peers = 100'000;
 constexpr std::int64_t most_seeds = 1'000'000'000;
 
 volatile std::sig_atomic_t interrupted = 0;
+
+/// What `--without` names; a failure says which names there are.
+expected<std::optional<safeguard>>
+taken_away(const cli::command_line& options) {
+  if (!options.given("without"))
+    return std::optional<safeguard>{};
+  auto name = options.text("without");
+  auto found = safeguard_named(name);
+  if (found)
+    return found;
+  auto sentence = "--without: there is no safeguard `" + name + "`; there are";
+  for (auto& x : safeguards())
+    sentence += "\n  " + x.name + ": " + x.guards;
+  return failure{sentence};
+}
 
 expected<scenario> scenario_from(const cli::command_line& options) {
   auto path = options.text("scenario");
@@ -66,6 +83,8 @@ std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
               + std::to_string(options.integer(name));
   if (options.flag("weightless"))
     line += " --weightless";
+  if (options.given("without"))
+    line += " --without=" + options.text("without");
   return line;
 }
 
@@ -138,6 +157,12 @@ int run(cli::command_line& options, const std::string&) {
   auto what = scenario_from(options);
   if (!what)
     return complain(what.error());
+  auto away = taken_away(options);
+  if (!away)
+    return complain(away.error());
+  std::optional<without_safeguard> without;
+  if (*away)
+    without.emplace(**away);
   auto seeds = options.integer("seeds");
   if (seeds < 1 || seeds > most_seeds)
     return complain("--seeds must be a number above zero.");
@@ -237,6 +262,10 @@ command sim_command() {
        "Optimizer steps to take (default: the scenario's).", "NUMBER"},
       {"weightless", option_kind::flag, "",
        "Replace computing by its duration: for thousands of peers.", ""},
+      {"without", option_kind::text, "",
+       "Take one safeguard away, to see the simulation fail; `--without ?` "
+       "lists them.",
+       "NAME"},
       {"log", option_kind::text, "",
        "Write what every peer reports to this file, a line of JSON each.",
        "FILE"},

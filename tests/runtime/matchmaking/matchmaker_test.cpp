@@ -233,6 +233,19 @@ TEST_CASE("who has lost its gradient leaves the group that is being formed") {
   CHECK(leader.now() == state::idle);
 }
 
+TEST_CASE("a leader invites again who has forgotten its invitation") {
+  auto one = make(3);
+  one.begin(group(0), invitees({4}));
+  auto all = one.receive(peer(4), invite(7));
+  CHECK(reason_of(all) == "leading a group itself");
+  auto again = sent<group_invite>(all);
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].first == peer(4));
+  CHECK(again[0].second.group == group(0));
+  one.receive(peer(4), yes(0, 9));
+  CHECK(sent<group_invite>(one.receive(peer(4), invite(8))).empty());
+}
+
 TEST_CASE("a follower that waits in vain is released") {
   auto one = make(4);
   bool frozen = false;

@@ -1,0 +1,54 @@
+#include "runtime/safeguards.hpp"
+
+namespace potluck {
+
+namespace detail {
+std::array<bool, safeguard_count> safeguard_is_off{};
+}
+
+const std::array<safeguard_trait, safeguard_count>& safeguards() {
+  using s = safeguard;
+  static const std::array<safeguard_trait, safeguard_count> all{{
+      {s::repeated_part, "repeated-part",
+       "a part that comes twice is summed once"},
+      {s::finite_mean, "finite-mean",
+       "a mean with a NaN or an infinity is not taken"},
+      {s::equal_digests, "equal-digests",
+       "a round commits only when all trainers hold the same mean"},
+      {s::target_batch, "target-batch",
+       "a step has the samples of the target batch behind it"},
+      {s::frozen_gradient, "frozen-gradient",
+       "the gradient is announced when the running batch is in it"},
+      {s::lent_gradient, "lent-gradient",
+       "a gradient that a round still sends is not added to"},
+      {s::batch_number, "batch-number",
+       "a batch that a predecessor of the conductor asked for is not counted"},
+      {s::restart_gradient, "restart-gradient",
+       "a new conductor drops the gradient whose samples it does not know"},
+      {s::group_ids, "group-ids",
+       "matchmaking that was started again gives no old ids to new groups"},
+      {s::longer_history, "longer-history",
+       "who trains on a shorter history fetches the longer one"},
+      {s::piece_digest, "piece-digest",
+       "a piece of a state or a mean is the one that was listed"},
+  }};
+  return all;
+}
+
+std::optional<safeguard> safeguard_named(const std::string& name) {
+  for (auto& x : safeguards())
+    if (x.name == name)
+      return x.which;
+  return std::nullopt;
+}
+
+without_safeguard::without_safeguard(safeguard x)
+    : which_{x}, before_{!guarded(x)} {
+  detail::safeguard_is_off[static_cast<std::size_t>(x)] = true;
+}
+
+without_safeguard::~without_safeguard() {
+  detail::safeguard_is_off[static_cast<std::size_t>(which_)] = before_;
+}
+
+} // namespace potluck

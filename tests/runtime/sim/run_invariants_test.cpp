@@ -1,0 +1,143 @@
+#include "runtime/sim/run_invariants.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+run_invariants::rules usual() {
+  run_invariants::rules x;
+  x.target_batch = 100;
+  x.honest = {"aaaa"};
+  return x;
+}
+
+event step(std::uint64_t number, std::uint64_t history,
+           const std::string& digest = "d", std::uint64_t samples = 100) {
+  return {"step",
+          {{"step", number},
+           {"digest", digest},
+           {"samples", samples},
+           {"loss", 0.5},
+           {"history_samples", history}}};
+}
+
+event fault(const std::string& peer, const std::string& what,
+            const std::string& detail) {
+  return {"fault", {{"peer", peer}, {"what", what}, {"detail", detail}}};
+}
+
+event round(const std::string& group, std::uint64_t step, bool committed) {
+  return {"round",
+          {{"group", group},
+           {"step", step},
+           {"outcome", std::string{committed ? "committed" : "aborted"}}}};
+}
+
+} // namespace
+
+TEST_CASE("two peers that take the same steps violate nothing") {
+  run_invariants x{usual()};
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    for (std::size_t peer : {0u, 1u})
+      x.told(peer, 1s * i, step(i, 100 * i, "d" + std::to_string(i)));
+  CHECK(x.violations().empty());
+  CHECK(x.checks() > 0);
+  CHECK(x.highest_step() == 3);
+  CHECK(x.longest_history() == 300);
+  CHECK(x.last_progress() == 3s);
+  CHECK(x.splits() == 0);
+}
+
+TEST_CASE("a step with too few samples is a violation") {
+  run_invariants x{usual()};
+  x.told(0, 1s, step(1, 99, "d", 99));
+  CHECK(x.violations().size() == 1);
+}
+
+TEST_CASE("a step that is left out, or taken twice, is a violation") {
+  for (std::uint64_t next : {1u, 3u}) {
+    run_invariants x{usual()};
+    x.told(0, 1s, step(1, 100));
+    x.told(0, 2s, step(next, 200));
+    CHECK(x.violations().size() >= 1);
+  }
+}
+
+TEST_CASE("a download or another process begins anew") {
+  run_invariants x{usual()};
+  x.told(0, 1s, step(1, 100));
+  x.told(0, 2s, {"state_download", {{"step", std::uint64_t{7}}}});
+  x.told(0, 3s, step(8, 800));
+  x.process_ended(0);
+  x.told(0, 4s, step(12, 1200));
+  CHECK(x.violations().empty());
+}
+
+TEST_CASE("a history that grows by other samples than the step's is wrong") {
+  run_invariants x{usual()};
+  x.told(0, 1s, step(1, 100));
+  x.told(0, 2s, step(2, 250));
+  CHECK(x.violations().size() == 1);
+}
+
+TEST_CASE("other parameters at one step are wrong, unless a run may split") {
+  for (bool may : {false, true}) {
+    auto rules = usual();
+    rules.may_split = may;
+    run_invariants x{rules};
+    x.told(0, 1s, step(1, 100, "one"));
+    x.told(1, 1s, step(1, 100, "two"));
+    CHECK(x.violations().empty() == may);
+    CHECK(x.splits() == 1);
+  }
+}
+
+TEST_CASE("members of one round never hold other parameters") {
+  auto rules = usual();
+  rules.may_split = true;
+  run_invariants x{rules};
+  for (std::size_t peer : {0u, 1u}) {
+    x.told(peer, 1s, round("g", 1, true));
+    x.told(peer, 1s, step(1, 100, peer == 0 ? "one" : "two"));
+  }
+  CHECK(x.violations().size() == 1);
+}
+
+TEST_CASE("a mean counts each sample once") {
+  run_invariants x{usual()};
+  x.tally_seen(0, 1s, 1.00001f);
+  CHECK(x.violations().empty());
+  x.tally_seen(0, 1s, 1.01f);
+  CHECK(x.violations().size() == 1);
+}
+
+TEST_CASE("honest peers are not accused, hostile ones may be") {
+  for (auto what : {"bad data", "bad donor"}) {
+    run_invariants x{usual()};
+    auto detail = "its pieces do not make the state that most report";
+    x.told(0, 1s, fault("bbbb", what, detail));
+    CHECK(x.violations().empty());
+    x.told(0, 1s, fault("aaaa", what, detail));
+    CHECK(x.violations().size() == 1);
+    x.no_longer_honest("aaaa");
+    x.told(0, 1s, fault("aaaa", what, detail));
+    CHECK(x.violations().size() == 1);
+  }
+  auto rules = usual();
+  rules.may_garble = true;
+  run_invariants x{rules};
+  x.told(0, 1s, fault("aaaa", "bad data", "a NaN"));
+  CHECK(x.violations().empty());
+}
+
+TEST_CASE("the share of first tries counts committed steps with one group") {
+  run_invariants x{usual()};
+  CHECK(x.first_try() == 1);
+  x.told(0, 1s, round("a", 1, true));
+  x.told(0, 2s, round("b", 2, false));
+  x.told(0, 3s, round("c", 2, true));
+  CHECK(x.first_try() == doctest::Approx(0.5));
+}

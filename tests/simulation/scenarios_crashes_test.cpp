@@ -1,0 +1,27 @@
+/// Scenarios of tools/scenarios, many seeds each: what ends, or ends in part.
+/// With fewer steps than in the files, and some with fewer peers.
+#include <doctest/doctest.h>
+
+#include "tests/simulation/trial.hpp"
+
+using potluck::simulation::trial;
+
+TEST_CASE("actor-crashes holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/actor-crashes.json", 0, 25, {}}.complaint(1, 39)
+        == "");
+}
+
+TEST_CASE("full-disks holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/full-disks.json", 0, 25, {}}.complaint(1, 39)
+        == "");
+}
+
+TEST_CASE("kill-half holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/kill-half.json", 0, 25, {}}.complaint(1, 39)
+        == "");
+}
+
+TEST_CASE("power-cuts holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/power-cuts.json", 0, 25, {}}.complaint(1, 39)
+        == "");
+}

@@ -1,0 +1,25 @@
+/// Scenarios of tools/scenarios, many seeds each: who comes, goes and stands
+/// still. With fewer steps than in the files, and some with fewer peers.
+#include <doctest/doctest.h>
+
+#include "tests/simulation/trial.hpp"
+
+using potluck::simulation::trial;
+
+// Left out: churn. With so few peers all of them can be away at once, and who
+// comes back founds the run anew at step 1, beside the steps that were made.
+
+TEST_CASE("join-storm holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/join-storm.json", 4, 25, {}}.complaint(1, 39)
+        == "");
+}
+
+TEST_CASE("slow-peers holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/slow-peers.json", 0, 25, {}}.complaint(1, 39)
+        == "");
+}
+
+TEST_CASE("stopped-peers holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/stopped-peers.json", 0, 25, {}}.complaint(1, 39)
+        == "");
+}

@@ -1,0 +1,54 @@
+#include "tests/simulation/trial.hpp"
+
+#include <stdexcept>
+
+namespace potluck::simulation {
+
+std::string trial::command(std::uint64_t seed) const {
+  auto line
+      = "potluck sim --scenario=" + file + " --seed=" + std::to_string(seed);
+  if (peers > 0)
+    line += " --peers=" + std::to_string(peers);
+  if (steps > 0)
+    line += " --steps=" + std::to_string(steps);
+  if (without)
+    line += " --without="
+            + safeguards()[static_cast<std::size_t>(*without)].name;
+  return line;
+}
+
+report trial::run(std::uint64_t seed) const {
+  auto loaded = load_scenario(file);
+  if (!loaded)
+    throw std::runtime_error{loaded.error()};
+  auto what = *loaded;
+  if (peers > 0) {
+    auto scaled = what.scaled_to(peers);
+    if (!scaled)
+      throw std::runtime_error{scaled.error()};
+    what = *scaled;
+  }
+  if (steps > 0)
+    what.run.push_back({"steps", std::to_string(steps)});
+  std::optional<without_safeguard> away;
+  if (without)
+    away.emplace(*without);
+  options how;
+  how.seed = seed;
+  return world{what, how}.run();
+}
+
+std::string trial::complaint(std::uint64_t first, std::uint64_t seeds) const {
+  for (auto seed = first; seed < first + seeds; ++seed) {
+    auto result = run(seed);
+    if (result.passed)
+      continue;
+    auto text = "\n" + command(seed);
+    for (auto& x : result.violations)
+      text += "\n  " + x;
+    return text;
+  }
+  return {};
+}
+
+} // namespace potluck::simulation
