@@ -101,9 +101,9 @@ constexpr auto charter_cap = 60s;
 
 constexpr auto conductor_interval = 50ms;
 /// A peer in the run that we know of but are not connected to is waited for so
-/// long before a group forms without it, while nobody's connecting was observed;
-/// then as long as connecting takes. The floor is two dials by the ledger; more
-/// than the cap nobody waits for hearsay.
+/// long before a group forms without it, while nobody's connecting was
+/// observed; then as long as connecting takes. The floor is two dials by the
+/// ledger; more than the cap nobody waits for hearsay.
 constexpr auto connecting_patience = 3s;
 constexpr auto connecting_floor = 1s;
 constexpr auto connecting_cap = 15s;
