@@ -31,11 +31,28 @@ std::size_t descriptors() {
   return entries("/proc/self/fd");
 }
 
+class deaf : public transport_listener {
+public:
+  void on_accepted(connection_id, const address&) override {
+  }
+  void on_connected(connection_id, const address&) override {
+  }
+  void on_frame(connection_id, incoming_frame) override {
+  }
+  void on_closed(connection_id, const std::string&) override {
+  }
+};
+
 /// Peers in an actor system of their own, on loopback.
 struct street {
   street() {
     config.set("scheduler.max-threads", 2);
     system = std::make_unique<caf::actor_system>(config);
+    // The first loop of a process opens a pipe for signals, which libuv keeps.
+    auto nobody = make_uv_transport();
+    nobody->start(std::make_shared<deaf>());
+    nobody->stop();
+    nobody.reset();
     threads_before = threads();
     descriptors_before = descriptors();
   }
@@ -161,10 +178,10 @@ TEST_CASE("after failed starts no thread and no socket is left") {
     throw std::bad_alloc{};
   };
   auto& third = x.move_in(std::move(starved));
-  auto deaf = x.settings(10);
-  deaf.make_transport
+  auto unheard = x.settings(10);
+  unheard.make_transport
       = []() -> std::unique_ptr<transport> { throw std::bad_alloc{}; };
-  auto& fourth = x.move_in(std::move(deaf));
+  auto& fourth = x.move_in(std::move(unheard));
   for (auto* h : {&second, &third, &fourth}) {
     REQUIRE(support::await([&] { return h->over(); }, 30s));
     CHECK_FALSE((*h->observer)->last<peer_over>().problem.empty());
