@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "actors/behavior.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -30,7 +31,7 @@ struct compute_state::workshop {
 
   /// The gradient, ours alone: a round may still be sending the old one.
   std::vector<float>& own_gradient() {
-    if (gradient.use_count() > 1)
+    if (gradient.use_count() > 1 && guarded(safeguard::lent_gradient))
       gradient = std::make_shared<std::vector<float>>(*gradient);
     return *gradient;
   }
@@ -68,6 +69,9 @@ void compute_state::post(Job job, bool is_batch) {
       job(*shop, outbox);
     } catch (const std::exception& e) {
       caf::anon_send(outbox, work_failed{e.what()});
+    } catch (...) {
+      caf::anon_send(outbox, work_failed{"the trainer threw no exception of "
+                                         "the standard library"});
     }
   };
   if (batch_lasts_)
@@ -132,7 +136,7 @@ void compute_state::on(const compute_batch& x) {
         auto begin = clock.now();
         batch_done done;
         done.step = x.step;
-    done.number = x.number;
+        done.number = x.number;
         if (x.step == shop.state().step)
           done.result = shop.model->accumulate(
               x.request, shop.state().parameters.data(),
