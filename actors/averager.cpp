@@ -143,6 +143,9 @@ void averager_state::on(const begin_round& x) {
                        {},
                        {},
                        {},
+                       {},
+                       {},
+                       false,
                        false,
                        self_->clock().now(),
                        self_->clock().now(),
@@ -176,10 +179,14 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     for (auto& member : r.contract().members)
       job.samples.push_back(member.samples);
     job.parent = caf::actor_cast<averager_actor>(self_);
+    job.rule = config_.rule;
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
     result = self_->spawn(chunk_reducer, job);
     self_->monitor(result);
+    if (config_.reducer_started)
+      config_.reducer_started("chunk_reducer",
+                              caf::actor_cast<caf::actor>(result));
   }
   return result;
 }
@@ -251,6 +258,12 @@ void averager_state::on(const letter& x) {
   }
   if (index_of(round_->contract(), x.from) == round_->contract().members.size())
     return;
+  if (std::holds_alternative<chunk_part>(x.content)
+      || std::holds_alternative<chunk_mean>(x.content)
+      || std::holds_alternative<round_prepared>(x.content)
+      || std::holds_alternative<round_standing>(x.content)
+      || std::holds_alternative<round_verdict>(x.content))
+    round_->heard.insert(index_of(round_->contract(), x.from));
   // Members that ask around because they wait as well bring no news.
   if (round_->agreement.leading()
       || !std::holds_alternative<round_standing>(x.content))
@@ -277,7 +290,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   if (r.over || !r.assembly || !r.agreement.wants(x.from, mean))
     return;
   if (!r.agreement.ledger().adds_up(mean)) {
-    blame(x.from, "a mean over other samples than the contract's");
+    refuse_mean(x.from, "a mean over other samples than the contract's");
     return;
   }
   r.bytes_received += x.body.size;
@@ -288,16 +301,20 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
     case gradient_assembly::verdict::placed:
     case gradient_assembly::verdict::complete:
       r.agreement.mean_here(mean);
+      // Only a heal's means lack members for any other reason.
+      if (mean.version == 1)
+        for (auto member : mean.left_out)
+          note_refusal(member, index_of(r.contract(), x.from));
       carry_out(round_agreement::actions{});
       break;
     case gradient_assembly::verdict::repeated:    // Forgotten above.
     case gradient_assembly::verdict::wrong_chunk: // Not wanted.
       break;
     case gradient_assembly::verdict::wrong_length:
-      blame(x.from, "a mean of another length");
+      refuse_mean(x.from, "a mean of another length");
       break;
     case gradient_assembly::verdict::not_finite:
-      blame(x.from, "a mean with a NaN or an infinity");
+      refuse_mean(x.from, "a mean with a NaN or an infinity");
       break;
   }
 }

@@ -13,16 +13,22 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
+#include "actors/supervisor.hpp"
 #include "runtime/averaging/gradient_assembly.hpp"
+#include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/round_agreement.hpp"
 
 namespace potluck {
 
 struct averager_config {
   peer_id self;
+  /// How parts become means: the run's.
+  averaging_rule rule = {};
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
   round_begun abandoned;
+  /// Told of every reducer (see `peer_config::child_started`).
+  supervisor::witness reducer_started;
 };
 
 class averager_state {
@@ -59,6 +65,10 @@ private:
     std::set<std::uint32_t> averaged; ///< Whose reducers have ended.
     /// Means averaged here; a trainer's move to `mean` when they count.
     std::map<std::uint32_t, std::shared_ptr<const std::vector<float>>> made;
+    /// Which reducers' planned means lack a member: they refused its part.
+    std::map<std::size_t, std::set<std::size_t>> refused_by;
+    std::set<std::size_t> heard; ///< Members that did their part towards us.
+    bool lost_patience = false;
     bool over = false;
     clock_time began;
     clock_time last_news;
@@ -100,6 +110,11 @@ private:
   void arm();
   shared_bytes mean_bytes(std::uint32_t chunk) const;
   void blame(const peer_id& member, const std::string& why);
+  /// Also ends the session: a mean that counts will not come from there.
+  void refuse_mean(const peer_id& from, const std::string& why);
+  /// This reducer refused the member's part, or says so with its mean.
+  void note_refusal(std::size_t member, std::size_t reducer);
+  std::vector<peer_id> silent_members() const;
 
   averager_actor::pointer self_ = nullptr;
   averager_config config_;

@@ -2,6 +2,8 @@
 /// members that send what cannot be used.
 #include "actors/averager.hpp"
 
+#include <algorithm>
+
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -10,9 +12,56 @@ namespace potluck {
 // ------------------------------------------------------------------------------
 
 void averager_state::on(const part_refused& x) {
-  if (round_ && x.member < round_->contract().members.size())
-    blame(round_->contract().members[x.member].who.id,
-          "a part that cannot be summed: " + x.why);
+  if (!round_ || x.member >= round_->contract().members.size())
+    return;
+  // The reducer does without it: the member itself can stay for now.
+  blame(round_->contract().members[x.member].who.id,
+        "a part that cannot be summed: " + x.why);
+  note_refusal(x.member, round_->self);
+}
+
+void averager_state::note_refusal(std::size_t member, std::size_t reducer) {
+  auto& r = *round_;
+  auto& members = r.contract().members;
+  auto& by = r.refused_by[member];
+  if (member >= members.size() || !by.insert(reducer).second)
+    return;
+  if (member == r.self) {
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(members[reducer].who.id)},
+                       {"what", std::string{"refused our part"}},
+                       {"detail", "what this peer computed was left out of a "
+                                  "mean; check its memory and its settings"}}});
+    return;
+  }
+  std::size_t reducers = 0;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    reducers += i != member && r.map.chunks_of(i).count != 0;
+  // One reducer's word is no proof, and most of them could spoil the mean as
+  // well.
+  if (by.size() >= 2 && 2 * by.size() > reducers)
+    self_->send(
+        wired_.roster,
+        offence_seen{members[member].who.id, misconduct::witness::majority,
+                     "round " + short_name(r.contract().group),
+                     "its part was refused by " + std::to_string(by.size())
+                         + " of " + std::to_string(reducers) + " reducers"});
+}
+
+std::vector<peer_id> averager_state::silent_members() const {
+  auto& r = *round_;
+  std::vector<peer_id> result;
+  // Others need not have heard of everybody.
+  if (!r.lost_patience || (r.self != 0 && r.map.chunks_of(r.self).count == 0))
+    return result;
+  auto& members = r.contract().members;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (i != r.self && members[i].role == role::trainer
+        && members[i].samples != 0 && !r.heard.count(i)
+        && connected_.count(members[i].who.id))
+      result.push_back(members[i].who.id);
+  return result;
 }
 
 void averager_state::blame(const peer_id& member, const std::string& why) {
@@ -21,7 +70,15 @@ void averager_state::blame(const peer_id& member, const std::string& why) {
                                       {"what", std::string{"bad data"}},
                                       {"detail", why}}});
   if (member != config_.self)
-    self_->send(wired_.gateway, drop_peer{member, why});
+    self_->send(wired_.roster,
+                offence_seen{member, misconduct::witness::alone,
+                             "round " + short_name(round_->contract().group),
+                             why});
+}
+
+void averager_state::refuse_mean(const peer_id& from, const std::string& why) {
+  blame(from, why);
+  self_->send(wired_.gateway, drop_peer{from, why});
 }
 
 void averager_state::on_down(const caf::down_msg& x) {
@@ -71,7 +128,8 @@ void averager_state::arm() {
   auto patience = std::chrono::milliseconds{r.contract().patience_ms};
   // The leader's verdict should come before a follower loses patience.
   if (r.self != 0)
-    patience += limits::follower_grace;
+    patience += std::max<std::chrono::milliseconds>(
+        limits::follower_grace, patience / limits::follower_share);
   self_->delayed_send(self_, patience, deadline_passed{++deadline_});
 }
 
@@ -82,6 +140,7 @@ void averager_state::on(const deadline_passed& x) {
   auto quiet = self_->clock().now() - r.last_news;
   if (quiet >= std::chrono::milliseconds{r.contract().patience_ms}) {
     r.last_news = self_->clock().now();
+    r.lost_patience = true;
     carry_out(r.agreement.expired());
   }
   if (round_->agreement.waiting())
@@ -167,6 +226,7 @@ void averager_state::carry_out(const round_decision& x) {
       = std::chrono::duration<double>(self_->clock().now() - r.began).count();
   news.bytes_sent = r.bytes_sent;
   news.bytes_received = r.bytes_received;
+  news.silent = silent_members();
   if (x.commit)
     news.mean = r.mean;
   end_reducers();

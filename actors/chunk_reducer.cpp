@@ -1,6 +1,7 @@
 #include "actors/chunk_reducer.hpp"
 
 #include "actors/behavior.hpp"
+#include "runtime/config.hpp"
 
 namespace potluck {
 
@@ -8,13 +9,10 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
-  average_.emplace(job_.length, job_.samples);
+  average_.emplace(job_.length, job_.samples, job_.rule);
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
-  auto refuse = [&](const char* why) {
-    self_->send(job_.parent, part_refused{job_.chunk, x.member, why});
-  };
   auto values = reinterpret_cast<const float*>(x.values.data);
   switch (average_->offer(x.member, x.samples, values,
                           x.values.size / sizeof(float))) {
@@ -23,19 +21,22 @@ void chunk_reducer_state::on(const part_arrived& x) {
     case chunk_average::verdict::too_late: // Nor is coming back.
       break;
     case chunk_average::verdict::complete:
-      report();
+      report_if_complete();
       break;
     case chunk_average::verdict::stranger:
-      refuse("it announced no samples");
+      refuse(x.member, "it announced no samples");
       break;
     case chunk_average::verdict::wrong_length:
-      refuse("its length is not the chunk's");
+      refuse(x.member, "its length is not the chunk's");
       break;
     case chunk_average::verdict::wrong_samples:
-      refuse("its samples are not the contract's");
+      refuse(x.member, "its samples are not the contract's");
       break;
     case chunk_average::verdict::not_finite:
-      refuse("it holds a NaN or an infinity");
+      refuse(x.member, "it holds a NaN or an infinity");
+      break;
+    case chunk_average::verdict::too_large:
+      refuse(x.member, "its mean is longer than part-norm allows");
       break;
   }
 }
@@ -43,11 +44,22 @@ void chunk_reducer_state::on(const part_arrived& x) {
 void chunk_reducer_state::on(const part_given_up& x) {
   for (auto member : x.members)
     average_->leave_out(member);
-  if (average_->complete())
-    report();
+  report_if_complete();
 }
 
-void chunk_reducer_state::report() {
+void chunk_reducer_state::refuse(std::uint32_t member, const char* why) {
+  self_->send(job_.parent, part_refused{job_.chunk, member, why});
+  average_->leave_out(member);
+  report_if_complete();
+}
+
+void chunk_reducer_state::report_if_complete() {
+  if (!average_->complete())
+    return;
+  for (auto member : average_->drop_outliers(limits::outlier_norm))
+    self_->send(job_.parent,
+                part_refused{job_.chunk, static_cast<std::uint32_t>(member),
+                             "it is a million times as long as the others'"});
   self_->send(
       job_.parent,
       mean_ready{job_.group, job_.chunk,

@@ -2,7 +2,8 @@
 /// mean.
 ///
 /// Sends its parent exactly one `mean_ready` when every part is in but those it
-/// is told to do without, and ends. It does not wait for time: the averager
+/// is told to do without, and ends. A member whose part is refused is done
+/// without as well. It does not wait for time: the averager
 /// ends it when the round is over.
 #pragma once
 
@@ -16,6 +17,7 @@ struct reduction_job {
   std::uint32_t chunk = 0;
   std::size_t length = 0;             ///< Values in the chunk.
   std::vector<std::uint64_t> samples; ///< Of each member, as in the contract.
+  averaging_rule rule;
   mean_listener parent;
 };
 
@@ -26,7 +28,8 @@ public:
   void on(const part_given_up& x);
 
 private:
-  void report();
+  void refuse(std::uint32_t member, const char* why);
+  void report_if_complete();
 
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;

@@ -61,7 +61,7 @@ void conductor_state::enter(stage next) {
     formed_.reset();
     round_.reset();
     frozen_reported_ = false;
-    asked_outcome_ = false;
+    asked_outcome_.reset();
   }
   tell_facts();
   announce(true);
@@ -119,7 +119,18 @@ void conductor_state::tell_facts() {
 void conductor_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
   gone_.erase(x.who.id);
-  unconnected_since_.erase(x.who.id);
+  if (auto i = unconnected_since_.find(x.who.id);
+      i != unconnected_since_.end()) {
+    connecting_.observed(x.who.id, self_->clock().now() - i->second);
+    unconnected_since_.erase(i);
+  }
+  if (is_trainer() && splits_.returned(x.who.id))
+    self_->send(wired_.observer,
+                event{"reunion",
+                      {{"step", own_.step},
+                       {"detail", std::string{"half of those who were lost are "
+                                              "back; the longer history "
+                                              "counts"}}}});
 }
 
 void conductor_state::on(const peer_left& x) {
@@ -129,12 +140,35 @@ void conductor_state::on(const peer_left& x) {
   unconnected_since_.erase(x.id);
   entrances_.erase(x.id);
   auto known = reports_.find(x.id);
-  if (!x.orderly && known != reports_.end()
-      && known->second.role == role::trainer)
-    lost_trainer_at_ = self_->clock().now();
+  bool lost = !x.orderly && known != reports_.end()
+              && known->second.role == role::trainer;
   reports_.erase(x.id);
+  if (lost)
+    note_loss(x.id);
   tracker_->forget(x.id);
   finish_if_others_are_done();
+}
+
+void conductor_state::note_loss(const peer_id& who) {
+  lost_trainer_at_ = self_->clock().now();
+  if (!is_trainer())
+    return;
+  auto left
+      = std::count_if(reports_.begin(), reports_.end(), [](const auto& r) {
+          return r.second.role == role::trainer;
+        });
+  auto found = splits_.lost(who, static_cast<std::size_t>(left) + 1,
+                            self_->clock().now());
+  if (found)
+    self_->send(
+        wired_.observer,
+        event{"split",
+              {{"step", own_.step},
+               {"lost", std::uint64_t{found->lost}},
+               {"left", std::uint64_t{found->left}},
+               {"detail", std::string{"trainers were lost at once; those who "
+                                      "are left go on, and the longer history "
+                                      "counts when they meet again"}}}});
 }
 
 void conductor_state::on(const report_heard& x) {
@@ -162,8 +196,8 @@ void conductor_state::on(const report_heard& x) {
     self_->send(wired_.state_keeper, x);
   if (stage_ == stage::averaging && formed_ && !asked_outcome_
       && r.role == role::trainer && r.step == formed_->contract.step) {
-    asked_outcome_ = true;
-    self_->delayed_send(wired_.averager, limits::verdict_grace,
+    asked_outcome_.emplace(r.id, now);
+    self_->delayed_send(wired_.averager, verdict_times_.patience(r.id),
                         outcome_known{formed_->contract.group, r.id});
   }
   if (is_trainer()) {

@@ -11,7 +11,9 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/peer.hpp"
-#include "runtime/membership/observed_durations.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/membership/split_watch.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
 namespace potluck {
@@ -84,7 +86,9 @@ private:
   void report_frozen();
   void finish();
   void finish_if_others_are_done();
+  void note_loss(const peer_id& who);
   void note_step(const state_changed& x);
+  void note_silence(const round_over& x);
   void begin_step();
   bool is_trainer() const {
     return config_.role == role::trainer;
@@ -104,6 +108,10 @@ private:
   std::set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
   std::map<peer_id, clock_time> unconnected_since_;
+  /// From hearsay to the session.
+  deadline_estimator connecting_{{limits::connecting_floor,
+                                  limits::connecting_cap,
+                                  limits::connecting_patience}};
   std::set<peer_id> gone_; ///< Were connected once.
 
   // Accumulation.
@@ -118,10 +126,17 @@ private:
   // Groups and rounds.
   group_id group_; ///< That the gradient is frozen for.
   bool frozen_reported_ = false;
-  bool asked_outcome_ = false; ///< Of a member that has completed the step.
+  /// The member that has completed the step and is asked, and since when.
+  std::optional<std::pair<peer_id, clock_time>> asked_outcome_;
   std::optional<group_formed> formed_;
   std::optional<round_over> round_;
-  observed_durations round_times_;
+  /// Of the collaboration: all members wait for one round together, so that
+  /// nobody has an own row.
+  deadline_estimator round_times_{
+      {limits::round_floor, limits::round_cap, limits::first_round_patience}};
+  /// From a peer's report of the completed step to the verdict here.
+  deadline_estimator verdict_times_{
+      {limits::verdict_floor, limits::verdict_cap, limits::verdict_grace}};
   clock_time step_began_;
   double last_loss_ = 0;
   double last_share_ = 0;
@@ -132,6 +147,8 @@ private:
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
   std::map<peer_id, clock_time> distrusted_; ///< Until when.
+  /// Rounds in a row in which a member kept silent.
+  std::map<peer_id, unsigned> silences_;
   struct entrance {
     std::optional<clock_time> since; ///< Waited for.
     clock_time again;                ///< Not before.
@@ -140,6 +157,7 @@ private:
 
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
+  split_watch splits_;
   bool over_ = false;
   bool checkpoint_pending_ = false;
   clock_time next_status_;

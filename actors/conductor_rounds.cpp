@@ -24,7 +24,7 @@ void conductor_state::lead_if_due() {
   if (!should_lead(own_, companions))
     return;
   for (auto& [id, since] : unconnected_since_)
-    if (now - since < limits::connecting_patience)
+    if (now - since < connecting_.patience(id))
       return;
   if (somebody_enters())
     return;
@@ -47,11 +47,8 @@ void conductor_state::lead_if_due() {
 }
 
 std::chrono::milliseconds conductor_state::round_patience() const {
-  duration patience
-      = round_times_.count() < observed_durations::enough
-            ? duration{limits::first_round_patience}
-            : round_times_.deadline(limits::round_floor, limits::round_cap);
-  return std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      round_times_.patience(peer_id{}));
 }
 
 std::chrono::milliseconds conductor_state::answer_patience(
@@ -136,9 +133,19 @@ void conductor_state::on(const round_over& x) {
              {"seconds", x.seconds},
              {"bytes_sent", x.bytes_sent},
              {"bytes_received", x.bytes_received}}});
+  note_silence(x);
+  auto taken = std::chrono::duration_cast<duration>(
+      std::chrono::duration<double>(x.seconds));
+  // A round that ended because somebody left says nothing about patience.
+  if (!x.committed
+      && taken >= std::chrono::milliseconds{x.contract.patience_ms})
+    round_times_.expired(peer_id{});
   if (x.committed) {
-    round_times_.add(std::chrono::duration_cast<duration>(
-        std::chrono::duration<double>(x.seconds)));
+    if (!x.healed) // That one lasted as long as somebody was waited for.
+      round_times_.observed(peer_id{}, taken);
+    if (asked_outcome_)
+      verdict_times_.observed(asked_outcome_->first,
+                              self_->clock().now() - asked_outcome_->second);
     // A conductor that was restarted meanwhile applies the mean all the same.
     if (x.mean && x.contract.step == own_.step + 1 && stage_ != stage::applying
         && stage_ != stage::fetching && stage_ != stage::finished) {
@@ -152,6 +159,30 @@ void conductor_state::on(const round_over& x) {
   }
   if (stage_ == stage::averaging)
     enter(stage::accumulating);
+}
+
+void conductor_state::note_silence(const round_over& x) {
+  for (auto& member : x.contract.members) {
+    const auto& id = member.who.id;
+    if (std::find(x.silent.begin(), x.silent.end(), id) == x.silent.end()) {
+      silences_.erase(id);
+      continue;
+    }
+    if (++silences_[id] < limits::silent_rounds)
+      continue;
+    silences_.erase(id);
+    // No proof of bad will, so no ban: the group forms without it for a while.
+    distrusted_[id] = self_->clock().now() + limits::distrust;
+    reports_.erase(id);
+    tracker_->forget(id);
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(id)},
+                       {"what", std::string{"silent in rounds"}},
+                       {"detail", "groups form without it for "
+                                      + std::to_string(limits::distrust.count())
+                                      + " s"}}});
+  }
 }
 
 // ---- steps

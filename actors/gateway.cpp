@@ -5,6 +5,7 @@
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/handshake.hpp"
+#include "runtime/membership/peer_ledger.hpp"
 
 namespace potluck {
 
@@ -154,6 +155,14 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
                            const std::string& sentence) {
   network_->send(id, {encode(refusal{sentence}), {}});
   network_->close(id);
+  if (l.dialled && theirs.id == config_.introduction.id) {
+    if (own_addresses_.size() >= peer_ledger::max_own_addresses)
+      own_addresses_.clear();
+    own_addresses_[l.remote]
+        = self_->clock().now() + peer_ledger::own_address_life;
+    if (wired_.roster)
+      self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
+  }
   // Their refusal may cross ours and be lost with the connection. Who dialled
   // is told what it says, since it is up to them to change something.
   auto advice = l.dialled ? objection(theirs, config_.introduction) : sentence;
@@ -163,8 +172,9 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
-  if (!l.expected.empty() && l.expected != theirs.id)
-    waiting_.erase(l.expected);
+  handshakes_.observed(theirs.id, self_->clock().now() - l.since);
+  if (l.dialled && !l.expected.empty() && l.expected != theirs.id)
+    give_up(l.remote, l.expected, "another peer answers there");
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& [session, news] = guests_[theirs.id];
@@ -181,6 +191,8 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
                          session_config{news.who, id, network_,
                                         caf::actor_cast<gateway_actor>(self_)});
   self_->monitor(session);
+  if (config_.session_started)
+    config_.session_started("session", caf::actor_cast<caf::actor>(session));
   self_->send(session, wired_);
   if (wired_.roster)
     self_->send(wired_.roster, news, session);
@@ -221,6 +233,13 @@ void gateway_state::on(const dial_contact& x) {
 }
 
 void gateway_state::dial(const address& where, const peer_id& expected) {
+  if (auto own = own_addresses_.find(where); own != own_addresses_.end()) {
+    if (self_->clock().now() < own->second) {
+      give_up(where, expected, "this peer itself answers there");
+      return;
+    }
+    own_addresses_.erase(own);
+  }
   if (links_.size() >= limits::connections) {
     give_up(where, expected, "too many connections are open");
     return;
@@ -253,7 +272,7 @@ void gateway_state::on(const leave_run& x) {
 void gateway_state::on(const tick&) {
   auto now = self_->clock().now();
   for (auto& [id, l] : links_)
-    if (l.peer.empty() && now - l.since > limits::handshake_patience)
+    if (l.peer.empty() && now - l.since > handshakes_.patience_for_a_stranger())
       network_->close(id, 0);
   self_->delayed_send(self_, limits::handshake_check, tick{});
 }

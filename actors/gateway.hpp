@@ -9,6 +9,9 @@
 #include <memory>
 
 #include "actors/interfaces.hpp"
+#include "actors/supervisor.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
 
 namespace potluck {
 
@@ -20,6 +23,8 @@ struct gateway_config {
   std::function<std::unique_ptr<transport>()> make_transport;
   supervisor_actor supervisor;
   observer_actor observer;
+  /// Told of every session (see `peer_config::child_started`).
+  supervisor::witness session_started;
 };
 
 class gateway_state {
@@ -73,8 +78,16 @@ private:
     peer_joined news;
   };
   std::map<peer_id, guest> guests_;
+  /// Where this peer itself answered, and until when nobody else is dialled
+  /// there.
+  std::map<address, caf::actor_clock::time_point> own_addresses_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<message>> waiting_;
+  /// From the connection to its hello. Nobody is known before, so that all
+  /// deadlines are a stranger's.
+  deadline_estimator handshakes_{{limits::handshake_floor,
+                                  limits::handshake_cap,
+                                  limits::handshake_patience}};
   bool leaving_ = false;
 };
 

@@ -63,14 +63,14 @@ using session_actor = caf::typed_actor<
     caf::reacts_to<parcel>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Knows who is in the run, dials them, passes their reports on, publishes
-/// ours.
+/// ours, bans who misbehaves.
 using roster_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<peer_joined, session_actor>,
     caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
-    caf::reacts_to<letter>, caf::reacts_to<own_report>,
-    caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
+    caf::reacts_to<own_report>, caf::reacts_to<records_looked_up>,
+    caf::reacts_to<record_published>, caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
 using router_actor

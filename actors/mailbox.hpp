@@ -18,6 +18,7 @@
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/event_log.hpp"
+#include "runtime/membership/misconduct.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
 #include "runtime/ports/transport.hpp"
@@ -127,6 +128,13 @@ struct peer_left {
 struct report_heard {
   progress_report report;
   bool connected = false; ///< There is a session with its peer.
+};
+/// A peer has sent what no honest one sends.
+struct offence_seen {
+  peer_id who;
+  misconduct::witness witness = misconduct::witness::alone;
+  std::string occasion; ///< The round it happened in.
+  std::string evidence;
 };
 /// What this peer wants others to know; sent on when it changes.
 struct own_report {
@@ -355,6 +363,9 @@ struct round_over {
   /// Indices in the contract of those whose gradient is not in every chunk.
   std::vector<std::uint8_t> left_out;
   bool healed = false; ///< Somebody was lost, and the others went on.
+  /// Connected trainers that kept silent until this member lost patience, as
+  /// far as it ought to have heard of them.
+  std::vector<peer_id> silent;
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
@@ -405,6 +416,7 @@ POTLUCK_LOCAL_MESSAGE(drop_peer)
 POTLUCK_LOCAL_MESSAGE(peer_joined)
 POTLUCK_LOCAL_MESSAGE(peer_left)
 POTLUCK_LOCAL_MESSAGE(report_heard)
+POTLUCK_LOCAL_MESSAGE(offence_seen)
 POTLUCK_LOCAL_MESSAGE(own_report)
 POTLUCK_LOCAL_MESSAGE(peer_refused)
 POTLUCK_LOCAL_MESSAGE(publish_record)

@@ -1,5 +1,7 @@
 #include "actors/matchmaking.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/planning/planner.hpp"
@@ -76,16 +78,44 @@ void matchmaking_state::on(const lead_group& x) {
     self_->send(wired_.conductor, group_dissolved{{}, "busy with another"});
     return;
   }
-  patience_ = x.answer_patience;
+  patience_ = answer_patience(x);
+  invited_at_ = self_->clock().now();
+  unanswered_.clear();
+  for (auto& who : x.invitees)
+    unanswered_.insert(who.id);
   matchmaker_->set_patience(
       static_cast<std::uint32_t>(x.round_patience.count()));
   group_id group;
   random_.fill(group.bytes.data(), group.bytes.size());
+  led_ = group;
   std::vector<invitee> invitees;
   for (std::size_t i = 0; i < x.invitees.size(); ++i)
     invitees.push_back({x.invitees[i], x.roles[i]});
   carry_out(matchmaker_->begin(group, invitees));
   arm();
+}
+
+std::chrono::milliseconds
+matchmaking_state::answer_patience(const lead_group& x) const {
+  auto longest = freezes_.patience(config_.self, x.answer_patience);
+  for (auto& who : x.invitees) {
+    longest = std::max(longest, answers_.patience(who.id, x.answer_patience));
+    // The others' answers say nothing about a newcomer's batches and line.
+    if (answers_.count(who.id) == 0)
+      longest = std::max<duration>(longest, x.answer_patience);
+  }
+  longest = std::min<duration>(longest, limits::answer_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
+}
+
+void matchmaking_state::answered(const peer_id& from, const group_answer& x) {
+  if (!x.accepted || x.group != led_ || unanswered_.erase(from) == 0)
+    return;
+  answers_.observed(from, self_->clock().now() - invited_at_);
+  // Who was late, but lives, is given twice the time. Who says nothing is not:
+  // nobody may hold everybody up longer and longer.
+  if (matchmaker_->group() != led_)
+    answers_.expired(from);
 }
 
 void matchmaking_state::on(const letter& x) {
@@ -104,6 +134,8 @@ void matchmaking_state::on(const letter& x) {
           }
           if (!matchmaker_)
             return;
+          if constexpr (std::is_same_v<type, group_answer>)
+            answered(x.from, y);
           auto before = matchmaker_->group();
           carry_out(matchmaker_->receive(x.from, y));
           if (matchmaker_->group() != before)
@@ -119,8 +151,11 @@ void matchmaking_state::on(const peer_left& x) {
 }
 
 void matchmaking_state::on(const gradient_frozen& x) {
-  if (matchmaker_ && x.group == matchmaker_->group())
-    carry_out(matchmaker_->frozen(x.samples, x.loss_sum));
+  if (!matchmaker_ || x.group != matchmaker_->group())
+    return;
+  if (x.group == led_) // The leader's own batch takes its time, too.
+    freezes_.observed(config_.self, self_->clock().now() - invited_at_);
+  carry_out(matchmaker_->frozen(x.samples, x.loss_sum));
 }
 
 void matchmaking_state::on(const round_over& x) {

@@ -4,8 +4,12 @@
 /// share plan that every member derives from the contract.
 #pragma once
 
+#include <set>
+
 #include "actors/interfaces.hpp"
+#include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -40,6 +44,9 @@ private:
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
   void arm();
+  /// For the slowest answer, from what the invited took lately.
+  std::chrono::milliseconds answer_patience(const lead_group& x) const;
+  void answered(const peer_id& from, const group_answer& x);
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
   /// Tells the members of the round that this peer is out of it.
@@ -54,6 +61,15 @@ private:
   std::vector<peer_id> members_; ///< Of the round that began last.
   matchmaking_facts facts_;
   std::chrono::milliseconds patience_;
+  deadline_estimator answers_{
+      {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
+  /// From leading to the own frozen gradient: no measure for anybody else.
+  deadline_estimator freezes_{
+      {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
+  /// Since when this peer leads, and who has not answered.
+  group_id led_;
+  caf::actor_clock::time_point invited_at_;
+  std::set<peer_id> unanswered_;
   std::uint64_t deadline_ = 0;
 };
 

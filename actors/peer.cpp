@@ -24,6 +24,9 @@ enum random_purpose : std::uint64_t {
   group_ids = 3,
 };
 
+/// Of the deadline behind which children are killed; leaving's is 0.
+constexpr std::uint64_t grace_is_over = 1;
+
 /// A start function that stores the new handle, so that `wire` spreads it.
 template <class Handle, class Spawn>
 auto child(Handle& handle, Spawn spawn) {
@@ -76,6 +79,7 @@ void peer_state::start_network() {
                     c.make_transport = config_.make_transport;
                     c.supervisor = wired_.supervisor;
                     c.observer = wired_.observer;
+                    c.session_started = config_.child_started;
                     auto g = self_->spawn(gateway, c);
                     gateway_ = g.address();
                     return g;
@@ -91,27 +95,36 @@ void peer_state::start_network() {
                     return self_->spawn(roster, c);
                   })});
   children_->add(
-      {"router", child(wired_.router, [this] {
-         return self_->spawn(
-             router,
-             router_config{config_.self, mix(config_.seed, routing_choices)});
-       })});
+      {"router",
+       child(wired_.router,
+             [this] {
+               return self_->spawn(
+                   router, router_config{config_.self,
+                                         mix(config_.seed, routing_choices)});
+             }),
+       // Whoever asks it looks again, and the roster tells it who is here.
+       child_spec::policy::one_for_one});
   if (config_.role == role::bootstrap)
     return;
-  children_->add({"registrar", child(wired_.registrar, [this] {
-                    registrar_config c;
-                    c.self = config_.self;
-                    c.role = config_.role;
-                    c.run = config_.run;
-                    c.known = config_.known;
-                    if (!charter_.digest().empty())
-                      c.known = charter_;
-                    c.propose = config_.propose;
-                    c.demanded = config_.demanded;
-                    c.has_seeds = !config_.seeds.empty();
-                    c.mode = config_.workers;
-                    return self_->spawn(registrar, c);
-                  })});
+  children_->add({"registrar",
+                  child(wired_.registrar,
+                        [this] {
+                          registrar_config c;
+                          c.self = config_.self;
+                          c.role = config_.role;
+                          c.run = config_.run;
+                          c.known = config_.known;
+                          if (!charter_.digest().empty())
+                            c.known = charter_;
+                          c.propose = config_.propose;
+                          c.demanded = config_.demanded;
+                          c.has_seeds = !config_.seeds.empty();
+                          c.mode = config_.workers;
+                          return self_->spawn(registrar, c);
+                        }),
+                  // The others have the charter; it has the rest from the
+                  // roster.
+                  child_spec::policy::one_for_one});
 }
 
 void peer_state::start_training() {
@@ -149,8 +162,12 @@ void peer_state::start_training() {
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
-                    return self_->spawn(
-                        averager, averager_config{config_.self, last_round_});
+                    averager_config c;
+                    c.self = config_.self;
+                    c.rule = charter_.settings().averaging();
+                    c.abandoned = last_round_;
+                    c.reducer_started = config_.child_started;
+                    return self_->spawn(averager, c);
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
@@ -210,9 +227,12 @@ void peer_state::on(const charter_agreed& x) {
 }
 
 void peer_state::on_down(const caf::down_msg& x) {
-  if (leaving_) {
-    if (x.source == gateway_)
+  if (leaving_ || stopping_) {
+    children_->forget(x);
+    if (!stopping_ && x.source == gateway_)
       end();
+    else if (stopping_ && children_->childless())
+      self_->quit();
     return;
   }
   std::string name;
@@ -241,7 +261,7 @@ void peer_state::on(const round_begun& x) {
 }
 
 void peer_state::on(const leave_run& x) {
-  if (leaving_)
+  if (leaving_ || stopping_)
     return;
   leaving_ = true;
   // The gateway says goodbye and ends by itself; it may hang, so not for long.
@@ -249,14 +269,24 @@ void peer_state::on(const leave_run& x) {
   self_->delayed_send(self_, limits::leave_patience, deadline_passed{});
 }
 
-void peer_state::on(const deadline_passed&) {
-  end();
+void peer_state::on(const deadline_passed& x) {
+  if (!stopping_) {
+    end();
+  } else if (x.number == grace_is_over) {
+    children_->kill();
+    self_->quit();
+  }
 }
 
 void peer_state::end() {
-  children_->stop(caf::exit_reason::kill);
+  stopping_ = true;
+  children_->stop();
   wired_ = {};
-  self_->quit();
+  if (children_->childless())
+    self_->quit();
+  else
+    self_->delayed_send(self_, limits::shutdown_grace,
+                        deadline_passed{grace_is_over});
 }
 
 } // namespace potluck

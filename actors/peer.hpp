@@ -62,8 +62,8 @@ struct peer_config {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
-  /// For tests that end children, which are told apart by name here. Called by
-  /// whichever thread runs the peer's actor.
+  /// For tests that end children, sessions and reducers included, which are
+  /// told apart by name here. Called by whichever thread runs their parent.
   supervisor::witness child_started;
 };
 
@@ -102,6 +102,7 @@ private:
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
   bool training_ = false;
   bool leaving_ = false;
+  bool stopping_ = false; ///< The children were asked to end.
 };
 
 } // namespace potluck

@@ -1,5 +1,7 @@
 #include "actors/registrar.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 
@@ -121,6 +123,8 @@ void registrar_state::forget_silent() {
 }
 
 void registrar_state::ask(const peer_id& peer, other& o) {
+  o.patience = o.asked ? std::min<duration>(2 * o.patience, limits::charter_cap)
+                       : duration{limits::charter_patience};
   o.asked = true;
   o.asked_at = self_->clock().now();
   self_->send(wired_.gateway, parcel{peer, charter_request{}, {}});
@@ -181,7 +185,7 @@ void registrar_state::on(const tick&) {
     auto now = self_->clock().now();
     for (auto& [id, o] : others_)
       if (o.connected && !o.charter.empty()
-          && (!o.asked || now - o.asked_at > limits::charter_patience))
+          && (!o.asked || now - o.asked_at > o.patience))
         ask(id, o);
     forget_silent();
     found_when_sure();

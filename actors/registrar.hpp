@@ -57,6 +57,7 @@ private:
     caf::actor_clock::time_point heard_at;
     bool asked = false;
     caf::actor_clock::time_point asked_at;
+    duration patience{}; ///< For the answer; grows with every repetition.
   };
 
   void ask(const peer_id& peer, other& o);

@@ -111,10 +111,12 @@ void roster_state::on_down(const caf::down_msg& x) {
     news.orderly = x.reason == caf::exit_reason::normal;
     news.reason = reason_of(x);
     guests_.erase(i);
-    ledger_->disconnected(news.id,
-                          news.orderly ? peer_ledger::parting::left
-                                       : peer_ledger::parting::lost,
-                          self_->clock().now());
+    auto now = self_->clock().now();
+    if (!ledger_->is_banned(news.id, now))
+      ledger_->disconnected(news.id,
+                            news.orderly ? peer_ledger::parting::left
+                                         : peer_ledger::parting::lost,
+                            now);
     tell_everybody(news);
     self_->send(wired_.observer, event{"departure",
                                        {{"peer", short_name(news.id)},
@@ -122,6 +124,19 @@ void roster_state::on_down(const caf::down_msg& x) {
                                         {"reason", news.reason}}});
     return;
   }
+}
+
+void roster_state::on(const offence_seen& x) {
+  auto now = self_->clock().now();
+  if (x.who == config_.self || ledger_->is_banned(x.who, now))
+    return;
+  auto proof = misconduct_.note(x.who, x.witness, x.occasion, x.evidence, now);
+  if (!proof)
+    return;
+  ledger_->disconnected(x.who, peer_ledger::parting::misbehaved, now);
+  self_->send(wired_.gateway, drop_peer{x.who, "banned: " + *proof});
+  self_->send(wired_.observer,
+              event{"ban", {{"peer", short_name(x.who)}, {"detail", *proof}}});
 }
 
 void roster_state::on(const gateway_ready& x) {

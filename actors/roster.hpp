@@ -9,6 +9,7 @@
 #include <map>
 
 #include "actors/interfaces.hpp"
+#include "runtime/membership/misconduct.hpp"
 #include "runtime/membership/peer_ledger.hpp"
 
 namespace potluck {
@@ -34,6 +35,7 @@ public:
   void on(const dial_failed& x);
   void on(const peer_refused& x);
   void on(const letter& x);
+  void on(const offence_seen& x);
   void on(const own_report& x);
   void on(const records_looked_up& x);
   void on(const record_published&) {
@@ -64,6 +66,7 @@ private:
   roster_config config_;
   wiring wired_;
   std::optional<peer_ledger> ledger_;
+  misconduct misconduct_;
   std::map<peer_id, guest> guests_;
   address listening_;
   std::string seen_host_;

@@ -38,8 +38,7 @@ void router_state::on(const peer_joined& x) {
   if (!outcome.ping)
     return;
   auto& old = *outcome.ping;
-  if (auto token
-      = requests_.issue(old.id, {0, old.where}, now, limits::routing_patience))
+  if (auto token = issue(old, 0))
     self_->send(wired_.gateway, call{old, routing_ping{*token}});
 }
 
@@ -95,7 +94,32 @@ void router_state::read(const peer_id& from, const find_records& x) {
 
 std::optional<rpc_table<router_state::purpose>::pending>
 router_state::answered(const peer_id& from, std::uint64_t token) {
-  return requests_.answer(token, from).request;
+  auto now = self_->clock().now();
+  auto outcome = requests_.answer(token, from);
+  if (outcome.request) {
+    answers_.observed(from, now - outcome.request->sent);
+  } else if (auto i = overdue_.find(token);
+             i != overdue_.end() && i->second.peer == from) {
+    // Too late for the look-up, but it lives; next time it gets longer.
+    answers_.observed(from, now - i->second.sent);
+    table_->seen({from, i->second.what.where}, now);
+    overdue_.erase(i);
+  }
+  return outcome.request;
+}
+
+std::optional<std::uint64_t> router_state::issue(const contact& who,
+                                                 std::uint64_t search) {
+  return requests_.issue(who.id, {search, who.where}, self_->clock().now(),
+                         answers_.patience(who.id));
+}
+
+void router_state::too_late(const rpc_table<purpose>::pending& request) {
+  answers_.expired(request.peer);
+  if (overdue_.size() >= limits::overdue_requests)
+    overdue_.erase(overdue_.begin()); // Tokens count up: the oldest.
+  overdue_.emplace(request.token, request);
+  unanswered(request);
 }
 
 void router_state::unanswered(const rpc_table<purpose>::pending& request) {
@@ -167,11 +191,9 @@ void router_state::begin(search s) {
 }
 
 void router_state::advance(std::uint64_t id) {
-  auto now = self_->clock().now();
   auto& s = searches_.at(id);
   for (auto& who : s.state.next()) {
-    auto token = requests_.issue(who.id, {id, who.where}, now,
-                                 limits::routing_patience);
+    auto token = issue(who, id);
     if (!token) {
       s.state.failed(who.id);
       continue;
@@ -194,8 +216,7 @@ void router_state::finish(search& s) {
   auto closest = s.state.closest();
   if (s.to_store) {
     for (auto& who : closest)
-      if (auto token = requests_.issue(who.id, {0, who.where}, now,
-                                       limits::routing_patience))
+      if (auto token = issue(who, 0))
         self_->send(wired_.gateway,
                     call{who, store_records{*token, {*s.to_store}}});
     if (wired_.roster)
@@ -220,7 +241,7 @@ void router_state::on(const tick&) {
   auto now = self_->clock().now();
   store_.expire(now);
   for (auto& request : requests_.expired(now))
-    unanswered(request);
+    too_late(request);
   if (table_->size() > 0)
     for (auto& target :
          table_->refresh_targets(now, random_, refreshes_at_once))

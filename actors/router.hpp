@@ -9,10 +9,12 @@
 #include <map>
 
 #include "actors/interfaces.hpp"
+#include "runtime/config.hpp"
 #include "runtime/dht/lookup.hpp"
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
 #include "runtime/dht/rpc_table.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -70,6 +72,8 @@ private:
   std::optional<rpc_table<purpose>::pending> answered(const peer_id& from,
                                                       std::uint64_t token);
   void unanswered(const rpc_table<purpose>::pending& request);
+  void too_late(const rpc_table<purpose>::pending& request);
+  std::optional<std::uint64_t> issue(const contact& who, std::uint64_t search);
 
   router_actor::pointer self_ = nullptr;
   router_config config_;
@@ -78,6 +82,10 @@ private:
   std::optional<routing_table> table_;
   record_store store_;
   rpc_table<purpose> requests_;
+  deadline_estimator answers_{
+      {limits::routing_floor, limits::routing_cap, limits::routing_patience}};
+  /// Whose deadline has passed, by token: their answers may yet come.
+  std::map<std::uint64_t, rpc_table<purpose>::pending> overdue_;
   std::map<std::uint64_t, search> searches_;
   std::uint64_t next_search_ = 1;
 };

@@ -31,8 +31,14 @@ supervisor::verdict supervisor::on_down(const caf::down_msg& x, time_point now,
   if (i == children_.end())
     return verdict::unrelated;
   ended = i->spec.name;
-  if (!budget_.allow(now))
+  if (!budget_.allow(now)) {
+    children_.erase(i);
     return verdict::exhausted;
+  }
+  if (i->spec.policy == child_spec::policy::one_for_one) {
+    start(*i);
+    return verdict::restarted;
+  }
   for (auto junior = children_.end(); junior != i + 1;) {
     --junior;
     self_->demonitor(junior->handle);
@@ -43,10 +49,22 @@ supervisor::verdict supervisor::on_down(const caf::down_msg& x, time_point now,
   return verdict::restarted;
 }
 
-void supervisor::stop(caf::exit_reason reason) {
+void supervisor::forget(const caf::down_msg& x) {
+  children_.erase(std::remove_if(children_.begin(), children_.end(),
+                                 [&](const child& c) {
+                                   return c.handle.address() == x.source;
+                                 }),
+                  children_.end());
+}
+
+void supervisor::stop() {
   for (auto i = children_.rbegin(); i != children_.rend(); ++i)
-    if (i->handle)
-      self_->send_exit(i->handle, reason);
+    self_->send_exit(i->handle, caf::exit_reason::user_shutdown);
+}
+
+void supervisor::kill() {
+  for (auto i = children_.rbegin(); i != children_.rend(); ++i)
+    self_->send_exit(i->handle, caf::exit_reason::kill);
   children_.clear();
 }
 

@@ -1,7 +1,8 @@
 /// Restarting children in order: the bookkeeping behind a supervising actor.
 ///
 /// Rest-for-one: when a child ends by itself, it and all children behind it are
-/// started again, since what comes later was built on what comes before. A
+/// started again, since what comes later was built on what comes before.
+/// One-for-one, for a child that nobody behind it was built on: it alone. A
 /// budget bounds the restarts; when it is spent the supervisor gives up.
 #pragma once
 
@@ -19,8 +20,14 @@ namespace potluck {
 /// A child: its name for logs, and how to start it. `caf::actor` is untyped on
 /// purpose: only here is an actor nothing but something that can end.
 struct child_spec {
+  /// Who is started again when this child ends.
+  enum class policy {
+    rest_for_one, ///< It and all behind it.
+    one_for_one,  ///< It alone: a new wiring is all that the others need.
+  };
   std::string name;
   std::function<caf::actor()> start;
+  child_spec::policy policy = policy::rest_for_one;
 };
 
 class supervisor {
@@ -28,7 +35,7 @@ public:
   /// What the end of an actor meant.
   enum class verdict {
     unrelated, ///< Not a child (or one that was replaced already).
-    restarted, ///< It and its juniors were started again.
+    restarted, ///< It was started again, and its juniors if they build on it.
     exhausted, ///< The budget is spent; nothing was started.
   };
 
@@ -44,8 +51,20 @@ public:
   /// @param ended Receives the child's name unless `unrelated`.
   verdict on_down(const caf::down_msg& x, time_point now, std::string& ended);
 
-  /// Asks all children to end, youngest first. They are no longer restarted.
-  void stop(caf::exit_reason reason);
+  /// Instead of `on_down`, when this peer ends: what ended is no child any more
+  /// and not started again.
+  void forget(const caf::down_msg& x);
+
+  /// Asks all children to end, youngest first.
+  void stop();
+
+  /// Kills those that have not ended.
+  void kill();
+
+  /// True when every child has ended for good.
+  bool childless() const {
+    return children_.empty();
+  }
 
 private:
   struct child {

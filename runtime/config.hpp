@@ -18,9 +18,14 @@ using namespace std::chrono_literals;
 /// Open connections; a full mesh of the largest group fits twice (both sides
 /// may dial at once).
 constexpr std::size_t connections = 512;
-/// From the connection to its hello. Long enough for a satellite line's three
-/// round trips, short enough that idle sockets cannot fill the table.
+/// From the connection to its hello, before any was observed: long enough for a
+/// satellite line's three round trips, short enough that idle sockets cannot
+/// fill the table. Then from what handshakes took, of anybody, since nobody has
+/// an id yet: no less than a lost packet's repetitions take, and no more than
+/// what a table full of idle sockets may cost.
 constexpr auto handshake_patience = 10s;
+constexpr auto handshake_floor = 5s;
+constexpr auto handshake_cap = 30s;
 constexpr auto handshake_check = 1s;
 /// Messages kept for a peer that is being dialled: a look-up asks few things.
 constexpr std::size_t messages_waiting_for_a_dial = 64;
@@ -66,8 +71,15 @@ constexpr auto first_contact_patience = 10s;
 // -------------------------------------------------------------------
 
 constexpr auto routing_interval = 500ms;
-/// For an answer to one routing request.
+/// For an answer to a routing request, before anybody's was observed; then from
+/// each node's own answers. A lost packet on a fast line is repeated within the
+/// floor; the cap is a dial and a request over four seconds' round trips.
 constexpr auto routing_patience = 3s;
+constexpr auto routing_floor = 1s;
+constexpr auto routing_cap = 16s;
+/// Requests remembered after their deadlines: a late answer says how much more
+/// patience the node needs.
+constexpr std::size_t overdue_requests = 256;
 /// Look-ups in flight; more wait their turn.
 constexpr std::size_t lookups_at_once = 64;
 
@@ -78,23 +90,31 @@ constexpr auto registrar_interval = 100ms;
 /// Between publishing that we are there and founding a run: another look-up
 /// that starts after our record is stored must have ended as well.
 constexpr auto founding_settle = 700ms;
-/// For an answer to a charter request.
+/// For an answer to a charter request before it is sent once more, doubled
+/// each time up to the cap. Nobody is suspected for it: each peer is asked once
+/// in a life, so there is nothing to observe, and all are asked at once.
 constexpr auto charter_patience = 5s;
+constexpr auto charter_cap = 60s;
 
 // ---- conducting
 // ----------------------------------------------------------------
 
 constexpr auto conductor_interval = 50ms;
 /// A peer in the run that we know of but are not connected to is waited for so
-/// long before a group forms without it.
+/// long before a group forms without it, while nobody's connecting was observed;
+/// then as long as connecting takes. The floor is two dials by the ledger; more
+/// than the cap nobody waits for hearsay.
 constexpr auto connecting_patience = 3s;
+constexpr auto connecting_floor = 1s;
+constexpr auto connecting_cap = 15s;
 /// Peers remembered as gone, so that their old records do not delay a group.
 constexpr std::size_t gone_peers = 4096;
 /// Floor and cap of the deadlines of a round, around what was observed. The
 /// floor lets a loaded machine stall a moment; the cap is what a person waits.
 constexpr auto round_floor = 2s;
 constexpr auto round_cap = 120s;
-/// Before any round was observed.
+/// Before any round was observed: several round trips of the slowest line and a
+/// model's worth of parts. Doubled when a round ran into it.
 constexpr auto first_round_patience = 15s;
 /// A batch is cut so that it takes no longer: an invited peer answers when its
 /// batch is done, and the others wait for that.
@@ -104,11 +124,18 @@ constexpr std::uint32_t first_batch = 2;
 /// Batches of the slowest member that a leader waits for its answer: one under
 /// way, and slack for a machine that has other things to do.
 constexpr int patience_in_batches = 6;
-/// But no longer than this: nobody may hold everybody up.
+/// But no longer than this: nobody may hold everybody up. A follower waits so
+/// long for its leader's contract, since it cannot know how long the leader
+/// waits for the slowest; that a leader is gone its session says much earlier.
 constexpr auto answer_cap = 30s;
+/// Once a member's answers were observed it is waited for by these, no less
+/// than this: a batch under way, and one that a busy machine stretches.
+constexpr auto answer_floor = 2 * longest_batch;
 /// Extra patience of a follower behind its leader's, so that the leader speaks
-/// first.
+/// first: a part of the round's patience, which grows with the line, and at
+/// least this.
 constexpr auto follower_grace = 1s;
+constexpr int follower_share = 4;
 /// After the last step: wait so long for others to finish, serving them.
 constexpr auto finish_linger = 10s;
 /// After a download of state failed, before the next donor is asked.
@@ -120,9 +147,17 @@ constexpr auto fetch_backoff = 300ms;
 /// Letters for rounds that this peer has not started yet: members start within
 /// a moment of each other, and one gradient's worth may be under way.
 constexpr std::size_t early_letters = 8192;
+/// Under a robust rule a part so many times longer than the median one is
+/// refused. Honest members differ by the number of their samples and by what
+/// they saw of a rare parameter: by thousands at most.
+constexpr double outlier_norm = 1e6;
 /// From another member's report of the completed step to asking it for the
-/// verdict, which usually is on its way: a few round trips of a slow line.
+/// verdict, which usually is on its way; then from how far verdicts came behind
+/// that member's reports. A question too many costs a hundred bytes, one too
+/// late an idle peer: hence the small floor and cap.
 constexpr auto verdict_grace = 700ms;
+constexpr auto verdict_floor = 300ms;
+constexpr auto verdict_cap = 5s;
 /// Groups remembered that this peer declined or was released from: several
 /// leaders may try at once, and others' letters follow within a round trip.
 constexpr std::size_t groups_left = 16;
@@ -188,6 +223,9 @@ constexpr auto donorless_patience = 5s;
 constexpr auto parked_life = 120s;
 /// Whoever sent something wrong is not believed about the run's state either.
 constexpr auto distrust = 60s;
+/// Rounds in a row in which a connected member kept silent, after which groups
+/// form without it for as long: one may be a machine that stood still.
+constexpr unsigned silent_rounds = 2;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long

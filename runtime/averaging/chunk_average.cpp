@@ -9,8 +9,9 @@
 namespace potluck {
 
 chunk_average::chunk_average(std::size_t length,
-                             std::vector<std::uint64_t> samples)
-    : length_{length}, samples_{std::move(samples)} {
+                             std::vector<std::uint64_t> samples,
+                             averaging_rule rule)
+    : length_{length}, samples_{std::move(samples)}, rule_{rule} {
   for (auto x : samples_) {
     parts_.push_back(x != 0 ? part::expected : part::none);
     missing_ += x != 0;
@@ -36,7 +37,11 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
     return verdict::wrong_samples;
   if (!all_finite(values, count))
     return verdict::not_finite;
-  keep(values);
+  if (rule_.part_norm > 0
+      && norm_of(values, count) / static_cast<double>(samples)
+             > rule_.part_norm)
+    return verdict::too_large;
+  keep(member, values);
   if (again)
     return verdict::accepted; // Only where a safeguard is missing.
   parts_[member] = part::counted;
@@ -77,7 +82,36 @@ const std::vector<float>& chunk_average::mean() {
   return values_;
 }
 
-void chunk_average::keep(const float* values) {
+std::vector<std::size_t> chunk_average::drop_outliers(double factor) {
+  std::vector<std::size_t> result;
+  if (!robust() || !complete())
+    return result;
+  std::vector<double> norms;
+  std::vector<std::size_t> whose;
+  for (auto& [member, values] : kept_) {
+    norms.push_back(norm_of(values.data(), length_));
+    whose.push_back(member);
+  }
+  for (auto i : norm_outliers(norms, factor)) {
+    auto member = whose[i];
+    result.push_back(member);
+    kept_.erase(member);
+    parts_[member] = part::left_out;
+    samples_counted_ -= samples_[member];
+  }
+  return result;
+}
+
+void chunk_average::keep(std::size_t member, const float* values) {
+  if (robust()) {
+    auto scale
+        = static_cast<float>(1.0 / static_cast<double>(samples_[member]));
+    auto& mean = kept_[member];
+    mean.assign(values, values + length_);
+    for (auto& x : mean)
+      x *= scale;
+    return;
+  }
   if (values_.empty()) {
     values_.assign(values, values + length_);
     return;
@@ -88,6 +122,14 @@ void chunk_average::keep(const float* values) {
 }
 
 void chunk_average::average() {
+  if (robust()) {
+    std::vector<const float*> means;
+    for (auto& [member, values] : kept_)
+      means.push_back(values.data());
+    values_ = robust_mean(rule_, means, length_);
+    kept_.clear();
+    return;
+  }
   float scale = static_cast<float>(1.0 / static_cast<double>(samples_counted_));
   for (auto& x : values_)
     x *= scale;

@@ -1,17 +1,23 @@
-/// The sample-weighted mean of one gradient chunk over one group.
+/// The mean of one gradient chunk over one group: weighted by samples, or by a
+/// robust rule (robust_mean.hpp), under which every member counts once.
 ///
 /// Pure bookkeeping: no clock, no socket, no actor. Whoever owns it decides
 /// whom to wait for: `leave_out` says that a member's part will not come. A
 /// part that was counted stays: nobody needs to take one back, since members
 /// that are lost have trained as well as the others.
 ///
-/// How parts are kept is this class's own business (`keep` and `average`; for
-/// the mean, one sum in place).
+/// For the plain mean it holds one sum in place; for the robust ones every part
+/// until the last has come (members x length floats), so that the result does
+/// not depend on the order of arrival.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
+
+#include "runtime/averaging/robust_mean.hpp"
 
 namespace potluck {
 
@@ -25,6 +31,7 @@ public:
     wrong_length,  ///< The part does not hold `length` values.
     wrong_samples, ///< The part's samples are not what the contract says.
     not_finite,    ///< A value is NaN or infinite.
+    too_large,     ///< Its mean is longer than the rule's `part_norm`.
     too_late,      ///< The member has been left out.
   };
 
@@ -32,7 +39,8 @@ public:
   /// @param samples What the contract says of each member, in its order;
   /// members with zero samples have no part. Throws std::invalid_argument when
   /// all are zero.
-  chunk_average(std::size_t length, std::vector<std::uint64_t> samples);
+  chunk_average(std::size_t length, std::vector<std::uint64_t> samples,
+                averaging_rule rule = {});
 
   /// Counts a part once, or says why not. A refused part changes nothing.
   /// @param member Index into the contract.
@@ -57,15 +65,23 @@ public:
     return samples_counted_;
   }
 
-  /// The mean over the samples counted, `length` values. Throws
-  /// std::logic_error unless `complete()`. The sum is scaled in place at the
-  /// first call.
+  /// Under a robust rule, once `complete()`: leaves the parts out whose means
+  /// are longer than `factor` times the median one, and returns whose they
+  /// were.
+  std::vector<std::size_t> drop_outliers(double factor);
+
+  /// The mean over the members counted, `length` values. Throws
+  /// std::logic_error unless `complete()`. Computed in place at the first call;
+  /// parts that were kept are let go.
   const std::vector<float>& mean();
 
 private:
   enum class part { expected, counted, none, left_out };
 
-  void keep(const float* values);
+  bool robust() const {
+    return rule_.how != aggregator::mean;
+  }
+  void keep(std::size_t member, const float* values);
   void average();
 
   std::size_t length_;
@@ -74,7 +90,10 @@ private:
   std::uint64_t samples_counted_ = 0;
   std::size_t missing_ = 0;
   bool scaled_ = false;
-  std::vector<float> values_; ///< Empty before the first part.
+  averaging_rule rule_;
+  std::vector<float> values_; ///< The sum, or the result; empty before.
+  /// Under a robust rule: the counted members' means, in the members' order.
+  std::map<std::size_t, std::vector<float>> kept_;
 };
 
 } // namespace potluck

@@ -48,8 +48,10 @@ bool round_agreement::rule_if_prepared() {
     all = all && x.said;
     equal = equal && (!x.said || same(x.said->has, own_.has));
   }
+  // A reducer may have refused a part: then the means count fewer samples.
+  bool commit = equal && enough(own_.has);
   if (all || !equal)
-    rule(equal, equal ? vector_mark{own_.has} : vector_mark{});
+    rule(commit, commit ? vector_mark{own_.has} : vector_mark{});
   return all || !equal;
 }
 

@@ -27,8 +27,8 @@ void note(std::vector<address>& addresses, const address& where, bool proven) {
     std::rotate(addresses.begin(), at, at + 1);
 }
 
-bool plausible(double x) {
-  return std::isfinite(x) && x >= 0;
+bool plausible(double x, double most = 1e300) {
+  return std::isfinite(x) && x >= 0 && x <= most;
 }
 
 } // namespace
@@ -96,6 +96,8 @@ peer_ledger::verdict peer_ledger::learn(const contact& who, time_point now) {
     return verdict::itself;
   if (!dialable(who))
     return verdict::undialable;
+  if (taken(who.where, who.id, now))
+    return verdict::replaced;
   auto at = rows_.find(who.id);
   if (at == rows_.end()) {
     auto* fresh = make_room(who.id, false, now);
@@ -114,6 +116,32 @@ peer_ledger::verdict peer_ledger::learn(const contact& who, time_point now) {
   return verdict::known;
 }
 
+bool peer_ledger::taken(const address& where, const peer_id& who,
+                        time_point now) const {
+  if (auto own = own_.find(where); own != own_.end() && own->second > now)
+    return true;
+  auto held = held_.find(where);
+  return held != held_.end() && held->second != who;
+}
+
+void peer_ledger::vacate(const address& where, const peer_id& holder) {
+  for (auto at = rows_.begin(); at != rows_.end();) {
+    auto& [id, x] = *at;
+    auto old = std::find(x.addresses.begin(), x.addresses.end(), where);
+    if (id == holder || x.state == state::linked || old == x.addresses.end()) {
+      ++at;
+      continue;
+    }
+    x.addresses.erase(old);
+    const bool nowhere = x.addresses.empty();
+    if (nowhere)
+      x.said.reset();
+    // A ban stays, and a dial under way is waited for.
+    at = nowhere && x.state == state::known && !x.banned_until ? rows_.erase(at)
+                                                               : std::next(at);
+  }
+}
+
 bool peer_ledger::may_dial(const row& x) const {
   return x.state != state::linked && !x.addresses.empty();
 }
@@ -127,7 +155,7 @@ std::vector<contact> peer_ledger::due_for_dial(time_point now,
   // Whose dial never ended has failed.
   for (auto& [id, x] : rows_)
     if (x.state == state::dialling && x.dial.due <= now)
-      dial_failed({id, x.addresses.front()}, now);
+      dial_failed({id, {}}, now);
   for (auto& [where, x] : seeds_)
     if (x.dialling && x.dial.due <= now)
       dial_failed({peer_id{}, where}, now);
@@ -184,6 +212,8 @@ bool peer_ledger::connected(const contact& who, role what, time_point now) {
   if (x == nullptr)
     return false;
   note(x->addresses, who.where, true);
+  if (dialable(who.where) && held_.emplace(who.where, who.id).second)
+    vacate(who.where, who.id);
   x->role = what;
   x->proven = true;
   if (x->state != state::linked)
@@ -195,6 +225,12 @@ bool peer_ledger::connected(const contact& who, role what, time_point now) {
 
 void peer_ledger::reached(const address& where, const peer_id& who,
                           time_point now) {
+  if (who == self_) {
+    if (own_.size() >= max_own_addresses && own_.count(where) == 0)
+      own_.erase(own_.begin());
+    own_[where] = now + own_address_life;
+    vacate(where, self_);
+  }
   auto at = seeds_.find(where);
   if (at == seeds_.end())
     return;
@@ -213,6 +249,8 @@ void peer_ledger::disconnected(const peer_id& who, parting why,
                                time_point now) {
   if (who == self_ || who.empty())
     return;
+  for (auto held = held_.begin(); held != held_.end();)
+    held = held->second == who ? held_.erase(held) : std::next(held);
   const bool bans = why == parting::refused || why == parting::misbehaved;
   for (auto& [where, x] : seeds_)
     if (x.holder == who)
@@ -256,7 +294,9 @@ void peer_ledger::dial_failed(const contact& who, time_point now) {
   auto& x = at->second;
   x.state = state::known;
   x.dial.failed(now, random_);
-  std::rotate(x.addresses.begin(), x.addresses.begin() + 1, x.addresses.end());
+  if (!x.addresses.empty())
+    std::rotate(x.addresses.begin(), x.addresses.begin() + 1,
+                x.addresses.end());
 }
 
 peer_ledger::verdict peer_ledger::report(const progress_report& said,
@@ -265,12 +305,16 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
     return verdict::itself;
   if (said.id.empty() || age < duration::zero()
       || said.where.host.size() > max_host_bytes
-      || !plausible(said.samples_per_second)
-      || !plausible(said.upload_bytes_per_second)
-      || !plausible(said.download_bytes_per_second) || !plausible(said.loss))
+      || !plausible(said.samples_per_second, most_samples_per_second)
+      || !plausible(said.upload_bytes_per_second, most_bytes_per_second)
+      || !plausible(said.download_bytes_per_second, most_bytes_per_second)
+      || !plausible(said.loss) || said.history_samples > most_history_samples)
     return verdict::nonsense;
   if (is_banned(said.id, now))
     return verdict::banned;
+  // What a peer said before it got another identity: nobody is there.
+  if (taken(said.where, said.id, now) && !is_linked(said.id))
+    return verdict::replaced;
   const auto said_at = now - age;
   auto at = rows_.find(said.id);
   const bool added = at == rows_.end();
@@ -279,7 +323,8 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
     return verdict::full;
   if (x->said && x->said_at > said_at)
     return verdict::older;
-  note(x->addresses, said.where, false);
+  if (!taken(said.where, said.id, now))
+    note(x->addresses, said.where, false);
   x->role = said.role;
   x->said = said;
   x->said_at = said_at;

@@ -42,10 +42,20 @@ public:
   static constexpr duration longest_backoff = std::chrono::seconds{30};
   /// A dial that nobody reported the end of counts as failed after this.
   static constexpr duration dial_patience = std::chrono::seconds{60};
+  /// Addresses remembered as this peer's own, and for how long: a home's
+  /// address changes hands now and then.
+  static constexpr std::size_t max_own_addresses = 16;
+  static constexpr duration own_address_life = std::chrono::minutes{10};
   /// For how long a peer that refused us or misbehaved is left alone.
   static constexpr duration ban = std::chrono::minutes{10};
   /// A peer that nobody vouched for or heard of in this time is forgotten.
   static constexpr duration forget_after = std::chrono::minutes{10};
+
+  /// Claims beyond these are nonsense, whoever makes them: a thousand times
+  /// what any machine, line or run of today could say.
+  static constexpr double most_samples_per_second = 1e9;
+  static constexpr double most_bytes_per_second = 1e14;
+  static constexpr std::uint64_t most_history_samples = std::uint64_t{1} << 56;
 
   enum class verdict {
     added,      ///< The peer is new here.
@@ -54,6 +64,7 @@ public:
     undialable, ///< It has no usable address; nothing changed.
     banned,     ///< It is banned; nothing changed.
     full,       ///< No room, and nobody worth less; nothing changed.
+    replaced,   ///< Another peer answers at its only address; nothing changed.
     older,      ///< (Of a report.) A later one is known; nothing changed.
     nonsense,   ///< (Of a report.) A number in it cannot be; nothing changed.
   };
@@ -97,9 +108,11 @@ public:
   /// or one too many: close the connection. Linking twice is harmless.
   bool connected(const contact& who, role what, time_point now);
 
-  /// Says whom a dialled seed turned out to be, this peer itself included; call
-  /// it before `connected`. The seed is not due while that peer is linked.
-  void reached(const address& seed, const peer_id& who, time_point now);
+  /// Says whom a dialled address turned out to be; call it before `connected`.
+  /// A seed is not due while that peer is linked. Where this peer itself
+  /// answered, nobody else is looked for from then on: others know its address
+  /// under an identity that it had once.
+  void reached(const address& where, const peer_id& who, time_point now);
 
   /// The last connection with `who` ended, or never got past the handshake.
   void disconnected(const peer_id& who, parting why, time_point now);
@@ -160,6 +173,12 @@ private:
     std::optional<peer_id> holder;
   };
 
+  /// Whether somebody else than `who` is known to answer at `where`: this peer,
+  /// or one that is linked now.
+  bool taken(const address& where, const peer_id& who, time_point now) const;
+  /// Nobody but `holder` is looked for at `where`.
+  void vacate(const address& where, const peer_id& holder);
+
   row* make_room(const peer_id& who, bool proven, time_point now);
   bool may_dial(const row& x) const;
   bool may_dial(const seed& x) const;
@@ -168,6 +187,8 @@ private:
   random_stream random_;
   std::map<peer_id, row> rows_;
   std::map<address, seed> seeds_;
+  std::map<address, time_point> own_; ///< Until when.
+  std::map<address, peer_id> held_;   ///< By linked peers.
 };
 
 } // namespace potluck

@@ -69,6 +69,15 @@ const setting* find(const std::vector<setting>& table,
 
 } // namespace
 
+averaging_rule run_settings::averaging() const {
+  averaging_rule rule;
+  rule.how = aggregator_from(aggregator).value_or(potluck::aggregator::mean);
+  rule.trim = trim;
+  rule.clip_radius = clip_radius;
+  rule.part_norm = part_norm;
+  return rule;
+}
+
 charter::charter(run_settings settings, std::string tokenizer)
     : settings_(std::move(settings)), tokenizer_(std::move(tokenizer)) {
   std::string bytes = to_bytes();

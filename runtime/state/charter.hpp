@@ -9,6 +9,7 @@
 #include "messages/expected.hpp"
 #include "messages/handshake.hpp"
 #include "messages/ids.hpp"
+#include "runtime/averaging/robust_mean.hpp"
 
 namespace potluck {
 
@@ -39,8 +40,17 @@ struct run_settings {
   double weight_decay = 0.01;
   double clip_norm = 1.0; ///< Of the mean gradient; 0 for none.
 
+  std::string aggregator = "mean"; ///< How parts become one: robust_mean.hpp.
+  double trim = averaging_rule{}.trim;
+  double clip_radius = averaging_rule{}.clip_radius;
+  double part_norm = averaging_rule{}.part_norm;
+
   std::uint64_t seed = 1;             ///< Of initialization and data order.
   std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
+
+  /// How chunks are averaged. An unknown aggregator, which `problem_with`
+  /// refuses, reads as the mean.
+  averaging_rule averaging() const;
 };
 
 /// Settings and tokenizer, with their digest.

@@ -81,6 +81,21 @@ std::vector<charter_field> make_fields() {
        real_limits{&s::weight_decay, 0, 1, true, true}},
       {"clip-norm", "Largest norm of the mean gradient; 0 for none",
        real_limits{&s::clip_norm, 0, largest_real, true, true}},
+      {"aggregator",
+       "How members' parts become one: mean, or centered-clip, trimmed-mean or "
+       "median, which withstand hostile members",
+       text_limits{&s::aggregator,
+                   64,
+                   {"mean", "centered-clip", "trimmed-mean", "median"}}},
+      {"trim", "Share that a trimmed mean leaves away at either end",
+       real_limits{&s::trim, 0, 0.5, true, false}},
+      {"clip-radius",
+       "Longest step of centered clipping towards one member; 0 for the median "
+       "distance",
+       real_limits{&s::clip_radius, 0, largest_real, true, true}},
+      {"part-norm",
+       "Largest norm of a chunk's mean over one member's samples; 0 for none",
+       real_limits{&s::part_norm, 0, largest_real, true, true}},
       {"seed", "Of initialization and data order",
        u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},
       // 4194304 floats are 16 MiB: the largest body of a frame.
@@ -101,6 +116,17 @@ std::string range_of(const real_limits& x) {
     return result + " and finite";
   return result + (x.high_allowed ? " and at most " : " and less than ")
          + print_real(x.high);
+}
+
+std::string problem_of_choice(const std::string& name, const std::string& value,
+                              const std::vector<std::string>& choices) {
+  std::string all;
+  for (auto& x : choices) {
+    if (value == x)
+      return {};
+    all += (all.empty() ? "" : ", ") + x;
+  }
+  return name + " must be one of " + all;
 }
 
 bool is_printable(const std::string& text) {
@@ -129,29 +155,30 @@ std::string charter_field::problem(const run_settings& settings) const {
     return name + " is " + std::to_string(value) + ", but must be "
            + range_of(x);
   };
-  return std::visit(overloaded{[&](const text_limits& x) {
-                                 const auto& value = settings.*x.member;
-                                 if (!value.empty() && value.size() <= x.longest
-                                     && is_printable(value))
-                                   return std::string{};
-                                 return name + " must be 1 to "
-                                        + std::to_string(x.longest)
-                                        + " printable ASCII characters";
-                               },
-                               [&](const real_limits& x) {
-                                 double value = settings.*x.member;
-                                 bool above = x.low_allowed ? value >= x.low
-                                                            : value > x.low;
-                                 bool below = x.high_allowed ? value <= x.high
-                                                             : value < x.high;
-                                 if (above && below)
-                                   return std::string{};
-                                 return name + " is " + print_real(value)
-                                        + ", but must be " + range_of(x);
-                               },
-                               [&](const u32_limits& x) { return integer(x); },
-                               [&](const u64_limits& x) { return integer(x); }},
-                    limits);
+  return std::visit(
+      overloaded{[&](const text_limits& x) {
+                   const auto& value = settings.*x.member;
+                   if (!x.choices.empty())
+                     return problem_of_choice(name, value, x.choices);
+                   if (!value.empty() && value.size() <= x.longest
+                       && is_printable(value))
+                     return std::string{};
+                   return name + " must be 1 to " + std::to_string(x.longest)
+                          + " printable ASCII characters";
+                 },
+                 [&](const real_limits& x) {
+                   double value = settings.*x.member;
+                   bool above = x.low_allowed ? value >= x.low : value > x.low;
+                   bool below
+                       = x.high_allowed ? value <= x.high : value < x.high;
+                   if (above && below)
+                     return std::string{};
+                   return name + " is " + print_real(value) + ", but must be "
+                          + range_of(x);
+                 },
+                 [&](const u32_limits& x) { return integer(x); },
+                 [&](const u64_limits& x) { return integer(x); }},
+      limits);
 }
 
 expected<bool> charter_field::assign(run_settings& settings,

@@ -14,7 +14,8 @@ namespace potluck {
 struct charter_field {
   struct text_limits {
     std::string run_settings::*member;
-    std::size_t longest; ///< Characters; the shortest is one.
+    std::size_t longest;                   ///< Characters; the shortest is one.
+    std::vector<std::string> choices = {}; ///< Empty: any text.
   };
   template <class Integer>
   struct integer_limits {

@@ -393,6 +393,37 @@ TEST_CASE("a call that reaches somebody else is not delivered to them") {
   CHECK(b.router->contents<routing_ping, letter>().empty());
 }
 
+TEST_CASE("who is looked for where somebody else answers is not waited for") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  caf::anon_send(a.it, dial_contact{{peer(3), b.where}});
+  world.settle();
+  CHECK(a.roster->last<dial_failed>().expected == peer(3));
+  CHECK(a.roster->last<dial_succeeded>().who == peer(2));
+}
+
+TEST_CASE("a peer that dials itself does so once") {
+  test_world world;
+  door a{world, 1};
+  world.settle();
+  // Under the identity that it had before, at the address that it has.
+  caf::anon_send(a.it, dial_contact{{peer(3), a.where}});
+  world.settle();
+  REQUIRE(a.roster->count<dial_succeeded>() == 1);
+  CHECK(a.roster->last<dial_succeeded>().who == peer(1));
+  CHECK(a.roster->last<dial_failed>().expected == peer(3));
+  auto refusals = a.roster->count<peer_refused>();
+  for (int i = 0; i < 5; ++i) {
+    caf::anon_send(a.it, call{{peer(3), a.where}, routing_ping{1}});
+    world.run_for(1s);
+  }
+  CHECK(a.roster->count<dial_failed>() == 6);
+  CHECK(a.router->count<dial_failed>() == 6);
+  CHECK(a.roster->count<peer_refused>() == refusals);
+}
+
 TEST_CASE("a new roster hears who is connected") {
   test_world world;
   door a{world, 1};

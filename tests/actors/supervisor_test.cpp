@@ -11,26 +11,34 @@ namespace {
 
 /// A supervising actor with children that do nothing, and what it saw.
 struct family {
-  explicit family(std::vector<std::string> names) {
+  explicit family(std::vector<std::string> names, std::string alone = "") {
     parent = system.keep((*system).spawn(
-        [this, names](caf::event_based_actor* self) -> caf::behavior {
+        [this, names, alone](caf::event_based_actor* self) -> caf::behavior {
           children = std::make_unique<supervisor>(self);
           self->set_down_handler([this, self](caf::down_msg& x) {
+            if (stopping) {
+              children->forget(x);
+              return;
+            }
             std::string name;
             auto now = self->clock().now();
             verdicts.push_back(children->on_down(x, now, name));
             ended.push_back(name);
           });
           for (auto& name : names)
-            children->add({name, [this, self, name] {
+            children->add({name,
+                           [this, self, name] {
                              started.push_back(name);
                              auto child = self->spawn(idle);
                              alive[name] = child;
                              ++running;
                              child->attach_functor([this] { --running; });
                              return child;
-                           }});
-          return {[this](int) { children->stop(caf::exit_reason::kill); }};
+                           },
+                           name == alone ? child_spec::policy::one_for_one
+                                         : child_spec::policy::rest_for_one});
+          return {
+              [this](int n) { n == 0 ? children->stop() : children->kill(); }};
         }));
     system.run();
   }
@@ -56,6 +64,7 @@ struct family {
   std::vector<supervisor::verdict> verdicts;
   std::map<std::string, caf::actor> alive;
   int running = 0;
+  bool stopping = false;
   std::unique_ptr<supervisor> children;
   test_system system; // Ends the actors before what they write to.
   caf::actor parent;
@@ -120,12 +129,29 @@ TEST_CASE("the budget grows back with time") {
 }
 
 TEST_CASE("stopping ends all children and restarts none") {
-  family f{{"first", "second", "third"}};
-  f.started.clear();
-  caf::anon_send(f.parent, 0);
-  f.system.run();
-  CHECK(f.running == 0);
-  CHECK(f.started.empty());
-  for (auto verdict : f.verdicts)
-    CHECK(verdict == supervisor::verdict::unrelated);
+  for (int how : {0, 1}) {
+    CAPTURE(how);
+    family f{{"first", "second", "third"}};
+    f.started.clear();
+    f.stopping = true;
+    caf::anon_send(f.parent, how);
+    f.system.run();
+    CHECK(f.running == 0);
+    CHECK(f.started.empty());
+    CHECK(f.children->childless());
+    CHECK(f.verdicts.empty());
+  }
+}
+
+TEST_CASE("a child on which nobody builds is restarted alone") {
+  family f{{"first", "second", "third"}, "second"};
+  auto third = f.alive["third"];
+  f.end("second", caf::exit_reason::unhandled_exception);
+  CHECK(f.started == family::names{"second"});
+  CHECK(f.alive["third"] == third);
+  CHECK(f.running == 3);
+  // An elder takes it along.
+  f.end("first", caf::exit_reason::unhandled_exception);
+  CHECK(f.started == family::names{"first", "second", "third"});
+  CHECK(f.running == 3);
 }

@@ -25,7 +25,7 @@ peer_id id(std::uint32_t n) {
 }
 
 contact peer(std::uint32_t n, std::uint16_t port = 7000) {
-  return {id(n), {"10.0.0.1", port}};
+  return {id(n), {"10.0.0." + std::to_string(n), port}};
 }
 
 progress_report report_of(std::uint32_t n, std::uint64_t step = 0) {
@@ -72,6 +72,65 @@ TEST_CASE("a ledger never contains its own peer") {
   ledger.reached(seed_address, self, now);
   CHECK(ledger.due_for_dial(now + 24h, 10).empty());
   CHECK_FALSE(ledger.next_dial());
+}
+
+TEST_CASE("an address that proves to be our own is left alone") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  // What this peer was before it lost its identity.
+  CHECK(ledger.learn(peer(1), now) == verdict::added);
+  REQUIRE(ledger.due_for_dial(now, 1).size() == 1);
+  ledger.reached(peer(1).where, self, now);
+  ledger.dial_failed(peer(1), now);
+  // However often the others vouch for it.
+  for (; now < time_point{5min}; now += 1s) {
+    CHECK(ledger.learn(peer(1), now) == verdict::replaced);
+    CHECK(ledger.report(report_of(1), now) == verdict::replaced);
+    CHECK(ledger.due_for_dial(now, 10).empty());
+  }
+  // The address may belong to somebody else one day.
+  now += peer_ledger::own_address_life;
+  CHECK(ledger.learn(peer(1), now) == verdict::known);
+  CHECK(ledger.due_for_dial(now, 10).size() == 1);
+  ledger.dial_failed(peer(1), now);
+  // Elsewhere that peer is another matter.
+  ledger.reached(peer(1).where, self, now);
+  CHECK(ledger.learn(peer(1, 7001), now) != verdict::replaced);
+  auto due = ledger.due_for_dial(now + 1min, 10);
+  REQUIRE(due.size() == 1);
+  CHECK(due[0] == peer(1, 7001));
+}
+
+TEST_CASE("own addresses are a bounded number") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  for (std::uint16_t port = 1; port <= 1000; ++port)
+    ledger.reached(peer(1, port).where, self, now);
+  std::size_t replaced = 0;
+  for (std::uint16_t port = 1; port <= 1000; ++port)
+    replaced += ledger.learn({id(port), peer(1, port).where}, now)
+                == verdict::replaced;
+  CHECK(replaced == peer_ledger::max_own_addresses);
+}
+
+TEST_CASE("whoever answers at an address replaces who was said to be there") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  auto other = contact{id(2), peer(1).where};
+  CHECK(ledger.report(report_of(1), now) == verdict::added);
+  REQUIRE(ledger.due_for_dial(now, 1).size() == 1);
+  CHECK(ledger.connected(other, role::trainer, now));
+  ledger.dial_failed(peer(1), now);
+  CHECK(ledger.reports(now, 1h).empty());
+  CHECK(ledger.report(report_of(1), now) == verdict::replaced);
+  CHECK(ledger.learn(peer(1), now) == verdict::replaced);
+  // A connection proves more than an address.
+  CHECK(ledger.connected(peer(1), role::trainer, now));
+  CHECK(ledger.report(report_of(1), now) == verdict::known);
+  ledger.disconnected(id(1), parting::left, now);
+  // When the holder has gone, the address is free.
+  ledger.disconnected(id(2), parting::left, now);
+  CHECK(ledger.learn(peer(1), now) == verdict::added);
 }
 
 TEST_CASE("what cannot be dialled is not learnt but may connect") {
@@ -374,6 +433,10 @@ TEST_CASE("whatever happens, dials never overlap and the ledger stays sound") {
       now += std::chrono::milliseconds(random.below(2000));
       auto who = peer(static_cast<std::uint32_t>(random.below(20)),
                       static_cast<std::uint16_t>(random.below(8)));
+      if (random.below(8) == 0) // Where somebody else is, or we are.
+        who.where = peer(1, who.where.port).where;
+      if (random.below(100) == 0)
+        ledger.reached(who.where, self, now);
       switch (random.below(6)) {
         case 0:
           ledger.learn(who, now);

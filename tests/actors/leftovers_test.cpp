@@ -1,0 +1,174 @@
+/// Peers on the real transport: their threads and file descriptors end with
+/// them, however they end.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <new>
+
+#include "actors/peer.hpp"
+#include "runtime/config.hpp"
+#include "runtime/uv/uv_transport.hpp"
+#include "tests/actors/whole_peer.hpp"
+#include "tests/support/await.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::size_t entries(const char* folder) {
+  std::size_t count = 0;
+  for (auto& x : std::filesystem::directory_iterator{folder}) {
+    (void)x;
+    ++count;
+  }
+  return count;
+}
+std::size_t threads() {
+  return entries("/proc/self/task");
+}
+std::size_t descriptors() {
+  return entries("/proc/self/fd");
+}
+
+/// Peers in an actor system of their own, on loopback.
+struct street {
+  street() {
+    config.set("scheduler.max-threads", 2);
+    system = std::make_unique<caf::actor_system>(config);
+    threads_before = threads();
+    descriptors_before = descriptors();
+  }
+
+  struct house {
+    nursery children;
+    peer_actor it;
+    std::unique_ptr<fake<observer_actor>> observer;
+
+    address listens() const {
+      auto told = (*observer)->events("listening");
+      auto text = field<std::string>(told.front(), "address");
+      auto colon = text.rfind(':');
+      return {text.substr(0, colon),
+              static_cast<std::uint16_t>(std::stoul(text.substr(colon + 1)))};
+    }
+    bool finished() const {
+      return !(*observer)->events("finished").empty();
+    }
+    std::uint64_t step() const {
+      auto steps = (*observer)->events("step");
+      return steps.empty() ? 0 : field<std::uint64_t>(steps.back(), "step");
+    }
+    bool over() const {
+      return (*observer)->count<peer_over>() != 0;
+    }
+  };
+
+  peer_config settings(std::uint64_t steps) {
+    auto number = static_cast<std::uint8_t>(houses.size() + 1);
+    auto c = tiny_peer(unused, number, {}, steps);
+    c.listen = {"127.0.0.1", 0};
+    c.announce = {};
+    c.make_transport = [] { return make_uv_transport(); };
+    c.batch_time
+        = [](std::uint32_t samples) { return samples * duration{500us}; };
+    return c;
+  }
+  house& move_in(peer_config c) {
+    auto& h = *houses.emplace_back(std::make_unique<house>());
+    h.observer = std::make_unique<fake<observer_actor>>(*system);
+    c.child_started = h.children.witness();
+    h.it = spawn_peer(*system, std::move(c), h.observer->handle);
+    return h;
+  }
+
+  void check_that_nothing_is_left() {
+    caf::scoped_actor waiter{*system};
+    for (auto& h : houses) {
+      h->children.forget();
+      caf::anon_send(h->it, leave_run{"enough"});
+      waiter->wait_for(h->it);
+      h->it = nullptr;
+      caf::anon_send_exit(h->observer->handle, caf::exit_reason::kill);
+    }
+    houses.clear();
+    // A thread is joined before it has left the kernel's list.
+    support::await([&] { return threads() == threads_before; }, 10s);
+    CHECK(threads() == threads_before);
+    CHECK(descriptors() == descriptors_before);
+    // The one that counts here.
+    CHECK(
+        support::await([&] { return system->registry().running() == 1; }, 10s));
+  }
+
+  memory_network unused;
+  caf::actor_system_config config;
+  std::unique_ptr<caf::actor_system> system;
+  std::vector<std::unique_ptr<house>> houses;
+  std::size_t threads_before = 0;
+  std::size_t descriptors_before = 0;
+};
+
+} // namespace
+
+TEST_CASE("after crashes of every actor no thread and no socket is left") {
+  street x;
+  auto& first = x.move_in(x.settings(60));
+  REQUIRE(
+      (*first.observer)
+          ->wait(
+              [&] { return !(*first.observer)->events("listening").empty(); },
+              30s));
+  for (int i = 0; i < 2; ++i) {
+    auto c = x.settings(60);
+    c.seeds.push_back(first.listens());
+    x.move_in(std::move(c));
+  }
+  auto kinds = trainers_children;
+  kinds.push_back("session");
+  kinds.push_back("chunk_reducer");
+  std::uint64_t step = 6;
+  std::size_t whose = 0;
+  for (auto& kind : kinds) {
+    CAPTURE(kind);
+    auto& h = *x.houses[whose];
+    REQUIRE(support::await([&] { return h.step() >= step; }, 60s));
+    h.children.kill(kind);
+    whose = (whose + 1) % 3;
+    step += 4;
+  }
+  for (auto& h : x.houses) {
+    REQUIRE(support::await([&] { return h->over(); }, 90s));
+    CHECK((*h->observer)->last<peer_over>().problem.empty());
+    CHECK(h->finished());
+  }
+  x.check_that_nothing_is_left();
+}
+
+TEST_CASE("after failed starts no thread and no socket is left") {
+  street x;
+  auto& first = x.move_in(x.settings(100'000));
+  REQUIRE(
+      (*first.observer)
+          ->wait(
+              [&] { return !(*first.observer)->events("listening").empty(); },
+              30s));
+  auto taken = x.settings(10);
+  taken.listen = first.listens();
+  auto& second = x.move_in(std::move(taken));
+  auto starved = x.settings(10);
+  starved.make_trainer = [](const charter&) -> std::unique_ptr<trainer> {
+    throw std::bad_alloc{};
+  };
+  auto& third = x.move_in(std::move(starved));
+  auto deaf = x.settings(10);
+  deaf.make_transport
+      = []() -> std::unique_ptr<transport> { throw std::bad_alloc{}; };
+  auto& fourth = x.move_in(std::move(deaf));
+  for (auto* h : {&second, &third, &fourth}) {
+    REQUIRE(support::await([&] { return h->over(); }, 30s));
+    CHECK_FALSE((*h->observer)->last<peer_over>().problem.empty());
+  }
+  CHECK_FALSE(first.over());
+  x.check_that_nothing_is_left();
+}
