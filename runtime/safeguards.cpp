@@ -19,8 +19,6 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
        "a step has the samples of the target batch behind it"},
       {s::frozen_gradient, "frozen-gradient",
        "the gradient is announced when the running batch is in it"},
-      {s::lent_gradient, "lent-gradient",
-       "a gradient that a round still sends is not added to"},
       {s::batch_number, "batch-number",
        "a batch that a predecessor of the conductor asked for is not counted"},
       {s::restart_gradient, "restart-gradient",

@@ -19,7 +19,6 @@ enum class safeguard : std::size_t {
   equal_digests,
   target_batch,
   frozen_gradient,
-  lent_gradient,
   batch_number,
   restart_gradient,
   group_ids,

@@ -28,7 +28,6 @@ const std::vector<proof> proofs{
     {safeguard::equal_digests, "equivocator", 2, "holds other parameters"},
     {safeguard::target_batch, "joining", 6, "of a target batch of"},
     {safeguard::frozen_gradient, "calm", 2, "counts samples"},
-    {safeguard::lent_gradient, "stalls", 25, "counts samples"},
     {safeguard::batch_number, "conductor-crashes", 6, "counts samples"},
     {safeguard::restart_gradient, "conductor-crashes", 6, "counts samples"},
     {safeguard::group_ids, "matchmaking-crashes", 6, "after the same round"},
