@@ -26,9 +26,9 @@ struct averager_config {
   averaging_rule rule = {};
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
-  round_begun abandoned;
+  round_begun abandoned = {};
   /// Told of every reducer (see `peer_config::child_started`).
-  supervisor::witness reducer_started;
+  supervisor::witness reducer_started = {};
 };
 
 class averager_state {

@@ -345,7 +345,9 @@ void conductor_state::finish_if_others_are_done() {
     auto now = self_->clock().now();
     auto lost
         = lost_trainer_at_ && now - *lost_trainer_at_ < limits::finish_linger;
-    if ((lagging || lost) && now - *finished_at_ < limits::finish_linger)
+    auto waited = now - *finished_at_;
+    if ((lagging && waited < limits::laggard_linger)
+        || (lost && waited < limits::finish_linger))
       return;
   } else if (own_.step < settings().steps || lagging) {
     return;

@@ -136,8 +136,12 @@ constexpr auto answer_floor = 2 * longest_batch;
 /// least this.
 constexpr auto follower_grace = 1s;
 constexpr int follower_share = 4;
-/// After the last step: wait so long for others to finish, serving them.
+/// After the last step: wait so long for lost trainers to come back, who may
+/// have another history...
 constexpr auto finish_linger = 10s;
+/// ...and so long for connected ones to finish, serving them: on a slow line
+/// whoever missed the last verdict needs its patience and a download.
+constexpr auto laggard_linger = 2min;
 /// After a download of state failed, before the next donor is asked.
 constexpr auto fetch_backoff = 300ms;
 

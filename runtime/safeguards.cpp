@@ -11,8 +11,6 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
   static const std::array<safeguard_trait, safeguard_count> all{{
       {s::repeated_part, "repeated-part",
        "a part that comes twice is summed once"},
-      {s::finite_mean, "finite-mean",
-       "a mean with a NaN or an infinity is not taken"},
       {s::equal_digests, "equal-digests",
        "a round commits only when all trainers hold the same mean"},
       {s::target_batch, "target-batch",

@@ -15,7 +15,6 @@ namespace potluck {
 
 enum class safeguard : std::size_t {
   repeated_part,
-  finite_mean,
   equal_digests,
   target_batch,
   frozen_gradient,

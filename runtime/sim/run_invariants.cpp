@@ -49,6 +49,11 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
     known = {};
     known.step = field_of<std::uint64_t>(x, "step");
     known.group.clear();
+  } else if (x.name == "fault"
+             && field_of<std::string>(x, "what") == "mean refused") {
+    auto why = field_of<std::string>(x, "detail");
+    check(why.find("not finite") == std::string::npos, at,
+          name_of(peer) + " committed a round whose mean is not finite");
   } else if (x.name == "ban") {
     auto who = field_of<std::string>(x, "peer");
     check(!rules_.honest.count(who), at,

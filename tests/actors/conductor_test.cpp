@@ -425,7 +425,7 @@ TEST_CASE("whoever finishes stays a while for those who do not") {
     x.tell(peer_left{peer(6), "bye", true});
   }
   SUBCASE("but not for ever") {
-    x.world.run_for(limits::finish_linger - 1s);
+    x.world.run_for(limits::laggard_linger - 1s);
     CHECK(x.observer->count<peer_over>() == 0);
     x.world.run_for(2s);
   }

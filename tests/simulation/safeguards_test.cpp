@@ -24,9 +24,8 @@ struct proof {
 // README.md has the same as a table.
 const std::vector<proof> proofs{
     {safeguard::repeated_part, "flood", 2, "counts samples"},
-    {safeguard::finite_mean, "nan", 2, "no step for"},
     {safeguard::equal_digests, "equivocator", 2, "holds other parameters"},
-    {safeguard::target_batch, "joining", 6, "of a target batch of"},
+    {safeguard::target_batch, "joining", 12, "of a target batch of"},
     {safeguard::frozen_gradient, "calm", 2, "counts samples"},
     {safeguard::batch_number, "conductor-crashes", 6, "counts samples"},
     {safeguard::restart_gradient, "conductor-crashes", 6, "counts samples"},
