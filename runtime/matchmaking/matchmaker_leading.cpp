@@ -48,8 +48,8 @@ void matchmaker::invite_all(const peer_id&, const input& what) {
     if (!averages || peer.who.id == settings_.self.id
         || !invited_.insert({peer.who.id, invited{peer, true, {}}}).second)
       continue;
-    out_.emplace_back(
-        send_to_peer{peer.who.id, group_invite{group_, group_step_, held_}});
+    matchmaking_message invitation = group_invite{group_, group_step_, held_};
+    out_.push_back(send_to_peer{peer.who.id, std::move(invitation)});
   }
 }
 

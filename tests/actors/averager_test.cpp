@@ -317,8 +317,9 @@ TEST_CASE("a silent member costs the round two patiences and nothing more") {
   t.begin(1);
   t.world.run_for(patience / 2);
   CHECK_FALSE(t.outcome(0));
-  REQUIRE(t.world.run_until([&] { return t.decided({0, 1}); }, 3 * patience));
-  t.check_healed({0, 1}, 2);
+  const std::vector<std::size_t> both{0, 1};
+  REQUIRE(t.world.run_until([&] { return t.decided(both); }, 3 * patience));
+  t.check_healed(both, 2);
 }
 
 TEST_CASE("a member with a NaN is left out, and the round goes on at once") {
