@@ -122,10 +122,7 @@ void compute_state::on(const wiring& w) {
   auto news = *last_state_;
   news.applied = false;
   news.problem.clear();
-  if (wired_.conductor)
-    self_->send(wired_.conductor, news);
-  if (wired_.state_keeper)
-    self_->send(wired_.state_keeper, news);
+  tell(news);
 }
 
 void compute_state::on(const compute_batch& x) {
@@ -227,10 +224,16 @@ void compute_state::on(const snapshot_taken& x) {
 
 void compute_state::on(const state_changed& x) {
   last_state_ = x;
-  if (wired_.conductor)
-    self_->send(wired_.conductor, x);
+  tell(x);
+}
+
+void compute_state::tell(const state_changed& x) {
+  // In this order: what the conductor then asks of the state keeper builds on
+  // the keeper's knowing it.
   if (wired_.state_keeper)
     self_->send(wired_.state_keeper, x);
+  if (wired_.conductor)
+    self_->send(wired_.conductor, x);
 }
 
 void compute_state::on(const work_failed& x) {

@@ -60,6 +60,8 @@ public:
   void on(const work_failed& x);
 
 private:
+  void tell(const state_changed& x);
+
   /// What only the worker thread touches.
   struct workshop;
 
