@@ -228,12 +228,10 @@ void compute_state::on(const state_changed& x) {
 }
 
 void compute_state::tell(const state_changed& x) {
-  // In this order: what the conductor then asks of the state keeper builds on
-  // the keeper's knowing it.
-  if (wired_.state_keeper)
-    self_->send(wired_.state_keeper, x);
   if (wired_.conductor)
     self_->send(wired_.conductor, x);
+  if (wired_.state_keeper)
+    self_->send(wired_.state_keeper, x);
 }
 
 void compute_state::on(const work_failed& x) {

@@ -71,7 +71,8 @@ private:
   std::optional<state_donor> donor_;
   std::optional<state_joiner> joiner_;
   bool snapshot_asked_ = false;
-  std::optional<time_point> alarm_; ///< When `deadline_` comes.
+  std::optional<fetch_state> too_early_; ///< Until our model is known.
+  std::optional<time_point> alarm_;      ///< When `deadline_` comes.
   std::vector<std::uint64_t> checkpoints_due_;
   bool ticking_ = false;
   std::uint64_t deadline_ = 0; ///< The donor's next turn.

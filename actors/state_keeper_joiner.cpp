@@ -6,6 +6,12 @@
 namespace potluck {
 
 void state_keeper_state::on(const fetch_state& x) {
+  if (gradient_values_ == 0) {
+    // The conductor heard of our model first. Without its length every donor
+    // would seem to lie.
+    too_early_ = x;
+    return;
+  }
   auto goal = x.goal;
   goal.values = gradient_values_;
   auto now = self_->clock().now();
