@@ -45,7 +45,7 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
     auto& all = tries_[step];
     all.groups.insert(group);
     all.committed = all.committed || committed;
-  } else if (x.name == "state_download" || x.name == "caught_up") {
+  } else if (x.name == "state_download") {
     known = {};
     known.step = field_of<std::uint64_t>(x, "step");
     known.group.clear();

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 #include "messages/framing.hpp"
+#include "runtime/sim/aligned_copy.hpp"
 
 namespace potluck {
 
@@ -25,16 +24,6 @@ duration time_for(std::size_t bytes, double rate) {
     return duration{0};
   auto seconds = static_cast<double>(bytes) / rate;
   return duration{static_cast<duration::rep>(std::llround(seconds * 1e9))};
-}
-
-/// A receiver never shares memory with the sender, and finds its bytes aligned.
-shared_bytes copy_of(const shared_bytes& x) {
-  if (x.size == 0)
-    return {};
-  auto size = (x.size + 63) / 64 * 64;
-  std::shared_ptr<void> bytes{std::aligned_alloc(64, size), std::free};
-  std::memcpy(bytes.get(), x.data, x.size);
-  return {bytes, static_cast<const std::uint8_t*>(bytes.get()), x.size};
 }
 
 std::size_t size_of(const outgoing_frame& x) {
@@ -267,7 +256,7 @@ void sim_network::core::transmit(const line_ptr& c, int from,
     if (bit / 8 < frame.head.size()) {
       frame.head[bit / 8] ^= flip;
     } else {
-      frame.body = copy_of(frame.body);
+      frame.body = aligned_copy(frame.body);
       const_cast<std::uint8_t*>(frame.body.data)[bit / 8 - frame.head.size()]
           ^= flip;
     }
@@ -324,7 +313,8 @@ void sim_network::core::receive(const line_ptr& c, int to,
     if (side.closed || side.closing || !side.owner->listener)
       return;
     side.owner->traffic.bytes_received += frame.head.size() + frame.body.size;
-    side.owner->listener->on_frame(side.id, {frame.head, copy_of(frame.body)});
+    side.owner->listener->on_frame(side.id,
+                                   {frame.head, aligned_copy(frame.body)});
   };
   if (s.on->deaf)
     s.on->unread.push_back(std::move(deliver));

@@ -12,7 +12,7 @@ struct trial {
   std::string file;      ///< A scenario's path from the repository's root.
   std::size_t peers = 0; ///< Scaled to so many; 0: as it is.
   std::uint64_t steps = 0;
-  std::optional<safeguard> without;
+  std::optional<safeguard> without = {};
 
   /// The command that runs it again.
   std::string command(std::uint64_t seed) const;

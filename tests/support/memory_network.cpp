@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
 #include <utility>
 
 #include "messages/framing.hpp"
+#include "runtime/sim/aligned_copy.hpp"
 
 namespace potluck {
 
@@ -19,16 +18,6 @@ using hosts = std::pair<std::string, std::string>;
 
 hosts between(const std::string& a, const std::string& b) {
   return a < b ? hosts{a, b} : hosts{b, a};
-}
-
-/// A receiver never shares memory with the sender, and finds its bytes aligned.
-shared_bytes copy_of(const shared_bytes& x) {
-  if (x.size == 0)
-    return {};
-  auto size = (x.size + 63) / 64 * 64;
-  std::shared_ptr<void> bytes{std::aligned_alloc(64, size), std::free};
-  std::memcpy(bytes.get(), x.data, x.size);
-  return {bytes, static_cast<const std::uint8_t*>(bytes.get()), x.size};
 }
 
 } // namespace
@@ -203,7 +192,7 @@ public:
       if (s.closed || s.closing || !s.owner)
         return;
       s.owner->traffic.bytes_received += frame.head.size() + frame.body.size;
-      s.owner->listener->on_frame(s.id, {frame.head, copy_of(frame.body)});
+      s.owner->listener->on_frame(s.id, {frame.head, aligned_copy(frame.body)});
     };
     send_to(c, 1 - side, std::move(arrive), bytes);
   }

@@ -165,8 +165,6 @@ peer_config world::configure(life& x) const {
     return std::make_unique<simulated_model>(values, chunk_values, weightless);
   };
   c.propose = [settings = settings_] { return charter{settings, ""}; };
-  c.known = x.known;
-  c.state = x.state ? std::make_shared<training_state>(*x.state) : nullptr;
   c.upload_bytes_per_second = plan.upload;
   c.download_bytes_per_second = plan.download;
   c.seed = mix(plan.seed, x.lives) | 1;
@@ -182,8 +180,6 @@ void world::start(std::size_t number, bool keeps_disk) {
     random_stream identity{mix(mix(how_.seed, of_an_identity),
                                mix(number, keeps_disk ? 0 : x.lives))};
     x.id = identity.draw<peer_id>();
-    x.known.reset();
-    x.state.reset();
   }
   if (x.honest)
     checks_->add_honest(short_name(x.id));
@@ -266,6 +262,19 @@ void world::touch(std::size_t number) {
   ready_.insert(number);
 }
 
+void world::advance(duration latest) {
+  auto next = latest;
+  if (auto x = network_.next())
+    next = std::min(next, *x);
+  if (!alarms_.empty())
+    next = std::min(next, alarms_.top().first);
+  now_ = std::max(now_, next);
+  while (!alarms_.empty() && alarms_.top().first <= now_) {
+    touch(alarms_.top().second);
+    alarms_.pop();
+  }
+}
+
 void world::work() {
   auto before = [this](const std::string& host) { touch(hosts_.at(host)); };
   do {
@@ -339,17 +348,9 @@ report world::run() {
   while (now_ < what_.lasts && !all_over()
          && checks_->violations().size() < enough_violations) {
     auto next = std::min(next_look, what_.lasts);
-    if (auto x = network_.next())
-      next = std::min(next, *x);
-    if (!alarms_.empty())
-      next = std::min(next, alarms_.top().first);
     if (auto x = plan_.next(); x && !finishing_)
       next = std::min(next, *x);
-    now_ = std::max(now_, next);
-    while (!alarms_.empty() && alarms_.top().first <= now_) {
-      touch(alarms_.top().second);
-      alarms_.pop();
-    }
+    advance(next);
     if (!finishing_ && plan_.next().value_or(duration::max()) <= now_)
       for (auto& x : plan_.due(now_, present()))
         carry_out(x);
@@ -390,16 +391,7 @@ void world::close(report& result) {
       retire(i);
   auto end = now_ + aftermath;
   while (now_ < end) {
-    auto next = end;
-    if (auto x = network_.next())
-      next = std::min(next, *x);
-    if (!alarms_.empty())
-      next = std::min(next, alarms_.top().first);
-    now_ = std::max(now_, next);
-    while (!alarms_.empty() && alarms_.top().first <= now_) {
-      touch(alarms_.top().second);
-      alarms_.pop();
-    }
+    advance(end);
     work();
   }
   c.check(running() == 0, now_,

@@ -75,10 +75,6 @@ private:
     bool honest = true;
     bool finished = false;
     bool leaving = false;
-    /// What its disk holds: the last checkpoint.
-    std::optional<charter> known;
-    std::shared_ptr<training_state> state;
-    bool disk_full = false;
   };
 
   life& life_of(std::size_t number);
@@ -96,6 +92,8 @@ private:
 
   std::set<std::size_t> present() const;
   void touch(std::size_t number);
+  /// Moves on to the next moment at which anything is due, `latest` at most.
+  void advance(duration latest);
   void work();
   void look_around();
   bool all_over() const;

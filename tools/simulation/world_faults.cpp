@@ -95,8 +95,7 @@ void world::begin(const fault_event& x, std::size_t number) {
       break;
     case fault_kind::fill_disk:
     case fault_kind::tear_writes:
-      it.disk_full = true;
-      break;
+      break; // A simulated disk keeps nothing but the identity.
     case fault_kind::crash_actor:
       it.box->crash_actor(x.detail, chance_);
       touch(number);
@@ -153,10 +152,6 @@ void world::end(const fault_event& x, std::size_t number) {
     case fault_kind::drift:
       it.box->drift(0, now_);
       touch(number);
-      break;
-    case fault_kind::fill_disk:
-    case fault_kind::tear_writes:
-      it.disk_full = false;
       break;
     case fault_kind::misbehave:
       network_.corrupt_host(it.host, nullptr);
