@@ -1,0 +1,44 @@
+/// The published problem for a given set of computing peers: the rates at which
+/// gradients and means travel so that the slowest holder gets means as fast as
+/// possible.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "runtime/planning/network.hpp"
+
+namespace potluck {
+
+/// Rates in gradients per second. Within every limit of the network.
+struct exchange {
+  /// What the slowest holder gets; `network::unlimited` when nothing has to
+  /// travel.
+  double rate = 0;
+  /// At which each peer averages: what every computing peer sends it (a_ki).
+  std::vector<double> reduce;
+  /// From whom to whom means travel (g_ij), local ones included.
+  std::vector<std::vector<double>> means;
+  /// By how much the rate grows with each peer's upload and download.
+  std::vector<double> upload_gain;
+  std::vector<double> download_gain;
+};
+
+/// The exchange in which nothing travels: of rate 0, or `unlimited` when all
+/// that holds the model is all that computes; local rates are then those of
+/// computing.
+exchange silent_exchange(const network& net, const peer_flags& computing,
+                         double rate);
+
+/// No exchange of these computing peers has a higher rate: a mean of the whole
+/// gradient must leave every computing peer once, and reach every holder once.
+double line_bound(const network& net, const peer_flags& computing);
+
+/// The linear program of DeDLOC (section 3.2) for a fixed `computing`, with one
+/// variable for the rate at which each peer averages: O(n^2) variables and rows.
+/// A computing peer sends each averaging one exactly that rate, since more
+/// would only cost lines. None when the solver gives up.
+std::optional<exchange> fastest_exchange(const network& net,
+                                         const peer_flags& computing);
+
+} // namespace potluck
