@@ -31,6 +31,8 @@ constexpr auto handshake_check = 1s;
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
 constexpr auto heartbeat_interval = 1s;
+/// The same between a contributor and a member, which may have hundreds.
+constexpr auto cell_heartbeat_interval = 10s;
 /// The first ones come faster, so that silence is judged by observed round
 /// trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
@@ -144,6 +146,38 @@ constexpr auto finish_linger = 10s;
 constexpr auto laggard_linger = 2min;
 /// After a download of state failed, before the next donor is asked.
 constexpr auto fetch_backoff = 300ms;
+
+// ---- cells
+// ----------------------------------------------------------------------
+
+/// Between two looks at who averages and who contributes: choices by chance
+/// settle slowly enough for news of them to spread.
+constexpr auto cell_interval = 1s;
+/// The same while contributions are being gathered: their deadlines.
+constexpr auto gathering_interval = 250ms;
+/// Contributors asked at a time: a gradient's memory each.
+constexpr std::size_t contributors_at_once = 8;
+/// For a contribution, before any of its sender was observed; then from those.
+/// A batch under way and a gradient over a household's uplink.
+constexpr auto contribution_patience = 10s;
+constexpr auto contribution_floor = 2s;
+constexpr auto contribution_cap = 20s;
+/// For all of them: a sponsor's leader waits `answer_cap` for it.
+constexpr auto gathering_cap = 20s;
+/// A contributor that has handed over computes nothing more for the same step
+/// in this time: usually the step is done by then.
+constexpr auto contributor_rest = 10s;
+/// Between two reports of a contributor to its members, and of a member to its
+/// contributors, when nothing happens that they have to know at once.
+constexpr auto contributor_pause = 2s;
+constexpr auto cell_news_pause = 5s;
+/// Between two looks of a settled contributor's roster.
+constexpr auto contributor_tick = 500ms;
+/// Trainers dialled before the run's charter is known: enough to learn it.
+constexpr std::size_t trainers_asked = 8;
+/// Bootstrap peers apart, a contributor closes connections that it does not
+/// need when they are older than this; a look-up has used them by then.
+constexpr auto surplus_age = 5s;
 
 // ---- averaging
 // ------------------------------------------------------------------
@@ -271,39 +305,5 @@ constexpr auto scenario_longest = std::chrono::hours{24 * 366};
 constexpr auto scenario_shortest = 10ms;
 /// Lines that a fault plan keeps of its history; the rest is counted.
 constexpr std::size_t fault_history = 10'000;
-
-// ---- planning
-// ------------------------------------------------------------------
-
-/// Peers of one strategy problem: what the closed form plans in a fraction of a
-/// second.
-constexpr std::size_t planned_peers = 20'000;
-/// Bytes or samples per second, or samples, or bytes, beyond which nothing is
-/// believed, and below which it counts as nothing.
-constexpr double planned_figure = 1e15;
-constexpr double least_planned_figure = 1e-6;
-/// Named links of one problem: every pair of a few hundred peers.
-constexpr std::size_t planned_links = 250'000;
-/// Peers of a problem with links: the program in the shares has as many columns.
-constexpr std::size_t planned_linked_peers = 512;
-/// Bytes of a file of peers: room for those links.
-constexpr std::size_t plan_file_bytes = 64u << 20;
-/// Chunks of a planned schedule unless told: shares to a thousandth, and more
-/// than most gradients have.
-constexpr std::uint32_t planned_chunks = 4096;
-/// Up to so many peers the published linear program is solved as it is (about
-/// 0.1 s at the limit); beyond, every chunk is averaged in one place.
-constexpr std::size_t published_peers = 64;
-/// Up to so many whose computing is open, who computes is searched for by
-/// branch and bound, through so many parts: 200 ms together.
-constexpr std::size_t searched_peers = 16;
-constexpr std::size_t searched_parts = 2000;
-/// Sets of computing peers whose exchange is solved while looking for a good
-/// one.
-constexpr std::size_t tried_sets = 400;
-/// Peers of which a plan lists all rates, two for each pair.
-constexpr std::size_t listed_peers = 256;
-/// Groups of alike peers in the program behind the upper bound of a large plan.
-constexpr std::size_t bound_groups = 64;
 
 } // namespace potluck::limits

@@ -86,8 +86,8 @@ private:
       p.require({{reduce_[i], 1.0}, {0, -1.0}}, relation::at_most, 0);
       for (std::size_t j = 0; j < n_; ++j)
         if (mean_[i][j] != absent)
-          p.require({{mean_[i][j], 1.0}, {reduce_[i], -1.0}},
-                    relation::at_most, 0);
+          p.require({{mean_[i][j], 1.0}, {reduce_[i], -1.0}}, relation::at_most,
+                    0);
     }
     for (std::size_t j = 0; j < n_; ++j) {
       if (!net_.holds(j))
@@ -246,8 +246,8 @@ computing_answer best_computing(const network& net,
   computing_answer result;
   result.complete = found.complete;
   // An infinite bound means that there is no such plan at all.
-  result.bound = std::min(
-      question.most, std::max(0.0, -found.bound * question.most));
+  result.bound
+      = std::min(question.most, std::max(0.0, -found.bound * question.most));
   if (found.best) {
     result.computing = built.read(found.best->values);
     result.rate = -found.best->objective * question.most;

@@ -21,15 +21,15 @@ struct computing_question {
 
 struct computing_answer {
   std::optional<peer_flags> computing; ///< None: no plan reaches `least`.
-  double rate = 0;  ///< Steps per second of that plan.
+  double rate = 0;                     ///< Steps per second of that plan.
   double bound = 0; ///< No plan of two or more computing peers is above both
                     ///< this and `least`.
   bool complete = false; ///< The search was not cut short.
 };
 
 /// Sets of at least two computing peers; one alone is easily tried. With
-/// `c_k` = 1 if k computes, z_k the rate that k may fall short of, and all rates
-/// as parts of `most`:
+/// `c_k` = 1 if k computes, z_k the rate that k may fall short of, and all
+/// rates as parts of `most`:
 ///
 ///     maximise   v
 ///     subject to v <= sum s_k c_k / B

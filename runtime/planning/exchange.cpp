@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/planning/linear_program.hpp"
+#include "runtime/planning/shares.hpp"
 
 namespace potluck {
 
@@ -48,8 +49,7 @@ double overload(const network& net, const peer_flags& computing,
   };
   for (std::size_t i = 0; i < n; ++i) {
     double up = computing[i] ? total - x.reduce[i] : 0;
-    double down
-        = static_cast<double>(all - computing[i]) * x.reduce[i];
+    double down = static_cast<double>(all - computing[i]) * x.reduce[i];
     for (std::size_t j = 0; j < n; ++j) {
       if (j == i)
         continue;
@@ -82,10 +82,12 @@ double received(const network& net, const exchange& x) {
 
 } // namespace
 
-exchange silent_exchange(const network& net, const peer_flags& computing, double rate) {
+exchange silent_exchange(const network& net, const peer_flags& computing,
+                         double rate) {
   exchange result;
   std::size_t n = net.size();
   result.rate = rate;
+  result.published = true;
   result.reduce.assign(n, 0);
   result.means.assign(n, std::vector<double>(n, 0));
   result.upload_gain.assign(n, 0);
@@ -105,15 +107,14 @@ namespace {
 /// One linear program: its columns, and the rows whose duals are asked for.
 class program_of {
 public:
-  program_of(const network& net, const peer_flags& computing, double unit)
+  program_of(const network& net, const peer_flags& computing, double unit,
+             std::size_t most_averaging)
       : net_(net), computing_(computing), unit_(unit), n_(net.size()),
         all_(count(computing)) {
     reduce_.assign(n_, absent);
     mean_.assign(n_, std::vector<std::size_t>(n_, absent));
     std::size_t columns = 1; // 0: the rate.
-    for (std::size_t i = 0; i < n_; ++i) {
-      if (!may_average(net, computing, all_ - computing[i], i))
-        continue;
+    for (auto i : averaging(most_averaging)) {
       reduce_[i] = columns++;
       for (std::size_t j = 0; j < n_; ++j)
         if (j != i && net.holds(j) && net.up(i) > 0 && net.down(j) > 0
@@ -129,6 +130,7 @@ public:
     if (!found)
       return std::nullopt;
     auto result = silent_exchange(net_, computing_, 0);
+    result.published = false;
     auto value = [&](std::size_t column) {
       return std::clamp(found->values[column], 0.0, 1.0) * unit_;
     };
@@ -159,6 +161,33 @@ public:
   }
 
 private:
+  /// Who may average: all that can, or those to whom parts come fastest.
+  std::vector<std::size_t> averaging(std::size_t most) const {
+    std::vector<std::pair<double, std::size_t>> ranked;
+    for (std::size_t i = 0; i < n_; ++i) {
+      std::size_t others = all_ - computing_[i];
+      if (!may_average(net_, computing_, others, i))
+        continue;
+      double width = network::unlimited;
+      if (others > 0 && n_ > most) {
+        width = net_.down(i) / static_cast<double>(others);
+        for (std::size_t k = 0; k < n_; ++k)
+          if (k != i && computing_[k])
+            width = std::min(width, net_.link(k, i));
+      }
+      ranked.emplace_back(-width, i);
+    }
+    if (ranked.size() > most) {
+      std::sort(ranked.begin(), ranked.end());
+      ranked.resize(most);
+    }
+    std::vector<std::size_t> result;
+    for (const auto& x : ranked)
+      result.push_back(x.second);
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
   void require(terms x, relation is, double right) {
     program_->require(std::move(x), is, right);
     ++written_;
@@ -259,11 +288,46 @@ double line_bound(const network& net, const peer_flags& computing) {
 }
 
 std::optional<exchange> fastest_exchange(const network& net,
-                                         const peer_flags& computing) {
+                                         const peer_flags& computing,
+                                         std::size_t most_averaging) {
   double unit = line_bound(net, computing);
   if (unit == 0 || unit == network::unlimited)
     return silent_exchange(net, computing, unit);
-  return program_of{net, computing, unit}.solve();
+  if (net.links().empty()) {
+    auto simple = fastest_shares(net, computing);
+    if (simple.rate >= unit * (1 - 1e-12)) {
+      auto result = as_exchange(net, computing, simple);
+      result.published = true;
+      gains_of(net, computing, result.upload_gain, result.download_gain);
+      return result;
+    }
+  }
+  auto result = program_of{net, computing, unit, most_averaging}.solve();
+  if (result)
+    result->published = most_averaging >= net.size();
+  return result;
+}
+
+exchange best_known_exchange(const network& net, const peer_flags& computing) {
+  bool small = net.size() <= limits::published_peers;
+  if (small)
+    if (auto found = fastest_exchange(net, computing))
+      return *found;
+  auto shares = fastest_shares(net, computing);
+  exchange result;
+  if (net.size() <= limits::listed_peers) {
+    result = as_exchange(net, computing, shares);
+  } else {
+    result.rate = shares.rate;
+  }
+  gains_of(net, computing, result.upload_gain, result.download_gain);
+  if (small || net.links().empty() || net.size() > limits::listed_peers)
+    return result;
+  auto few = std::max<std::size_t>(4, limits::exchange_columns / net.size());
+  if (auto found = fastest_exchange(net, computing, few);
+      found && found->rate > result.rate)
+    result = std::move(*found);
+  return result;
 }
 
 } // namespace potluck

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/config.hpp"
+#include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
 
@@ -61,10 +61,9 @@ carried loads_of(const explained_network& what) {
     }
   }
   for (const auto& [ends, limit] : net.links())
-    result.links[ends] = (what.computing[ends.first]
-                              ? what.rates.reduce[ends.second]
-                              : 0)
-                         + what.rates.means[ends.first][ends.second];
+    result.links[ends]
+        = (what.computing[ends.first] ? what.rates.reduce[ends.second] : 0)
+          + what.rates.means[ends.first][ends.second];
   return result;
 }
 
@@ -79,9 +78,8 @@ void name_bindings(const explained_network& what, strategy_plan& plan) {
   for (std::size_t i = 0; i < plan.peers.size(); ++i) {
     auto& peer = plan.peers[i];
     std::string text;
-    auto add = [&](const std::string& x) {
-      text += text.empty() ? x : ", " + x;
-    };
+    auto add
+        = [&](const std::string& x) { text += text.empty() ? x : ", " + x; };
     if (compute_limits && peer.computes)
       add("compute");
     if (lines_limit && used_up(load.up[i], what.net.up(i)))
@@ -98,7 +96,8 @@ void name_bindings(const explained_network& what, strategy_plan& plan) {
       if (limit == 0 && plan.steps_per_second > 0)
         continue;
       auto& from = plan.peers[ends.first].binding;
-      from += (from.empty() ? "" : ", ") + ("link to " + what.net.id(ends.second));
+      from += (from.empty() ? "" : ", ")
+              + ("link to " + what.net.id(ends.second));
       auto& to = plan.peers[ends.second].binding;
       to += (to.empty() ? "" : ", ") + ("link from " + what.net.id(ends.first));
     }

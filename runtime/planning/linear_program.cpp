@@ -200,9 +200,9 @@ linear_program::solve_whole(std::size_t most_nodes) const {
     return result;
   }
   result.bound = watch.bound;
-  result.complete = status == 0
-                    && (glp_mip_status(p) == GLP_OPT
-                        || glp_mip_status(p) == GLP_NOFEAS);
+  result.complete
+      = status == 0
+        && (glp_mip_status(p) == GLP_OPT || glp_mip_status(p) == GLP_NOFEAS);
   if (glp_mip_status(p) == GLP_OPT || glp_mip_status(p) == GLP_FEAS) {
     result.best.emplace();
     result.best->objective = glp_mip_obj_val(p);

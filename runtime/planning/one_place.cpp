@@ -128,9 +128,9 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers) {
     needed += least[i];
     room += limit.most(i, time);
   }
-  double part = room > needed ? std::clamp((1 - needed) / (room - needed), 0.0,
-                                           1.0)
-                              : 0;
+  double part = room > needed
+                    ? std::clamp((1 - needed) / (room - needed), 0.0, 1.0)
+                    : 0;
   double sum = 0;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     double most = limit.most(i, time);

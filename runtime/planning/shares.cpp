@@ -127,8 +127,7 @@ std::vector<one_place_peer> peers_of(const network& net,
   return result;
 }
 
-share_exchange by_closed_form(const network& net,
-                              const peer_flags& computing) {
+share_exchange by_closed_form(const network& net, const peer_flags& computing) {
   auto found = fastest_in_one_place(peers_of(net, computing));
   share_exchange result;
   if (found.shares.empty())
@@ -143,7 +142,7 @@ share_exchange by_program(const network& net, const peer_flags& computing,
   share_exchange result;
   peer_flags averaging(net.size(), false);
   std::vector<std::size_t> column(net.size() + 1, 0); // The last: the sum.
-  std::size_t columns = 1; // 0: the rate.
+  std::size_t columns = 1;                            // 0: the rate.
   for (std::size_t i = 0; i < net.size(); ++i)
     if (may_average(net, computing, routes, i)) {
       averaging[i] = true;
@@ -201,6 +200,19 @@ share_exchange by_program(const network& net, const peer_flags& computing,
   for (auto& x : result.shares)
     x /= sum;
   result.rate = rate_of(net, computing, result.shares, routes);
+  // The rounding of a solver can put next to nothing on a line that carries
+  // even less.
+  auto cleared = result.shares;
+  double kept = 0;
+  for (auto& x : cleared)
+    kept += x = x < 1e-7 ? 0 : x;
+  for (auto& x : cleared)
+    x /= kept;
+  double rate = rate_of(net, computing, cleared, routes);
+  if (rate > result.rate) {
+    result.rate = rate;
+    result.shares = std::move(cleared);
+  }
   return result;
 }
 
@@ -307,6 +319,7 @@ exchange as_exchange(const network& net, const peer_flags& computing,
   if (x.rate == 0 || x.rate == network::unlimited)
     return silent_exchange(net, computing, x.rate);
   auto result = silent_exchange(net, computing, 0);
+  result.published = false;
   for (std::size_t i = 0; i < net.size(); ++i) {
     result.reduce[i] = x.shares[i] * x.rate;
     if (x.shares[i] > 0)

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
 #include "runtime/planning/explain.hpp"
+#include "runtime/planning/planning_limits.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/planning/who_computes.hpp"
 
@@ -30,8 +30,10 @@ public:
     plan_.solver = chosen.solver;
     plan_.steps_per_second = chosen.rate;
     plan_.upper_bound = chosen.upper_bound;
+    rates_ = std::move(chosen.best);
+    averaging_ = rates_.rate;
     if (any(computing_))
-      exchange_rates();
+      direct_ = fastest_shares(net_, computing_);
     if (plan_.steps_per_second == 0)
       reach_by_relays();
     else
@@ -41,23 +43,6 @@ public:
   }
 
 private:
-  /// The published rates for the chosen set.
-  void exchange_rates() {
-    if (net_.size() <= limits::published_peers)
-      if (auto found = fastest_exchange(net_, computing_)) {
-        rates_ = std::move(*found);
-        averaging_ = rates_.rate;
-        return;
-      }
-    direct_ = fastest_shares(net_, computing_);
-    averaging_ = direct_.rate;
-    if (net_.size() <= limits::listed_peers)
-      rates_ = as_exchange(net_, computing_, direct_);
-    else
-      rates_.reduce.clear();
-    gains_of(net_, computing_, rates_.upload_gain, rates_.download_gain);
-  }
-
   void take(const share_exchange& x, const relay_routes* routes) {
     auto counts = whole_chunks(x.shares, chunks_);
     std::vector<double> shares;
@@ -94,10 +79,15 @@ private:
   }
 
   void schedule() {
-    if (direct_.shares.empty())
-      direct_ = fastest_shares(net_, computing_);
     if (!direct_.shares.empty()) {
       take(direct_, nullptr);
+      // It is an exchange as published; a solver that stopped early may not
+      // have found it.
+      if (schedule_rate_ > averaging_) {
+        averaging_ = schedule_rate_;
+        if (net_.size() <= limits::listed_peers)
+          rates_ = as_exchange(net_, computing_, {schedule_rate_, shares_});
+      }
       return;
     }
     auto routes = shortest_routes(net_);
@@ -119,10 +109,9 @@ private:
       if (!net_.computes(i) && net_.compute(i) > 0)
         open.push_back(i);
     }
-    std::stable_sort(open.begin(), open.end(),
-                     [&](std::size_t a, std::size_t b) {
-                       return net_.up(a) > net_.up(b);
-                     });
+    std::stable_sort(
+        open.begin(), open.end(),
+        [&](std::size_t a, std::size_t b) { return net_.up(a) > net_.up(b); });
     share_exchange best;
     peer_flags best_set;
     double best_rate = 0;
@@ -159,10 +148,10 @@ private:
     if (plan_.steps_per_second > 0)
       plan_.steps_per_second = std::min(compute, averaging_);
     plan_.upper_bound = std::max(plan_.upper_bound, plan_.steps_per_second);
-    plan_.gap = plan_.upper_bound > 0
-                    ? (plan_.upper_bound - plan_.steps_per_second)
-                          / plan_.upper_bound
-                    : 0;
+    plan_.gap
+        = plan_.upper_bound > 0
+              ? (plan_.upper_bound - plan_.steps_per_second) / plan_.upper_bound
+              : 0;
     plan_.chunks = chunks_;
     if (shares_.empty()) {
       shares_.assign(n, 0);
@@ -180,7 +169,7 @@ private:
       plan_.peers.push_back(std::move(part));
     }
     list_rates();
-    explained_network what{problem_, net_,     computing_, rates_,
+    explained_network what{problem_, net_,       computing_,    rates_,
                            direct_,  averaging_, schedule_rate_};
     explain(what, plan_);
     plan_.fingerprint = fingerprint();

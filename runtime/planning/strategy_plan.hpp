@@ -24,8 +24,9 @@ struct peer_part {
   bool computes = false;
   double share = 0;         ///< Of the gradient that it averages, in chunks.
   std::uint32_t chunks = 0; ///< The same, whole.
-  /// "upload", "download", "link to ID" or "link from ID": what of it is used up
-  /// while averaging; "compute": it computes, and computing limits the steps;
+  /// "upload", "download", "link to ID" or "link from ID": what of it is used
+  /// up while averaging; "compute": it computes, and computing limits the
+  /// steps;
   /// "-": nothing.
   std::string binding;
   /// Steps per second that one more byte per second of its line, or one more

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "runtime/display/numbers.hpp"
 #include "runtime/planning/network.hpp"
+#include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
 
@@ -143,18 +143,19 @@ private:
         return;
       }
     if (x.from == x.to)
-      refuse("links", name + " is not a link; what stays at a peer has no "
-                             "limit. Leave it out.");
+      refuse("links", name
+                          + " is not a link; what stays at a peer has no "
+                            "limit. Leave it out.");
     else if (!linked_.insert({x.from, x.to}).second)
       refuse("links", name + " is there twice; leave one out.");
     else if (std::isnan(x.limit) || x.limit < 0)
-      refuse("links", name + " has a limit that is negative or no number; "
-                             "write bytes per second, or 0 for none at all.");
+      refuse("links", name
+                          + " has a limit that is negative or no number; "
+                            "write bytes per second, or 0 for none at all.");
     else if (x.limit <= limits::planned_figure && kept_.count(x.from) != 0
              && kept_.count(x.to) != 0)
       result_.problem.links.push_back(
-          {x.from, x.to,
-           x.limit < limits::least_planned_figure ? 0 : x.limit});
+          {x.from, x.to, x.limit < limits::least_planned_figure ? 0 : x.limit});
   }
 
   void note_what_is_odd() {
@@ -165,7 +166,8 @@ private:
     bool computing = false;
     bool holding = false;
     for (const auto& x : peers) {
-      computing = computing || (x.computes != false && x.samples_per_second > 0);
+      computing
+          = computing || (x.computes != false && x.samples_per_second > 0);
       holding = holding || x.holds_model;
       if (peers.size() == 1)
         continue;
@@ -174,8 +176,9 @@ private:
              x.id + " uploads nothing, so nobody else gets its gradient.");
       if (x.download == 0 && x.holds_model)
         find(input_verdict::noted, x.id, "download",
-             x.id + " downloads nothing, so it gets no mean of others; no "
-                    "others can compute unless it is removed.");
+             x.id
+                 + " downloads nothing, so it gets no mean of others; no "
+                   "others can compute unless it is removed.");
     }
     if (!computing)
       find(input_verdict::noted, "", "samples_per_second",

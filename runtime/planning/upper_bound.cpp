@@ -4,8 +4,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "runtime/config.hpp"
 #include "runtime/planning/linear_program.hpp"
+#include "runtime/planning/planning_limits.hpp"
 #include "runtime/planning/who_computes.hpp"
 
 namespace potluck {
@@ -56,9 +56,8 @@ std::vector<group> groups_of(const network& net, double unit) {
     return std::make_tuple(kind(a), up(a), down(a), speed(a), a)
            < std::make_tuple(kind(b), up(b), down(b), speed(b), b);
   });
-  std::size_t most
-      = std::max<std::size_t>(1, (net.size() + limits::bound_groups - 1)
-                                     / limits::bound_groups);
+  std::size_t most = std::max<std::size_t>(
+      1, (net.size() + limits::bound_groups - 1) / limits::bound_groups);
   std::vector<group> result;
   for (std::size_t at = 0; at < order.size(); ++at) {
     auto i = order[at];
@@ -198,7 +197,10 @@ double summed_bound(const network& net, double least) {
     program.require({{at(z), 1.0}, {at(c), 1.0}}, relation::at_most, 1);
     program.require({{at(r), 1.0}, {0, -1.0}}, relation::at_most, 0);
     // What it uploads: its parts, to all others that average, and means.
-    program.require({{at(A), 1.0}, {1, -1.0}, {at(r), 1.0}, {at(z), g.yes ? 0.0 : static_cast<double>(net.size())}},
+    program.require({{at(A), 1.0},
+                     {1, -1.0},
+                     {at(r), 1.0},
+                     {at(z), g.yes ? 0.0 : static_cast<double>(net.size())}},
                     relation::at_least, 0);
     program.require({{at(A), 1.0}, {0, -1.0}, {at(r), 1.0}, {at(z), 1.0}},
                     relation::at_least, 0);

@@ -4,8 +4,8 @@
 #include <functional>
 #include <numeric>
 
-#include "runtime/config.hpp"
 #include "runtime/planning/computing_program.hpp"
+#include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
 
@@ -30,6 +30,7 @@ public:
     published_ = n_ <= limits::published_peers;
     thorough_ = published_ && open_.size() <= limits::searched_peers
                 && n_ <= 2 * limits::searched_peers;
+    quick_ = !thorough_ && !open_.empty();
   }
 
   chosen_computing run() {
@@ -38,12 +39,12 @@ public:
       look_around();
     chosen_computing result;
     double bound = scanned_bound(net_);
-    result.solver = published_ ? "simplex" : "bisection";
-    if (!published_ && !net_.links().empty())
-      result.solver = "simplex over shares";
+    result.solver = published_             ? "simplex"
+                    : net_.links().empty() ? "bisection"
+                                           : "simplex, few averaging";
     if (!open_.empty())
       result.solver += ", sets in order";
-    if (published_ && !thorough_ && !open_.empty())
+    if (quick_)
       settle();
     bool proven = best_ >= bound * (1 - hair);
     if (!proven && open_.empty() && published_ && !gave_up_) {
@@ -57,7 +58,8 @@ public:
     if (best_ < bound * (1 - hair))
       bound = std::min(bound, summed_bound(net_, best_));
     result.computing = best_set_;
-    result.averaging_rate = averaging_;
+    result.best = best_ > 0 ? std::move(best_exchange_)
+                            : silent_exchange(net_, best_set_, 0);
     result.rate = best_;
     result.upper_bound = std::max(bound, best_);
     return result;
@@ -66,13 +68,22 @@ public:
 private:
   /// Gradients per second of the set's best exchange.
   double averaging(const peer_flags& set) {
-    if (!published_ || quick_)
-      return fastest_shares(net_, set).rate;
-    auto found = fastest_exchange(net_, set);
-    if (found)
-      return found->rate;
-    gave_up_ = true;
-    return fastest_shares(net_, set).rate;
+    if (quick_) {
+      double rate = fastest_shares(net_, set).rate;
+      // Thin links can make many places better than one.
+      if (!net_.links().empty() && published_)
+        if (auto found = fastest_exchange(net_, set, few_averaging()))
+          rate = std::max(rate, found->rate);
+      return rate;
+    }
+    last_ = best_known_exchange(net_, set);
+    gave_up_ = gave_up_ || !last_.published;
+    return last_.rate;
+  }
+
+  /// So few that their program is solved in milliseconds.
+  std::size_t few_averaging() const {
+    return std::max<std::size_t>(3, 160 / n_);
   }
 
   /// Steps per second of the set. Lower than the truth where it cannot be the
@@ -103,8 +114,8 @@ private:
       auto set = first(middle);
       double compute = net_.compute_rate(set);
       // Below the best so far on either side: the side is all that matters.
-      bool slow_lines = line_bound(net_, set) < compute
-                        || averaging_of(set) < compute;
+      bool slow_lines
+          = line_bound(net_, set) < compute || averaging_of(set) < compute;
       if (slow_lines)
         high = middle - 1;
       else
@@ -124,7 +135,8 @@ private:
     if (value > best_) {
       best_ = value;
       best_set_ = set;
-      averaging_ = rate;
+      best_exchange_ = quick_ ? exchange{} : last_;
+      best_exchange_.rate = rate;
     }
     if (n_ <= 4 * limits::published_peers)
       rates_[set] = rate;
@@ -136,15 +148,13 @@ private:
   sorted(const std::vector<std::size_t>& peers,
          const std::function<double(std::size_t)>& worth) const {
     auto result = peers;
-    std::stable_sort(result.begin(), result.end(),
-                     [&](std::size_t a, std::size_t b) {
-                       return worth(a) > worth(b);
-                     });
+    std::stable_sort(
+        result.begin(), result.end(),
+        [&](std::size_t a, std::size_t b) { return worth(a) > worth(b); });
     return result;
   }
 
   void look_around() {
-    quick_ = published_ && !thorough_;
     auto speed = [&](std::size_t i) { return net_.compute(i); };
     auto up = [&](std::size_t i) { return net_.up(i); };
     along(sorted(open_, speed));
@@ -157,9 +167,9 @@ private:
     std::size_t stride
         = std::max<std::size_t>(1, by_upload.size() / limits::searched_peers);
     for (std::size_t many = 1; many <= by_upload.size(); many += stride) {
-      std::vector<std::size_t> some{
-          by_upload.begin(),
-          by_upload.begin() + static_cast<std::ptrdiff_t>(many)};
+      std::vector<std::size_t> some{by_upload.begin(),
+                                    by_upload.begin()
+                                        + static_cast<std::ptrdiff_t>(many)};
       along(sorted(some, speed));
     }
     if (n_ > 4 * limits::published_peers)
@@ -172,7 +182,8 @@ private:
         try_set(set);
       }
     if (!net_.links().empty())
-      for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t i = 0; i < n_;
+           i += 1 + (n_ - 1) / (2 * limits::searched_peers)) {
         std::vector<std::size_t> some;
         for (auto k : open_)
           if (k == i || net_.link(k, i) > 0)
@@ -185,14 +196,15 @@ private:
   /// Adds or removes one peer as long as that helps.
   void improve() {
     bool better = true;
-    while (better && evaluations_ < limits::tried_sets) {
+    std::size_t most = thorough_ ? limits::tried_sets : limits::tried_sets / 4;
+    while (better && evaluations_ < most) {
       better = false;
       for (auto i : open_) {
         auto set = best_set_;
         set[i] = !set[i];
         double before = best_;
         better = try_set(set) > before || better;
-        if (evaluations_ >= limits::tried_sets)
+        if (evaluations_ >= most)
           break;
       }
     }
@@ -202,10 +214,12 @@ private:
   /// best is faster, if anything.
   void settle() {
     quick_ = false;
+    rates_.clear();
     auto set = best_set_;
     if (best_ == 0)
       for (auto i : open_)
         set[i] = true;
+    best_ = 0;
     averaging_of(set);
   }
 
@@ -251,7 +265,8 @@ private:
   std::size_t evaluations_ = 0;
   std::map<peer_flags, double> rates_;
   double best_ = 0;
-  double averaging_ = 0;
+  exchange last_;
+  exchange best_exchange_;
   peer_flags best_set_;
 };
 

@@ -15,9 +15,8 @@ namespace potluck {
 
 struct chosen_computing {
   peer_flags computing;
-  /// Gradients per second of its best exchange.
-  double averaging_rate = 0;
-  /// The lesser of the above and of computing, in steps per second.
+  exchange best; ///< As `best_known_exchange` gives it.
+  /// The lesser of its rate and of computing, in steps per second.
   double rate = 0;
   /// No set gives more.
   double upper_bound = 0;

@@ -115,10 +115,9 @@ json parsed(const std::string& text) {
   } catch (const json::exception& e) {
     std::string what = e.what();
     auto colon = what.find("] ");
-    throw wrong_shape{"The peers are not JSON: "
-                      + (colon == std::string::npos ? what
-                                                    : what.substr(colon + 2))
-                      + "."};
+    throw wrong_shape{
+        "The peers are not JSON: "
+        + (colon == std::string::npos ? what : what.substr(colon + 2)) + "."};
   }
   if (!twice.empty())
     throw wrong_shape{"The field " + in_quotes(twice)
@@ -161,7 +160,8 @@ object list_of(const std::vector<planned_rate>& rates, bool listed) {
     return nullptr;
   auto result = object::array();
   for (const auto& x : rates)
-    result.push_back({{"from", x.from}, {"to", x.to}, {"rate", finite(x.rate)}});
+    result.push_back(
+        {{"from", x.from}, {"to", x.to}, {"rate", finite(x.rate)}});
   return result;
 }
 
@@ -170,9 +170,8 @@ object list_of(const std::vector<planned_rate>& rates, bool listed) {
 expected<strategy_problem> read_problem(const std::string& text) {
   try {
     auto x = parsed(text);
-    fields f{x,
-             "The problem",
-             {"target_batch", "gradient_bytes", "peers", "links"}};
+    fields f{
+        x, "The problem", {"target_batch", "gradient_bytes", "peers", "links"}};
     strategy_problem result;
     result.target_batch = f.number("target_batch");
     result.gradient_bytes = f.number("gradient_bytes");
