@@ -15,6 +15,10 @@ using terms = std::vector<std::pair<std::size_t, double>>;
 
 constexpr std::size_t absent = 0;
 
+/// Of every variable, in units of what no exchange exceeds: above 1, so that
+/// the lines are what binds, and their duals say so.
+constexpr double most_rate = 2;
+
 std::size_t count(const peer_flags& x) {
   return static_cast<std::size_t>(std::count(x.begin(), x.end(), true));
 }
@@ -132,7 +136,7 @@ public:
     auto result = silent_exchange(net_, computing_, 0);
     result.published = false;
     auto value = [&](std::size_t column) {
-      return std::clamp(found->values[column], 0.0, 1.0) * unit_;
+      return std::clamp(found->values[column], 0.0, most_rate) * unit_;
     };
     for (std::size_t i = 0; i < n_; ++i) {
       if (reduce_[i] == absent)
@@ -194,12 +198,12 @@ private:
   }
 
   /// Requires at most `limit` (gradients per second), unless the terms, whose
-  /// variables are at most 1, cannot reach it.
+  /// variables are at most `most_rate`, cannot reach it.
   bool capacity(terms x, double limit) {
     double most = 0;
     for (const auto& [column, factor] : x)
       most += factor;
-    if (most <= 0 || limit / unit_ >= most)
+    if (most <= 0 || limit / unit_ >= most * most_rate)
       return false;
     require(std::move(x), relation::at_most, limit / unit_);
     return true;
@@ -208,10 +212,10 @@ private:
   void rows() {
     auto& p = *program_;
     p.cost(0, -1);
-    p.limit(0, 1);
+    p.limit(0, most_rate);
     for (std::size_t i = 0; i < n_; ++i)
       if (reduce_[i] != absent)
-        p.limit(reduce_[i], 1);
+        p.limit(reduce_[i], most_rate);
     for (std::size_t j = 0; j < n_; ++j) {
       if (!net_.holds(j))
         continue;

@@ -24,7 +24,18 @@ struct bound {
 struct bounds {
   std::vector<bound> most_up;   ///< Share at most, from each peer's upload.
   std::vector<bound> most_down; ///< The same from its download.
-  std::vector<std::pair<std::size_t, bound>> least; ///< Share at least.
+  /// Whose load falls with its share: all of its share at least. Only where
+  /// one peer alone computes or holds the model.
+  struct low {
+    std::size_t peer;
+    bound up;
+    bound down;
+
+    double at(double time) const {
+      return std::max({0.0, up.at(time), down.at(time)});
+    }
+  };
+  std::vector<low> least;
   double earliest = 0; ///< Loads that no share changes need so long.
 
   bounds(const std::vector<one_place_peer>& peers, double computing,
@@ -42,9 +53,9 @@ struct bounds {
     if (room < 1)
       return false;
     double needed = 0;
-    for (const auto& [i, low] : least) {
-      double x = std::max(0.0, low.at(time));
-      if (x > most(i, time))
+    for (const auto& low : least) {
+      double x = low.at(time);
+      if (x > most(low.peer, time))
         return false;
       needed += x;
     }
@@ -53,8 +64,8 @@ struct bounds {
 
 private:
   /// Moving (fixed + slope w) gradients in time T at this speed.
-  void line(std::size_t i, double fixed, double slope, double speed,
-            bound& most);
+  void line(std::size_t i, bool upload, double fixed, double slope,
+            double speed);
 };
 
 bounds::bounds(const std::vector<one_place_peer>& peers, double computing,
@@ -65,20 +76,24 @@ bounds::bounds(const std::vector<one_place_peer>& peers, double computing,
     double c = peers[i].computes;
     double m = peers[i].holds;
     // Up: the parts that others average; the means of its own to all holders.
-    line(i, c, holding - m - c, peers[i].up, most_up[i]);
+    line(i, true, c, holding - m - c, peers[i].up);
     // Down: the means that others make; the parts of all others for its own.
-    line(i, m, computing - c - m, peers[i].down, most_down[i]);
+    line(i, false, m, computing - c - m, peers[i].down);
     if (!peers[i].averages)
       most_up[i] = {0, 0};
   }
 }
 
-void bounds::line(std::size_t i, double fixed, double slope, double speed,
-                  bound& most) {
+void bounds::line(std::size_t i, bool upload, double fixed, double slope,
+                  double speed) {
   if (slope > 0)
-    most = {speed / slope, -fixed / slope};
-  else if (slope < 0)
-    least.push_back({i, {speed / slope, -fixed / slope}});
+    (upload ? most_up : most_down)[i] = {speed / slope, -fixed / slope};
+  else if (slope < 0) {
+    if (least.empty() || least.back().peer != i)
+      least.push_back({i, {0, 0}, {0, 0}});
+    (upload ? least.back().up : least.back().down)
+        = {speed / slope, -fixed / slope};
+  }
   if (slope >= 0 && fixed > 0)
     earliest = std::max(earliest, fixed / speed);
 }
@@ -120,8 +135,8 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers) {
   // A hair more time, so that the peers whose bounds are exact have a share.
   double time = high * (1 + 1e-12);
   std::vector<double> least(peers.size(), 0);
-  for (const auto& [i, bound] : limit.least)
-    least[i] = std::max({0.0, least[i], bound.at(time)});
+  for (const auto& low : limit.least)
+    least[low.peer] = low.at(time);
   double needed = 0;
   double room = 0;
   for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -142,6 +157,35 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers) {
   return result;
 }
 
+namespace {
+
+/// The gains by trying a little more of each line: for the few networks in
+/// which shares have bounds from below. Zeros for many peers.
+one_place_gains tried_gains(const std::vector<one_place_peer>& peers,
+                            const one_place_answer& answer) {
+  constexpr std::size_t most_peers = 64;
+  constexpr double little = 1e-6;
+  one_place_gains result;
+  result.up.assign(peers.size(), 0);
+  result.down.assign(peers.size(), 0);
+  if (peers.size() > most_peers)
+    return result;
+  for (std::size_t i = 0; i < peers.size(); ++i)
+    for (bool upload : {true, false}) {
+      auto more = peers;
+      auto& line = upload ? more[i].up : more[i].down;
+      double added = line * little;
+      line += added;
+      double seconds = fastest_in_one_place(more).seconds;
+      if (added > 0 && seconds > 0 && seconds < answer.seconds)
+        (upload ? result.up : result.down)[i]
+            = (1 / seconds - 1 / answer.seconds) / added;
+    }
+  return result;
+}
+
+} // namespace
+
 one_place_gains gains_in_one_place(const std::vector<one_place_peer>& peers,
                                    const one_place_answer& answer) {
   one_place_gains result;
@@ -157,6 +201,8 @@ one_place_gains gains_in_one_place(const std::vector<one_place_peer>& peers,
     holding += x.holds;
   }
   bounds limit{peers, computing, holding};
+  if (!limit.least.empty())
+    return tried_gains(peers, answer);
   constexpr double hair = 1e-12;
   if (time <= limit.earliest * (1 + hair)) {
     // A line that carries one gradient whatever the shares are: it alone, or
@@ -187,12 +233,12 @@ one_place_gains gains_in_one_place(const std::vector<one_place_peer>& peers,
     double down = limit.most_down[i].at(time);
     const auto& mine = upload ? limit.most_up[i] : limit.most_down[i];
     return mine.slope > 0 && (upload ? up < down : down < up)
-           && mine.at(time) < 1;
+           && mine.at(time) <= 1 + hair;
   };
   for (std::size_t i = 0; i < peers.size(); ++i) {
     double up = limit.most_up[i].at(time);
     double down = limit.most_down[i].at(time);
-    if (std::min(up, down) < 1)
+    if (std::min(up, down) <= 1 + hair)
       slopes += (up < down ? limit.most_up[i] : limit.most_down[i]).slope;
   }
   if (slopes <= 0)

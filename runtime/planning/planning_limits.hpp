@@ -1,6 +1,6 @@
-/// The limits of planning, each with its unit and its reason. Apart from
-/// runtime/planning/planning_limits.hpp because nothing but planners and their
-/// tools needs them.
+/// The limits of planning, each with its unit and its reason. Apart from those
+/// of runtime/config.hpp because nothing but planners and their tools needs
+/// them.
 #pragma once
 
 #include <cstddef>
