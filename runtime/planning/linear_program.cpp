@@ -36,12 +36,19 @@ problem_ptr silent_problem() {
   return problem_ptr{glp_create_prob()};
 }
 
-glp_smcp simplex_options() {
+/// Solves the relaxation to optimality; false when there is no solution, no
+/// least one, or the solver gives up.
+///
+/// Without GLPK's presolver: it takes bounds that are a thousandth apart for
+/// equal, and the optimum is then off by as much.
+bool simplex(glp_prob* p) {
   glp_smcp options;
   glp_init_smcp(&options);
   options.msg_lev = GLP_MSG_OFF;
   options.it_lim = most_iterations;
-  return options;
+  glp_scale_prob(p, GLP_SF_AUTO);
+  glp_adv_basis(p, 0);
+  return glp_simplex(p, &options) == 0 && glp_get_status(p) == GLP_OPT;
 }
 
 /// Counts the parts of a branch and bound search, and ends it after so many.
@@ -162,9 +169,7 @@ std::optional<linear_program::solution> linear_program::solve() const {
   auto problem = silent_problem();
   auto* p = problem.get();
   load(p);
-  auto options = simplex_options();
-  options.presolve = GLP_ON;
-  if (glp_simplex(p, &options) != 0 || glp_get_status(p) != GLP_OPT)
+  if (!simplex(p))
     return std::nullopt;
   solution result;
   result.objective = glp_get_obj_val(p);
@@ -189,16 +194,16 @@ linear_program::solve_whole(std::size_t most_nodes) const {
   glp_iocp options;
   glp_init_iocp(&options);
   options.msg_lev = GLP_MSG_OFF;
-  options.presolve = GLP_ON;
   options.tol_int = 1e-7;
   options.cb_func = search_watch::on_event;
   options.cb_info = &watch;
-  int status = glp_intopt(p, &options);
-  if (status == GLP_ENOPFS) {
-    result.complete = true;
-    result.bound = std::numeric_limits<double>::infinity();
+  if (!simplex(p)) {
+    result.complete = glp_get_status(p) == GLP_NOFEAS;
+    if (result.complete)
+      result.bound = std::numeric_limits<double>::infinity();
     return result;
   }
+  int status = glp_intopt(p, &options);
   result.bound = watch.bound;
   result.complete
       = status == 0

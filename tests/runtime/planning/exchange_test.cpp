@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "random_network.hpp"
 #include "runtime/planning/linear_program.hpp"
 #include "runtime/planning/shares.hpp"
 #include "runtime/planning/who_computes.hpp"
+#include "tests/runtime/planning/random_network.hpp"
 
 using namespace potluck;
 using relation = linear_program::relation;

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <optional>
 
-#include "random_network.hpp"
 #include "runtime/planning/linear_program.hpp"
 #include "runtime/planning/one_place.hpp"
+#include "tests/runtime/planning/random_network.hpp"
 
 using namespace potluck;
 using relation = linear_program::relation;

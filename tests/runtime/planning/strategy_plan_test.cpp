@@ -4,9 +4,9 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "random_network.hpp"
 #include "runtime/planning/shares.hpp"
 #include "runtime/planning/strategy_plan.hpp"
+#include "tests/runtime/planning/random_network.hpp"
 
 using namespace potluck;
 
