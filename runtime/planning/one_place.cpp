@@ -117,11 +117,11 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers) {
   double high = low;
   if (!limit.fits(high)) {
     if (high == 0)
-      high = 1e-30;
+      high = 1e-100;
     while (!limit.fits(high)) {
       low = high;
       high *= 16;
-      if (high > 1e60)
+      if (high > 1e100)
         return result;
     }
     while (true) {

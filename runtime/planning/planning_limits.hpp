@@ -11,10 +11,13 @@ namespace potluck::limits {
 /// Peers of one strategy problem: what the closed form plans in a fraction of a
 /// second.
 constexpr std::size_t planned_peers = 20'000;
-/// Bytes or samples per second, or samples, or bytes, beyond which nothing is
-/// believed, and below which it counts as nothing.
+/// Bytes or samples per second beyond which nothing is believed, and below
+/// which it counts as nothing.
 constexpr double planned_figure = 1e15;
 constexpr double least_planned_figure = 1e-6;
+/// The same for the target batch and the gradient, which only scale: far beyond
+/// anything real, and far from what numbers lose.
+constexpr double planned_scale = 1e30;
 /// Named links of one problem: every pair of a few hundred peers.
 constexpr std::size_t planned_links = 250'000;
 /// Peers of a problem with links: the program in the shares has as many
@@ -32,6 +35,10 @@ constexpr std::size_t published_peers = 64;
 /// branch and bound, through so many parts: 200 ms together.
 constexpr std::size_t searched_peers = 16;
 constexpr std::size_t searched_parts = 2000;
+/// Beyond, in networks of so many peers, the same through few parts: for a
+/// closer bound, and maybe a better set, in about a second.
+constexpr std::size_t bounded_peers = 24;
+constexpr std::size_t searched_parts_beyond = 20;
 /// Sets of computing peers whose exchange is solved while looking for a good
 /// one.
 constexpr std::size_t tried_sets = 400;

@@ -47,11 +47,10 @@ private:
 
   void whole() {
     auto positive = [&](const std::string& field, double x) {
-      if (!(std::isfinite(x) && x > 0) || x > limits::planned_figure
-          || x < limits::least_planned_figure)
+      if (!(x >= 1 / limits::planned_scale && x <= limits::planned_scale))
         refuse(field, field + " is " + readable(x, 17)
                           + ", but must be a number above zero, at most "
-                          + readable(limits::planned_figure) + ".");
+                          + readable(limits::planned_scale) + ".");
     };
     positive("target_batch", input_.target_batch);
     positive("gradient_bytes", input_.gradient_bytes);

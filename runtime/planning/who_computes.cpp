@@ -51,7 +51,7 @@ public:
       proven = true;
       bound = best_;
     }
-    if (!proven && thorough_ && open_.size() > 0) {
+    if (!proven && n_ <= limits::bounded_peers && !open_.empty()) {
       bound = branch_and_bound(bound);
       result.solver = "branch and bound";
     }
@@ -225,6 +225,8 @@ private:
 
   /// The proven bound; the best set may change.
   double branch_and_bound(double bound) {
+    std::size_t parts
+        = thorough_ ? limits::searched_parts : limits::searched_parts_beyond;
     computing_question question;
     for (int round = 0; round < 8; ++round) {
       question.choices.assign(n_, computing_choice::no);
@@ -239,7 +241,7 @@ private:
       }
       question.most = bound;
       question.least = best_ * (1 + hair);
-      auto answer = best_computing(net_, question, limits::searched_parts);
+      auto answer = best_computing(net_, question, parts);
       if (!answer.computing)
         return std::max(best_, answer.complete ? 0 : answer.bound);
       averaging_of(*answer.computing);
