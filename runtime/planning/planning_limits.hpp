@@ -28,6 +28,7 @@ constexpr std::size_t plan_file_bytes = 64u << 20;
 /// Chunks of a planned schedule unless told: shares to a thousandth, and more
 /// than most gradients have.
 constexpr std::uint32_t planned_chunks = 4096;
+constexpr std::uint32_t planned_chunks_per_peer = 64;
 /// Up to so many peers the published linear program is solved as it is (about
 /// 0.1 s at the limit); beyond, every chunk is averaged in one place.
 constexpr std::size_t published_peers = 64;

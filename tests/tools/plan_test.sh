@@ -83,7 +83,7 @@ expect 'a misspelt field' 2 "did you mean 'target_batch'" \
 expect 'nobody' 2 'There are no peers' piped "$(network)"
 expect 'an id twice' 2 'two peers called' \
   piped "$(network "$(peer a 1)" "$(peer a 1)")"
-expect 'no chunks' 2 'chunks must be' piped "$two" --chunks=0
+expect 'no chunks' 2 'chunks must be' piped "$two" --chunks=-1
 expect 'a negative speed is left out' 0 'excluded: a is left out' \
   piped "$(network "$(peer a -1)" "$(peer b 1)")"
 expect 'only negative speeds' 2 'No peer has figures' \

@@ -1,6 +1,7 @@
 /// `potluck plan`: who should compute, and who average how much, on a given
 /// network; and what would change if.
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -73,6 +74,11 @@ expected<answer> solve(const strategy_problem& problem, std::uint32_t chunks) {
   result.reviewed = review(problem);
   if (auto refused = result.reviewed.refusal())
     return failure{refused->sentence};
+  // A share must be several chunks, or rounding decides.
+  if (chunks == 0)
+    chunks = static_cast<std::uint32_t>(std::max<std::size_t>(
+        limits::planned_chunks,
+        limits::planned_chunks_per_peer * problem.peers.size()));
   result.plan = plan_strategy(result.reviewed.problem, chunks);
   result.seconds
       = std::chrono::duration<double>(std::chrono::steady_clock::now() - began)
@@ -96,9 +102,10 @@ std::string compared(const strategy_plan& before, const strategy_plan& after) {
 
 int run(cli::command_line& options, const std::string&) {
   auto chunks = options.integer("chunks");
-  if (chunks < 1 || chunks > most_chunks)
+  if (chunks < 0 || chunks > most_chunks)
     return complain("--chunks must be a number from 1 to "
-                    + std::to_string(most_chunks) + ".");
+                    + std::to_string(most_chunks)
+                    + ", or 0 for as many as the peers need.");
   auto count = static_cast<std::uint32_t>(chunks);
   auto problem = load(options.text("peers"));
   if (!problem)
@@ -141,8 +148,10 @@ command plan_command() {
        "Print the plan as one JSON object instead of a table.", ""},
       {"what-if", option_kind::list, "",
        "Change the network first; repeat it for several changes.", "CHANGE"},
-      {"chunks", option_kind::integer, std::to_string(limits::planned_chunks),
-       "Equal parts of the gradient, each averaged in one place.", "NUMBER"},
+      {"chunks", option_kind::integer, "0",
+       "Equal parts of the gradient, each averaged in one place; 0 for 64 a "
+       "peer, at least 4096.",
+       "NUMBER"},
   };
   spec.notes = plan_format_help();
   return {spec, run};
