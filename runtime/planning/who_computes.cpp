@@ -65,9 +65,20 @@ public:
     return result;
   }
 
+  /// The set whose exchange in one place is best, of those that are tried.
+  peer_flags run_for_shares() {
+    shares_only_ = true;
+    try_set(given_);
+    if (!open_.empty())
+      look_around();
+    return best_set_;
+  }
+
 private:
   /// Gradients per second of the set's best exchange.
   double averaging(const peer_flags& set) {
+    if (shares_only_)
+      return fastest_shares(net_, set).rate;
     if (quick_) {
       double rate = fastest_shares(net_, set).rate;
       // Thin links can make many places better than one.
@@ -263,6 +274,7 @@ private:
   bool published_ = false;
   bool thorough_ = false;
   bool quick_ = false; ///< Compare sets by exchanges in one place.
+  bool shares_only_ = false;
   bool gave_up_ = false;
   std::size_t evaluations_ = 0;
   std::map<peer_flags, double> rates_;
@@ -275,7 +287,27 @@ private:
 } // namespace
 
 chosen_computing choose_computing(const network& net) {
-  return search{net}.run();
+  auto result = search{net}.run();
+  // Of sets that are equally good, one whose chunks can be averaged in one
+  // place without loss.
+  auto in_one_place = [&](const peer_flags& set) {
+    return std::min(net.compute_rate(set), fastest_shares(net, set).rate);
+  };
+  if (result.rate == 0 || net.size() > limits::published_peers
+      || in_one_place(result.computing) >= result.rate * (1 - hair))
+    return result;
+  auto other = search{net}.run_for_shares();
+  if (in_one_place(other) <= in_one_place(result.computing) * (1 + hair))
+    return result;
+  auto found = best_known_exchange(net, other);
+  double rate = std::min(net.compute_rate(other), found.rate);
+  if (rate < result.rate * (1 - hair))
+    return result;
+  result.computing = std::move(other);
+  result.best = std::move(found);
+  result.rate = rate;
+  result.upper_bound = std::max(result.upper_bound, rate);
+  return result;
 }
 
 } // namespace potluck
