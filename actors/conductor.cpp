@@ -93,13 +93,13 @@ void conductor_state::announce(bool urgent) {
       own_.phase = phase::finished;
       break;
   }
-  if (wired_.cell && !standing_known_)
-    own_.phase = phase::joining; // As a member or not: it will say so.
   own_.samples_per_second = samples_per_second_;
   own_.loss
       = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
   auto report = with_contributors();
   tracker_->update_self(report);
+  if (wired_.cell && !standing_known_)
+    report.phase = phase::joining; // As a member or not: it will say so.
   if (wired_.roster)
     self_->send(wired_.roster, own_report{report, urgent});
 }
