@@ -62,7 +62,7 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
   } else if (x.name == "fault"
              && field_of<std::string>(x, "what") == "bad data") {
     auto who = field_of<std::string>(x, "peer");
-    check(rules_.may_garble || !rules_.honest.count(who), at,
+    check(!rules_.honest.count(who), at,
           name_of(peer) + " found bad data in what the honest peer " + who
               + " sent: " + field_of<std::string>(x, "detail"));
   } else if (x.name == "fault"
@@ -70,7 +70,7 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
     // Who is slow or gone may be given up; who served the truth is no liar.
     auto who = field_of<std::string>(x, "peer");
     auto detail = field_of<std::string>(x, "detail");
-    check(rules_.may_garble || !rules_.honest.count(who)
+    check(!rules_.honest.count(who)
               || detail.find("its pieces do not make") == std::string::npos,
           at,
           name_of(peer) + " says of the honest donor " + who + ": " + detail);

@@ -23,8 +23,6 @@ public:
     std::uint64_t target_batch = 1;
     /// Peers that cannot reach each other may go on apart for a while.
     bool may_split = false;
-    /// Bits flip on the way: what an honest peer sends can arrive spoilt.
-    bool may_garble = false;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
     std::set<std::string> honest;
