@@ -195,10 +195,12 @@ void conductor_state::on(const report_heard& x) {
       && r.phase != phase::joining)
     self_->send(wired_.state_keeper, x);
   if (stage_ == stage::averaging && formed_ && !asked_outcome_
-      && r.role == role::trainer && r.step == formed_->contract.step) {
+      && r.role == role::trainer && r.step >= formed_->contract.step) {
     asked_outcome_.emplace(r.id, now);
-    self_->delayed_send(wired_.averager, verdict_times_.patience(r.id),
-                        outcome_known{formed_->contract.group, r.id});
+    auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(
+        verdict_times_.patience(r.id));
+    self_->delayed_send(wired_.averager, patience,
+                        outcome_known{formed_->contract.group, r.id, patience});
   }
   if (is_trainer()) {
     catch_up_if_behind();
