@@ -83,8 +83,12 @@ void averager_state::on(const member_withdrew& x) {
 void averager_state::on(const outcome_known& x) {
   if (!round_ || round_->over || round_->contract().group != x.group)
     return;
-  if (!x.asked) {
+  // Nobody in particular: most members of the round have gone on.
+  if (!x.member.empty()) {
     carry_out(round_->agreement.ask(x.member));
+    return;
+  }
+  if (!x.asked) {
     auto again = x;
     again.asked = true;
     self_->delayed_send(self_, x.patience, again);
@@ -95,7 +99,7 @@ void averager_state::on(const outcome_known& x) {
   if (quiet < x.patience || round_->agreement.fetching())
     self_->delayed_send(self_, x.patience, x);
   else
-    abandon("others have completed its step, and nobody of it answers");
+    abandon("most of its members have completed the step without this one");
 }
 
 void averager_state::lose(const peer_id& member) {

@@ -40,6 +40,8 @@ void conductor_state::init(conductor_actor::pointer self,
   own_.download_bytes_per_second = config_.download_bytes_per_second;
   step_began_ = self_->clock().now();
   next_fetch_ = step_began_;
+  if (config_.had_companions)
+    lost_trainer_at_ = step_began_;
   next_status_ = step_began_;
   if (!is_trainer())
     stage_ = stage::accumulating;
@@ -63,6 +65,7 @@ void conductor_state::enter(stage next) {
     frozen_reported_ = false;
     gathered_ = false;
     asked_outcome_.reset();
+    left_behind_ = false;
   }
   tell_facts();
   announce(true);
@@ -200,14 +203,9 @@ void conductor_state::on(const report_heard& x) {
   if (stage_ == stage::fetching && r.role == role::trainer
       && r.phase != phase::joining)
     self_->send(wired_.state_keeper, x);
-  if (stage_ == stage::averaging && formed_ && !asked_outcome_
-      && r.role == role::trainer && r.step >= formed_->contract.step) {
-    asked_outcome_.emplace(r.id, now);
-    auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(
-        verdict_times_.patience(r.id));
-    self_->delayed_send(wired_.averager, patience,
-                        outcome_known{formed_->contract.group, r.id, patience});
-  }
+  if (stage_ == stage::averaging && formed_ && r.role == role::trainer
+      && r.step >= formed_->contract.step)
+    hear_outcome(r);
   if (is_trainer()) {
     catch_up_if_behind();
     lead_if_due();
@@ -215,6 +213,31 @@ void conductor_state::on(const report_heard& x) {
     follow_run_as_auxiliary();
   }
   finish_if_others_are_done();
+}
+
+void conductor_state::hear_outcome(const progress_report& r) {
+  const auto& c = formed_->contract;
+  auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(
+      verdict_times_.patience(r.id));
+  if (!asked_outcome_ && r.step == c.step) {
+    asked_outcome_.emplace(r.id, self_->clock().now());
+    self_->delayed_send(wired_.averager, patience,
+                        outcome_known{c.group, r.id, patience});
+  }
+  // One who did the step alone is no reason to leave the round; most are.
+  std::size_t trainers = 0;
+  std::size_t ahead = 0;
+  for (auto& member : c.members) {
+    auto known = reports_.find(member.who.id);
+    trainers += member.role == role::trainer;
+    ahead += member.role == role::trainer && known != reports_.end()
+             && known->second.step >= c.step;
+  }
+  if (left_behind_ || 2 * ahead <= trainers)
+    return;
+  left_behind_ = true;
+  self_->delayed_send(wired_.averager, patience,
+                      outcome_known{c.group, {}, patience});
 }
 
 void conductor_state::follow_run_as_auxiliary() {

@@ -21,6 +21,11 @@ TEST_CASE("flaky-lines holds for 39 seeds") {
         == "");
 }
 
+TEST_CASE("long-lines holds for 39 seeds") {
+  CHECK(trial{"tools/scenarios/long-lines.json", 0, 12, {}}.complaint(1, 39)
+        == "");
+}
+
 TEST_CASE("satellite holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/satellite.json", 0, 25, {}}.complaint(1, 39)
         == "");
