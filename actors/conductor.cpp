@@ -40,8 +40,6 @@ void conductor_state::init(conductor_actor::pointer self,
   own_.download_bytes_per_second = config_.download_bytes_per_second;
   step_began_ = self_->clock().now();
   next_fetch_ = step_began_;
-  if (config_.had_companions)
-    lost_trainer_at_ = step_began_;
   next_status_ = step_began_;
   if (!is_trainer())
     stage_ = stage::accumulating;

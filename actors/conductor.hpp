@@ -22,9 +22,6 @@ struct conductor_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
   charter agreed;
-  /// A predecessor was in a round with others: they are somewhere, although
-  /// this one knows nobody yet.
-  bool had_companions = false;
   std::uint32_t micro_batch = 16;
   data_order order;
   std::uint64_t checkpoint_every = 0;

@@ -24,10 +24,6 @@ void conductor_state::lead_if_due() {
   auto companions = tracker_->companions(now);
   if (!should_lead(own_, companions))
     return;
-  // Restarted amid others: a step alone would be a history of its own.
-  if (companions.empty() && config_.had_companions && lost_trainer_at_
-      && now - *lost_trainer_at_ < limits::connecting_patience)
-    return;
   for (auto& [id, since] : unconnected_since_)
     if (now - since < connecting_.patience(id))
       return;
@@ -151,9 +147,7 @@ void conductor_state::on(const round_over& x) {
       && taken >= std::chrono::milliseconds{x.contract.patience_ms})
     round_times_.expired(peer_id{});
   if (x.committed) {
-    // A healed one lasted as long as somebody was waited for, and one of a
-    // member alone says nothing about lines.
-    if (!x.healed && x.contract.members.size() > 1)
+    if (!x.healed) // That one lasted as long as somebody was waited for.
       round_times_.observed(peer_id{}, taken);
     if (asked_outcome_)
       verdict_times_.observed(asked_outcome_->first,

@@ -183,7 +183,6 @@ void peer_state::start_training() {
                     c.self = config_.self;
                     c.role = config_.role;
                     c.agreed = charter_;
-                    c.had_companions = last_round_.members.size() > 1;
                     c.micro_batch = config_.micro_batch;
                     c.order = config_.order;
                     c.checkpoint_every = config_.checkpoint_every;
