@@ -255,7 +255,10 @@ void conductor_state::follow_run_as_auxiliary() {
 std::uint32_t conductor_state::batch_size() const {
   if (samples_per_second_ == 0)
     return std::min(config_.micro_batch, limits::first_batch);
-  auto seconds = std::chrono::duration<double>(limits::longest_batch).count();
+  std::chrono::duration<double> longest
+      = standing_.contributes ? duration{limits::contributors_longest_batch}
+                              : duration{limits::longest_batch};
+  auto seconds = longest.count();
   auto fitting = samples_per_second_ * seconds;
   return fitting >= config_.micro_batch
              ? config_.micro_batch
@@ -419,11 +422,15 @@ void conductor_state::on(const tick&) {
     lead_if_due();
     finish_if_others_are_done();
     if (now >= next_status_) {
-      next_status_ = now + limits::roster_interval;
+      next_status_ = now + limits::status_interval;
       show_status();
     }
   }
-  self_->delayed_send(self_, limits::conductor_interval, tick{});
+  self_->delayed_send(self_,
+                      standing_.contributes
+                          ? duration{limits::contributor_tick}
+                          : duration{limits::conductor_interval},
+                      tick{});
 }
 
 conductor_actor::behavior_type

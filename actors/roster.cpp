@@ -66,7 +66,8 @@ void roster_state::tell_everybody(const News& news) {
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
-  if (wired_.registrar)
+  // With the charter here, the registrar has nothing to find out any more.
+  if (wired_.registrar && mine_.report.charter.empty())
     self_->send(wired_.registrar, x);
   if (wired_.cell)
     self_->send(wired_.cell, x);
@@ -323,8 +324,16 @@ void roster_state::tell_cells() {
   auto changes = told_cells_.contributes != now_true.contributes;
   told_cells_ = now_true;
   told_cells_at_ = now;
+  // A contributor's other member only has to know that it is there.
+  auto rarely = now_true == told_rarely_
+                && now - told_rarely_at_ < limits::cell_news_pause;
+  if (!rarely) {
+    told_rarely_ = now_true;
+    told_rarely_at_ = now;
+  }
   for (auto& [id, g] : guests_)
-    if (in_a_cell(g) && (g.news.role != role::bootstrap || changes))
+    if (in_a_cell(g) && (g.news.role != role::bootstrap || changes)
+        && (!rarely || id == mine.sponsor))
       tell_mine(id, g);
 }
 
@@ -397,8 +406,11 @@ void roster_state::on(const tick&) {
          ledger_->due_for_dial(now, limits::dials_at_once,
                                [this](const peer_id& id) { return wants(id); }))
       self_->send(wired_.gateway, dial_contact{who});
-  ledger_->forget_stale(now);
-  close_surplus();
+  if (now >= next_tidying_) {
+    next_tidying_ = now + limits::tidying_interval;
+    ledger_->forget_stale(now);
+    close_surplus();
+  }
   check_first_contact();
   if (in_a_run()) {
     if (report_due_)
@@ -408,28 +420,34 @@ void roster_state::on(const tick&) {
       if (settled_contributor()) {
         // Its members tell it enough; the DHT is for those who look for any.
         next_publication_ = now + limits::publish_interval;
-        self_->delayed_send(self_, limits::contributor_tick, tick{});
-        return;
+      } else {
+        publish();
       }
-      spread_report();
-      next_publication_ = now
-                          + (mine_.report.charter.empty()
-                                 ? duration{limits::joining_publish_interval}
-                                 : duration{limits::publish_interval});
-      auto key = key_of("run/" + config_.run);
-      const auto& id = config_.self.bytes;
-      auto life = std::chrono::milliseconds{limits::report_life};
-      if (!mine_.report.contributes)
-        self_->send(
-            wired_.router,
-            publish_record{{key, std::string(id.begin(), id.end()),
-                            encode_progress(mine_.report),
-                            static_cast<std::uint32_t>(life.count())}});
-      self_->send(wired_.router,
-                  look_up_records{key, caf::actor_cast<roster_actor>(self_)});
     }
   }
-  self_->delayed_send(self_, limits::roster_interval, tick{});
+  self_->delayed_send(self_,
+                      settled_contributor()
+                          ? duration{limits::contributor_tick}
+                          : duration{limits::roster_interval},
+                      tick{});
+}
+
+void roster_state::publish() {
+  spread_report();
+  auto pause = mine_.report.charter.empty()
+                   ? duration{limits::joining_publish_interval}
+                   : duration{limits::publish_interval};
+  next_publication_ = self_->clock().now() + pause;
+  auto key = key_of("run/" + config_.run);
+  const auto& id = config_.self.bytes;
+  auto life = std::chrono::milliseconds{limits::report_life};
+  if (!mine_.report.contributes)
+    self_->send(wired_.router,
+                publish_record{{key, std::string(id.begin(), id.end()),
+                                encode_progress(mine_.report),
+                                static_cast<std::uint32_t>(life.count())}});
+  self_->send(wired_.router,
+              look_up_records{key, caf::actor_cast<roster_actor>(self_)});
 }
 
 roster_actor::behavior_type

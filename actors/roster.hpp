@@ -91,6 +91,8 @@ private:
   /// Contributes, and has all the connections that it wants.
   bool settled_contributor() const;
   void check_first_contact();
+  /// Tells everybody, and the DHT; asks the DHT for others.
+  void publish();
   bool in_a_run() const {
     return !config_.run.empty();
   }
@@ -109,6 +111,8 @@ private:
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.
   headline told_cells_;
   caf::actor_clock::time_point told_cells_at_;
+  headline told_rarely_; ///< To others than the own sponsor.
+  caf::actor_clock::time_point told_rarely_at_;
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;
@@ -116,6 +120,7 @@ private:
   std::map<address, std::string> refusals_;
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;
+  caf::actor_clock::time_point next_tidying_;
 };
 
 roster_actor::behavior_type

@@ -32,7 +32,7 @@ constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
 constexpr auto heartbeat_interval = 1s;
 /// The same between a contributor and a member, which may have hundreds.
-constexpr auto cell_heartbeat_interval = 10s;
+constexpr auto cell_heartbeat_interval = 20s;
 /// The first ones come faster, so that silence is judged by observed round
 /// trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
@@ -46,6 +46,8 @@ constexpr auto leave_patience = 500ms;
 
 /// Between two looks at who should be dialled or told something.
 constexpr auto roster_interval = 100ms;
+/// Between two looks for what can be forgotten or closed.
+constexpr auto tidying_interval = 1s;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
 /// The same before the run's charter is known: founding waits for look-ups.
@@ -73,6 +75,8 @@ constexpr auto first_contact_patience = 10s;
 // -------------------------------------------------------------------
 
 constexpr auto routing_interval = 500ms;
+/// The same for a peer that looks nothing up and whom nobody asks.
+constexpr auto quiet_routing_interval = 2s;
 /// For an answer to a routing request, before anybody's was observed; then from
 /// each node's own answers. A lost packet on a fast line is repeated within the
 /// floor; the cap is a dial and a request over four seconds' round trips.
@@ -102,6 +106,8 @@ constexpr auto charter_cap = 60s;
 // ----------------------------------------------------------------
 
 constexpr auto conductor_interval = 50ms;
+/// Between two lines for a person's screen.
+constexpr auto status_interval = 250ms;
 /// A peer in the run that we know of but are not connected to is waited for so
 /// long before a group forms without it, while nobody's connecting was
 /// observed; then as long as connecting takes. The floor is two dials by the
@@ -121,6 +127,8 @@ constexpr auto first_round_patience = 15s;
 /// A batch is cut so that it takes no longer: an invited peer answers when its
 /// batch is done, and the others wait for that.
 constexpr auto longest_batch = 500ms;
+/// The same for a contributor: its sponsor waits for many at a time.
+constexpr auto contributors_longest_batch = 1s;
 /// Of the first batch, whose duration nobody knows.
 constexpr std::uint32_t first_batch = 2;
 /// Batches of the slowest member that a leader waits for its answer: one under
@@ -171,10 +179,10 @@ constexpr auto gathering_cap = 20s;
 constexpr auto contributor_rest = 10s;
 /// Between two reports of a contributor to its members, and of a member to its
 /// contributors, when nothing happens that they have to know at once.
-constexpr auto contributor_pause = 2s;
-constexpr auto cell_news_pause = 5s;
-/// Between two looks of a settled contributor's roster.
-constexpr auto contributor_tick = 500ms;
+constexpr auto contributor_pause = 4s;
+constexpr auto cell_news_pause = 8s;
+/// Between two looks of a settled contributor's roster and conductor.
+constexpr auto contributor_tick = 1s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 8;
 /// Bootstrap peers apart, a contributor closes connections that it does not
