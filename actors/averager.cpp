@@ -53,6 +53,8 @@ void averager_state::on(const wiring& w) {
 
 void averager_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  if (round_ && !round_->over)
+    carry_out(round_->agreement.member_returned(x.who.id));
 }
 
 void averager_state::on(const peer_left& x) {
@@ -79,8 +81,25 @@ void averager_state::on(const member_withdrew& x) {
 }
 
 void averager_state::on(const outcome_known& x) {
-  if (round_ && round_->contract().group == x.group)
+  if (!round_ || round_->over || round_->contract().group != x.group)
+    return;
+  // Nobody in particular: most members of the round have gone on.
+  if (!x.member.empty()) {
     carry_out(round_->agreement.ask(x.member));
+    return;
+  }
+  if (!x.asked) {
+    auto again = x;
+    again.asked = true;
+    self_->delayed_send(self_, x.patience, again);
+    return;
+  }
+  // The means that somebody committed may take their time on the way.
+  auto quiet = self_->clock().now() - round_->last_news;
+  if (quiet < x.patience || round_->agreement.fetching())
+    self_->delayed_send(self_, x.patience, x);
+  else
+    abandon("most of its members have completed the step without this one");
 }
 
 void averager_state::lose(const peer_id& member) {

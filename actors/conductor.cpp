@@ -63,6 +63,7 @@ void conductor_state::enter(stage next) {
     frozen_reported_ = false;
     gathered_ = false;
     asked_outcome_.reset();
+    left_behind_ = false;
   }
   tell_facts();
   announce(true);
@@ -200,12 +201,9 @@ void conductor_state::on(const report_heard& x) {
   if (stage_ == stage::fetching && r.role == role::trainer
       && r.phase != phase::joining)
     self_->send(wired_.state_keeper, x);
-  if (stage_ == stage::averaging && formed_ && !asked_outcome_
-      && r.role == role::trainer && r.step == formed_->contract.step) {
-    asked_outcome_.emplace(r.id, now);
-    self_->delayed_send(wired_.averager, verdict_times_.patience(r.id),
-                        outcome_known{formed_->contract.group, r.id});
-  }
+  if (stage_ == stage::averaging && formed_ && r.role == role::trainer
+      && r.step >= formed_->contract.step)
+    hear_outcome(r);
   if (is_trainer()) {
     catch_up_if_behind();
     lead_if_due();
@@ -213,6 +211,31 @@ void conductor_state::on(const report_heard& x) {
     follow_run_as_auxiliary();
   }
   finish_if_others_are_done();
+}
+
+void conductor_state::hear_outcome(const progress_report& r) {
+  const auto& c = formed_->contract;
+  auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(
+      verdict_times_.patience(r.id));
+  if (!asked_outcome_ && r.step == c.step) {
+    asked_outcome_.emplace(r.id, self_->clock().now());
+    self_->delayed_send(wired_.averager, patience,
+                        outcome_known{c.group, r.id, patience});
+  }
+  // One who did the step alone is no reason to leave the round; most are.
+  std::size_t trainers = 0;
+  std::size_t ahead = 0;
+  for (auto& member : c.members) {
+    auto known = reports_.find(member.who.id);
+    trainers += member.role == role::trainer;
+    ahead += member.role == role::trainer && known != reports_.end()
+             && known->second.step >= c.step;
+  }
+  if (left_behind_ || 2 * ahead <= trainers)
+    return;
+  left_behind_ = true;
+  self_->delayed_send(wired_.averager, patience,
+                      outcome_known{c.group, {}, patience});
 }
 
 void conductor_state::follow_run_as_auxiliary() {

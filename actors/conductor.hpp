@@ -102,6 +102,8 @@ private:
   void finish();
   void finish_if_others_are_done();
   void note_loss(const peer_id& who);
+  /// A trainer has completed the step that this peer's round is for.
+  void hear_outcome(const progress_report& r);
   void note_step(const state_changed& x);
   void note_silence(const round_over& x);
   void begin_step();
@@ -143,6 +145,7 @@ private:
   bool frozen_reported_ = false;
   /// The member that has completed the step and is asked, and since when.
   std::optional<std::pair<peer_id, clock_time>> asked_outcome_;
+  bool left_behind_ = false; ///< Most members have completed the step.
   std::optional<group_formed> formed_;
   std::optional<round_over> round_;
   /// Of the collaboration: all members wait for one round together, so that

@@ -381,11 +381,13 @@ struct member_withdrew {
   group_id group;
   peer_id member;
 };
-/// To the averager, if its round still runs: this member has completed the
-/// step.
+/// To the averager, if its round still runs: this trainer has completed the
+/// step, or a later one, and is to be asked.
 struct outcome_known {
   group_id group;
   peer_id member;
+  std::chrono::milliseconds patience{0}; ///< For its answer.
+  bool asked = false;                    ///< The averager's note to itself.
 };
 /// To a reducer: one member's part of its chunk.
 struct part_arrived {

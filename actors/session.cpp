@@ -39,6 +39,14 @@ letter_reader reader_of(const message& x, const wiring& w) {
   return {};
 }
 
+/// Whether the allowance counts it: not what a round or a budget bounds.
+bool is_small(const message& x) {
+  return is_one_of<progress_report, group_invite, group_answer, group_start,
+                   group_cancel, routing_ping, routing_pong, find_nodes,
+                   nodes_found, store_records, records_stored, find_records,
+                   records_found, charter_request>(x);
+}
+
 } // namespace
 
 void session_state::init(session_actor::pointer self, session_config config) {
@@ -48,6 +56,7 @@ void session_state::init(session_actor::pointer self, session_config config) {
   self_->monitor(config_.gateway);
   last_tick_ = self_->clock().now();
   silence_.emplace(last_tick_);
+  allowance_.emplace(letter_allowance::usual, last_tick_);
   self_->send(self_, tick{});
 }
 
@@ -77,17 +86,32 @@ void session_state::on(const frame_arrived& x) {
   const auto& frame = x.frame;
   auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
   if (!content) {
-    // Costs the connection, not the peer: it may hold another one.
+    // Costs the connection, not the peer: it may hold another one. But its
+    // checksum fits, so this is what the peer wrote.
     if (wired_.observer)
       self_->send(wired_.observer,
                   event{"fault",
                         {{"peer", short_name(config_.peer.id)},
                          {"what", std::string{"malformed frame"}},
                          {"detail", content.error()}}});
+    accuse(x.id, "a malformed frame: " + content.error());
     config_.network->close(x.id, 0);
     return;
   }
+  if (is_small(*content) && !allowance_->spend(self_->clock().now())) {
+    accuse(x.id, "more letters than any honest peer sends");
+    end(caf::exit_reason::remote_link_unreachable,
+        "sent more letters than any honest peer");
+    return;
+  }
   deliver(std::move(*content), frame.body);
+}
+
+void session_state::accuse(connection_id on, const std::string& what) {
+  if (wired_.roster)
+    self_->send(wired_.roster,
+                offence_seen{config_.peer.id, misconduct::witness::alone,
+                             "connection " + std::to_string(on), what});
 }
 
 duration session_state::heartbeat_interval() const {

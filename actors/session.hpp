@@ -9,6 +9,7 @@
 #include <map>
 
 #include "actors/interfaces.hpp"
+#include "runtime/membership/letter_allowance.hpp"
 #include "runtime/membership/silence_detector.hpp"
 
 namespace potluck {
@@ -38,6 +39,7 @@ private:
   void deliver(message content, shared_bytes body);
   void transmit(const message& content, shared_bytes body = {});
   void end(caf::exit_reason why, const std::string& reason);
+  void accuse(connection_id on, const std::string& what);
   /// A member has many contributors, and their connections can do with less.
   void pace(const progress_report& x, bool ours);
   duration heartbeat_interval() const;
@@ -48,6 +50,7 @@ private:
   /// In the order in which they opened; we send on the first, read from all.
   std::vector<connection_id> connections_;
   std::optional<silence_detector> silence_;
+  std::optional<letter_allowance> allowance_;
   caf::actor_clock::time_point last_tick_;
   unsigned heartbeats_ = 0; ///< Of the quick first ones.
   bool we_contribute_ = false;

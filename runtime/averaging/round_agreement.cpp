@@ -47,7 +47,7 @@ round_agreement::round_agreement(const group_contract& contract,
       throw std::invalid_argument{"A contract lists a member twice."};
     if (trains && !members_.empty() && !members_.back().trains)
       throw std::invalid_argument{"A contract lists trainers first."};
-    members_.push_back({x.who.id, trains, false, false, false, {}});
+    members_.push_back({x.who.id, trains, false, false, false, false, {}});
   }
   self_ = index_of(self);
   if (!members_.front().trains)
@@ -143,8 +143,41 @@ round_agreement::actions round_agreement::member_lost(const peer_id& id) {
   members_[i].down = true;
   if (healing_)
     carry(ledger_.do_without(i, static_cast<std::uint32_t>(answered_)));
-  reconsider();
+  if (!leave_if_outnumbered())
+    reconsider();
   return take();
+}
+
+round_agreement::actions round_agreement::member_returned(const peer_id& id) {
+  auto i = index_of(id);
+  if (i == members_.size() || !members_[i].down)
+    return {};
+  members_[i].returned = true;
+  leave_if_outnumbered();
+  return take();
+}
+
+bool round_agreement::leave_if_outnumbered() {
+  // A fetch ends with what somebody has committed, whoever that was.
+  if (decided() || fetching_)
+    return false;
+  std::size_t here = 0;
+  std::size_t there = 0;
+  bool first_is_there = false;
+  for (const auto& x : members_) {
+    if (!x.trains || (x.down && !x.returned))
+      continue;
+    first_is_there = first_is_there || (here + there == 0 && x.down);
+    ++(x.down ? there : here);
+  }
+  // Of two halves, the one with the first trainer goes on.
+  if (there == 0 || there < here || (there == here && !first_is_there))
+    return false;
+  if (leading_ && !ruled_)
+    rule(false, {});
+  else
+    decide(false, {});
+  return true;
 }
 
 round_agreement::actions round_agreement::receive(const peer_id& id,
@@ -365,8 +398,9 @@ std::string round_agreement::fingerprint() const {
   add_mark(wanted_);
   ledger_.fingerprint(result);
   for (const auto& x : members_) {
-    result.push_back(static_cast<char>(
-        x.down | x.suspected << 1 | x.lacking << 2 | x.said.has_value() << 3));
+    result.push_back(
+        static_cast<char>(x.down | x.suspected << 1 | x.lacking << 2
+                          | x.said.has_value() << 3 | x.returned << 4));
     if (x.said)
       add_known(*x.said);
   }

@@ -98,6 +98,13 @@ public:
   /// The session with the member is down. Without effect for strangers.
   actions member_lost(const peer_id& member);
 
+  /// The member is connected again, after `member_lost`: it lives, only its
+  /// line broke. Nothing is sent to it or read from it in this round all the
+  /// same, since what was on its way is lost. Ends an undecided round here when
+  /// those who have so gone on without this member, or it without them,
+  /// outnumber those that are left.
+  actions member_returned(const peer_id& member);
+
   /// Messages of strangers, of other groups, or of lower epochs change nothing.
   actions receive(const peer_id& from, const round_message& what);
 
@@ -173,6 +180,7 @@ private:
     peer_id id;
     bool trains = true;
     bool down = false;      ///< Its session ended: for good.
+    bool returned = false;  ///< Down, but it lives.
     bool suspected = false; ///< Was silent for too long; a message clears it.
     bool lacking = false;   ///< Leader only: was told to fetch, not done yet.
     std::optional<known> said; ///< Leader only: in the current epoch.
@@ -198,6 +206,8 @@ private:
 
   /// The set of members believed alive has shrunk.
   void reconsider();
+  /// Aborts when most trainers alive are out of touch; false when not.
+  bool leave_if_outnumbered();
   /// The first leader, before any settle: commits when all trainers are
   /// prepared, aborts when two differ; false when it must wait for more.
   bool rule_if_prepared();

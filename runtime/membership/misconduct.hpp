@@ -3,8 +3,8 @@
 ///
 /// Pure bookkeeping: it neither watches nor bans. What a network can do by
 /// itself (lost connections, slowness, silence) is no offence, one event is no
-/// habit, and what this peer alone has seen may be a bit that flipped on the
-/// way: only offences in several rounds lead to a ban.
+/// habit, and what this peer alone has seen may be a bit that flipped in
+/// its own memory: only offences in several rounds lead to a ban.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ public:
   };
   /// What an offence weighs, and the weight of a ban: three rounds that most
   /// have seen (a broken machine that recovers gets two), or nine that only
-  /// this peer has. Frames carry no checksum beyond TCP's.
+  /// this peer has.
   static constexpr unsigned weight_alone = 1;
   static constexpr unsigned weight_majority = 3;
   static constexpr unsigned weight_to_ban = 9;

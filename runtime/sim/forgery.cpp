@@ -20,8 +20,10 @@ using frames = std::vector<outgoing_frame>;
 constexpr int flood_factor = 20;
 /// Bodies that a replaying machine keeps.
 constexpr std::size_t kept_bodies = 64;
-/// What cannot be: far beyond any run.
-constexpr std::uint64_t absurd_history = std::uint64_t{1} << 60;
+/// Beyond any run, but within what a report may say and readers believe.
+constexpr std::uint64_t absurd_history = std::uint64_t{1} << 48;
+constexpr double absurd_speed = 1e8;
+constexpr double absurd_bandwidth = 1e13;
 
 /// A changed copy of a body of floats.
 template <class Change>
@@ -151,8 +153,8 @@ class forged_records : public forger_base {
 
   static void inflate(progress_report& x) {
     x.history_samples += absurd_history;
-    x.samples_per_second = 1e12;
-    x.upload_bytes_per_second = 1e15;
+    x.samples_per_second = absurd_speed;
+    x.upload_bytes_per_second = absurd_bandwidth;
     x.state.bytes[0] ^= 1;
   }
   frames forge(const std::string&, message& content,

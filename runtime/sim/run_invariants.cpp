@@ -27,7 +27,26 @@ void run_invariants::check(bool holds, duration at,
 }
 
 void run_invariants::process_ended(std::size_t peer) {
-  peers_.erase(peer);
+  auto gone = peers_.find(peer);
+  if (gone == peers_.end())
+    return;
+  bool held = gone->second.step.has_value();
+  peers_.erase(gone);
+  bool others = std::any_of(peers_.begin(), peers_.end(), [](const auto& x) {
+    return x.second.step.has_value();
+  });
+  if (held && !others)
+    begin_history();
+}
+
+void run_invariants::begin_history() {
+  for (auto& [step, x] : tries_) {
+    committed_before_ += x.committed;
+    at_once_before_ += x.committed && x.groups.size() == 1;
+  }
+  tries_.clear();
+  states_.clear();
+  reached_ = 0;
 }
 
 void run_invariants::told(std::size_t peer, duration at, const event& x) {
@@ -62,7 +81,7 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
   } else if (x.name == "fault"
              && field_of<std::string>(x, "what") == "bad data") {
     auto who = field_of<std::string>(x, "peer");
-    check(rules_.may_garble || !rules_.honest.count(who), at,
+    check(!rules_.honest.count(who), at,
           name_of(peer) + " found bad data in what the honest peer " + who
               + " sent: " + field_of<std::string>(x, "detail"));
   } else if (x.name == "fault"
@@ -70,7 +89,7 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
     // Who is slow or gone may be given up; who served the truth is no liar.
     auto who = field_of<std::string>(x, "peer");
     auto detail = field_of<std::string>(x, "detail");
-    check(rules_.may_garble || !rules_.honest.count(who)
+    check(!rules_.honest.count(who)
               || detail.find("its pieces do not make") == std::string::npos,
           at,
           name_of(peer) + " says of the honest donor " + who + ": " + detail);
@@ -116,8 +135,9 @@ void run_invariants::step_applied(std::size_t peer, duration at,
               + " holds other parameters");
   }
 
-  if (history > longest_) {
-    longest_ = history;
+  longest_ = std::max(longest_, history);
+  if (history > reached_) {
+    reached_ = history;
     last_progress_ = at;
     last_loss_ = field_of<double>(x, "loss");
   }
@@ -131,8 +151,8 @@ void run_invariants::tally_seen(std::size_t peer, duration at, float mean) {
 }
 
 double run_invariants::first_try() const {
-  std::size_t committed = 0;
-  std::size_t at_once = 0;
+  auto committed = committed_before_;
+  auto at_once = at_once_before_;
   for (auto& [step, x] : tries_) {
     committed += x.committed;
     at_once += x.committed && x.groups.size() == 1;

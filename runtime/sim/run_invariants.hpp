@@ -23,8 +23,6 @@ public:
     std::uint64_t target_batch = 1;
     /// Peers that cannot reach each other may go on apart for a while.
     bool may_split = false;
-    /// Bits flip on the way: what an honest peer sends can arrive spoilt.
-    bool may_garble = false;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
     std::set<std::string> honest;
@@ -42,7 +40,9 @@ public:
   /// An honest peer (by number) told its user this.
   void told(std::size_t peer, duration at, const event& x);
 
-  /// The peer's process ended; what comes from that number is another one.
+  /// The peer's process ended; what comes from that number is another one. With
+  /// the last one that held a step's state its history is gone: who comes then
+  /// founds the run anew, and is compared with nobody before.
   void process_ended(std::size_t peer);
 
   /// An honest member sent this mean of a chunk's tally.
@@ -68,10 +68,7 @@ public:
   duration last_progress() const {
     return last_progress_;
   }
-  /// Steps that somebody committed; those that more than one history has.
-  std::size_t steps() const {
-    return states_.size();
-  }
+  /// Steps that more than one history had at a time.
   std::size_t splits() const {
     return splits_.size();
   }
@@ -93,6 +90,7 @@ private:
     bool committed = false;
   };
 
+  void begin_history();
   void step_applied(std::size_t peer, duration at, const event& x);
 
   rules rules_;
@@ -102,10 +100,14 @@ private:
   /// Per group and step: the digest that its members got.
   std::map<std::string, std::pair<std::string, std::size_t>> rounds_;
   std::map<std::uint64_t, tries> tries_;
+  /// Of histories that are gone.
+  std::size_t committed_before_ = 0;
+  std::size_t at_once_before_ = 0;
   std::set<std::uint64_t> splits_;
   std::vector<std::string> violations_;
   std::uint64_t checks_ = 0;
   std::uint64_t longest_ = 0;
+  std::uint64_t reached_ = 0; ///< By the present history.
   std::uint64_t highest_step_ = 0;
   duration last_progress_{0};
   double last_loss_ = 0;

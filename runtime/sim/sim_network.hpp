@@ -6,7 +6,8 @@
 /// download. Connections are streams: frames arrive in order or not at all; a
 /// lost packet (1,400 bytes each) holds everything behind it up for a
 /// retransmission time, as TCP does. Only broken boxes on the way duplicate,
-/// reorder or corrupt frames. One thread; nothing moves but in `run_until`.
+/// reorder or corrupt frames, and a corrupt one breaks its connection where it
+/// arrives, by its checksum. One thread; nothing moves but in `run_until`.
 ///
 /// Differences from a real network: no slow start, no shared bottleneck but the
 /// access lines, and the sender's queue is unlimited (its highest mark is
@@ -37,7 +38,7 @@ public:
     double loss = 0;      ///< Of packets.
     double duplicate = 0; ///< Of frames; so are the next two.
     double reorder = 0;
-    double corrupt = 0; ///< One bit of head or body flips.
+    double corrupt = 0; ///< One bit of head or body flips: the line breaks.
   };
 
   /// What a hostile machine makes of a frame that it sends: the frames that go

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "messages/framing.hpp"
 #include "runtime/sim/aligned_copy.hpp"
 
 namespace potluck {
@@ -249,8 +248,11 @@ void sim_network::core::transmit(const line_ptr& c, int from,
     ++totals.duplicated;
     copies = 2;
   }
+  std::optional<preamble> announced;
   if (happens(up.corrupt, b.access.corrupt)) {
     ++totals.corrupted;
+    announced = preamble_for(frame.head.data(), frame.head.size(),
+                             frame.body.data, frame.body.size);
     auto bit = chance.below((frame.head.size() + frame.body.size) * 8);
     auto flip = static_cast<std::uint8_t>(1u << bit % 8);
     if (bit / 8 < frame.head.size()) {
@@ -264,6 +266,7 @@ void sim_network::core::transmit(const line_ptr& c, int from,
   auto overtaken = happens(up.reorder, b.access.reorder);
   if (overtaken)
     ++totals.reordered;
+  on_the_way sent{std::move(frame), announced};
   for (int i = 0; i < copies; ++i) {
     auto at = std::max(arrival, s.last_due);
     if (overtaken)
@@ -274,28 +277,27 @@ void sim_network::core::transmit(const line_ptr& c, int from,
     s.queued += bytes;
     in_flight += bytes;
     totals.highest_queue = std::max(totals.highest_queue, s.queued);
-    later(at, [this, c, from, left, bytes, frame] {
+    later(at, [this, c, from, left, bytes, sent] {
       auto& to = c->sides[1 - from];
       to.queued -= bytes;
       in_flight -= bytes;
       if (left > c->sides[from].died)
         return; // It never left the dead process's memory.
-      pass(c, 1 - from, [this, c, from, bytes, frame] {
+      pass(c, 1 - from, [this, c, from, bytes, sent] {
         auto& x = *c->sides[1 - from].on;
         auto done = std::max(x.downlink_free, now)
                     + time_for(bytes, x.access.download);
         x.downlink_free = done;
         if (done <= now)
-          receive(c, 1 - from, frame);
+          receive(c, 1 - from, sent);
         else
-          later(done, [this, c, from, frame] { receive(c, 1 - from, frame); });
+          later(done, [this, c, from, sent] { receive(c, 1 - from, sent); });
       });
     });
   }
 }
 
-void sim_network::core::receive(const line_ptr& c, int to,
-                                outgoing_frame frame) {
+void sim_network::core::receive(const line_ptr& c, int to, on_the_way x) {
   auto& s = c->sides[to];
   if (!s.owner)
     return;
@@ -308,10 +310,18 @@ void sim_network::core::receive(const line_ptr& c, int to,
   }
   if (s.closed || s.closing)
     return;
-  auto deliver = [c, to, frame = std::move(frame)] {
+  auto deliver = [this, c, to, x = std::move(x)] {
     auto& side = c->sides[to];
     if (side.closed || side.closing || !side.owner->listener)
       return;
+    const auto& frame = x.frame;
+    if (x.announced
+        && !intact(*x.announced, frame.head.data(), frame.body.data)) {
+      close_side(c, to, "corrupt frame: bits changed on the way");
+      notify(c, 1 - to,
+             [this, c, to] { close_side(c, 1 - to, "connection reset"); });
+      return;
+    }
     side.owner->traffic.bytes_received += frame.head.size() + frame.body.size;
     side.owner->listener->on_frame(side.id,
                                    {frame.head, aligned_copy(frame.body)});

@@ -8,6 +8,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "messages/framing.hpp"
 #include "runtime/random.hpp"
 #include "runtime/sim/sim_network.hpp"
 
@@ -91,12 +92,18 @@ public:
 private:
   using line_ptr = std::shared_ptr<connection>;
 
+  /// A frame under way, and what its preamble announced if it was damaged.
+  struct on_the_way {
+    outgoing_frame frame;
+    std::optional<preamble> announced;
+  };
+
   void arrive(const line_ptr& c);
   void transmit(const line_ptr& c, int from, outgoing_frame frame);
   /// Behind everything on its way to that side; held up by partitions.
   void notify(const line_ptr& c, int to, std::function<void()> what);
   void pass(const line_ptr& c, int to, std::function<void()> what);
-  void receive(const line_ptr& c, int to, outgoing_frame frame);
+  void receive(const line_ptr& c, int to, on_the_way x);
   void close_side(const line_ptr& c, int which, const std::string& reason);
   void hand_over(const host& x, std::function<void()> what);
   duration one_way(const machine& a, const machine& b);

@@ -22,6 +22,7 @@ constexpr std::size_t bulky_staging_bytes = 4 * 1024;
 constexpr std::size_t frame_overhead_bytes = 256;
 
 constexpr const char* closed_here = "closed here";
+constexpr const char* damaged = "corrupt frame: bits changed on the way";
 
 std::string broken(int error) {
   return std::string{"the connection broke: "} + uv_strerror(error);
@@ -109,9 +110,9 @@ void connection::open(tcp_socket socket) {
 void connection::enqueue(outgoing_frame frame) {
   if (state_ == state::draining)
     return;
-  preamble sizes{static_cast<std::uint32_t>(frame.head.size()),
-                 static_cast<std::uint32_t>(frame.body.size)};
-  queue_.push_back({write_preamble(sizes), std::move(frame)});
+  auto announced = preamble_for(frame.head.data(), frame.head.size(),
+                                frame.body.data, frame.body.size);
+  queue_.push_back({write_preamble(announced), std::move(frame)});
   queued_bytes_ += queue_.back().size();
   if (queued_bytes_ > hub_.options().max_queued_bytes)
     end("the other side stopped reading: " + std::to_string(queued_bytes_ >> 20)
@@ -244,10 +245,14 @@ void connection::read(ssize_t size, const uv_buf_t& into) {
   auto* data = reinterpret_cast<std::uint8_t*>(into.base);
   if (data == hub_.staging()) {
     if (!cut(data, bytes))
-      return end("the other side sent what is no frame; it may be another "
-                 "program, or a newer version");
+      return end(
+          reader_.corrupt()
+              ? damaged
+              : "the other side sent what is no frame; it may be another "
+                "program, or a newer version");
   } else {
-    reader_.filled(bytes);
+    if (!reader_.filled(bytes))
+      return end(damaged);
     if (reader_.complete())
       deliver();
   }

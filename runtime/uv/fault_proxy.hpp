@@ -36,7 +36,8 @@ public:
     double upload = 0;   ///< Bytes per second; 0: no limit.
     double download = 0; ///< Likewise.
     double loss = 0;     ///< Of packets: each costs a retransmission.
-    double corrupt = 0;  ///< Of pieces: one bit flips.
+    double corrupt = 0;  ///< Of pieces: one bit flips, which the receiver's
+                         ///< checksum finds: it ends the connection.
     bool deaf = false;   ///< Nothing is handed to it.
     bool closed = false; ///< Nobody can dial it.
   };

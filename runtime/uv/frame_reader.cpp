@@ -16,8 +16,9 @@ frame_reader::window frame_reader::direct() {
   return {frame_.body.get() + done_, frame_.body_size - done_};
 }
 
-void frame_reader::filled(std::size_t size) {
+bool frame_reader::filled(std::size_t size) {
   advance(size);
+  return !corrupt();
 }
 
 std::optional<std::size_t> frame_reader::feed(const std::uint8_t* data,
@@ -48,6 +49,8 @@ std::optional<std::size_t> frame_reader::feed(const std::uint8_t* data,
         return std::nullopt;
     } else {
       advance(part);
+      if (corrupt())
+        return std::nullopt;
     }
   }
   return taken;
@@ -60,13 +63,14 @@ frame_reader::frame frame_reader::take() {
 }
 
 bool frame_reader::enter_frame() {
-  auto sizes = read_preamble(preamble_.data());
-  if (!sizes)
+  auto announced = read_preamble(preamble_.data());
+  if (!announced)
     return false;
+  announced_ = *announced;
   state_ = state::head;
   done_ = 0;
-  frame_.head.resize(sizes->head_size);
-  frame_.body_size = sizes->body_size;
+  frame_.head.resize(announced_.head_size);
+  frame_.body_size = announced_.body_size;
   bulky_ = frame_.body_size >= direct_bytes_;
   return true;
 }
@@ -75,16 +79,23 @@ void frame_reader::advance(std::size_t size) {
   done_ += size;
   if (state_ == state::head && done_ == frame_.head.size()) {
     done_ = 0;
-    state_ = state::complete;
-    if (frame_.body_size > 0) {
+    if (frame_.body_size == 0) {
+      finish();
+    } else {
       // Not initialized: the kernel or a copy fills it.
       frame_.body.reset(static_cast<std::uint8_t*>(operator new[](
           frame_.body_size, body_alignment)));
       state_ = state::body;
     }
   } else if (state_ == state::body && done_ == frame_.body_size) {
-    state_ = state::complete;
+    finish();
   }
+}
+
+void frame_reader::finish() {
+  state_ = intact(announced_, frame_.head.data(), frame_.body.get())
+               ? state::complete
+               : state::corrupt;
 }
 
 } // namespace potluck

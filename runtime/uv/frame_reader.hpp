@@ -44,16 +44,23 @@ public:
   /// The rest of a bulky body; empty when the next bytes are better fed.
   window direct();
 
-  /// The stream's next `size` bytes have been read into `direct()`.
-  void filled(std::size_t size);
+  /// The stream's next `size` bytes have been read into `direct()`. False when
+  /// that completed a corrupt frame: the reader is of no use then.
+  bool filled(std::size_t size);
 
   /// Takes bytes up to the end of the frame in progress and says how many; less
   /// than `size` only when a frame is complete. Nothing when the bytes are no
-  /// frame: the reader is of no use then. Precondition: not `complete()`.
+  /// frame, or a corrupt one: the reader is of no use then. Precondition: not
+  /// `complete()`.
   std::optional<std::size_t> feed(const std::uint8_t* data, std::size_t size);
 
   bool complete() const {
     return state_ == state::complete;
+  }
+
+  /// A frame came whose checksum does not fit: damaged on its way.
+  bool corrupt() const {
+    return state_ == state::corrupt;
   }
 
   /// Precondition: `complete()`. The next frame begins.
@@ -71,15 +78,17 @@ public:
   }
 
 private:
-  enum class state { preamble, head, body, complete };
+  enum class state { preamble, head, body, complete, corrupt };
 
   bool enter_frame();
   void advance(std::size_t size);
+  void finish();
 
   std::size_t direct_bytes_;
   state state_ = state::preamble;
   std::size_t done_ = 0; ///< Bytes of the present piece.
   std::array<std::uint8_t, preamble_bytes> preamble_{};
+  preamble announced_;
   frame frame_;
   bool bulky_ = false;
 };

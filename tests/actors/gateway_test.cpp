@@ -6,6 +6,7 @@
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/handshake.hpp"
+#include "runtime/membership/letter_allowance.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -331,9 +332,33 @@ TEST_CASE("a malformed frame costs its connection and nothing else") {
   CHECK(s.closed == 1);
   CHECK_FALSE(session.ended);
   CHECK(a.observer->events("fault").size() == 1);
+  // Its checksum fits: this is what that peer writes, not the line's doing.
+  REQUIRE(a.roster->count<offence_seen>() == 1);
+  CHECK(a.roster->last<offence_seen>().who == peer(2));
   s.net->send(good, {encode(heartbeat{7}), {}});
   world.settle();
   CHECK(s.count<heartbeat_reply>() == 1);
+}
+
+TEST_CASE("a flood of letters ends its session, a burst does not") {
+  for (bool floods : {false, true}) {
+    CAPTURE(floods);
+    test_world world;
+    door a{world, 1};
+    stranger s{world, host(2)};
+    world.settle();
+    auto line = s.net->dial(a.where);
+    s.net->send(line, {encode(introduction(2)), {}});
+    world.settle();
+    witness session{a.system, a.session()};
+    auto letters = floods ? letter_allowance::usual.at_once + 1
+                          : letter_allowance::usual.at_once / 2;
+    for (double i = 0; i < letters; ++i)
+      s.net->send(line, {encode(routing_ping{}), {}});
+    world.settle();
+    CHECK(session.ended == floods);
+    CHECK(a.roster->count<offence_seen>() == (floods ? 1 : 0));
+  }
 }
 
 TEST_CASE("a peer with two connections survives the loss of either") {

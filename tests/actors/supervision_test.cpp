@@ -99,7 +99,7 @@ const std::vector<std::string>& kinds(std::size_t whose) {
 } // namespace
 
 TEST_CASE("a run survives the end of any actor of any peer at any moment") {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed); // Replays the failure.
     random_stream chance{seed};
     town x;
@@ -138,7 +138,7 @@ TEST_CASE("every kind of actor is there to be ended") {
 }
 
 TEST_CASE("a run survives a trainer that runs out of memory now and then") {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed); // Replays the failure.
     auto chance = std::make_shared<random_stream>(seed);
     auto failures = std::make_shared<std::size_t>(0);

@@ -48,7 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     if (room.size > 0) {
       part = std::min(part, room.size);
       std::memcpy(room.data, data, part);
-      reader.filled(part);
+      if (!reader.filled(part))
+        return 0;
     } else {
       auto taken = reader.feed(data, part);
       if (!taken)

@@ -27,8 +27,9 @@ TEST_CASE("20,000 seeded streams of random and mutated frames are survived") {
       for (std::size_t n = below(4); n > 0; --n)
         head[below(head.size())] = static_cast<std::uint8_t>(random());
       auto body = samples::body_size(x);
-      auto preamble = write_preamble({static_cast<std::uint32_t>(head.size()),
-                                      static_cast<std::uint32_t>(body)});
+      std::vector<std::uint8_t> nulls(body);
+      auto preamble = write_preamble(
+          preamble_for(head.data(), head.size(), nulls.data(), body));
       stream.insert(stream.end(), preamble.begin(), preamble.end());
       stream.insert(stream.end(), head.begin(), head.end());
       stream.resize(stream.size() + body);

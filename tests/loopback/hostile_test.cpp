@@ -66,17 +66,23 @@ private:
   int file_;
 };
 
+/// A frame whose checksum fits, whatever is in it.
+std::string framed(const std::string& head, const std::string& body) {
+  auto bytes = [](const std::string& x) {
+    return reinterpret_cast<const std::uint8_t*>(x.data());
+  };
+  auto preamble = potluck::write_preamble(potluck::preamble_for(
+      bytes(head), head.size(), bytes(body), body.size()));
+  return std::string(preamble.begin(), preamble.end()) + head + body;
+}
+
 std::string frame_of(const potluck::message& x, const std::string& body = "") {
   auto head = potluck::encode(x);
-  auto sizes
-      = potluck::write_preamble({static_cast<std::uint32_t>(head.size()),
-                                 static_cast<std::uint32_t>(body.size())});
-  return std::string(sizes.begin(), sizes.end())
-         + std::string(head.begin(), head.end()) + body;
+  return framed({head.begin(), head.end()}, body);
 }
 
 std::string preamble_of(std::uint32_t head, std::uint32_t body) {
-  auto bytes = potluck::write_preamble({head, body});
+  auto bytes = potluck::write_preamble({head, body, 0});
   return std::string(bytes.begin(), bytes.end());
 }
 
@@ -150,12 +156,15 @@ TEST_CASE("nonsense costs the connection that carries it, and training goes "
   for (auto victim : {&a, &b}) {
     check_closed_after(*victim,
                        hello + preamble_of(64, 0) + std::string(64, '\xff'));
+    check_closed_after(*victim, hello + framed(std::string(64, '\xff'), ""));
     check_closed_after(*victim, hello + "PLK0 is another protocol's magic");
     check_closed_after(*victim, hello + preamble_of(64, 1u << 31));
     auto damaged = frame_of(potluck::routing_ping{});
     damaged.back() = static_cast<char>(damaged.back() ^ 0x55);
-    damaged[potluck::preamble_bytes] = '\x7f';
     check_closed_after(*victim, hello + damaged);
+    auto nonsense = damaged.substr(potluck::preamble_bytes);
+    nonsense[0] = '\x7f';
+    check_closed_after(*victim, hello + framed(nonsense, ""));
     // A body where there can be none.
     check_closed_after(*victim, hello + frame_of(potluck::heartbeat{1}, "x"));
     // A frame that ends in the middle.

@@ -269,10 +269,7 @@ chaos_outcome chaos_run::conclude() {
   record.trouble = trouble_;
   for (const auto& rule : plan_.what.faults) {
     record.may_part = record.may_part || separates(rule.kind);
-    record.may_corrupt = record.may_corrupt || rule.kind == fault_kind::corrupt;
   }
-  for (const auto& group : plan_.what.groups)
-    record.may_corrupt = record.may_corrupt || group.line.corrupt > 0;
   result.history = faults_.history();
   result.seconds = seconds_since(began_);
   result.network = network_->totals();

@@ -263,8 +263,7 @@ private:
                   + x.text("detail");
       }
     find("nobody is refused, for nobody is hostile",
-         count > 0 && !record_.may_corrupt && !record_.expects.may_ban ? first
-                                                                       : "",
+         count > 0 && !record_.expects.may_ban ? first : "",
          counted(count, "refusal") + ", " + counted(malformed, "frame")
              + " malformed, " + counted(itself / 2, "dial")
              + " of a peer's own address");

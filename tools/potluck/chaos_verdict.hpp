@@ -32,8 +32,6 @@ struct chaos_record {
   /// Faults of the scenario may part peers for a while, each side of which then
   /// has a history of its own.
   bool may_part = false;
-  /// They may corrupt what honest peers send.
-  bool may_corrupt = false;
   std::vector<life_record> lives; ///< Bootstraps among them.
   double longest_pause = 0;       ///< Seconds without a step, while no fault
                                   ///< that ends was under way.

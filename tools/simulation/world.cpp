@@ -41,14 +41,6 @@ std::string host_of(std::size_t number) {
          + std::to_string(number & 255);
 }
 
-bool can_garble(const scenario& what) {
-  auto line = [](const peer_group& x) { return x.line.corrupt > 0; };
-  auto fault
-      = [](const fault_rule& x) { return x.kind == fault_kind::corrupt; };
-  return std::any_of(what.groups.begin(), what.groups.end(), line)
-         || std::any_of(what.faults.begin(), what.faults.end(), fault);
-}
-
 run_settings settings_of(const scenario& what, std::uint64_t seed) {
   run_settings s;
   s.run = "simulation";
@@ -76,7 +68,6 @@ world::world(const scenario& what, options how)
   run_invariants::rules rules;
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
-  rules.may_garble = can_garble(what_);
   checks_ = std::make_unique<run_invariants>(rules);
   for (auto role : {"bootstrap", "trainer"})
     for (auto& x : plan_.peers())

@@ -220,6 +220,71 @@ TEST_CASE("messages of strangers, other groups and lower epochs change "
   CHECK(overtaken.epoch == 1);
 }
 
+TEST_CASE("who is cut off from most of those who live does not rule alone") {
+  round_setting setting{4, 1};
+  auto last = [&] {
+    auto x = agreement_of(setting, 3);
+    x.mean_here(only_mean(4));
+    x.whole_vector_here(mean_number(0));
+    REQUIRE(x.standing() == standing::prepared);
+    return x;
+  };
+  SUBCASE("those who are lost for good do not count") {
+    auto x = last();
+    for (auto i : {0, 1, 2, 4})
+      x.member_lost(peer(i));
+    CHECK(x.standing() == standing::committed);
+  }
+  SUBCASE("two broken lines of three are too many") {
+    auto x = last();
+    x.member_lost(peer(1));
+    CHECK(x.member_returned(peer(1)).empty());
+    x.member_lost(peer(2));
+    CHECK(x.member_returned(peer(2)).empty()); // The first one is still here.
+    CHECK(count<round_decision>(x.member_lost(peer(0))) == 1);
+    CHECK(x.standing() == standing::aborted);
+  }
+  SUBCASE("of two halves the one without the first trainer gives in") {
+    auto x = last();
+    x.member_lost(peer(0));
+    CHECK(x.member_returned(peer(0)).empty());
+    x.member_lost(peer(1));
+    x.member_returned(peer(1));
+    CHECK(x.standing() == standing::aborted);
+  }
+  SUBCASE("who returned before the others were lost counts, too") {
+    auto x = last();
+    x.member_lost(peer(1));
+    x.member_returned(peer(1));
+    x.member_lost(peer(2));
+    CHECK_FALSE(x.decided());
+    x.member_lost(peer(0));
+    CHECK(x.standing() == standing::aborted);
+  }
+  SUBCASE("a return of nobody, or of an auxiliary, changes nothing") {
+    auto x = last();
+    auto before = x.fingerprint();
+    CHECK(x.member_returned(peer(9)).empty());
+    CHECK(x.member_returned(peer(0)).empty());
+    CHECK(x.fingerprint() == before);
+    x.member_lost(peer(4));
+    x.member_returned(peer(4));
+    x.member_lost(peer(1));
+    x.member_lost(peer(2));
+    CHECK_FALSE(x.decided());
+  }
+  SUBCASE("a leader that gives in tells those that are left") {
+    auto x = agreement_of(setting, 1);
+    x.member_lost(peer(0)); // It leads now.
+    REQUIRE(x.leading());
+    x.member_lost(peer(2));
+    x.member_returned(peer(2));
+    auto told = x.member_returned(peer(0));
+    CHECK(x.standing() == standing::aborted);
+    CHECK(count<send_to_member>(told) == 2); // A trainer, an auxiliary.
+  }
+}
+
 TEST_CASE("a decided member settles for one that lost its leader") {
   round_setting setting{2, 1};
   auto group = contract_of(setting).group;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "messages/codec.hpp"
+#include "runtime/membership/peer_ledger.hpp"
 #include "runtime/sim/scenario.hpp"
 
 using namespace potluck;
@@ -109,11 +110,18 @@ TEST_CASE("flood multiplies frames, silent swallows what a round needs") {
   CHECK(make_forger("silent", 1)("b", frame_of(report_of(1))).size() == 1);
 }
 
-TEST_CASE("forged_records claims more than a report may, which is malformed") {
+TEST_CASE("forged_records claims what nobody has, as well as a report can") {
   auto honest = frame_of(report_of(1));
   CHECK(decode(honest.head.data(), honest.head.size(), 0));
   auto out = make_forger("forged_records", 1)("b", honest);
-  CHECK_FALSE(decode(out.at(0).head.data(), out.at(0).head.size(), 0));
+  auto said = decode(out.at(0).head.data(), out.at(0).head.size(), 0);
+  REQUIRE(said);
+  const auto& lie = std::get<progress_report>(*said);
+  CHECK(lie.history_samples > report_of(1).history_samples);
+  CHECK(lie.history_samples <= peer_ledger::most_history_samples);
+  CHECK(lie.samples_per_second <= peer_ledger::most_samples_per_second);
+  CHECK(lie.upload_bytes_per_second <= peer_ledger::most_bytes_per_second);
+  CHECK(lie.state != report_of(1).state);
 }
 
 TEST_CASE("wrong_state changes pieces and leaves their length") {

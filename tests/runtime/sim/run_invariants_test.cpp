@@ -126,11 +126,29 @@ TEST_CASE("honest peers are not accused, hostile ones may be") {
     x.told(0, 1s, fault("aaaa", what, detail));
     CHECK(x.violations().size() == 1);
   }
-  auto rules = usual();
-  rules.may_garble = true;
-  run_invariants x{rules};
-  x.told(0, 1s, fault("aaaa", "bad data", "a NaN"));
-  CHECK(x.violations().empty());
+}
+
+TEST_CASE("a history ends with the last process that holds a step of it") {
+  for (bool somebody_stays : {false, true}) {
+    CAPTURE(somebody_stays);
+    run_invariants x{usual()};
+    for (std::size_t peer : {0u, 1u}) {
+      x.told(peer, 1s, round("g", 1, true));
+      x.told(peer, 1s, step(1, 100, "one"));
+    }
+    x.told(2, 1s, round("h", 2, false)); // Holds no step.
+    x.process_ended(0);
+    if (!somebody_stays)
+      x.process_ended(1);
+    x.told(0, 9s, round("i", 1, true));
+    x.told(0, 9s, step(1, 100, "two"));
+    CHECK(x.violations().empty() == !somebody_stays);
+    CHECK(x.splits() == (somebody_stays ? 1 : 0));
+    // Both rounds of step 1 were first tries, each of its history.
+    CHECK(x.first_try() == doctest::Approx(somebody_stays ? 0 : 1));
+    CHECK(x.longest_history() == 100);
+    CHECK(x.last_progress() == (somebody_stays ? 1s : 9s));
+  }
 }
 
 TEST_CASE("the share of first tries counts committed steps with one group") {

@@ -156,6 +156,31 @@ TEST_CASE("a broken box on the way duplicates frames") {
   CHECK(x.net.totals().duplicated == 1);
 }
 
+TEST_CASE("a corrupt frame breaks its connection where it arrives") {
+  for (std::size_t body : {0, 1000}) {
+    two_hosts x{delayed(20ms)};
+    x.connect();
+    x.send(1, body);
+    auto noisy = delayed(20ms);
+    noisy.corrupt = 1;
+    x.net.set_line("b", noisy);
+    x.send(2, body);
+    x.net.set_line("b", delayed(20ms));
+    x.send(3, body);
+    x.until(2s);
+    CHECK(x.at_b->frames.size() == 1);
+    CHECK(x.net.totals().corrupted == 1);
+    CHECK(x.at_b->reason.find("corrupt frame") == 0);
+    CHECK(x.at_b->closed_at == duration{1s + 40ms});
+    CHECK(x.at_a->closed_at == duration{1s + 80ms});
+    CHECK(x.net.open_connections() == 0);
+    x.connect();
+    x.send(4, body);
+    x.until(4s);
+    CHECK(x.at_b->frames.size() == 2);
+  }
+}
+
 TEST_CASE("a partition holds frames until it is over, and dials time out") {
   two_hosts x{delayed(20ms)};
   x.connect();

@@ -84,7 +84,7 @@ std::string reason_after(const std::vector<std::uint8_t>& bytes,
 }
 
 std::vector<std::uint8_t> preamble_of(std::uint32_t head, std::uint32_t body) {
-  auto x = write_preamble({head, body});
+  auto x = write_preamble({head, body, 0});
   return {x.begin(), x.end()};
 }
 
@@ -103,6 +103,19 @@ TEST_CASE("an oversized length closes its connection before memory is taken") {
         != std::string::npos);
 }
 
+TEST_CASE("a corrupt frame closes its connection and no other") {
+  for (std::size_t size : {0, 100, 100000}) {
+    std::vector<std::uint8_t> head(4, 1), body(size, 2);
+    auto preamble = write_preamble(
+        preamble_for(head.data(), head.size(), body.data(), body.size()));
+    std::vector<std::uint8_t> bytes{preamble.begin(), preamble.end()};
+    bytes.insert(bytes.end(), head.begin(), head.end());
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    bytes.back() ^= 64;
+    CHECK(reason_after(bytes, false).find("corrupt frame") == 0);
+  }
+}
+
 TEST_CASE("a frame cut short by its sender's end is no frame") {
   auto bytes = preamble_of(4, 100000);
   bytes.resize(bytes.size() + 5000);
@@ -117,8 +130,9 @@ TEST_CASE("many frames in one packet are all delivered") {
   raw_socket peer{where};
   std::vector<std::uint8_t> bytes;
   for (std::uint32_t i = 0; i < 1000; ++i) {
-    auto preamble = preamble_of(4, 0);
     auto head = head_of(i);
+    auto preamble
+        = write_preamble(preamble_for(head.data(), head.size(), nullptr, 0));
     bytes.insert(bytes.end(), preamble.begin(), preamble.end());
     bytes.insert(bytes.end(), head.begin(), head.end());
   }
