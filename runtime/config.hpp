@@ -269,6 +269,8 @@ constexpr auto scenario_longest = std::chrono::hours{24 * 366};
 /// Between two events of one rule or one peer's churn: an interval that chance
 /// draws as zero must not stop time.
 constexpr auto scenario_shortest = 10ms;
+/// Hosts of an emulated network: its addresses, and what one machine bears.
+constexpr std::size_t lab_hosts = 250;
 /// Lines that a fault plan keeps of its history; the rest is counted.
 constexpr std::size_t fault_history = 10'000;
 
