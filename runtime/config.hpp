@@ -39,6 +39,28 @@ constexpr unsigned first_heartbeats = 8;
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
 
+// ---- lines
+// ----------------------------------------------------------------------
+
+/// Between two looks at how much has passed on each connection, while anything
+/// is waiting: short against a step, long against a thousand packets' noise.
+constexpr auto line_interval = 100ms;
+/// The beginning of a transfer, which says little about the line, and the
+/// least length of a sample; both are longer where round trips are.
+constexpr auto line_warm_up = 100ms;
+constexpr auto line_sample = 100ms;
+/// Bytes per second that come without anybody sending much: heartbeats and
+/// reports of a hundred peers.
+constexpr double line_trickle = 32e3;
+/// Transfers in a row that stay clearly below the download that was once seen,
+/// after which it is no longer believed: others may have had little to send.
+constexpr unsigned line_weak_periods = 5;
+/// A rate cap saves up so much of idle time: enough that a timer of a
+/// millisecond keeps up with a gigabit, little enough that nobody notices.
+constexpr auto cap_burst = 20ms;
+/// But whole packets at least.
+constexpr double least_cap_burst = 16 * 1024;
+
 // ---- who is there
 // --------------------------------------------------------------
 
