@@ -60,6 +60,8 @@ constexpr unsigned line_weak_periods = 5;
 constexpr auto cap_burst = 20ms;
 /// But whole packets at least.
 constexpr double least_cap_burst = 16 * 1024;
+/// Below, heartbeats and reports alone would be late: 64 kbit/s.
+constexpr double least_cap = 8000;
 
 // ---- who is there
 // --------------------------------------------------------------

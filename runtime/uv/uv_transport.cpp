@@ -37,7 +37,16 @@ class uv_transport final : public transport,
 public:
   explicit uv_transport(uv_transport_options options)
       : options_(std::move(options)), loop_(std::make_shared<event_loop>()),
-        staging_(new std::uint8_t[staging_bytes]) {
+        staging_(new std::uint8_t[staging_bytes]),
+        uploads_(options_.max_upload,
+                 [this](connection_id id) {
+                   if (auto* x = find(id))
+                     x->flush();
+                 }),
+        downloads_(options_.max_download, [this](connection_id id) {
+          if (auto* x = find(id))
+            x->take_turn();
+        }) {
   }
 
   ~uv_transport() override {
@@ -94,6 +103,8 @@ public:
       while (!connections_.empty())
         ended(connections_.begin()->first, "the transport was stopped");
       listening_.clear();
+      uploads_.stop();
+      downloads_.stop();
       for (auto& x : pending_)
         x.promise->set_value(stopped(x.where));
       pending_.clear();
@@ -111,6 +122,12 @@ private:
   }
   std::uint8_t* staging() override {
     return staging_.get();
+  }
+  rate_gate& uploads() override {
+    return uploads_;
+  }
+  rate_gate& downloads() override {
+    return downloads_;
   }
   void count_sent(std::size_t bytes) override {
     sent_.fetch_add(bytes, std::memory_order_relaxed);
@@ -246,6 +263,8 @@ private:
 
   // Of the loop's thread.
   const std::unique_ptr<std::uint8_t[]> staging_;
+  rate_gate uploads_;
+  rate_gate downloads_;
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
   std::vector<connection_id> unflushed_;
   std::vector<tcp_socket> listening_;
