@@ -210,6 +210,18 @@ void compute_state::on(const adopt_state& x) {
   });
 }
 
+void compute_state::on(const add_gradient& x) {
+  post([what = x.what](workshop& shop, const compute_actor&) {
+    const auto& more = what->gradient;
+    if (what->step != shop.state().step
+        || more.size() != shop.model->layout().values())
+      return;
+    auto& sum = shop.own_gradient();
+    for (std::size_t i = 0; i < more.size(); ++i)
+      sum[i] += more[i];
+  });
+}
+
 void compute_state::on(const take_snapshot&) {
   post([](workshop& shop, const compute_actor& outbox) {
     caf::anon_send(

@@ -54,6 +54,7 @@ public:
   void on(const drop_gradient&);
   void on(const apply_mean& x);
   void on(const adopt_state& x);
+  void on(const add_gradient& x);
   void on(const take_snapshot&);
   void on(const snapshot_taken& x);
   void on(const state_changed& x);

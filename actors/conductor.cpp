@@ -61,6 +61,7 @@ void conductor_state::enter(stage next) {
     formed_.reset();
     round_.reset();
     frozen_reported_ = false;
+    gathered_ = false;
     asked_outcome_.reset();
   }
   tell_facts();
@@ -95,9 +96,10 @@ void conductor_state::announce(bool urgent) {
   own_.samples_per_second = samples_per_second_;
   own_.loss
       = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
-  tracker_->update_self(own_);
+  auto report = with_contributors();
+  tracker_->update_self(report);
   if (wired_.roster)
-    self_->send(wired_.roster, own_report{own_, urgent});
+    self_->send(wired_.roster, own_report{report, urgent});
 }
 
 void conductor_state::tell_facts() {
@@ -107,7 +109,8 @@ void conductor_state::tell_facts() {
   facts.step = own_.step;
   facts.state = own_.state;
   facts.gradient_values = gradient_values_;
-  facts.open = stage_ == stage::accumulating || stage_ == stage::frozen;
+  facts.open = !standing_.contributes
+               && (stage_ == stage::accumulating || stage_ == stage::frozen);
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
   self_->send(wired_.matchmaking, facts);
@@ -179,7 +182,8 @@ void conductor_state::on(const report_heard& x) {
   if (!connected_.count(r.id)) {
     // Hearsay: worth waiting for its session, not worth counting on. Records
     // of a peer that has just left live on for a while.
-    if (r.phase != phase::finished && !gone_.count(r.id))
+    if (r.phase != phase::finished && !gone_.count(r.id) && !r.contributes
+        && !standing_.contributes)
       unconnected_since_.emplace(r.id, now);
     return;
   }
@@ -261,7 +265,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
 
 void conductor_state::pump() {
   if (stage_ != stage::accumulating || batch_running_ || !is_trainer()
-      || !wired_.compute)
+      || !wired_.compute || asked_for_ || resting())
     return;
   auto request = next_batch();
   if (!request)
@@ -294,7 +298,8 @@ void conductor_state::on(const batch_done& x) {
     report_frozen();
     return;
   }
-  tracker_->update_self(own_);
+  hand_over_if_asked();
+  tracker_->update_self(with_contributors());
   lead_if_due();
   pump();
   announce(true);
@@ -368,9 +373,11 @@ void conductor_state::show_status() {
   status.loss = last_loss_;
   status.samples_per_second = tracker_->samples_per_second(now);
   status.own_share = last_share_;
-  status.peers = 1;
+  // Of the cells that this peer hears of, its own counted one by one.
+  status.peers = standing_.contributes ? 0 : 1;
   for (auto& [id, r] : reports_)
-    status.peers += connected_.count(id);
+    if (connected_.count(id))
+      status.peers += 1 + (sponsors(r) ? 0 : r.contributors);
   status.phase = own_.phase;
   if (auto left = tracker_->time_to_target(now))
     status.seconds_to_next_step = std::chrono::duration<double>(*left).count();
@@ -380,6 +387,8 @@ void conductor_state::show_status() {
 void conductor_state::on(const tick&) {
   auto now = self_->clock().now();
   if (wired_.observer) {
+    if (next_standing_)
+      on(cell_standing{*next_standing_});
     catch_up_if_behind();
     pump();
     lead_if_due();

@@ -44,6 +44,10 @@ public:
   void on(const freeze_wanted& x);
   void on(const group_formed& x);
   void on(const group_dissolved& x);
+  void on(const cell_standing& x);
+  void on(const contribution_ready& x);
+  void on(const gathering_over& x);
+  void on(const contribution_wanted& x);
   void on(const round_over& x);
   void on(const state_fetched& x);
   void on(const state_fetch_failed& x);
@@ -66,6 +70,10 @@ private:
 
   void enter(stage next);
   void announce(bool urgent);
+  /// What to say of this peer and those whose sponsor it is.
+  progress_report with_contributors() const;
+  /// Has given its gradient away, and expects the step to be done soon.
+  bool resting() const;
   void tell_facts();
   void show_status();
 
@@ -84,6 +92,13 @@ private:
   bool somebody_enters();
   void follow_run_as_auxiliary();
   void report_frozen();
+  /// Asks this peer's contributors for what they have, once for each time that
+  /// the gradient is frozen.
+  void gather();
+  /// As a contributor: ends its accumulating for the sponsor that asked.
+  void hand_over_if_asked();
+  void give(std::shared_ptr<const std::vector<float>> gradient);
+  bool sponsors(const progress_report& x) const;
   void finish();
   void finish_if_others_are_done();
   void note_loss(const peer_id& who);
@@ -140,6 +155,15 @@ private:
   clock_time step_began_;
   double last_loss_ = 0;
   double last_share_ = 0;
+
+  // Cells (conductor_cells.cpp).
+  cell_standing standing_;
+  std::optional<cell_standing> next_standing_; ///< When no group needs us.
+  bool gathering_ = false;
+  bool gathered_ = false; ///< Since the gradient was frozen.
+  std::optional<contribution_wanted> asked_for_; ///< By the sponsor.
+  std::uint64_t gave_at_step_ = 0;
+  clock_time rests_until_;
 
   // Catching up.
   clock_time next_fetch_;

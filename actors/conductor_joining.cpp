@@ -10,7 +10,7 @@ void conductor_state::catch_up_if_behind() {
   // Also when finished: an island that finished apart has another last state.
   auto free = stage_ == stage::accumulating
               || (stage_ == stage::finished && !over_ && !checkpoint_pending_);
-  if (!free || !is_trainer() || own_.state.empty())
+  if (!free || !is_trainer() || own_.state.empty() || asked_for_)
     return;
   auto now = self_->clock().now();
   if (now < next_fetch_)
@@ -96,7 +96,8 @@ bool conductor_state::somebody_enters() {
   auto now = self_->clock().now();
   bool wait = false;
   for (auto& [id, r] : reports_) {
-    bool enters = r.role == role::trainer && r.phase == phase::joining
+    bool enters = r.role == role::trainer && !r.contributes
+                  && r.phase == phase::joining
                   && !r.state.empty() && r.step <= own_.step
                   && own_.step - r.step <= limits::entering_steps;
     if (!enters && !entrances_.count(id))

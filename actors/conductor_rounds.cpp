@@ -15,7 +15,8 @@ namespace potluck {
 // ----------------------------------------------------------------------------
 
 void conductor_state::lead_if_due() {
-  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty())
+  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty()
+      || standing_.contributes)
     return;
   auto now = self_->clock().now();
   if (!tracker_->target_reached(now))
@@ -72,12 +73,13 @@ void conductor_state::on(const freeze_wanted& x) {
   frozen_reported_ = false;
   stage_ = stage::frozen;
   announce(true);
+  gather();
   if (!batch_running_ || !guarded(safeguard::frozen_gradient))
     report_frozen();
 }
 
 void conductor_state::report_frozen() {
-  if (frozen_reported_ || group_.empty())
+  if (frozen_reported_ || group_.empty() || gathering_)
     return;
   frozen_reported_ = true;
   self_->send(wired_.matchmaking,
@@ -115,6 +117,10 @@ void conductor_state::on(const group_formed& x) {
 }
 
 void conductor_state::on(const gradient_lent& x) {
+  if (asked_for_) {
+    give(x.gradient);
+    return;
+  }
   if (stage_ == stage::averaging && formed_)
     self_->send(wired_.averager,
                 begin_round{formed_->contract, formed_->plan, x.gradient});
@@ -200,6 +206,7 @@ void conductor_state::on(const state_changed& x) {
   own_.state = x.state;
   own_.samples = 0;
   loss_sum_ = 0;
+  gathering_ = false;
   if (stage_ == stage::fetching) {
     // The state keeper lays means on the state; it says when that is over.
     tell_facts();

@@ -69,7 +69,8 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
-    caf::reacts_to<own_report>, caf::reacts_to<records_looked_up>,
+    caf::reacts_to<own_report>, caf::reacts_to<links_wanted>,
+    caf::reacts_to<records_looked_up>,
     caf::reacts_to<record_published>, caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
@@ -77,6 +78,7 @@ using router_actor
     = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
                        caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
                        caf::reacts_to<dial_failed>,
+                       caf::reacts_to<links_wanted>,
                        caf::reacts_to<publish_record>,
                        caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
 
@@ -102,8 +104,17 @@ using compute_actor = caf::typed_actor<
     caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
     caf::reacts_to<gradient_lent>, caf::reacts_to<drop_gradient>,
     caf::reacts_to<apply_mean>, caf::reacts_to<adopt_state>,
-    caf::reacts_to<take_snapshot>, caf::reacts_to<snapshot_taken>,
-    caf::reacts_to<state_changed>, caf::reacts_to<work_failed>>;
+    caf::reacts_to<add_gradient>, caf::reacts_to<take_snapshot>,
+    caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
+    caf::reacts_to<work_failed>>;
+
+/// Decides whether this trainer averages itself or through a sponsor; gathers
+/// gradients as a sponsor, hands them over as a contributor.
+using cell_actor = caf::typed_actor<
+    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
+    caf::reacts_to<gather_contributions>, caf::reacts_to<contribution_taken>,
+    caf::reacts_to<hand_over>, caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<
@@ -112,6 +123,8 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<state_changed>, caf::reacts_to<batch_done>,
     caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_wanted>,
     caf::reacts_to<group_formed>, caf::reacts_to<group_dissolved>,
+    caf::reacts_to<cell_standing>, caf::reacts_to<contribution_ready>,
+    caf::reacts_to<gathering_over>, caf::reacts_to<contribution_wanted>,
     caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
     caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
     caf::reacts_to<checkpoint_saved>, caf::reacts_to<tick>>;
@@ -150,6 +163,7 @@ struct wiring {
   registrar_actor registrar;
   state_keeper_actor state_keeper;
   compute_actor compute;
+  cell_actor cell;
   conductor_actor conductor;
   matchmaking_actor matchmaking;
   averager_actor averager;

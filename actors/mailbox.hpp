@@ -17,6 +17,7 @@
 
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/cells/gathering.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/planning/share_plan.hpp"
@@ -266,6 +267,60 @@ struct checkpoint_saved {
   std::string problem; ///< Empty on success.
 };
 
+// ---- cells
+// ----------------------------------------------------------------------------
+
+/// Cell to conductor: how this trainer takes part.
+struct cell_standing {
+  bool contributes = false;
+  peer_id sponsor;           ///< Of a contributor; empty while it has none.
+  std::uint32_t members = 0; ///< Known to average, this peer included if it is.
+};
+/// Cell to roster: whom to be connected with.
+struct links_wanted {
+  bool everybody = true;    ///< All that average.
+  std::vector<peer_id> who; ///< When not everybody.
+};
+/// Conductor to cell: ask these contributors for their gradients. Replaces an
+/// earlier gathering.
+struct gather_contributions {
+  std::uint64_t step = 0;
+  digest state;
+  std::uint64_t gradient_values = 0;
+  std::vector<peer_id> contributors;
+};
+/// A contributor's gradient has come whole.
+struct contribution_ready {
+  std::shared_ptr<const contribution> what;
+};
+/// Conductor to cell: whether it is in this peer's gradient now.
+struct contribution_taken {
+  peer_id from;
+  bool accepted = false;
+};
+/// All that were to be gathered are in, or were waited for long enough.
+struct gathering_over {
+  std::uint64_t step = 0;
+};
+/// The sponsor wants this contributor's gradient.
+struct contribution_wanted {
+  peer_id by;
+  contribution_request request;
+};
+/// Conductor to cell: send it. Without a gradient: there is none, for `reason`.
+struct hand_over {
+  peer_id to;
+  std::uint64_t number = 0;
+  std::uint64_t samples = 0;
+  double loss_sum = 0;
+  std::shared_ptr<const std::vector<float>> gradient;
+  std::string reason;
+};
+/// Conductor to compute: add this to the gradient, if it is for this step.
+struct add_gradient {
+  std::shared_ptr<const contribution> what;
+};
+
 // ---- matchmaking
 // ----------------------------------------------------------------------
 
@@ -461,3 +516,12 @@ POTLUCK_LOCAL_MESSAGE(part_refused)
 POTLUCK_LOCAL_MESSAGE(round_over)
 POTLUCK_LOCAL_MESSAGE(run_status)
 POTLUCK_LOCAL_MESSAGE(peer_over)
+POTLUCK_LOCAL_MESSAGE(cell_standing)
+POTLUCK_LOCAL_MESSAGE(links_wanted)
+POTLUCK_LOCAL_MESSAGE(gather_contributions)
+POTLUCK_LOCAL_MESSAGE(contribution_ready)
+POTLUCK_LOCAL_MESSAGE(contribution_taken)
+POTLUCK_LOCAL_MESSAGE(gathering_over)
+POTLUCK_LOCAL_MESSAGE(contribution_wanted)
+POTLUCK_LOCAL_MESSAGE(hand_over)
+POTLUCK_LOCAL_MESSAGE(add_gradient)

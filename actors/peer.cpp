@@ -2,6 +2,7 @@
 
 #include "actors/averager.hpp"
 #include "actors/behavior.hpp"
+#include "actors/cell.hpp"
 #include "actors/conductor.hpp"
 #include "actors/gateway.hpp"
 #include "actors/matchmaking.hpp"
@@ -22,6 +23,7 @@ enum random_purpose : std::uint64_t {
   routing_choices = 1,
   redial_jitter = 2,
   group_ids = 3,
+  cells = 4,
 };
 
 /// Of the deadline behind which children are killed; leaving's is 0.
@@ -149,6 +151,13 @@ void peer_state::start_training() {
                       c.batch_time = config_.batch_time;
                       return self_->spawn(compute, c);
                     })});
+    children_->add({"cell", child(wired_.cell, [this] {
+                      cell_config c;
+                      c.self = config_.self;
+                      c.agreed = charter_;
+                      c.seed = mix(config_.seed, cells);
+                      return self_->spawn(cell, c);
+                    })});
   }
   children_->add({"matchmaking", child(wired_.matchmaking, [this] {
                     matchmaking_config c;
@@ -194,6 +203,7 @@ void peer_state::wire() {
   tell(wired_.router);
   tell(wired_.registrar);
   tell(wired_.state_keeper);
+  tell(wired_.cell);
   tell(wired_.matchmaking);
   tell(wired_.averager);
   tell(wired_.conductor);

@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
+#include "runtime/cells/cell_choice.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -52,6 +53,7 @@ void roster_state::tell_everybody(const News& news) {
   tell(wired_.router);
   tell(wired_.registrar);
   tell(wired_.state_keeper);
+  tell(wired_.cell);
   tell(wired_.conductor);
   tell(wired_.matchmaking);
   tell(wired_.averager);
@@ -60,6 +62,8 @@ void roster_state::tell_everybody(const News& news) {
 void roster_state::tell_conductors(const report_heard& x) {
   if (wired_.registrar)
     self_->send(wired_.registrar, x);
+  if (wired_.cell)
+    self_->send(wired_.cell, x);
   if (wired_.conductor)
     self_->send(wired_.conductor, x);
 }
@@ -69,6 +73,8 @@ void roster_state::on(const wiring& w) {
   if (!wired_.gateway)
     self_->send(self_, tick{});
   wired_ = w;
+  if (links_ && wired_.router)
+    self_->send(wired_.router, *links_);
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, g] : guests_)
     tell_everybody(g.news);
@@ -89,7 +95,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   reached_anybody_ = true;
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
-  guests_[x.who.id] = {x, session.address()};
+  guests_[x.who.id] = {x, session.address(), now, false};
   self_->monitor(session);
   tell_everybody(x);
   self_->send(wired_.observer, event{"join",
@@ -210,6 +216,10 @@ void roster_state::on(const letter& x) {
   if (verdict != peer_ledger::verdict::added
       && verdict != peer_ledger::verdict::known)
     return;
+  if (report.contributes && !guest->second.contributes && wired_.router)
+    // It closes what it does not need: nobody should look for records there.
+    self_->send(wired_.router, peer_left{x.from, "contributes", true});
+  guest->second.contributes = report.contributes;
   tell_conductors({report, true});
 }
 
@@ -245,6 +255,12 @@ void roster_state::on(const own_report& x) {
     next_publication_ = self_->clock().now();
 }
 
+void roster_state::on(const links_wanted& x) {
+  links_ = x;
+  if (wired_.router)
+    self_->send(wired_.router, x);
+}
+
 void roster_state::write_report() {
   auto& mine = mine_.report;
   mine.id = config_.self;
@@ -258,7 +274,8 @@ void roster_state::write_report() {
 }
 
 void roster_state::tell_mine(const peer_id& id, const guest& g) {
-  if (g.news.role != role::bootstrap)
+  // A bootstrap peer only has to know whom not to name to others.
+  if (g.news.role != role::bootstrap || mine_.report.contributes)
     self_->send(wired_.gateway, parcel{id, mine_.report, {}});
 }
 
@@ -267,14 +284,40 @@ void roster_state::tell_everybody_mine() {
   report_due_ = false;
   last_round_of_news_ = self_->clock().now();
   for (auto& [id, g] : guests_)
-    tell_mine(id, g);
+    if (!in_a_cell(g))
+      tell_mine(id, g);
+  tell_cells();
+}
+
+void roster_state::tell_cells() {
+  const auto& mine = mine_.report;
+  headline now_true{mine.step,
+                    mine.state,
+                    mine.contributes,
+                    mine.sponsor,
+                    mine.phase != phase::joining
+                        && mine.phase != phase::finished,
+                    mine.samples != 0};
+  auto now = self_->clock().now();
+  auto pause = duration{mine.contributes ? limits::contributor_pause
+                                         : limits::cell_news_pause};
+  if (now_true == told_cells_ && now - told_cells_at_ < pause)
+    return;
+  auto changes = told_cells_.contributes != now_true.contributes;
+  told_cells_ = now_true;
+  told_cells_at_ = now;
+  for (auto& [id, g] : guests_)
+    if (in_a_cell(g) && (g.news.role != role::bootstrap || changes))
+      tell_mine(id, g);
 }
 
 void roster_state::spread_report() {
-  auto pause = guests_.size() <= limits::few_peers
-                   ? duration{0}
-                   : duration{limits::report_pause_per_peer}
-                         * static_cast<int>(guests_.size());
+  auto near = static_cast<std::size_t>(
+      std::count_if(guests_.begin(), guests_.end(),
+                    [&](auto& x) { return !in_a_cell(x.second); }));
+  auto pause = near <= limits::few_peers ? duration{0}
+                                         : duration{limits::report_pause_per_peer}
+                                               * static_cast<int>(near);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
@@ -283,23 +326,73 @@ void roster_state::spread_report() {
   write_report();
   std::size_t leaders = 0;
   for (auto& [id, g] : guests_)
-    if (g.news.role == role::trainer
+    if (g.news.role == role::trainer && !in_a_cell(g)
         && leaders < limits::leaders_told_at_once) {
       ++leaders;
       tell_mine(id, g);
     }
 }
 
+bool roster_state::wants(const peer_id& id) const {
+  auto said = ledger_->last_report(id);
+  if (said && said->contributes)
+    return false; // It says itself whom it needs.
+  if (links_)
+    return links_->everybody
+           || std::find(links_->who.begin(), links_->who.end(), id)
+                  != links_->who.end();
+  // Until the charter is known, a few trainers that may know it do.
+  std::size_t trainers = 0;
+  std::size_t knowing = 0;
+  for (auto& [other, g] : guests_) {
+    trainers += g.news.role == role::trainer;
+    auto heard = ledger_->last_report(other);
+    knowing += heard && !heard->charter.empty();
+  }
+  return trainers < limits::trainers_asked
+         || (said && !said->charter.empty() && knowing == 0);
+}
+
+bool roster_state::settled_contributor() const {
+  return mine_.report.contributes && links_ && !links_->everybody
+         && links_->who.size() >= cell_choice::links
+         && std::all_of(links_->who.begin(), links_->who.end(),
+                        [&](auto& id) { return guests_.count(id) != 0; });
+}
+
+void roster_state::close_surplus() {
+  if (!links_ || links_->everybody || !mine_.report.contributes)
+    return;
+  auto now = self_->clock().now();
+  for (auto& [id, g] : guests_)
+    if (g.news.role != role::bootstrap && now - g.since > limits::surplus_age
+        && std::find(links_->who.begin(), links_->who.end(), id)
+               == links_->who.end())
+      self_->send(wired_.gateway,
+                  drop_peer{id, "hands its gradients to others"});
+}
+
 void roster_state::on(const tick&) {
   auto now = self_->clock().now();
-  for (auto& who : ledger_->due_for_dial(now, limits::dials_at_once))
-    self_->send(wired_.gateway, dial_contact{who});
+  if (!settled_contributor()) // It needs nobody, the seeds included.
+    for (auto& who :
+         ledger_->due_for_dial(now, limits::dials_at_once,
+                               [this](const peer_id& id) { return wants(id); }))
+      self_->send(wired_.gateway, dial_contact{who});
   ledger_->forget_stale(now);
+  close_surplus();
   check_first_contact();
   if (in_a_run()) {
     if (report_due_)
       spread_report();
+    tell_cells();
     if (now >= next_publication_ && wired_.router && listening_.port != 0) {
+      if (settled_contributor()) {
+        // Its members tell it enough; the DHT is for those who look for any.
+        next_publication_ = now + limits::publish_interval;
+        self_->delayed_send(self_, limits::contributor_tick, tick{});
+        return;
+      }
       spread_report();
       next_publication_ = now
                           + (mine_.report.charter.empty()
@@ -308,10 +401,12 @@ void roster_state::on(const tick&) {
       auto key = key_of("run/" + config_.run);
       const auto& id = config_.self.bytes;
       auto life = std::chrono::milliseconds{limits::report_life};
-      self_->send(wired_.router,
-                  publish_record{{key, std::string(id.begin(), id.end()),
-                                  encode_progress(mine_.report),
-                                  static_cast<std::uint32_t>(life.count())}});
+      if (!mine_.report.contributes)
+        self_->send(
+            wired_.router,
+            publish_record{{key, std::string(id.begin(), id.end()),
+                            encode_progress(mine_.report),
+                            static_cast<std::uint32_t>(life.count())}});
       self_->send(wired_.router,
                   look_up_records{key, caf::actor_cast<roster_actor>(self_)});
     }

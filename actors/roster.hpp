@@ -37,6 +37,7 @@ public:
   void on(const letter& x);
   void on(const offence_seen& x);
   void on(const own_report& x);
+  void on(const links_wanted& x);
   void on(const records_looked_up& x);
   void on(const record_published&) {
   }
@@ -47,6 +48,23 @@ private:
   struct guest {
     peer_joined news;
     caf::actor_addr session;
+    caf::actor_clock::time_point since;
+    bool contributes = false;
+  };
+  /// What contributors and their sponsors hear of each other at once.
+  struct headline {
+    std::uint64_t step = 0;
+    digest state;
+    bool contributes = false;
+    peer_id sponsor;
+    bool takes_part = false;
+    bool has_samples = false;
+
+    friend bool operator==(const headline& a, const headline& b) {
+      return a.step == b.step && a.state == b.state
+             && a.contributes == b.contributes && a.sponsor == b.sponsor
+             && a.takes_part == b.takes_part && a.has_samples == b.has_samples;
+    }
   };
 
   template <class News>
@@ -57,6 +75,16 @@ private:
   void tell_everybody_mine();
   /// To all, or when that was a moment ago, to those who lead.
   void spread_report();
+  /// Between contributors and members: when the headline changes, or rarely.
+  void tell_cells();
+  bool in_a_cell(const guest& g) const {
+    return mine_.report.contributes || g.contributes;
+  }
+  /// Whether a peer that is known should be dialled.
+  bool wants(const peer_id& id) const;
+  void close_surplus();
+  /// Contributes, and has all the connections that it wants.
+  bool settled_contributor() const;
   void check_first_contact();
   bool in_a_run() const {
     return !config_.run.empty();
@@ -73,6 +101,9 @@ private:
   own_report mine_;
   bool report_due_ = false; ///< Not everybody knows it yet.
   caf::actor_clock::time_point last_round_of_news_;
+  std::optional<links_wanted> links_; ///< None yet: as many as it takes.
+  headline told_cells_;
+  caf::actor_clock::time_point told_cells_at_;
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;

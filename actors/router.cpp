@@ -242,7 +242,7 @@ void router_state::on(const tick&) {
   store_.expire(now);
   for (auto& request : requests_.expired(now))
     too_late(request);
-  if (table_->size() > 0)
+  if (table_->size() > 0 && !quiet_)
     for (auto& target :
          table_->refresh_targets(now, random_, refreshes_at_once))
       begin({lookup{target, config_.self, table_->closest(target, bucket_size)},

@@ -33,6 +33,9 @@ public:
   void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const dial_failed& x);
+  void on(const links_wanted& x) {
+    quiet_ = !x.everybody;
+  }
   void on(const publish_record& x);
   void on(const look_up_records& x);
   void on(const tick&);
@@ -88,6 +91,8 @@ private:
   std::map<std::uint64_t, rpc_table<purpose>::pending> overdue_;
   std::map<std::uint64_t, search> searches_;
   std::uint64_t next_search_ = 1;
+  /// Has few connections and wants no more: the table is not kept fresh.
+  bool quiet_ = false;
 };
 
 router_actor::behavior_type

@@ -28,6 +28,9 @@ letter_reader reader_of(const message& x, const wiring& w) {
   if (is_one_of<routing_ping, routing_pong, find_nodes, nodes_found,
                 store_records, records_stored, find_records, records_found>(x))
     return w.router;
+  if (is_one_of<contribution_request, contribution_part, contribution_answer>(
+          x))
+    return w.cell;
   if (is_one_of<charter_request, charter_reply>(x))
     return w.registrar;
   if (is_one_of<state_request, state_manifest, piece_request, state_piece,
@@ -87,7 +90,29 @@ void session_state::on(const frame_arrived& x) {
   deliver(std::move(*content), frame.body);
 }
 
+duration session_state::heartbeat_interval() const {
+  return we_contribute_ || they_contribute_
+             ? duration{limits::cell_heartbeat_interval}
+             : duration{limits::heartbeat_interval};
+}
+
+void session_state::pace(const progress_report& x, bool ours) {
+  auto before = heartbeat_interval();
+  (ours ? we_contribute_ : they_contribute_) = x.contributes;
+  auto interval = heartbeat_interval();
+  if (interval == before)
+    return;
+  silence_detector::settings how;
+  how.floor = std::max(how.floor, 2 * interval);
+  how.cap = std::max(how.cap, 4 * interval);
+  how.heartbeat = interval;
+  silence_.emplace(self_->clock().now(), how);
+}
+
 void session_state::deliver(message content, shared_bytes body) {
+  if (auto report = std::get_if<progress_report>(&content);
+      report && report->id == config_.peer.id)
+    pace(*report, false);
   if (auto beat = std::get_if<heartbeat>(&content)) {
     transmit(heartbeat_reply{beat->token});
     return;
@@ -116,6 +141,8 @@ void session_state::transmit(const message& content, shared_bytes body) {
 }
 
 void session_state::on(const parcel& x) {
+  if (auto report = std::get_if<progress_report>(&x.content))
+    pace(*report, true);
   transmit(x.content, x.body);
 }
 
@@ -136,20 +163,26 @@ void session_state::on(const tick&) {
   auto now = self_->clock().now();
   // When we are late ourselves (a loaded or suspended machine), what the other
   // side said meanwhile still waits to be read: start counting anew.
-  if (now - last_tick_ > 2 * limits::heartbeat_interval)
+  auto interval = heartbeat_interval();
+  if (now - last_tick_ > 2 * interval)
     silence_->heard(now);
   last_tick_ = now;
   if (silence_->suspicious(now)) {
     end(caf::exit_reason::remote_link_unreachable, "silent for too long");
     return;
   }
-  auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
-  transmit(heartbeat{static_cast<std::uint64_t>(token)});
+  // Whoever has just been heard needs no question. Of two sides that have
+  // nothing else to say, one asks and the other answers.
+  if (heartbeats_ < limits::first_heartbeats
+      || now - silence_->last_heard() >= interval / 2) {
+    auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
+    transmit(heartbeat{static_cast<std::uint64_t>(token)});
+  }
   if (heartbeats_ < limits::first_heartbeats) {
     ++heartbeats_;
     self_->delayed_send(self_, limits::first_heartbeat_interval, tick{});
   } else {
-    self_->delayed_send(self_, limits::heartbeat_interval, tick{});
+    self_->delayed_send(self_, interval, tick{});
   }
 }
 

@@ -38,6 +38,9 @@ private:
   void deliver(message content, shared_bytes body);
   void transmit(const message& content, shared_bytes body = {});
   void end(caf::exit_reason why, const std::string& reason);
+  /// A member has many contributors, and their connections can do with less.
+  void pace(const progress_report& x, bool ours);
+  duration heartbeat_interval() const;
 
   session_actor::pointer self_ = nullptr;
   session_config config_;
@@ -47,6 +50,8 @@ private:
   std::optional<silence_detector> silence_;
   caf::actor_clock::time_point last_tick_;
   unsigned heartbeats_ = 0; ///< Of the quick first ones.
+  bool we_contribute_ = false;
+  bool they_contribute_ = false;
 };
 
 session_actor::behavior_type

@@ -88,6 +88,25 @@ public:
     real(x.upload_bytes_per_second, "the upload bandwidth");
     real(x.download_bytes_per_second, "the download bandwidth");
     real(x.loss, "the loss");
+    must(x.contributes || x.sponsor.empty(),
+         "a peer that does not contribute has a sponsor");
+    must(x.contributors <= max_contributors, "there are too many contributors");
+    must(x.members <= max_members, "there are too many members");
+  }
+
+  void operator()(const contribution_request& x) {
+    must(x.step <= max_step, "the step is too large");
+    must(!x.state.empty(), "the state's digest is missing");
+  }
+  void operator()(const contribution_part& x) {
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+    must(x.samples > 0, "there are no samples");
+    must(x.samples <= max_samples, "there are too many samples");
+    must(x.packing == packing::float32, "the packing is unknown");
+    real(x.loss_sum, "the loss");
+  }
+  void operator()(const contribution_answer& x) {
+    text(x.reason, max_sentence_bytes, "the reason");
   }
 
   void operator()(const group_invite& x) {
@@ -326,7 +345,7 @@ constexpr bool is_any = (std::is_same_v<T, Ts> || ...);
 
 template <class T>
 void check_body(checker& check, const T&, std::size_t size) {
-  if constexpr (is_any<T, chunk_part, chunk_mean>)
+  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>)
     check.must(size > 0 && size % 4 == 0,
                "the body does not hold whole float32 values");
   else if constexpr (!is_any<T, charter_reply, state_piece>)

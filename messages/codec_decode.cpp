@@ -181,6 +181,10 @@ progress_report read(const wire::ProgressReport& x) {
   out.upload_bytes_per_second = x.upload_bytes_per_second();
   out.download_bytes_per_second = x.download_bytes_per_second();
   out.loss = x.loss();
+  out.contributes = x.contributes();
+  take(out.sponsor, x.sponsor());
+  out.contributors = x.contributors();
+  out.members = x.members();
   return out;
 }
 
@@ -244,6 +248,32 @@ chunk_mean read(const wire::ChunkMean& x) {
   auto out = read_chunk<chunk_mean>(x);
   out.version = x.version();
   take_numbers(out.left_out, x.left_out());
+  return out;
+}
+
+contribution_request read(const wire::ContributionRequest& x) {
+  contribution_request out;
+  out.number = x.number();
+  out.step = x.step();
+  take(out.state, x.state());
+  return out;
+}
+
+contribution_part read(const wire::ContributionPart& x) {
+  contribution_part out;
+  out.number = x.number();
+  out.chunk = x.chunk();
+  out.samples = x.samples();
+  out.loss_sum = x.loss_sum();
+  out.packing = packing(x.packing());
+  return out;
+}
+
+contribution_answer read(const wire::ContributionAnswer& x) {
+  contribution_answer out;
+  out.number = x.number();
+  out.accepted = x.accepted();
+  take(out.reason, x.reason());
   return out;
 }
 
@@ -421,7 +451,8 @@ using tables
                  wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
                  wire::CharterRequest, wire::CharterReply, wire::StateRequest,
                  wire::StateManifest, wire::PieceRequest, wire::StatePiece,
-                 wire::StateDone, wire::RoundHeal>;
+                 wire::StateDone, wire::RoundHeal, wire::ContributionRequest,
+                 wire::ContributionPart, wire::ContributionAnswer>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

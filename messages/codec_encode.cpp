@@ -152,7 +152,8 @@ auto write(builder& b, const progress_report& x) {
       wire::Phase(x.phase), raw_or_none<wire::Digest>(x.charter), x.step,
       x.history_samples, raw_or_none<wire::Digest>(x.state), x.samples,
       x.samples_per_second, x.upload_bytes_per_second,
-      x.download_bytes_per_second, x.loss);
+      x.download_bytes_per_second, x.loss, x.contributes,
+      raw_or_none<wire::PeerId>(x.sponsor), x.contributors, x.members);
 }
 
 auto write(builder& b, const group_invite& x) {
@@ -190,6 +191,21 @@ auto write(builder& b, const chunk_mean& x) {
   return wire::CreateChunkMean(b, raw<wire::GroupId>(x.group), x.chunk,
                                x.samples, wire::Packing(x.packing), x.version,
                                put_numbers(b, x.left_out));
+}
+
+auto write(builder& b, const contribution_request& x) {
+  return wire::CreateContributionRequest(b, x.number, x.step,
+                                         raw<wire::Digest>(x.state));
+}
+
+auto write(builder& b, const contribution_part& x) {
+  return wire::CreateContributionPart(b, x.number, x.chunk, x.samples,
+                                      x.loss_sum, wire::Packing(x.packing));
+}
+
+auto write(builder& b, const contribution_answer& x) {
+  return wire::CreateContributionAnswer(b, x.number, x.accepted,
+                                        put_sentence(b, x.reason));
 }
 
 auto write(builder& b, const mean_request& x) {

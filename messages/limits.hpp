@@ -31,6 +31,8 @@ constexpr std::size_t max_record_value_bytes = 65536; ///< A report is 300.
 /// Members of a group: planning is quadratic, and a round is as slow as its
 /// slowest member.
 constexpr std::size_t max_members = 256;
+/// Contributors of one sponsor, as far as a report may say.
+constexpr std::uint32_t max_contributors = 65536;
 /// Epochs of a round: a leader that settles again counts on by the number of
 /// members, each time after the patience, so this is days.
 constexpr std::uint32_t max_epochs = 1u << 16;

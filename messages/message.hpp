@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "messages/averaging.hpp"
+#include "messages/cells.hpp"
 #include "messages/handshake.hpp"
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
@@ -21,7 +22,8 @@ using message = std::variant<
     group_start, group_cancel, chunk_part, chunk_mean, mean_request,
     round_prepared, round_settle, round_standing, round_verdict,
     charter_request, charter_reply, state_request, state_manifest,
-    piece_request, state_piece, state_done, round_heal>;
+    piece_request, state_piece, state_done, round_heal, contribution_request,
+    contribution_part, contribution_answer>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {

@@ -41,8 +41,18 @@ struct progress_report {
   double samples_per_second = 0;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
-  /// Mean loss of the samples accumulated; 0 when there are none.
+  /// Mean loss of the sender's own samples; 0 when there are none.
   double loss = 0;
+  /// The sender is in no group: it hands its gradient to a sponsor
+  /// (runtime/cells).
+  bool contributes = false;
+  peer_id sponsor; ///< A contributor's; empty while it looks for one.
+  /// Trainers whose sponsor the sender is. `samples` and `samples_per_second`
+  /// count theirs too.
+  std::uint32_t contributors = 0;
+  /// Trainers that the sender knows to average in groups, itself included if it
+  /// does.
+  std::uint32_t members = 0;
 };
 
 } // namespace potluck

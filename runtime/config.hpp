@@ -31,6 +31,8 @@ constexpr auto handshake_check = 1s;
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
 constexpr auto heartbeat_interval = 1s;
+/// The same between a contributor and a member, which may have hundreds.
+constexpr auto cell_heartbeat_interval = 10s;
 /// The first ones come faster, so that silence is judged by observed round
 /// trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
@@ -168,6 +170,38 @@ constexpr auto finish_linger = 10s;
 constexpr auto laggard_linger = 2min;
 /// After a download of state failed, before the next donor is asked.
 constexpr auto fetch_backoff = 300ms;
+
+// ---- cells
+// ----------------------------------------------------------------------
+
+/// Between two looks at who averages and who contributes: choices by chance
+/// settle slowly enough for news of them to spread.
+constexpr auto cell_interval = 1s;
+/// The same while contributions are being gathered: their deadlines.
+constexpr auto gathering_interval = 250ms;
+/// Contributors asked at a time: a gradient's memory each.
+constexpr std::size_t contributors_at_once = 8;
+/// For a contribution, before any of its sender was observed; then from those.
+/// A batch under way and a gradient over a household's uplink.
+constexpr auto contribution_patience = 10s;
+constexpr auto contribution_floor = 2s;
+constexpr auto contribution_cap = 20s;
+/// For all of them: a sponsor's leader waits `answer_cap` for it.
+constexpr auto gathering_cap = 20s;
+/// A contributor that has handed over computes nothing more for the same step
+/// in this time: usually the step is done by then.
+constexpr auto contributor_rest = 10s;
+/// Between two reports of a contributor to its members, and of a member to its
+/// contributors, when nothing happens that they have to know at once.
+constexpr auto contributor_pause = 2s;
+constexpr auto cell_news_pause = 5s;
+/// Between two looks of a settled contributor's roster.
+constexpr auto contributor_tick = 500ms;
+/// Trainers dialled before the run's charter is known: enough to learn it.
+constexpr std::size_t trainers_asked = 8;
+/// Bootstrap peers apart, a contributor closes connections that it does not
+/// need when they are older than this; a look-up has used them by then.
+constexpr auto surplus_age = 5s;
 
 // ---- averaging
 // ------------------------------------------------------------------

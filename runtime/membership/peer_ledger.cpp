@@ -150,8 +150,19 @@ bool peer_ledger::may_dial(const seed& x) const {
   return !x.is_self && !(x.holder && is_linked(*x.holder));
 }
 
-std::vector<contact> peer_ledger::due_for_dial(time_point now,
-                                               std::size_t limit) {
+const progress_report* peer_ledger::last_report(const peer_id& who) const {
+  auto at = rows_.find(who);
+  return at != rows_.end() && at->second.said ? &*at->second.said : nullptr;
+}
+
+std::optional<role> peer_ledger::role_of(const peer_id& who) const {
+  auto at = rows_.find(who);
+  return at != rows_.end() ? at->second.role : std::nullopt;
+}
+
+std::vector<contact> peer_ledger::due_for_dial(
+    time_point now, std::size_t limit,
+    const std::function<bool(const peer_id&)>& wanted) {
   // Whose dial never ended has failed.
   for (auto& [id, x] : rows_)
     if (x.state == state::dialling && x.dial.due <= now)
@@ -164,7 +175,8 @@ std::vector<contact> peer_ledger::due_for_dial(time_point now,
   std::vector<candidate> due;
   for (auto& [id, x] : rows_) {
     const bool banned = x.banned_until && *x.banned_until > now;
-    if (may_dial(x) && x.state == state::known && x.dial.due <= now && !banned)
+    if (may_dial(x) && x.state == state::known && x.dial.due <= now && !banned
+        && (!wanted || wanted(id)))
       due.emplace_back(x.dial.failures, x.dial.due, id, x.addresses.front());
   }
   for (auto& [where, x] : seeds_)

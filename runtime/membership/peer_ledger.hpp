@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -98,7 +99,15 @@ public:
 
   /// At most `limit` contacts to dial now, least failures first. Each counts as
   /// being dialled until its end is reported. The id of a seed is empty.
-  std::vector<contact> due_for_dial(time_point now, std::size_t limit);
+  /// @param wanted Of known peers only these; all when empty. Seeds always.
+  std::vector<contact>
+  due_for_dial(time_point now, std::size_t limit,
+               const std::function<bool(const peer_id&)>& wanted = {});
+
+  /// What a peer said last; null when nothing.
+  const progress_report* last_report(const peer_id& who) const;
+  /// Null while nobody said it.
+  std::optional<role> role_of(const peer_id& who) const;
 
   /// When `due_for_dial` may have something new to say; nothing when never.
   std::optional<time_point> next_dial() const;

@@ -63,7 +63,7 @@ bool progress_tracker::counts(const heard& x, time_point now) const {
 }
 
 bool progress_tracker::accompanies(const progress_report& x) const {
-  return x.role == role::trainer && x.phase != phase::joining
+  return x.role == role::trainer && !x.contributes && x.phase != phase::joining
          && x.phase != phase::finished && x.step == self_.step
          && x.state == self_.state;
 }
@@ -98,7 +98,8 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
   std::vector<const progress_report*> longest;
   for (const auto& [id, heard] : others_) {
     const auto& x = heard.report;
-    if (!counts(heard, now) || x.role != role::trainer
+    // Contributors get their states from members, too.
+    if (!counts(heard, now) || x.role != role::trainer || x.contributes
         || x.phase == phase::joining)
       continue;
     if (self_.phase != phase::joining

@@ -31,6 +31,9 @@ struct run_settings {
   std::uint64_t target_batch = 256; ///< Samples behind one step (paper: B).
   /// Samples collected beyond the target batch, so that a step can lose some.
   std::uint64_t reserve = 0;
+  /// Trainers that average together at most; the others contribute through
+  /// them (runtime/cells).
+  std::uint32_t group_size = 64;
   std::uint64_t steps = 1000; ///< The run ends after this many.
   std::uint64_t warmup_steps = 100;
   double learning_rate = 0.00176; ///< Peak, after warm-up.

@@ -65,6 +65,10 @@ std::vector<charter_field> make_fields() {
        "Samples collected beyond the target batch; a step survives the loss of "
        "as many",
        u64_limits{&s::reserve, 0, std::uint64_t{1} << 32}},
+      {"group-size",
+       "Trainers that average together at most; the others hand their gradients "
+       "to one of them",
+       u32_limits{&s::group_size, 2, 128}},
       {"steps", "The run ends after this many",
        u64_limits{&s::steps, 1, most_steps}},
       {"warmup-steps", "Steps until the learning rate peaks",

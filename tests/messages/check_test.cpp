@@ -152,6 +152,25 @@ TEST_CASE("a progress report holds sane numbers") {
   real_refused(&progress_report::upload_bytes_per_second);
   real_refused(&progress_report::download_bytes_per_second);
   real_refused(&progress_report::loss);
+  refused<progress_report>(
+      [](auto& x) { x.contributors = max_contributors + 1; });
+  refused<progress_report>([](auto& x) { x.members = max_members + 1; });
+  refused<progress_report>([](auto& x) { x.contributes = false; });
+  accepted<progress_report>([](auto& x) { x.sponsor = {}; });
+}
+
+TEST_CASE("a contribution is asked for, handed over whole, and answered") {
+  refused<contribution_request>([](auto& x) { x.step = max_step + 1; });
+  refused<contribution_request>([](auto& x) { x.state = {}; });
+  refused<contribution_part>([](auto& x) { x.samples = 0; });
+  refused<contribution_part>([](auto& x) { x.samples = max_samples + 1; });
+  refused<contribution_part>([](auto& x) { x.chunk = 1u << 24; });
+  refused<contribution_part>([](auto& x) { x.packing = packing(1); });
+  real_refused(&contribution_part::loss_sum);
+  message part = sample<contribution_part>();
+  CHECK_FALSE(problem_with(part, 0).empty());
+  CHECK_FALSE(problem_with(part, 1201).empty());
+  CHECK(problem_with(part, max_body_bytes).empty());
 }
 
 TEST_CASE("invitations and answers name their group") {

@@ -39,6 +39,10 @@ inline progress_report report() {
   x.upload_bytes_per_second = 1e6;
   x.download_bytes_per_second = 2e6;
   x.loss = 6.25;
+  x.contributes = true;
+  x.sponsor = id<peer_id>(9);
+  x.contributors = 7;
+  x.members = 8;
   return x;
 }
 
@@ -111,13 +115,17 @@ inline std::vector<message> all() {
           piece_request{id<digest>(3), 2, true, 77},
           state_piece{id<digest>(3), 2, true},
           state_done{},
-          round_heal{group, 3, {0, 2, 255}, {{2, 5}, {255, 1}}}};
+          round_heal{group, 3, {0, 2, 255}, {{2, 5}, {255, 1}}},
+          contribution_request{25, 5, id<digest>(3)},
+          contribution_part{25, 2, 10, 20.5, packing::float32},
+          contribution_answer{25, true, "with thanks"}};
 }
 
 /// A body size that a message of `x`'s type may come with.
 inline std::size_t body_size(const message& x) {
   bool values = std::holds_alternative<chunk_part>(x)
-                || std::holds_alternative<chunk_mean>(x);
+                || std::holds_alternative<chunk_mean>(x)
+                || std::holds_alternative<contribution_part>(x);
   return values ? 1200 : 0;
 }
 

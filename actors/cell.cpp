@@ -1,0 +1,230 @@
+#include "actors/cell.hpp"
+
+#include "actors/behavior.hpp"
+
+namespace potluck {
+
+void cell_state::init(cell_actor::pointer self, cell_config config) {
+  self_ = self;
+  config_ = std::move(config);
+  choice_.emplace(config_.self, config_.agreed.settings().group_size,
+                  limits::report_max_age, config_.seed);
+  self_->send(self_, tick{});
+}
+
+void cell_state::on(const wiring& w) {
+  wired_ = w;
+  // Whoever is new has to hear it.
+  told_.reset();
+  wanted_.reset();
+}
+
+// ---- who takes part how
+// -----------------------------------------------------------------
+
+void cell_state::on(const peer_joined& x) {
+  connected_.insert(x.who.id);
+}
+
+void cell_state::on(const peer_left& x) {
+  connected_.erase(x.id);
+  choice_->lost(x.id);
+  passed_on_.erase(x.id);
+  if (gathering_) {
+    gathering_->without(x.id);
+    go_on();
+  }
+}
+
+void cell_state::on(const report_heard& x) {
+  auto& charter = x.report.charter;
+  if (charter.empty() || charter == config_.agreed.digest())
+    choice_->heard(x.report, self_->clock().now());
+}
+
+void cell_state::choose() {
+  auto now = self_->clock().now();
+  choice_->reconsider(now);
+  cell_standing standing;
+  standing.contributes = choice_->contributes();
+  standing.sponsor = choice_->sponsor(connected_, now);
+  standing.members = static_cast<std::uint32_t>(
+      choice_->members(now) + (standing.contributes ? 0 : 1));
+  if (!told_ || told_->contributes != standing.contributes
+      || told_->sponsor != standing.sponsor
+      || told_->members != standing.members) {
+    if (!told_ || told_->contributes != standing.contributes
+        || told_->sponsor != standing.sponsor)
+      self_->send(wired_.observer,
+                  event{"cell",
+                        {{"contributes", standing.contributes},
+                         {"sponsor", standing.sponsor.empty()
+                                         ? std::string{}
+                                         : short_name(standing.sponsor)},
+                         {"members", std::uint64_t{standing.members}}}});
+    told_ = standing;
+    self_->send(wired_.conductor, standing);
+  }
+  links_wanted links;
+  links.everybody = !standing.contributes;
+  if (standing.contributes)
+    links.who = choice_->wanted(connected_, now);
+  if (!wanted_ || wanted_->everybody != links.everybody
+      || wanted_->who != links.who) {
+    wanted_ = links;
+    self_->send(wired_.roster, links);
+  }
+}
+
+void cell_state::on(const tick&) {
+  if (wired_.conductor && wired_.roster)
+    choose();
+  if (gathering_) {
+    auto now = self_->clock().now();
+    auto late = now - began_ > limits::gathering_cap;
+    if (late)
+      gathering_->ask_nobody_else();
+    for (auto& id : gathering_->unfinished())
+      if (late || now - asked_at_[id] > contributions_.patience(id)) {
+        contributions_.expired(id);
+        answer(id, gathering_->number(), false, "too late");
+        gathering_->without(id);
+      }
+    go_on();
+  }
+  self_->delayed_send(self_, gathering_ ? duration{limits::gathering_interval}
+                                        : duration{limits::cell_interval},
+                      tick{});
+}
+
+// ---- as a sponsor
+// -------------------------------------------------------------------------
+
+void cell_state::on(const gather_contributions& x) {
+  gathering::shape shape;
+  shape.gradient_values = x.gradient_values;
+  shape.chunk_values = config_.agreed.settings().chunk_values;
+  asked_at_.clear();
+  began_ = self_->clock().now();
+  gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
+                     limits::contributors_at_once);
+  go_on();
+}
+
+void cell_state::go_on() {
+  for (auto& id : gathering_->next()) {
+    asked_at_[id] = self_->clock().now();
+    self_->send(wired_.gateway, parcel{id, gathering_->request(), {}});
+  }
+  if (!gathering_->over())
+    return;
+  self_->send(wired_.conductor, gathering_over{gathering_->step()});
+  gathering_.reset();
+}
+
+void cell_state::on(const letter& x) {
+  if (auto request = std::get_if<contribution_request>(&x.content))
+    read(x.from, *request);
+  else if (auto part = std::get_if<contribution_part>(&x.content))
+    read(x, *part);
+  else if (auto said = std::get_if<contribution_answer>(&x.content))
+    read(x.from, *said);
+}
+
+void cell_state::read(const letter& x, const contribution_part& part) {
+  if (!gathering_) {
+    // The last chunk of what came too late gets the answer, for the others.
+    if (part.number <= requests_ && part.chunk == 0)
+      answer(x.from, part.number, false, "too late");
+    return;
+  }
+  switch (gathering_->offer(x.from, part,
+                            reinterpret_cast<const float*>(x.body.data),
+                            x.body.size / sizeof(float))) {
+    case gathering::verdict::placed:
+    case gathering::verdict::unasked: // Its request was given up, and it knows.
+      return;
+    case gathering::verdict::complete:
+      contributions_.observed(x.from, self_->clock().now() - asked_at_[x.from]);
+      passed_on_[x.from] = part.number;
+      self_->send(wired_.conductor,
+                  contribution_ready{std::make_shared<const contribution>(
+                      *gathering_->take(x.from))});
+      break;
+    case gathering::verdict::refused:
+      self_->send(wired_.observer,
+                  event{"fault",
+                        {{"peer", short_name(x.from)},
+                         {"what", std::string{"contribution refused"}},
+                         {"detail", gathering_->reason()}}});
+      answer(x.from, part.number, false, gathering_->reason());
+      break;
+  }
+  go_on();
+}
+
+void cell_state::on(const contribution_taken& x) {
+  auto number = passed_on_.find(x.from);
+  if (number == passed_on_.end())
+    return;
+  answer(x.from, number->second, x.accepted,
+         x.accepted ? "" : "the step is over");
+  passed_on_.erase(number);
+}
+
+void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
+                        const std::string& reason) {
+  self_->send(wired_.gateway,
+              parcel{to, contribution_answer{number, accepted, reason}, {}});
+}
+
+// ---- as a contributor
+// ---------------------------------------------------------------------
+
+void cell_state::read(const peer_id& from, const contribution_request& x) {
+  if (choice_->contributes() && told_ && told_->sponsor == from)
+    self_->send(wired_.conductor, contribution_wanted{from, x});
+  else
+    answer(from, x.number, false, "this is not my sponsor");
+}
+
+void cell_state::on(const hand_over& x) {
+  if (!x.gradient) {
+    answer(x.to, x.number, false, x.reason);
+    return;
+  }
+  std::size_t length = config_.agreed.settings().chunk_values;
+  const auto& values = *x.gradient;
+  contribution_part part{x.number, 0, x.samples, x.loss_sum, packing::float32};
+  for (std::size_t first = 0; first < values.size(); first += length) {
+    auto count = std::min(length, values.size() - first);
+    shared_bytes body{
+        x.gradient,
+        reinterpret_cast<const std::uint8_t*>(values.data() + first),
+        count * sizeof(float)};
+    self_->send(wired_.gateway, parcel{x.to, part, std::move(body)});
+    ++part.chunk;
+  }
+}
+
+void cell_state::read(const peer_id& from, const contribution_answer& x) {
+  if (gathering_ && gathering_->asked(from)
+      && x.number == gathering_->number()) {
+    gathering_->without(from); // It has nothing for us.
+    go_on();
+    return;
+  }
+  if (!x.accepted && choice_->contributes())
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(from)},
+                       {"what", std::string{"contribution not counted"}},
+                       {"detail", x.reason}}});
+}
+
+cell_actor::behavior_type cell(cell_actor::stateful_pointer<cell_state> self,
+                               cell_config config) {
+  return behave<cell_actor, cell_state>(self, std::move(config));
+}
+
+} // namespace potluck

@@ -1,0 +1,74 @@
+/// The cell: how this trainer takes part when there are more than average in
+/// one group (runtime/cells).
+///
+/// Chooses between member and contributor and tells the roster whom to be
+/// connected with. As a sponsor it asks contributors for their gradients when
+/// the conductor wants them, and passes whole ones on; as a contributor it
+/// sends what the conductor hands over.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "actors/interfaces.hpp"
+#include "runtime/cells/cell_choice.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
+
+namespace potluck {
+
+struct cell_config {
+  peer_id self;
+  charter agreed;
+  std::uint64_t seed = 0;
+};
+
+class cell_state {
+public:
+  void init(cell_actor::pointer self, cell_config config);
+
+  void on(const wiring& w);
+  void on(const letter& x);
+  void on(const peer_joined& x);
+  void on(const peer_left& x);
+  void on(const report_heard& x);
+  void on(const gather_contributions& x);
+  void on(const contribution_taken& x);
+  void on(const hand_over& x);
+  void on(const tick&);
+
+private:
+  using clock_time = caf::actor_clock::time_point;
+
+  void read(const peer_id& from, const contribution_request& x);
+  void read(const letter& x, const contribution_part& part);
+  void read(const peer_id& from, const contribution_answer& x);
+  void choose();
+  /// Asks whom it is time to ask; ends the gathering when nobody is left.
+  void go_on();
+  void answer(const peer_id& to, std::uint64_t number, bool accepted,
+              const std::string& reason);
+
+  cell_actor::pointer self_ = nullptr;
+  cell_config config_;
+  wiring wired_;
+  std::optional<cell_choice> choice_;
+  std::set<peer_id> connected_;
+  std::optional<cell_standing> told_;
+  std::optional<links_wanted> wanted_;
+  std::uint64_t requests_ = 0;
+  std::optional<gathering> gathering_;
+  clock_time began_; ///< The gathering.
+  std::map<peer_id, clock_time> asked_at_;
+  /// Passed to the conductor, which has not said yet; with their requests.
+  std::map<peer_id, std::uint64_t> passed_on_;
+  /// From a request to the last chunk.
+  deadline_estimator contributions_{{limits::contribution_floor,
+                                     limits::contribution_cap,
+                                     limits::contribution_patience}};
+};
+
+cell_actor::behavior_type cell(cell_actor::stateful_pointer<cell_state> self,
+                               cell_config config);
+
+} // namespace potluck

@@ -1,0 +1,150 @@
+/// The conductor's part in a cell (runtime/cells): counting and gathering what
+/// contributors have, or handing over what this peer has.
+#include "actors/conductor.hpp"
+
+#include <algorithm>
+
+#include "messages/limits.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+void conductor_state::on(const cell_standing& x) {
+  auto changes = x.contributes != standing_.contributes;
+  // In a group, or about to be in one: the next look tells it again.
+  auto busy = stage_ == stage::frozen || stage_ == stage::averaging
+              || stage_ == stage::applying;
+  if (changes && (busy || asked_for_)) {
+    next_standing_ = x;
+    return;
+  }
+  next_standing_.reset();
+  standing_ = x;
+  own_.contributes = x.contributes;
+  own_.sponsor = x.sponsor;
+  own_.members = static_cast<std::uint32_t>(
+      std::min<std::size_t>(x.members, max_members));
+  tell_facts();
+  announce(true);
+}
+
+bool conductor_state::sponsors(const progress_report& x) const {
+  return x.contributes && x.sponsor == config_.self;
+}
+
+progress_report conductor_state::with_contributors() const {
+  auto result = own_;
+  if (standing_.contributes)
+    return result;
+  for (auto& [id, r] : reports_) {
+    if (!sponsors(r))
+      continue;
+    result.contributors = std::min(result.contributors + 1, max_contributors);
+    if (r.step != own_.step || r.state != own_.state)
+      continue;
+    result.samples = std::min(result.samples + r.samples, max_samples);
+    result.samples_per_second
+        = std::min(result.samples_per_second + r.samples_per_second, max_real);
+  }
+  return result;
+}
+
+// ---- as a sponsor
+// -------------------------------------------------------------------------
+
+void conductor_state::gather() {
+  if (gathering_ || gathered_ || !wired_.cell)
+    return;
+  gathered_ = true;
+  gather_contributions order;
+  order.step = own_.step;
+  order.state = own_.state;
+  order.gradient_values = gradient_values_;
+  for (auto& [id, r] : reports_)
+    if (sponsors(r) && r.samples > 0 && r.step == own_.step
+        && r.state == own_.state)
+      order.contributors.push_back(id);
+  if (order.contributors.empty())
+    return;
+  gathering_ = true;
+  self_->send(wired_.cell, order);
+}
+
+void conductor_state::on(const contribution_ready& x) {
+  const auto& what = *x.what;
+  // Behind the report the figures are fixed.
+  auto open = stage_ == stage::accumulating
+              || (stage_ == stage::frozen && !frozen_reported_);
+  auto accepted = open && what.step == own_.step
+                  && own_.samples + what.samples <= max_samples;
+  self_->send(wired_.cell, contribution_taken{what.from, accepted});
+  if (!accepted)
+    return;
+  self_->send(wired_.compute, add_gradient{x.what});
+  own_.samples += what.samples;
+  loss_sum_ += what.loss_sum;
+  if (auto r = reports_.find(what.from); r != reports_.end())
+    r->second.samples = 0; // It is counted here now.
+}
+
+void conductor_state::on(const gathering_over& x) {
+  if (!gathering_ || x.step != own_.step)
+    return;
+  gathering_ = false;
+  if (stage_ == stage::frozen && !batch_running_)
+    report_frozen();
+}
+
+// ---- as a contributor
+// ---------------------------------------------------------------------
+
+bool conductor_state::resting() const {
+  return standing_.contributes && gave_at_step_ == own_.step + 1
+         && self_->clock().now() < rests_until_;
+}
+
+void conductor_state::on(const contribution_wanted& x) {
+  const auto& request = x.request;
+  auto reason = request.step != own_.step      ? "at another step"
+                : request.state != own_.state  ? "another state"
+                : stage_ != stage::accumulating ? "not accumulating"
+                : !standing_.contributes       ? "averaging itself"
+                : own_.samples == 0 && !batch_running_ ? "nothing accumulated"
+                                                       : "";
+  if (*reason != 0) {
+    self_->send(wired_.cell,
+                hand_over{x.by, request.number, 0, 0, nullptr, reason});
+    return;
+  }
+  asked_for_ = x;
+  if (!batch_running_)
+    hand_over_if_asked();
+}
+
+void conductor_state::hand_over_if_asked() {
+  if (!asked_for_ || batch_running_)
+    return;
+  if (stage_ == stage::accumulating && own_.samples > 0) {
+    self_->send(wired_.compute, lend_gradient{});
+    return;
+  }
+  self_->send(wired_.cell, hand_over{asked_for_->by, asked_for_->request.number,
+                                     0, 0, nullptr, "nothing accumulated"});
+  asked_for_.reset();
+}
+
+void conductor_state::give(std::shared_ptr<const std::vector<float>> gradient) {
+  self_->send(wired_.cell,
+              hand_over{asked_for_->by, asked_for_->request.number,
+                        own_.samples, loss_sum_, std::move(gradient), ""});
+  asked_for_.reset();
+  // From here on these samples are the sponsor's, or nobody's.
+  self_->send(wired_.compute, drop_gradient{});
+  own_.samples = 0;
+  loss_sum_ = 0;
+  gave_at_step_ = own_.step + 1;
+  rests_until_ = self_->clock().now() + limits::contributor_rest;
+  announce(true);
+}
+
+} // namespace potluck

@@ -1,0 +1,93 @@
+/// Whether a trainer averages in groups itself (a *member*) or hands its
+/// gradients to a member (a *contributor*), and to which: so that a
+/// collaboration of thousands averages in one group of `group_size`.
+///
+/// Pure: told of reports and of peers that are gone, and asked about once a
+/// second. README.md states the rules and why they settle.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+class cell_choice {
+public:
+  /// Members that a contributor stays connected with: its sponsor, and one that
+  /// takes over.
+  static constexpr std::size_t links = 2;
+  /// A contributor becomes a member when fewer than these parts of the group's
+  /// size are left.
+  static constexpr double enough_members = 0.75;
+  /// A member gives way when more than so many times the group's size are
+  /// there.
+  static constexpr double too_many_members = 1.25;
+  /// Of the missing members, how many come forward at one look: news of those
+  /// who did is late.
+  static constexpr double hurry = 0.2;
+
+  /// @param silent_after Older reports count for nothing.
+  cell_choice(const peer_id& self, std::size_t group_size,
+              duration silent_after, std::uint64_t seed);
+
+  /// A report of another trainer, at first or second hand.
+  void heard(const progress_report& x, time_point now);
+  /// The peer is gone, or cannot be reached.
+  void lost(const peer_id& who);
+
+  /// Looks again. The first time it decides at once.
+  void reconsider(time_point now);
+  bool contributes() const {
+    return contributes_;
+  }
+
+  /// Of a contributor: the member to hand gradients to, among the `connected`;
+  /// empty when there is none. Stays the same while it can.
+  peer_id sponsor(const std::set<peer_id>& connected, time_point now);
+
+  /// Of a contributor: the members to be connected with, at most `links`; those
+  /// that are `connected` first, then those with the fewest contributors.
+  std::vector<peer_id> wanted(const std::set<peer_id>& connected,
+                              time_point now) const;
+
+  /// Members that are there, this peer not included: heard of, or, as far as a
+  /// contributor goes, known to a member that it hears.
+  std::size_t members(time_point now) const;
+
+private:
+  struct row {
+    bool contributes = false;
+    bool settled = false; ///< Takes part, so that it has decided.
+    std::uint32_t contributors = 0;
+    std::uint32_t knows = 0; ///< Members that it knows of.
+    time_point at;
+  };
+
+  bool counts(const row& x, time_point now) const {
+    return !x.contributes && now - x.at <= silent_after_;
+  }
+  /// Those before this peer in the order of ids, or settled ones too.
+  std::size_t before_us(time_point now, bool settled_too) const;
+  /// The fewer, the better; between equals, everybody has another order.
+  std::pair<std::uint32_t, std::uint64_t> burden(const peer_id& id,
+                                                 const row& x) const;
+
+  peer_id self_;
+  std::size_t group_size_;
+  duration silent_after_;
+  std::uint64_t order_;
+  random_stream chance_;
+  std::map<peer_id, row> others_;
+  bool decided_ = false;
+  bool contributes_ = false;
+  peer_id sponsor_;
+  double crowd_ = 1; ///< Contributors there were when members last said.
+};
+
+} // namespace potluck

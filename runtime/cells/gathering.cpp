@@ -1,0 +1,90 @@
+#include "runtime/cells/gathering.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "runtime/averaging/chunk_map.hpp"
+#include "runtime/averaging/finite.hpp"
+
+namespace potluck {
+
+gathering::gathering(std::uint64_t number, std::uint64_t step,
+                     const digest& state, shape what,
+                     std::vector<peer_id> contributors, std::size_t at_once)
+    : number_{number}, step_{step}, state_{state}, shape_{what},
+      chunks_{count_chunks(what.gradient_values, what.chunk_values)},
+      at_once_{std::max<std::size_t>(at_once, 1)},
+      waiting_{std::move(contributors)} {
+  std::reverse(waiting_.begin(), waiting_.end());
+}
+
+std::vector<peer_id> gathering::next() {
+  std::vector<peer_id> result;
+  while (open_.size() < at_once_ && !waiting_.empty()) {
+    if (open_.try_emplace(waiting_.back()).second)
+      result.push_back(waiting_.back());
+    waiting_.pop_back();
+  }
+  return result;
+}
+
+gathering::verdict gathering::refuse(const peer_id& from, const char* why) {
+  reason_ = why;
+  open_.erase(from);
+  return verdict::refused;
+}
+
+gathering::verdict gathering::offer(const peer_id& from,
+                                    const contribution_part& part,
+                                    const float* values, std::size_t count) {
+  auto found = open_.find(from);
+  if (found == open_.end() || part.number != number_ || found->second.complete)
+    return verdict::unasked;
+  auto& half = found->second;
+  auto& x = half.so_far;
+  if (part.chunk != half.next_chunk)
+    return refuse(from, "its chunks are out of order");
+  if (part.chunk == 0) {
+    x.from = from;
+    x.step = step_;
+    x.samples = part.samples;
+    x.loss_sum = part.loss_sum;
+    x.gradient.reserve(shape_.gradient_values);
+  } else if (part.samples != x.samples) {
+    return refuse(from, "its chunks are over different samples");
+  }
+  auto left = shape_.gradient_values - x.gradient.size();
+  if (count != std::min<std::uint64_t>(left, shape_.chunk_values))
+    return refuse(from, "a chunk has another length than the run's");
+  if (!all_finite(values, count))
+    return refuse(from, "it holds a NaN or an infinity");
+  x.gradient.insert(x.gradient.end(), values, values + count);
+  if (++half.next_chunk < chunks_)
+    return verdict::placed;
+  half.complete = true;
+  return verdict::complete;
+}
+
+std::optional<contribution> gathering::take(const peer_id& from) {
+  auto found = open_.find(from);
+  if (found == open_.end() || !found->second.complete)
+    return std::nullopt;
+  auto result = std::move(found->second.so_far);
+  open_.erase(found);
+  return result;
+}
+
+void gathering::without(const peer_id& from) {
+  open_.erase(from);
+  waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), from),
+                 waiting_.end());
+}
+
+std::vector<peer_id> gathering::unfinished() const {
+  std::vector<peer_id> result;
+  for (const auto& [id, half] : open_)
+    result.push_back(id);
+  return result;
+}
+
+} // namespace potluck
