@@ -315,9 +315,10 @@ void roster_state::spread_report() {
   auto near = static_cast<std::size_t>(
       std::count_if(guests_.begin(), guests_.end(),
                     [&](auto& x) { return !in_a_cell(x.second); }));
-  auto pause = near <= limits::few_peers ? duration{0}
-                                         : duration{limits::report_pause_per_peer}
-                                               * static_cast<int>(near);
+  auto pause
+      = near <= limits::few_peers
+            ? duration{0}
+            : duration{limits::report_pause_per_peer} * static_cast<int>(near);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
@@ -402,11 +403,10 @@ void roster_state::on(const tick&) {
       const auto& id = config_.self.bytes;
       auto life = std::chrono::milliseconds{limits::report_life};
       if (!mine_.report.contributes)
-        self_->send(
-            wired_.router,
-            publish_record{{key, std::string(id.begin(), id.end()),
-                            encode_progress(mine_.report),
-                            static_cast<std::uint32_t>(life.count())}});
+        self_->send(wired_.router,
+                    publish_record{{key, std::string(id.begin(), id.end()),
+                                    encode_progress(mine_.report),
+                                    static_cast<std::uint32_t>(life.count())}});
       self_->send(wired_.router,
                   look_up_records{key, caf::actor_cast<roster_actor>(self_)});
     }

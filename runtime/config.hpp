@@ -51,6 +51,10 @@ constexpr auto line_interval = 100ms;
 /// least length of a sample; both are longer where round trips are.
 constexpr auto line_warm_up = 100ms;
 constexpr auto line_sample = 100ms;
+/// A measured line is told to others when it differs by more than this from
+/// what they know, and no more often than this.
+constexpr double line_news = 0.1;
+constexpr auto line_news_interval = 1s;
 /// Bytes per second that come without anybody sending much: heartbeats and
 /// reports of a hundred peers.
 constexpr double line_trickle = 32e3;

@@ -208,6 +208,13 @@ void connection::release(std::size_t bytes) {
     front_sent_ -= queue_.front().size();
     queue_.pop_front();
   }
+  meter_.sent(bytes, queued_bytes_);
+}
+
+std::optional<connection_traffic> connection::look(duration interval) {
+  if (!socket_)
+    return std::nullopt;
+  return meter_.look(id_, *socket_, interval, queued_bytes_);
 }
 
 // ---- reading
@@ -264,6 +271,7 @@ void connection::read(ssize_t size, const uv_buf_t& into) {
   }
   auto bytes = static_cast<std::size_t>(size);
   hub_.count_received(bytes);
+  meter_.received(bytes);
   if (state_ == state::draining)
     return;
   allowed_ -= bytes;

@@ -16,6 +16,7 @@
 #include "runtime/uv/dialer.hpp"
 #include "runtime/uv/frame_reader.hpp"
 #include "runtime/uv/handles.hpp"
+#include "runtime/uv/line_meter.hpp"
 #include "runtime/uv/rate_gate.hpp"
 #include "runtime/uv/read_credit.hpp"
 #include "runtime/uv/uv_transport.hpp"
@@ -66,6 +67,9 @@ public:
   /// Reads on, when it had paused.
   void resume();
 
+  /// What passed since the last look, `interval` ago, if anything did.
+  std::optional<connection_traffic> look(duration interval);
+
   /// The cap on downloads lets it read on.
   void take_turn();
 
@@ -100,6 +104,7 @@ private:
   std::size_t in_flight_ = 0;  ///< Bytes of the write under way; 0: none.
   std::vector<uv_buf_t> buffers_;
 
+  line_meter meter_;
   frame_reader reader_{staging_bytes};
   std::shared_ptr<read_credit> credit_;
   bool paused_ = false;

@@ -46,9 +46,9 @@ std::vector<option_spec> own_options() {
        "Where to compute: cpu, cuda, or auto (cuda where there is one).",
        "DEVICE"},
       {"upload", option_kind::real, "0",
-       "What this line sends, in Mbit/s; 0 when unknown.", "MBIT"},
+       "What this line sends, in Mbit/s; 0: measured.", "MBIT"},
       {"download", option_kind::real, "0",
-       "What this line receives, in Mbit/s; 0 when unknown.", "MBIT"},
+       "What this line receives, in Mbit/s; 0: measured.", "MBIT"},
       {"shard", option_kind::text, "",
        "For experiments: compute the K-th of N equal parts of every batch in "
        "one "
@@ -118,7 +118,7 @@ expected<bool> fill_training(const cli::command_line& options,
     auto cap = cap_from(options, name);
     if (!cap)
       return failure{cap.error()};
-    if (*cap > 0 && (*stated == 0 || *stated > *cap))
+    if (*cap > 0 && *stated > *cap)
       *stated = *cap;
   }
   if (options.given("shard")) {
