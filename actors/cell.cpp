@@ -14,9 +14,15 @@ void cell_state::init(cell_actor::pointer self, cell_config config) {
 
 void cell_state::on(const wiring& w) {
   wired_ = w;
-  // Whoever is new has to hear it.
+  // Whoever is new has to hear it, when the roster has told what it knows.
   told_.reset();
   wanted_.reset();
+  self_->delayed_send(self_, limits::cell_beginning, deadline_passed{});
+}
+
+void cell_state::on(const deadline_passed&) {
+  if (wired_.conductor && wired_.roster && !told_)
+    choose();
 }
 
 // ---- who takes part how
@@ -67,17 +73,19 @@ void cell_state::choose() {
   }
   links_wanted links;
   links.everybody = !standing.contributes;
+  links.newcomers = links.everybody
+                    && standing.members < config_.agreed.settings().group_size;
   if (standing.contributes)
     links.who = choice_->wanted(connected_, now);
   if (!wanted_ || wanted_->everybody != links.everybody
-      || wanted_->who != links.who) {
+      || wanted_->newcomers != links.newcomers || wanted_->who != links.who) {
     wanted_ = links;
     self_->send(wired_.roster, links);
   }
 }
 
 void cell_state::on(const tick&) {
-  if (wired_.conductor && wired_.roster)
+  if (wired_.conductor && wired_.roster && told_)
     choose();
   if (gathering_) {
     auto now = self_->clock().now();

@@ -35,6 +35,7 @@ public:
   void on(const gather_contributions& x);
   void on(const contribution_taken& x);
   void on(const hand_over& x);
+  void on(const deadline_passed&);
   void on(const tick&);
 
 private:

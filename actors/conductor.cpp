@@ -93,6 +93,8 @@ void conductor_state::announce(bool urgent) {
       own_.phase = phase::finished;
       break;
   }
+  if (wired_.cell && !standing_known_)
+    own_.phase = phase::joining; // As a member or not: it will say so.
   own_.samples_per_second = samples_per_second_;
   own_.loss
       = own_.samples == 0 ? 0 : loss_sum_ / static_cast<double>(own_.samples);
@@ -109,7 +111,7 @@ void conductor_state::tell_facts() {
   facts.step = own_.step;
   facts.state = own_.state;
   facts.gradient_values = gradient_values_;
-  facts.open = !standing_.contributes
+  facts.open = !standing_.contributes && (standing_known_ || !wired_.cell)
                && (stage_ == stage::accumulating || stage_ == stage::frozen);
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;

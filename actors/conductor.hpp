@@ -159,6 +159,7 @@ private:
 
   // Cells (conductor_cells.cpp).
   cell_standing standing_;
+  bool standing_known_ = false;
   std::optional<cell_standing> next_standing_; ///< When no group needs us.
   bool gathering_ = false;
   bool gathered_ = false; ///< Since the gradient was frozen.

@@ -20,6 +20,7 @@ void conductor_state::on(const cell_standing& x) {
   }
   next_standing_.reset();
   standing_ = x;
+  standing_known_ = true;
   own_.contributes = x.contributes;
   own_.sponsor = x.sponsor;
   own_.members = static_cast<std::uint32_t>(

@@ -284,6 +284,8 @@ struct cell_standing {
 /// Cell to roster: whom to be connected with.
 struct links_wanted {
   bool everybody = true;    ///< All that average.
+  /// And those that have not decided yet: most will contribute in a crowd.
+  bool newcomers = true;
   std::vector<peer_id> who; ///< When not everybody.
 };
 /// Conductor to cell: ask these contributors for their gradients. Replaces an

@@ -44,13 +44,19 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
 // ---- telling
 // ---------------------------------------------------------------------
 
+bool roster_state::routes(const peer_joined& x) const {
+  auto guest = guests_.find(x.who.id);
+  return guest == guests_.end() || guest->second.routes;
+}
+
 template <class News>
 void roster_state::tell_everybody(const News& news) {
   auto tell = [&](const auto& listener) {
     if (listener)
       self_->send(listener, news);
   };
-  tell(wired_.router);
+  if (routes(news))
+    tell(wired_.router);
   tell(wired_.registrar);
   tell(wired_.state_keeper);
   tell(wired_.cell);
@@ -96,6 +102,8 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
   guests_[x.who.id] = {x, session.address(), now, false};
+  guests_[x.who.id].routes = x.role != role::trainer || !links_
+                             || links_->newcomers;
   self_->monitor(session);
   tell_everybody(x);
   self_->send(wired_.observer, event{"join",
@@ -216,10 +224,19 @@ void roster_state::on(const letter& x) {
   if (verdict != peer_ledger::verdict::added
       && verdict != peer_ledger::verdict::known)
     return;
-  if (report.contributes && !guest->second.contributes && wired_.router)
-    // It closes what it does not need: nobody should look for records there.
-    self_->send(wired_.router, peer_left{x.from, "contributes", true});
-  guest->second.contributes = report.contributes;
+  auto& g = guest->second;
+  g.contributes = report.contributes;
+  // Who contributes closes what it does not need: nobody should look for
+  // records there.
+  auto routes = !report.contributes
+                && (g.routes || report.phase != phase::joining);
+  if (routes != g.routes && wired_.router) {
+    if (routes)
+      self_->send(wired_.router, g.news);
+    else
+      self_->send(wired_.router, peer_left{x.from, "contributes", true});
+  }
+  g.routes = routes;
   tell_conductors({report, true});
 }
 
@@ -339,7 +356,8 @@ bool roster_state::wants(const peer_id& id) const {
   if (said && said->contributes)
     return false; // It says itself whom it needs.
   if (links_)
-    return links_->everybody
+    return (links_->everybody
+            && (links_->newcomers || !said || said->phase != phase::joining))
            || std::find(links_->who.begin(), links_->who.end(), id)
                   != links_->who.end();
   // Until the charter is known, a few trainers that may know it do.

@@ -50,6 +50,7 @@ private:
     caf::actor_addr session;
     caf::actor_clock::time_point since;
     bool contributes = false;
+    bool routes = true; ///< The router may ask it, and name it to others.
   };
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
@@ -69,6 +70,10 @@ private:
 
   template <class News>
   void tell_everybody(const News& news);
+  bool routes(const peer_joined& x) const;
+  static bool routes(const peer_left&) {
+    return true;
+  }
   void tell_conductors(const report_heard& x);
   void write_report();
   void tell_mine(const peer_id& id, const guest& g);

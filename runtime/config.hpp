@@ -181,6 +181,8 @@ constexpr auto fetch_backoff = 300ms;
 /// Between two looks at who averages and who contributes: choices by chance
 /// settle slowly enough for news of them to spread.
 constexpr auto cell_interval = 1s;
+/// Before the first choice: the roster tells a new actor what it knows.
+constexpr auto cell_beginning = 100ms;
 /// The same while contributions are being gathered: their deadlines.
 constexpr auto gathering_interval = 250ms;
 /// Contributors asked at a time: a gradient's memory each.

@@ -68,7 +68,12 @@ void cell_choice::reconsider(time_point now) {
   const auto size = static_cast<double>(group_size_);
   if (!decided_) {
     decided_ = true;
-    contributes_ = before_us(now, true) >= group_size_;
+    // Whoever is here already knows more than a newcomer has heard of yet.
+    std::size_t told = 0;
+    for (auto& [id, x] : others_)
+      if (now - x.at <= silent_after_)
+        told = std::max<std::size_t>(told, x.knows);
+    contributes_ = std::max(before_us(now, true), told) >= group_size_;
     return;
   }
   const auto there = static_cast<double>(members(now));
