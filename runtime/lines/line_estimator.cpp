@@ -163,7 +163,8 @@ void line_estimator::forget(const peer_id& peer) {
 
 double line_estimator::limit_to(const peer_id& peer) const {
   auto i = pairs_.find(peer);
-  if (i == pairs_.end() || i->second.rate() >= reached * upload_.rate())
+  if (i == pairs_.end() || i->second.samples() < least_samples
+      || i->second.rate() >= reached * upload_.rate())
     return 0;
   return i->second.rate();
 }

@@ -38,7 +38,7 @@ public:
 
   /// Bytes per second; 0 as long as it is unknown.
   double upload() const {
-    return upload_.rate();
+    return upload_.samples() < least_samples ? 0 : upload_.rate();
   }
 
   /// The highest rate that was sustained lately; a lower bound, for nobody here
@@ -51,6 +51,9 @@ public:
   double limit_to(const peer_id& peer) const;
 
 private:
+  /// Fewer may all be of TCP's beginning, or of its recovery from a loss.
+  static constexpr std::size_t least_samples = 3;
+
   struct share {
     std::uint64_t bytes = 0;
     duration time{0};

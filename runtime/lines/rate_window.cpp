@@ -6,6 +6,7 @@
 namespace potluck {
 
 void rate_window::add(double rate, bool growing) {
+  ++added_;
   bool below = rate < fall * rate_;
   if (below && growing)
     return;

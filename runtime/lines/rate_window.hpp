@@ -27,8 +27,14 @@ public:
     return rate_;
   }
 
+  /// Since the beginning.
+  std::size_t samples() const {
+    return added_;
+  }
+
 private:
   std::deque<double> samples_;
+  std::size_t added_ = 0;
   std::size_t low_ = 0;
   double rate_ = 0;
 };

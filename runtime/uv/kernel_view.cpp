@@ -17,7 +17,10 @@ std::optional<kernel_view> ask_kernel(int socket) {
       || size < offsetof(tcp_info, tcpi_busy_time) + sizeof(std::uint64_t))
     return std::nullopt;
   kernel_view result;
-  result.acknowledged = info.tcpi_bytes_acked;
+  // With what came beyond a lost packet: once that is repeated, all of it would
+  // be acknowledged at once.
+  result.arrived = info.tcpi_bytes_acked
+                   + std::uint64_t{info.tcpi_sacked} * info.tcpi_snd_mss;
   result.unsent = info.tcpi_notsent_bytes > 0;
   result.unacknowledged = info.tcpi_unacked > 0;
   result.busy = std::chrono::microseconds{

@@ -10,10 +10,10 @@
 namespace potluck {
 
 struct kernel_view {
-  std::uint64_t acknowledged = 0; ///< Bytes, since the beginning.
-  bool unsent = false;            ///< Something waits to be sent.
-  bool unacknowledged = false;    ///< Something is on its way.
-  duration busy{0};               ///< With either, since the beginning.
+  std::uint64_t arrived = 0;   ///< Bytes, since the beginning, nearly.
+  bool unsent = false;         ///< Something waits to be sent.
+  bool unacknowledged = false; ///< Something is on its way.
+  duration busy{0};            ///< With either, since the beginning.
   duration round_trip{0};
 };
 

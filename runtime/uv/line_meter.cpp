@@ -1,5 +1,7 @@
 #include "runtime/uv/line_meter.hpp"
 
+#include <algorithm>
+
 #include "runtime/uv/kernel_view.hpp"
 
 namespace potluck {
@@ -33,14 +35,15 @@ std::optional<connection_traffic> line_meter::look(connection_id id,
   result.sent = sent_;
   result.backlogged = queued_ && queued > 0 && !emptied_;
   if (auto view = view_of(socket)) {
-    result.sent = view->acknowledged - acknowledged_;
+    const auto arrived = std::max(arrived_, view->arrived);
+    result.sent = arrived - arrived_;
     result.round_trip = view->round_trip;
     const auto busy = view->busy - busy_;
     result.backlogged = result.backlogged
                         || (unsent_ && view->unsent
                             && busy >= std::chrono::duration_cast<duration>(
                                    all_the_time * interval));
-    acknowledged_ = view->acknowledged;
+    arrived_ = arrived;
     busy_ = view->busy;
     unsent_ = view->unsent;
     unacknowledged_ = view->unacknowledged;

@@ -36,8 +36,8 @@ private:
   bool queued_ = false;        ///< At the last look.
   bool unsent_ = false;        ///< In the kernel, likewise.
   bool unacknowledged_ = false;
-  std::uint64_t acknowledged_ = 0; ///< In all, at the last look.
-  duration busy_{0};               ///< In all, likewise.
+  std::uint64_t arrived_ = 0; ///< There, in all, at the last look.
+  duration busy_{0};          ///< In all, likewise.
 };
 
 } // namespace potluck
