@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,7 +135,12 @@ int main(int argc, char** argv) {
     return wait_for(birth->child);
   // Ctrl-C is for the outside, which passes it on.
   ::setpgid(0, 0);
-  ::prctl(PR_SET_TIMERSLACK, 1UL); // Packets leave when they are due.
+  // Packets leave when they are due, where we may before the commands' work.
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  sched_param first{};
+  first.sched_priority = 1;
+  [[maybe_unused]] auto ahead
+      = ::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);
   ::signal(SIGPIPE, SIG_IGN);
   auto network = namespaces ? make_namespaces(*what) : make_proxies(*what);
   if (!network)
