@@ -113,7 +113,7 @@ expect "a command that leaves children" 0 "" \
   "$netlab" --out "$scratch/orphan" "$scratch/orphan.json"
 expect "they end, too" 0 "" leftovers ""
 
-# Rates. One TCP transfer after the other, for three seconds each.
+# Rates. One TCP transfer after the other, for four seconds each.
 cat > "$scratch/sink.py" << 'END'
 import socket, sys, time
 listening = socket.socket()
@@ -127,12 +127,12 @@ for _ in range(int(sys.argv[2])):
         data = source.recv(65536)
         if not data:
             break
-        # The first half second is TCP's start.
+        # The first second is TCP's start.
         end = time.time()
         begin = begin or end
-        if end - begin > 0.5:
+        if end - begin > 1:
             count += len(data)
-    print("%.1f" % (count * 8 / 1e6 / (end - begin - 0.5)), flush=True)
+    print("%.1f" % (count * 8 / 1e6 / (end - begin - 1)), flush=True)
 END
 cat > "$scratch/source.py" << 'END'
 import socket, sys, time
@@ -140,7 +140,7 @@ try:
     to = socket.create_connection((sys.argv[1], 5000), timeout=1.5)
 except OSError:
     sys.exit(9)
-end = time.time() + 3
+end = time.time() + 4
 while time.time() < end:
     to.sendall(bytes(16384))
 END
@@ -149,15 +149,15 @@ cat > "$scratch/rates.json" << END
            {"name": "b", "delay": "15ms"},
            {"name": "c", "download": "8mbit", "delay": "5ms", "jitter": "2ms"}],
  "links": [{"from": "b", "to": "c", "both": true, "blocked": true}],
- "changes": [{"at": "4500ms", "host": "a", "upload": "10mbit"}],
+ "changes": [{"at": "8s", "host": "a", "upload": "10mbit"}],
  "commands": [
    {"host": "b", "words": ["python3", "$scratch/sink.py", "{address}", "2"]},
    {"host": "c", "words": ["python3", "$scratch/sink.py", "{address}", "1"]},
    {"host": "a", "name": "fast", "starts_at": "1s",
     "words": ["python3", "$scratch/source.py", "{address:b}"]},
-   {"host": "a", "name": "halved", "starts_at": "5s",
+   {"host": "a", "name": "halved", "starts_at": "8s",
     "words": ["python3", "$scratch/source.py", "{address:b}"]},
-   {"host": "a", "name": "slow", "starts_at": "9s",
+   {"host": "a", "name": "slow", "starts_at": "15s",
     "words": ["python3", "$scratch/source.py", "{address:c}"]},
    {"host": "b", "name": "blocked", "starts_at": "1s", "words": ["bash", "-c",
     "python3 $scratch/source.py {address:c}; echo status \$?"]},
