@@ -404,11 +404,15 @@ void conductor_state::on(const tick&) {
     lead_if_due();
     finish_if_others_are_done();
     if (now >= next_status_) {
-      next_status_ = now + limits::roster_interval;
+      next_status_ = now + limits::status_interval;
       show_status();
     }
   }
-  self_->delayed_send(self_, limits::conductor_interval, tick{});
+  self_->delayed_send(self_,
+                      standing_.contributes
+                          ? duration{limits::contributor_tick}
+                          : duration{limits::conductor_interval},
+                      tick{});
 }
 
 conductor_actor::behavior_type

@@ -190,7 +190,8 @@ void registrar_state::on(const tick&) {
     forget_silent();
     found_when_sure();
   }
-  self_->delayed_send(self_, limits::registrar_interval, tick{});
+  if (!agreed_ && !gave_up_)
+    self_->delayed_send(self_, limits::registrar_interval, tick{});
 }
 
 void registrar_state::on(const proposal_ready& x) {

@@ -332,10 +332,9 @@ void roster_state::spread_report() {
   auto near = static_cast<std::size_t>(
       std::count_if(guests_.begin(), guests_.end(),
                     [&](auto& x) { return !in_a_cell(x.second); }));
-  auto pause
-      = near <= limits::few_peers
-            ? duration{0}
-            : duration{limits::report_pause_per_peer} * static_cast<int>(near);
+  auto pause = near <= limits::few_peers ? duration{0}
+                                         : duration{limits::report_pause_per_peer}
+                                               * static_cast<int>(near);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
@@ -398,8 +397,11 @@ void roster_state::on(const tick&) {
          ledger_->due_for_dial(now, limits::dials_at_once,
                                [this](const peer_id& id) { return wants(id); }))
       self_->send(wired_.gateway, dial_contact{who});
-  ledger_->forget_stale(now);
-  close_surplus();
+  if (now >= next_tidying_) {
+    next_tidying_ = now + limits::tidying_interval;
+    ledger_->forget_stale(now);
+    close_surplus();
+  }
   check_first_contact();
   if (in_a_run()) {
     if (report_due_)
@@ -409,27 +411,34 @@ void roster_state::on(const tick&) {
       if (settled_contributor()) {
         // Its members tell it enough; the DHT is for those who look for any.
         next_publication_ = now + limits::publish_interval;
-        self_->delayed_send(self_, limits::contributor_tick, tick{});
-        return;
+      } else {
+        publish();
       }
-      spread_report();
-      next_publication_ = now
-                          + (mine_.report.charter.empty()
-                                 ? duration{limits::joining_publish_interval}
-                                 : duration{limits::publish_interval});
-      auto key = key_of("run/" + config_.run);
-      const auto& id = config_.self.bytes;
-      auto life = std::chrono::milliseconds{limits::report_life};
-      if (!mine_.report.contributes)
-        self_->send(wired_.router,
-                    publish_record{{key, std::string(id.begin(), id.end()),
-                                    encode_progress(mine_.report),
-                                    static_cast<std::uint32_t>(life.count())}});
-      self_->send(wired_.router,
-                  look_up_records{key, caf::actor_cast<roster_actor>(self_)});
     }
   }
-  self_->delayed_send(self_, limits::roster_interval, tick{});
+  self_->delayed_send(self_,
+                      settled_contributor()
+                          ? duration{limits::contributor_tick}
+                          : duration{limits::roster_interval},
+                      tick{});
+}
+
+void roster_state::publish() {
+  spread_report();
+  auto pause = mine_.report.charter.empty()
+                   ? duration{limits::joining_publish_interval}
+                   : duration{limits::publish_interval};
+  next_publication_ = self_->clock().now() + pause;
+  auto key = key_of("run/" + config_.run);
+  const auto& id = config_.self.bytes;
+  auto life = std::chrono::milliseconds{limits::report_life};
+  if (!mine_.report.contributes)
+    self_->send(wired_.router,
+                publish_record{{key, std::string(id.begin(), id.end()),
+                                encode_progress(mine_.report),
+                                static_cast<std::uint32_t>(life.count())}});
+  self_->send(wired_.router,
+              look_up_records{key, caf::actor_cast<roster_actor>(self_)});
 }
 
 roster_actor::behavior_type

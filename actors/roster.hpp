@@ -91,6 +91,8 @@ private:
   /// Contributes, and has all the connections that it wants.
   bool settled_contributor() const;
   void check_first_contact();
+  /// Tells everybody, and the DHT; asks the DHT for others.
+  void publish();
   bool in_a_run() const {
     return !config_.run.empty();
   }
@@ -116,6 +118,7 @@ private:
   std::map<address, std::string> refusals_;
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;
+  caf::actor_clock::time_point next_tidying_;
 };
 
 roster_actor::behavior_type

@@ -249,7 +249,11 @@ void router_state::on(const tick&) {
              false,
              {},
              std::nullopt});
-  self_->delayed_send(self_, limits::routing_interval, tick{});
+  self_->delayed_send(self_,
+                      quiet_ && searches_.empty()
+                          ? duration{limits::quiet_routing_interval}
+                          : duration{limits::routing_interval},
+                      tick{});
 }
 
 router_actor::behavior_type

@@ -74,6 +74,8 @@ constexpr double least_cap = 8000;
 
 /// Between two looks at who should be dialled or told something.
 constexpr auto roster_interval = 100ms;
+/// Between two looks for what can be forgotten or closed.
+constexpr auto tidying_interval = 1s;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
 /// The same before the run's charter is known: founding waits for look-ups.
@@ -101,6 +103,8 @@ constexpr auto first_contact_patience = 10s;
 // -------------------------------------------------------------------
 
 constexpr auto routing_interval = 500ms;
+/// The same for a peer that looks nothing up and whom nobody asks.
+constexpr auto quiet_routing_interval = 2s;
 /// For an answer to a routing request, before anybody's was observed; then from
 /// each node's own answers. A lost packet on a fast line is repeated within the
 /// floor; the cap is a dial and a request over four seconds' round trips.
@@ -130,6 +134,8 @@ constexpr auto charter_cap = 60s;
 // ----------------------------------------------------------------
 
 constexpr auto conductor_interval = 50ms;
+/// Between two lines for a person's screen.
+constexpr auto status_interval = 250ms;
 /// A peer in the run that we know of but are not connected to is waited for so
 /// long before a group forms without it, while nobody's connecting was
 /// observed; then as long as connecting takes. The floor is two dials by the
@@ -201,7 +207,7 @@ constexpr auto contributor_rest = 10s;
 /// contributors, when nothing happens that they have to know at once.
 constexpr auto contributor_pause = 2s;
 constexpr auto cell_news_pause = 5s;
-/// Between two looks of a settled contributor's roster.
+/// Between two looks of a settled contributor's roster and conductor.
 constexpr auto contributor_tick = 500ms;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 8;

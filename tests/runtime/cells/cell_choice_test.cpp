@@ -1,0 +1,261 @@
+#include "runtime/cells/cell_choice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+peer_id peer(unsigned i) {
+  peer_id x;
+  x.bytes[0] = static_cast<std::uint8_t>(i >> 8);
+  x.bytes[1] = static_cast<std::uint8_t>(i);
+  x.bytes[2] = 1;
+  return x;
+}
+
+progress_report report(unsigned i, bool contributes = false) {
+  progress_report x;
+  x.id = peer(i);
+  x.phase = phase::accumulating;
+  x.contributes = contributes;
+  return x;
+}
+
+time_point at(duration x) {
+  return time_point{} + x;
+}
+
+cell_choice choice(unsigned self, std::size_t group_size = 4) {
+  return {peer(self), group_size, 15s, self};
+}
+
+/// Trainers that all look once a second and hear what members said a second
+/// ago; contributors only those that they are connected with.
+struct crowd {
+  struct one {
+    explicit one(cell_choice x) : choice(std::move(x)) {
+    }
+    cell_choice choice;
+    bool here = true;
+    progress_report said;
+  };
+
+  explicit crowd(std::size_t size) : group_size(size) {
+  }
+  void add(unsigned i, std::uint64_t seed) {
+    all.push_back(std::make_unique<one>(
+        cell_choice{peer(i), group_size, 15s, mix(seed, i)}));
+    all.back()->said = report(i);
+    all.back()->said.phase = phase::joining;
+  }
+  void second() {
+    ++now;
+    auto time = at(std::chrono::seconds{now});
+    std::set<peer_id> members;
+    for (auto& x : all)
+      if (x->here && !x->said.contributes)
+        members.insert(x->said.id);
+    for (auto& x : all) {
+      if (!x->here)
+        continue;
+      auto wanted = x->choice.wanted(members, time);
+      for (auto& y : all) {
+        // Who lacks connections looks everybody up.
+        auto near = !x->choice.contributes()
+                    || wanted.size() < cell_choice::links
+                    || std::count(wanted.begin(), wanted.end(), y->said.id);
+        if (y->here && y != x && !y->said.contributes && near)
+          x->choice.heard(y->said, time);
+      }
+    }
+    for (auto& x : all) {
+      if (!x->here)
+        continue;
+      x->choice.reconsider(time);
+      x->said.phase = phase::accumulating;
+      x->said.contributes = x->choice.contributes();
+      x->said.sponsor = x->choice.sponsor(members, time);
+      x->said.members
+          = static_cast<std::uint32_t>(x->choice.members(time) + 1);
+    }
+    for (auto& x : all) {
+      x->said.contributors = 0;
+      for (auto& y : all)
+        x->said.contributors += y->here && y->said.sponsor == x->said.id;
+    }
+  }
+  std::size_t members() const {
+    std::size_t result = 0;
+    for (auto& x : all)
+      result += x->here && !x->choice.contributes();
+    return result;
+  }
+  /// A member of the lowest or highest id leaves; the others notice at once.
+  void lose_member() {
+    for (auto& x : all)
+      if (x->here && !x->choice.contributes()) {
+        x->here = false;
+        for (auto& y : all)
+          y->choice.lost(x->said.id);
+        return;
+      }
+  }
+
+  std::size_t group_size;
+  std::vector<std::unique_ptr<one>> all;
+  int now = 0;
+};
+
+} // namespace
+
+TEST_CASE("few trainers all average") {
+  auto x = choice(9);
+  for (unsigned i = 1; i <= 3; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(1s));
+  CHECK_FALSE(x.contributes());
+  CHECK(x.members(at(1s)) == 3);
+  CHECK(x.sponsor({peer(1)}, at(1s)).empty());
+}
+
+TEST_CASE("a newcomer contributes where the group is full") {
+  auto x = choice(0);
+  for (unsigned i = 1; i <= 4; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(1s));
+  CHECK(x.contributes());
+}
+
+TEST_CASE("a newcomer believes those who know more of the group") {
+  auto x = choice(0);
+  auto told = report(1);
+  told.members = 4;
+  x.heard(told, at(0s));
+  x.reconsider(at(1s));
+  CHECK(x.contributes());
+}
+
+TEST_CASE("of trainers that all are new, the first by id average") {
+  for (unsigned self : {3u, 4u, 5u}) {
+    auto x = choice(self);
+    for (unsigned i = 0; i < 9; ++i) {
+      auto other = report(i);
+      other.phase = phase::joining;
+      x.heard(other, at(0s));
+    }
+    x.reconsider(at(1s));
+    CHECK(x.contributes() == (self >= 4));
+  }
+}
+
+TEST_CASE("old reports and contributors do not count as members") {
+  auto x = choice(9);
+  for (unsigned i = 1; i <= 3; ++i)
+    x.heard(report(i), at(0s));
+  x.heard(report(4), at(-20s));
+  x.heard(report(5, true), at(0s));
+  auto aux = report(6);
+  aux.role = role::auxiliary;
+  x.heard(aux, at(0s));
+  CHECK(x.members(at(0s)) == 3);
+  x.reconsider(at(0s));
+  CHECK_FALSE(x.contributes());
+}
+
+TEST_CASE("a sponsor stays the same while it can") {
+  auto x = choice(0);
+  for (unsigned i = 1; i <= 4; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(0s));
+  std::set<peer_id> two{peer(2), peer(3)};
+  auto first = x.sponsor(two, at(0s));
+  REQUIRE(two.count(first) == 1);
+  auto burdened = report(first == peer(2) ? 2 : 3);
+  burdened.contributors = 100;
+  x.heard(burdened, at(1s));
+  CHECK(x.sponsor(two, at(1s)) == first);
+  auto other = first == peer(2) ? peer(3) : peer(2);
+  x.lost(first);
+  CHECK(x.sponsor(two, at(1s)) == other);
+  CHECK(x.sponsor({}, at(1s)).empty());
+}
+
+TEST_CASE("a sponsor that contributes itself is left for another") {
+  auto x = choice(0);
+  for (unsigned i = 1; i <= 4; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(0s));
+  REQUIRE(x.sponsor({peer(1)}, at(0s)) == peer(1));
+  x.heard(report(1, true), at(1s));
+  CHECK(x.sponsor({peer(1), peer(2)}, at(1s)) == peer(2));
+}
+
+TEST_CASE("a contributor wants two connections, to those with little to do") {
+  auto x = choice(0);
+  for (unsigned i = 1; i <= 6; ++i) {
+    auto other = report(i);
+    other.contributors = i == 3 || i == 5 ? 0 : 40;
+    x.heard(other, at(0s));
+  }
+  x.reconsider(at(0s));
+  auto wanted = x.wanted({}, at(0s));
+  CHECK(std::set<peer_id>(wanted.begin(), wanted.end())
+        == std::set<peer_id>{peer(3), peer(5)});
+  // Connections that there are need not be made.
+  auto kept = x.wanted({peer(6)}, at(0s));
+  CHECK(kept.size() == 2);
+  CHECK(std::count(kept.begin(), kept.end(), peer(6)) == 1);
+}
+
+TEST_CASE("a crowd settles on about as many members as a group has") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    crowd x{8};
+    random_stream chance{seed};
+    for (unsigned i = 0; i < 100; ++i) {
+      x.add(static_cast<unsigned>(chance.below(60000)), seed);
+      if (chance.below(4) == 0)
+        x.second();
+    }
+    for (int i = 0; i < 30; ++i)
+      x.second();
+    CHECK(x.members() >= 6);
+    CHECK(x.members() <= 10);
+    // Nobody changes his mind without a reason.
+    auto before = x.members();
+    for (int i = 0; i < 60; ++i)
+      x.second();
+    CHECK(x.members() == before);
+  }
+}
+
+TEST_CASE("members that leave are replaced, also all of them at once") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    crowd x{8};
+    for (unsigned i = 0; i < 100; ++i)
+      x.add(i * 7, seed);
+    for (int i = 0; i < 30; ++i)
+      x.second();
+    auto one_by_one = x.members();
+    for (std::size_t i = 0; i < one_by_one; ++i) {
+      x.lose_member();
+      for (int s = 0; s < 10; ++s)
+        x.second();
+    }
+    CHECK(x.members() >= 4);
+    CHECK(x.members() <= 10);
+    while (x.members() > 0)
+      x.lose_member();
+    for (int i = 0; i < 90; ++i)
+      x.second();
+    CHECK(x.members() >= 6);
+    CHECK(x.members() <= 10);
+  }
+}
