@@ -119,9 +119,10 @@ TEST_CASE("a line that a cap makes is measured as that") {
   CHECK(a.heard->wait_until([&] {
     return a.heard->line.upload() == doctest::Approx(3e6).epsilon(0.1);
   }));
+  // A lower bound, and the best that was sustained.
   CHECK(b.heard->wait_until([&] {
-    return b.heard->line.upload() == 0
-           && b.heard->line.download() == doctest::Approx(1.5e6).epsilon(0.2);
+    return b.heard->line.upload() == 0 && b.heard->line.download() > 1e6
+           && b.heard->line.download() < 3.3e6;
   }));
 }
 
