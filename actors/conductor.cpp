@@ -232,7 +232,10 @@ void conductor_state::follow_run_as_auxiliary() {
 std::uint32_t conductor_state::batch_size() const {
   if (samples_per_second_ == 0)
     return std::min(config_.micro_batch, limits::first_batch);
-  auto seconds = std::chrono::duration<double>(limits::longest_batch).count();
+  std::chrono::duration<double> longest
+      = standing_.contributes ? duration{limits::contributors_longest_batch}
+                              : duration{limits::longest_batch};
+  auto seconds = longest.count();
   auto fitting = samples_per_second_ * seconds;
   return fitting >= config_.micro_batch
              ? config_.micro_batch

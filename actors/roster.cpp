@@ -66,7 +66,8 @@ void roster_state::tell_everybody(const News& news) {
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
-  if (wired_.registrar)
+  // With the charter here, the registrar has nothing to find out any more.
+  if (wired_.registrar && mine_.report.charter.empty())
     self_->send(wired_.registrar, x);
   if (wired_.cell)
     self_->send(wired_.cell, x);
@@ -323,8 +324,16 @@ void roster_state::tell_cells() {
   auto changes = told_cells_.contributes != now_true.contributes;
   told_cells_ = now_true;
   told_cells_at_ = now;
+  // A contributor's other member only has to know that it is there.
+  auto rarely = now_true == told_rarely_
+                && now - told_rarely_at_ < limits::cell_news_pause;
+  if (!rarely) {
+    told_rarely_ = now_true;
+    told_rarely_at_ = now;
+  }
   for (auto& [id, g] : guests_)
-    if (in_a_cell(g) && (g.news.role != role::bootstrap || changes))
+    if (in_a_cell(g) && (g.news.role != role::bootstrap || changes)
+        && (!rarely || id == mine.sponsor))
       tell_mine(id, g);
 }
 

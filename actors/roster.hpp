@@ -111,6 +111,8 @@ private:
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.
   headline told_cells_;
   caf::actor_clock::time_point told_cells_at_;
+  headline told_rarely_; ///< To others than the own sponsor.
+  caf::actor_clock::time_point told_rarely_at_;
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;

@@ -32,7 +32,7 @@ constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
 constexpr auto heartbeat_interval = 1s;
 /// The same between a contributor and a member, which may have hundreds.
-constexpr auto cell_heartbeat_interval = 10s;
+constexpr auto cell_heartbeat_interval = 20s;
 /// The first ones come faster, so that silence is judged by observed round
 /// trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
@@ -155,6 +155,8 @@ constexpr auto first_round_patience = 15s;
 /// A batch is cut so that it takes no longer: an invited peer answers when its
 /// batch is done, and the others wait for that.
 constexpr auto longest_batch = 500ms;
+/// The same for a contributor: its sponsor waits for many at a time.
+constexpr auto contributors_longest_batch = 1s;
 /// Of the first batch, whose duration nobody knows.
 constexpr std::uint32_t first_batch = 2;
 /// Batches of the slowest member that a leader waits for its answer: one under
@@ -205,10 +207,10 @@ constexpr auto gathering_cap = 20s;
 constexpr auto contributor_rest = 10s;
 /// Between two reports of a contributor to its members, and of a member to its
 /// contributors, when nothing happens that they have to know at once.
-constexpr auto contributor_pause = 2s;
-constexpr auto cell_news_pause = 5s;
+constexpr auto contributor_pause = 4s;
+constexpr auto cell_news_pause = 8s;
 /// Between two looks of a settled contributor's roster and conductor.
-constexpr auto contributor_tick = 500ms;
+constexpr auto contributor_tick = 1s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 8;
 /// Bootstrap peers apart, a contributor closes connections that it does not

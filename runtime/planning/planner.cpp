@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 
-#include "runtime/planning/linear_program.hpp"
+#include "runtime/planning/one_place.hpp"
 
 namespace potluck {
 
@@ -87,65 +86,23 @@ std::vector<std::size_t> reducers_of(const collaboration& input) {
   return result;
 }
 
-/// The fastest shares, or none when the solver gives up.
-std::optional<std::vector<double>>
-fastest_shares(const std::vector<line>& lines,
-               const std::vector<std::size_t>& reducers, std::size_t peers) {
-  // Times are in units of one gradient over the slowest line that must carry
-  // one whatever the shares: no time is much below one, and rows are scaled so
-  // that no coefficient is much above the number of peers.
-  double unit = share_planner::fastest_line;
+/// The fastest shares by the closed form; empty when there are none.
+std::vector<double> fastest_of(const collaboration& input,
+                               const std::vector<line>& lines) {
+  // Gradients per second over the slowest line: the closed form is exact for
+  // any unit, and this one needs none of the gradient's.
+  std::vector<one_place_peer> peers(input.peers.size());
   for (const auto& x : lines)
-    if (x.fixed > 0)
-      unit = std::min(unit, x.speed);
-  std::vector<std::size_t> variable(peers, 0); // 0: averages nothing.
-  for (std::size_t k = 0; k < reducers.size(); ++k)
-    variable[reducers[k]] = k + 1;
-  linear_program program{reducers.size() + 1}; // Variable 0 is the time.
-  program.cost(0, 1);
-  std::vector<std::pair<std::size_t, double>> all;
-  for (std::size_t k = 1; k <= reducers.size(); ++k)
-    all.emplace_back(k, 1.0);
-  program.require(all, linear_program::relation::equal, 1);
-  for (const auto& x : lines) {
-    double scale = std::min(1.0, unit / x.speed);
-    std::vector<std::pair<std::size_t, double>> terms{
-        {0, scale * x.speed / unit}};
-    if (variable[x.peer] != 0)
-      terms.emplace_back(variable[x.peer], -x.slope * scale);
-    program.require(terms, linear_program::relation::at_least, x.fixed * scale);
+    (x.upload ? peers[x.peer].up : peers[x.peer].down)
+        = x.speed / share_planner::slowest_line;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    peers[i].computes = input.peers[i].computes;
+    peers[i].holds = input.peers[i].holds_model;
+    peers[i].averages = false;
   }
-  auto solved = program.solve();
-  if (!solved)
-    return std::nullopt;
-  std::vector<double> result(peers, 0);
-  for (std::size_t k = 0; k < reducers.size(); ++k)
-    result[reducers[k]] = std::clamp(solved->values[k + 1], 0.0, 1.0);
-  // Often many shares are equally fast. Of those, take the ones in proportion
-  // to what each peer could average in that time: it leaves slack everywhere,
-  // and does not depend on the corner at which the simplex method stopped.
-  double time = solved->objective * (1 + 1e-9);
-  std::vector<double> most(peers, 0);
-  std::vector<double> least(peers, 0);
-  for (auto i : reducers)
-    most[i] = 1;
-  for (const auto& x : lines) {
-    double room = time * x.speed / unit - x.fixed;
-    if (x.slope > 0)
-      most[x.peer] = std::min(most[x.peer], std::max(room, 0.0) / x.slope);
-    else if (x.slope < 0)
-      least[x.peer] = std::max(least[x.peer], room / x.slope);
-  }
-  double total = 0;
-  for (auto x : most)
-    total += x;
-  bool possible = total > 0;
-  for (std::size_t i = 0; i < peers && possible; ++i)
-    possible = most[i] / total >= least[i];
-  if (possible && total >= 1)
-    for (std::size_t i = 0; i < peers; ++i)
-      result[i] = most[i] / total;
-  return result;
+  for (auto i : reducers_of(input))
+    peers[i].averages = true;
+  return fastest_in_one_place(peers).shares;
 }
 
 std::string strategy_of(const collaboration& input, const share_plan& x) {
@@ -188,16 +145,15 @@ share_plan share_planner::plan(const collaboration& input) const {
   if (input.peers.empty() || input.chunks == 0)
     throw std::invalid_argument{"A plan needs peers and chunks."};
   auto lines = lines_of(input);
-  auto reducers = reducers_of(input);
-  auto shares = fastest_shares(lines, reducers, input.peers.size());
+  auto shares = fastest_of(input, lines);
   share_plan result;
-  if (!shares) {
-    shares = std::vector<double>(input.peers.size(), 0);
-    for (auto i : reducers)
-      (*shares)[i] = 1;
-    result.binding = "the solver gave up, so shares are equal; ";
+  if (shares.empty()) {
+    shares.assign(input.peers.size(), 0);
+    for (auto i : reducers_of(input))
+      shares[i] = 1;
+    result.binding = "no shares will do, so they are equal; ";
   }
-  result.chunks = whole_chunks(*shares, input.chunks);
+  result.chunks = whole_chunks(shares, input.chunks);
   for (auto x : result.chunks)
     result.shares.push_back(static_cast<double>(x) / input.chunks);
   const line* slowest = nullptr;

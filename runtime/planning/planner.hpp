@@ -20,7 +20,7 @@ public:
 };
 
 /// Peers reach each other directly and every chunk is averaged in one place:
-/// then the fastest exchange is a linear program in the shares alone (README).
+/// then the fastest exchange has a closed form (one_place.hpp, README).
 /// It takes who computes as given.
 class share_planner : public planner {
 public:

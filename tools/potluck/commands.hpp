@@ -31,6 +31,7 @@ command export_command();
 command eval_command();
 command sim_command();
 command chaos_command();
+command plan_command();
 
 /// Prints one sentence for the user on standard error.
 int complain(const std::string& sentence, int status = users_mistake);

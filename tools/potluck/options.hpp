@@ -52,6 +52,9 @@ struct command_spec {
   std::size_t positionals = 0; ///< Words without dashes that it takes at most.
   /// The other subcommands: their sections of the file are not ours to judge.
   std::vector<std::string> siblings;
+  /// What `--help` says below the options, as it stands; a format, for
+  /// instance.
+  std::string notes = {};
 };
 
 /// What caf-run tells the processes that it starts (`--caf#slave-mode` and so

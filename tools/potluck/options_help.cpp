@@ -75,6 +75,8 @@ std::string command_line::help(bool long_help) const {
   print_option(out, "--help", "Print this, and end.");
   print_option(out, "--long-help",
                "Print this and the options of the actor system, and end.");
+  if (!spec_.notes.empty())
+    out << '\n' << spec_.notes;
   if (!long_help)
     return out.str();
   out << "\nof the actor system (CAF), in the file under [scheduler] and so "

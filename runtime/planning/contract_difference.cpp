@@ -1,0 +1,85 @@
+#include "runtime/planning/contract_difference.hpp"
+
+#include <cstring>
+
+#include "runtime/display/numbers.hpp"
+
+namespace potluck {
+
+namespace {
+
+std::string whole(std::uint64_t x) {
+  return std::to_string(x);
+}
+
+std::string flag(bool x) {
+  return x ? "yes" : "no";
+}
+
+/// Every input of a member, as a name and a text that is equal for equal bits.
+template <class Visit>
+void for_each_input(const group_member& x, Visit visit) {
+  visit("role", x.role == role::trainer ? std::string{"trainer"}
+                                        : std::string{"other"});
+  visit("number of samples", whole(x.samples));
+  visit("being reachable", flag(x.who.where.port != 0));
+  visit("upload in bytes/s", readable(x.upload_bytes_per_second, 17));
+  visit("download in bytes/s", readable(x.download_bytes_per_second, 17));
+}
+
+template <class Visit>
+void for_each_input(const group_contract& x, Visit visit) {
+  visit("length of the gradient", whole(x.gradient_values));
+  visit("length of a chunk", whole(x.chunk_values));
+  visit("number of members", whole(x.members.size()));
+}
+
+} // namespace
+
+digest plan_input_digest(const group_contract& contract) {
+  std::string bytes;
+  auto add = [&](const char*, const std::string& value) {
+    bytes += value;
+    bytes += '\n';
+  };
+  for_each_input(contract, add);
+  for (const auto& x : contract.members) {
+    add("", to_string(x.who.id));
+    for_each_input(x, add);
+  }
+  return digest_of(bytes.data(), bytes.size());
+}
+
+std::string first_difference(const group_contract& here,
+                             const group_contract& there) {
+  std::string result;
+  std::vector<std::string> others;
+  std::size_t at = 0;
+  auto collect
+      = [&](const char*, const std::string& value) { others.push_back(value); };
+  std::string subject;
+  auto compare = [&](const char* name, const std::string& value) {
+    const auto& other = others[at++];
+    if (result.empty() && value != other)
+      result
+          = subject + name + " is " + value + " here and " + other + " there";
+  };
+  subject = "the ";
+  for_each_input(there, collect);
+  for_each_input(here, compare);
+  for (std::size_t i = 0; i < here.members.size() && result.empty(); ++i) {
+    const auto& mine = here.members[i];
+    const auto& theirs = there.members[i];
+    if (mine.who.id != theirs.who.id)
+      return "member " + whole(i + 1) + " is peer " + short_name(mine.who.id)
+             + " here and " + short_name(theirs.who.id) + " there";
+    subject = "peer " + short_name(mine.who.id) + ": ";
+    others.clear();
+    at = 0;
+    for_each_input(theirs, collect);
+    for_each_input(mine, compare);
+  }
+  return result;
+}
+
+} // namespace potluck

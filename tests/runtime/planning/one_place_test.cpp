@@ -1,0 +1,204 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "runtime/planning/linear_program.hpp"
+#include "runtime/planning/one_place.hpp"
+#include "tests/runtime/planning/random_network.hpp"
+
+using namespace potluck;
+using relation = linear_program::relation;
+
+namespace {
+
+std::vector<one_place_peer> random_peers(test::random_networks& random,
+                                         std::size_t n) {
+  std::vector<one_place_peer> result;
+  double width = random.chance(0.3) ? 3 : random.chance(0.5) ? 0.1 : 0.4;
+  for (std::size_t i = 0; i < n; ++i) {
+    one_place_peer x;
+    x.up = random.power(-1.5, -1.5 + width);
+    x.down = random.power(-1.2, -1.2 + width);
+    if (i > 0 && random.chance(0.4)) // Auxiliary.
+      x.computes = x.holds = false;
+    else
+      x.computes = i == 0 || !random.chance(0.2);
+    x.averages = i == 0 || !random.chance(0.2);
+    result.push_back(x);
+  }
+  return result;
+}
+
+/// What a share of w costs: upload and download in gradients.
+std::pair<double, double> load(const std::vector<one_place_peer>& peers,
+                               std::size_t i, double w) {
+  double computing = 0;
+  double holding = 0;
+  for (const auto& x : peers) {
+    computing += x.computes;
+    holding += x.holds;
+  }
+  double c = peers[i].computes;
+  double m = peers[i].holds;
+  return {c * (1 - w) + w * (holding - m), m * (1 - w) + w * (computing - c)};
+}
+
+/// The least time by GLPK, on the rows of the README.
+std::optional<double> by_program(const std::vector<one_place_peer>& peers) {
+  linear_program program{peers.size() + 1};
+  program.cost(0, 1);
+  std::vector<std::pair<std::size_t, double>> all;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    all.emplace_back(i + 1, 1.0);
+    if (!peers[i].averages)
+      program.limit(i + 1, 0);
+    auto [up, down] = load(peers, i, 0);
+    auto [most_up, most_down] = load(peers, i, 1);
+    program.require({{0, peers[i].up}, {i + 1, up - most_up}},
+                    relation::at_least, up);
+    program.require({{0, peers[i].down}, {i + 1, down - most_down}},
+                    relation::at_least, down);
+  }
+  program.require(all, relation::equal, 1);
+  auto found = program.solve();
+  if (!found)
+    return std::nullopt;
+  return found->objective;
+}
+
+double seconds_of(const std::vector<one_place_peer>& peers,
+                  const std::vector<double>& shares) {
+  double result = 0;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    auto [up, down] = load(peers, i, shares[i]);
+    result = std::max({result, up / peers[i].up, down / peers[i].down});
+  }
+  return result;
+}
+
+double fastest_of(int times, const std::vector<one_place_peer>& peers) {
+  double best = 1e9;
+  for (int i = 0; i < times; ++i) {
+    auto began = std::chrono::steady_clock::now();
+    auto x = fastest_in_one_place(peers);
+    CHECK(x.shares.size() == peers.size());
+    best = std::min(best, std::chrono::duration<double>(
+                              std::chrono::steady_clock::now() - began)
+                              .count());
+  }
+  return best;
+}
+
+} // namespace
+
+TEST_CASE("the closed form is as fast as GLPK's answer, and its shares fit") {
+  std::size_t shares_mattered = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    CAPTURE(seed);
+    test::random_networks random{seed};
+    auto peers = random_peers(random, 1 + random.below(16));
+    auto reference = by_program(peers);
+    REQUIRE(reference);
+    auto x = fastest_in_one_place(peers);
+    REQUIRE(x.shares.size() == peers.size());
+    CHECK(x.seconds == doctest::Approx(*reference).epsilon(1e-6));
+    CHECK(seconds_of(peers, x.shares)
+          == doctest::Approx(x.seconds).epsilon(1e-9));
+    CHECK(std::accumulate(x.shares.begin(), x.shares.end(), 0.0)
+          == doctest::Approx(1).epsilon(1e-12));
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+      CHECK(x.shares[i] >= 0);
+      if (!peers[i].averages)
+        CHECK(x.shares[i] == 0);
+    }
+    double least = 0; // Whatever the shares.
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      least = std::max({least, peers[i].computes / peers[i].up,
+                        peers[i].holds / peers[i].down});
+    shares_mattered += x.seconds > least * (1 + 1e-9);
+    // The same bits again.
+    CHECK(fastest_in_one_place(peers).shares == x.shares);
+  }
+  // Else the test would only compare the slowest line.
+  CHECK(shares_mattered > 500);
+}
+
+TEST_CASE("gains are what a little more of a line gives") {
+  std::size_t positive = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    test::random_networks random{seed};
+    auto peers = random_peers(random, 3 + random.below(8));
+    auto x = fastest_in_one_place(peers);
+    auto gains = gains_in_one_place(peers, x);
+    if (x.seconds == 0)
+      continue;
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      for (bool upload : {true, false}) {
+        auto more = peers;
+        auto& line = upload ? more[i].up : more[i].down;
+        double added = line * 1e-6;
+        line += added;
+        double gain
+            = (1 / fastest_in_one_place(more).seconds - 1 / x.seconds) / added;
+        CAPTURE(i);
+        CAPTURE(upload);
+        double said = (upload ? gains.up : gains.down)[i];
+        CHECK(said == doctest::Approx(gain).epsilon(1e-2).scale(1e-3));
+        positive += said > 1e-3;
+      }
+  }
+  CHECK(positive > 100);
+}
+
+TEST_CASE("equal peers share equally, to the last bit") {
+  std::vector<one_place_peer> peers(7, {3, 4});
+  auto x = fastest_in_one_place(peers);
+  for (auto share : x.shares)
+    CHECK(share == x.shares[0]);
+  CHECK(x.seconds == doctest::Approx((1 + 5.0 / 7) / 3));
+}
+
+TEST_CASE("a line of zero cannot carry, and whom nothing must reach can") {
+  std::vector<one_place_peer> peers(3, {1, 1});
+  peers[1].up = 0;
+  auto x = fastest_in_one_place(peers);
+  CHECK(x.shares.empty());
+  CHECK(std::isinf(x.seconds));
+  peers[1].computes = false; // Only learns, and averages nothing.
+  x = fastest_in_one_place(peers);
+  REQUIRE(x.shares.size() == 3);
+  CHECK(x.shares[1] == 0);
+  std::vector<one_place_peer> alone(1, {0, 0});
+  CHECK(fastest_in_one_place(alone).seconds == 0);
+  CHECK(fastest_in_one_place(alone).shares == std::vector<double>{1});
+}
+
+TEST_CASE("a thousand peers take a millisecond, and ten thousand twenty") {
+  // Nearly equal peers: the slowest line alone does not decide.
+  auto peers = [](std::size_t n) {
+    test::random_networks random{7};
+    std::vector<one_place_peer> result;
+    for (std::size_t i = 0; i < n; ++i) {
+      one_place_peer x;
+      x.up = random.power(0, 0.1);
+      x.down = random.power(0, 0.1);
+      x.computes = x.holds = i % 10 != 0;
+      result.push_back(x);
+    }
+    return result;
+  };
+  auto thousand = peers(1000);
+  auto ten = peers(10000);
+  double first = fastest_of(20, thousand);
+  double second = fastest_of(5, ten);
+  MESSAGE("1,000 peers: " << first * 1e3 << " ms, 10,000: " << second * 1e3
+                          << " ms");
+  // Three times what is asked for: tests run beside each other.
+  CHECK(first < 3e-3);
+  CHECK(second < 60e-3);
+}
