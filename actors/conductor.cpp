@@ -412,6 +412,14 @@ void conductor_state::show_status() {
   self_->send(wired_.observer, status);
 }
 
+void conductor_state::on(const line_measured& x) {
+  // What the user states counts.
+  if (config_.upload_bytes_per_second == 0)
+    own_.upload_bytes_per_second = x.upload;
+  if (config_.download_bytes_per_second == 0)
+    own_.download_bytes_per_second = x.download;
+}
+
 void conductor_state::on(const tick&) {
   auto now = self_->clock().now();
   if (wired_.observer) {

@@ -53,6 +53,7 @@ public:
   void on(const state_fetch_failed& x);
   void on(const donor_distrusted& x);
   void on(const checkpoint_saved& x);
+  void on(const line_measured& x);
   void on(const tick&);
 
 private:

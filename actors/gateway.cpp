@@ -1,5 +1,8 @@
 #include "actors/gateway.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "actors/behavior.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
@@ -24,6 +27,10 @@ public:
   }
   void on_frame(connection_id id, incoming_frame frame) override {
     caf::anon_send(gateway_, frame_arrived{id, std::move(frame)});
+  }
+  void on_traffic(duration interval,
+                  const std::vector<connection_traffic>& traffic) override {
+    caf::anon_send(gateway_, traffic_seen{interval, traffic});
   }
   void on_closed(connection_id id, const std::string& reason) override {
     caf::anon_send(gateway_, connection_closed{id, reason});
@@ -59,6 +66,8 @@ gateway_state::~gateway_state() {
 }
 
 void gateway_state::on(const wiring& w) {
+  if (w.conductor && w.conductor != wired_.conductor && told_.upload > 0)
+    self_->send(w.conductor, told_);
   auto new_roster = w.roster && w.roster != wired_.roster;
   wired_ = w;
   if (bound_ && wired_.roster)
@@ -149,6 +158,53 @@ void gateway_state::on(const frame_arrived& x) {
   } else {
     network_->close(x.id, 0);
   }
+}
+
+void gateway_state::on(const traffic_seen& x) {
+  std::map<peer_id, line_traffic> peers; // Two may have several connections.
+  for (const auto& seen : x.traffic) {
+    auto i = links_.find(seen.id);
+    if (i == links_.end() || i->second.peer.empty())
+      continue;
+    auto& sum = peers[i->second.peer];
+    sum.peer = i->second.peer;
+    sum.sent += seen.sent;
+    sum.received += seen.received;
+    sum.backlogged = sum.backlogged || seen.backlogged;
+    sum.round_trip = std::max(sum.round_trip, seen.round_trip);
+  }
+  std::vector<line_traffic> traffic;
+  for (const auto& [id, sum] : peers)
+    traffic.push_back(sum);
+  line_.observe(x.interval, traffic);
+  tell_line();
+}
+
+void gateway_state::tell_line() {
+  auto now = self_->clock().now();
+  if (now - last_told_ < limits::line_news_interval)
+    return;
+  auto news = [](double said, double is) {
+    return std::abs(is - said) > limits::line_news * std::max(said, is);
+  };
+  line_measured is{line_.upload(), std::max(line_.upload(), line_.download())};
+  if (is.upload > 0
+      && (news(told_.upload, is.upload) || news(told_.download, is.download))) {
+    last_told_ = now;
+    told_ = is;
+    if (wired_.conductor)
+      self_->send(wired_.conductor, is);
+    self_->send(config_.observer, event{"line",
+                                        {{"upload", line_.upload()},
+                                         {"download", line_.download()}}});
+  }
+  for (const auto& [id, g] : guests_)
+    if (auto limit = line_.limit_to(id); news(told_limits_[id], limit)) {
+      last_told_ = now;
+      told_limits_[id] = limit;
+      self_->send(config_.observer,
+                  event{"line", {{"peer", short_name(id)}, {"limit", limit}}});
+    }
 }
 
 void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
@@ -282,6 +338,8 @@ void gateway_state::on_down(const caf::down_msg& x) {
     if (i->second.session.address() == x.source) {
       auto peer = i->first;
       guests_.erase(i);
+      line_.forget(peer);
+      told_limits_.erase(peer);
       for (auto& [id, l] : links_)
         if (l.peer == peer)
           network_->close(id);

@@ -11,6 +11,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/config.hpp"
+#include "runtime/lines/line_estimator.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
 namespace potluck {
@@ -39,6 +40,7 @@ public:
   void on(const connection_opened& x);
   void on(const connection_closed& x);
   void on(const frame_arrived& x);
+  void on(const traffic_seen& x);
   void on(const parcel& x);
   void on(const call& x);
   void on(const dial_contact& x);
@@ -66,12 +68,19 @@ private:
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason);
 
+  void tell_line();
+
   gateway_actor::pointer self_ = nullptr;
   gateway_config config_;
   std::shared_ptr<transport> network_;
   std::optional<address> bound_;
   wiring wired_;
   std::map<connection_id, link> links_;
+  line_estimator line_;
+  /// What of it the others heard last.
+  line_measured told_;
+  std::map<peer_id, double> told_limits_;
+  caf::actor_clock::time_point last_told_{};
   /// Sessions, and with what news of them a roster begins.
   struct guest {
     session_actor session;

@@ -52,9 +52,10 @@ using observer_actor
 using gateway_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<connection_accepted>,
     caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
-    caf::reacts_to<frame_arrived>, caf::reacts_to<parcel>, caf::reacts_to<call>,
-    caf::reacts_to<dial_contact>, caf::reacts_to<charter_known>,
-    caf::reacts_to<drop_peer>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<frame_arrived>, caf::reacts_to<traffic_seen>,
+    caf::reacts_to<parcel>, caf::reacts_to<call>, caf::reacts_to<dial_contact>,
+    caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
+    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
@@ -128,6 +129,7 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<gathering_over>, caf::reacts_to<contribution_wanted>,
     caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
     caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
+    caf::reacts_to<line_measured>,
     caf::reacts_to<checkpoint_saved>, caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.

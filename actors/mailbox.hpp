@@ -55,6 +55,11 @@ struct frame_arrived {
   connection_id id = 0;
   incoming_frame frame;
 };
+/// What passed on all connections; see `transport_listener::on_traffic`.
+struct traffic_seen {
+  duration interval{0};
+  std::vector<connection_traffic> traffic;
+};
 
 // ---- post: between actors and remote peers ----------------------------------
 
@@ -335,6 +340,12 @@ struct lead_group {
   /// For news in the round, in which nobody computes.
   std::chrono::milliseconds round_patience{0};
 };
+/// Gateway to conductor: what our line was seen to do, in bytes per second; 0
+/// where it is unknown.
+struct line_measured {
+  double upload = 0;
+  double download = 0;
+};
 /// What matchmaking needs to know to judge invitations.
 struct matchmaking_facts {
   std::uint64_t step = 0;
@@ -462,6 +473,8 @@ POTLUCK_LOCAL_MESSAGE(connection_accepted)
 POTLUCK_LOCAL_MESSAGE(connection_opened)
 POTLUCK_LOCAL_MESSAGE(connection_closed)
 POTLUCK_LOCAL_MESSAGE(frame_arrived)
+POTLUCK_LOCAL_MESSAGE(traffic_seen)
+POTLUCK_LOCAL_MESSAGE(line_measured)
 POTLUCK_LOCAL_MESSAGE(letter)
 POTLUCK_LOCAL_MESSAGE(parcel)
 POTLUCK_LOCAL_MESSAGE(call)

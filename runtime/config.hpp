@@ -41,6 +41,34 @@ constexpr unsigned first_heartbeats = 8;
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
 
+// ---- lines
+// ----------------------------------------------------------------------
+
+/// Between two looks at how much has passed on each connection, while anything
+/// is waiting: short against a step, long against a thousand packets' noise.
+constexpr auto line_interval = 100ms;
+/// The beginning of a transfer, which says little about the line, and the
+/// least length of a sample; both are longer where round trips are.
+constexpr auto line_warm_up = 100ms;
+constexpr auto line_sample = 100ms;
+/// A measured line is told to others when it differs by more than this from
+/// what they know, and no more often than this.
+constexpr double line_news = 0.1;
+constexpr auto line_news_interval = 1s;
+/// Bytes per second that come without anybody sending much: heartbeats and
+/// reports of a hundred peers.
+constexpr double line_trickle = 32e3;
+/// Transfers in a row that stay clearly below the download that was once seen,
+/// after which it is no longer believed: others may have had little to send.
+constexpr unsigned line_weak_periods = 5;
+/// A rate cap saves up so much of idle time: enough that a timer of a
+/// millisecond keeps up with a gigabit, little enough that nobody notices.
+constexpr auto cap_burst = 20ms;
+/// But whole packets at least.
+constexpr double least_cap_burst = 16 * 1024;
+/// Below, heartbeats and reports alone would be late: 64 kbit/s.
+constexpr double least_cap = 8000;
+
 // ---- who is there
 // --------------------------------------------------------------
 
@@ -313,6 +341,8 @@ constexpr auto scenario_longest = std::chrono::hours{24 * 366};
 /// Between two events of one rule or one peer's churn: an interval that chance
 /// draws as zero must not stop time.
 constexpr auto scenario_shortest = 10ms;
+/// Hosts of an emulated network: its addresses, and what one machine bears.
+constexpr std::size_t lab_hosts = 250;
 /// Lines that a fault plan keeps of its history; the rest is counted.
 constexpr std::size_t fault_history = 10'000;
 

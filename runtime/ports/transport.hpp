@@ -12,6 +12,7 @@
 #include "messages/contact.hpp"
 #include "messages/expected.hpp"
 #include "messages/message.hpp"
+#include "runtime/clock.hpp"
 
 namespace potluck {
 
@@ -33,6 +34,15 @@ struct incoming_frame {
   shared_bytes body;
 };
 
+/// What passed on one connection within an interval.
+struct connection_traffic {
+  connection_id id = 0;
+  std::uint64_t sent = 0; ///< Bytes that arrived there, as far as we know.
+  std::uint64_t received = 0;
+  bool backlogged = false; ///< More was waiting to be sent, all the time.
+  duration round_trip{0};  ///< 0: unknown.
+};
+
 /// Called on the transport's own thread: hand over, do not work.
 class transport_listener {
 public:
@@ -49,6 +59,16 @@ public:
   /// The last word on `id`: the dial failed, the other side closed, a frame was
   /// malformed, or we closed it. Called exactly once per connection.
   virtual void on_closed(connection_id id, const std::string& reason) = 0;
+
+  /// For measuring lines: intervals follow each other without gaps, but for
+  /// those in which nothing passed, of which only the first is told.
+  /// Connections without traffic are left out. Transports that cannot tell
+  /// never call it.
+  virtual void on_traffic(duration interval,
+                          const std::vector<connection_traffic>& traffic) {
+    (void)interval;
+    (void)traffic;
+  }
 };
 
 /// Counters since the start, for measuring lines.

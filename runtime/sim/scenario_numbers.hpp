@@ -1,4 +1,4 @@
-/// Numbers and distributions in a scenario's file. Private to this folder.
+/// Numbers and distributions in a file. Private to this folder and lines/.
 #pragma once
 
 #include "runtime/sim/scenario.hpp"

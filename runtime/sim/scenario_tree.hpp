@@ -1,5 +1,5 @@
 /// A file's content before it means anything, and complaints about it. Private
-/// to this folder.
+/// to this folder and lines/.
 #pragma once
 
 #include <optional>

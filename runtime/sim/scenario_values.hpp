@@ -1,5 +1,5 @@
 /// Numbers of a scenario as people write them: "20ms", "10mbit", "5%". Private
-/// to this folder.
+/// to this folder and lines/.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 #include "runtime/uv/connection.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace potluck {
@@ -100,7 +101,7 @@ void connection::open(tcp_socket socket) {
   state_ = state::open;
   dialer_.reset();
   uv_tcp_nodelay(&socket_->tcp, 1);
-  start_reading();
+  read_on();
   flush();
 }
 
@@ -119,17 +120,31 @@ void connection::enqueue(outgoing_frame frame) {
         + " MiB were waiting for it");
 }
 
-void connection::append_buffers(const queued_frame& x) {
+std::size_t connection::gather(std::size_t most) {
+  buffers_.clear();
+  std::size_t bytes = 0;
+  auto skip = front_sent_;
   // uv_buf_t is not const-correct; writing only reads.
-  auto append = [this](const std::uint8_t* data, std::size_t size) {
-    buffers_.push_back(
-        uv_buf_init(reinterpret_cast<char*>(const_cast<std::uint8_t*>(data)),
-                    static_cast<unsigned>(size)));
+  auto append = [&](const std::uint8_t* data, std::size_t size) {
+    auto past = std::min(skip, size);
+    skip -= past;
+    size = std::min(size - past, most - bytes);
+    if (size == 0)
+      return;
+    buffers_.push_back(uv_buf_init(
+        reinterpret_cast<char*>(const_cast<std::uint8_t*>(data + past)),
+        static_cast<unsigned>(size)));
+    bytes += size;
   };
-  append(x.preamble.data(), x.preamble.size());
-  append(x.frame.head.data(), x.frame.head.size());
-  if (x.frame.body.size > 0)
+  std::size_t frames = 0;
+  for (const auto& x : queue_) {
+    if (frames++ == batch_frames || bytes == most)
+      break;
+    append(x.preamble.data(), x.preamble.size());
+    append(x.frame.head.data(), x.frame.head.size());
     append(x.frame.body.data, x.frame.body.size);
+  }
+  return bytes;
 }
 
 void connection::flush() {
@@ -138,17 +153,14 @@ void connection::flush() {
   if (state_ == state::connecting || in_flight_ > 0)
     return;
   while (!queue_.empty()) {
-    buffers_.clear();
-    std::size_t bytes = 0;
-    std::size_t frames = 0;
-    for (auto& x : queue_) {
-      if (frames == batch_frames
-          || (frames > 0 && bytes + x.size() > batch_bytes))
-        break;
-      append_buffers(x);
-      bytes += x.size();
-      ++frames;
-    }
+    // A large frame is one write, unless a cap cuts it.
+    auto wanted = std::max(batch_bytes, queue_.front().size() - front_sent_);
+    auto may = hub_.uploads().take(hub_.loop(), id_,
+                                   std::min(wanted, queued_bytes_));
+    if (may == 0)
+      return; // Until our turn.
+    auto bytes = gather(may);
+    hub_.uploads().give_back(may - bytes);
     std::size_t sent = 0;
     if (bytes <= small_batch_bytes) {
       auto result = uv_try_write(socket_->stream(), buffers_.data(),
@@ -157,12 +169,13 @@ void connection::flush() {
         return end(broken(result));
       sent = result > 0 ? static_cast<std::size_t>(result) : 0;
       if (sent == bytes) {
-        release(frames);
+        release(bytes);
         continue;
       }
     }
     // What is left of a batch of which the kernel took the beginning.
     auto first = buffers_.begin();
+    in_flight_ = bytes;
     for (; sent >= first->len; ++first)
       sent -= first->len;
     first->base += sent;
@@ -175,7 +188,6 @@ void connection::flush() {
                            });
     if (result != 0)
       return end(broken(result));
-    in_flight_ = frames;
     return;
   }
   if (state_ == state::draining)
@@ -189,20 +201,38 @@ void connection::written(int status) {
   flush();
 }
 
-void connection::release(std::size_t frames) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < frames; ++i) {
-    bytes += queue_.front().size();
+void connection::release(std::size_t bytes) {
+  hub_.count_sent(bytes);
+  queued_bytes_ -= bytes;
+  front_sent_ += bytes;
+  while (!queue_.empty() && front_sent_ >= queue_.front().size()) {
+    front_sent_ -= queue_.front().size();
     queue_.pop_front();
   }
-  queued_bytes_ -= bytes;
-  hub_.count_sent(bytes);
+  meter_.sent(bytes, queued_bytes_);
+}
+
+std::optional<connection_traffic> connection::look(duration interval) {
+  if (!socket_)
+    return std::nullopt;
+  return meter_.look(id_, *socket_, interval, queued_bytes_);
 }
 
 // ---- reading
 // -----------------------------------------------------------------
 
-void connection::start_reading() {
+void connection::read_on() {
+  if (paused_)
+    return;
+  if (allowed_ == 0 && state_ != state::draining) {
+    auto& cap = hub_.downloads();
+    allowed_ = cap.take(hub_.loop(), id_, cap.portion());
+    if (allowed_ == 0) { // Until our turn.
+      uv_read_stop(socket_->stream());
+      return;
+    }
+  }
+  // Does nothing where reading goes on.
   uv_read_start(
       socket_->stream(),
       [](uv_handle_t* handle, std::size_t, uv_buf_t* buffer) {
@@ -222,6 +252,8 @@ uv_buf_t connection::read_buffer() {
     room.data = hub_.staging();
     room.size = reader_.bulky() ? bulky_staging_bytes : staging_bytes;
   }
+  if (state_ != state::draining)
+    room.size = std::min(room.size, allowed_);
   return uv_buf_init(reinterpret_cast<char*>(room.data),
                      static_cast<unsigned>(room.size));
 }
@@ -240,8 +272,10 @@ void connection::read(ssize_t size, const uv_buf_t& into) {
   }
   auto bytes = static_cast<std::size_t>(size);
   hub_.count_received(bytes);
+  meter_.received(bytes);
   if (state_ == state::draining)
     return;
+  allowed_ -= bytes;
   auto* data = reinterpret_cast<std::uint8_t*>(into.base);
   if (data == hub_.staging()) {
     if (!cut(data, bytes))
@@ -256,8 +290,11 @@ void connection::read(ssize_t size, const uv_buf_t& into) {
     if (reader_.complete())
       deliver();
   }
-  if (!credit_->exhausted() || paused_)
+  if (!credit_->exhausted() || paused_) {
+    if (allowed_ == 0)
+      read_on();
     return;
+  }
   uv_read_stop(socket_->stream());
   paused_ = true;
   if (!credit_->pause())
@@ -290,7 +327,12 @@ void connection::deliver() {
 void connection::resume() {
   if (!std::exchange(paused_, false))
     return;
-  start_reading();
+  read_on();
+}
+
+void connection::take_turn() {
+  if (state_ == state::open && allowed_ == 0)
+    read_on();
 }
 
 // ---- the end
@@ -305,7 +347,8 @@ void connection::close(std::chrono::milliseconds linger) {
   linger_.emplace(hub_.loop(), linger, [this] { end(closed_here); });
   // What still comes is read and dropped: a socket that is closed with unread
   // bytes resets the connection, and the other side would lose our last words.
-  resume();
+  paused_ = false;
+  read_on();
   flush();
 }
 

@@ -16,6 +16,8 @@
 #include "runtime/uv/dialer.hpp"
 #include "runtime/uv/frame_reader.hpp"
 #include "runtime/uv/handles.hpp"
+#include "runtime/uv/line_meter.hpp"
+#include "runtime/uv/rate_gate.hpp"
 #include "runtime/uv/read_credit.hpp"
 #include "runtime/uv/uv_transport.hpp"
 
@@ -30,6 +32,9 @@ public:
   /// `staging_bytes` bytes, for one read at a time of all connections: a read
   /// is cut into frames before the next one begins.
   virtual std::uint8_t* staging() = 0;
+  /// The caps on all connections together.
+  virtual rate_gate& uploads() = 0;
+  virtual rate_gate& downloads() = 0;
   virtual void count_sent(std::size_t bytes) = 0;
   virtual void count_received(std::size_t bytes) = 0;
   /// From any thread: calls `connection::resume` on the loop's thread.
@@ -62,16 +67,22 @@ public:
   /// Reads on, when it had paused.
   void resume();
 
+  /// What passed since the last look, `interval` ago, if anything did.
+  std::optional<connection_traffic> look(duration interval);
+
+  /// The cap on downloads lets it read on.
+  void take_turn();
+
 private:
   enum class state { connecting, open, draining };
 
   // Writing.
-  void append_buffers(const queued_frame& x);
+  std::size_t gather(std::size_t most);
   void written(int status);
-  void release(std::size_t frames);
+  void release(std::size_t bytes);
 
   // Reading.
-  void start_reading();
+  void read_on();
   uv_buf_t read_buffer();
   void read(ssize_t size, const uv_buf_t& into);
   bool cut(const std::uint8_t* data, std::size_t size);
@@ -89,12 +100,15 @@ private:
 
   std::deque<queued_frame> queue_;
   std::size_t queued_bytes_ = 0;
-  std::size_t in_flight_ = 0; ///< Frames at the queue's front; 0: none.
+  std::size_t front_sent_ = 0; ///< Of the first frame.
+  std::size_t in_flight_ = 0;  ///< Bytes of the write under way; 0: none.
   std::vector<uv_buf_t> buffers_;
 
+  line_meter meter_;
   frame_reader reader_{staging_bytes};
   std::shared_ptr<read_credit> credit_;
   bool paused_ = false;
+  std::size_t allowed_ = 0; ///< Bytes that may be read.
 };
 
 /// The socket's other end; nothing when it is gone already.

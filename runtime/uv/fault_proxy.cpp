@@ -42,10 +42,10 @@ public:
   }
 
   expected<address> add(machine x, const std::string& front,
-                        const std::string& back) {
+                        const std::string& back, std::uint16_t port) {
     std::promise<expected<address>> answer;
     auto result = answer.get_future();
-    if (!loop_.post([&] { answer.set_value(open(x, front, back)); }))
+    if (!loop_.post([&] { answer.set_value(open(x, front, back, port)); }))
       return failure{"The proxy has stopped."};
     return result.get();
   }
@@ -168,8 +168,8 @@ private:
 
   // ---- machines
   expected<address> open(machine x, const std::string& front,
-                         const std::string& back) {
-    auto where = read_numeric({front, 0});
+                         const std::string& back, std::uint16_t port) {
+    auto where = read_numeric({front, port});
     if (!where || !read_numeric({back, 0}))
       return failure{"A proxy needs numeric hosts, not `" + front + "` and `"
                      + back + "`."};
@@ -261,8 +261,9 @@ fault_proxy::~fault_proxy() {
 }
 
 expected<address> fault_proxy::add(machine x, const std::string& front,
-                                   const std::string& back) {
-  return core_->add(x, front, back);
+                                   const std::string& back,
+                                   std::uint16_t port) {
+  return core_->add(x, front, back, port);
 }
 
 void fault_proxy::set_line(machine x, const line& how) {

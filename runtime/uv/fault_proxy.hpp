@@ -60,11 +60,11 @@ public:
   fault_proxy(const fault_proxy&) = delete;
   fault_proxy& operator=(const fault_proxy&) = delete;
 
-  /// Listens on a free port of `front` for `x`, and passes what comes on to the
-  /// same port of `back`. Both are numeric hosts. Returns the address of the
-  /// front; fails with a sentence.
+  /// Listens on `port` of `front`, 0 for a free one, for `x`, and passes what
+  /// comes on to the same port of `back`. Both are numeric hosts. Returns the
+  /// address of the front; fails with a sentence.
   expected<address> add(machine x, const std::string& front,
-                        const std::string& back);
+                        const std::string& back, std::uint16_t port = 0);
 
   void set_line(machine x, const line& how);
 

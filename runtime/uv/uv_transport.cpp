@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "runtime/config.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
 
@@ -37,7 +38,16 @@ class uv_transport final : public transport,
 public:
   explicit uv_transport(uv_transport_options options)
       : options_(std::move(options)), loop_(std::make_shared<event_loop>()),
-        staging_(new std::uint8_t[staging_bytes]) {
+        staging_(new std::uint8_t[staging_bytes]),
+        uploads_(options_.max_upload,
+                 [this](connection_id id) {
+                   if (auto* x = find(id))
+                     x->flush();
+                 }),
+        downloads_(options_.max_download, [this](connection_id id) {
+          if (auto* x = find(id))
+            x->take_turn();
+        }) {
   }
 
   ~uv_transport() override {
@@ -47,6 +57,10 @@ public:
   void start(std::shared_ptr<transport_listener> listener) override {
     listener_ = std::move(listener);
     loop_->start(*this);
+    loop_->post([this] {
+      last_look_ = std::chrono::steady_clock::now();
+      look_later();
+    });
   }
 
   expected<address> listen(const address& where) override {
@@ -94,6 +108,9 @@ public:
       while (!connections_.empty())
         ended(connections_.begin()->first, "the transport was stopped");
       listening_.clear();
+      look_.reset();
+      uploads_.stop();
+      downloads_.stop();
       for (auto& x : pending_)
         x.promise->set_value(stopped(x.where));
       pending_.clear();
@@ -111,6 +128,12 @@ private:
   }
   std::uint8_t* staging() override {
     return staging_.get();
+  }
+  rate_gate& uploads() override {
+    return uploads_;
+  }
+  rate_gate& downloads() override {
+    return downloads_;
   }
   void count_sent(std::size_t bytes) override {
     sent_.fetch_add(bytes, std::memory_order_relaxed);
@@ -151,6 +174,30 @@ private:
       if (auto* x = find(id))
         x->flush();
     unflushed_.clear();
+  }
+
+  // ---- measuring
+  // -------------------------------------------------------------
+
+  void look_later() {
+    look_.emplace(loop(),
+                  std::chrono::duration_cast<std::chrono::milliseconds>(
+                      limits::line_interval),
+                  [this] { look(); });
+  }
+
+  void look() {
+    const auto now = std::chrono::steady_clock::now();
+    const auto interval = now - last_look_;
+    last_look_ = now;
+    std::vector<connection_traffic> seen;
+    for (auto& [id, x] : connections_)
+      if (auto traffic = x->look(interval))
+        seen.push_back(*traffic);
+    if (!seen.empty() || !quiet_)
+      listener_->on_traffic(interval, seen);
+    quiet_ = seen.empty();
+    look_later();
   }
 
   // ---- connections
@@ -246,6 +293,11 @@ private:
 
   // Of the loop's thread.
   const std::unique_ptr<std::uint8_t[]> staging_;
+  rate_gate uploads_;
+  rate_gate downloads_;
+  std::optional<timer> look_;
+  time_point last_look_{};
+  bool quiet_ = true; ///< At the last look.
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
   std::vector<connection_id> unflushed_;
   std::vector<tcp_socket> listening_;

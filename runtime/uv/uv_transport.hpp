@@ -25,6 +25,9 @@ struct uv_transport_options {
   /// A numeric address of this machine to dial from, where it has several;
   /// empty: the system chooses. What it cannot reach from there fails.
   std::string dial_from = {};
+  /// Bytes per second of frames, over all connections together; 0: no cap.
+  double max_upload = 0;
+  double max_download = 0;
 };
 
 /// A stopped transport whose thread begins with `start`. Destruction stops it;

@@ -21,7 +21,8 @@ digest state_after(std::uint64_t step) {
 /// A conductor whose compute, matchmaking, averager and others are played by
 /// the test.
 struct stage {
-  explicit stage(role r = role::trainer, bool checkpoints = false)
+  explicit stage(role r = role::trainer, bool checkpoints = false,
+                 double upload = 0)
       : system(world.add_system()), roster(system.pretend<roster_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
         compute(system.pretend<compute_actor>()),
@@ -35,6 +36,7 @@ struct stage {
     c.micro_batch = 16;
     c.writes_checkpoints = checkpoints;
     c.checkpoint_every = 2;
+    c.upload_bytes_per_second = upload;
     it = system.keep((*system).spawn(conductor, c));
     wiring w;
     w.roster = roster.handle;
@@ -475,4 +477,19 @@ TEST_CASE("a peer of another charter is nobody's companion") {
   CHECK(x.state_keeper->count<fetch_state>() == 0);
   x.compute_all();
   CHECK(x.matchmaking->last<lead_group>().invitees.empty());
+}
+
+TEST_CASE("a measured line counts where the user stated none") {
+  for (double stated : {0.0, 5e6}) {
+    CAPTURE(stated);
+    stage x{role::trainer, false, stated};
+    x.hold(0);
+    x.tell(line_measured{2e6, 3e6});
+    x.do_step(1);
+    CHECK(x.facts().upload_bytes_per_second == (stated > 0 ? stated : 2e6));
+    CHECK(x.facts().download_bytes_per_second == 3e6);
+    auto said = x.roster->last<own_report>().report;
+    CHECK(said.upload_bytes_per_second == (stated > 0 ? stated : 2e6));
+    CHECK(said.download_bytes_per_second == 3e6);
+  }
 }

@@ -1,5 +1,7 @@
 #include "actors/gateway.hpp"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "actors/session.hpp"
@@ -488,4 +490,52 @@ TEST_CASE("leaving closes everything and ends the gateway") {
   CHECK(ended);
   CHECK(s.closed == 1);
   CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE(
+    "what the line does is told to the conductor, and again when it halves") {
+  test_world world;
+  door a{world, 1}, b{world, 2};
+  world.settle();
+  dial(a, b);
+  world.settle();
+  auto conductor = a.system.pretend<conductor_actor>();
+  wiring w;
+  w.roster = a.roster.handle;
+  w.router = a.router.handle;
+  w.conductor = conductor.handle;
+  caf::anon_send(a.it, w);
+  // Whatever number its only connection has; others are nobody's.
+  auto send = [&](std::uint64_t rate, bool waiting) {
+    for (int i = 0; i < 30; ++i) {
+      traffic_seen x{100ms, {}};
+      for (connection_id id = 1; id < 9; ++id)
+        x.traffic.push_back({id, rate / 10, 0, waiting, 20ms});
+      caf::anon_send(a.it, x);
+      world.run_for(100ms);
+    }
+  };
+  auto lines = [&a] {
+    auto all = a.observer->all<event>();
+    return std::count_if(all.begin(), all.end(),
+                         [](auto& x) { return x.name == "line"; });
+  };
+  send(4'000'000, false);
+  CHECK(conductor->count<line_measured>() == 0);
+  send(2'000'000, true);
+  REQUIRE(conductor->count<line_measured>() == 1);
+  CHECK(conductor->last<line_measured>().upload == doctest::Approx(2e6));
+  CHECK(conductor->last<line_measured>().download == doctest::Approx(2e6));
+  CHECK(lines() == 1);
+  send(1'000'000, true);
+  REQUIRE(conductor->count<line_measured>() == 2);
+  CHECK(conductor->last<line_measured>().upload == doctest::Approx(1e6));
+  CHECK(lines() == 2);
+  // A successor of the conductor hears at once.
+  auto successor = a.system.pretend<conductor_actor>();
+  w.conductor = successor.handle;
+  caf::anon_send(a.it, w);
+  world.settle();
+  REQUIRE(successor->count<line_measured>() == 1);
+  CHECK(successor->last<line_measured>().upload == doctest::Approx(1e6));
 }

@@ -46,9 +46,9 @@ std::vector<option_spec> own_options() {
        "Where to compute: cpu, cuda, or auto (cuda where there is one).",
        "DEVICE"},
       {"upload", option_kind::real, "0",
-       "What this line sends, in Mbit/s; 0 when unknown.", "MBIT"},
+       "What this line sends, in Mbit/s; 0: measured.", "MBIT"},
       {"download", option_kind::real, "0",
-       "What this line receives, in Mbit/s; 0 when unknown.", "MBIT"},
+       "What this line receives, in Mbit/s; 0: measured.", "MBIT"},
       {"shard", option_kind::text, "",
        "For experiments: compute the K-th of N equal parts of every batch in "
        "one "
@@ -111,6 +111,16 @@ expected<bool> fill_training(const cli::command_line& options,
   config.upload_bytes_per_second = options.real("upload") * bytes_per_megabit;
   config.download_bytes_per_second
       = options.real("download") * bytes_per_megabit;
+  // A line is no faster than its cap.
+  for (auto [name, stated] :
+       {std::pair{"max-upload", &config.upload_bytes_per_second},
+        std::pair{"max-download", &config.download_bytes_per_second}}) {
+    auto cap = cap_from(options, name);
+    if (!cap)
+      return failure{cap.error()};
+    if (*cap > 0 && *stated > *cap)
+      *stated = *cap;
+  }
   if (options.given("shard")) {
     auto order = parse_shard(options.text("shard"));
     if (!order)

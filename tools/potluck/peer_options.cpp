@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "runtime/config.hpp"
+#include "runtime/lines/rate.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/uv/uv_transport.hpp"
 
@@ -53,6 +55,12 @@ std::vector<option_spec> network_options(const std::string& listen) {
       {"dial-from", option_kind::text, "",
        "Dial others from this address of this machine, where it has several.",
        "HOST"},
+      {"max-upload", option_kind::text, "",
+       "Send no more than this, for instance 10mbit or 500kB; everything else "
+       "at home keeps the rest of the line.",
+       "RATE"},
+      {"max-download", option_kind::text, "",
+       "Receive no more than this, likewise.", "RATE"},
       {"identity-dir", option_kind::text, "",
        "Keep this peer's identity here; every peer on one machine needs its "
        "own "
@@ -100,6 +108,20 @@ std::vector<setting> demanded_settings(const cli::command_line& options) {
   return result;
 }
 
+expected<double> cap_from(const cli::command_line& options,
+                          const std::string& name) {
+  auto text = options.text(name);
+  if (text.empty())
+    return 0.0;
+  auto rate = read_rate(text);
+  if (!rate)
+    return failure{"--" + name + ": " + rate.error()};
+  if (*rate < limits::least_cap)
+    return failure{"--" + name + ": " + text
+                   + " is too little to take part; give it 64kbit at least."};
+  return *rate;
+}
+
 expected<bool> fill_network(const cli::command_line& options,
                             peer_config& config) {
   auto listen = parse_address(options.text("listen"));
@@ -126,6 +148,12 @@ expected<bool> fill_network(const cli::command_line& options,
   if (!how.dial_from.empty() && !is_numeric_host(how.dial_from))
     return failure{"--dial-from: '" + how.dial_from
                    + "' is no numeric address, as 192.0.2.7 is."};
+  auto upload = cap_from(options, "max-upload");
+  auto download = cap_from(options, "max-download");
+  if (!upload || !download)
+    return failure{upload ? download.error() : upload.error()};
+  how.max_upload = *upload;
+  how.max_download = *download;
   config.make_transport = [how] { return make_uv_transport(how); };
   config.seed = random_seed();
   return true;

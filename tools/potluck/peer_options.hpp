@@ -8,7 +8,8 @@
 
 namespace potluck::tools {
 
-/// listen, announce, dial-from, peer, identity-dir, log-json.
+/// listen, announce, dial-from, peer, max-upload, max-download, identity-dir,
+/// log-json.
 std::vector<cli::option_spec> network_options(const std::string& listen);
 
 /// A flag for every setting of a run, from `charter_fields()`.
@@ -20,6 +21,10 @@ expected<run_settings> settings_from(const cli::command_line& options);
 
 /// The settings that were given explicitly.
 std::vector<setting> demanded_settings(const cli::command_line& options);
+
+/// What `--NAME RATE` says, in bytes per second; 0 when it was not given.
+expected<double> cap_from(const cli::command_line& options,
+                          const std::string& name);
 
 /// Fills in listen, announce, seeds, transport and the random seed.
 expected<bool> fill_network(const cli::command_line& options,

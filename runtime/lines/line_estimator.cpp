@@ -1,0 +1,172 @@
+#include "runtime/lines/line_estimator.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// From this part of a rate on, a sample counts as reaching it.
+constexpr double reached = 0.8;
+/// A sample so many times the one before is of a transfer that gains speed.
+constexpr double growth = 1.25;
+/// Round trips that TCP takes, after a pause, to be near a line's rate.
+constexpr int warm_round_trips = 3;
+/// A sample of less is dominated by how acknowledgements clump.
+constexpr int sample_round_trips = 2;
+
+} // namespace
+
+double line_estimator::share::rate() const {
+  return time <= duration{0}
+             ? 0
+             : static_cast<double>(bytes)
+                   / std::chrono::duration<double>(time).count();
+}
+
+bool line_estimator::busy_period::warm() const {
+  return length > std::max<duration>(limits::line_warm_up,
+                                     warm_round_trips * round_trip);
+}
+
+bool line_estimator::busy_period::complete() const {
+  return sample.time >= std::max<duration>(limits::line_sample,
+                                           sample_round_trips * round_trip);
+}
+
+bool line_estimator::busy_period::growing(double rate) const {
+  return last_rate > 0 && rate > growth * last_rate;
+}
+
+void line_estimator::observe(duration interval,
+                             const std::vector<line_traffic>& traffic) {
+  if (interval <= duration{0})
+    return;
+  observe_upload(interval, traffic);
+  observe_download(interval, traffic);
+}
+
+void line_estimator::observe_upload(duration interval,
+                                    const std::vector<line_traffic>& traffic) {
+  bool busy = std::any_of(traffic.begin(), traffic.end(),
+                          [](const auto& x) { return x.backlogged; });
+  if (!busy) {
+    sending_ = {};
+    shares_.clear();
+    return;
+  }
+  for (const auto& x : traffic)
+    if (x.backlogged)
+      sending_.round_trip = std::max(sending_.round_trip, x.round_trip);
+  sending_.length += interval;
+  if (!sending_.warm())
+    return;
+  sending_.sample.time += interval;
+  for (const auto& x : traffic) {
+    sending_.sample.bytes += x.sent;
+    if (x.backlogged) {
+      auto& share = shares_[x.peer];
+      share.bytes += x.sent;
+      share.time += interval;
+      served_.insert(x.peer);
+    }
+  }
+  if (!sending_.complete())
+    return;
+  judge_upload();
+  sending_.sample = {};
+  shares_.clear();
+}
+
+void line_estimator::judge_upload() {
+  const auto rate = sending_.sample.rate();
+  const auto growing = sending_.growing(rate);
+  sending_.last_rate = rate;
+  if (upload_.rate() == 0 || rate >= reached * upload_.rate())
+    upload_.add(rate, growing);
+  // A line that is short slows everybody: as long as somebody gets what its
+  // pair can do, the others' pairs are short. Whoever is alone could be either,
+  // and is the line only where there is nobody else to know it by.
+  bool all_slowed
+      = std::all_of(shares_.begin(), shares_.end(), [this](const auto& x) {
+          auto pair = pairs_.find(x.first);
+          return pair == pairs_.end()
+                 || x.second.rate() < reached * pair->second.rate();
+        });
+  bool of_the_line = shares_.size() > 1 && all_slowed;
+  bool short_of_it = rate < reached * upload_.rate();
+  if (short_of_it && of_the_line)
+    upload_.add(rate, growing);
+  if (shares_.size() == 1 || (short_of_it && !of_the_line))
+    for (const auto& [peer, share] : shares_)
+      pairs_[peer].add(share.rate(), growing);
+  if (short_of_it && shares_.size() == 1 && served_.size() == 1)
+    upload_.add(rate, growing);
+}
+
+void line_estimator::observe_download(
+    duration interval, const std::vector<line_traffic>& traffic) {
+  std::uint64_t bytes = 0;
+  for (const auto& x : traffic)
+    bytes += x.received;
+  const auto trickle
+      = limits::line_trickle * std::chrono::duration<double>(interval).count();
+  if (static_cast<double>(bytes) < trickle) {
+    if (weak_ && !strong_)
+      ++weak_periods_;
+    if (weak_periods_ >= limits::line_weak_periods) {
+      download_ = {};
+      download_.add(best_weak_, false);
+      weak_periods_ = 0;
+      best_weak_ = 0;
+    }
+    receiving_ = {};
+    weak_ = strong_ = false;
+    return;
+  }
+  for (const auto& x : traffic)
+    if (x.received > 0)
+      receiving_.round_trip = std::max(receiving_.round_trip, x.round_trip);
+  receiving_.length += interval;
+  if (!receiving_.warm())
+    return;
+  receiving_.sample.time += interval;
+  receiving_.sample.bytes += bytes;
+  if (!receiving_.complete())
+    return;
+  judge_download();
+  receiving_.sample = {};
+}
+
+void line_estimator::judge_download() {
+  const auto rate = receiving_.sample.rate();
+  const auto growing = receiving_.growing(rate);
+  receiving_.last_rate = rate;
+  if (download_.rate() == 0 || rate >= reached * download_.rate()) {
+    download_.add(rate, growing);
+    strong_ = true;
+    weak_periods_ = 0;
+    best_weak_ = 0;
+    return;
+  }
+  weak_ = true;
+  best_weak_ = std::max(best_weak_, rate);
+}
+
+void line_estimator::forget(const peer_id& peer) {
+  pairs_.erase(peer);
+  shares_.erase(peer);
+  served_.erase(peer);
+}
+
+double line_estimator::limit_to(const peer_id& peer) const {
+  auto i = pairs_.find(peer);
+  if (i == pairs_.end() || i->second.samples() < least_samples
+      || i->second.rate() >= reached * upload_.rate())
+    return 0;
+  return i->second.rate();
+}
+
+} // namespace potluck

@@ -1,0 +1,97 @@
+/// What this peer's line can do, from the traffic that happens anyway: upload,
+/// download, and pairs that are slower than the line.
+///
+/// What was sent says something about a line only while more was waiting. So a
+/// sample counts the bytes that arrived at the others during a time in which
+/// something was always waiting for somebody, and leaves out the beginning, in
+/// which TCP gains speed. README.md has the rules.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "messages/ids.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/lines/rate_window.hpp"
+
+namespace potluck {
+
+/// What passed between us and one peer within an interval.
+struct line_traffic {
+  peer_id peer;
+  std::uint64_t sent = 0; ///< Bytes that it acknowledged.
+  std::uint64_t received = 0;
+  bool backlogged = false; ///< All the time, more was waiting for it.
+  duration round_trip{0};  ///< 0: unknown.
+};
+
+class line_estimator {
+public:
+  /// @param interval How long `traffic` took; intervals follow each other
+  /// without gaps. Peers without traffic may be left out.
+  void observe(duration interval, const std::vector<line_traffic>& traffic);
+
+  /// A peer has left.
+  void forget(const peer_id& peer);
+
+  /// Bytes per second; 0 as long as it is unknown.
+  double upload() const {
+    return upload_.samples() < least_samples ? 0 : upload_.rate();
+  }
+
+  /// The highest rate that was sustained lately; a lower bound, for nobody here
+  /// knows whether more was waiting at the others. 0: unknown.
+  double download() const {
+    return download_.rate();
+  }
+
+  /// Of the pair, where it is clearly below the upload; else 0.
+  double limit_to(const peer_id& peer) const;
+
+private:
+  /// Fewer may all be of TCP's beginning, or of its recovery from a loss.
+  static constexpr std::size_t least_samples = 3;
+
+  struct share {
+    std::uint64_t bytes = 0;
+    duration time{0};
+
+    double rate() const;
+  };
+
+  /// A time without gaps, in which there was always something to measure.
+  struct busy_period {
+    duration length{0};
+    duration round_trip{0}; ///< The longest.
+    share sample;
+    double last_rate = 0; ///< Of the sample before; 0: none.
+
+    bool warm() const;
+    bool complete() const;
+    bool growing(double rate) const;
+  };
+
+  void observe_upload(duration interval,
+                      const std::vector<line_traffic>& traffic);
+  void judge_upload();
+  void observe_download(duration interval,
+                        const std::vector<line_traffic>& traffic);
+  void judge_download();
+
+  rate_window upload_;
+  std::set<peer_id> served_;             ///< Who was ever backlogged.
+  std::map<peer_id, rate_window> pairs_; ///< Of who was alone or held back.
+  busy_period sending_;
+  std::map<peer_id, share> shares_; ///< Of the sample, while backlogged.
+
+  rate_window download_;
+  busy_period receiving_;
+  std::uint64_t weak_periods_ = 0; ///< In a row without a strong sample.
+  double best_weak_ = 0;           ///< In them.
+  bool strong_ = false;            ///< In the present one.
+  bool weak_ = false;
+};
+
+} // namespace potluck

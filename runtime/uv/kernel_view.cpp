@@ -1,0 +1,36 @@
+#include "runtime/uv/kernel_view.hpp"
+
+#ifdef __linux__
+#include <cstddef>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#endif
+
+namespace potluck {
+
+std::optional<kernel_view> ask_kernel(int socket) {
+#ifdef __linux__
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0
+      || size < offsetof(tcp_info, tcpi_busy_time) + sizeof(std::uint64_t))
+    return std::nullopt;
+  kernel_view result;
+  // With what came beyond a lost packet: once that is repeated, all of it would
+  // be acknowledged at once.
+  result.arrived = info.tcpi_bytes_acked
+                   + std::uint64_t{info.tcpi_sacked} * info.tcpi_snd_mss;
+  result.unsent = info.tcpi_notsent_bytes > 0;
+  result.unacknowledged = info.tcpi_unacked > 0;
+  result.busy = std::chrono::microseconds{
+      static_cast<std::int64_t>(info.tcpi_busy_time)};
+  result.round_trip = std::chrono::microseconds{info.tcpi_rtt};
+  return result;
+#else
+  (void)socket;
+  return std::nullopt;
+#endif
+}
+
+} // namespace potluck

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# A run on an emulated internet: peers measure their lines, a line that becomes
+# slower shows, and plans change.
+. "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
+
+build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
+export POTLUCK_BUILD_DIR=$build
+for program in potluck potluck-netlab; do
+  if [ ! -x "$build/bin/$program" ]; then
+    echo "'$build/bin/$program' is not built"
+    exit 77 # ctest's "skipped"
+  fi
+done
+for description in "$root"/tools/networks/*.json; do
+  expect "$(basename "$description")" 0 "" "$root/tools/netlab" --check "$description"
+done
+"$root/tools/netlab" --out "$scratch/run" "$root/tools/networks/halved-uplink.json" \
+  2> "$scratch/said"
+status=$?
+if [ $status -eq 3 ]; then
+  sed 's/^/skipped the rest: /' "$scratch/said"
+  conclude
+fi
+expect "all peers finish" 0 "" test $status -eq 0
+cat "$scratch/said"
+
+if grep -q "too busy" "$scratch/said"; then
+  echo "skipped the figures, which are not to be trusted"
+  conclude
+fi
+
+# The last upload that a home measured, in kB/s.
+upload_of() {
+  local all
+  mapfile -t all < <(grep '"line"' "$scratch/run/$1.jsonl" \
+    | sed -n 's/.*"upload":\([0-9]*\).*/\1/p')
+  echo $((${all[-1]:-0} / 1000))
+}
+slow=$(upload_of home-1) fast=$(upload_of home-2)
+echo "measured, in kB/s: $slow and $fast"
+expect "5 Mbit/s of home-1" 0 "" test "$slow" -gt 350 -a "$slow" -lt 900
+expect "20 Mbit/s of home-2" 0 "" test "$fast" -gt 1200 -a "$fast" -lt 3200
+
+# What the last plan expected of a step's averaging: with three equal lines of
+# 20 Mbit/s it is 1.1 s.
+planned=$(sed -n 's/.*"event":"plan".*"predicted_seconds":\([0-9.e+-]*\).*/\1/p' \
+  "$scratch/run/home-2.jsonl" | tail -n 1)
+echo "planned, in seconds: $planned"
+expect "a plan that reckons with it" 0 "" \
+  awk -v is="${planned:-0}" 'BEGIN { exit !(is > 1.6 && is < 4) }'
+conclude
