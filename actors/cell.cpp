@@ -100,8 +100,9 @@ void cell_state::on(const tick&) {
       }
     go_on();
   }
-  self_->delayed_send(self_, gathering_ ? duration{limits::gathering_interval}
-                                        : duration{limits::cell_interval},
+  self_->delayed_send(self_,
+                      gathering_ ? duration{limits::gathering_interval}
+                                 : duration{limits::cell_interval},
                       tick{});
 }
 

@@ -106,10 +106,10 @@ bool conductor_state::resting() const {
 
 void conductor_state::on(const contribution_wanted& x) {
   const auto& request = x.request;
-  auto reason = request.step != own_.step      ? "at another step"
-                : request.state != own_.state  ? "another state"
-                : stage_ != stage::accumulating ? "not accumulating"
-                : !standing_.contributes       ? "averaging itself"
+  auto reason = request.step != own_.step              ? "at another step"
+                : request.state != own_.state          ? "another state"
+                : stage_ != stage::accumulating        ? "not accumulating"
+                : !standing_.contributes               ? "averaging itself"
                 : own_.samples == 0 && !batch_running_ ? "nothing accumulated"
                                                        : "";
   if (*reason != 0) {

@@ -97,8 +97,8 @@ bool conductor_state::somebody_enters() {
   bool wait = false;
   for (auto& [id, r] : reports_) {
     bool enters = r.role == role::trainer && !r.contributes
-                  && r.phase == phase::joining
-                  && !r.state.empty() && r.step <= own_.step
+                  && r.phase == phase::joining && !r.state.empty()
+                  && r.step <= own_.step
                   && own_.step - r.step <= limits::entering_steps;
     if (!enters && !entrances_.count(id))
       continue;

@@ -71,17 +71,15 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
     caf::reacts_to<own_report>, caf::reacts_to<links_wanted>,
-    caf::reacts_to<records_looked_up>,
-    caf::reacts_to<record_published>, caf::reacts_to<tick>>;
+    caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
+    caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
-using router_actor
-    = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
-                       caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
-                       caf::reacts_to<dial_failed>,
-                       caf::reacts_to<links_wanted>,
-                       caf::reacts_to<publish_record>,
-                       caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
+using router_actor = caf::typed_actor<
+    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<peer_left>, caf::reacts_to<dial_failed>,
+    caf::reacts_to<links_wanted>, caf::reacts_to<publish_record>,
+    caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
 
 /// Finds the run's charter, or founds the run.
 using registrar_actor = caf::typed_actor<
@@ -129,8 +127,8 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<gathering_over>, caf::reacts_to<contribution_wanted>,
     caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
     caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
-    caf::reacts_to<line_measured>,
-    caf::reacts_to<checkpoint_saved>, caf::reacts_to<tick>>;
+    caf::reacts_to<line_measured>, caf::reacts_to<checkpoint_saved>,
+    caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<

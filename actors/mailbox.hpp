@@ -283,7 +283,7 @@ struct cell_standing {
 };
 /// Cell to roster: whom to be connected with.
 struct links_wanted {
-  bool everybody = true;    ///< All that average.
+  bool everybody = true; ///< All that average.
   /// And those that have not decided yet: most will contribute in a crowd.
   bool newcomers = true;
   std::vector<peer_id> who; ///< When not everybody.

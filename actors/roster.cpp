@@ -103,8 +103,8 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
   guests_[x.who.id] = {x, session.address(), now, false};
-  guests_[x.who.id].routes = x.role != role::trainer || !links_
-                             || links_->newcomers;
+  guests_[x.who.id].routes
+      = x.role != role::trainer || !links_ || links_->newcomers;
   self_->monitor(session);
   tell_everybody(x);
   self_->send(wired_.observer, event{"join",
@@ -229,8 +229,8 @@ void roster_state::on(const letter& x) {
   g.contributes = report.contributes;
   // Who contributes closes what it does not need: nobody should look for
   // records there.
-  auto routes = !report.contributes
-                && (g.routes || report.phase != phase::joining);
+  auto routes
+      = !report.contributes && (g.routes || report.phase != phase::joining);
   if (routes != g.routes && wired_.router) {
     if (routes)
       self_->send(wired_.router, g.news);
@@ -341,9 +341,10 @@ void roster_state::spread_report() {
   auto near = static_cast<std::size_t>(
       std::count_if(guests_.begin(), guests_.end(),
                     [&](auto& x) { return !in_a_cell(x.second); }));
-  auto pause = near <= limits::few_peers ? duration{0}
-                                         : duration{limits::report_pause_per_peer}
-                                               * static_cast<int>(near);
+  auto pause
+      = near <= limits::few_peers
+            ? duration{0}
+            : duration{limits::report_pause_per_peer} * static_cast<int>(near);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
@@ -426,9 +427,8 @@ void roster_state::on(const tick&) {
     }
   }
   self_->delayed_send(self_,
-                      settled_contributor()
-                          ? duration{limits::contributor_tick}
-                          : duration{limits::roster_interval},
+                      settled_contributor() ? duration{limits::contributor_tick}
+                                            : duration{limits::roster_interval},
                       tick{});
 }
 

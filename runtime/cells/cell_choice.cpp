@@ -17,19 +17,19 @@ constexpr std::uint32_t burden_step = 4;
 
 cell_choice::cell_choice(const peer_id& self, std::size_t group_size,
                          duration silent_after, std::uint64_t seed)
-    : self_{self}, group_size_{group_size}, silent_after_{silent_after},
-      order_{seed}, chance_{seed} {
+    : self_{self}, group_size_{group_size},
+      silent_after_{silent_after}, order_{seed}, chance_{seed} {
 }
 
 void cell_choice::heard(const progress_report& x, time_point now) {
   if (x.role != role::trainer || x.id == self_)
     return;
   if (others_.size() >= most_peers && others_.count(x.id) == 0)
-    others_.erase(std::min_element(
-        others_.begin(), others_.end(),
-        [](auto& a, auto& b) { return a.second.at < b.second.at; }));
-  auto settled
-      = x.phase != phase::joining && x.phase != phase::founding;
+    others_.erase(
+        std::min_element(others_.begin(), others_.end(), [](auto& a, auto& b) {
+          return a.second.at < b.second.at;
+        }));
+  auto settled = x.phase != phase::joining && x.phase != phase::founding;
   others_[x.id] = {x.contributes, settled, x.contributors, x.members, now};
 }
 

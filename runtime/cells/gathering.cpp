@@ -13,8 +13,8 @@ gathering::gathering(std::uint64_t number, std::uint64_t step,
                      std::vector<peer_id> contributors, std::size_t at_once)
     : number_{number}, step_{step}, state_{state}, shape_{what},
       chunks_{count_chunks(what.gradient_values, what.chunk_values)},
-      at_once_{std::max<std::size_t>(at_once, 1)},
-      waiting_{std::move(contributors)} {
+      at_once_{std::max<std::size_t>(at_once, 1)}, waiting_{std::move(
+                                                       contributors)} {
   std::reverse(waiting_.begin(), waiting_.end());
 }
 

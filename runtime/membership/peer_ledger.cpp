@@ -160,9 +160,9 @@ std::optional<role> peer_ledger::role_of(const peer_id& who) const {
   return at != rows_.end() ? at->second.role : std::nullopt;
 }
 
-std::vector<contact> peer_ledger::due_for_dial(
-    time_point now, std::size_t limit,
-    const std::function<bool(const peer_id&)>& wanted) {
+std::vector<contact>
+peer_ledger::due_for_dial(time_point now, std::size_t limit,
+                          const std::function<bool(const peer_id&)>& wanted) {
   // Whose dial never ended has failed.
   for (auto& [id, x] : rows_)
     if (x.state == state::dialling && x.dial.due <= now)

@@ -66,7 +66,8 @@ std::vector<charter_field> make_fields() {
        "as many",
        u64_limits{&s::reserve, 0, std::uint64_t{1} << 32}},
       {"group-size",
-       "Trainers that average together at most; the others hand their gradients "
+       "Trainers that average together at most; the others hand their "
+       "gradients "
        "to one of them",
        u32_limits{&s::group_size, 2, 128}},
       {"steps", "The run ends after this many",

@@ -56,8 +56,7 @@ auto fields(const progress_report& x) {
   return std::tie(x.id, x.where, x.role, x.phase, x.charter, x.step,
                   x.history_samples, x.state, x.samples, x.samples_per_second,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
-                  x.loss, x.contributes, x.sponsor, x.contributors,
-                  x.members);
+                  x.loss, x.contributes, x.sponsor, x.contributors, x.members);
 }
 auto fields(const contribution_request& x) {
   return std::tie(x.number, x.step, x.state);

@@ -81,8 +81,7 @@ struct crowd {
       x->said.phase = phase::accumulating;
       x->said.contributes = x->choice.contributes();
       x->said.sponsor = x->choice.sponsor(members, time);
-      x->said.members
-          = static_cast<std::uint32_t>(x->choice.members(time) + 1);
+      x->said.members = static_cast<std::uint32_t>(x->choice.members(time) + 1);
     }
     for (auto& x : all) {
       x->said.contributors = 0;

@@ -134,8 +134,8 @@ TEST_CASE("gatherings of chance end, whatever comes in whatever order") {
         continue;
       }
       auto chunk = what == 1 ? 9 : sent[id]++;
-      auto verdict = offer(
-          g, id, chunk, std::vector<float>(chunk < 2 ? 2 : 1, 1.0f));
+      auto verdict
+          = offer(g, id, chunk, std::vector<float>(chunk < 2 ? 2 : 1, 1.0f));
       whole += verdict == verdict::complete;
       if (auto x = g.take(id)) {
         ++taken;
