@@ -41,6 +41,8 @@ void conductor_state::init(conductor_actor::pointer self,
   step_began_ = self_->clock().now();
   next_fetch_ = step_began_;
   next_status_ = step_began_;
+  if (config_.replaces)
+    lost_trainer_at_ = step_began_;
   if (!is_trainer())
     stage_ = stage::accumulating;
   self_->send(self_, tick{});

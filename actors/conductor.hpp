@@ -28,6 +28,9 @@ struct conductor_config {
   bool writes_checkpoints = false;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
+  /// A predecessor failed, perhaps with all connections: who was there may come
+  /// back with another history.
+  bool replaces = false;
 };
 
 class conductor_state {

@@ -1,5 +1,7 @@
 #include "actors/peer.hpp"
 
+#include <utility>
+
 #include "actors/averager.hpp"
 #include "actors/behavior.hpp"
 #include "actors/cell.hpp"
@@ -186,6 +188,7 @@ void peer_state::start_training() {
                     c.micro_batch = config_.micro_batch;
                     c.order = config_.order;
                     c.checkpoint_every = config_.checkpoint_every;
+                    c.replaces = std::exchange(conducted_, true);
                     c.writes_checkpoints = !config_.checkpoint_path.empty();
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;
                     c.download_bytes_per_second

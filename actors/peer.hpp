@@ -100,6 +100,7 @@ private:
   caf::actor_addr gateway_;
   round_begun last_round_;     ///< Begun by an averager.
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
+  bool conducted_ = false;     ///< A conductor was started.
   bool training_ = false;
   bool leaving_ = false;
   bool stopping_ = false; ///< The children were asked to end.

@@ -88,9 +88,9 @@ const std::vector<std::string> of_auxiliaries{
     "gateway",  "roster",    "router",  "registrar",    "matchmaking",
     "averager", "conductor", "session", "chunk_reducer"};
 const std::vector<std::string> of_trainers{
-    "gateway",      "roster",  "router",       "registrar",
-    "state_keeper", "compute", "matchmaking",  "averager",
-    "conductor",    "session", "chunk_reducer"};
+    "gateway",      "roster",  "router",        "registrar",
+    "state_keeper", "compute", "matchmaking",   "averager",
+    "conductor",    "session", "chunk_reducer", "cell"};
 
 const std::vector<std::string>& kinds(std::size_t whose) {
   return whose == 0 ? of_bootstraps : whose == 4 ? of_auxiliaries : of_trainers;

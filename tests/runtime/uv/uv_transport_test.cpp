@@ -108,9 +108,12 @@ TEST_CASE("a corrupt frame closes its connection and no other") {
     std::vector<std::uint8_t> head(4, 1), body(size, 2);
     auto preamble = write_preamble(
         preamble_for(head.data(), head.size(), body.data(), body.size()));
-    std::vector<std::uint8_t> bytes{preamble.begin(), preamble.end()};
-    bytes.insert(bytes.end(), head.begin(), head.end());
-    bytes.insert(bytes.end(), body.begin(), body.end());
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(preamble.size() + head.size() + body.size());
+    for (auto part :
+         {std::vector<std::uint8_t>(preamble.begin(), preamble.end()), head,
+          body})
+      bytes.insert(bytes.end(), part.begin(), part.end());
     bytes.back() ^= 64;
     CHECK(reason_after(bytes, false).find("corrupt frame") == 0);
   }
