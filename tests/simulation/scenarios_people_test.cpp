@@ -26,3 +26,8 @@ TEST_CASE("stopped-peers holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/stopped-peers.json", 0, 25, {}}.complaint(1, 39)
         == "");
 }
+
+// Forty trainers each: two seconds a seed.
+TEST_CASE("cells holds for six seeds") {
+  CHECK(trial{"tools/scenarios/cells.json", 0, 8, {}}.complaint(1, 6) == "");
+}

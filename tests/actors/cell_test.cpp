@@ -1,0 +1,233 @@
+#include "actors/cell.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "tests/support/test_world.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+peer_id id_of(std::uint8_t i) {
+  peer_id x;
+  x.bytes[0] = i;
+  return x;
+}
+
+digest some_state() {
+  digest x;
+  x.bytes[0] = 7;
+  return x;
+}
+
+shared_bytes bytes_of(std::vector<float> values) {
+  auto owner = std::make_shared<std::vector<float>>(std::move(values));
+  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
+          owner->size() * sizeof(float)};
+}
+
+charter of_group_size(std::uint32_t size) {
+  run_settings s;
+  s.group_size = size;
+  s.chunk_values = 256;
+  return {s, ""};
+}
+
+/// A cell among fakes; this peer is number 9. Gradients have 300 values.
+struct one_cell {
+  explicit one_cell(std::uint32_t group_size)
+      : gateway(system.pretend<gateway_actor>()),
+        roster(system.pretend<roster_actor>()),
+        conductor(system.pretend<conductor_actor>()),
+        observer(system.pretend<observer_actor>()) {
+    cell_config c;
+    c.self = id_of(9);
+    c.agreed = of_group_size(group_size);
+    c.seed = 1;
+    it = system.keep((*system).spawn(cell, c));
+    wiring w;
+    w.gateway = gateway.handle;
+    w.roster = roster.handle;
+    w.conductor = conductor.handle;
+    w.observer = observer.handle;
+    w.cell = it;
+    tell(w);
+  }
+  template <class News>
+  void tell(const News& x) {
+    caf::anon_send(it, x);
+    system.run();
+  }
+  void pass(duration x) {
+    system.advance(x);
+    system.run();
+  }
+  void meet(std::uint8_t number) {
+    peer_joined joined;
+    joined.who.id = id_of(number);
+    tell(joined);
+    progress_report r;
+    r.id = id_of(number);
+    r.phase = phase::accumulating;
+    tell(report_heard{r, true});
+  }
+  void gather(std::vector<peer_id> from) {
+    tell(gather_contributions{4, some_state(), 300, from});
+  }
+  void part(std::uint8_t from, std::uint32_t chunk, std::vector<float> values,
+            std::uint64_t number) {
+    contribution_part x{number, chunk, 5, 2.5, packing::float32};
+    tell(letter{id_of(from), x, bytes_of(std::move(values))});
+  }
+  void whole(std::uint8_t from, std::uint64_t number) {
+    part(from, 0, std::vector<float>(256, 1.0f), number);
+    part(from, 1, std::vector<float>(44, 2.0f), number);
+  }
+  template <class Content>
+  std::vector<Content> sent() {
+    return gateway->template contents<Content>();
+  }
+
+  test_system system;
+  fake<gateway_actor> gateway;
+  fake<roster_actor> roster;
+  fake<conductor_actor> conductor;
+  fake<observer_actor> observer;
+  cell_actor it;
+};
+
+} // namespace
+
+TEST_CASE("where there is room a trainer averages, and wants everybody") {
+  one_cell x{4};
+  x.meet(1);
+  CHECK(x.conductor->count<cell_standing>() == 0);
+  x.pass(limits::cell_beginning);
+  REQUIRE(x.conductor->count<cell_standing>() == 1);
+  CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
+  CHECK(x.conductor->last<cell_standing>().members == 2);
+  CHECK(x.roster->last<links_wanted>().everybody);
+}
+
+TEST_CASE("in a crowd it contributes, and wants two") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3, 4})
+    x.meet(i);
+  x.pass(limits::cell_beginning);
+  auto standing = x.conductor->last<cell_standing>();
+  CHECK(standing.contributes);
+  CHECK_FALSE(standing.sponsor.empty());
+  CHECK_FALSE(x.roster->last<links_wanted>().everybody);
+  CHECK(x.roster->last<links_wanted>().who.size() == 2);
+  // Its sponsor leaves: another one takes over.
+  x.tell(peer_left{standing.sponsor, "gone", false});
+  x.pass(limits::cell_interval);
+  auto next = x.conductor->last<cell_standing>();
+  CHECK(next.contributes);
+  CHECK_FALSE(next.sponsor.empty());
+  CHECK(next.sponsor != standing.sponsor);
+}
+
+TEST_CASE("a new conductor and roster hear it again") {
+  one_cell x{4};
+  x.pass(limits::cell_beginning);
+  auto other = x.system.pretend<conductor_actor>();
+  wiring w;
+  w.gateway = x.gateway.handle;
+  w.roster = x.roster.handle;
+  w.conductor = other.handle;
+  w.observer = x.observer.handle;
+  x.tell(w);
+  x.pass(limits::cell_beginning);
+  CHECK(other->count<cell_standing>() == 1);
+  CHECK(x.roster->count<links_wanted>() == 2);
+}
+
+TEST_CASE("a sponsor passes a whole contribution on, and its answer back") {
+  one_cell x{4};
+  x.gather({id_of(1)});
+  auto requests = x.sent<contribution_request>();
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].step == 4);
+  CHECK(requests[0].state == some_state());
+  x.whole(1, requests[0].number);
+  REQUIRE(x.conductor->count<contribution_ready>() == 1);
+  auto what = x.conductor->last<contribution_ready>().what;
+  CHECK(what->from == id_of(1));
+  CHECK(what->samples == 5);
+  CHECK(what->gradient.size() == 300);
+  CHECK(what->gradient[299] == 2.0f);
+  CHECK(x.conductor->last<gathering_over>().step == 4);
+  CHECK(x.sent<contribution_answer>().empty());
+  x.tell(contribution_taken{id_of(1), true});
+  REQUIRE(x.sent<contribution_answer>().size() == 1);
+  CHECK(x.sent<contribution_answer>()[0].accepted);
+}
+
+TEST_CASE("a gathering ends without who declines, leaves or is too slow") {
+  one_cell x{4};
+  x.gather({id_of(1), id_of(2), id_of(3)});
+  auto number = x.sent<contribution_request>().at(0).number;
+  x.tell(letter{id_of(1), contribution_answer{number, false, "nothing"}, {}});
+  x.tell(peer_left{id_of(2), "gone", false});
+  CHECK(x.conductor->count<gathering_over>() == 0);
+  for (int i = 0; i < 100 && x.conductor->count<gathering_over>() == 0; ++i)
+    x.pass(limits::gathering_interval);
+  CHECK(x.conductor->count<gathering_over>() == 1);
+  CHECK(x.conductor->count<contribution_ready>() == 0);
+  // Who comes later hears that it was too late.
+  x.whole(3, number);
+  CHECK(x.conductor->count<contribution_ready>() == 0);
+  for (auto& said : x.sent<contribution_answer>())
+    CHECK_FALSE(said.accepted);
+  CHECK_FALSE(x.sent<contribution_answer>().empty());
+}
+
+TEST_CASE("a contribution with a NaN is refused, and said to be") {
+  one_cell x{4};
+  x.gather({id_of(1)});
+  auto number = x.sent<contribution_request>().at(0).number;
+  x.part(1, 0, std::vector<float>(256, std::numeric_limits<float>::quiet_NaN()),
+         number);
+  CHECK(x.conductor->count<contribution_ready>() == 0);
+  CHECK(x.conductor->count<gathering_over>() == 1);
+  REQUIRE(x.sent<contribution_answer>().size() == 1);
+  CHECK_FALSE(x.sent<contribution_answer>()[0].accepted);
+  CHECK(x.observer->events("fault").size() == 1);
+}
+
+TEST_CASE("only the own sponsor gets a gradient") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  x.pass(limits::cell_beginning);
+  auto sponsor = x.conductor->last<cell_standing>().sponsor;
+  auto stranger = sponsor == id_of(1) ? id_of(2) : id_of(1);
+  x.tell(letter{stranger, contribution_request{3, 4, some_state()}, {}});
+  CHECK(x.conductor->count<contribution_wanted>() == 0);
+  CHECK_FALSE(x.sent<contribution_answer>().at(0).accepted);
+  x.tell(letter{sponsor, contribution_request{3, 4, some_state()}, {}});
+  CHECK(x.conductor->last<contribution_wanted>().by == sponsor);
+}
+
+TEST_CASE("a gradient is handed over in the run's chunks") {
+  one_cell x{3};
+  auto gradient = std::make_shared<std::vector<float>>(300, 0.5f);
+  x.tell(hand_over{id_of(1), 3, 12, 6.0, gradient, ""});
+  std::size_t bytes = 0;
+  std::uint32_t chunk = 0;
+  for (auto& x : x.gateway->all<parcel>()) {
+    auto part = std::get_if<contribution_part>(&x.content);
+    REQUIRE(part);
+    CHECK(part->chunk == chunk++);
+    CHECK(part->samples == 12);
+    bytes += x.body.size;
+  }
+  CHECK(chunk == 2);
+  CHECK(bytes == 300 * sizeof(float));
+  x.tell(hand_over{id_of(1), 4, 0, 0, nullptr, "nothing accumulated"});
+  CHECK(x.sent<contribution_answer>().at(0).reason == "nothing accumulated");
+}
