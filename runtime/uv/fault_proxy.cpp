@@ -68,8 +68,9 @@ public:
     loop_.post([=] {
       for (auto i = relays_.begin(); i != relays_.end();)
         if ((*i)->concerns(x)) {
-          i = relays_.erase(i);
+          // Counted first: both sides hear of it on other threads.
           count(&statistics::cut, 1);
+          i = relays_.erase(i);
         } else {
           ++i;
         }
