@@ -277,6 +277,14 @@ void peer_state::on(const leave_run& x) {
   if (leaving_ || stopping_)
     return;
   leaving_ = true;
+  // To an averager that sees all connections end, everybody else is lost: it
+  // would complete the round alone.
+  auto end = [this](const auto& child) {
+    if (child)
+      self_->send_exit(child, caf::exit_reason::user_shutdown);
+  };
+  end(wired_.conductor);
+  end(wired_.averager);
   // The gateway says goodbye and ends by itself; it may hang, so not for long.
   self_->send(wired_.gateway, x);
   self_->delayed_send(self_, limits::leave_patience, deadline_passed{});
