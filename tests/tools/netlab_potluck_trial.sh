@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A run on an emulated internet: peers measure their lines, a line that becomes
-# slower shows, and plans change.
+# slower shows, and plans change. By hand: its figures need a machine with
+# nothing else to do, so that it is no part of the test command.
 . "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
 
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
