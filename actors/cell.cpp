@@ -56,18 +56,17 @@ void cell_state::choose() {
   standing.sponsor = choice_->sponsor(connected_, now);
   standing.members = static_cast<std::uint32_t>(
       choice_->members(now) + (standing.contributes ? 0 : 1));
-  if (!told_ || told_->contributes != standing.contributes
-      || told_->sponsor != standing.sponsor
-      || told_->members != standing.members) {
-    if (!told_ || told_->contributes != standing.contributes
-        || told_->sponsor != standing.sponsor)
-      self_->send(wired_.observer,
-                  event{"cell",
-                        {{"contributes", standing.contributes},
-                         {"sponsor", standing.sponsor.empty()
-                                         ? std::string{}
-                                         : short_name(standing.sponsor)},
-                         {"members", std::uint64_t{standing.members}}}});
+  auto changes = !told_ || told_->contributes != standing.contributes
+                 || told_->sponsor != standing.sponsor;
+  if (changes)
+    self_->send(wired_.observer,
+                event{"cell",
+                      {{"contributes", standing.contributes},
+                       {"sponsor", standing.sponsor.empty()
+                                       ? std::string{}
+                                       : short_name(standing.sponsor)},
+                       {"members", std::uint64_t{standing.members}}}});
+  if (changes || told_->members != standing.members) {
     told_ = standing;
     self_->send(wired_.conductor, standing);
   }

@@ -114,7 +114,7 @@ void conductor_state::tell_facts() {
   facts.step = own_.step;
   facts.state = own_.state;
   facts.gradient_values = gradient_values_;
-  facts.open = !standing_.contributes && (standing_known_ || !wired_.cell)
+  facts.open = averages()
                && (stage_ == stage::accumulating || stage_ == stage::frozen);
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;

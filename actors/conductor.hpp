@@ -76,6 +76,8 @@ private:
   void announce(bool urgent);
   /// What to say of this peer and those whose sponsor it is.
   progress_report with_contributors() const;
+  /// Averages itself, as far as is decided yet.
+  bool averages() const;
   /// Has given its gradient away, and expects the step to be done soon.
   bool resting() const;
   void tell_facts();

@@ -29,6 +29,10 @@ void conductor_state::on(const cell_standing& x) {
   announce(true);
 }
 
+bool conductor_state::averages() const {
+  return !standing_.contributes && (standing_known_ || !wired_.cell);
+}
+
 bool conductor_state::sponsors(const progress_report& x) const {
   return x.contributes && x.sponsor == config_.self;
 }

@@ -16,7 +16,7 @@ namespace potluck {
 
 void conductor_state::lead_if_due() {
   if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty()
-      || standing_.contributes || (wired_.cell && !standing_known_))
+      || !averages())
     return;
   auto now = self_->clock().now();
   if (!tracker_->target_reached(now))

@@ -381,13 +381,13 @@ struct begin_round {
   /// This peer's flat gradient, summed over its samples; null when it has none.
   std::shared_ptr<const std::vector<float>> gradient;
 };
-/// A member, or this peer itself, will take no part in the round after all.
 /// The round that an averager has begun: its successor, should it crash, has to
 /// tell the other members that this peer is out of it.
 struct round_begun {
   group_id group;
   std::vector<peer_id> members;
 };
+/// A member, or this peer itself, will take no part in the round after all.
 struct member_withdrew {
   group_id group;
   peer_id member;

@@ -367,8 +367,7 @@ bool roster_state::wants(const peer_id& id) const {
   if (links_)
     return (links_->everybody
             && (links_->newcomers || !said || said->phase != phase::joining))
-           || std::find(links_->who.begin(), links_->who.end(), id)
-                  != links_->who.end();
+           || named(id);
   // Until the charter is known, a few trainers that may know it do.
   std::size_t trainers = 0;
   std::size_t knowing = 0;
@@ -381,21 +380,28 @@ bool roster_state::wants(const peer_id& id) const {
          || (said && !said->charter.empty() && knowing == 0);
 }
 
+bool roster_state::named(const peer_id& id) const {
+  return std::find(links_->who.begin(), links_->who.end(), id)
+         != links_->who.end();
+}
+
+bool roster_state::wants_few() const {
+  return mine_.report.contributes && links_ && !links_->everybody;
+}
+
 bool roster_state::settled_contributor() const {
-  return mine_.report.contributes && links_ && !links_->everybody
-         && links_->who.size() >= cell_choice::links
+  return wants_few() && links_->who.size() >= cell_choice::links
          && std::all_of(links_->who.begin(), links_->who.end(),
                         [&](auto& id) { return guests_.count(id) != 0; });
 }
 
 void roster_state::close_surplus() {
-  if (!links_ || links_->everybody || !mine_.report.contributes)
+  if (!wants_few())
     return;
   auto now = self_->clock().now();
   for (auto& [id, g] : guests_)
     if (g.news.role != role::bootstrap && now - g.since > limits::surplus_age
-        && std::find(links_->who.begin(), links_->who.end(), id)
-               == links_->who.end())
+        && !named(id))
       self_->send(wired_.gateway,
                   drop_peer{id, "hands its gradients to others"});
 }

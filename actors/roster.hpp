@@ -87,6 +87,10 @@ private:
   }
   /// Whether a peer that is known should be dialled.
   bool wants(const peer_id& id) const;
+  /// Whether the cell wants it by name; there is such a list.
+  bool named(const peer_id& id) const;
+  /// Contributes, and has heard from the cell whom to be connected with.
+  bool wants_few() const;
   void close_surplus();
   /// Contributes, and has all the connections that it wants.
   bool settled_contributor() const;
