@@ -7,6 +7,7 @@
 #include <functional>
 #include <queue>
 #include <string>
+#include <unordered_map>
 
 #include "runtime/sim/fault_plan.hpp"
 #include "runtime/sim/run_invariants.hpp"
@@ -75,6 +76,8 @@ private:
     bool honest = true;
     bool finished = false;
     bool leaving = false;
+    /// When its machine wakes next; what else waits in `alarms_` is old.
+    std::optional<duration> alarm;
   };
 
   life& life_of(std::size_t number);
@@ -107,7 +110,7 @@ private:
   sim_network network_;
   std::unique_ptr<run_invariants> checks_;
   std::vector<life> lives_;
-  std::map<std::string, std::size_t> hosts_;
+  std::unordered_map<std::string, std::size_t> hosts_;
   std::vector<address> seeds_;
 
   duration now_{0};
