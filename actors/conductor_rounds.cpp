@@ -27,7 +27,7 @@ void conductor_state::lead_if_due() {
   for (auto& [id, since] : unconnected_since_)
     if (now - since < connecting_.patience(id))
       return;
-  if (somebody_enters())
+  if (others_average(companions) || somebody_enters())
     return;
   lead_group order;
   order.round_patience = round_patience();
@@ -45,6 +45,19 @@ void conductor_state::lead_if_due() {
   stage_ = stage::frozen;
   group_ = {};
   self_->send(wired_.matchmaking, order);
+}
+
+bool conductor_state::others_average(
+    const std::vector<progress_report>& companions) {
+  if (std::none_of(companions.begin(), companions.end(),
+                   [](const auto& r) { return r.phase == phase::averaging; })) {
+    others_average_since_.reset();
+    return false;
+  }
+  auto now = self_->clock().now();
+  if (!others_average_since_)
+    others_average_since_ = now;
+  return now - *others_average_since_ < round_patience();
 }
 
 std::chrono::milliseconds conductor_state::round_patience() const {
@@ -233,6 +246,7 @@ void conductor_state::on(const state_changed& x) {
 
 /// Whatever came before: an applied mean, a download, or nothing.
 void conductor_state::begin_step() {
+  others_average_since_.reset();
   step_began_ = self_->clock().now();
   if (own_.step < settings().steps)
     enter(stage::accumulating);

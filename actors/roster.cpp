@@ -370,10 +370,8 @@ void roster_state::spread_report() {
   auto near = static_cast<std::size_t>(
       std::count_if(guests_.begin(), guests_.end(),
                     [&](auto& x) { return !in_a_cell(x.second); }));
-  auto pause
-      = near <= limits::few_peers
-            ? duration{0}
-            : duration{limits::report_pause_per_peer} * static_cast<int>(near);
+  auto many = near - std::min(near, limits::few_peers);
+  auto pause = duration{limits::report_pause_per_peer} * static_cast<int>(many);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;

@@ -95,9 +95,9 @@ constexpr auto report_max_age = 15s;
 /// would make everybody's reports, which grow with the square of the peers, a
 /// burden on household lines.
 constexpr std::size_t few_peers = 8;
-/// Beyond, everybody hears at most so often (times the connected peers): each
-/// gets about forty reports a second, and 256 members still hear each other
-/// well within `report_max_age`.
+/// Beyond, everybody hears at most so often (times the connected peers beyond
+/// those): in a large group each gets about forty reports a second, and 256
+/// members still hear each other well within `report_max_age`.
 constexpr auto report_pause_per_peer = 25ms;
 /// The trainers with the smallest ids, who lead now or next, hear at once.
 constexpr std::size_t leaders_told_at_once = 3;
