@@ -42,10 +42,12 @@ struct deadline_passed {
 struct connection_accepted {
   connection_id id = 0;
   address remote;
+  peer_id proven; ///< Empty: the transport encrypts nothing.
 };
 struct connection_opened {
   connection_id id = 0;
   address remote;
+  peer_id proven; ///< Likewise.
 };
 struct connection_closed {
   connection_id id = 0;

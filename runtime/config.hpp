@@ -27,6 +27,17 @@ constexpr auto handshake_patience = 10s;
 constexpr auto handshake_floor = 5s;
 constexpr auto handshake_cap = 30s;
 constexpr auto handshake_check = 1s;
+/// For TLS's part of it, from the connection on: the same slow line.
+constexpr auto encryption_patience = 10s;
+/// Connections that came in and have not proven an id yet: a group's members
+/// and a storm of joiners may knock at once, but whoever only knocks leaves room
+/// for the connections that we dial. Each holds 40 KiB meanwhile.
+constexpr std::size_t unproven_connections = 256;
+/// A self-signed Ed25519 certificate has 300 bytes.
+constexpr long certificate_bytes = 4096;
+/// A key encrypts so many records of 16 KiB (16 GiB), then it is replaced:
+/// AES-GCM is good for 2^24.5 (RFC 8446, section 5.5), a slow line's day.
+constexpr std::uint64_t records_per_key = 1u << 20;
 /// Messages kept for a peer that is being dialled: a look-up asks few things.
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.

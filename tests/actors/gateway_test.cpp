@@ -25,7 +25,8 @@ hello introduction(std::uint8_t number) {
 
 /// A gateway among fakes.
 struct door {
-  door(test_world& world, hello x, const std::string& at)
+  /// @param key Whose it is, that is, what its connections prove.
+  door(test_world& world, hello x, const std::string& at, peer_id key)
       : system(world.add_system()), where{at, 1000},
         roster(system.pretend<roster_actor>()),
         router(system.pretend<router_actor>()),
@@ -34,8 +35,9 @@ struct door {
     gateway_config c;
     c.introduction = std::move(x);
     c.listen = {"0.0.0.0", 1000};
-    c.make_transport
-        = [&world, at] { return world.network.make_transport(at); };
+    c.make_transport = [&world, at, key = std::move(key)] {
+      return world.network.make_transport(at, key);
+    };
     c.supervisor = parent.handle;
     c.observer = observer.handle;
     it = system.keep((*system).spawn(gateway, c));
@@ -46,6 +48,9 @@ struct door {
     w.observer = observer.handle;
     w.supervisor = parent.handle;
     caf::anon_send(it, w);
+  }
+  door(test_world& world, const hello& x, const std::string& at)
+      : door(world, x, at, x.id) {
   }
   door(test_world& world, std::uint8_t number)
       : door(world, introduction(number), host(number)) {
@@ -97,9 +102,9 @@ public:
   ~stranger() override {
     net->stop();
   }
-  void on_accepted(connection_id, const address&) override {
+  void on_accepted(connection_id, const address&, const peer_id&) override {
   }
-  void on_connected(connection_id, const address&) override {
+  void on_connected(connection_id, const address&, const peer_id&) override {
     connected = true;
   }
   void on_frame(connection_id, incoming_frame frame) override {

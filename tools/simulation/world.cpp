@@ -147,8 +147,9 @@ peer_config world::configure(life& x) const {
     if (seed.host != x.host)
       c.seeds.push_back(seed);
   auto& network = const_cast<sim_network&>(network_);
-  c.make_transport
-      = [&network, host = x.host] { return network.make_transport(host); };
+  c.make_transport = [&network, host = x.host, who = x.id] {
+    return network.make_transport(host, who);
+  };
   auto values = what_.model_values;
   auto chunk_values = settings_.chunk_values;
   auto weightless = how_.weightless;

@@ -17,11 +17,15 @@ constexpr std::size_t small_frame = 10 + 60;
 struct ear : transport_listener {
   explicit ear(const duration& clock) : now{clock} {
   }
-  void on_accepted(connection_id id, const address&) override {
+  void on_accepted(connection_id id, const address&,
+                   const peer_id& who) override {
+    caller = who;
     accepted = id;
     accepted_at = now;
   }
-  void on_connected(connection_id, const address&) override {
+  void on_connected(connection_id, const address&,
+                    const peer_id& who) override {
+    answerer = who;
     connected_at = now;
   }
   void on_frame(connection_id, incoming_frame x) override {
@@ -34,6 +38,7 @@ struct ear : transport_listener {
   }
   const duration& now;
   connection_id accepted = 0;
+  peer_id caller, answerer;
   std::optional<duration> accepted_at, connected_at, closed_at;
   std::vector<std::pair<duration, int>> frames;
   std::vector<std::size_t> bodies;
