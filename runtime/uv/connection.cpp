@@ -22,8 +22,9 @@ std::optional<address> remote_of(const tcp_handle& socket) {
 }
 
 connection::connection(connection_id id, connection_hub& hub)
-    : id_(id), hub_(hub), credit_(std::make_shared<read_credit>(
-                              hub.options().high_mark_bytes, hub.resumer(id))) {
+    : id_(id), hub_(hub), reader_(staging_bytes, hub.tls() == nullptr),
+      credit_(std::make_shared<read_credit>(hub.options().high_mark_bytes,
+                                            hub.resumer(id))) {
 }
 
 connection::~connection() {
@@ -113,6 +114,21 @@ void connection::give_up(const std::string& reason) {
   queue_.clear();
   queued_bytes_ = 0;
   goodbye_said_ = true; // The failure was it.
+  drain(last_words, reason);
+}
+
+/// One of us encrypts and the other does not. Only an alert is understood by
+/// both: neither has an answer of its own to such bytes.
+void connection::turn_away(const std::string& reason) {
+  if (in_flight_ > 0) // It comes too late to be understood.
+    return end(reason);
+  auto bytes = not_tls_alert();
+  auto alert = uv_buf_init(reinterpret_cast<char*>(bytes.data()),
+                           static_cast<unsigned>(bytes.size()));
+  uv_try_write(socket_->stream(), &alert, 1);
+  queue_.clear();
+  queued_bytes_ = 0;
+  goodbye_said_ = true;
   drain(last_words, reason);
 }
 

@@ -124,6 +124,7 @@ private:
   // The end.
   std::string explained(std::string reason) const;
   void give_up(const std::string& reason);
+  void turn_away(const std::string& reason);
   void drain(std::chrono::milliseconds linger, std::string reason);
   void shut_down();
   void end(std::string reason);
@@ -150,7 +151,7 @@ private:
   std::vector<std::uint8_t> encrypted_; ///< What is being written.
 
   line_meter meter_;
-  frame_reader reader_{staging_bytes};
+  frame_reader reader_;
   std::shared_ptr<read_credit> credit_;
   bool paused_ = false;
   std::size_t allowed_ = 0; ///< Bytes that may be read.

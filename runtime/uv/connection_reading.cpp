@@ -131,8 +131,8 @@ void connection::read(ssize_t size, const uv_buf_t& into) {
 bool connection::take_plain(const std::uint8_t* data, std::size_t size) {
   if (!std::exchange(heard_, true)
       && recognize(data, size) == first_words::tls) {
-    end("the other side encrypts, but this one was started with --insecure: "
-        "start both with it, or neither");
+    turn_away("the other side encrypts, but this one was started with "
+              "--insecure: start both with it, or neither");
     return false;
   }
   return data == hub_.staging() ? cut(data, size) : filled(size);
@@ -143,20 +143,11 @@ bool connection::take_encrypted(const std::uint8_t* data, std::size_t size) {
   if (!std::exchange(heard_, true)) {
     auto words = recognize(data, size);
     if (words != first_words::tls) {
-      // Sent as it is: TLS itself would have no answer to this.
-      auto bytes = not_tls_alert();
-      auto alert = uv_buf_init(reinterpret_cast<char*>(bytes.data()),
-                               static_cast<unsigned>(bytes.size()));
-      uv_try_write(socket_->stream(), &alert, 1);
-      goodbye_said_ = true;
-      queue_.clear();
-      queued_bytes_ = 0;
-      drain(last_words,
-            words == first_words::frame
-                ? "the other side does not encrypt: it was started with "
-                  "--insecure, or is an older potluck; start both alike"
-                : "the other side does not speak TLS 1.3; it is another "
-                  "program");
+      turn_away(words == first_words::frame
+                    ? "the other side does not encrypt: it was started with "
+                      "--insecure, or is an older potluck; start both alike"
+                    : "the other side does not speak TLS 1.3; it is another "
+                      "program");
       return false;
     }
   }

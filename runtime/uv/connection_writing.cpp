@@ -45,8 +45,11 @@ std::size_t without_records(std::size_t bytes) {
 void connection::enqueue(outgoing_frame frame) {
   if (state_ == state::draining)
     return;
-  auto announced = preamble_for(frame.head.data(), frame.head.size(),
-                                frame.body.data, frame.body.size);
+  preamble announced{static_cast<std::uint32_t>(frame.head.size()),
+                     static_cast<std::uint32_t>(frame.body.size), 0};
+  if (hub_.tls() == nullptr) // Else every record has a better checksum.
+    announced = preamble_for(frame.head.data(), frame.head.size(),
+                             frame.body.data, frame.body.size);
   queue_.push_back({write_preamble(announced), std::move(frame)});
   queued_bytes_ += queue_.back().size();
   if (queued_bytes_ > hub_.options().max_queued_bytes)
