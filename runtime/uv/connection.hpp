@@ -34,7 +34,7 @@ public:
   virtual ~connection_hub() = default;
   virtual uv_loop_t* loop() = 0;
   virtual const uv_transport_options& options() const = 0;
-  /// `staging_bytes` bytes, for one read at a time of all connections: a read
+  /// `encrypted_staging_bytes` bytes, for one read at a time of all connections: a read
   /// is cut into frames before the next one begins.
   virtual std::uint8_t* staging() = 0;
   /// `record_bytes` bytes, for one record at a time, likewise.
@@ -58,6 +58,8 @@ public:
 };
 
 constexpr std::size_t staging_bytes = 64 * 1024;
+/// Bodies are never read directly then, so that larger reads pay.
+constexpr std::size_t encrypted_staging_bytes = 256 * 1024;
 
 /// How long the last words of a connection that failed may take: they explain,
 /// and nothing hangs on them.

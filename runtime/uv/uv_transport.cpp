@@ -46,7 +46,7 @@ public:
   explicit uv_transport(uv_transport_options options)
       : options_(checked(std::move(options))),
         loop_(std::make_shared<event_loop>()),
-        staging_(new std::uint8_t[staging_bytes]),
+        staging_(new std::uint8_t[encrypted_staging_bytes]),
         decrypted_(new std::uint8_t[record_bytes]),
         uploads_(options_.max_upload,
                  [this](connection_id id) {

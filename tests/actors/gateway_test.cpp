@@ -165,7 +165,8 @@ TEST_CASE("a welcome hello makes one session at each side") {
   CHECK(news.role == role::auxiliary);
   CHECK(news.run == "soup");
   CHECK(news.seen_host == host(2));
-  CHECK(a.roster->last<dial_succeeded>().who == peer(2));
+  CHECK(a.roster->count<dial_succeeded>() == 0);
+  CHECK(world.network.open_connections() == 0);
   CHECK(b.roster->count<dial_succeeded>() == 0);
 }
 
@@ -216,6 +217,79 @@ TEST_CASE("a refusal names what differs and reaches both sides") {
   CHECK(a.roster->count<peer_joined>() == 0);
   CHECK(b.roster->count<peer_joined>() == 0);
   CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE("a hello that names another peer than its key is refused") {
+  test_world world;
+  door honest{world, 1};
+  // Whoever holds the key of 9 says that they are 2.
+  door impostor{world, introduction(2), host(9), peer(9)};
+  world.settle();
+  SUBCASE("the impostor dials") {
+    dial(impostor, honest);
+  }
+  SUBCASE("the impostor is dialled") {
+    dial(honest, impostor);
+  }
+  world.settle();
+  CHECK(honest.roster->count<peer_joined>() == 0);
+  REQUIRE(honest.roster->count<peer_refused>() == 1);
+  CHECK(honest.roster->last<peer_refused>().sentence
+        == false_claim(peer(9), peer(2)));
+  CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE("nobody becomes us, or keeps us from their address, by saying so") {
+  test_world world;
+  door a{world, 1};
+  door impostor{world, introduction(1), host(9), peer(9)};
+  door b{world, introduction(2), host(2)};
+  world.settle();
+  dial(a, impostor);
+  world.settle();
+  // It is not noted as an address of our own.
+  CHECK(a.roster->count<dial_succeeded>() == 0);
+  CHECK(a.roster->count<peer_joined>() == 0);
+  dial(a, impostor);
+  world.settle();
+  CHECK(a.roster->count<peer_refused>() == 2);
+  dial(a, b);
+  world.settle();
+  CHECK(a.roster->count<peer_joined>() == 1);
+}
+
+TEST_CASE("a dial that reaches another peer than it meant is no dial") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  SUBCASE("another one with a key") {
+    dial(a, b, peer(3));
+  }
+  SUBCASE("another one who proves nothing") {
+    door c{world, introduction(4), host(4), peer_id{}};
+    world.settle();
+    dial(a, c, peer(3));
+    world.settle();
+  }
+  world.settle();
+  CHECK(a.roster->last<dial_failed>().expected == peer(3));
+  CHECK(a.roster->last<dial_failed>().reason == "another peer answers there");
+  CHECK(a.roster->count<peer_joined>() == 0);
+  dial(a, b, peer(2));
+  world.settle();
+  CHECK(a.roster->last<peer_joined>().who.id == peer(2));
+}
+
+TEST_CASE("where nothing is proven, a hello is believed") {
+  test_world world;
+  door a{world, introduction(1), host(1), peer_id{}};
+  door b{world, introduction(2), host(2), peer_id{}};
+  world.settle();
+  dial(a, b, peer(2));
+  world.settle();
+  CHECK(a.roster->last<peer_joined>().who.id == peer(2));
+  CHECK(b.roster->last<peer_joined>().who.id == peer(1));
 }
 
 TEST_CASE("a first frame that is no hello closes the connection") {

@@ -161,6 +161,23 @@ TEST_CASE("a broken box on the way duplicates frames") {
   CHECK(x.net.totals().duplicated == 1);
 }
 
+TEST_CASE("connections prove to each end who is at the other") {
+  duration now{0};
+  sim_network net{1};
+  peer_id one, other;
+  one.bytes[0] = 1;
+  other.bytes[0] = 2;
+  auto a = net.make_transport("a", one), b = net.make_transport("b", other);
+  auto at_a = std::make_shared<ear>(now), at_b = std::make_shared<ear>(now);
+  a->start(at_a);
+  b->start(at_b);
+  REQUIRE(b->listen({"b", port}));
+  a->dial({"b", port});
+  net.run_until(std::chrono::seconds{1});
+  CHECK(at_b->caller == one);
+  CHECK(at_a->answerer == other);
+}
+
 TEST_CASE("a corrupt frame breaks its connection where it arrives") {
   for (std::size_t body : {0, 1000}) {
     two_hosts x{delayed(20ms)};
