@@ -165,8 +165,7 @@ TEST_CASE("a welcome hello makes one session at each side") {
   CHECK(news.role == role::auxiliary);
   CHECK(news.run == "soup");
   CHECK(news.seen_host == host(2));
-  CHECK(a.roster->count<dial_succeeded>() == 0);
-  CHECK(world.network.open_connections() == 0);
+  CHECK(a.roster->last<dial_succeeded>().who == peer(2));
   CHECK(b.roster->count<dial_succeeded>() == 0);
 }
 
@@ -497,17 +496,6 @@ TEST_CASE("a call that reaches somebody else is not delivered to them") {
   caf::anon_send(a.it, call{{peer(3), b.where}, routing_ping{1}});
   world.settle();
   CHECK(b.router->contents<routing_ping, letter>().empty());
-}
-
-TEST_CASE("who is looked for where somebody else answers is not waited for") {
-  test_world world;
-  door a{world, 1};
-  door b{world, 2};
-  world.settle();
-  caf::anon_send(a.it, dial_contact{{peer(3), b.where}});
-  world.settle();
-  CHECK(a.roster->last<dial_failed>().expected == peer(3));
-  CHECK(a.roster->last<dial_succeeded>().who == peer(2));
 }
 
 TEST_CASE("a peer that dials itself does so once") {
