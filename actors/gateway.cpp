@@ -246,8 +246,8 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
   }
   // Their refusal may cross ours and be lost with the connection. Who dialled
   // is told what it says, since it is up to them to change something.
-  auto advice = l.dialled && !lied ? objection(theirs, config_.introduction)
-                                   : sentence;
+  auto advice
+      = l.dialled && !lied ? objection(theirs, config_.introduction) : sentence;
   if (wired_.roster)
     self_->send(wired_.roster, peer_refused{l.remote, advice, l.dialled});
 }

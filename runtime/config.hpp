@@ -30,8 +30,8 @@ constexpr auto handshake_check = 1s;
 /// For TLS's part of it, from the connection on: the same slow line.
 constexpr auto encryption_patience = 10s;
 /// Connections that came in and have not proven an id yet: a group's members
-/// and a storm of joiners may knock at once, but whoever only knocks leaves room
-/// for the connections that we dial. Each holds 40 KiB meanwhile.
+/// and a storm of joiners may knock at once, but whoever only knocks leaves
+/// room for the connections that we dial. Each holds 40 KiB meanwhile.
 constexpr std::size_t unproven_connections = 256;
 /// A self-signed Ed25519 certificate has 300 bytes.
 constexpr long certificate_bytes = 4096;

@@ -75,7 +75,8 @@ std::string exposure(const std::string& path, int fd) {
     return "";
   char octal[8];
   std::snprintf(octal, sizeof(octal), "%04o", mode);
-  return path + " holds this peer's secret key, but others may use it too (mode "
+  return path
+         + " holds this peer's secret key, but others may use it too (mode "
          + octal + "): run chmod 600 on it, or remove it to become a new peer";
 }
 

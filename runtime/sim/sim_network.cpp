@@ -77,8 +77,8 @@ sim_network::~sim_network() {
   core_->see = nullptr;
 }
 
-std::unique_ptr<transport>
-sim_network::make_transport(const std::string& host, const peer_id& who) {
+std::unique_ptr<transport> sim_network::make_transport(const std::string& host,
+                                                       const peer_id& who) {
   return std::make_unique<sim_transport>(core_, host, who);
 }
 

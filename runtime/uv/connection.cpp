@@ -73,10 +73,10 @@ void connection::begin(tcp_socket socket, const address& remote) {
   deadline_.emplace(hub_.loop(), hub_.options().handshake_timeout, [this] {
     end("the other side has not proven who it is in time");
   });
-  tls_ = std::make_unique<tls_channel>(
-      *hub_.tls(),
-      dialled_ ? tls_channel::side::dialler : tls_channel::side::acceptor,
-      limits::records_per_key);
+  tls_ = std::make_unique<tls_channel>(*hub_.tls(),
+                                       dialled_ ? tls_channel::side::dialler
+                                                : tls_channel::side::acceptor,
+                                       limits::records_per_key);
   tls_->shake(); // The dialler's first words; the acceptor has none.
   read_on();
   flush();

@@ -34,8 +34,8 @@ public:
   virtual ~connection_hub() = default;
   virtual uv_loop_t* loop() = 0;
   virtual const uv_transport_options& options() const = 0;
-  /// `encrypted_staging_bytes` bytes, for one read at a time of all connections: a read
-  /// is cut into frames before the next one begins.
+  /// `encrypted_staging_bytes` bytes, for one read at a time of all
+  /// connections: a read is cut into frames before the next one begins.
   virtual std::uint8_t* staging() = 0;
   /// `record_bytes` bytes, for one record at a time, likewise.
   virtual std::uint8_t* decrypted() = 0;
@@ -139,7 +139,7 @@ private:
   std::optional<timer> deadline_; ///< Of the handshake, then of draining.
   address remote_;
   bool dialled_ = false;
-  bool announced_ = false; ///< To the hub, as open.
+  bool announced_ = false;           ///< To the hub, as open.
   std::unique_ptr<tls_channel> tls_; ///< Null when insecure.
   bool heard_ = false;               ///< Anything at all.
   bool goodbye_said_ = false;

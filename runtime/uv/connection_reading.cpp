@@ -79,7 +79,7 @@ uv_buf_t connection::read_buffer() {
   auto room = tls_ ? frame_reader::window{} : reader_.direct();
   if (room.size == 0 || state_ == state::draining) {
     room.data = hub_.staging();
-    room.size = tls_               ? encrypted_staging_bytes
+    room.size = tls_              ? encrypted_staging_bytes
                 : reader_.bulky() ? bulky_staging_bytes
                                   : staging_bytes;
   }

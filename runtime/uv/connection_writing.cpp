@@ -85,14 +85,15 @@ std::size_t connection::gather(std::size_t most) {
   return bytes;
 }
 
-/// The next batch as it lies; nothing when there is none, or it is not our turn.
+/// The next batch as it lies; nothing when there is none, or it is not our
+/// turn.
 std::size_t connection::gather_allowed() {
   if (queue_.empty())
     return 0;
   // A large frame is one write, unless a cap cuts it.
   auto wanted = std::max(batch_bytes, queue_.front().size() - front_sent_);
-  auto may = hub_.uploads().take(hub_.loop(), id_,
-                                 std::min(wanted, queued_bytes_));
+  auto may
+      = hub_.uploads().take(hub_.loop(), id_, std::min(wanted, queued_bytes_));
   if (may == 0)
     return 0;
   auto bytes = gather(may);

@@ -94,8 +94,7 @@ void frame_reader::advance(std::size_t size) {
 
 void frame_reader::finish() {
   const bool whole
-      = !checked_
-        || intact(announced_, frame_.head.data(), frame_.body.get());
+      = !checked_ || intact(announced_, frame_.head.data(), frame_.body.get());
   state_ = whole ? state::complete : state::corrupt;
 }
 

@@ -15,8 +15,8 @@ namespace {
 /// Instead of a look at authorities, dates and names. Leaves what it found with
 /// the channel (see `tls_channel`).
 int believe(X509_STORE_CTX* shown, void*) {
-  auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(
-      shown, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* ssl = static_cast<SSL*>(
+      X509_STORE_CTX_get_ex_data(shown, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* result = static_cast<certificate_check*>(SSL_get_app_data(ssl));
   *result = check_certificate(X509_STORE_CTX_get0_cert(shown));
   if (result->what == certificate_check::verdict::sound)

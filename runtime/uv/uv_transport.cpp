@@ -289,9 +289,9 @@ private:
 
   listen_result bind(const address& where, const sockaddr_storage& to) {
     if (options_.insecure && !is_loopback(to))
-      return failure{cannot_listen(
-          where, "with --insecure only this machine may connect",
-          "leave --insecure out, or add --listen 127.0.0.1:0")};
+      return failure{
+          cannot_listen(where, "with --insecure only this machine may connect",
+                        "leave --insecure out, or add --listen 127.0.0.1:0")};
     auto socket = make_tcp_socket(loop(), this);
     auto error
         = uv_tcp_bind(&socket->tcp, reinterpret_cast<const sockaddr*>(&to), 0);

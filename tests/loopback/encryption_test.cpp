@@ -21,10 +21,9 @@ words alone(scene& s, const std::string& name) {
 
 std::string insecure_bootstrap(scene& s) {
   return s
-      .start("plain",
-             {"bootstrap", "--listen", "127.0.0.1:0", "--insecure",
-              "--identity-dir", s.path("plain"), "--log-json",
-              s.path("plain.jsonl")})
+      .start("plain", {"bootstrap", "--listen", "127.0.0.1:0", "--insecure",
+                       "--identity-dir", s.path("plain"), "--log-json",
+                       s.path("plain.jsonl")})
       .address();
 }
 
@@ -44,8 +43,8 @@ TEST_CASE("peers that all do without encryption finish a run") {
   auto seed = insecure_bootstrap(s);
   std::vector<peer*> all;
   for (auto name : {"a", "b"})
-    all.push_back(&s.join(name, words{"--insecure", "--peer", seed}
-                                    + tiny_run(256, 20)));
+    all.push_back(
+        &s.join(name, words{"--insecure", "--peer", seed} + tiny_run(256, 20)));
   check_all_finish(all);
   CHECK(check_equal_digests(all) > 0);
 }
@@ -63,10 +62,10 @@ TEST_CASE("an encrypted and an insecure peer part with a sentence") {
 
 TEST_CASE("an insecure peer keeps to this machine") {
   scene s;
-  check_refused(s.run("everywhere", {"bootstrap", "--insecure",
-                                     "--identity-dir", s.path("everywhere")}),
-                {"cannot listen on 0.0.0.0:7000", "--insecure",
-                 "--listen 127.0.0.1:0"});
+  check_refused(
+      s.run("everywhere", {"bootstrap", "--insecure", "--identity-dir",
+                           s.path("everywhere")}),
+      {"cannot listen on 0.0.0.0:7000", "--insecure", "--listen 127.0.0.1:0"});
   check_refused(
       s.run("far", alone(s, "far")
                        + words{"--insecure", "--peer", "203.0.113.1:7000"}),
@@ -84,8 +83,8 @@ TEST_CASE("a peer is the same one as long as it has its key") {
   struct stat status {};
   REQUIRE(stat(s.path("p/identity").c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
-  auto& again = s.join("again", words{"--identity-dir", s.path("p")}
-                                    + tiny_run(64, 2));
+  auto& again
+      = s.join("again", words{"--identity-dir", s.path("p")} + tiny_run(64, 2));
   CHECK(again.id() == first);
   check_all_finish({&again});
   REQUIRE(chmod(s.path("p/identity").c_str(), 0644) == 0);

@@ -162,7 +162,7 @@ public:
       auto& dialler = c->sides[0];
       if (!dialler.closed)
         dialler.owner->listener->on_connected(dialler.id, c->to,
-                                                c->sides[1].owner->who);
+                                              c->sides[1].owner->who);
     });
   }
 

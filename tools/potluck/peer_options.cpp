@@ -59,7 +59,8 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "DIR"},
       {"insecure", option_kind::flag, "",
        "For measuring on this machine only: neither encrypt nor prove who is "
-       "who. Listens on and dials nothing but loopback addresses."},
+       "who. Listens on and dials nothing but loopback addresses.",
+       ""},
       {"log-json", option_kind::text, "",
        "Append one JSON object a line and event to this file.", "FILE"},
   };

@@ -74,16 +74,17 @@ TEST_CASE("what is not signed by its own Ed25519 key proves nothing") {
   CHECK(check_certificate(signed_by(rsa.get(), rsa.get(), EVP_sha256()).get())
             .what
         == verdict::other_key);
-  CHECK(check_certificate(
-            signed_by(mine.native(), other.native(), nullptr).get())
-            .what
-        == verdict::unsigned_by);
+  CHECK(
+      check_certificate(signed_by(mine.native(), other.native(), nullptr).get())
+          .what
+      == verdict::unsigned_by);
   // An authority's word counts nothing, either.
-  CHECK(check_certificate(
-            signed_by(mine.native(), rsa.get(), EVP_sha256()).get())
-            .what
-        == verdict::unsigned_by);
-  CHECK(check_certificate(certificate{X509_new(), X509_free}.get()).what == verdict::other_key);
+  CHECK(
+      check_certificate(signed_by(mine.native(), rsa.get(), EVP_sha256()).get())
+          .what
+      == verdict::unsigned_by);
+  CHECK(check_certificate(certificate{X509_new(), X509_free}.get()).what
+        == verdict::other_key);
   CHECK(ERR_peek_error() == 0);
 }
 

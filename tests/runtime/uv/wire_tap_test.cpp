@@ -119,7 +119,8 @@ std::string overheard(const uv_transport_options& one,
   auto* bytes = reinterpret_cast<const std::uint8_t*>(body->data());
   for (auto [node, line] : {std::pair{&client, id}, std::pair{&server, far}}) {
     node->net->send(line, {encode(goodbye{secret}), {}});
-    node->net->send(line, {encode(refusal{secret}), {body, bytes, body->size()}});
+    node->net->send(line,
+                    {encode(refusal{secret}), {body, bytes, body->size()}});
   }
   for (auto [node, line] : {std::pair{&client, id}, std::pair{&server, far}}) {
     REQUIRE(node->heard->wait_for_frames(line, 2));
