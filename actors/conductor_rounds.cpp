@@ -21,6 +21,9 @@ void conductor_state::lead_if_due() {
   auto now = self_->clock().now();
   if (!tracker_->target_reached(now))
     return;
+  auto doubted = distrusted_.find(config_.self);
+  if (doubted != distrusted_.end() && now < doubted->second)
+    return; // The others do not want to hear from us.
   auto companions = tracker_->companions(now);
   if (!should_lead(own_, companions))
     return;
@@ -178,9 +181,7 @@ void conductor_state::note_silence(const round_over& x) {
       continue;
     silences_.erase(id);
     // No proof of bad will, so no ban: the group forms without it for a while.
-    distrusted_[id] = self_->clock().now() + limits::distrust;
-    reports_.erase(id);
-    tracker_->forget(id);
+    set_aside(id, limits::distrust);
     self_->send(wired_.observer,
                 event{"fault",
                       {{"peer", short_name(id)},
@@ -188,6 +189,37 @@ void conductor_state::note_silence(const round_over& x) {
                        {"detail", "groups form without it for "
                                       + std::to_string(limits::distrust.count())
                                       + " s"}}});
+  }
+}
+
+void conductor_state::set_aside(const peer_id& id, duration how_long) {
+  distrusted_[id] = self_->clock().now() + how_long;
+  if (id != config_.self) {
+    reports_.erase(id);
+    tracker_->forget(id);
+  }
+  tell_facts();
+}
+
+void conductor_state::on(const members_doubted& x) {
+  auto now = self_->clock().now();
+  for (auto& id : x.who) {
+    auto& [times, last] = doubts_[id];
+    if (now - last > misconduct::memory)
+      times = 0;
+    // Who lies soon has nobody left to lie to; who was only lied about is back
+    // after a minute.
+    auto wait = std::chrono::seconds{limits::distrust}
+                * (1 << std::min(times, limits::most_doublings));
+    last = now + wait;
+    ++times;
+    set_aside(id, wait);
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(id)},
+                       {"what", std::string{"doubted"}},
+                       {"detail", x.why + "; groups form without it for "
+                                      + std::to_string(wait.count()) + " s"}}});
   }
 }
 

@@ -124,10 +124,11 @@ void matchmaking_state::on(const letter& x) {
         using type = std::decay_t<decltype(y)>;
         if constexpr (std::is_constructible_v<matchmaking_message, type>) {
           if constexpr (std::is_same_v<type, group_invite>) {
-            if (!matchmaker_ || !facts_.open) {
+            bool doubted = facts_.doubted.count(x.from) != 0;
+            if (!matchmaker_ || !facts_.open || doubted) {
               group_answer no;
               no.group = y.group;
-              no.reason = "not ready";
+              no.reason = doubted ? "not with you for a while" : "not ready";
               self_->send(wired_.gateway, parcel{x.from, no, {}});
               return;
             }

@@ -65,6 +65,9 @@ struct peer_config {
   /// For tests that end children, sessions and reducers included, which are
   /// told apart by name here. Called by whichever thread runs their parent.
   supervisor::witness child_started;
+  /// For tests and simulations of a reducer that lies: changes each mean that
+  /// this peer averages, before anybody gets it. Empty: none.
+  std::function<void(std::vector<float>&)> bend_mean;
 };
 
 using peer_actor = supervisor_actor;

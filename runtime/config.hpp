@@ -234,6 +234,22 @@ constexpr double outlier_norm = 1e6;
 constexpr auto verdict_grace = 700ms;
 constexpr auto verdict_floor = 300ms;
 constexpr auto verdict_cap = 5s;
+/// The share of a round's traffic that checking means may cost on average. One
+/// check moves one chunk of every member to one of them: of a gradient in M
+/// chunks, 1 / (2 M) of what a round moves.
+constexpr double audit_share = 0.02;
+/// A member that checks a chunk holds it once for each member under a robust
+/// rule; larger ones are not checked.
+constexpr std::uint64_t audit_bytes = 256u << 20;
+/// For all members' parts, and for what all of them found when a round was
+/// aborted: a chunk of 1 MB from each of 16 needs 5 s at 27 Mbit/s.
+constexpr auto audit_patience = 10s;
+constexpr auto findings_patience = 2s;
+/// Chunks that one member may ask our part of in a round, its own not counted:
+/// one that it checks, others because somebody challenged a mean.
+constexpr std::size_t audited_chunks = 4;
+/// Who is doubted again is left out twice as long, up to this many times.
+constexpr unsigned most_doublings = 6;
 /// Groups remembered that this peer declined or was released from: several
 /// leaders may try at once, and others' letters follow within a round trip.
 constexpr std::size_t groups_left = 16;

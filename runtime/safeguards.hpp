@@ -23,6 +23,8 @@ enum class safeguard : std::size_t {
   group_ids,
   longer_history,
   piece_digest,
+  naming,
+  audit,
   count, ///< How many there are.
 };
 

@@ -87,7 +87,16 @@ auto fields(const chunk_part& x) {
 }
 auto fields(const chunk_mean& x) {
   return std::tie(x.group, x.chunk, x.samples, x.packing, x.version,
-                  x.left_out);
+                  x.left_out, x.parts);
+}
+auto fields(const round_findings& x) {
+  return std::tie(x.group, x.owners);
+}
+auto fields(const part_request& x) {
+  return std::tie(x.group, x.chunk);
+}
+auto fields(const mean_challenge& x) {
+  return std::tie(x.group, x.chunk);
 }
 auto fields(const mean_request& x) {
   return std::tie(x.group, x.chunk, x.version);

@@ -102,6 +102,7 @@ void world::begin(const fault_event& x, std::size_t number) {
       break;
     case fault_kind::misbehave:
       it.honest = false;
+      it.box->bends_means = x.detail == "wrong_means";
       checks_->no_longer_honest(short_name(it.id));
       network_.corrupt_host(it.host,
                             make_forger(x.detail, it.box->plan().seed));
@@ -155,6 +156,7 @@ void world::end(const fault_event& x, std::size_t number) {
       break;
     case fault_kind::misbehave:
       network_.corrupt_host(it.host, nullptr);
+      it.box->bends_means = false;
       break;
     default: // The others are over at once.
       break;
