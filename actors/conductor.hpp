@@ -115,6 +115,8 @@ private:
   void note_silence(const round_over& x);
   /// Groups form without it for a while.
   void set_aside(const peer_id& id, duration how_long);
+  /// The same, for twice as long as last time, if that was lately.
+  std::chrono::seconds set_aside_longer(const peer_id& id);
   void begin_step();
   bool is_trainer() const {
     return config_.role == role::trainer;

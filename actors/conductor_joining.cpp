@@ -87,7 +87,7 @@ void conductor_state::on(const donor_distrusted& x) {
                                      {{"peer", short_name(x.donor)},
                                       {"what", std::string{"bad donor"}},
                                       {"detail", x.what}}});
-  set_aside(x.donor, limits::distrust);
+  set_aside_longer(x.donor);
 }
 
 bool conductor_state::somebody_enters() {

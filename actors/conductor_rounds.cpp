@@ -201,19 +201,24 @@ void conductor_state::set_aside(const peer_id& id, duration how_long) {
   tell_facts();
 }
 
-void conductor_state::on(const members_doubted& x) {
+std::chrono::seconds conductor_state::set_aside_longer(const peer_id& id) {
+  // Who lies soon has nobody left to lie to; who was only lied about is back
+  // after a minute.
   auto now = self_->clock().now();
+  auto& [times, last] = doubts_[id];
+  if (now - last > misconduct::memory)
+    times = 0;
+  auto wait = std::chrono::seconds{limits::distrust}
+              * (1 << std::min(times, limits::most_doublings));
+  last = now + wait;
+  ++times;
+  set_aside(id, wait);
+  return wait;
+}
+
+void conductor_state::on(const members_doubted& x) {
   for (auto& id : x.who) {
-    auto& [times, last] = doubts_[id];
-    if (now - last > misconduct::memory)
-      times = 0;
-    // Who lies soon has nobody left to lie to; who was only lied about is back
-    // after a minute.
-    auto wait = std::chrono::seconds{limits::distrust}
-                * (1 << std::min(times, limits::most_doublings));
-    last = now + wait;
-    ++times;
-    set_aside(id, wait);
+    auto wait = set_aside_longer(id);
     self_->send(wired_.observer,
                 event{"fault",
                       {{"peer", short_name(id)},
