@@ -218,6 +218,10 @@ std::chrono::seconds conductor_state::set_aside_longer(const peer_id& id) {
 
 void conductor_state::on(const members_doubted& x) {
   for (auto& id : x.who) {
+    if (x.for_so_long) {
+      set_aside(id, *x.for_so_long);
+      continue;
+    }
     auto wait = set_aside_longer(id);
     self_->send(wired_.observer,
                 event{"fault",

@@ -426,11 +426,14 @@ struct inquiry_due {
   group_id group;
   std::optional<std::uint32_t> chunk; ///< None: the findings.
 };
-/// The averager to the conductor: these members lied, or contradict others.
+/// The averager to the conductor: these members lied, or contradict others. Or
+/// the roster: it has banned them.
 /// Groups form without them for a while; this peer may be among them.
 struct members_doubted {
   std::vector<peer_id> who;
   std::string why;
+  /// By whoever has banned them; else as long as their record asks for.
+  std::optional<duration> for_so_long = std::nullopt;
 };
 /// From a reducer: a member sent something that cannot be summed.
 struct part_refused {

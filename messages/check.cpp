@@ -118,6 +118,7 @@ public:
     group(x.group);
     text(x.reason, max_sentence_bytes, "the reason");
     contribution(x);
+    must(x.avoid.size() <= max_avoided, "too many peers are avoided");
   }
   void operator()(const group_start& start) {
     auto& x = start.contract;

@@ -205,6 +205,7 @@ group_answer read(const wire::GroupAnswer& x) {
   out.loss_sum = x.loss_sum();
   out.upload_bytes_per_second = x.upload_bytes_per_second();
   out.download_bytes_per_second = x.download_bytes_per_second();
+  take(out.avoid, x.avoid());
   return out;
 }
 

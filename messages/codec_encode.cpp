@@ -162,10 +162,15 @@ auto write(builder& b, const group_invite& x) {
 }
 
 auto write(builder& b, const group_answer& x) {
+  auto reason = put_sentence(b, x.reason);
+  auto avoid = x.avoid.empty()
+                   ? fb::Offset<fb::Vector<const wire::PeerId*>>{}
+                   : b.CreateVectorOfStructs(raw<wire::PeerId>(x.avoid.front()),
+                                             x.avoid.size());
   return wire::CreateGroupAnswer(b, raw<wire::GroupId>(x.group), x.accepted,
-                                 put_sentence(b, x.reason), x.samples,
-                                 x.loss_sum, x.upload_bytes_per_second,
-                                 x.download_bytes_per_second);
+                                 reason, x.samples, x.loss_sum,
+                                 x.upload_bytes_per_second,
+                                 x.download_bytes_per_second, avoid);
 }
 
 auto write(builder& b, const group_start& start) {

@@ -72,7 +72,8 @@ auto fields(const group_invite& x) {
 }
 auto fields(const group_answer& x) {
   return std::tie(x.group, x.accepted, x.reason, x.samples, x.loss_sum,
-                  x.upload_bytes_per_second, x.download_bytes_per_second);
+                  x.upload_bytes_per_second, x.download_bytes_per_second,
+                  x.avoid);
 }
 auto fields(const group_start& x) {
   auto& c = x.contract;
