@@ -146,7 +146,10 @@ void conductor_state::on(const round_over& x) {
   auto taken = std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(x.seconds));
   // A round that ended because somebody left says nothing about patience.
-  if (!x.committed
+  // Nor does one that few held up: the next goes without them.
+  bool few = !x.silent.empty()
+             && limits::few_of * x.silent.size() < x.contract.members.size();
+  if (!x.committed && !few
       && taken >= std::chrono::milliseconds{x.contract.patience_ms})
     round_times_.expired(peer_id{});
   if (x.committed) {
@@ -181,14 +184,13 @@ void conductor_state::note_silence(const round_over& x) {
       continue;
     silences_.erase(id);
     // No proof of bad will, so no ban: the group forms without it for a while.
-    set_aside(id, limits::distrust);
+    auto wait = set_aside_longer(id);
     self_->send(wired_.observer,
                 event{"fault",
                       {{"peer", short_name(id)},
                        {"what", std::string{"silent in rounds"}},
                        {"detail", "groups form without it for "
-                                      + std::to_string(limits::distrust.count())
-                                      + " s"}}});
+                                      + std::to_string(wait.count()) + " s"}}});
   }
 }
 

@@ -139,6 +139,8 @@ void peer_state::start_training() {
                       c.self = config_.self;
                       c.agreed = charter_;
                       c.checkpoint_path = config_.checkpoint_path;
+                      if (config_.checkpoint_disk)
+                        c.where = config_.checkpoint_disk;
                       c.mode = config_.workers;
                       c.upload_bytes_per_second
                           = config_.upload_bytes_per_second;

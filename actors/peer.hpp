@@ -16,6 +16,7 @@
 #include "actors/compute.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/ports/disk.hpp"
 
 namespace potluck {
 
@@ -50,6 +51,7 @@ struct peer_config {
   std::shared_ptr<training_state> state;
 
   std::string checkpoint_path;        ///< Empty: none are written.
+  potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
   std::uint64_t checkpoint_every = 0; ///< Steps; 0: only after the last.
   std::uint32_t micro_batch = 16;     ///< Samples between two looks around.
   potluck::data_order order;

@@ -315,6 +315,11 @@ constexpr auto donorless_patience = 5s;
 constexpr auto parked_life = 120s;
 /// Whoever sent something wrong is not believed about the run's state either.
 constexpr auto distrust = 60s;
+/// A longer history that one trainer reports for every so many that hold ours,
+/// or fewer, may be a liar's, or that of a peer that trained alone: it is not
+/// followed for a while. In a run that is well everybody soon has it.
+constexpr std::size_t few_of = 4;
+constexpr auto minority_patience = 120s;
 /// Rounds in a row in which a connected member kept silent, after which groups
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;

@@ -30,6 +30,14 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
       {s::naming, "naming",
        "whose means differed is found out, and groups form without it"},
       {s::audit, "audit", "means are averaged once more, now and then"},
+      {s::checkpoint_sum, "checkpoint-sum",
+       "a checkpoint that was torn is not continued from"},
+      {s::avoidance, "avoidance",
+       "a group does without whom most of its members avoid"},
+      {s::finite_part, "finite-part",
+       "a part with a NaN or an infinity is not summed"},
+      {s::few_ahead, "few-ahead",
+       "a longer history that hardly anybody has is not followed at once"},
   }};
   return all;
 }

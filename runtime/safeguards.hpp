@@ -25,6 +25,10 @@ enum class safeguard : std::size_t {
   piece_digest,
   naming,
   audit,
+  checkpoint_sum,
+  avoidance,
+  finite_part,
+  few_ahead,
   count, ///< How many there are.
 };
 

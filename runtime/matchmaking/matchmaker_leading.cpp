@@ -145,7 +145,8 @@ void matchmaker::drop_avoided() {
 }
 
 void matchmaker::close() {
-  drop_avoided();
+  if (guarded(safeguard::avoidance))
+    drop_avoided();
   auto contract = make_contract();
   std::uint64_t samples = 0;
   for (const auto& x : contract.members)

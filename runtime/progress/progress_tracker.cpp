@@ -1,5 +1,6 @@
 #include "runtime/progress/progress_tracker.hpp"
 
+#include "runtime/config.hpp"
 #include "runtime/safeguards.hpp"
 #include <algorithm>
 #include <cmath>
@@ -94,7 +95,7 @@ progress_tracker::auxiliaries(time_point now) const {
   return result;
 }
 
-std::vector<progress_report> progress_tracker::ahead(time_point now) const {
+std::vector<progress_report> progress_tracker::ahead(time_point now) {
   std::vector<const progress_report*> longest;
   // Of the states that end histories as long as ours.
   std::map<digest, std::size_t> holders{{self_.state, 1}};
@@ -129,7 +130,11 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
         || x.history_samples == longest.front()->history_samples)
       longest.push_back(&x);
   }
-  if (longest.empty())
+  if (longest.empty()) {
+    few_ahead_since_.reset();
+    return {};
+  }
+  if (self_.phase != phase::joining && hold_back(now))
     return {};
   // Who is behind believes the most. Between equals the order decides, so that
   // two halves of a run do not swap their states.
@@ -152,6 +157,27 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
     if (x->state == best->state && x->step == best->step)
       result.push_back(*x);
   return result;
+}
+
+bool progress_tracker::hold_back(time_point now) {
+  std::size_t with_us = 1;
+  std::size_t longer = 0;
+  for (const auto& [id, heard] : others_) {
+    const auto& x = heard.report;
+    if (!counts(heard, now) || x.role != role::trainer || x.contributes
+        || x.phase == phase::joining)
+      continue;
+    with_us += x.state == self_.state && x.step == self_.step;
+    longer += x.history_samples > self_.history_samples;
+  }
+  if (longer == 0 || limits::few_of * longer >= with_us
+      || !guarded(safeguard::few_ahead)) {
+    few_ahead_since_.reset();
+    return false;
+  }
+  if (!few_ahead_since_)
+    few_ahead_since_ = now;
+  return now - *few_ahead_since_ < limits::minority_patience;
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {

@@ -94,8 +94,11 @@ void world::begin(const fault_event& x, std::size_t number) {
       touch(number);
       break;
     case fault_kind::fill_disk:
+      it.disk->full = true;
+      break;
     case fault_kind::tear_writes:
-      break; // A simulated disk keeps nothing but the identity.
+      it.disk->tears_writes = true;
+      break;
     case fault_kind::crash_actor:
       it.box->crash_actor(x.detail, chance_);
       touch(number);
@@ -153,6 +156,12 @@ void world::end(const fault_event& x, std::size_t number) {
     case fault_kind::drift:
       it.box->drift(0, now_);
       touch(number);
+      break;
+    case fault_kind::fill_disk:
+      it.disk->full = false;
+      break;
+    case fault_kind::tear_writes:
+      it.disk->tears_writes = false;
       break;
     case fault_kind::misbehave:
       network_.corrupt_host(it.host, nullptr);
