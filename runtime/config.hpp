@@ -241,6 +241,9 @@ constexpr double audit_share = 0.02;
 /// A member that checks a chunk holds it once for each member under a robust
 /// rule; larger ones are not checked.
 constexpr std::uint64_t audit_bytes = 256u << 20;
+/// A leader may set a round's patience to so many times what a member itself
+/// has learnt; a member that has seen fewer slow rounds follows its own.
+constexpr int leaders_patience = 3;
 /// For all members' parts, and for what all of them found when a round was
 /// aborted: a chunk of 1 MB from each of 16 needs 5 s at 27 Mbit/s.
 constexpr auto audit_patience = 10s;
