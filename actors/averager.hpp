@@ -89,7 +89,8 @@ private:
     std::map<std::size_t, std::set<std::size_t>> refused_by;
     std::set<std::size_t> heard; ///< Members that did their part towards us.
     // Inquiries (averager_inquiry.cpp).
-    /// What planned reducers said with their means, or here: the parts' digests.
+    /// What planned reducers said with their means, or here: the parts'
+    /// digests.
     std::map<std::uint32_t, std::vector<digest>> parts;
     std::optional<std::uint32_t> drawn; ///< The chunk to check.
     std::map<std::uint32_t, check> checks;

@@ -55,16 +55,15 @@ void averager_state::begin_check(std::uint32_t chunk,
   for (auto& member : c.members)
     samples.push_back(member.samples);
   auto range = r.map.range(chunk);
-  auto& x = r.checks
-                .emplace(chunk, check{chunk_audit{samples, config_.rule,
-                                                  r.map.owner(chunk),
-                                                  ledger.describe(chunk)
-                                                      .left_out,
-                                                  said->second,
-                                                  r.mean->data() + range.offset,
-                                                  range.count},
-                                      {}})
-                .first->second;
+  auto& x
+      = r.checks
+            .emplace(
+                chunk,
+                check{chunk_audit{samples, config_.rule, r.map.owner(chunk),
+                                  ledger.describe(chunk).left_out, said->second,
+                                  r.mean->data() + range.offset, range.count},
+                      {}})
+            .first->second;
   if (challenger)
     x.challengers.insert(*challenger);
   auto own = r.order.gradient ? own_part(chunk) : shared_bytes{};
@@ -292,11 +291,10 @@ void averager_state::doubt(const std::set<std::size_t>& who,
 void averager_state::expose(std::size_t member, const std::string& why) {
   auto& id = round_->contract().members[member].who.id;
   doubt({member}, why);
-  self_->send(
-      wired_.observer,
-      event{"fault",
-            {{"peer", short_name(id)}, {"what", std::string{"lied"}},
-             {"detail", why}}});
+  self_->send(wired_.observer, event{"fault",
+                                     {{"peer", short_name(id)},
+                                      {"what", std::string{"lied"}},
+                                      {"detail", why}}});
   if (id != config_.self)
     self_->send(wired_.roster,
                 offence_seen{id, misconduct::witness::majority,

@@ -351,7 +351,7 @@ struct matchmaking_facts {
   std::uint64_t step = 0;
   digest state;
   std::uint64_t gradient_values = 0;
-  bool open = false; ///< Holds a state and is in no round.
+  bool open = false;         ///< Holds a state and is in no round.
   std::set<peer_id> doubted; ///< Whose groups are not joined.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
@@ -420,8 +420,8 @@ struct mean_ready {
   /// Of each member's part; empty where there is none.
   std::vector<digest> parts;
 };
-/// The averager to itself: the findings, or the parts of a chunk that it checks,
-/// have been waited for.
+/// The averager to itself: the findings, or the parts of a chunk that it
+/// checks, have been waited for.
 struct inquiry_due {
   group_id group;
   std::optional<std::uint32_t> chunk; ///< None: the findings.

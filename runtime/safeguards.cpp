@@ -36,8 +36,6 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
        "a group does without whom most of its members avoid"},
       {s::finite_part, "finite-part",
        "a part with a NaN or an infinity is not summed"},
-      {s::few_ahead, "few-ahead",
-       "a longer history that hardly anybody has is not followed at once"},
   }};
   return all;
 }

@@ -28,7 +28,6 @@ enum class safeguard : std::size_t {
   checkpoint_sum,
   avoidance,
   finite_part,
-  few_ahead,
   count, ///< How many there are.
 };
 

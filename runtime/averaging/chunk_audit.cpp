@@ -13,8 +13,8 @@ chunk_audit::chunk_audit(std::vector<std::uint64_t> samples,
                          std::vector<digest> said, const float* mean,
                          std::size_t length)
     : samples_{std::move(samples)}, rule_{rule}, reducer_{reducer},
-      said_{std::move(said)}, mean_(mean, mean + length),
-      again_{length, samples_, rule} {
+      said_{std::move(said)},
+      mean_(mean, mean + length), again_{length, samples_, rule} {
   said_.resize(samples_.size());
   for (std::size_t i = 0; i < samples_.size(); ++i)
     if (samples_[i] != 0

@@ -52,9 +52,9 @@ struct one_chunk {
   std::vector<digest> said;
 };
 
-const std::vector<aggregator> rules{
-    aggregator::mean, aggregator::centered_clip, aggregator::trimmed_mean,
-    aggregator::median};
+const std::vector<aggregator> rules{aggregator::mean, aggregator::centered_clip,
+                                    aggregator::trimmed_mean,
+                                    aggregator::median};
 
 } // namespace
 
