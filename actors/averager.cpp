@@ -151,6 +151,9 @@ void averager_state::on(const begin_round& x) {
   if (wired_.supervisor)
     self_->send(wired_.supervisor, news);
   chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
+  round_.reset(); // Its means can be written over, if nobody else has them.
+  if (!room_ || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
+    room_.emplace(2 * c.gradient_values);
   round_.emplace(round{x,
                        map,
                        self,
@@ -172,7 +175,7 @@ void averager_state::on(const begin_round& x) {
                        0});
   auto& r = *round_;
   if (r.trains) {
-    r.mean = std::make_shared<std::vector<float>>(c.gradient_values);
+    r.mean = room_->take(c.gradient_values);
     r.assembly.emplace(r.map, r.mean->data());
   }
   send_parts();
@@ -201,6 +204,7 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.rule = config_.rule;
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
+    job.room = room_->take(job.length);
     result = self_->spawn(chunk_reducer, job);
     self_->monitor(result);
     if (config_.reducer_started)

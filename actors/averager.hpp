@@ -17,6 +17,7 @@
 #include "runtime/averaging/gradient_assembly.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/round_agreement.hpp"
+#include "runtime/averaging/value_pool.hpp"
 
 namespace potluck {
 
@@ -126,6 +127,9 @@ private:
   /// Groups whose rounds this peer will not start, and whom it told so.
   std::deque<std::pair<group_id, std::set<peer_id>>> left_;
   std::uint64_t deadline_ = 0;
+  /// Where means are made; for gradients as long as the last one.
+  std::optional<value_pool> room_;
+  std::uint64_t room_for_ = 0;
 };
 
 averager_actor::behavior_type

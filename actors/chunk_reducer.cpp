@@ -9,7 +9,7 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
-  average_.emplace(job_.length, job_.samples, job_.rule);
+  average_.emplace(job_.length, job_.samples, job_.rule, std::move(job_.room));
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
@@ -63,7 +63,7 @@ void chunk_reducer_state::report_if_complete() {
   self_->send(
       job_.parent,
       mean_ready{job_.group, job_.chunk,
-                 std::make_shared<const std::vector<float>>(average_->mean()),
+                 average_->shared_mean(),
                  average_->left_out()});
   self_->quit();
 }

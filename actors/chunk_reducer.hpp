@@ -19,6 +19,8 @@ struct reduction_job {
   std::vector<std::uint64_t> samples; ///< Of each member, as in the contract.
   averaging_rule rule;
   mean_listener parent;
+  /// For the mean (see `chunk_average`).
+  std::shared_ptr<std::vector<float>> room;
 };
 
 class chunk_reducer_state {

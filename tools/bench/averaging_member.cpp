@@ -188,6 +188,8 @@ void member_state::on(const peer_left& x) {
 }
 
 void member_state::on(const report_heard& x) {
+  if (x.report.samples == 0)
+    return; // Not yet connected with everybody.
   auto& done = done_[x.report.id];
   done = std::max(done, x.report.step);
   lead_if_all_are_ready();
@@ -227,7 +229,7 @@ void member_state::lead_if_all_are_ready() {
     order.roles.push_back(role::trainer);
   }
   order.answer_patience = limits::answer_cap;
-  order.round_patience = limits::round_cap;
+  order.round_patience = limits::first_round_patience;
   leading_ = true;
   self_->send(wired_.matchmaking, order);
 }
