@@ -152,7 +152,8 @@ void averager_state::on(const begin_round& x) {
     self_->send(wired_.supervisor, news);
   chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
   round_.reset(); // Its means can be written over, if nobody else has them.
-  if (!room_ || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
+  if (!room_
+      || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
     room_.emplace(2 * c.gradient_values);
   round_.emplace(round{x,
                        map,

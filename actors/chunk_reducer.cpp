@@ -60,11 +60,9 @@ void chunk_reducer_state::report_if_complete() {
     self_->send(job_.parent,
                 part_refused{job_.chunk, static_cast<std::uint32_t>(member),
                              "it is a million times as long as the others'"});
-  self_->send(
-      job_.parent,
-      mean_ready{job_.group, job_.chunk,
-                 average_->shared_mean(),
-                 average_->left_out()});
+  self_->send(job_.parent,
+              mean_ready{job_.group, job_.chunk, average_->shared_mean(),
+                         average_->left_out()});
   self_->quit();
 }
 

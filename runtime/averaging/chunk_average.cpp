@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/averaging/finite.hpp"
+#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/safeguards.hpp"
 
 namespace potluck {
@@ -129,8 +129,7 @@ void chunk_average::keep(std::size_t member, const float* values) {
     std::copy(values, values + length_, sum);
     return;
   }
-  for (std::size_t i = 0; i < length_; ++i)
-    sum[i] += values[i];
+  add_to(sum, values, length_);
 }
 
 void chunk_average::average() {
@@ -142,9 +141,8 @@ void chunk_average::average() {
     kept_.clear();
     return;
   }
-  float scale = static_cast<float>(1.0 / static_cast<double>(samples_counted_));
-  for (auto& x : *values_)
-    x *= scale;
+  scale(values_->data(), length_,
+        static_cast<float>(1.0 / static_cast<double>(samples_counted_)));
 }
 
 } // namespace potluck

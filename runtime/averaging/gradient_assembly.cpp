@@ -1,9 +1,8 @@
 #include "runtime/averaging/gradient_assembly.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "runtime/averaging/finite.hpp"
+#include "runtime/averaging/vector_loops.hpp"
 
 namespace potluck {
 
@@ -22,9 +21,8 @@ gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
   auto range = map_.range(chunk);
   if (count != range.count)
     return verdict::wrong_length;
-  if (!all_finite(values, count))
+  if (!copy_finite(out_ + range.offset, values, count))
     return verdict::not_finite;
-  std::copy(values, values + count, out_ + range.offset);
   here_[chunk] = true;
   return --missing_ == 0 ? verdict::complete : verdict::placed;
 }

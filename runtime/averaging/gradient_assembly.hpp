@@ -26,8 +26,8 @@ public:
   /// @param out `map.gradient_values()` floats that must outlive this object.
   gradient_assembly(chunk_map map, float* out);
 
-  /// Copies a mean to its place, or says why not. What is refused changes
-  /// nothing.
+  /// Copies a mean to its place, or says why not. What is refused is not here
+  /// then, though its place may have been written to if it is not finite.
   verdict place(std::uint32_t chunk, const float* values, std::size_t count);
 
   bool complete() const {

@@ -44,6 +44,13 @@ std::uint64_t memory(const std::string& row) {
   return 0;
 }
 
+/// What the process has had of its own at most; without the libraries' pages,
+/// which all processes share.
+std::uint64_t peak_memory() {
+  auto shared = memory("RssFile") + memory("RssShmem");
+  return memory("VmHWM") - std::min(memory("VmHWM"), shared);
+}
+
 /// What all hold after a round: nothing in particular, but the same.
 digest state_after(std::uint64_t round) {
   return digest_of(&round, sizeof(round));
@@ -157,7 +164,7 @@ void member_state::init(conductor_actor::pointer self, member_start start) {
   config_ = std::move(start.config);
   out_ = start.out;
   result_ = std::move(start.result);
-  idle_bytes_ = memory("VmRSS");
+  idle_bytes_ = memory("RssAnon");
   gradient_ = std::make_shared<std::vector<float>>(config_.values);
   for (std::uint64_t i = 0; i < config_.values; ++i)
     (*gradient_)[i] = contribution_of(config_.number, i);
@@ -280,15 +287,15 @@ std::string member_state::problem_with(const round_over& x) const {
     return "round " + std::to_string(round_) + " lost a member";
   auto scale = static_cast<float>(1.0 / config_.members);
   auto last = round_ == config_.rounds;
-  auto stride = last ? 1 : std::max<std::uint64_t>(
-                    1, config_.values / checked_values);
+  auto stride
+      = last ? 1 : std::max<std::uint64_t>(1, config_.values / checked_values);
   for (std::uint64_t i = 0; i < config_.values; i += stride) {
     float sum = 0;
     for (std::uint32_t m = 0; m < config_.members; ++m)
       sum += contribution_of(m, i);
     if ((*x.mean)[i] != sum * scale)
-      return "round " + std::to_string(round_) + ": value "
-             + std::to_string(i) + " of the mean is wrong";
+      return "round " + std::to_string(round_) + ": value " + std::to_string(i)
+             + " of the mean is wrong";
   }
   return "";
 }
@@ -310,7 +317,7 @@ void member_state::end(const std::string& problem) {
   say({"over",
        {{"problem", problem},
         {"cpu_seconds", cpu_seconds() - cpu_before_},
-        {"peak_bytes", memory("VmHWM")},
+        {"peak_bytes", peak_memory()},
         {"idle_bytes", idle_bytes_},
         {"digest", to_string(mean_)}}});
   self_->quit();
@@ -356,8 +363,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   people.seeds = config.seeds;
   people.seed = config.number + 1;
   wired.roster = system.spawn(roster, people);
-  wired.router
-      = system.spawn(router, router_config{self, config.number + 1});
+  wired.router = system.spawn(router, router_config{self, config.number + 1});
   matchmaking_config groups;
   groups.self = self;
   groups.settings.target_batch = config.members;
@@ -384,7 +390,8 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   main->wait_for(wired.conductor);
   main->send(wired.gateway, leave_run{"all rounds are done"});
   main->wait_for(wired.gateway);
-  for_all([&](auto& x) { main->send_exit(x, caf::exit_reason::user_shutdown); });
+  for_all(
+      [&](auto& x) { main->send_exit(x, caf::exit_reason::user_shutdown); });
   main->send_exit(wired.observer, caf::exit_reason::user_shutdown);
   main->send_exit(wired.supervisor, caf::exit_reason::user_shutdown);
   return result->problem.empty();

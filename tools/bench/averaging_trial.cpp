@@ -74,8 +74,20 @@ private:
     auto child = family_.start(words, path);
     if (!child)
       return failure{child.error()};
-    members_.push_back({std::move(*child), tools::log_tail{path}, {}, 0, {}, {},
-                        0, 0, 0, 0, {}, {}, false, {}});
+    members_.push_back({std::move(*child),
+                        tools::log_tail{path},
+                        {},
+                        0,
+                        {},
+                        {},
+                        0,
+                        0,
+                        0,
+                        0,
+                        {},
+                        {},
+                        false,
+                        {}});
     return true;
   }
 
@@ -138,9 +150,8 @@ private:
 
   bool over() {
     return members_.size() == what_.commands.size()
-           && std::all_of(members_.begin(), members_.end(), [](auto& m) {
-                return m.over && m.process.end();
-              });
+           && std::all_of(members_.begin(), members_.end(),
+                          [](auto& m) { return m.over && m.process.end(); });
   }
 
   expected<averaging_figures> figures() const {

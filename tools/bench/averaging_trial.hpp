@@ -32,11 +32,11 @@ struct averaging_figures {
   /// Of each of these rounds, the slowest member's time in it: without
   /// matchmaking. Empty for a reference.
   std::vector<double> averaging_seconds;
-  double cpu_seconds = 0;        ///< Of all members, all rounds.
-  std::uint64_t bytes_sent = 0;  ///< Likewise. 0 for a reference.
-  std::uint64_t peak_bytes = 0;  ///< Resident, summed over the members.
-  std::uint64_t idle_bytes = 0;  ///< Likewise, before there was a gradient.
-  bool digests_equal = false;    ///< All members hold the same last mean.
+  double cpu_seconds = 0;       ///< Of all members, all rounds.
+  std::uint64_t bytes_sent = 0; ///< Likewise. 0 for a reference.
+  std::uint64_t peak_bytes = 0; ///< Their own at most, summed over them.
+  std::uint64_t idle_bytes = 0; ///< Likewise, before there was a gradient.
+  bool digests_equal = false;   ///< All members hold the same last mean.
 };
 
 /// Fails with a sentence when a member does, or is silent for too long.

@@ -55,8 +55,7 @@ int reduce(int rank, int size, std::size_t values, int rounds,
   std::vector<float> out(values);
   for (std::size_t i = 0; i < values; ++i)
     in[i] = contribution(static_cast<std::uint64_t>(rank), i);
-  void (*sum)(void*, const void*, const void*, std::size_t)
-      = &gloo::sum<float>;
+  void (*sum)(void*, const void*, const void*, std::size_t) = &gloo::sum<float>;
   auto cpu = cpu_seconds();
   std::printf("{\"event\":\"ready\",\"time\":%.6f}\n", now());
   for (int round = 1; round <= rounds; ++round) {

@@ -52,6 +52,9 @@ expected<bench_request> request_from(const cli::command_line& options) {
   auto chunk = options.integer("chunk-values");
   if (chunk < 1 || chunk > std::int64_t{1} << 24)
     return failure{"--chunk-values must be a number from 1 to 16777216."};
+  auto member = options.integer("member");
+  if (member >= peers)
+    return failure{"--member must be less than --peers."};
   auto reference = options.text("reference");
   if (reference != "none" && reference != "gloo")
     return failure{"--reference must be none or gloo."};
@@ -61,6 +64,11 @@ expected<bench_request> request_from(const cli::command_line& options) {
   result.chunk_values = static_cast<std::uint32_t>(chunk);
   result.gloo = reference == "gloo";
   return result;
+}
+
+/// Where the reference's program is, if it was built.
+std::string gloo_beside(const std::string& program) {
+  return std::filesystem::path{program}.replace_filename(gloo_program).string();
 }
 
 std::string word(const std::string& option, std::uint64_t value) {
@@ -96,10 +104,9 @@ bench::averaging_trial gloo_trial(const bench_request& x,
                                   const std::string& directory) {
   bench::averaging_trial result;
   for (std::uint32_t i = 0; i < x.peers; ++i)
-    result.commands.push_back({program, std::to_string(i),
-                               std::to_string(x.peers),
-                               std::to_string(x.values),
-                               std::to_string(x.rounds), directory});
+    result.commands.push_back(
+        {program, std::to_string(i), std::to_string(x.peers),
+         std::to_string(x.values), std::to_string(x.rounds), directory});
   result.name = "gloo";
   result.rounds = x.rounds;
   return result;
@@ -174,9 +181,9 @@ void print(const nlohmann::ordered_json& x) {
             << "), of it averaging " << number("averaging_seconds_median")
             << " s; the first " << number("seconds_first") << " s\n"
             << "  CPU: " << number("cpu_seconds_per_gigabyte")
-            << " s a gigabyte sent; memory: "
-            << number("peak_bytes") / 1e6 << " MB resident at most, "
-            << number("idle_bytes") / 1e6 << " MB before\n";
+            << " s a gigabyte sent; memory: " << number("peak_bytes") / 1e6
+            << " MB at most, " << number("idle_bytes") / 1e6
+            << " MB of it before there was a gradient\n";
   if (x.contains("ratio"))
     std::cout << "  gloo: median " << number("reference_seconds_median")
               << " s (p10 " << number("reference_seconds_p10") << ", p90 "
@@ -185,6 +192,35 @@ void print(const nlohmann::ordered_json& x) {
               << " s a gigabyte; ours takes " << number("ratio")
               << " times as long\n";
   std::cout << std::flush;
+}
+
+/// Runs it, and the reference, in `directory`.
+expected<comparison> measure(const bench_request& what,
+                             const cli::command_line& options,
+                             const std::string& program,
+                             const std::string& directory) {
+  auto family = child_group::make();
+  if (!family)
+    return failure{family.error()};
+  comparison result;
+  auto trial = own_trial(what, program, options);
+  trial.directory = directory;
+  auto own = bench::run(*family, trial);
+  if (!own)
+    return failure{own.error()};
+  result.own = *own;
+  if (!what.gloo)
+    return result;
+  auto gloo = gloo_beside(program);
+  auto meeting = directory + "/gloo-meeting";
+  std::filesystem::create_directory(meeting);
+  auto reference = gloo_trial(what, gloo, meeting);
+  reference.directory = directory;
+  auto theirs = bench::run(*family, reference);
+  if (!theirs)
+    return failure{theirs.error()};
+  result.reference = *theirs;
+  return result;
 }
 
 int run(cli::command_line& options, const std::string& program) {
@@ -196,42 +232,23 @@ int run(cli::command_line& options, const std::string& program) {
     return complain(request.error());
   if (options.integer("member") >= 0)
     return run_member(*request, options);
+  if (request->gloo && !std::filesystem::exists(gloo_beside(program)))
+    return complain("--reference=gloo: this potluck was built without "
+                    "libgloo-dev; install it and build again.");
   auto directory = make_work_directory(options, "keep", "potluck-bench-");
   if (!directory)
     return complain(directory.error());
-  auto family = child_group::make();
-  if (!family)
-    return complain(family.error(), failed);
-  comparison result;
-  auto trial = own_trial(*request, program, options);
-  trial.directory = *directory;
-  auto own = bench::run(*family, trial);
-  if (!own)
-    return complain(own.error(), failed);
-  result.own = *own;
-  if (request->gloo) {
-    auto gloo
-        = std::filesystem::path{program}.replace_filename(gloo_program);
-    if (!std::filesystem::exists(gloo))
-      return complain("--reference=gloo: this potluck was built without "
-                      "libgloo-dev; install it and build again.");
-    auto meeting = *directory + "/gloo-meeting";
-    std::filesystem::create_directory(meeting);
-    auto reference = gloo_trial(*request, gloo.string(), meeting);
-    reference.directory = *directory;
-    auto theirs = bench::run(*family, reference);
-    if (!theirs)
-      return complain(theirs.error(), failed);
-    result.reference = *theirs;
-  }
+  auto result = measure(*request, options, program, *directory);
+  if (!result)
+    return complain(result.error(), failed);
   if (!options.given("keep"))
     std::filesystem::remove_all(*directory);
-  auto report = to_json(*request, result);
+  auto report = to_json(*request, *result);
   if (options.flag("json"))
     std::cout << report.dump(2) << std::endl;
   else
     print(report);
-  if (!result.own.digests_equal)
+  if (!result->own.digests_equal)
     return complain("The members ended with different means.", failed);
   return std::cout ? all_well : failed;
 }
