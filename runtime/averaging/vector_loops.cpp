@@ -4,12 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)            \
-    && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define POTLUCK_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define POTLUCK_WIDE
-#endif
+#include "runtime/wide_loops.hpp"
 
 namespace potluck {
 
