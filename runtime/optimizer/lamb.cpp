@@ -96,8 +96,8 @@ struct coefficients {
   float epsilon;
 };
 
-POTLUCK_WIDE void update_moments(const coefficients& c, const float* gradient, float* m,
-                    float* v, std::size_t size) {
+POTLUCK_WIDE void update_moments(const coefficients& c, const float* gradient,
+                                 float* m, float* v, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     float g = gradient[i] * c.scale;
     m[i] = c.beta1 * m[i] + c.one_minus_beta1 * g;
@@ -106,13 +106,15 @@ POTLUCK_WIDE void update_moments(const coefficients& c, const float* gradient, f
 }
 
 /// The direction r of Algorithm 2, with the weight decay added.
-inline float direction(const coefficients& c, float decay, float x, float m, float v) {
+inline float direction(const coefficients& c, float decay, float x, float m,
+                       float v) {
   return m * c.m_correction / (std::sqrt(v * c.v_correction) + c.epsilon)
          + decay * x;
 }
 
-POTLUCK_WIDE double direction_squares(const coefficients& c, float decay, const float* x,
-                         const float* m, const float* v, std::size_t size) {
+POTLUCK_WIDE double direction_squares(const coefficients& c, float decay,
+                                      const float* x, const float* m,
+                                      const float* v, std::size_t size) {
   float direction_of[lanes];
   double partial[lanes] = {};
   std::size_t whole = size / lanes * lanes;
@@ -133,7 +135,7 @@ POTLUCK_WIDE double direction_squares(const coefficients& c, float decay, const 
 }
 
 POTLUCK_WIDE void move(const coefficients& c, float decay, float rate, float* x,
-          const float* m, const float* v, std::size_t size) {
+                       const float* m, const float* v, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i)
     x[i] -= rate * direction(c, decay, x[i], m[i], v[i]);
 }

@@ -22,6 +22,11 @@ expect "three processes average, and hold the same mean" 0 '"digests_equal": tru
   --reference $reference
 expect "the figures are a table for people" 0 'a round: median' \
   bench averaging --peers 2 --megabytes 0.01 --rounds 2
+expect "the optimizer is measured next to memory and to Adam" 0 \
+  '"memory_share": [0-9.]+' bench optimizer --megabytes 4 --rounds 2 --json
+expect "it needs parameters" 2 'megabytes must be' \
+  bench optimizer --megabytes 0
+expect "threads are counted" 2 'threads must be' bench optimizer --threads -1
 expect "what is measured has to be said" 2 'potluck bench averaging' bench
 expect "nothing else is measured" 2 'potluck bench averaging' bench loss
 expect "one peer cannot average" 2 'peers must be a number from 2' \
