@@ -6,9 +6,11 @@
 /// -ffast-math, and -ffp-contract=off keeps products and sums apart.
 #pragma once
 
+#ifndef POTLUCK_WIDE
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)            \
     && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define POTLUCK_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define POTLUCK_WIDE
+#endif
 #endif
