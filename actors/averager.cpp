@@ -17,7 +17,7 @@ const group_id* group_of(const message& x) {
         if constexpr (
             std::is_same_v<
                 type,
-                chunk_part> || std::is_same_v<type, chunk_mean> || std::is_same_v<type, mean_request> || std::is_constructible_v<round_message, type>)
+                chunk_part> || std::is_same_v<type, chunk_mean> || std::is_same_v<type, mean_request> || std::is_same_v<type, round_findings> || std::is_same_v<type, part_request> || std::is_same_v<type, mean_challenge> || std::is_constructible_v<round_message, type>)
           return &y.group;
         else
           return nullptr;
@@ -38,6 +38,7 @@ void averager_state::init(averager_actor::pointer self,
                           averager_config config) {
   self_ = self;
   config_ = config;
+  chance_ = random_stream{config_.seed};
 }
 
 void averager_state::on(const wiring& w) {
@@ -143,6 +144,7 @@ bool averager_state::stayed_out(const letter& x, const group_id& group) {
 
 void averager_state::on(const begin_round& x) {
   end_reducers();
+  judge_means(); // For what it is worth: the news of it must not be lost.
   const auto& c = x.contract;
   auto self = index_of(c, config_.self);
   round_begun news{c.group, {}};
@@ -155,30 +157,14 @@ void averager_state::on(const begin_round& x) {
   if (!room_
       || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
     room_.emplace(2 * c.gradient_values);
-  round_.emplace(round{x,
-                       map,
-                       self,
-                       c.members.at(self).role == role::trainer,
-                       round_agreement{c, map, config_.self},
-                       nullptr,
-                       std::nullopt,
-                       {},
-                       {},
-                       {},
-                       {},
-                       {},
-                       {},
-                       false,
-                       false,
-                       self_->clock().now(),
-                       self_->clock().now(),
-                       0,
-                       0});
+  round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
+                 round_agreement{c, map, config_.self}, self_->clock().now());
   auto& r = *round_;
   if (r.trains) {
     r.mean = room_->take(c.gradient_values);
     r.assembly.emplace(r.map, r.mean->data());
   }
+  draw_a_check();
   send_parts();
   auto letters = std::move(early_);
   early_.clear();
@@ -297,7 +283,7 @@ void averager_state::on(const letter& x) {
 
 void averager_state::read(const letter& x, const chunk_part& part) {
   auto& r = *round_;
-  if (r.over || part.chunk >= r.map.chunk_count())
+  if (part.chunk >= r.map.chunk_count() || shown(x, part) || r.over)
     return;
   auto reducer = reducer_of(part.chunk);
   if (!reducer)
@@ -317,6 +303,12 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
     refuse_mean(x.from, "a mean over other samples than the contract's");
     return;
   }
+  bool planned = mean.version == 1
+                 && index_of(r.contract(), x.from) == r.map.owner(mean.chunk);
+  if (planned && mean.parts.size() != r.contract().members.size()) {
+    refuse_mean(x.from, "a mean that does not name its parts");
+    return;
+  }
   r.bytes_received += x.body.size;
   r.assembly->forget(mean.chunk); // In case another mean counted before.
   switch (r.assembly->place(mean.chunk,
@@ -329,6 +321,10 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
       if (mean.version == 1)
         for (auto member : mean.left_out)
           note_refusal(member, index_of(r.contract(), x.from));
+      if (planned)
+        r.parts[mean.chunk] = mean.parts;
+      if (planned && r.drawn == mean.chunk)
+        begin_check(mean.chunk, std::nullopt);
       carry_out(round_agreement::actions{});
       break;
     case gradient_assembly::verdict::repeated:    // Forgotten above.
@@ -377,7 +373,14 @@ void averager_state::on(const mean_ready& x) {
   auto& r = *round_;
   r.reducers.erase(x.chunk);
   r.averaged.insert(x.chunk);
-  r.made.emplace(x.chunk, x.values);
+  auto values = x.values;
+  if (config_.bend_mean) {
+    auto bent = std::make_shared<std::vector<float>>(*values);
+    config_.bend_mean(*bent);
+    values = bent;
+  }
+  r.made.emplace(x.chunk, values);
+  r.parts.emplace(x.chunk, x.parts);
   r.last_news = self_->clock().now();
   carry_out(r.agreement.averaged(x.chunk, x.left_out));
 }

@@ -36,6 +36,7 @@ private:
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
   std::optional<chunk_average> average_;
+  std::vector<digest> parts_; ///< Of those counted; for who checks the mean.
 };
 
 chunk_reducer_actor::behavior_type

@@ -118,6 +118,7 @@ public:
     group(x.group);
     text(x.reason, max_sentence_bytes, "the reason");
     contribution(x);
+    must(x.avoid.size() <= max_avoided, "too many peers are avoided");
   }
   void operator()(const group_start& start) {
     auto& x = start.contract;
@@ -167,6 +168,20 @@ public:
     must(x.version > 0, "the mean has no version");
     version(x.version);
     ascending(x.left_out);
+    must(x.parts.size() <= max_members, "there are too many digests");
+  }
+  void operator()(const round_findings& x) {
+    group(x.group);
+    must(!x.owners.empty(), "there are no findings");
+    must(x.owners.size() <= max_members, "there are too many digests");
+  }
+  void operator()(const part_request& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+  }
+  void operator()(const mean_challenge& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
   }
   void operator()(const mean_request& x) {
     group(x.group);

@@ -42,7 +42,7 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
     return verdict::wrong_length;
   if (samples != samples_[member])
     return verdict::wrong_samples;
-  if (!all_finite(values, count))
+  if (!all_finite(values, count) && guarded(safeguard::finite_part))
     return verdict::not_finite;
   if (rule_.part_norm > 0
       && norm_of(values, count) / static_cast<double>(samples)

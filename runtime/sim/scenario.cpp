@@ -115,7 +115,7 @@ std::string to_string(fault_kind x) {
 const std::vector<std::string>& misbehaviours() {
   static const std::vector<std::string> names{
       "wrong_sums", "nan",    "huge",           "stale",       "equivocate",
-      "flood",      "silent", "forged_records", "wrong_state", "impostor"};
+      "flood",      "silent", "forged_records", "wrong_state", "impostor", "wrong_means"};
   return names;
 }
 

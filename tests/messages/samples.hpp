@@ -86,11 +86,13 @@ inline std::vector<message> all() {
           records_found{20, {record(3)}, {somebody(3)}},
           report(),
           group_invite{group, 5, id<digest>(3)},
-          group_answer{group, true, "with pleasure", 10, 20.5, 1e6, 2e6},
+          group_answer{group, true, "with pleasure", 10, 20.5, 1e6, 2e6,
+                       {id<peer_id>(7)}},
           group_start{contract()},
           group_cancel{group, "nobody came"},
           chunk_part{group, 2, 10, packing::float32},
-          chunk_mean{group, 3, 30, packing::float32, 4, {0, 5, 255}},
+          chunk_mean{group, 3, 30, packing::float32, 1, {0, 5, 255},
+                     {mean, {}, id<digest>(9)}},
           mean_request{group, 1, 4},
           round_prepared{group, mean, 2, 30, 40},
           round_settle{group, 1},
@@ -118,7 +120,10 @@ inline std::vector<message> all() {
           round_heal{group, 3, {0, 2, 255}, {{2, 5}, {255, 1}}},
           contribution_request{25, 5, id<digest>(3)},
           contribution_part{25, 2, 10, 20.5, packing::float32},
-          contribution_answer{25, true, "with thanks"}};
+          contribution_answer{25, true, "with thanks"},
+          round_findings{group, {mean, {}, id<digest>(9)}},
+          part_request{group, 4},
+          mean_challenge{group, 5}};
 }
 
 /// A body size that a message of `x`'s type may come with.
