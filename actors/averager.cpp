@@ -210,6 +210,23 @@ shared_bytes averager_state::own_part(std::uint32_t chunk) const {
           range.count * sizeof(float)};
 }
 
+std::pair<shared_bytes, packing>
+averager_state::outgoing_part(std::uint32_t chunk) const {
+  auto plain = own_part(chunk);
+  // Its own part a reducer sums as it is, and shows it like that.
+  if (config_.packing == packing::float32
+      || round_->map.owner(chunk) == round_->self)
+    return {std::move(plain), packing::float32};
+  auto values = round_->map.range(chunk).count;
+  auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      packed_bytes(config_.packing, values));
+  pack(config_.packing, reinterpret_cast<const float*>(plain.data), values,
+       bytes->data());
+  auto* data = bytes->data();
+  auto size = bytes->size();
+  return {{std::move(bytes), data, size}, config_.packing};
+}
+
 void averager_state::offer_own_part(std::uint32_t chunk) {
   auto& r = *round_;
   auto samples = r.contract().members[r.self].samples;
@@ -292,7 +309,7 @@ void averager_state::read(const letter& x, const chunk_part& part) {
   r.agreement.part_here(part.chunk, part.samples);
   self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
                                         index_of(r.contract(), x.from)),
-                                    part.samples, x.body});
+                                    part.samples, x.body, part.packing});
 }
 
 void averager_state::read(const letter& x, const chunk_mean& mean) {
@@ -311,9 +328,8 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   }
   r.bytes_received += x.body.size;
   r.assembly->forget(mean.chunk); // In case another mean counted before.
-  switch (r.assembly->place(mean.chunk,
-                            reinterpret_cast<const float*>(x.body.data),
-                            x.body.size / sizeof(float))) {
+  switch (
+      r.assembly->place(mean.chunk, mean.packing, x.body.data, x.body.size)) {
     case gradient_assembly::verdict::placed:
     case gradient_assembly::verdict::complete:
       r.agreement.mean_here(mean);
@@ -379,10 +395,28 @@ void averager_state::on(const mean_ready& x) {
     config_.bend_mean(*bent);
     values = bent;
   }
+  if (config_.packing != packing::float32 && r.map.owner(x.chunk) == r.self) {
+    auto rounded = std::make_shared<std::vector<float>>(*values);
+    pack_mean(x.chunk, *rounded);
+    values = rounded;
+  }
   r.made.emplace(x.chunk, values);
   r.parts.emplace(x.chunk, x.parts);
   r.last_news = self_->clock().now();
   carry_out(r.agreement.averaged(x.chunk, x.left_out));
+}
+
+void averager_state::pack_mean(std::uint32_t chunk,
+                               std::vector<float>& values) {
+  auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      packed_bytes(config_.packing, values.size()));
+  pack(config_.packing, values.data(), values.size(), bytes->data());
+  if (!unpack(config_.packing, bytes->data(), bytes->size(), values.data(),
+              values.size()))
+    throw std::logic_error{"a mean that was packed cannot be unpacked"};
+  auto* data = bytes->data();
+  auto size = bytes->size();
+  round_->packed_means[chunk] = {std::move(bytes), data, size};
 }
 
 void averager_state::adopt_own_means() {

@@ -14,9 +14,19 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
-  auto values = reinterpret_cast<const float*>(x.values.data);
-  auto verdict = average_->offer(x.member, x.samples, values,
-                                 x.values.size / sizeof(float));
+  auto* values = reinterpret_cast<const float*>(x.values.data);
+  auto count = x.values.size / sizeof(float);
+  if (x.packing != packing::float32) {
+    unpacked_.resize(job_.length);
+    count = job_.length;
+    if (x.values.size != packed_bytes(x.packing, count))
+      return refuse(x.member, "its length is not the chunk's");
+    if (!unpack(x.packing, x.values.data, x.values.size, unpacked_.data(),
+                count))
+      return refuse(x.member, "it holds a NaN or an infinity");
+    values = unpacked_.data();
+  }
+  auto verdict = average_->offer(x.member, x.samples, values, count);
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete)
     parts_[x.member] = digest_of(x.values.data, x.values.size);

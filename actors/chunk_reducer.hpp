@@ -9,6 +9,7 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -36,7 +37,8 @@ private:
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
   std::optional<chunk_average> average_;
-  std::vector<digest> parts_; ///< Of those counted; for who checks the mean.
+  std::vector<float> unpacked_; ///< The part at hand, if it came packed.
+  std::vector<digest> parts_;   ///< Of those counted; for who checks the mean.
 };
 
 chunk_reducer_actor::behavior_type

@@ -103,8 +103,8 @@ void conductor_state::on(const group_formed& x) {
     return;
   }
   formed_ = x;
-  // The leader knows the collaboration's rounds as we do. One that asks for much
-  // more, and then says nothing, is not to hold everybody up for so long.
+  // The leader knows the collaboration's rounds as we do. One that asks for
+  // much more, and then says nothing, is not to hold everybody up for so long.
   auto& patience = formed_->contract.patience_ms;
   patience = static_cast<std::uint32_t>(std::min<std::int64_t>(
       patience, limits::leaders_patience * round_patience().count()));
@@ -121,7 +121,8 @@ void conductor_state::on(const group_formed& x) {
   if (is_trainer() && own_.samples > 0)
     self_->send(wired_.compute, lend_gradient{});
   else
-    self_->send(wired_.averager, begin_round{formed_->contract, x.plan, nullptr});
+    self_->send(wired_.averager,
+                begin_round{formed_->contract, x.plan, nullptr});
 }
 
 void conductor_state::on(const gradient_lent& x) {

@@ -351,7 +351,7 @@ struct matchmaking_facts {
   std::uint64_t step = 0;
   digest state;
   std::uint64_t gradient_values = 0;
-  bool open = false; ///< Holds a state and is in no round.
+  bool open = false;         ///< Holds a state and is in no round.
   std::set<peer_id> doubted; ///< Whose groups are not joined.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
@@ -406,6 +406,7 @@ struct part_arrived {
   std::uint32_t member = 0; ///< Index in the contract.
   std::uint64_t samples = 0;
   shared_bytes values;
+  potluck::packing packing = potluck::packing::float32; ///< Of the values.
 };
 /// To a reducer: these members' parts will not come.
 struct part_given_up {
@@ -420,8 +421,8 @@ struct mean_ready {
   /// Of each member's part; empty where there is none.
   std::vector<digest> parts;
 };
-/// The averager to itself: the findings, or the parts of a chunk that it checks,
-/// have been waited for.
+/// The averager to itself: the findings, or the parts of a chunk that it
+/// checks, have been waited for.
 struct inquiry_due {
   group_id group;
   std::optional<std::uint32_t> chunk; ///< None: the findings.

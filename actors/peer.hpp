@@ -50,10 +50,10 @@ struct peer_config {
   std::optional<charter> known;
   std::shared_ptr<training_state> state;
 
-  std::string checkpoint_path;        ///< Empty: none are written.
+  std::string checkpoint_path;              ///< Empty: none are written.
   potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
-  std::uint64_t checkpoint_every = 0; ///< Steps; 0: only after the last.
-  std::uint32_t micro_batch = 16;     ///< Samples between two looks around.
+  std::uint64_t checkpoint_every = 0;       ///< Steps; 0: only after the last.
+  std::uint32_t micro_batch = 16; ///< Samples between two looks around.
   potluck::data_order order;
   unsigned threads = 1;
   /// Where blocking work runs, and in simulations how long batches take: see

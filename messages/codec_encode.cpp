@@ -167,10 +167,9 @@ auto write(builder& b, const group_answer& x) {
                    ? fb::Offset<fb::Vector<const wire::PeerId*>>{}
                    : b.CreateVectorOfStructs(raw<wire::PeerId>(x.avoid.front()),
                                              x.avoid.size());
-  return wire::CreateGroupAnswer(b, raw<wire::GroupId>(x.group), x.accepted,
-                                 reason, x.samples, x.loss_sum,
-                                 x.upload_bytes_per_second,
-                                 x.download_bytes_per_second, avoid);
+  return wire::CreateGroupAnswer(
+      b, raw<wire::GroupId>(x.group), x.accepted, reason, x.samples, x.loss_sum,
+      x.upload_bytes_per_second, x.download_bytes_per_second, avoid);
 }
 
 auto write(builder& b, const group_start& start) {

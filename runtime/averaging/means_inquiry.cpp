@@ -51,11 +51,11 @@ judgement means_inquiry::judge() const {
     }
   }
   for (auto& [member, count] : contradicts) {
-    auto others = reducers
-                  - (found_.count(member) != 0
-                             && !found_.at(member)[member].empty()
-                         ? 1
-                         : 0);
+    auto others
+        = reducers
+          - (found_.count(member) != 0 && !found_.at(member)[member].empty()
+                 ? 1
+                 : 0);
     if (count >= 2 && 2 * count > others && found_.size() >= enough_to_name)
       named.insert(member);
   }

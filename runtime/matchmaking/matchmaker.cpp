@@ -230,8 +230,8 @@ void matchmaker::avoid(std::vector<peer_id> whom) {
 }
 
 group_answer matchmaker::own_answer() const {
-  return {group_,  true,      {},    own_->samples, own_->loss_sum,
-          upload_, download_, avoid_};
+  return {group_,         true,    {},        own_->samples,
+          own_->loss_sum, upload_, download_, avoid_};
 }
 
 std::string matchmaker::problem_with(const peer_id& from,

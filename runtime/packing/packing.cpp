@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "runtime/wide_loops.hpp"
 
@@ -366,6 +367,22 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
              && all_finite_bits(out, count);
   }
   return false;
+}
+
+double packing_error(packing how, double value, double largest) {
+  // Below the smallest normal float scales can do nothing.
+  constexpr double tiny = std::numeric_limits<float>::min();
+  switch (how) {
+    case packing::float32:
+      break;
+    case packing::float16:
+      return std::max({value * 0x1p-11, largest * 0x1p-25, tiny * 0x1p-24});
+    case packing::bfloat16:
+      return std::max(value, tiny) * 0x1p-8;
+    case packing::int8:
+      return std::max(largest / 254 * (1 + 0x1p-20), tiny * 127);
+  }
+  return 0;
 }
 
 std::string to_string(packing x) {

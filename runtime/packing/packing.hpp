@@ -30,6 +30,10 @@ void pack(packing how, const float* values, std::size_t count,
 bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count);
 
+/// By how much a value may be off after packing and unpacking.
+/// @param value Its magnitude. @param largest That of its block's largest.
+double packing_error(packing how, double value, double largest);
+
 /// "float32", "float16", "bfloat16", "int8".
 std::string to_string(packing x);
 std::optional<packing> packing_named(const std::string& name);

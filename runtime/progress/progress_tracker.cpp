@@ -102,8 +102,7 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) {
   auto may_lead = [&](const heard& heard) {
     // Contributors get their states from members, too.
     return counts(heard, now) && heard.report.role == role::trainer
-           && !heard.report.contributes
-           && heard.report.phase != phase::joining;
+           && !heard.report.contributes && heard.report.phase != phase::joining;
   };
   for (const auto& [id, heard] : others_)
     if (may_lead(heard)
@@ -117,9 +116,9 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) {
     // of its own, a banned one for instance, moves nobody.
     bool tie = x.history_samples == self_.history_samples
                && holders[x.state] != holders[self_.state];
-    bool better
-        = tie ? holders[x.state] > holders[self_.state] && x.state != self_.state
-              : better_history(x, self_);
+    bool better = tie ? holders[x.state] > holders[self_.state]
+                            && x.state != self_.state
+                      : better_history(x, self_);
     if (self_.phase != phase::joining
         && (!better || !guarded(safeguard::longer_history)))
       continue;

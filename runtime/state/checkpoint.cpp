@@ -107,8 +107,7 @@ read_checkpoint(const std::string& path, std::uint64_t file_bytes,
   // Sizes are checked against the file's before anything is allocated.
   std::string front(header_bytes, '\0');
   auto known = std::min<std::uint64_t>(file_bytes, magic_bytes);
-  if (!read(front.data(),
-                  std::min<std::uint64_t>(file_bytes, header_bytes)))
+  if (!read(front.data(), std::min<std::uint64_t>(file_bytes, header_bytes)))
     return file_failure("read the checkpoint", path);
   if (known == 0 || std::memcmp(front.data(), magic, known) != 0)
     return failure{path + " is not a checkpoint of Potluck"};
@@ -136,21 +135,16 @@ read_checkpoint(const std::string& path, std::uint64_t file_bytes,
   checkpoint result;
   auto& state = result.state;
   digest trailer;
-  bool complete = read(front.data() + header_bytes,
-                             front_bytes - header_bytes);
+  bool complete = read(front.data() + header_bytes, front_bytes - header_bytes);
   for (auto* part :
        {&state.parameters, &state.first_moment, &state.second_moment}) {
     part->resize(values);
-    complete = complete
-               && read(part->data(), values * sizeof(float));
+    complete = complete && read(part->data(), values * sizeof(float));
   }
-  complete
-      = complete
-        && read(trailer.bytes.data(), trailer.bytes.size());
+  complete = complete && read(trailer.bytes.data(), trailer.bytes.size());
   if (!complete)
     return file_failure("read the checkpoint", path);
-  if (trailer != trailer_of(front, state)
-      && guarded(safeguard::checkpoint_sum))
+  if (trailer != trailer_of(front, state) && guarded(safeguard::checkpoint_sum))
     return damaged(path, "damaged");
 
   // From here on the bytes are as they were written.

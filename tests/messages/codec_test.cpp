@@ -87,8 +87,8 @@ auto fields(const chunk_part& x) {
   return std::tie(x.group, x.chunk, x.samples, x.packing);
 }
 auto fields(const chunk_mean& x) {
-  return std::tie(x.group, x.chunk, x.samples, x.packing, x.version,
-                  x.left_out, x.parts);
+  return std::tie(x.group, x.chunk, x.samples, x.packing, x.version, x.left_out,
+                  x.parts);
 }
 auto fields(const round_findings& x) {
   return std::tie(x.group, x.owners);

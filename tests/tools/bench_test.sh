@@ -20,6 +20,13 @@ reference=none
 expect "three processes average, and hold the same mean" 0 '"digests_equal": true' \
   bench averaging --peers 3 --megabytes 0.7 --rounds 3 --json \
   --reference $reference
+for packing in float16 bfloat16 int8; do
+  expect "they do with $packing" 0 '"digests_equal": true' \
+    bench averaging --peers 3 --megabytes 0.7 --rounds 3 --json \
+    --packing $packing
+done
+expect "packings have names" 2 'packing must be' \
+  bench averaging --packing float8
 expect "the figures are a table for people" 0 'a round: median' \
   bench averaging --peers 2 --megabytes 0.01 --rounds 2
 expect "the optimizer is measured next to memory and to Adam" 0 \

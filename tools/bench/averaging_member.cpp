@@ -1,6 +1,7 @@
 #include "tools/bench/averaging_member.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <string>
@@ -286,6 +287,7 @@ std::string member_state::problem_with(const round_over& x) const {
   if (x.healed)
     return "round " + std::to_string(round_) + " lost a member";
   auto scale = static_cast<float>(1.0 / config_.members);
+  constexpr double largest = 60; // Of all contributions.
   auto last = round_ == config_.rounds;
   auto stride
       = last ? 1 : std::max<std::uint64_t>(1, config_.values / checked_values);
@@ -293,7 +295,9 @@ std::string member_state::problem_with(const round_over& x) const {
     float sum = 0;
     for (std::uint32_t m = 0; m < config_.members; ++m)
       sum += contribution_of(m, i);
-    if ((*x.mean)[i] != sum * scale)
+    // A part is rounded, and then the mean of them all.
+    auto slack = 2 * packing_error(config_.packing, largest, largest);
+    if (std::abs((*x.mean)[i] - sum * scale) > slack)
       return "round " + std::to_string(round_) + ": value " + std::to_string(i)
              + " of the mean is wrong";
   }
@@ -372,6 +376,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   wired.matchmaking = system.spawn(matchmaking, groups);
   averager_config rounds;
   rounds.self = self;
+  rounds.packing = config.packing;
   wired.averager = system.spawn(averager, rounds);
   auto result = std::make_shared<outcome>();
   result->problem = "ended before its rounds were done";

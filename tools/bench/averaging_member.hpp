@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "actors/interfaces.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck::bench {
 
@@ -19,6 +20,7 @@ struct averaging_member_config {
   std::uint64_t rounds = 1;
   std::uint64_t values = 1; ///< Of the gradient.
   std::uint32_t chunk_values = 65536;
+  potluck::packing packing = potluck::packing::float32;
   address listen{"127.0.0.1", 0};
   std::vector<address> seeds;
   std::function<std::unique_ptr<transport>()> make_transport;

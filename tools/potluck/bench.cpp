@@ -42,6 +42,9 @@ command bench_command() {
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
        "Averaging: values in one piece.", "NUMBER"},
+      {"packing", option_kind::text, "float32",
+       "Averaging: how values are sent: float32, float16, bfloat16 or int8.",
+       "NAME"},
       {"reference", option_kind::text, "none",
        "Averaging: measure this as well, in the same run: none, or gloo's "
        "ring all-reduce.",

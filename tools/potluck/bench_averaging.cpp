@@ -31,6 +31,7 @@ struct bench_request {
   std::uint64_t values = 0;
   std::uint64_t rounds = 0; ///< The first, which is told apart, included.
   std::uint32_t chunk_values = 0;
+  potluck::packing packing = potluck::packing::float32;
   bool gloo = false;
 };
 
@@ -51,6 +52,10 @@ expected<bench_request> request_from(const cli::command_line& options) {
   auto chunk = options.integer("chunk-values");
   if (chunk < 1 || chunk > std::int64_t{1} << 24)
     return failure{"--chunk-values must be a number from 1 to 16777216."};
+  auto how = packing_named(options.text("packing"));
+  if (!how)
+    return failure{"--packing must be float32, float16, bfloat16 or int8."};
+  result.packing = *how;
   auto member = options.integer("member");
   if (member >= peers)
     return failure{"--member must be less than --peers."};
@@ -86,6 +91,7 @@ bench::averaging_trial own_trial(const bench_request& x,
                                    word("peers", x.peers),
                                    word("rounds", x.rounds - 1),
                                    word("chunk-values", x.chunk_values),
+                                   "--packing=" + to_string(x.packing),
                                    word("member", i)};
     std::ostringstream megabytes;
     megabytes << std::setprecision(17) << options.real("megabytes");
@@ -118,6 +124,7 @@ int run_member(const bench_request& x, cli::command_line& options) {
   config.rounds = x.rounds;
   config.values = x.values;
   config.chunk_values = x.chunk_values;
+  config.packing = x.packing;
   config.make_transport = [] { return make_uv_transport(); };
   auto contact = options.text("contact");
   if (!contact.empty()) {
@@ -149,6 +156,7 @@ struct comparison {
 nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
   nlohmann::ordered_json result{{"peers", what.peers},
                                 {"megabytes", what.values * 4 / 1e6},
+                                {"packing", to_string(what.packing)},
                                 {"rounds", what.rounds - 1}};
   result.update(figures_json(x.own));
   result["averaging_seconds_median"]
@@ -174,7 +182,8 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
 void print(const nlohmann::ordered_json& x) {
   auto number = [&](const char* name) { return x[name].get<double>(); };
   std::cout << std::setprecision(3) << x["peers"] << " peers, "
-            << number("megabytes") << " MB, " << x["rounds"] << " rounds\n"
+            << number("megabytes") << " MB, " << x["packing"].get<std::string>()
+            << ", " << x["rounds"] << " rounds\n"
             << "  a round: median " << number("seconds_median") << " s (p10 "
             << number("seconds_p10") << ", p90 " << number("seconds_p90")
             << "), of it averaging " << number("averaging_seconds_median")

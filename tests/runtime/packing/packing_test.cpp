@@ -66,16 +66,7 @@ TEST_CASE("no value is off by more than its packing may") {
       for (std::size_t i = 0; i < x.size(); ++i) {
         double value = x[i];
         auto largest = largest_of_block(x, i);
-        double bound = 0;
-        // The smallest normal float limits what scales can do.
-        constexpr double tiny = std::numeric_limits<float>::min();
-        if (how == packing::float16)
-          bound = std::max(
-              {std::abs(value) * 0x1p-11, largest * 0x1p-25, tiny * 0x1p-24});
-        else if (how == packing::bfloat16)
-          bound = std::max(std::abs(value) * 0x1p-8, tiny * 0x1p-8);
-        else if (how == packing::int8)
-          bound = std::max(largest / 254 * (1 + 0x1p-20), tiny * 127);
+        auto bound = packing_error(how, std::abs(value), largest);
         auto off = std::abs(static_cast<double>(y[i]) - value);
         if (bound == 0)
           worst = std::max(worst, off == 0 ? 0.0 : 2.0);

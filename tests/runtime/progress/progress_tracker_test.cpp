@@ -187,7 +187,8 @@ TEST_CASE("who is behind believes more than half of the longest histories") {
   CHECK(donors[1].state == state_number(9));
 }
 
-TEST_CASE("a longer history that hardly anybody holds is not followed at once") {
+TEST_CASE(
+    "a longer history that hardly anybody holds is not followed at once") {
   auto x = tracker();
   for (std::uint8_t i = 1; i <= 4; ++i)
     x.hear(report(i, 0, 1), start);

@@ -17,7 +17,8 @@ struct computer {
     return files
         .replace("f", {{text.data(), half},
                        {text.data() + half, text.size() - half}})
-        .operator bool();
+        .
+        operator bool();
   }
   std::string read() const {
     auto x = files.find("f");
