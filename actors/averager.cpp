@@ -153,11 +153,15 @@ void averager_state::on(const begin_round& x) {
   if (wired_.supervisor)
     self_->send(wired_.supervisor, news);
   chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
+  round_.reset(); // Its means can be written over, if nobody else has them.
+  if (!room_
+      || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
+    room_.emplace(2 * c.gradient_values);
   round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
                  round_agreement{c, map, config_.self}, self_->clock().now());
   auto& r = *round_;
   if (r.trains) {
-    r.mean = std::make_shared<std::vector<float>>(c.gradient_values);
+    r.mean = room_->take(c.gradient_values);
     r.assembly.emplace(r.map, r.mean->data());
   }
   draw_a_check();
@@ -187,6 +191,7 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.rule = config_.rule;
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
+    job.room = room_->take(job.length);
     result = self_->spawn(chunk_reducer, job);
     self_->monitor(result);
     if (config_.reducer_started)
@@ -203,6 +208,23 @@ shared_bytes averager_state::own_part(std::uint32_t chunk) const {
           reinterpret_cast<const std::uint8_t*>(r.order.gradient->data()
                                                 + range.offset),
           range.count * sizeof(float)};
+}
+
+std::pair<shared_bytes, packing>
+averager_state::outgoing_part(std::uint32_t chunk) const {
+  auto plain = own_part(chunk);
+  // Its own part a reducer sums as it is, and shows it like that.
+  if (config_.packing == packing::float32
+      || round_->map.owner(chunk) == round_->self)
+    return {std::move(plain), packing::float32};
+  auto values = round_->map.range(chunk).count;
+  auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      packed_bytes(config_.packing, values));
+  pack(config_.packing, reinterpret_cast<const float*>(plain.data), values,
+       bytes->data());
+  auto* data = bytes->data();
+  auto size = bytes->size();
+  return {{std::move(bytes), data, size}, config_.packing};
 }
 
 void averager_state::offer_own_part(std::uint32_t chunk) {
@@ -287,7 +309,7 @@ void averager_state::read(const letter& x, const chunk_part& part) {
   r.agreement.part_here(part.chunk, part.samples);
   self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
                                         index_of(r.contract(), x.from)),
-                                    part.samples, x.body});
+                                    part.samples, x.body, part.packing});
 }
 
 void averager_state::read(const letter& x, const chunk_mean& mean) {
@@ -306,9 +328,8 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   }
   r.bytes_received += x.body.size;
   r.assembly->forget(mean.chunk); // In case another mean counted before.
-  switch (r.assembly->place(mean.chunk,
-                            reinterpret_cast<const float*>(x.body.data),
-                            x.body.size / sizeof(float))) {
+  switch (
+      r.assembly->place(mean.chunk, mean.packing, x.body.data, x.body.size)) {
     case gradient_assembly::verdict::placed:
     case gradient_assembly::verdict::complete:
       r.agreement.mean_here(mean);
@@ -374,10 +395,28 @@ void averager_state::on(const mean_ready& x) {
     config_.bend_mean(*bent);
     values = bent;
   }
+  if (config_.packing != packing::float32 && r.map.owner(x.chunk) == r.self) {
+    auto rounded = std::make_shared<std::vector<float>>(*values);
+    pack_mean(x.chunk, *rounded);
+    values = rounded;
+  }
   r.made.emplace(x.chunk, values);
   r.parts.emplace(x.chunk, x.parts);
   r.last_news = self_->clock().now();
   carry_out(r.agreement.averaged(x.chunk, x.left_out));
+}
+
+void averager_state::pack_mean(std::uint32_t chunk,
+                               std::vector<float>& values) {
+  auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      packed_bytes(config_.packing, values.size()));
+  pack(config_.packing, values.data(), values.size(), bytes->data());
+  if (!unpack(config_.packing, bytes->data(), bytes->size(), values.data(),
+              values.size()))
+    throw std::logic_error{"a mean that was packed cannot be unpacked"};
+  auto* data = bytes->data();
+  auto size = bytes->size();
+  round_->packed_means[chunk] = {std::move(bytes), data, size};
 }
 
 void averager_state::adopt_own_means() {

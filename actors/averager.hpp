@@ -19,6 +19,8 @@
 #include "runtime/averaging/means_inquiry.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/round_agreement.hpp"
+#include "runtime/averaging/value_pool.hpp"
+#include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -27,6 +29,8 @@ struct averager_config {
   peer_id self;
   /// How parts become means: the run's.
   averaging_rule rule = {};
+  /// How parts and means are sent: the run's.
+  potluck::packing packing = potluck::packing::float32;
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
   round_begun abandoned = {};
@@ -92,6 +96,8 @@ private:
     /// What planned reducers said with their means, or here: the parts'
     /// digests.
     std::map<std::uint32_t, std::vector<digest>> parts;
+    /// The own means, as planned reducer, as they are sent; if not as floats.
+    std::map<std::uint32_t, shared_bytes> packed_means;
     std::optional<std::uint32_t> drawn; ///< The chunk to check.
     std::map<std::uint32_t, check> checks;
     std::set<std::size_t> challenged_by;
@@ -129,6 +135,8 @@ private:
   void offer_own_part(std::uint32_t chunk);
   void send_parts();
   shared_bytes own_part(std::uint32_t chunk) const;
+  /// As it is sent to another reducer, and how it is packed then.
+  std::pair<shared_bytes, packing> outgoing_part(std::uint32_t chunk) const;
   void adopt_own_means();
   /// Ends our part in the round, and tells the others.
   void abandon(const std::string& why);
@@ -144,6 +152,8 @@ private:
   void end_reducers();
   void arm();
   shared_bytes mean_bytes(std::uint32_t chunk) const;
+  /// Packs an own mean, and makes it the mean that the others unpack.
+  void pack_mean(std::uint32_t chunk, std::vector<float>& values);
   void blame(const peer_id& member, const std::string& why);
   /// Also ends the session: a mean that counts will not come from there.
   void refuse_mean(const peer_id& from, const std::string& why);
@@ -156,6 +166,8 @@ private:
   void begin_check(std::uint32_t chunk, std::optional<std::size_t> challenger);
   /// A part for a check, or false.
   bool shown(const letter& x, const chunk_part& part);
+  bool show(chunk_audit& audit, std::size_t member, std::uint64_t samples,
+            const shared_bytes& body, packing how) const;
   void judge_check(std::uint32_t chunk);
   void answer_for(const check& x, std::uint32_t chunk);
   /// Tells all what we found, and keeps the news of the abort until then.
@@ -178,6 +190,9 @@ private:
   /// Groups whose rounds this peer will not start, and whom it told so.
   std::deque<std::pair<group_id, std::set<peer_id>>> left_;
   std::uint64_t deadline_ = 0;
+  /// Where means are made; for gradients as long as the last one.
+  std::optional<value_pool> room_;
+  std::uint64_t room_for_ = 0;
   random_stream chance_{1};
 };
 

@@ -178,12 +178,12 @@ void averager_state::carry_out(const send_part& x) {
   if (!r.order.gradient)
     return;
   auto& own = r.contract().members[r.self];
-  auto values = own_part(x.chunk);
+  auto [values, how] = outgoing_part(x.chunk);
   r.bytes_sent += values.size;
-  self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id,
-                                     chunk_part{r.contract().group, x.chunk,
-                                                own.samples, packing::float32},
-                                     std::move(values)});
+  self_->send(wired_.gateway,
+              parcel{r.contract().members[x.to].who.id,
+                     chunk_part{r.contract().group, x.chunk, own.samples, how},
+                     std::move(values)});
 }
 
 void averager_state::carry_out(const send_mean& x) {
@@ -197,6 +197,11 @@ void averager_state::carry_out(const send_mean& x) {
   if (head.version == 1 && r.map.owner(x.chunk) == r.self
       && parts != r.parts.end())
     head.parts = parts->second;
+  auto packed = r.packed_means.find(x.chunk);
+  if (head.version == 1 && packed != r.packed_means.end()) {
+    bytes = packed->second;
+    head.packing = config_.packing;
+  }
   r.bytes_sent += bytes.size;
   self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id, head,
                                      std::move(bytes)});

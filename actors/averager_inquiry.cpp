@@ -61,15 +61,16 @@ void averager_state::begin_check(std::uint32_t chunk,
                 chunk,
                 check{chunk_audit{samples, config_.rule, r.map.owner(chunk),
                                   ledger.describe(chunk).left_out, said->second,
-                                  r.mean->data() + range.offset, range.count},
+                                  r.mean->data() + range.offset, range.count,
+                                  config_.packing},
                       {}})
             .first->second;
   if (challenger)
     x.challengers.insert(*challenger);
-  auto own = r.order.gradient ? own_part(chunk) : shared_bytes{};
-  if (own.size != 0)
-    x.audit.show(r.self, samples[r.self],
-                 reinterpret_cast<const float*>(own.data), range.count);
+  if (r.order.gradient && samples[r.self] != 0) {
+    auto [body, how] = outgoing_part(chunk);
+    show(x.audit, r.self, samples[r.self], body, how);
+  }
   for (auto i : x.audit.missing())
     self_->send(wired_.gateway,
                 parcel{c.members[i].who.id, part_request{c.group, chunk}, {}});
@@ -92,14 +93,25 @@ void averager_state::read(const letter& x, const part_request& request) {
     carry_out(send_part{request.chunk, by});
 }
 
+bool averager_state::show(chunk_audit& audit, std::size_t member,
+                          std::uint64_t samples, const shared_bytes& body,
+                          packing how) const {
+  // Whatever length it is read as, it is the mean's or no part.
+  auto count = audit.length();
+  std::vector<float> values(count);
+  if (!unpack(how, body.data, body.size, values.data(), count))
+    count = 0;
+  return audit.show(member, samples, values.data(), count,
+                    digest_of(body.data, body.size));
+}
+
 bool averager_state::shown(const letter& x, const chunk_part& part) {
   auto& r = *round_;
   auto at = r.checks.find(part.chunk);
   if (at == r.checks.end())
     return false;
-  auto waited_for = at->second.audit.show(
-      place_of(r.contract(), x.from), part.samples,
-      reinterpret_cast<const float*>(x.body.data), x.body.size / sizeof(float));
+  auto waited_for = show(at->second.audit, place_of(r.contract(), x.from),
+                         part.samples, x.body, part.packing);
   if (waited_for && at->second.audit.complete())
     judge_check(part.chunk);
   return true;

@@ -408,6 +408,7 @@ struct part_arrived {
   std::uint32_t member = 0; ///< Index in the contract.
   std::uint64_t samples = 0;
   shared_bytes values;
+  potluck::packing packing = potluck::packing::float32; ///< Of the values.
 };
 /// To a reducer: these members' parts will not come.
 struct part_given_up {

@@ -179,6 +179,9 @@ void peer_state::start_training() {
                     averager_config c;
                     c.self = config_.self;
                     c.rule = charter_.settings().averaging();
+                    // The settings' check leaves no other names.
+                    c.packing = packing_named(charter_.settings().packing)
+                                    .value_or(packing::float32);
                     c.abandoned = last_round_;
                     c.bend_mean = config_.bend_mean;
                     c.seed = mix(config_.seed, audits);

@@ -327,7 +327,7 @@ private:
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
     must(x.samples > 0, "there are no samples behind the values");
-    must(x.packing <= packing::float32, "the packing is unknown");
+    must(x.packing <= packing::int8, "the packing is unknown");
   }
   void version(mean_version x) {
     must(x <= max_epochs + 1, "the mean's version is too large");
@@ -359,11 +359,12 @@ template <class T, class... Ts>
 constexpr bool is_any = (std::is_same_v<T, Ts> || ...);
 
 template <class T>
-void check_body(checker& check, const T&, std::size_t size) {
-  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>)
-    check.must(size > 0 && size % 4 == 0,
+void check_body(checker& check, [[maybe_unused]] const T& x, std::size_t size) {
+  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>) {
+    check.must(size > 0, "the body holds no values");
+    check.must(x.packing != packing::float32 || size % 4 == 0,
                "the body does not hold whole float32 values");
-  else if constexpr (!is_any<T, charter_reply, state_piece>)
+  } else if constexpr (!is_any<T, charter_reply, state_piece>)
     check.must(size == 0, "a body came with a message that has none");
   check.must(size <= max_body_bytes, "the body is too large");
 }

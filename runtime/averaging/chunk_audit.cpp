@@ -11,9 +11,9 @@ chunk_audit::chunk_audit(std::vector<std::uint64_t> samples,
                          averaging_rule rule, std::size_t reducer,
                          const std::vector<std::uint8_t>& left_out,
                          std::vector<digest> said, const float* mean,
-                         std::size_t length)
-    : samples_{std::move(samples)}, rule_{rule}, reducer_{reducer},
-      said_{std::move(said)},
+                         std::size_t length, packing how)
+    : samples_{std::move(samples)}, rule_{rule}, packing_{how},
+      reducer_{reducer}, said_{std::move(said)},
       mean_(mean, mean + length), again_{length, samples_, rule} {
   said_.resize(samples_.size());
   for (std::size_t i = 0; i < samples_.size(); ++i)
@@ -36,12 +36,13 @@ std::vector<std::size_t> chunk_audit::missing() const {
 }
 
 bool chunk_audit::show(std::size_t member, std::uint64_t samples,
-                       const float* values, std::size_t count) {
+                       const float* values, std::size_t count,
+                       const digest& body) {
   if (missing_.count(member) == 0 || samples != samples_[member]
       || count != mean_.size())
     return false;
   missing_.erase(member);
-  if (digest_of(values, count * sizeof(float)) != said_[member]) {
+  if (body != said_[member]) {
     denied_.insert(std::upper_bound(denied_.begin(), denied_.end(), member),
                    member);
     again_.leave_out(member);
@@ -79,17 +80,34 @@ bool chunk_audit::as_it_should_be() {
     return false; // A mean of nothing.
   if (rule_.how != aggregator::mean) {
     // The same bits, whoever computes.
-    auto& again = again_.mean();
-    return std::equal(mean_.begin(), mean_.end(), again.begin());
+    auto again = again_.mean();
+    std::vector<std::uint8_t> bytes(packed_bytes(packing_, again.size()));
+    pack(packing_, again.data(), again.size(), bytes.data());
+    return unpack(packing_, bytes.data(), bytes.size(), again.data(),
+                  again.size())
+           && mean_ == again;
   }
   // Parts are summed as they come, and the order decides the last bits: each of
   // n additions errs by half a unit of the sum so far at most.
   auto unit = std::numeric_limits<float>::epsilon();
   auto slack = static_cast<double>(asked_ + 2) * unit / total_;
-  for (std::size_t i = 0; i < mean_.size(); ++i)
-    if (std::abs(mean_[i] - sum_[i] / total_)
-        > slack * magnitude_[i] + std::numeric_limits<float>::min())
+  double largest = 0; // Of the packing's block.
+  for (std::size_t i = 0; i < mean_.size(); ++i) {
+    if (i % packing_block == 0) {
+      auto end = std::min(i + packing_block, mean_.size());
+      largest = 0;
+      for (auto k = i; k < end; ++k)
+        largest = std::max(largest,
+                           std::abs(sum_[k]) / total_ + slack * magnitude_[k]);
+    }
+    auto wanted = sum_[i] / total_;
+    if (std::abs(mean_[i] - wanted)
+        > slack * magnitude_[i]
+              + packing_error(packing_,
+                              std::abs(wanted) + slack * magnitude_[i], largest)
+              + std::numeric_limits<float>::min())
       return false;
+  }
   return true;
 }
 

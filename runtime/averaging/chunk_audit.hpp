@@ -18,6 +18,7 @@
 
 #include "messages/ids.hpp"
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -35,10 +36,11 @@ public:
   /// @param reducer Whose mean it is.
   /// @param left_out Members that are not in the mean, as the reducer said.
   /// @param said Digests of the parts, as the reducer said; as many as members.
-  /// @param mean `length` values; copied.
+  /// @param mean `length` values; copied. @param how It was packed.
   chunk_audit(std::vector<std::uint64_t> samples, averaging_rule rule,
               std::size_t reducer, const std::vector<std::uint8_t>& left_out,
-              std::vector<digest> said, const float* mean, std::size_t length);
+              std::vector<digest> said, const float* mean, std::size_t length,
+              packing how = packing::float32);
 
   /// Whose parts are missing, ascending.
   std::vector<std::size_t> missing() const;
@@ -47,15 +49,20 @@ public:
   }
 
   /// A member shows its part. What does not fit the contract is no part.
+  /// @param body Digest of the part as it was sent.
   /// @return Whether it was waited for.
   bool show(std::size_t member, std::uint64_t samples, const float* values,
-            std::size_t count);
+            std::size_t count, const digest& body);
 
   /// By what has come so far.
   outcome judge();
   /// Senders that the reducer's words do not fit, ascending.
   const std::vector<std::size_t>& denied() const {
     return denied_;
+  }
+  /// Values of the mean.
+  std::size_t length() const {
+    return mean_.size();
   }
   std::size_t reducer() const {
     return reducer_;
@@ -66,6 +73,7 @@ private:
 
   std::vector<std::uint64_t> samples_;
   averaging_rule rule_;
+  packing packing_;
   std::size_t reducer_;
   std::vector<digest> said_;
   std::vector<float> mean_;

@@ -258,8 +258,8 @@ TEST_CASE("chunks carry samples and whole values") {
   refused<chunk_mean>([](auto& x) { x.parts.resize(max_members + 1); });
   accepted<chunk_mean>([](auto& x) { x.parts.resize(max_members); });
   accepted<chunk_mean>([](auto& x) { x.parts.clear(); });
-  refused<chunk_part>([](auto& x) { x.packing = packing(1); });
-  refused<chunk_mean>([](auto& x) { x.packing = packing(1); });
+  refused<chunk_part>([](auto& x) { x.packing = packing(4); });
+  refused<chunk_mean>([](auto& x) { x.packing = packing(4); });
   for (message x :
        {message{sample<chunk_part>()}, message{sample<chunk_mean>()}}) {
     CHECK_FALSE(problem_with(x, 0).empty());

@@ -9,6 +9,10 @@ using outcome = chunk_audit::outcome;
 
 namespace {
 
+digest body_of(const std::vector<float>& part) {
+  return digest_of(part.data(), part.size() * sizeof(float));
+}
+
 constexpr std::size_t length = 50;
 
 /// A round of five members, the fourth without samples; the reducer is the
@@ -42,7 +46,7 @@ struct one_chunk {
     return {samples, rule, 1, left_out, said, mean.data(), length};
   }
   void show(chunk_audit& x, std::size_t i) {
-    x.show(i, samples[i], parts[i].data(), length);
+    x.show(i, samples[i], parts[i].data(), length, body_of(parts[i]));
   }
 
   averaging_rule rule;
@@ -67,12 +71,14 @@ TEST_CASE("a mean of the members' parts is found right, by every rule") {
         x.left_out = {2};
       auto audit = x.audit(x.mean());
       CHECK(audit.judge() == outcome::open);
-      CHECK_FALSE(audit.show(3, 0, x.parts[3].data(), length));
+      CHECK_FALSE(
+          audit.show(3, 0, x.parts[3].data(), length, body_of(x.parts[3])));
       for (auto i : audit.missing())
         x.show(audit, i);
       CHECK(audit.complete());
       CHECK(audit.judge() == outcome::right);
-      CHECK_FALSE(audit.show(0, 3, x.parts[0].data(), length)); // Not again.
+      CHECK_FALSE(audit.show(0, 3, x.parts[0].data(), length,
+                             body_of(x.parts[0]))); // Not again.
     }
 }
 
@@ -122,9 +128,10 @@ TEST_CASE("a reducer that does not show its own part is silent") {
 TEST_CASE("what does not fit the contract is no part") {
   one_chunk x{aggregator::mean};
   auto audit = x.audit(x.mean());
-  CHECK_FALSE(audit.show(0, 4, x.parts[0].data(), length));
-  CHECK_FALSE(audit.show(0, 3, x.parts[0].data(), length - 1));
-  CHECK_FALSE(audit.show(9, 3, x.parts[0].data(), length));
+  CHECK_FALSE(audit.show(0, 4, x.parts[0].data(), length, body_of(x.parts[0])));
+  CHECK_FALSE(
+      audit.show(0, 3, x.parts[0].data(), length - 1, body_of(x.parts[0])));
+  CHECK_FALSE(audit.show(9, 3, x.parts[0].data(), length, body_of(x.parts[0])));
   CHECK(audit.missing() == std::vector<std::size_t>{0, 1, 2, 4});
 }
 
