@@ -118,6 +118,7 @@ public:
     group(x.group);
     text(x.reason, max_sentence_bytes, "the reason");
     contribution(x);
+    must(x.avoid.size() <= max_avoided, "too many peers are avoided");
   }
   void operator()(const group_start& start) {
     auto& x = start.contract;
@@ -167,6 +168,20 @@ public:
     must(x.version > 0, "the mean has no version");
     version(x.version);
     ascending(x.left_out);
+    must(x.parts.size() <= max_members, "there are too many digests");
+  }
+  void operator()(const round_findings& x) {
+    group(x.group);
+    must(!x.owners.empty(), "there are no findings");
+    must(x.owners.size() <= max_members, "there are too many digests");
+  }
+  void operator()(const part_request& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+  }
+  void operator()(const mean_challenge& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
   }
   void operator()(const mean_request& x) {
     group(x.group);
@@ -312,7 +327,7 @@ private:
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
     must(x.samples > 0, "there are no samples behind the values");
-    must(x.packing <= packing::float32, "the packing is unknown");
+    must(x.packing <= packing::int8, "the packing is unknown");
   }
   void version(mean_version x) {
     must(x <= max_epochs + 1, "the mean's version is too large");
@@ -344,11 +359,12 @@ template <class T, class... Ts>
 constexpr bool is_any = (std::is_same_v<T, Ts> || ...);
 
 template <class T>
-void check_body(checker& check, const T&, std::size_t size) {
-  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>)
-    check.must(size > 0 && size % 4 == 0,
+void check_body(checker& check, [[maybe_unused]] const T& x, std::size_t size) {
+  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>) {
+    check.must(size > 0, "the body holds no values");
+    check.must(x.packing != packing::float32 || size % 4 == 0,
                "the body does not hold whole float32 values");
-  else if constexpr (!is_any<T, charter_reply, state_piece>)
+  } else if constexpr (!is_any<T, charter_reply, state_piece>)
     check.must(size == 0, "a body came with a message that has none");
   check.must(size <= max_body_bytes, "the body is too large");
 }
