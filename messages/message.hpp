@@ -7,6 +7,7 @@
 
 #include "messages/averaging.hpp"
 #include "messages/cells.hpp"
+#include "messages/experts.hpp"
 #include "messages/handshake.hpp"
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
@@ -23,7 +24,7 @@ using message = std::variant<
     round_prepared, round_settle, round_standing, round_verdict,
     charter_request, charter_reply, state_request, state_manifest,
     piece_request, state_piece, state_done, round_heal, contribution_request,
-    contribution_part, contribution_answer>;
+    contribution_part, contribution_answer, expert_request, expert_answer>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {

@@ -15,10 +15,11 @@
 #include <vector>
 
 #include "messages/expected.hpp"
-
+#include "messages/experts.hpp"
 namespace potluck {
 
-enum class expert_pass : std::uint8_t { forward = 0, backward = 1 };
+
+
 
 /// One call of one expert. Tensors as in runtime/ports/expert_module.hpp.
 struct expert_call {
