@@ -16,10 +16,8 @@
 
 #include "messages/expected.hpp"
 #include "messages/experts.hpp"
+
 namespace potluck {
-
-
-
 
 /// One call of one expert. Tensors as in runtime/ports/expert_module.hpp.
 struct expert_call {
