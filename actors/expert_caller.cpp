@@ -275,9 +275,13 @@ void expert_caller_state::on(const peer_left& x) {
   auto lost = calls_.waiting_for(x.id);
   if (!lost.empty())
     failing_.failed(x.id, self_->clock().now());
-  for (auto number : lost)
-    fail(number, "The host " + short_name(x.id) + " of expert "
-                     + calls_.find(number)->uid + " is gone: " + x.reason);
+  for (auto number : lost) {
+    auto uid = calls_.find(number)->uid;
+    // It may come back elsewhere.
+    findings_.erase(expert_key(config_.run, uid));
+    fail(number, "The host " + short_name(x.id) + " of expert " + uid
+                     + " is gone: " + x.reason);
+  }
 }
 
 void expert_caller_state::on(const deadline_passed& x) {

@@ -172,7 +172,7 @@ void expert_host_state::refuse(const peer_id& to, std::uint64_t number,
 }
 
 void expert_host_state::pump() {
-  if (running_)
+  if (running_ || leaving_)
     return;
   auto now = self_->clock().now();
   auto next = queue_->next(now);
@@ -292,11 +292,10 @@ void expert_host_state::on(const expert_saved& x) {
     self_->send(wired_.observer, event{"fault",
                                        {{"what", "cannot save expert " + x.uid},
                                         {"detail", x.problem}}});
-  if (!exiting_)
-    return;
-  if (!x.problem.empty())
+  if (leaving_ && !x.problem.empty())
     e.ready = false; // Nothing more can be done for it.
-  quit_when_saved();
+  if (exiting_)
+    quit_when_saved();
 }
 
 void expert_host_state::save_dirty() {

@@ -273,7 +273,9 @@ void gateway_state::on(const call& x) {
   if (leaving_ || x.to.id == config_.introduction.id || x.to.where.port == 0)
     return;
   auto [queue, fresh] = waiting_.try_emplace(x.to.id);
-  if (queue->second.size() < limits::messages_waiting_for_a_dial)
+  // All open calls of experts may be for one host.
+  if (queue->second.size()
+      < limits::messages_waiting_for_a_dial + limits::expert_calls_open)
     queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
     dial(x.to.where, x.to.id);

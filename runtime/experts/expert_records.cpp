@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/codec.hpp"
+#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -44,7 +45,7 @@ hosts_in(const std::vector<dht_record>& records) {
   std::vector<expert_announcement> result;
   for (auto& record : records) {
     auto x = decode_announcement(record.value);
-    if (x && record.subkey == raw(x->host.id) && x->host.where.port != 0)
+    if (x && record.subkey == raw(x->host.id) && dialable(x->host))
       result.push_back(*x);
   }
   return result;
