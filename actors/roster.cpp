@@ -463,7 +463,8 @@ void roster_state::publish() {
     self_->send(wired_.router,
                 publish_record{{key, std::string(id.begin(), id.end()),
                                 encode_progress(mine_.report),
-                                static_cast<std::uint32_t>(life.count())}});
+                                static_cast<std::uint32_t>(life.count())},
+                               {}});
   self_->send(wired_.router,
               look_up_records{key, caf::actor_cast<roster_actor>(self_)});
 }

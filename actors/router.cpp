@@ -39,7 +39,7 @@ void router_state::on(const peer_joined& x) {
     return;
   auto& old = *outcome.ping;
   if (auto token = issue(old, 0))
-    self_->send(wired_.gateway, call{old, routing_ping{*token}});
+    self_->send(wired_.gateway, call{old, routing_ping{*token}, {}});
 }
 
 void router_state::on(const peer_left& x) {
@@ -178,7 +178,9 @@ void router_state::on(const look_up_records& x) {
   how.quorum = record_quorum;
   search s{
       lookup{x.key, config_.self, table_->closest(x.key, bucket_size), how},
-      true, x.asker, {}};
+      true,
+      x.asker,
+      {}};
   begin(std::move(s));
 }
 
@@ -203,10 +205,10 @@ void router_state::advance(std::uint64_t id) {
     }
     if (s.for_records)
       self_->send(wired_.gateway,
-                  call{who, find_records{*token, s.state.target()}});
+                  call{who, find_records{*token, s.state.target()}, {}});
     else
       self_->send(wired_.gateway,
-                  call{who, find_nodes{*token, s.state.target()}});
+                  call{who, find_nodes{*token, s.state.target()}, {}});
   }
   if (!s.state.done())
     return;
@@ -221,7 +223,7 @@ void router_state::finish(search& s) {
     for (auto& who : closest)
       if (auto token = issue(who, 0))
         self_->send(wired_.gateway,
-                    call{who, store_records{*token, s.to_store}});
+                    call{who, store_records{*token, s.to_store}, {}});
     if (wired_.roster)
       self_->send(wired_.roster,
                   record_published{s.state.target(),

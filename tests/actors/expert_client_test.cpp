@@ -63,10 +63,10 @@ struct town {
   std::vector<peer_actor> peers;
 };
 
-std::future<expected<expert_reply>> call(expert_client& client,
-                                         const std::string& uid,
-                                         std::vector<float> values,
-                                         std::uint32_t samples) {
+std::future<expected<expert_reply>> ask(expert_client& client,
+                                        const std::string& uid,
+                                        std::vector<float> values,
+                                        std::uint32_t samples) {
   expert_call x;
   x.uid = uid;
   x.samples = samples;
@@ -105,7 +105,7 @@ TEST_CASE("experts are called over real sockets from other threads") {
       60s));
   REQUIRE(support::await(
       [&] {
-        auto x = call(*client, "ffn.7", std::vector<float>(64, 1.0f), 1);
+        auto x = ask(*client, "ffn.7", std::vector<float>(64, 1.0f), 1);
         return bool(x.get());
       },
       60s));
@@ -116,8 +116,8 @@ TEST_CASE("experts are called over real sockets from other threads") {
       for (int i = 0; i < 25; ++i) {
         auto value = static_cast<float>(n * 100 + i);
         // Half a megabyte a call, so that they pile up.
-        auto x = call(*client, "ffn." + std::to_string((n + i) % 8),
-                      std::vector<float>(64 * 2000, value), 2000)
+        auto x = ask(*client, "ffn." + std::to_string((n + i) % 8),
+                     std::vector<float>(64 * 2000, value), 2000)
                      .get();
         good += x && x->values == std::vector<float>(64 * 2000, value);
       }
@@ -129,7 +129,7 @@ TEST_CASE("experts are called over real sockets from other threads") {
 
 TEST_CASE("every question gets one answer, whenever the peer ends") {
   auto client = std::make_unique<expert_client>();
-  CHECK(!call(*client, "ffn.1", {1}, 1).get());
+  CHECK(!ask(*client, "ffn.1", {1}, 1).get());
   std::vector<std::future<expected<expert_reply>>> open;
   {
     town t;
@@ -139,11 +139,11 @@ TEST_CASE("every question gets one answer, whenever the peer ends") {
     REQUIRE(
         support::await([&] { return bool(client->line()->current()); }, 30s));
     for (int i = 0; i < 50; ++i)
-      open.push_back(call(*client, "ffn.1", {1}, 1));
+      open.push_back(ask(*client, "ffn.1", {1}, 1));
   }
   for (auto& x : open)
     CHECK(!x.get());
-  CHECK(!call(*client, "ffn.1", {1}, 1).get());
+  CHECK(!ask(*client, "ffn.1", {1}, 1).get());
   // The client may end inside one of its own answers.
   std::promise<void> ended;
   auto last = std::shared_ptr<expert_client>{std::move(client)};
