@@ -17,7 +17,7 @@ const group_id* group_of(const message& x) {
         if constexpr (
             std::is_same_v<
                 type,
-                chunk_part> || std::is_same_v<type, chunk_mean> || std::is_same_v<type, mean_request> || std::is_constructible_v<round_message, type>)
+                chunk_part> || std::is_same_v<type, chunk_mean> || std::is_same_v<type, mean_request> || std::is_same_v<type, round_findings> || std::is_same_v<type, part_request> || std::is_same_v<type, mean_challenge> || std::is_constructible_v<round_message, type>)
           return &y.group;
         else
           return nullptr;
@@ -38,6 +38,7 @@ void averager_state::init(averager_actor::pointer self,
                           averager_config config) {
   self_ = self;
   config_ = config;
+  chance_ = random_stream{config_.seed};
 }
 
 void averager_state::on(const wiring& w) {
@@ -143,6 +144,7 @@ bool averager_state::stayed_out(const letter& x, const group_id& group) {
 
 void averager_state::on(const begin_round& x) {
   end_reducers();
+  judge_means(); // For what it is worth: the news of it must not be lost.
   const auto& c = x.contract;
   auto self = index_of(c, config_.self);
   round_begun news{c.group, {}};
@@ -151,30 +153,18 @@ void averager_state::on(const begin_round& x) {
   if (wired_.supervisor)
     self_->send(wired_.supervisor, news);
   chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
-  round_.emplace(round{x,
-                       map,
-                       self,
-                       c.members.at(self).role == role::trainer,
-                       round_agreement{c, map, config_.self},
-                       nullptr,
-                       std::nullopt,
-                       {},
-                       {},
-                       {},
-                       {},
-                       {},
-                       {},
-                       false,
-                       false,
-                       self_->clock().now(),
-                       self_->clock().now(),
-                       0,
-                       0});
+  round_.reset(); // Its means can be written over, if nobody else has them.
+  if (!room_
+      || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
+    room_.emplace(2 * c.gradient_values);
+  round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
+                 round_agreement{c, map, config_.self}, self_->clock().now());
   auto& r = *round_;
   if (r.trains) {
-    r.mean = std::make_shared<std::vector<float>>(c.gradient_values);
+    r.mean = room_->take(c.gradient_values);
     r.assembly.emplace(r.map, r.mean->data());
   }
+  draw_a_check();
   send_parts();
   auto letters = std::move(early_);
   early_.clear();
@@ -201,6 +191,7 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.rule = config_.rule;
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
+    job.room = room_->take(job.length);
     result = self_->spawn(chunk_reducer, job);
     self_->monitor(result);
     if (config_.reducer_started)
@@ -217,6 +208,23 @@ shared_bytes averager_state::own_part(std::uint32_t chunk) const {
           reinterpret_cast<const std::uint8_t*>(r.order.gradient->data()
                                                 + range.offset),
           range.count * sizeof(float)};
+}
+
+std::pair<shared_bytes, packing>
+averager_state::outgoing_part(std::uint32_t chunk) const {
+  auto plain = own_part(chunk);
+  // Its own part a reducer sums as it is, and shows it like that.
+  if (config_.packing == packing::float32
+      || round_->map.owner(chunk) == round_->self)
+    return {std::move(plain), packing::float32};
+  auto values = round_->map.range(chunk).count;
+  auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      packed_bytes(config_.packing, values));
+  pack(config_.packing, reinterpret_cast<const float*>(plain.data), values,
+       bytes->data());
+  auto* data = bytes->data();
+  auto size = bytes->size();
+  return {{std::move(bytes), data, size}, config_.packing};
 }
 
 void averager_state::offer_own_part(std::uint32_t chunk) {
@@ -292,7 +300,7 @@ void averager_state::on(const letter& x) {
 
 void averager_state::read(const letter& x, const chunk_part& part) {
   auto& r = *round_;
-  if (r.over || part.chunk >= r.map.chunk_count())
+  if (part.chunk >= r.map.chunk_count() || shown(x, part) || r.over)
     return;
   auto reducer = reducer_of(part.chunk);
   if (!reducer)
@@ -301,7 +309,7 @@ void averager_state::read(const letter& x, const chunk_part& part) {
   r.agreement.part_here(part.chunk, part.samples);
   self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
                                         index_of(r.contract(), x.from)),
-                                    part.samples, x.body});
+                                    part.samples, x.body, part.packing});
 }
 
 void averager_state::read(const letter& x, const chunk_mean& mean) {
@@ -312,11 +320,16 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
     refuse_mean(x.from, "a mean over other samples than the contract's");
     return;
   }
+  bool planned = mean.version == 1
+                 && index_of(r.contract(), x.from) == r.map.owner(mean.chunk);
+  if (planned && mean.parts.size() != r.contract().members.size()) {
+    refuse_mean(x.from, "a mean that does not name its parts");
+    return;
+  }
   r.bytes_received += x.body.size;
   r.assembly->forget(mean.chunk); // In case another mean counted before.
-  switch (r.assembly->place(mean.chunk,
-                            reinterpret_cast<const float*>(x.body.data),
-                            x.body.size / sizeof(float))) {
+  switch (
+      r.assembly->place(mean.chunk, mean.packing, x.body.data, x.body.size)) {
     case gradient_assembly::verdict::placed:
     case gradient_assembly::verdict::complete:
       r.agreement.mean_here(mean);
@@ -324,6 +337,10 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
       if (mean.version == 1)
         for (auto member : mean.left_out)
           note_refusal(member, index_of(r.contract(), x.from));
+      if (planned)
+        r.parts[mean.chunk] = mean.parts;
+      if (planned && r.drawn == mean.chunk)
+        begin_check(mean.chunk, std::nullopt);
       carry_out(round_agreement::actions{});
       break;
     case gradient_assembly::verdict::repeated:    // Forgotten above.
@@ -372,9 +389,34 @@ void averager_state::on(const mean_ready& x) {
   auto& r = *round_;
   r.reducers.erase(x.chunk);
   r.averaged.insert(x.chunk);
-  r.made.emplace(x.chunk, x.values);
+  auto values = x.values;
+  if (config_.bend_mean) {
+    auto bent = std::make_shared<std::vector<float>>(*values);
+    config_.bend_mean(*bent);
+    values = bent;
+  }
+  if (config_.packing != packing::float32 && r.map.owner(x.chunk) == r.self) {
+    auto rounded = std::make_shared<std::vector<float>>(*values);
+    pack_mean(x.chunk, *rounded);
+    values = rounded;
+  }
+  r.made.emplace(x.chunk, values);
+  r.parts.emplace(x.chunk, x.parts);
   r.last_news = self_->clock().now();
   carry_out(r.agreement.averaged(x.chunk, x.left_out));
+}
+
+void averager_state::pack_mean(std::uint32_t chunk,
+                               std::vector<float>& values) {
+  auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      packed_bytes(config_.packing, values.size()));
+  pack(config_.packing, values.data(), values.size(), bytes->data());
+  if (!unpack(config_.packing, bytes->data(), bytes->size(), values.data(),
+              values.size()))
+    throw std::logic_error{"a mean that was packed cannot be unpacked"};
+  auto* data = bytes->data();
+  auto size = bytes->size();
+  round_->packed_means[chunk] = {std::move(bytes), data, size};
 }
 
 void averager_state::adopt_own_means() {

@@ -14,9 +14,14 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/averaging/chunk_audit.hpp"
 #include "runtime/averaging/gradient_assembly.hpp"
+#include "runtime/averaging/means_inquiry.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/round_agreement.hpp"
+#include "runtime/averaging/value_pool.hpp"
+#include "runtime/packing/packing.hpp"
+#include "runtime/random.hpp"
 
 namespace potluck {
 
@@ -24,11 +29,16 @@ struct averager_config {
   peer_id self;
   /// How parts become means: the run's.
   averaging_rule rule = {};
+  /// How parts and means are sent: the run's.
+  potluck::packing packing = potluck::packing::float32;
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
   round_begun abandoned = {};
   /// Told of every reducer (see `peer_config::child_started`).
   supervisor::witness reducer_started = {};
+  /// See `peer_config::bend_mean`.
+  std::function<void(std::vector<float>&)> bend_mean = {};
+  std::uint64_t seed = 1; ///< Of which means it checks.
 };
 
 class averager_state {
@@ -44,14 +54,28 @@ public:
   void on(const outcome_known& x);
   void on(const mean_ready& x);
   void on(const part_refused& x);
+  void on(const inquiry_due& x);
   void on(const deadline_passed& x);
   void on_down(const caf::down_msg& x);
 
 private:
   using clock_time = caf::actor_clock::time_point;
 
+  /// A mean that this member averages once more.
+  struct check {
+    chunk_audit audit;
+    std::set<std::size_t> challengers; ///< Empty: it was drawn here.
+    std::optional<chunk_audit::outcome> found = std::nullopt;
+  };
+
   /// The round that runs, or the last one: then it is decided.
   struct round {
+    round(begin_round what, chunk_map where, std::size_t who, bool needs_means,
+          round_agreement about, clock_time now)
+        : order{std::move(what)}, map{std::move(where)}, self{who},
+          trains{needs_means}, agreement{std::move(about)}, began{now},
+          last_news{now} {
+    }
     begin_round order;
     chunk_map map;
     std::size_t self;
@@ -68,6 +92,20 @@ private:
     /// Which reducers' planned means lack a member: they refused its part.
     std::map<std::size_t, std::set<std::size_t>> refused_by;
     std::set<std::size_t> heard; ///< Members that did their part towards us.
+    // Inquiries (averager_inquiry.cpp).
+    /// What planned reducers said with their means, or here: the parts'
+    /// digests.
+    std::map<std::uint32_t, std::vector<digest>> parts;
+    /// The own means, as planned reducer, as they are sent; if not as floats.
+    std::map<std::uint32_t, shared_bytes> packed_means;
+    std::optional<std::uint32_t> drawn; ///< The chunk to check.
+    std::map<std::uint32_t, check> checks;
+    std::set<std::size_t> challenged_by;
+    std::map<std::size_t, std::set<std::uint32_t>> shown; ///< To whom, which.
+    std::optional<means_inquiry> inquiry;
+    bool judged = false;
+    bool committed = false;
+    std::optional<round_over> withheld; ///< News of the abort, until judged.
     bool lost_patience = false;
     bool over = false;
     clock_time began;
@@ -83,6 +121,9 @@ private:
   void read(const letter& x, const chunk_part& part);
   void read(const letter& x, const chunk_mean& mean);
   void read(const letter& x, const mean_request& request);
+  void read(const letter& x, const round_findings& found);
+  void read(const letter& x, const part_request& request);
+  void read(const letter& x, const mean_challenge& challenge);
   template <class Other>
   void read(const letter& x, const Other& other);
 
@@ -94,6 +135,8 @@ private:
   void offer_own_part(std::uint32_t chunk);
   void send_parts();
   shared_bytes own_part(std::uint32_t chunk) const;
+  /// As it is sent to another reducer, and how it is packed then.
+  std::pair<shared_bytes, packing> outgoing_part(std::uint32_t chunk) const;
   void adopt_own_means();
   /// Ends our part in the round, and tells the others.
   void abandon(const std::string& why);
@@ -109,12 +152,33 @@ private:
   void end_reducers();
   void arm();
   shared_bytes mean_bytes(std::uint32_t chunk) const;
+  /// Packs an own mean, and makes it the mean that the others unpack.
+  void pack_mean(std::uint32_t chunk, std::vector<float>& values);
   void blame(const peer_id& member, const std::string& why);
   /// Also ends the session: a mean that counts will not come from there.
   void refuse_mean(const peer_id& from, const std::string& why);
   /// This reducer refused the member's part, or says so with its mean.
   void note_refusal(std::size_t member, std::size_t reducer);
   std::vector<peer_id> silent_members() const;
+
+  // Inquiries.
+  void draw_a_check();
+  void begin_check(std::uint32_t chunk, std::optional<std::size_t> challenger);
+  /// A part for a check, or false.
+  bool shown(const letter& x, const chunk_part& part);
+  bool show(chunk_audit& audit, std::size_t member, std::uint64_t samples,
+            const shared_bytes& body, packing how) const;
+  void judge_check(std::uint32_t chunk);
+  void answer_for(const check& x, std::uint32_t chunk);
+  /// Tells all what we found, and keeps the news of the abort until then.
+  void inquire(round_over news);
+  std::vector<digest> own_findings() const;
+  void open_inquiry();
+  void judge_if_all_spoke();
+  void judge_means();
+  void doubt(const std::set<std::size_t>& who, const std::string& why);
+  void expose(std::size_t member, const std::string& why);
+  void tell_others(const message& what);
 
   averager_actor::pointer self_ = nullptr;
   averager_config config_;
@@ -126,6 +190,10 @@ private:
   /// Groups whose rounds this peer will not start, and whom it told so.
   std::deque<std::pair<group_id, std::set<peer_id>>> left_;
   std::uint64_t deadline_ = 0;
+  /// Where means are made; for gradients as long as the last one.
+  std::optional<value_pool> room_;
+  std::uint64_t room_for_ = 0;
+  random_stream chance_{1};
 };
 
 averager_actor::behavior_type

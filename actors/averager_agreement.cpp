@@ -93,6 +93,7 @@ void averager_state::on_down(const caf::down_msg& x) {
 }
 
 void averager_state::abandon(const std::string& why) {
+  judge_means();
   auto order = round_->order;
   auto over = round_->over;
   end_reducers();
@@ -177,12 +178,12 @@ void averager_state::carry_out(const send_part& x) {
   if (!r.order.gradient)
     return;
   auto& own = r.contract().members[r.self];
-  auto values = own_part(x.chunk);
+  auto [values, how] = outgoing_part(x.chunk);
   r.bytes_sent += values.size;
-  self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id,
-                                     chunk_part{r.contract().group, x.chunk,
-                                                own.samples, packing::float32},
-                                     std::move(values)});
+  self_->send(wired_.gateway,
+              parcel{r.contract().members[x.to].who.id,
+                     chunk_part{r.contract().group, x.chunk, own.samples, how},
+                     std::move(values)});
 }
 
 void averager_state::carry_out(const send_mean& x) {
@@ -192,6 +193,15 @@ void averager_state::carry_out(const send_mean& x) {
     return;
   auto head = r.agreement.ledger().describe(x.chunk);
   head.group = r.contract().group;
+  auto parts = r.parts.find(x.chunk);
+  if (head.version == 1 && r.map.owner(x.chunk) == r.self
+      && parts != r.parts.end())
+    head.parts = parts->second;
+  auto packed = r.packed_means.find(x.chunk);
+  if (head.version == 1 && packed != r.packed_means.end()) {
+    bytes = packed->second;
+    head.packing = config_.packing;
+  }
   r.bytes_sent += bytes.size;
   self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id, head,
                                      std::move(bytes)});
@@ -207,6 +217,7 @@ void averager_state::carry_out(const ask_mean& x) {
 
 void averager_state::carry_out(const average_chunk& x) {
   offer_own_part(x.chunk);
+  round_->checks.erase(x.chunk); // Its parts are for the mean now.
   if (auto reducer = reducer_of(x.chunk))
     self_->send(reducer, part_given_up{x.leave_out});
 }
@@ -230,6 +241,12 @@ void averager_state::carry_out(const round_decision& x) {
   if (x.commit)
     news.mean = r.mean;
   end_reducers();
+  r.committed = x.commit;
+  if (!x.commit && r.trains && r.agreement.ledger().complete()
+      && r.contract().members.size() > 1) {
+    inquire(std::move(news));
+    return;
+  }
   self_->send(wired_.conductor, news);
   self_->send(wired_.matchmaking, news);
 }

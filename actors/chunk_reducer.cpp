@@ -9,13 +9,28 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
-  average_.emplace(job_.length, job_.samples, job_.rule);
+  average_.emplace(job_.length, job_.samples, job_.rule, std::move(job_.room));
+  parts_.resize(job_.samples.size());
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
-  auto values = reinterpret_cast<const float*>(x.values.data);
-  switch (average_->offer(x.member, x.samples, values,
-                          x.values.size / sizeof(float))) {
+  auto* values = reinterpret_cast<const float*>(x.values.data);
+  auto count = x.values.size / sizeof(float);
+  if (x.packing != packing::float32) {
+    unpacked_.resize(job_.length);
+    count = job_.length;
+    if (x.values.size != packed_bytes(x.packing, count))
+      return refuse(x.member, "its length is not the chunk's");
+    if (!unpack(x.packing, x.values.data, x.values.size, unpacked_.data(),
+                count))
+      return refuse(x.member, "it holds a NaN or an infinity");
+    values = unpacked_.data();
+  }
+  auto verdict = average_->offer(x.member, x.samples, values, count);
+  if (verdict == chunk_average::verdict::accepted
+      || verdict == chunk_average::verdict::complete)
+    parts_[x.member] = digest_of(x.values.data, x.values.size);
+  switch (verdict) {
     case chunk_average::verdict::accepted:
     case chunk_average::verdict::repeated: // A resent part is no offence.
     case chunk_average::verdict::too_late: // Nor is coming back.
@@ -56,15 +71,15 @@ void chunk_reducer_state::refuse(std::uint32_t member, const char* why) {
 void chunk_reducer_state::report_if_complete() {
   if (!average_->complete())
     return;
-  for (auto member : average_->drop_outliers(limits::outlier_norm))
+  for (auto member : average_->drop_outliers(limits::outlier_norm)) {
+    parts_[member] = {};
     self_->send(job_.parent,
                 part_refused{job_.chunk, static_cast<std::uint32_t>(member),
                              "it is a million times as long as the others'"});
-  self_->send(
-      job_.parent,
-      mean_ready{job_.group, job_.chunk,
-                 std::make_shared<const std::vector<float>>(average_->mean()),
-                 average_->left_out()});
+  }
+  self_->send(job_.parent,
+              mean_ready{job_.group, job_.chunk, average_->shared_mean(),
+                         average_->left_out(), std::move(parts_)});
   self_->quit();
 }
 

@@ -9,6 +9,7 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -19,6 +20,8 @@ struct reduction_job {
   std::vector<std::uint64_t> samples; ///< Of each member, as in the contract.
   averaging_rule rule;
   mean_listener parent;
+  /// For the mean (see `chunk_average`).
+  std::shared_ptr<std::vector<float>> room;
 };
 
 class chunk_reducer_state {
@@ -34,6 +37,8 @@ private:
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
   std::optional<chunk_average> average_;
+  std::vector<float> unpacked_; ///< The part at hand, if it came packed.
+  std::vector<digest> parts_;   ///< Of those counted; for who checks the mean.
 };
 
 chunk_reducer_actor::behavior_type

@@ -116,6 +116,10 @@ void conductor_state::tell_facts() {
   facts.gradient_values = gradient_values_;
   facts.open = averages()
                && (stage_ == stage::accumulating || stage_ == stage::frozen);
+  auto now = self_->clock().now();
+  for (auto& [id, until] : distrusted_)
+    if (now < until)
+      facts.doubted.insert(id);
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
   self_->send(wired_.matchmaking, facts);
@@ -197,6 +201,7 @@ void conductor_state::on(const report_heard& x) {
     if (now < distrusted->second)
       return;
     distrusted_.erase(distrusted);
+    tell_facts();
   }
   reports_[r.id] = r;
   tracker_->hear(r, now);

@@ -55,6 +55,7 @@ public:
   void on(const state_fetched& x);
   void on(const state_fetch_failed& x);
   void on(const donor_distrusted& x);
+  void on(const members_doubted& x);
   void on(const checkpoint_saved& x);
   void on(const line_measured& x);
   void on(const tick&);
@@ -112,6 +113,10 @@ private:
   void hear_outcome(const progress_report& r);
   void note_step(const state_changed& x);
   void note_silence(const round_over& x);
+  /// Groups form without it for a while.
+  void set_aside(const peer_id& id, duration how_long);
+  /// The same, for twice as long as last time, if that was lately.
+  std::chrono::seconds set_aside_longer(const peer_id& id);
   void begin_step();
   bool is_trainer() const {
     return config_.role == role::trainer;
@@ -181,6 +186,8 @@ private:
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
   std::map<peer_id, clock_time> distrusted_; ///< Until when.
+  /// In disputes about means: how often lately, and when last.
+  std::map<peer_id, std::pair<unsigned, clock_time>> doubts_;
   /// Rounds in a row in which a member kept silent.
   std::map<peer_id, unsigned> silences_;
   struct entrance {

@@ -87,9 +87,7 @@ void conductor_state::on(const donor_distrusted& x) {
                                      {{"peer", short_name(x.donor)},
                                       {"what", std::string{"bad donor"}},
                                       {"detail", x.what}}});
-  distrusted_[x.donor] = self_->clock().now() + limits::distrust;
-  reports_.erase(x.donor);
-  tracker_->forget(x.donor);
+  set_aside_longer(x.donor);
 }
 
 bool conductor_state::somebody_enters() {

@@ -21,6 +21,9 @@ void conductor_state::lead_if_due() {
   auto now = self_->clock().now();
   if (!tracker_->target_reached(now))
     return;
+  auto doubted = distrusted_.find(config_.self);
+  if (doubted != distrusted_.end() && now < doubted->second)
+    return; // The others do not want to hear from us.
   auto companions = tracker_->companions(now);
   if (!should_lead(own_, companions))
     return;
@@ -100,6 +103,11 @@ void conductor_state::on(const group_formed& x) {
     return;
   }
   formed_ = x;
+  // The leader knows the collaboration's rounds as we do. One that asks for
+  // much more, and then says nothing, is not to hold everybody up for so long.
+  auto& patience = formed_->contract.patience_ms;
+  patience = static_cast<std::uint32_t>(std::min<std::int64_t>(
+      patience, limits::leaders_patience * round_patience().count()));
   enter(stage::averaging);
   self_->send(wired_.observer,
               event{"plan",
@@ -113,7 +121,8 @@ void conductor_state::on(const group_formed& x) {
   if (is_trainer() && own_.samples > 0)
     self_->send(wired_.compute, lend_gradient{});
   else
-    self_->send(wired_.averager, begin_round{x.contract, x.plan, nullptr});
+    self_->send(wired_.averager,
+                begin_round{formed_->contract, x.plan, nullptr});
 }
 
 void conductor_state::on(const gradient_lent& x) {
@@ -143,7 +152,10 @@ void conductor_state::on(const round_over& x) {
   auto taken = std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(x.seconds));
   // A round that ended because somebody left says nothing about patience.
-  if (!x.committed
+  // Nor does one that few held up: the next goes without them.
+  bool few = !x.silent.empty()
+             && limits::few_of * x.silent.size() < x.contract.members.size();
+  if (!x.committed && !few
       && taken >= std::chrono::milliseconds{x.contract.patience_ms})
     round_times_.expired(peer_id{});
   if (x.committed) {
@@ -178,16 +190,53 @@ void conductor_state::note_silence(const round_over& x) {
       continue;
     silences_.erase(id);
     // No proof of bad will, so no ban: the group forms without it for a while.
-    distrusted_[id] = self_->clock().now() + limits::distrust;
-    reports_.erase(id);
-    tracker_->forget(id);
+    auto wait = set_aside_longer(id);
     self_->send(wired_.observer,
                 event{"fault",
                       {{"peer", short_name(id)},
                        {"what", std::string{"silent in rounds"}},
                        {"detail", "groups form without it for "
-                                      + std::to_string(limits::distrust.count())
-                                      + " s"}}});
+                                      + std::to_string(wait.count()) + " s"}}});
+  }
+}
+
+void conductor_state::set_aside(const peer_id& id, duration how_long) {
+  distrusted_[id] = self_->clock().now() + how_long;
+  if (id != config_.self) {
+    reports_.erase(id);
+    tracker_->forget(id);
+  }
+  tell_facts();
+}
+
+std::chrono::seconds conductor_state::set_aside_longer(const peer_id& id) {
+  // Who lies soon has nobody left to lie to; who was only lied about is back
+  // after a minute.
+  auto now = self_->clock().now();
+  auto& [times, last] = doubts_[id];
+  if (now - last > misconduct::memory)
+    times = 0;
+  auto wait = std::chrono::seconds{limits::distrust}
+              * (1 << std::min(times, limits::most_doublings));
+  last = now + wait;
+  ++times;
+  set_aside(id, wait);
+  return wait;
+}
+
+void conductor_state::on(const members_doubted& x) {
+  for (auto& id : x.who) {
+    if (x.for_so_long) {
+      set_aside(id, *x.for_so_long);
+      continue;
+    }
+    auto wait = set_aside_longer(id);
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(id)},
+                       {"what", std::string{"doubted"}},
+                       {"detail", x.why + "; groups form without it for "
+                                      + std::to_string(wait.count()) + " s"}}});
   }
 }
 

@@ -19,11 +19,13 @@ class mail_listener : public transport_listener {
 public:
   explicit mail_listener(gateway_actor gateway) : gateway_(std::move(gateway)) {
   }
-  void on_accepted(connection_id id, const address& remote) override {
-    caf::anon_send(gateway_, connection_accepted{id, remote});
+  void on_accepted(connection_id id, const address& remote,
+                   const peer_id& proven) override {
+    caf::anon_send(gateway_, connection_accepted{id, remote, proven});
   }
-  void on_connected(connection_id id, const address& remote) override {
-    caf::anon_send(gateway_, connection_opened{id, remote});
+  void on_connected(connection_id id, const address& remote,
+                    const peer_id& proven) override {
+    caf::anon_send(gateway_, connection_opened{id, remote, proven});
   }
   void on_frame(connection_id id, incoming_frame frame) override {
     caf::anon_send(gateway_, frame_arrived{id, std::move(frame)});
@@ -79,6 +81,12 @@ void gateway_state::on(const wiring& w) {
   }
 }
 
+/// Whether we dialled somebody else. Ourselves is a case of its own: `refuse`.
+bool gateway_state::is_another(const link& l, const peer_id& who) const {
+  return l.dialled && !l.expected.empty() && !who.empty() && who != l.expected
+         && who != config_.introduction.id;
+}
+
 void gateway_state::greet(connection_id id, const address& remote) {
   config_.introduction.seen_host = remote.host;
   network_->send(id, {encode(config_.introduction), {}});
@@ -89,7 +97,7 @@ void gateway_state::on(const connection_accepted& x) {
     network_->close(x.id, 0);
     return;
   }
-  links_[x.id] = {x.remote, false, {}, {}, self_->clock().now()};
+  links_[x.id] = {x.remote, false, {}, x.proven, {}, self_->clock().now()};
   greet(x.id, x.remote);
 }
 
@@ -99,7 +107,13 @@ void gateway_state::on(const connection_opened& x) {
     network_->close(x.id, 0);
     return;
   }
-  i->second.since = self_->clock().now();
+  auto& l = i->second;
+  l.since = self_->clock().now();
+  l.proven = x.proven;
+  if (!l.proven.empty() && is_another(l, l.proven)) {
+    network_->close(x.id, 0); // Ends in `give_up`.
+    return;
+  }
   greet(x.id, x.remote);
 }
 
@@ -113,7 +127,9 @@ void gateway_state::on(const connection_closed& x) {
     if (auto g = guests_.find(gone.peer); g != guests_.end())
       self_->send(g->second.session, x);
   } else if (gone.dialled) {
-    give_up(gone.remote, gone.expected, x.reason);
+    give_up(gone.remote, gone.expected,
+            is_another(gone, gone.proven) ? "another peer answers there"
+                                          : x.reason);
   }
   if (leaving_ && links_.empty())
     self_->quit();
@@ -146,6 +162,13 @@ void gateway_state::on(const frame_arrived& x) {
   }
   if (auto theirs = std::get_if<hello>(&*content)) {
     auto sentence = objection(config_.introduction, *theirs);
+    if (sentence.empty() && l.proven.empty() && is_another(l, theirs->id)) {
+      l.proven = theirs->id; // As far as anything is, without encryption.
+      network_->close(x.id, 0);
+      return;
+    }
+    if (auto lie = false_claim(l.proven, theirs->id); !lie.empty())
+      sentence = lie;
     if (sentence.empty())
       welcome(x.id, l, *theirs);
     else
@@ -211,7 +234,9 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
                            const std::string& sentence) {
   network_->send(id, {encode(refusal{sentence}), {}});
   network_->close(id);
-  if (l.dialled && theirs.id == config_.introduction.id) {
+  const auto& ours = config_.introduction.id;
+  const bool lied = !false_claim(l.proven, theirs.id).empty();
+  if (l.dialled && theirs.id == ours && !lied) {
     if (own_addresses_.size() >= peer_ledger::max_own_addresses)
       own_addresses_.clear();
     own_addresses_[l.remote]
@@ -221,7 +246,8 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
   }
   // Their refusal may cross ours and be lost with the connection. Who dialled
   // is told what it says, since it is up to them to change something.
-  auto advice = l.dialled ? objection(theirs, config_.introduction) : sentence;
+  auto advice
+      = l.dialled && !lied ? objection(theirs, config_.introduction) : sentence;
   if (wired_.roster)
     self_->send(wired_.roster, peer_refused{l.remote, advice, l.dialled});
 }
@@ -229,8 +255,6 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
-  if (l.dialled && !l.expected.empty() && l.expected != theirs.id)
-    give_up(l.remote, l.expected, "another peer answers there");
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& [session, news] = guests_[theirs.id];
@@ -303,7 +327,7 @@ void gateway_state::dial(const address& where, const peer_id& expected) {
     return;
   }
   auto id = network_->dial(where);
-  links_[id] = {where, true, expected, {}, self_->clock().now()};
+  links_[id] = {where, true, expected, {}, {}, self_->clock().now()};
 }
 
 void gateway_state::on(const charter_known& x) {

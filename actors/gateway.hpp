@@ -56,10 +56,12 @@ private:
     address remote;
     bool dialled = false;
     peer_id expected; ///< Whom we meant to dial; empty when unknown.
+    peer_id proven;   ///< Who is there for certain; empty when unencrypted.
     peer_id peer;
     caf::actor_clock::time_point since;
   };
 
+  bool is_another(const link& l, const peer_id& who) const;
   void greet(connection_id id, const address& remote);
   void welcome(connection_id id, link& l, const hello& theirs);
   void refuse(connection_id id, const link& l, const hello& theirs,

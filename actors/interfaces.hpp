@@ -128,7 +128,7 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
     caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
     caf::reacts_to<line_measured>, caf::reacts_to<checkpoint_saved>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<members_doubted>, caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<
@@ -143,7 +143,7 @@ using averager_actor = caf::typed_actor<
     caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
     caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
     caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
-    caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<inquiry_due>, caf::reacts_to<deadline_passed>>;
 
 /// Serves the calls of experts that this peer hosts, as far as others see it
 /// (`expert_host.hpp` has the rest).

@@ -42,10 +42,12 @@ struct deadline_passed {
 struct connection_accepted {
   connection_id id = 0;
   address remote;
+  peer_id proven; ///< Empty: the transport encrypts nothing.
 };
 struct connection_opened {
   connection_id id = 0;
   address remote;
+  peer_id proven; ///< Likewise.
 };
 struct connection_closed {
   connection_id id = 0;
@@ -359,7 +361,8 @@ struct matchmaking_facts {
   std::uint64_t step = 0;
   digest state;
   std::uint64_t gradient_values = 0;
-  bool open = false; ///< Holds a state and is in no round.
+  bool open = false;         ///< Holds a state and is in no round.
+  std::set<peer_id> doubted; ///< Whose groups are not joined.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
 };
@@ -413,6 +416,7 @@ struct part_arrived {
   std::uint32_t member = 0; ///< Index in the contract.
   std::uint64_t samples = 0;
   shared_bytes values;
+  potluck::packing packing = potluck::packing::float32; ///< Of the values.
 };
 /// To a reducer: these members' parts will not come.
 struct part_given_up {
@@ -424,6 +428,23 @@ struct mean_ready {
   std::uint32_t chunk = 0;
   std::shared_ptr<const std::vector<float>> values;
   std::vector<std::uint8_t> left_out; ///< Members whose part is not in it.
+  /// Of each member's part; empty where there is none.
+  std::vector<digest> parts;
+};
+/// The averager to itself: the findings, or the parts of a chunk that it
+/// checks, have been waited for.
+struct inquiry_due {
+  group_id group;
+  std::optional<std::uint32_t> chunk; ///< None: the findings.
+};
+/// The averager to the conductor: these members lied, or contradict others. Or
+/// the roster: it has banned them.
+/// Groups form without them for a while; this peer may be among them.
+struct members_doubted {
+  std::vector<peer_id> who;
+  std::string why;
+  /// By whoever has banned them; else as long as their record asks for.
+  std::optional<duration> for_so_long = std::nullopt;
 };
 /// From a reducer: a member sent something that cannot be summed.
 struct part_refused {
@@ -538,6 +559,8 @@ POTLUCK_LOCAL_MESSAGE(outcome_known)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(part_given_up)
 POTLUCK_LOCAL_MESSAGE(mean_ready)
+POTLUCK_LOCAL_MESSAGE(inquiry_due)
+POTLUCK_LOCAL_MESSAGE(members_doubted)
 POTLUCK_LOCAL_MESSAGE(part_refused)
 POTLUCK_LOCAL_MESSAGE(round_over)
 POTLUCK_LOCAL_MESSAGE(run_status)

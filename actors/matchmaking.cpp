@@ -70,6 +70,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
     carry_out(matchmaker_->expired()); // The gradient will not be frozen.
   matchmaker_->hold(x.step, x.state);
+  matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second);
 }
 
@@ -124,10 +125,11 @@ void matchmaking_state::on(const letter& x) {
         using type = std::decay_t<decltype(y)>;
         if constexpr (std::is_constructible_v<matchmaking_message, type>) {
           if constexpr (std::is_same_v<type, group_invite>) {
-            if (!matchmaker_ || !facts_.open) {
+            bool doubted = facts_.doubted.count(x.from) != 0;
+            if (!matchmaker_ || !facts_.open || doubted) {
               group_answer no;
               no.group = y.group;
-              no.reason = "not ready";
+              no.reason = doubted ? "not with you for a while" : "not ready";
               self_->send(wired_.gateway, parcel{x.from, no, {}});
               return;
             }

@@ -26,6 +26,7 @@ enum random_purpose : std::uint64_t {
   redial_jitter = 2,
   group_ids = 3,
   cells = 4,
+  audits = 5,
 };
 
 /// Of the deadline behind which children are killed; leaving's is 0.
@@ -168,6 +169,8 @@ void peer_state::start_training() {
                       c.self = config_.self;
                       c.agreed = charter_;
                       c.checkpoint_path = config_.checkpoint_path;
+                      if (config_.checkpoint_disk)
+                        c.where = config_.checkpoint_disk;
                       c.mode = config_.workers;
                       c.upload_bytes_per_second
                           = config_.upload_bytes_per_second;
@@ -206,7 +209,12 @@ void peer_state::start_training() {
                     averager_config c;
                     c.self = config_.self;
                     c.rule = charter_.settings().averaging();
+                    // The settings' check leaves no other names.
+                    c.packing = packing_named(charter_.settings().packing)
+                                    .value_or(packing::float32);
                     c.abandoned = last_round_;
+                    c.bend_mean = config_.bend_mean;
+                    c.seed = mix(config_.seed, audits);
                     c.reducer_started = config_.child_started;
                     return self_->spawn(averager, c);
                   })});

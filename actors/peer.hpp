@@ -18,6 +18,7 @@
 #include "actors/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/ports/disk.hpp"
 
 namespace potluck {
 
@@ -51,9 +52,10 @@ struct peer_config {
   std::optional<charter> known;
   std::shared_ptr<training_state> state;
 
-  std::string checkpoint_path;        ///< Empty: none are written.
-  std::uint64_t checkpoint_every = 0; ///< Steps; 0: only after the last.
-  std::uint32_t micro_batch = 16;     ///< Samples between two looks around.
+  std::string checkpoint_path;              ///< Empty: none are written.
+  potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
+  std::uint64_t checkpoint_every = 0;       ///< Steps; 0: only after the last.
+  std::uint32_t micro_batch = 16; ///< Samples between two looks around.
   potluck::data_order order;
   unsigned threads = 1;
   /// Experts that this peer hosts, in any role but bootstrap.
@@ -71,6 +73,9 @@ struct peer_config {
   /// For tests that end children, sessions and reducers included, which are
   /// told apart by name here. Called by whichever thread runs their parent.
   supervisor::witness child_started;
+  /// For tests and simulations of a reducer that lies: changes each mean that
+  /// this peer averages, before anybody gets it. Empty: none.
+  std::function<void(std::vector<float>&)> bend_mean;
 };
 
 using peer_actor = supervisor_actor;

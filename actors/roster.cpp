@@ -155,6 +155,10 @@ void roster_state::on(const offence_seen& x) {
   self_->send(wired_.gateway, drop_peer{x.who, "banned: " + *proof});
   self_->send(wired_.observer,
               event{"ban", {{"peer", short_name(x.who)}, {"detail", *proof}}});
+  // Others may not have seen enough of it, and invite it.
+  if (wired_.conductor)
+    self_->send(wired_.conductor,
+                members_doubted{{x.who}, "banned", peer_ledger::ban});
 }
 
 void roster_state::on(const gateway_ready& x) {

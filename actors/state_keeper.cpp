@@ -107,7 +107,8 @@ void state_keeper_state::on(const snapshot_taken& x) {
   auto outbox = caf::actor_cast<state_keeper_actor>(self_);
   thread_->post([state = x.state, config = config_, outbox] {
     checkpoint_saved news{state->step, config.checkpoint_path, {}};
-    auto saved = save_checkpoint(config.checkpoint_path, config.agreed, *state);
+    auto saved = save_checkpoint(config.checkpoint_path, config.agreed, *state,
+                                 *config.where);
     if (!saved)
       news.problem = saved.error();
     caf::anon_send(outbox, news);

@@ -7,6 +7,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
+#include "runtime/ports/disk.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 
@@ -17,6 +18,7 @@ struct state_keeper_config {
   charter agreed;
   /// Where checkpoints go; empty for none.
   std::string checkpoint_path;
+  disk* where = &local_disk(); ///< Outlives the actor and its thread.
   worker_mode mode = worker_mode::threaded;
   /// As the user states it; joiners get `joiners_upload_share` of it.
   double upload_bytes_per_second = 0;

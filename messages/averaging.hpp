@@ -9,9 +9,13 @@
 
 namespace potluck {
 
-/// How values are written in a body. The values are on the wire: append only.
+/// How values are written in a body (runtime/packing/README.md). The values are
+/// on the wire: append only.
 enum class packing : std::uint8_t {
-  float32 = 0, ///< Little-endian IEEE 754 binary32.
+  float32 = 0,  ///< Little-endian IEEE 754 binary32.
+  float16 = 1,  ///< Blocks of binary16 with a scale each.
+  bfloat16 = 2, ///< The upper half of binary32.
+  int8 = 3,     ///< Blocks of bytes with a scale each.
 };
 
 /// A member's gradient over one chunk, *summed* over its samples; the values
@@ -40,6 +44,9 @@ struct chunk_mean {
   mean_version version = 1;
   /// Indices (in the contract, ascending) of members whose part is missing.
   std::vector<std::uint8_t> left_out;
+  /// From the reducer of version 1: of each member's part as it came, in the
+  /// contract's order; empty for those that are not in the mean.
+  std::vector<digest> parts = {};
 };
 
 /// "Please send me this mean", at once or when you have averaged it.
@@ -128,6 +135,28 @@ struct round_verdict {
   /// Of the means that count, as in `round_prepared`; zero on abort.
   std::uint64_t least_samples = 0;
   std::uint64_t most_samples = 0;
+};
+
+/// A member to all, after a round was aborted whose every mean it held: so that
+/// all can tell whose means differ.
+struct round_findings {
+  group_id group;
+  /// Of the means that each member of the contract averaged, in its order, as
+  /// they came here; empty for a member that averages nothing.
+  std::vector<digest> owners;
+};
+
+/// "Please send me your part of this chunk, too": its mean is to be checked.
+struct part_request {
+  group_id group;
+  std::uint32_t chunk = 0;
+};
+
+/// To all: the mean of this chunk seems to be none of its parts; see for
+/// yourselves.
+struct mean_challenge {
+  group_id group;
+  std::uint32_t chunk = 0;
 };
 
 } // namespace potluck

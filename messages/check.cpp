@@ -116,12 +116,12 @@ public:
     tensor(x.samples, x.values);
     must(x.patience_ms > 0, "the patience is zero");
     must(x.patience_ms <= max_patience_ms, "the patience is too long");
-    must(x.packing <= packing::float32, "the packing is unknown");
+    must(x.packing == packing::float32, "the packing is unknown");
   }
   void operator()(const expert_answer& x) {
     must(x.outcome <= expert_outcome::failed, "the outcome is unknown");
     text(x.sentence, max_sentence_bytes, "the sentence");
-    must(x.packing <= packing::float32, "the packing is unknown");
+    must(x.packing == packing::float32, "the packing is unknown");
     if (x.outcome == expert_outcome::done) {
       tensor(x.samples, x.values);
       return;
@@ -145,6 +145,7 @@ public:
     group(x.group);
     text(x.reason, max_sentence_bytes, "the reason");
     contribution(x);
+    must(x.avoid.size() <= max_avoided, "too many peers are avoided");
   }
   void operator()(const group_start& start) {
     auto& x = start.contract;
@@ -195,6 +196,20 @@ public:
     must(x.version > 0, "the mean has no version");
     version(x.version);
     ascending(x.left_out);
+    must(x.parts.size() <= max_members, "there are too many digests");
+  }
+  void operator()(const round_findings& x) {
+    group(x.group);
+    must(!x.owners.empty(), "there are no findings");
+    must(x.owners.size() <= max_members, "there are too many digests");
+  }
+  void operator()(const part_request& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+  }
+  void operator()(const mean_challenge& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
   }
   void operator()(const mean_request& x) {
     group(x.group);
@@ -340,7 +355,7 @@ private:
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
     must(x.samples > 0, "there are no samples behind the values");
-    must(x.packing <= packing::float32, "the packing is unknown");
+    must(x.packing <= packing::int8, "the packing is unknown");
   }
   void tensor(std::uint32_t samples, std::uint32_t values) {
     must(samples > 0, "there are no samples");
@@ -387,11 +402,12 @@ std::uint64_t tensor_bytes(const T& x) {
 }
 
 template <class T>
-void check_body(checker& check, const T& x, std::size_t size) {
-  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>)
-    check.must(size > 0 && size % 4 == 0,
+void check_body(checker& check, [[maybe_unused]] const T& x, std::size_t size) {
+  if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>) {
+    check.must(size > 0, "the body holds no values");
+    check.must(x.packing != packing::float32 || size % 4 == 0,
                "the body does not hold whole float32 values");
-  else if constexpr (is_any<T, expert_request, expert_answer>)
+  } else if constexpr (is_any<T, expert_request, expert_answer>)
     check.must(size == tensor_bytes(x),
                "the body does not hold as many values as it says");
   else if constexpr (!is_any<T, charter_reply, state_piece>)

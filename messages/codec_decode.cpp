@@ -205,6 +205,7 @@ group_answer read(const wire::GroupAnswer& x) {
   out.loss_sum = x.loss_sum();
   out.upload_bytes_per_second = x.upload_bytes_per_second();
   out.download_bytes_per_second = x.download_bytes_per_second();
+  take(out.avoid, x.avoid());
   return out;
 }
 
@@ -248,6 +249,7 @@ chunk_mean read(const wire::ChunkMean& x) {
   auto out = read_chunk<chunk_mean>(x);
   out.version = x.version();
   take_numbers(out.left_out, x.left_out());
+  take(out.parts, x.parts());
   return out;
 }
 
@@ -383,6 +385,27 @@ round_heal read(const wire::RoundHeal& x) {
   return out;
 }
 
+round_findings read(const wire::RoundFindings& x) {
+  round_findings out;
+  take(out.group, x.group());
+  take(out.owners, x.owners());
+  return out;
+}
+
+part_request read(const wire::PartRequest& x) {
+  part_request out;
+  take(out.group, x.group());
+  out.chunk = x.chunk();
+  return out;
+}
+
+mean_challenge read(const wire::MeanChallenge& x) {
+  mean_challenge out;
+  take(out.group, x.group());
+  out.chunk = x.chunk();
+  return out;
+}
+
 charter_request read(const wire::CharterRequest& x) {
   return {x.token()};
 }
@@ -473,20 +496,19 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables
-    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
-                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
-                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
-                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
-                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
-                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-                 wire::StateManifest, wire::PieceRequest, wire::StatePiece,
-                 wire::StateDone, wire::RoundHeal, wire::ContributionRequest,
-                 wire::ContributionPart, wire::ContributionAnswer,
-                 wire::ExpertRequest, wire::ExpertAnswer>;
+using tables = table_list<
+    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
+    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
+    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
+    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
+    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone,
+    wire::RoundHeal, wire::ContributionRequest, wire::ContributionPart,
+    wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
+    wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

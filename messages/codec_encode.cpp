@@ -162,10 +162,14 @@ auto write(builder& b, const group_invite& x) {
 }
 
 auto write(builder& b, const group_answer& x) {
-  return wire::CreateGroupAnswer(b, raw<wire::GroupId>(x.group), x.accepted,
-                                 put_sentence(b, x.reason), x.samples,
-                                 x.loss_sum, x.upload_bytes_per_second,
-                                 x.download_bytes_per_second);
+  auto reason = put_sentence(b, x.reason);
+  auto avoid = x.avoid.empty()
+                   ? fb::Offset<fb::Vector<const wire::PeerId*>>{}
+                   : b.CreateVectorOfStructs(raw<wire::PeerId>(x.avoid.front()),
+                                             x.avoid.size());
+  return wire::CreateGroupAnswer(
+      b, raw<wire::GroupId>(x.group), x.accepted, reason, x.samples, x.loss_sum,
+      x.upload_bytes_per_second, x.download_bytes_per_second, avoid);
 }
 
 auto write(builder& b, const group_start& start) {
@@ -187,10 +191,17 @@ auto write(builder& b, const chunk_part& x) {
                                x.samples, wire::Packing(x.packing));
 }
 
+auto put(builder& b, const std::vector<digest>& xs) {
+  return xs.empty() ? fb::Offset<fb::Vector<const wire::Digest*>>{}
+                    : b.CreateVectorOfStructs(raw<wire::Digest>(xs.front()),
+                                              xs.size());
+}
+
 auto write(builder& b, const chunk_mean& x) {
+  auto left_out = put_numbers(b, x.left_out);
   return wire::CreateChunkMean(b, raw<wire::GroupId>(x.group), x.chunk,
                                x.samples, wire::Packing(x.packing), x.version,
-                               put_numbers(b, x.left_out));
+                               left_out, put(b, x.parts));
 }
 
 auto write(builder& b, const contribution_request& x) {
@@ -275,18 +286,25 @@ auto write(builder& b, const round_heal& x) {
                                sources_at, b.CreateVector(versions));
 }
 
+auto write(builder& b, const round_findings& x) {
+  return wire::CreateRoundFindings(b, raw<wire::GroupId>(x.group),
+                                   put(b, x.owners));
+}
+
+auto write(builder& b, const part_request& x) {
+  return wire::CreatePartRequest(b, raw<wire::GroupId>(x.group), x.chunk);
+}
+
+auto write(builder& b, const mean_challenge& x) {
+  return wire::CreateMeanChallenge(b, raw<wire::GroupId>(x.group), x.chunk);
+}
+
 auto write(builder& b, const charter_request& x) {
   return wire::CreateCharterRequest(b, x.token);
 }
 
 auto write(builder& b, const charter_reply& x) {
   return wire::CreateCharterReply(b, x.token);
-}
-
-auto put(builder& b, const std::vector<digest>& xs) {
-  return xs.empty() ? fb::Offset<fb::Vector<const wire::Digest*>>{}
-                    : b.CreateVectorOfStructs(raw<wire::Digest>(xs.front()),
-                                              xs.size());
 }
 
 auto write(builder& b, const state_request& x) {

@@ -3,7 +3,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <xxhash.h>
+
+#include "messages/hashing.hpp"
 
 namespace potluck {
 

@@ -11,7 +11,8 @@
 ///
 /// TCP's own sum has 16 bits: of the damage that reaches it, one piece in
 /// 65,536 gets through. The checksum is no signature: whoever wants to change a
-/// frame can compute it, too.
+/// frame can compute it, too. Below TLS, which authenticates every record, it
+/// is 0 and not looked at.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 #include "messages/ids.hpp"
 
 #include <cstring>
-#include <xxhash.h>
+
+#include "messages/hashing.hpp"
 
 namespace potluck {
 

@@ -38,6 +38,9 @@ constexpr std::uint32_t max_contributors = 65536;
 constexpr std::uint32_t max_epochs = 1u << 16;
 /// Steps of a run: a thousand a second for 34 years.
 constexpr std::uint64_t max_step = std::uint64_t{1} << 40;
+/// Peers that an answer to an invitation may name as avoided.
+constexpr std::size_t max_avoided = 32;
+
 /// Samples of one peer in one step. `max_members` of them stay below 2^48,
 /// which a double holds exactly.
 constexpr std::uint64_t max_samples = std::uint64_t{1} << 40;

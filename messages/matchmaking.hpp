@@ -27,6 +27,9 @@ struct group_answer {
   double loss_sum = 0;       ///< Sum of the losses of those samples.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
+  /// With whom the sender will not work, because they were banned or lied
+  /// lately. The leader does without whom most members avoid.
+  std::vector<peer_id> avoid = {};
 };
 
 /// One line of the contract.

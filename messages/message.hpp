@@ -24,7 +24,8 @@ using message = std::variant<
     round_prepared, round_settle, round_standing, round_verdict,
     charter_request, charter_reply, state_request, state_manifest,
     piece_request, state_piece, state_done, round_heal, contribution_request,
-    contribution_part, contribution_answer, expert_request, expert_answer>;
+    contribution_part, contribution_answer, round_findings, part_request,
+    mean_challenge, expert_request, expert_answer>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {

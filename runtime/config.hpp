@@ -27,6 +27,17 @@ constexpr auto handshake_patience = 10s;
 constexpr auto handshake_floor = 5s;
 constexpr auto handshake_cap = 30s;
 constexpr auto handshake_check = 1s;
+/// For TLS's part of it, from the connection on: the same slow line.
+constexpr auto encryption_patience = 10s;
+/// Connections that came in and have not proven an id yet: a group's members
+/// and a storm of joiners may knock at once, but whoever only knocks leaves
+/// room for the connections that we dial. Each holds 40 KiB meanwhile.
+constexpr std::size_t unproven_connections = 256;
+/// A self-signed Ed25519 certificate has 300 bytes.
+constexpr long certificate_bytes = 4096;
+/// A key encrypts so many records of 16 KiB (16 GiB), then it is replaced:
+/// AES-GCM is good for 2^24.5 (RFC 8446, section 5.5), a slow line's day.
+constexpr std::uint64_t records_per_key = 1u << 20;
 /// Messages kept for a peer that is being dialled: a look-up asks few things.
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Between two heartbeats on a session.
@@ -234,6 +245,25 @@ constexpr double outlier_norm = 1e6;
 constexpr auto verdict_grace = 700ms;
 constexpr auto verdict_floor = 300ms;
 constexpr auto verdict_cap = 5s;
+/// The share of a round's traffic that checking means may cost on average. One
+/// check moves one chunk of every member to one of them: of a gradient in M
+/// chunks, 1 / (2 M) of what a round moves.
+constexpr double audit_share = 0.02;
+/// A member that checks a chunk holds it once for each member under a robust
+/// rule; larger ones are not checked.
+constexpr std::uint64_t audit_bytes = 256u << 20;
+/// A leader may set a round's patience to so many times what a member itself
+/// has learnt; a member that has seen fewer slow rounds follows its own.
+constexpr int leaders_patience = 3;
+/// For all members' parts, and for what all of them found when a round was
+/// aborted: a chunk of 1 MB from each of 16 needs 5 s at 27 Mbit/s.
+constexpr auto audit_patience = 10s;
+constexpr auto findings_patience = 2s;
+/// Chunks that one member may ask our part of in a round, its own not counted:
+/// one that it checks, others because somebody challenged a mean.
+constexpr std::size_t audited_chunks = 4;
+/// Who is doubted again is left out twice as long, up to this many times.
+constexpr unsigned most_doublings = 6;
 /// Groups remembered that this peer declined or was released from: several
 /// leaders may try at once, and others' letters follow within a round trip.
 constexpr std::size_t groups_left = 16;
@@ -299,6 +329,11 @@ constexpr auto donorless_patience = 5s;
 constexpr auto parked_life = 120s;
 /// Whoever sent something wrong is not believed about the run's state either.
 constexpr auto distrust = 60s;
+/// A longer history that one trainer reports for every so many that hold ours,
+/// or fewer, may be a liar's, or that of a peer that trained alone: it is not
+/// followed for a while. In a run that is well everybody soon has it.
+constexpr std::size_t few_of = 4;
+constexpr auto minority_patience = 120s;
 /// Rounds in a row in which a connected member kept silent, after which groups
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;

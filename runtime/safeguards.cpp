@@ -27,6 +27,15 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
        "who trains on a shorter history fetches the longer one"},
       {s::piece_digest, "piece-digest",
        "a piece of a state or a mean is the one that was listed"},
+      {s::naming, "naming",
+       "whose means differed is found out, and groups form without it"},
+      {s::audit, "audit", "means are averaged once more, now and then"},
+      {s::checkpoint_sum, "checkpoint-sum",
+       "a checkpoint that was torn is not continued from"},
+      {s::avoidance, "avoidance",
+       "a group does without whom most of its members avoid"},
+      {s::finite_part, "finite-part",
+       "a part with a NaN or an infinity is not summed"},
   }};
   return all;
 }

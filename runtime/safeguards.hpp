@@ -23,6 +23,11 @@ enum class safeguard : std::size_t {
   group_ids,
   longer_history,
   piece_digest,
+  naming,
+  audit,
+  checkpoint_sum,
+  avoidance,
+  finite_part,
   count, ///< How many there are.
 };
 

@@ -1,23 +1,30 @@
 #include "runtime/averaging/chunk_average.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/averaging/finite.hpp"
+#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/safeguards.hpp"
 
 namespace potluck {
 
 chunk_average::chunk_average(std::size_t length,
                              std::vector<std::uint64_t> samples,
-                             averaging_rule rule)
-    : length_{length}, samples_{std::move(samples)}, rule_{rule} {
+                             averaging_rule rule,
+                             std::shared_ptr<std::vector<float>> room)
+    : length_{length}, samples_{std::move(samples)}, rule_{rule},
+      values_{std::move(room)} {
   for (auto x : samples_) {
     parts_.push_back(x != 0 ? part::expected : part::none);
     missing_ += x != 0;
   }
   if (length_ == 0 || missing_ == 0)
     throw std::invalid_argument{"A mean needs values and samples."};
+  if (!values_)
+    values_ = std::make_shared<std::vector<float>>(length_);
+  if (values_->size() != length_)
+    throw std::invalid_argument{"A mean's room must be as long as its parts."};
 }
 
 chunk_average::verdict chunk_average::offer(std::size_t member,
@@ -35,7 +42,7 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
     return verdict::wrong_length;
   if (samples != samples_[member])
     return verdict::wrong_samples;
-  if (!all_finite(values, count))
+  if (!all_finite(values, count) && guarded(safeguard::finite_part))
     return verdict::not_finite;
   if (rule_.part_norm > 0
       && norm_of(values, count) / static_cast<double>(samples)
@@ -79,6 +86,11 @@ const std::vector<float>& chunk_average::mean() {
   if (!scaled_)
     average();
   scaled_ = true;
+  return *values_;
+}
+
+std::shared_ptr<const std::vector<float>> chunk_average::shared_mean() {
+  mean();
   return values_;
 }
 
@@ -112,13 +124,12 @@ void chunk_average::keep(std::size_t member, const float* values) {
       x *= scale;
     return;
   }
-  if (values_.empty()) {
-    values_.assign(values, values + length_);
+  float* sum = values_->data();
+  if (!std::exchange(begun_, true)) {
+    std::copy(values, values + length_, sum);
     return;
   }
-  float* sum = values_.data();
-  for (std::size_t i = 0; i < length_; ++i)
-    sum[i] += values[i];
+  add_to(sum, values, length_);
 }
 
 void chunk_average::average() {
@@ -126,13 +137,12 @@ void chunk_average::average() {
     std::vector<const float*> means;
     for (auto& [member, values] : kept_)
       means.push_back(values.data());
-    values_ = robust_mean(rule_, means, length_);
+    *values_ = robust_mean(rule_, means, length_);
     kept_.clear();
     return;
   }
-  float scale = static_cast<float>(1.0 / static_cast<double>(samples_counted_));
-  for (auto& x : values_)
-    x *= scale;
+  scale(values_->data(), length_,
+        static_cast<float>(1.0 / static_cast<double>(samples_counted_)));
 }
 
 } // namespace potluck

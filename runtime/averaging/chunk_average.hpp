@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,11 @@ public:
   /// @param samples What the contract says of each member, in its order;
   /// members with zero samples have no part. Throws std::invalid_argument when
   /// all are zero.
+  /// @param room For the result: `length` floats that may be anything; null to
+  /// have some made. Throws std::invalid_argument when they are not as many.
   chunk_average(std::size_t length, std::vector<std::uint64_t> samples,
-                averaging_rule rule = {});
+                averaging_rule rule = {},
+                std::shared_ptr<std::vector<float>> room = nullptr);
 
   /// Counts a part once, or says why not. A refused part changes nothing.
   /// @param member Index into the contract.
@@ -74,6 +78,8 @@ public:
   /// std::logic_error unless `complete()`. Computed in place at the first call;
   /// parts that were kept are let go.
   const std::vector<float>& mean();
+  /// The same, for whoever wants to keep it: not changed any more.
+  std::shared_ptr<const std::vector<float>> shared_mean();
 
 private:
   enum class part { expected, counted, none, left_out };
@@ -91,7 +97,8 @@ private:
   std::size_t missing_ = 0;
   bool scaled_ = false;
   averaging_rule rule_;
-  std::vector<float> values_; ///< The sum, or the result; empty before.
+  std::shared_ptr<std::vector<float>> values_; ///< The sum, or the result.
+  bool begun_ = false;                         ///< Something is in the sum.
   /// Under a robust rule: the counted members' means, in the members' order.
   std::map<std::size_t, std::vector<float>> kept_;
 };

@@ -1,9 +1,8 @@
 #include "runtime/averaging/gradient_assembly.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "runtime/averaging/finite.hpp"
+#include "runtime/averaging/vector_loops.hpp"
 
 namespace potluck {
 
@@ -22,11 +21,33 @@ gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
   auto range = map_.range(chunk);
   if (count != range.count)
     return verdict::wrong_length;
-  if (!all_finite(values, count))
+  if (!copy_finite(out_ + range.offset, values, count))
     return verdict::not_finite;
-  std::copy(values, values + count, out_ + range.offset);
+  return arrived(chunk);
+}
+
+gradient_assembly::verdict gradient_assembly::arrived(std::uint32_t chunk) {
   here_[chunk] = true;
   return --missing_ == 0 ? verdict::complete : verdict::placed;
+}
+
+gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
+                                                    packing how,
+                                                    const std::uint8_t* body,
+                                                    std::size_t size) {
+  if (how == packing::float32)
+    return place(chunk, reinterpret_cast<const float*>(body),
+                 size / sizeof(float));
+  if (chunk >= map_.chunk_count())
+    return verdict::wrong_chunk;
+  if (here_[chunk])
+    return verdict::repeated;
+  auto range = map_.range(chunk);
+  if (size != packed_bytes(how, range.count))
+    return verdict::wrong_length;
+  if (!unpack(how, body, size, out_ + range.offset, range.count))
+    return verdict::not_finite;
+  return arrived(chunk);
 }
 
 std::vector<std::uint32_t> gradient_assembly::missing() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -26,9 +27,12 @@ public:
   /// @param out `map.gradient_values()` floats that must outlive this object.
   gradient_assembly(chunk_map map, float* out);
 
-  /// Copies a mean to its place, or says why not. What is refused changes
-  /// nothing.
+  /// Copies a mean to its place, or says why not. What is refused is not here
+  /// then, though its place may have been written to if it is not finite.
   verdict place(std::uint32_t chunk, const float* values, std::size_t count);
+  /// The same, from the body in which it came.
+  verdict place(std::uint32_t chunk, packing how, const std::uint8_t* body,
+                std::size_t size);
 
   bool complete() const {
     return missing_ == 0;
@@ -41,6 +45,8 @@ public:
   void forget(std::uint32_t chunk);
 
 private:
+  verdict arrived(std::uint32_t chunk);
+
   chunk_map map_;
   float* out_;
   std::vector<bool> here_;

@@ -208,8 +208,8 @@ private:
   void reconsider();
   /// Aborts when most trainers alive are out of touch; false when not.
   bool leave_if_outnumbered();
-  /// The first leader, before any settle: commits when all trainers are
-  /// prepared, aborts when two differ; false when it must wait for more.
+  /// The first leader, before any settle: when all trainers are prepared,
+  /// commits, or aborts if two differ; false when it must wait for more.
   bool rule_if_prepared();
   void ask_around();
   void settle(std::int64_t epoch);

@@ -49,10 +49,12 @@ bool round_agreement::rule_if_prepared() {
     equal = equal && (!x.said || same(x.said->has, own_.has));
   }
   // A reducer may have refused a part: then the means count fewer samples.
+  // When two differ, all wait for the rest: then everybody has every mean, and
+  // whose it was that differs can be told (means_inquiry).
   bool commit = equal && enough(own_.has);
-  if (all || !equal)
+  if (all)
     rule(commit, commit ? vector_mark{own_.has} : vector_mark{});
-  return all || !equal;
+  return all;
 }
 
 void round_agreement::settle(std::int64_t epoch) {

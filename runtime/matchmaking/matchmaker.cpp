@@ -1,5 +1,7 @@
 #include "runtime/matchmaking/matchmaker.hpp"
 
+#include "messages/limits.hpp"
+
 #include "runtime/safeguards.hpp"
 #include <stdexcept>
 #include <utility>
@@ -221,8 +223,15 @@ void matchmaker::decline(const peer_id& to, const group_id& group,
   out_.emplace_back(send_to_peer{to, std::move(x)});
 }
 
+void matchmaker::avoid(std::vector<peer_id> whom) {
+  avoid_ = std::move(whom);
+  if (avoid_.size() > max_avoided)
+    avoid_.resize(max_avoided);
+}
+
 group_answer matchmaker::own_answer() const {
-  return {group_, true, {}, own_->samples, own_->loss_sum, upload_, download_};
+  return {group_,         true,    {},        own_->samples,
+          own_->loss_sum, upload_, download_, avoid_};
 }
 
 std::string matchmaker::problem_with(const peer_id& from,

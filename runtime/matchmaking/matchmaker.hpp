@@ -102,6 +102,10 @@ public:
   /// Bytes per second, 0 while unknown: what the next answer or contract says.
   void measure(double upload, double download);
 
+  /// With whom this peer will not work: what the next answer says. Of those
+  /// invited, a leader leaves out whom more than half of the others avoid.
+  void avoid(std::vector<peer_id> whom);
+
   /// How long the members of the next group that this peer leads shall wait.
   void set_patience(std::uint32_t patience_ms) {
     settings_.patience_ms = patience_ms;
@@ -199,6 +203,8 @@ private:
   void remind(const peer_id& who);
   void close_if_complete();
   void close();
+  /// Cancels whom most of those that have accepted avoid.
+  void drop_avoided();
   void cancel_invitations(const std::string& reason);
   void release(const std::string& reason);
   void decline(const peer_id& to, const group_id& group, std::string reason);
@@ -209,6 +215,7 @@ private:
   matchmaker_settings settings_;
   std::uint64_t step_ = 0; ///< Held; groups complete the next one.
   digest held_;
+  std::vector<peer_id> avoid_;
   double upload_ = 0;
   double download_ = 0;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace potluck {
 
@@ -118,7 +120,33 @@ void matchmaker::close_if_complete() {
     close();
 }
 
+void matchmaker::drop_avoided() {
+  std::map<peer_id, std::size_t> votes;
+  std::size_t members = 1;
+  auto count = [&](const peer_id& by, const group_answer& x) {
+    std::set<peer_id> once{x.avoid.begin(), x.avoid.end()};
+    once.erase(by);
+    for (auto& id : once)
+      ++votes[id];
+  };
+  count(settings_.self.id, own_answer());
+  for (const auto& [id, x] : invited_)
+    if (x.accepted) {
+      ++members;
+      count(id, *x.accepted);
+    }
+  for (auto& [id, x] : invited_)
+    // More than half of all the others.
+    if (x.accepted && 2 * votes[id] > members - 1) {
+      x.accepted.reset();
+      out_.emplace_back(send_to_peer{
+          id, group_cancel{group_, "most members will not work with you"}});
+    }
+}
+
 void matchmaker::close() {
+  if (guarded(safeguard::avoidance))
+    drop_avoided();
   auto contract = make_contract();
   std::uint64_t samples = 0;
   for (const auto& x : contract.members)

@@ -30,4 +30,12 @@ std::string objection(const hello& ours, const hello& theirs) {
            "run with --run NAME.";
 }
 
+std::string false_claim(const peer_id& proven, const peer_id& claimed) {
+  if (proven.empty() || proven == claimed)
+    return "";
+  return "This connection's key belongs to peer " + short_name(proven)
+         + ", but its hello says that it is " + short_name(claimed)
+         + "; a peer's id is the one of its own key.";
+}
+
 } // namespace potluck

@@ -15,4 +15,9 @@ namespace potluck {
 /// have one: who has none yet is about to fetch it.
 std::string objection(const hello& ours, const hello& theirs);
 
+/// Likewise, of whoever has proven to be one peer and says that they are
+/// another; empty when that is in order. Where nothing was proven (empty), a
+/// claim is all there is.
+std::string false_claim(const peer_id& proven, const peer_id& claimed);
+
 } // namespace potluck

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/wide_loops.hpp"
+
 #ifdef __FAST_MATH__
 #error "Compile without -ffast-math: peers would compute different bits."
 #endif
@@ -70,7 +72,7 @@ double total(const double (&partial)[lanes]) {
 }
 
 /// Sum of the squares of one block.
-double block_squares(const float* values, std::size_t size) {
+POTLUCK_WIDE double block_squares(const float* values, std::size_t size) {
   double partial[lanes] = {};
   std::size_t whole = size / lanes * lanes;
   for (std::size_t i = 0; i < whole; i += lanes)
@@ -94,8 +96,8 @@ struct coefficients {
   float epsilon;
 };
 
-void update_moments(const coefficients& c, const float* gradient, float* m,
-                    float* v, std::size_t size) {
+POTLUCK_WIDE void update_moments(const coefficients& c, const float* gradient,
+                                 float* m, float* v, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     float g = gradient[i] * c.scale;
     m[i] = c.beta1 * m[i] + c.one_minus_beta1 * g;
@@ -104,13 +106,15 @@ void update_moments(const coefficients& c, const float* gradient, float* m,
 }
 
 /// The direction r of Algorithm 2, with the weight decay added.
-float direction(const coefficients& c, float decay, float x, float m, float v) {
+inline float direction(const coefficients& c, float decay, float x, float m,
+                       float v) {
   return m * c.m_correction / (std::sqrt(v * c.v_correction) + c.epsilon)
          + decay * x;
 }
 
-double direction_squares(const coefficients& c, float decay, const float* x,
-                         const float* m, const float* v, std::size_t size) {
+POTLUCK_WIDE double direction_squares(const coefficients& c, float decay,
+                                      const float* x, const float* m,
+                                      const float* v, std::size_t size) {
   float direction_of[lanes];
   double partial[lanes] = {};
   std::size_t whole = size / lanes * lanes;
@@ -130,8 +134,8 @@ double direction_squares(const coefficients& c, float decay, const float* x,
   return total(partial);
 }
 
-void move(const coefficients& c, float decay, float rate, float* x,
-          const float* m, const float* v, std::size_t size) {
+POTLUCK_WIDE void move(const coefficients& c, float decay, float rate, float* x,
+                       const float* m, const float* v, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i)
     x[i] -= rate * direction(c, decay, x[i], m[i], v[i]);
 }

@@ -48,16 +48,22 @@ class transport_listener {
 public:
   virtual ~transport_listener() = default;
 
-  /// Somebody connected to us. `remote` is what the socket says.
-  virtual void on_accepted(connection_id id, const address& remote) = 0;
+  /// Somebody connected to us. `remote` is what the socket says; `proven` is
+  /// who they have proven to be, empty on a transport that encrypts nothing.
+  virtual void on_accepted(connection_id id, const address& remote,
+                           const peer_id& proven)
+      = 0;
 
   /// `dial` succeeded.
-  virtual void on_connected(connection_id id, const address& remote) = 0;
+  virtual void on_connected(connection_id id, const address& remote,
+                            const peer_id& proven)
+      = 0;
 
   virtual void on_frame(connection_id id, incoming_frame frame) = 0;
 
   /// The last word on `id`: the dial failed, the other side closed, a frame was
-  /// malformed, or we closed it. Called exactly once per connection.
+  /// malformed, or we closed it. Called exactly once per connection; it is the
+  /// only word on one that came in and could not prove who it is.
   virtual void on_closed(connection_id id, const std::string& reason) = 0;
 
   /// For measuring lines: intervals follow each other without gaps, but for

@@ -1,5 +1,6 @@
 #include "runtime/progress/progress_tracker.hpp"
 
+#include "runtime/config.hpp"
 #include "runtime/safeguards.hpp"
 #include <algorithm>
 #include <cmath>
@@ -94,16 +95,32 @@ progress_tracker::auxiliaries(time_point now) const {
   return result;
 }
 
-std::vector<progress_report> progress_tracker::ahead(time_point now) const {
+std::vector<progress_report> progress_tracker::ahead(time_point now) {
   std::vector<const progress_report*> longest;
+  // Of the states that end histories as long as ours.
+  std::map<digest, std::size_t> holders{{self_.state, 1}};
+  auto may_lead = [&](const heard& heard) {
+    // Contributors get their states from members, too.
+    return counts(heard, now) && heard.report.role == role::trainer
+           && !heard.report.contributes && heard.report.phase != phase::joining;
+  };
+  for (const auto& [id, heard] : others_)
+    if (may_lead(heard)
+        && heard.report.history_samples == self_.history_samples)
+      ++holders[heard.report.state];
   for (const auto& [id, heard] : others_) {
     const auto& x = heard.report;
-    // Contributors get their states from members, too.
-    if (!counts(heard, now) || x.role != role::trainer || x.contributes
-        || x.phase == phase::joining)
+    if (!may_lead(heard))
       continue;
+    // Of equally long ones that counts which most hold: one peer with a state
+    // of its own, a banned one for instance, moves nobody.
+    bool tie = x.history_samples == self_.history_samples
+               && holders[x.state] != holders[self_.state];
+    bool better = tie ? holders[x.state] > holders[self_.state]
+                            && x.state != self_.state
+                      : better_history(x, self_);
     if (self_.phase != phase::joining
-        && (!better_history(x, self_) || !guarded(safeguard::longer_history)))
+        && (!better || !guarded(safeguard::longer_history)))
       continue;
     if (!longest.empty()
         && x.history_samples > longest.front()->history_samples)
@@ -112,13 +129,21 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
         || x.history_samples == longest.front()->history_samples)
       longest.push_back(&x);
   }
-  if (longest.empty())
+  if (longest.empty()) {
+    few_ahead_since_.reset();
+    return {};
+  }
+  if (self_.phase != phase::joining && hold_back(now))
     return {};
   // Who is behind believes the most. Between equals the order decides, so that
   // two halves of a run do not swap their states.
+  bool tie = longest.front()->history_samples == self_.history_samples;
   const auto* best = *std::min_element(
-      longest.begin(), longest.end(),
-      [](const auto* a, const auto* b) { return a->state < b->state; });
+      longest.begin(), longest.end(), [&](const auto* a, const auto* b) {
+        auto of_a = tie ? holders[a->state] : 0;
+        auto of_b = tie ? holders[b->state] : 0;
+        return of_a != of_b ? of_a > of_b : a->state < b->state;
+      });
   if (self_.phase == phase::joining
       || best->history_samples > self_.history_samples) {
     std::map<digest, std::size_t> votes;
@@ -131,6 +156,26 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) const {
     if (x->state == best->state && x->step == best->step)
       result.push_back(*x);
   return result;
+}
+
+bool progress_tracker::hold_back(time_point now) {
+  std::size_t with_us = 1;
+  std::size_t longer = 0;
+  for (const auto& [id, heard] : others_) {
+    const auto& x = heard.report;
+    if (!counts(heard, now) || x.role != role::trainer || x.contributes
+        || x.phase == phase::joining)
+      continue;
+    with_us += x.state == self_.state && x.step == self_.step;
+    longer += x.history_samples > self_.history_samples;
+  }
+  if (longer == 0 || limits::few_of * longer >= with_us) {
+    few_ahead_since_.reset();
+    return false;
+  }
+  if (!few_ahead_since_)
+    few_ahead_since_ = now;
+  return now - *few_ahead_since_ < limits::minority_patience;
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {

@@ -56,8 +56,11 @@ public:
   /// peer's: all hold the same state, any of them can be downloaded from. While
   /// this peer is joining, every state is better than none. When those of the
   /// longest history differ, a peer with a shorter one believes more than half
-  /// of them, if so many agree.
-  std::vector<progress_report> ahead(time_point now) const;
+  /// of them, if so many agree. Of equally long histories that is better which
+  /// most trainers hold, then the one whose state's digest is smaller. One that
+  /// is longer, but held by one trainer for more than `few_of` that hold ours,
+  /// is not followed before `minority_patience` has passed.
+  std::vector<progress_report> ahead(time_point now);
 
   /// Samples reported for the next step, own ones included.
   std::uint64_t total_samples(time_point now) const;
@@ -85,6 +88,8 @@ public:
   static constexpr duration longest_estimate = std::chrono::hours{24 * 365};
 
 private:
+  /// Whether those with longer histories are too few to be followed yet.
+  bool hold_back(time_point now);
   struct heard {
     progress_report report;
     time_point at;
@@ -99,6 +104,8 @@ private:
   duration silent_after_;
   progress_report self_;
   std::map<peer_id, heard> others_;
+  /// Hardly anybody has had a longer history than ours since then.
+  std::optional<time_point> few_ahead_since_;
 };
 
 } // namespace potluck

@@ -195,7 +195,7 @@ class wrong_state : public forger_base {
 };
 
 /// Tells everybody, in the name of others, that they have finished, so that
-/// each would train on alone.
+/// each would train on alone; and claims every other time to be one of them.
 class impostor : public forger_base {
   using forger_base::forger_base;
   frames forge(const std::string&, message& content,
@@ -216,6 +216,12 @@ class impostor : public forger_base {
         result.push_back(x);
       }
       return result;
+    } else if (auto greeting = std::get_if<hello>(&content)) {
+      others_.erase(greeting->id);
+      if (!others_.empty() && chance_.below(2) == 0) {
+        greeting->id = *others_.begin();
+        x.head = encode(content);
+      }
     }
     return {std::move(x)};
   }
@@ -253,6 +259,10 @@ sim_network::forger make_forger(const std::string& manner, std::uint64_t seed) {
     return made<wrong_state>(seed);
   if (manner == "impostor")
     return made<impostor>(seed);
+  if (manner == "wrong_means") // Nothing on the way: see its owner.
+    return [](const std::string&, outgoing_frame x) {
+      return frames{std::move(x)};
+    };
   throw std::invalid_argument{"There is no misbehaviour " + manner + "."};
 }
 

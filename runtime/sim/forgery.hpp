@@ -7,7 +7,13 @@
 
 namespace potluck {
 
+/// A machine of manner `wrong_means` lies consistently, so that its frames are
+/// what its program says: whoever runs that program has to bend the means
+/// (`bent_mean`).
 /// @param manner One of `misbehaviours()`; throws std::invalid_argument else.
 sim_network::forger make_forger(const std::string& manner, std::uint64_t seed);
+
+/// Added to every value of a mean by `wrong_means`.
+constexpr float bent_mean = 1;
 
 } // namespace potluck

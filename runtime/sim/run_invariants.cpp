@@ -39,6 +39,19 @@ void run_invariants::process_ended(std::size_t peer) {
     begin_history();
 }
 
+void run_invariants::resumed(std::size_t peer, duration at, std::uint64_t step,
+                             std::uint64_t history_samples,
+                             const std::string& digest) {
+  auto& known = peers_[peer];
+  known = {};
+  known.step = step;
+  known.history = history_samples;
+  auto then = ever_.find(step);
+  check(then == ever_.end() || then->second.count(digest) != 0, at,
+        name_of(peer) + " continues from a checkpoint of step "
+            + std::to_string(step) + " with parameters that nobody had");
+}
+
 void run_invariants::begin_history() {
   for (auto& [step, x] : tries_) {
     committed_before_ += x.committed;
@@ -118,6 +131,7 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   known.step = step;
   known.history = history;
 
+  ever_[step].insert(digest);
   auto [state, fresh] = states_[step].emplace(digest, peer);
   if (fresh && states_[step].size() > 1) {
     splits_.insert(step);

@@ -40,6 +40,11 @@ public:
   /// An honest peer (by number) told its user this.
   void told(std::size_t peer, duration at, const event& x);
 
+  /// A new process of the peer continues from a checkpoint: it must hold the
+  /// parameters that somebody had at that step, as far as anybody remembers.
+  void resumed(std::size_t peer, duration at, std::uint64_t step,
+               std::uint64_t history_samples, const std::string& digest);
+
   /// The peer's process ended; what comes from that number is another one. With
   /// the last one that held a step's state its history is gone: who comes then
   /// founds the run anew, and is compared with nobody before.
@@ -97,6 +102,8 @@ private:
   std::map<std::size_t, record> peers_;
   /// Per step: digests, and one peer that holds each.
   std::map<std::uint64_t, std::map<std::string, std::size_t>> states_;
+  /// Per step: digests that somebody had at any time.
+  std::map<std::uint64_t, std::set<std::string>> ever_;
   /// Per group and step: the digest that its members got.
   std::map<std::string, std::pair<std::string, std::size_t>> rounds_;
   std::map<std::uint64_t, tries> tries_;

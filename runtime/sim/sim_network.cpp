@@ -8,10 +8,12 @@ namespace {
 
 class sim_transport : public transport {
 public:
-  sim_transport(std::shared_ptr<sim_network::core> net, const std::string& host)
+  sim_transport(std::shared_ptr<sim_network::core> net, const std::string& host,
+                const peer_id& who)
       : net_(std::move(net)),
         self_(std::make_shared<sim_network::core::endpoint>()) {
     self_->on = net_->machine_of(host);
+    self_->who = who;
     ++self_->on->running;
     net_->endpoints.push_back(self_);
   }
@@ -75,9 +77,9 @@ sim_network::~sim_network() {
   core_->see = nullptr;
 }
 
-std::unique_ptr<transport>
-sim_network::make_transport(const std::string& host) {
-  return std::make_unique<sim_transport>(core_, host);
+std::unique_ptr<transport> sim_network::make_transport(const std::string& host,
+                                                       const peer_id& who) {
+  return std::make_unique<sim_transport>(core_, host, who);
 }
 
 void sim_network::set_line(const std::string& host, const line& x) {

@@ -65,7 +65,10 @@ public:
 
   /// A transport on the machine `host`, under which name others dial it. It may
   /// outlive this object.
-  std::unique_ptr<transport> make_transport(const std::string& host);
+  /// @param who Who its user is: what its connections prove to the others,
+  /// whatever the user claims. Empty: they prove nothing.
+  std::unique_ptr<transport> make_transport(const std::string& host,
+                                            const peer_id& who = {});
 
   void set_line(const std::string& host, const line& x);
   line line_of(const std::string& host) const;

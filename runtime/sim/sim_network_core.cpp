@@ -186,14 +186,16 @@ void sim_network::core::arrive(const line_ptr& c) {
   hand_over(s.on, [c] {
     auto& side = c->sides[1];
     if (side.owner->listener)
-      side.owner->listener->on_accepted(side.id, c->from);
+      side.owner->listener->on_accepted(side.id, c->from,
+                                        c->sides[0].owner->who);
   });
   notify(c, 0, [this, c] {
     if (!c->sides[0].closed)
       hand_over(c->sides[0].on, [c] {
         auto& side = c->sides[0];
         if (side.owner->listener && !side.closed)
-          side.owner->listener->on_connected(side.id, c->to);
+          side.owner->listener->on_connected(side.id, c->to,
+                                             c->sides[1].owner->who);
       });
   });
 }

@@ -47,6 +47,7 @@ public:
   /// One transport.
   struct endpoint {
     host on;
+    peer_id who; ///< Proven to whoever is connected.
     std::shared_ptr<transport_listener> listener;
     std::uint16_t port = 0; ///< 0: does not listen.
     connection_id next_id = 1;

@@ -80,4 +80,20 @@ expected<bool> replace_file(const std::string& path,
   return true;
 }
 
+namespace {
+
+class this_machines_disk : public disk {
+  expected<bool> replace(const std::string& path,
+                         const std::vector<file_section>& sections) override {
+    return replace_file(path, sections);
+  }
+};
+
+} // namespace
+
+disk& local_disk() {
+  static this_machines_disk it;
+  return it;
+}
+
 } // namespace potluck

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "messages/expected.hpp"
+#include "runtime/ports/disk.hpp"
 
 namespace potluck {
-
-struct file_section {
-  const void* data;
-  std::size_t size;
-};
 
 /// Writes the sections behind each other to `path`.partial, makes them durable
 /// and renames it to `path`: whatever happens in between, `path` holds the old

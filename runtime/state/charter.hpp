@@ -48,6 +48,8 @@ struct run_settings {
   double clip_radius = averaging_rule{}.clip_radius;
   double part_norm = averaging_rule{}.part_norm;
 
+  std::string packing = "float32"; ///< How values are sent: runtime/packing.
+
   std::uint64_t seed = 1;             ///< Of initialization and data order.
   std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
 

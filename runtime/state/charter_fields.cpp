@@ -101,6 +101,12 @@ std::vector<charter_field> make_fields() {
       {"part-norm",
        "Largest norm of a chunk's mean over one member's samples; 0 for none",
        real_limits{&s::part_norm, 0, largest_real, true, true}},
+      {"packing",
+       "How values are sent: float32; float16 and bfloat16 take half the "
+       "bytes, "
+       "int8 a quarter, and round",
+       text_limits{
+           &s::packing, 64, {"float32", "float16", "bfloat16", "int8"}}},
       {"seed", "Of initialization and data order",
        u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},
       // 4194304 floats are 16 MiB: the largest body of a frame.

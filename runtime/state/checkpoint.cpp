@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/safeguards.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -63,7 +64,7 @@ failure damaged(const std::string& path, const std::string& how) {
 } // namespace
 
 expected<bool> save_checkpoint(const std::string& path, const charter& charter,
-                               const training_state& state) {
+                               const training_state& state, disk& where) {
   auto charter_bytes = charter.to_bytes();
   auto recent = std::min(state.recent.size(), max_recent_digests);
   std::string front(magic, magic_bytes);
@@ -84,7 +85,7 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
        {&state.parameters, &state.first_moment, &state.second_moment})
     sections.push_back({part->data(), part->size() * sizeof(float)});
   sections.push_back({trailer.bytes.data(), trailer.bytes.size()});
-  return replace_file(path, sections);
+  return where.replace(path, sections);
 }
 
 expected<checkpoint> load_checkpoint(const std::string& path) {
@@ -94,13 +95,19 @@ expected<checkpoint> load_checkpoint(const std::string& path) {
     return file_failure("read the checkpoint", path);
   if (!S_ISREG(status.st_mode))
     return failure{path + " is not a file; name the checkpoint itself"};
-  auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  return read_checkpoint(path, static_cast<std::uint64_t>(status.st_size),
+                         [&](void* out, std::size_t size) {
+                           return read_fully(fd.get(), out, size);
+                         });
+}
 
+expected<checkpoint>
+read_checkpoint(const std::string& path, std::uint64_t file_bytes,
+                const std::function<bool(void*, std::size_t)>& read) {
   // Sizes are checked against the file's before anything is allocated.
   std::string front(header_bytes, '\0');
   auto known = std::min<std::uint64_t>(file_bytes, magic_bytes);
-  if (!read_fully(fd.get(), front.data(),
-                  std::min<std::uint64_t>(file_bytes, header_bytes)))
+  if (!read(front.data(), std::min<std::uint64_t>(file_bytes, header_bytes)))
     return file_failure("read the checkpoint", path);
   if (known == 0 || std::memcmp(front.data(), magic, known) != 0)
     return failure{path + " is not a checkpoint of Potluck"};
@@ -128,20 +135,16 @@ expected<checkpoint> load_checkpoint(const std::string& path) {
   checkpoint result;
   auto& state = result.state;
   digest trailer;
-  bool complete = read_fully(fd.get(), front.data() + header_bytes,
-                             front_bytes - header_bytes);
+  bool complete = read(front.data() + header_bytes, front_bytes - header_bytes);
   for (auto* part :
        {&state.parameters, &state.first_moment, &state.second_moment}) {
     part->resize(values);
-    complete = complete
-               && read_fully(fd.get(), part->data(), values * sizeof(float));
+    complete = complete && read(part->data(), values * sizeof(float));
   }
-  complete
-      = complete
-        && read_fully(fd.get(), trailer.bytes.data(), trailer.bytes.size());
+  complete = complete && read(trailer.bytes.data(), trailer.bytes.size());
   if (!complete)
     return file_failure("read the checkpoint", path);
-  if (trailer != trailer_of(front, state))
+  if (trailer != trailer_of(front, state) && guarded(safeguard::checkpoint_sum))
     return damaged(path, "damaged");
 
   // From here on the bytes are as they were written.

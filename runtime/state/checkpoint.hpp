@@ -15,7 +15,10 @@
 
 #include <string>
 
+#include <functional>
+
 #include "messages/expected.hpp"
+#include "runtime/ports/disk.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/training_state.hpp"
 
@@ -29,11 +32,20 @@ struct checkpoint {
 /// Replaces `path` as a whole (see atomic_file.hpp). On failure, for instance a
 /// full disk, the old file stays.
 expected<bool> save_checkpoint(const std::string& path, const charter& charter,
-                               const training_state& state);
+                               const training_state& state,
+                               disk& where = local_disk());
 
 /// Fails with a sentence on a file that is missing, truncated, damaged, of
 /// another version, or something else. Whether the state fits the charter's
 /// model is for the caller to check, who knows the model's layout.
 expected<checkpoint> load_checkpoint(const std::string& path);
+
+/// The same, of a file that somebody else reads.
+/// @param path For the sentences.
+/// @param file_bytes The file's length.
+/// @param read Copies the next so many bytes, or returns false with errno set.
+expected<checkpoint>
+read_checkpoint(const std::string& path, std::uint64_t file_bytes,
+                const std::function<bool(void*, std::size_t)>& read);
 
 } // namespace potluck

@@ -158,6 +158,12 @@ void state_joiner::read(const peer_id& from, const state_manifest& x,
     d.said = answer::declines;
     d.step = x.step;
     d.offered = x.offered;
+    // Who has gone on since may decline; who is where it said it was lied.
+    if (version_ == goal_.step && version_state_ == goal_.state
+        && !goal_.state.empty() && x.step <= goal_.step
+        && std::find(goal_.donors.begin(), goal_.donors.end(), from)
+               != goal_.donors.end())
+      ban(from, "it does not have the state that it reports", now);
   }
   look(now);
 }

@@ -45,7 +45,9 @@ void state_joiner::decide(time_point now) {
     else
       waiting += d.said == answer::none;
     serving += d.said == answer::serves;
-    declining += d.said == answer::declines;
+    // Who is not past it has another history: no reason to leave this one.
+    declining += d.said == answer::declines
+                 && (d.step > version_ || version_state_.empty());
     busy_ones += d.said == answer::busy;
   }
   for (auto& id : silent) {
@@ -54,6 +56,14 @@ void state_joiner::decide(time_point now) {
       ban(id, "it does not answer for the state that it reports", now);
     else
       donors_.at(id).said = answer::declines;
+  }
+  bool lied = !goal_.donors.empty() && version_ == goal_.step
+              && version_state_ == goal_.state && serving + busy_ones == 0
+              && std::all_of(goal_.donors.begin(), goal_.donors.end(),
+                             [&](auto& id) { return distrusts(id); });
+  if (lied && !goal_.state.empty()) {
+    fail("nobody holds the state that was reported", now);
+    return;
   }
   if (waiting > 0) {
     if (!reached_ && now - version_began_ > limits::manifest_patience)

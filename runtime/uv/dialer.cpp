@@ -13,9 +13,11 @@ std::string in_words(std::chrono::milliseconds x) {
 } // namespace
 
 dialer::dialer(uv_loop_t* loop, address where,
-               std::chrono::milliseconds timeout, answer done, std::string from)
+               std::chrono::milliseconds timeout, answer done, std::string from,
+               bool only_loopback)
     : loop_(loop), where_(std::move(where)), timeout_(timeout),
-      done_(std::move(done)), from_(std::move(from)) {
+      done_(std::move(done)), from_(std::move(from)),
+      only_loopback_(only_loopback) {
 }
 
 void dialer::start() {
@@ -40,6 +42,11 @@ void dialer::start() {
 
 void dialer::try_next() {
   while (next_ < addresses_.size()) {
+    if (only_loopback_ && !is_loopback(addresses_[next_])) {
+      last_error_ = "with --insecure only this machine can be dialled";
+      ++next_;
+      continue;
+    }
     auto* to = reinterpret_cast<const sockaddr*>(&addresses_[next_++]);
     socket_ = make_tcp_socket(loop_, this);
     auto error = bind_source();

@@ -18,8 +18,9 @@ public:
   using answer = std::function<void(tcp_socket, const std::string& failure)>;
 
   /// @param from A numeric host of this machine to dial from; empty: any.
+  /// @param only_loopback Other addresses fail.
   dialer(uv_loop_t* loop, address where, std::chrono::milliseconds timeout,
-         answer done, std::string from = {});
+         answer done, std::string from, bool only_loopback);
 
   /// Calls `done` once, perhaps before it returns, unless destroyed before. The
   /// call may destroy this object.
@@ -36,6 +37,7 @@ private:
   std::chrono::milliseconds timeout_;
   answer done_;
   std::string from_;
+  bool only_loopback_;
   std::optional<timer> deadline_;
   std::unique_ptr<resolution> resolution_;
   std::vector<sockaddr_storage> addresses_;

@@ -39,7 +39,9 @@ public:
 
   /// @param direct_bytes Bodies of at least so much are bulky: what of them has
   /// not been fed yet is read into directly.
-  explicit frame_reader(std::size_t direct_bytes = 64 * 1024);
+  /// @param checked Whether frames carry a checksum (see messages/framing.hpp).
+  explicit frame_reader(std::size_t direct_bytes = 64 * 1024,
+                        bool checked = true);
 
   /// The rest of a bulky body; empty when the next bytes are better fed.
   window direct();
@@ -85,6 +87,7 @@ private:
   void finish();
 
   std::size_t direct_bytes_;
+  bool checked_;
   state state_ = state::preamble;
   std::size_t done_ = 0; ///< Bytes of the present piece.
   std::array<std::uint8_t, preamble_bytes> preamble_{};

@@ -65,6 +65,11 @@ void rate_gate::give_back(std::size_t bytes) {
     bucket_->spend(-static_cast<double>(bytes));
 }
 
+void rate_gate::overdraw(std::size_t bytes) {
+  if (bucket_)
+    bucket_->spend(static_cast<double>(bytes));
+}
+
 void rate_gate::join(connection_id who, bool first) {
   if (!in_line_.insert(who).second)
     return;

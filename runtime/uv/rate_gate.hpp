@@ -28,6 +28,9 @@ public:
   /// Of what was taken, so much did not move.
   void give_back(std::size_t bytes);
 
+  /// So much more moved than was taken.
+  void overdraw(std::size_t bytes);
+
   /// The most that one `take` gives.
   std::size_t portion() const {
     return portion_;

@@ -29,6 +29,19 @@ std::optional<sockaddr_storage> read_numeric(const address& where) {
   return std::nullopt;
 }
 
+bool is_loopback(const sockaddr_storage& x) {
+  constexpr std::uint32_t net = 127u << 24, mask = 255u << 24;
+  if (x.ss_family == AF_INET)
+    return (ntohl(reinterpret_cast<const sockaddr_in&>(x).sin_addr.s_addr)
+            & mask)
+           == net;
+  if (x.ss_family != AF_INET6)
+    return false;
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(x).sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&v6)
+         || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+}
+
 resolution::resolution(uv_loop_t* loop, const address& where, answer done)
     : state_(std::make_shared<state>()) {
   state_->done = std::move(done);

@@ -16,6 +16,9 @@ namespace potluck {
 /// stands for every local IPv4 address.
 std::optional<sockaddr_storage> read_numeric(const address& where);
 
+/// Whether what is sent there never leaves this machine.
+bool is_loopback(const sockaddr_storage& x);
+
 /// A look-up under way. Destruction abandons it: its call-back is not called.
 class resolution {
 public:

@@ -21,6 +21,13 @@ std::string cannot_listen(const address& where, const std::string& why,
   return "cannot listen on " + to_string(where) + ": " + why + "; " + mend;
 }
 
+uv_transport_options checked(uv_transport_options x) {
+  if (!x.key && !x.insecure)
+    throw std::invalid_argument(
+        "a transport needs a key, with which it proves who it is");
+  return x;
+}
+
 failure cannot_listen(const address& where, int error) {
   auto* mend = "give another address with --listen";
   if (error == UV_EADDRINUSE)
@@ -37,8 +44,10 @@ class uv_transport final : public transport,
                            public event_loop::handler {
 public:
   explicit uv_transport(uv_transport_options options)
-      : options_(std::move(options)), loop_(std::make_shared<event_loop>()),
-        staging_(new std::uint8_t[staging_bytes]),
+      : options_(checked(std::move(options))),
+        loop_(std::make_shared<event_loop>()),
+        staging_(new std::uint8_t[encrypted_staging_bytes]),
+        decrypted_(new std::uint8_t[record_bytes]),
         uploads_(options_.max_upload,
                  [this](connection_id id) {
                    if (auto* x = find(id))
@@ -48,6 +57,8 @@ public:
           if (auto* x = find(id))
             x->take_turn();
         }) {
+    if (!options_.insecure)
+      tls_.emplace(*options_.key);
   }
 
   ~uv_transport() override {
@@ -129,6 +140,12 @@ private:
   std::uint8_t* staging() override {
     return staging_.get();
   }
+  std::uint8_t* decrypted() override {
+    return decrypted_.get();
+  }
+  const tls_context* tls() override {
+    return tls_ ? &*tls_ : nullptr;
+  }
   rate_gate& uploads() override {
     return uploads_;
   }
@@ -150,14 +167,21 @@ private:
       });
     };
   }
-  void connected(connection_id id, const address& remote) override {
-    listener_->on_connected(id, remote);
+  void opened(connection_id id, const address& remote, const peer_id& proven,
+              bool dialled) override {
+    if (dialled)
+      return listener_->on_connected(id, remote, proven);
+    --unproven_;
+    listener_->on_accepted(id, remote, proven);
   }
   void received(connection_id id, incoming_frame frame) override {
     listener_->on_frame(id, std::move(frame));
   }
   void ended(connection_id id, std::string reason) override {
-    connections_.erase(id);
+    auto i = connections_.find(id);
+    if (i->second->unproven())
+      --unproven_;
+    connections_.erase(i);
     listener_->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
@@ -217,15 +241,15 @@ private:
   void accept(uv_stream_t* from) {
     auto socket = make_tcp_socket(loop(), nullptr);
     if (uv_accept(from, socket->stream()) != 0
-        || connections_.size() >= options_.max_connections)
+        || connections_.size() >= options_.max_connections
+        || unproven_ >= options_.max_unproven)
       return;
     auto remote = remote_of(*socket);
     if (!remote) // Gone already.
       return;
     auto id = next_id_++;
-    auto& x = add(id);
-    listener_->on_accepted(id, *remote);
-    x.open(std::move(socket));
+    ++unproven_;
+    add(id).accept(std::move(socket), *remote);
   }
 
   // ---- listening
@@ -264,6 +288,10 @@ private:
   }
 
   listen_result bind(const address& where, const sockaddr_storage& to) {
+    if (options_.insecure && !is_loopback(to))
+      return failure{
+          cannot_listen(where, "with --insecure only this machine may connect",
+                        "leave --insecure out, or add --listen 127.0.0.1:0")};
     auto socket = make_tcp_socket(loop(), this);
     auto error
         = uv_tcp_bind(&socket->tcp, reinterpret_cast<const sockaddr*>(&to), 0);
@@ -293,6 +321,9 @@ private:
 
   // Of the loop's thread.
   const std::unique_ptr<std::uint8_t[]> staging_;
+  const std::unique_ptr<std::uint8_t[]> decrypted_;
+  std::optional<tls_context> tls_; ///< None: insecure.
+  std::size_t unproven_ = 0;       ///< Connections that are `unproven()`.
   rate_gate uploads_;
   rate_gate downloads_;
   std::optional<timer> look_;

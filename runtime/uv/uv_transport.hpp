@@ -1,16 +1,26 @@
-/// The transport port over libuv: TCP connections served by one thread.
+/// The transport port over libuv: TCP connections served by one thread, every
+/// one of them encrypted, both ends proven (TLS 1.3; see README.md).
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "runtime/config.hpp"
+#include "runtime/identity/key_pair.hpp"
 #include "runtime/ports/transport.hpp"
 
 namespace potluck {
 
 struct uv_transport_options {
+  /// Proves who we are. Needed, but for `insecure`.
+  std::optional<key_pair> key = {};
+  /// Plain TCP: everybody on the way can read and change what passes, and ids
+  /// are mere claims. For measuring, between processes of one machine: listens
+  /// on and dials nothing but loopback addresses.
+  bool insecure = false;
   /// Connections at a time, both directions together. Further ones that come in
   /// are closed at once; further dials fail.
   std::size_t max_connections = 1024;
@@ -22,10 +32,16 @@ struct uv_transport_options {
   std::size_t max_queued_bytes = std::size_t{512} << 20;
   /// For the whole dial: looking the name up and trying all its addresses.
   std::chrono::milliseconds dial_timeout{5000};
+  /// From then on, until both sides have proven who they are.
+  std::chrono::milliseconds handshake_timeout{limits::encryption_patience};
+  /// Connections that came in and have proven nothing yet; further ones are
+  /// closed at once.
+  std::size_t max_unproven = limits::unproven_connections;
   /// A numeric address of this machine to dial from, where it has several;
   /// empty: the system chooses. What it cannot reach from there fails.
   std::string dial_from = {};
-  /// Bytes per second of frames, over all connections together; 0: no cap.
+  /// Bytes per second of frames and their encryption, over all connections
+  /// together; 0: no cap.
   double max_upload = 0;
   double max_download = 0;
 };
@@ -34,6 +50,8 @@ struct uv_transport_options {
 /// neither `stop` nor destruction may happen on its own thread, that is, inside
 /// a call-back of the listener, nor may `listen`, which waits for that thread.
 /// All three throw `std::logic_error` or end the program then.
+///
+/// Throws `std::invalid_argument` without a key, unless insecure.
 ///
 /// `send` throws `std::invalid_argument` when head or body exceed the limits of
 /// messages/framing.hpp. What is sent on an unknown or closed connection is

@@ -25,7 +25,8 @@ hello introduction(std::uint8_t number) {
 
 /// A gateway among fakes.
 struct door {
-  door(test_world& world, hello x, const std::string& at)
+  /// @param key Whose it is, that is, what its connections prove.
+  door(test_world& world, hello x, const std::string& at, peer_id key)
       : system(world.add_system()), where{at, 1000},
         roster(system.pretend<roster_actor>()),
         router(system.pretend<router_actor>()),
@@ -34,8 +35,9 @@ struct door {
     gateway_config c;
     c.introduction = std::move(x);
     c.listen = {"0.0.0.0", 1000};
-    c.make_transport
-        = [&world, at] { return world.network.make_transport(at); };
+    c.make_transport = [&world, at, key = std::move(key)] {
+      return world.network.make_transport(at, key);
+    };
     c.supervisor = parent.handle;
     c.observer = observer.handle;
     it = system.keep((*system).spawn(gateway, c));
@@ -46,6 +48,9 @@ struct door {
     w.observer = observer.handle;
     w.supervisor = parent.handle;
     caf::anon_send(it, w);
+  }
+  door(test_world& world, const hello& x, const std::string& at)
+      : door(world, x, at, x.id) {
   }
   door(test_world& world, std::uint8_t number)
       : door(world, introduction(number), host(number)) {
@@ -97,9 +102,9 @@ public:
   ~stranger() override {
     net->stop();
   }
-  void on_accepted(connection_id, const address&) override {
+  void on_accepted(connection_id, const address&, const peer_id&) override {
   }
-  void on_connected(connection_id, const address&) override {
+  void on_connected(connection_id, const address&, const peer_id&) override {
     connected = true;
   }
   void on_frame(connection_id, incoming_frame frame) override {
@@ -211,6 +216,79 @@ TEST_CASE("a refusal names what differs and reaches both sides") {
   CHECK(a.roster->count<peer_joined>() == 0);
   CHECK(b.roster->count<peer_joined>() == 0);
   CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE("a hello that names another peer than its key is refused") {
+  test_world world;
+  door honest{world, 1};
+  // Whoever holds the key of 9 says that they are 2.
+  door impostor{world, introduction(2), host(9), peer(9)};
+  world.settle();
+  SUBCASE("the impostor dials") {
+    dial(impostor, honest);
+  }
+  SUBCASE("the impostor is dialled") {
+    dial(honest, impostor);
+  }
+  world.settle();
+  CHECK(honest.roster->count<peer_joined>() == 0);
+  REQUIRE(honest.roster->count<peer_refused>() == 1);
+  CHECK(honest.roster->last<peer_refused>().sentence
+        == false_claim(peer(9), peer(2)));
+  CHECK(world.network.open_connections() == 0);
+}
+
+TEST_CASE("nobody becomes us, or keeps us from their address, by saying so") {
+  test_world world;
+  door a{world, 1};
+  door impostor{world, introduction(1), host(9), peer(9)};
+  door b{world, introduction(2), host(2)};
+  world.settle();
+  dial(a, impostor);
+  world.settle();
+  // It is not noted as an address of our own.
+  CHECK(a.roster->count<dial_succeeded>() == 0);
+  CHECK(a.roster->count<peer_joined>() == 0);
+  dial(a, impostor);
+  world.settle();
+  CHECK(a.roster->count<peer_refused>() == 2);
+  dial(a, b);
+  world.settle();
+  CHECK(a.roster->count<peer_joined>() == 1);
+}
+
+TEST_CASE("a dial that reaches another peer than it meant is no dial") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  SUBCASE("another one with a key") {
+    dial(a, b, peer(3));
+  }
+  SUBCASE("another one who proves nothing") {
+    door c{world, introduction(4), host(4), peer_id{}};
+    world.settle();
+    dial(a, c, peer(3));
+    world.settle();
+  }
+  world.settle();
+  CHECK(a.roster->last<dial_failed>().expected == peer(3));
+  CHECK(a.roster->last<dial_failed>().reason == "another peer answers there");
+  CHECK(a.roster->count<peer_joined>() == 0);
+  dial(a, b, peer(2));
+  world.settle();
+  CHECK(a.roster->last<peer_joined>().who.id == peer(2));
+}
+
+TEST_CASE("where nothing is proven, a hello is believed") {
+  test_world world;
+  door a{world, introduction(1), host(1), peer_id{}};
+  door b{world, introduction(2), host(2), peer_id{}};
+  world.settle();
+  dial(a, b, peer(2));
+  world.settle();
+  CHECK(a.roster->last<peer_joined>().who.id == peer(2));
+  CHECK(b.roster->last<peer_joined>().who.id == peer(1));
 }
 
 TEST_CASE("a first frame that is no hello closes the connection") {
@@ -418,17 +496,6 @@ TEST_CASE("a call that reaches somebody else is not delivered to them") {
   caf::anon_send(a.it, call{{peer(3), b.where}, routing_ping{1}, {}});
   world.settle();
   CHECK(b.router->contents<routing_ping, letter>().empty());
-}
-
-TEST_CASE("who is looked for where somebody else answers is not waited for") {
-  test_world world;
-  door a{world, 1};
-  door b{world, 2};
-  world.settle();
-  caf::anon_send(a.it, dial_contact{{peer(3), b.where}});
-  world.settle();
-  CHECK(a.roster->last<dial_failed>().expected == peer(3));
-  CHECK(a.roster->last<dial_succeeded>().who == peer(2));
 }
 
 TEST_CASE("a peer that dials itself does so once") {

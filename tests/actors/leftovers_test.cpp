@@ -31,11 +31,17 @@ std::size_t descriptors() {
   return entries("/proc/self/fd");
 }
 
+uv_transport_options of(const key_pair& key) {
+  uv_transport_options how;
+  how.key = key;
+  return how;
+}
+
 class deaf : public transport_listener {
 public:
-  void on_accepted(connection_id, const address&) override {
+  void on_accepted(connection_id, const address&, const peer_id&) override {
   }
-  void on_connected(connection_id, const address&) override {
+  void on_connected(connection_id, const address&, const peer_id&) override {
   }
   void on_frame(connection_id, incoming_frame) override {
   }
@@ -49,7 +55,7 @@ struct street {
     config.set("scheduler.max-threads", 2);
     system = std::make_unique<caf::actor_system>(config);
     // The first loop of a process opens a pipe for signals, which libuv keeps.
-    auto nobody = make_uv_transport();
+    auto nobody = make_uv_transport(of(key_pair::generate()));
     nobody->start(std::make_shared<deaf>());
     nobody->stop();
     nobody.reset();
@@ -86,7 +92,9 @@ struct street {
     auto c = tiny_peer(unused, number, {}, steps);
     c.listen = {"127.0.0.1", 0};
     c.announce = {};
-    c.make_transport = [] { return make_uv_transport(); };
+    auto key = key_pair::generate();
+    c.self = key.id();
+    c.make_transport = [key] { return make_uv_transport(of(key)); };
     c.batch_time
         = [](std::uint32_t samples) { return samples * duration{500us}; };
     return c;

@@ -35,8 +35,8 @@ struct node {
     g.introduction.role = r;
     g.introduction.run = r == role::bootstrap ? "" : run;
     g.listen = {"0.0.0.0", 1000};
-    g.make_transport = [&world, number] {
-      return world.network.make_transport(host(number));
+    g.make_transport = [&world, number, who = id] {
+      return world.network.make_transport(host(number), who);
     };
     g.supervisor = parent.handle;
     g.observer = observer.handle;

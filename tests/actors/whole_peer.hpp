@@ -57,8 +57,9 @@ inline peer_config tiny_peer(memory_network& network, std::uint8_t number,
   c.announce = {host(number), 1000};
   for (auto x : seeds)
     c.seeds.push_back({host(x), 1000});
-  c.make_transport
-      = [&network, number] { return network.make_transport(host(number)); };
+  c.make_transport = [&network, number] {
+    return network.make_transport(host(number), peer(number));
+  };
   c.make_trainer
       = [](const charter&) { return std::make_unique<tiny_trainer>(); };
   c.propose = [steps, seed] { return tiny_charter(steps, 64, seed); };

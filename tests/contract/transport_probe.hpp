@@ -19,6 +19,7 @@ struct history {
   bool opened = false;
   bool accepted = false;
   address remote;
+  peer_id proven;
   std::vector<incoming_frame> frames;
   std::size_t frame_count = 0; ///< Stays when the frames are taken.
   int closed = 0;
@@ -28,11 +29,13 @@ struct history {
 
 class transport_probe : public transport_listener {
 public:
-  void on_accepted(connection_id id, const address& remote) override {
-    opened(id, remote, true);
+  void on_accepted(connection_id id, const address& remote,
+                   const peer_id& proven) override {
+    opened(id, remote, proven, true);
   }
-  void on_connected(connection_id id, const address& remote) override {
-    opened(id, remote, false);
+  void on_connected(connection_id id, const address& remote,
+                    const peer_id& proven) override {
+    opened(id, remote, proven, false);
   }
   void on_frame(connection_id id, incoming_frame frame) override {
     change(id, [&](history& x) {
@@ -102,11 +105,13 @@ private:
     }
     changed_.notify_all();
   }
-  void opened(connection_id id, const address& remote, bool accepted) {
+  void opened(connection_id id, const address& remote, const peer_id& proven,
+              bool accepted) {
     change(id, [&](history& x) {
       x.opened = true;
       x.accepted = accepted;
       x.remote = remote;
+      x.proven = proven;
     });
   }
 

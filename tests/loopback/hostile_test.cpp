@@ -1,10 +1,11 @@
-/// Strangers that write nonsense to a peer's port: each loses its connection,
-/// and nobody else loses anything.
+/// Strangers that write nonsense to a peer's port, unencrypted or with a key of
+/// their own: each loses its connection, and nobody else loses anything.
 
 #include "tests/loopback/scene.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <optional>
 #include <poll.h>
 #include <random>
 #include <sys/socket.h>
@@ -14,16 +15,25 @@
 
 #include "messages/codec.hpp"
 #include "messages/framing.hpp"
+#include "runtime/uv/tls_channel.hpp"
 
 using namespace potluck::loopback;
 using nlohmann::json;
 
 namespace {
 
+/// Who the stranger is, in all its connections.
+const potluck::key_pair& key() {
+  static const auto made = potluck::key_pair::generate();
+  return made;
+}
+
+enum class line { plain, encrypted };
+
 /// A connection to a peer, below everything that keeps its manners.
 class raw_socket {
 public:
-  explicit raw_socket(std::uint16_t port)
+  raw_socket(std::uint16_t port, line how)
       : file_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in where{};
     where.sin_family = AF_INET;
@@ -31,6 +41,19 @@ public:
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     REQUIRE(::connect(file_, reinterpret_cast<sockaddr*>(&where), sizeof(where))
             == 0);
+    if (how == line::plain)
+      return;
+    tls_.emplace(potluck::tls_context{key()},
+                 potluck::tls_channel::side::dialler, 1000);
+    for (;;) {
+      auto result = tls_->shake();
+      flush();
+      if (result == potluck::tls_channel::verdict::done)
+        return;
+      REQUIRE(result == potluck::tls_channel::verdict::more);
+      REQUIRE(read_some() > 0);
+      tls_->feed(buffer_, size_);
+    }
   }
   ~raw_socket() {
     ::close(file_);
@@ -39,8 +62,12 @@ public:
   raw_socket& operator=(const raw_socket&) = delete;
 
   void write(const std::string& bytes) {
-    // The other side may have closed already, which is what we want.
-    (void)!::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    if (!tls_)
+      return send({data, data + bytes.size()});
+    tls_->write(data, bytes.size());
+    tls_->flush();
+    flush();
   }
 
   void end_writing() {
@@ -49,21 +76,55 @@ public:
 
   /// Everything the other side writes until it closes; false if it does not.
   bool read_to_end(std::string& bytes) {
-    char buffer[4096];
     for (;;) {
-      pollfd ready{file_, POLLIN, 0};
-      auto patience = std::chrono::milliseconds{startup_patience};
-      if (::poll(&ready, 1, static_cast<int>(patience.count())) <= 0)
-        return false;
-      auto size = ::recv(file_, buffer, sizeof(buffer), 0);
+      auto size = read_some();
       if (size <= 0)
-        return true;
-      bytes.append(buffer, static_cast<std::size_t>(size));
+        return size == 0;
+      if (tls_)
+        decrypt(bytes);
+      else
+        bytes.append(reinterpret_cast<char*>(buffer_), size_);
     }
   }
 
 private:
+  /// Above zero: so many bytes; zero: the end; below: nothing in time.
+  int read_some() {
+    pollfd ready{file_, POLLIN, 0};
+    auto patience = std::chrono::milliseconds{startup_patience};
+    if (::poll(&ready, 1, static_cast<int>(patience.count())) <= 0)
+      return -1;
+    auto size = ::recv(file_, buffer_, sizeof(buffer_), 0);
+    size_ = size > 0 ? static_cast<std::size_t>(size) : 0;
+    return static_cast<int>(size_);
+  }
+
+  void decrypt(std::string& bytes) {
+    tls_->feed(buffer_, size_);
+    std::uint8_t room[4096];
+    for (;;) {
+      auto got = tls_->read(room, sizeof(room));
+      if (got.what != potluck::tls_channel::verdict::done)
+        return; // After a goodbye or a failure the end of the stream follows.
+      bytes.append(reinterpret_cast<char*>(room), got.size);
+    }
+  }
+
+  void flush() {
+    std::vector<std::uint8_t> out;
+    tls_->take_output(out);
+    send(out);
+  }
+
+  void send(const std::vector<std::uint8_t>& bytes) {
+    // The other side may have closed already, which is what we want.
+    (void)!::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+
   int file_;
+  std::optional<potluck::tls_channel> tls_;
+  std::uint8_t buffer_[4096];
+  std::size_t size_ = 0;
 };
 
 /// A frame whose checksum fits, whatever is in it.
@@ -86,9 +147,9 @@ std::string preamble_of(std::uint32_t head, std::uint32_t body) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-potluck::hello greeting(std::uint8_t number) {
+potluck::hello greeting() {
   potluck::hello x;
-  x.id.bytes.fill(number);
+  x.id = key().id();
   x.run = "potluck";
   return x;
 }
@@ -114,8 +175,9 @@ std::vector<potluck::message> frames_in(const std::string& bytes) {
 }
 
 /// Writes `bytes` to the peer and checks that it closes the connection.
-std::string check_closed_after(peer& who, const std::string& bytes) {
-  raw_socket s{who.port()};
+std::string check_closed_after(peer& who, const std::string& bytes,
+                               line how = line::encrypted) {
+  raw_socket s{who.port(), how};
   s.write(bytes);
   std::string answer;
   CHECK(s.read_to_end(answer));
@@ -131,16 +193,26 @@ TEST_CASE("nonsense costs the connection that carries it, and training goes "
   auto& b = s.join("b", {"--peer", a.address()});
   b.await("step");
   auto before = b.last_step();
-  auto hello = frame_of(greeting(7));
+  auto hello = frame_of(greeting());
+
+  std::mt19937 random{1};
+  std::string noise;
+  for (int i = 0; i < 100000; ++i)
+    noise += static_cast<char>(random());
+  const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+  INFO("unencrypted");
+  for (auto victim : {&a, &b}) {
+    for (auto& bytes : {noise, request, hello, preamble_of(64, 0)})
+      check_closed_after(*victim, bytes, line::plain);
+    // Like the beginning of a handshake, and then noise.
+    check_closed_after(*victim, "\x16\x03\x01\x02" + noise, line::plain);
+  }
 
   INFO("before a hello");
   for (auto victim : {&a, &b}) {
-    std::mt19937 random{1};
-    std::string noise;
-    for (int i = 0; i < 100000; ++i)
-      noise += static_cast<char>(random());
     check_closed_after(*victim, noise);
-    check_closed_after(*victim, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    check_closed_after(*victim, request);
     // A head of zero bytes, a head too large, a body too large.
     check_closed_after(*victim, preamble_of(0, 0));
     check_closed_after(*victim, preamble_of(potluck::max_head_bytes + 1, 0));
@@ -150,6 +222,19 @@ TEST_CASE("nonsense costs the connection that carries it, and training goes "
     check_closed_after(*victim, frame_of(potluck::heartbeat{1}));
     // A stranger's refusal is no reason to end.
     check_closed_after(*victim, frame_of(potluck::refusal{"Go away."}));
+  }
+
+  INFO("with a hello in another's name");
+  for (auto victim : {&a, &b}) {
+    auto lie = greeting();
+    lie.id = *potluck::parse_id<potluck::peer_id>((victim == &a ? b : a).id());
+    auto answer = check_closed_after(*victim, frame_of(lie));
+    std::string sentence;
+    for (auto& x : frames_in(answer))
+      if (auto no = std::get_if<potluck::refusal>(&x))
+        sentence = no->sentence;
+    CHECK(sentence.find("belongs to peer " + short_name(key().id()))
+          != std::string::npos);
   }
 
   INFO("behind a hello");
@@ -168,7 +253,7 @@ TEST_CASE("nonsense costs the connection that carries it, and training goes "
     // A body where there can be none.
     check_closed_after(*victim, hello + frame_of(potluck::heartbeat{1}, "x"));
     // A frame that ends in the middle.
-    raw_socket cut{victim->port()};
+    raw_socket cut{victim->port(), line::encrypted};
     cut.write(hello + preamble_of(64, 4096) + "half");
     cut.end_writing();
     std::string answer;
@@ -177,7 +262,7 @@ TEST_CASE("nonsense costs the connection that carries it, and training goes "
 
   INFO("valid messages at the wrong time");
   for (auto victim : {&a, &b}) {
-    raw_socket stranger{victim->port()};
+    raw_socket stranger{victim->port(), line::encrypted};
     potluck::round_verdict verdict;
     verdict.group.bytes.fill(9);
     potluck::state_piece piece;
@@ -218,7 +303,7 @@ TEST_CASE("a peer of another protocol version is refused with a sentence") {
   scene s;
   auto& host = s.join("host", tiny_run(64, 1000000));
   host.await("step");
-  auto other = greeting(7);
+  auto other = greeting();
   other.version = potluck::protocol_version + 1;
   auto answer = check_closed_after(host, frame_of(other));
   std::string sentence;
@@ -235,7 +320,7 @@ TEST_CASE("a settings mismatch in the hello names the setting") {
   scene s;
   auto& host = s.join("host", tiny_run(64, 1000000));
   host.await("step");
-  auto other = greeting(7);
+  auto other = greeting();
   other.charter.bytes.fill(1);
   other.settings = {{"target-batch", "999"}};
   std::string sentence;

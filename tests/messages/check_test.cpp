@@ -312,8 +312,11 @@ TEST_CASE("chunks carry samples and whole values") {
   accepted<chunk_mean>([](auto& x) { x.left_out.clear(); });
   refused<mean_request>([](auto& x) { x.version = max_epochs + 2; });
   accepted<mean_request>([](auto& x) { x.version = 0; });
-  refused<chunk_part>([](auto& x) { x.packing = packing(1); });
-  refused<chunk_mean>([](auto& x) { x.packing = packing(1); });
+  refused<chunk_mean>([](auto& x) { x.parts.resize(max_members + 1); });
+  accepted<chunk_mean>([](auto& x) { x.parts.resize(max_members); });
+  accepted<chunk_mean>([](auto& x) { x.parts.clear(); });
+  refused<chunk_part>([](auto& x) { x.packing = packing(4); });
+  refused<chunk_mean>([](auto& x) { x.packing = packing(4); });
   for (message x :
        {message{sample<chunk_part>()}, message{sample<chunk_mean>()}}) {
     CHECK_FALSE(problem_with(x, 0).empty());
@@ -363,6 +366,17 @@ TEST_CASE("a round's messages name group, epoch and the mean they speak of") {
   refused<round_verdict>([](auto& x) { x.least_samples = 0; });
   refused<round_verdict>([](auto& x) { x.least_samples = 41; });
   accepted<round_verdict>([](auto& x) { x = {x.group, 1, false, {}, {}}; });
+}
+
+TEST_CASE("an inquiry's messages name group, chunk and what was found") {
+  group_refused<round_findings>();
+  group_refused<part_request>();
+  group_refused<mean_challenge>();
+  refused<round_findings>([](auto& x) { x.owners.clear(); });
+  refused<round_findings>([](auto& x) { x.owners.resize(max_members + 1); });
+  accepted<round_findings>([](auto& x) { x.owners.resize(max_members); });
+  refused<part_request>([](auto& x) { x.chunk = 1u << 24; });
+  refused<mean_challenge>([](auto& x) { x.chunk = 1u << 24; });
 }
 
 TEST_CASE("a heal names members that take part, and a source of each chunk") {

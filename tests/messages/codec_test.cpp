@@ -83,7 +83,8 @@ auto fields(const group_invite& x) {
 }
 auto fields(const group_answer& x) {
   return std::tie(x.group, x.accepted, x.reason, x.samples, x.loss_sum,
-                  x.upload_bytes_per_second, x.download_bytes_per_second);
+                  x.upload_bytes_per_second, x.download_bytes_per_second,
+                  x.avoid);
 }
 auto fields(const group_start& x) {
   auto& c = x.contract;
@@ -97,8 +98,17 @@ auto fields(const chunk_part& x) {
   return std::tie(x.group, x.chunk, x.samples, x.packing);
 }
 auto fields(const chunk_mean& x) {
-  return std::tie(x.group, x.chunk, x.samples, x.packing, x.version,
-                  x.left_out);
+  return std::tie(x.group, x.chunk, x.samples, x.packing, x.version, x.left_out,
+                  x.parts);
+}
+auto fields(const round_findings& x) {
+  return std::tie(x.group, x.owners);
+}
+auto fields(const part_request& x) {
+  return std::tie(x.group, x.chunk);
+}
+auto fields(const mean_challenge& x) {
+  return std::tie(x.group, x.chunk);
 }
 auto fields(const mean_request& x) {
   return std::tie(x.group, x.chunk, x.version);

@@ -29,6 +29,7 @@ public:
   /// One transport.
   struct endpoint {
     std::string host;
+    peer_id who; ///< Proven to whoever is connected.
     std::shared_ptr<transport_listener> listener;
     address bound; ///< Port 0: does not listen.
     connection_id next_id = 1;
@@ -156,11 +157,12 @@ public:
     s.id = s.owner->next_id++;
     lines[{s.owner.get(), s.id}] = {c, 1};
     c->open = true;
-    s.owner->listener->on_accepted(s.id, c->from);
+    s.owner->listener->on_accepted(s.id, c->from, c->sides[0].owner->who);
     send_to(c, 0, [c] {
       auto& dialler = c->sides[0];
       if (!dialler.closed)
-        dialler.owner->listener->on_connected(dialler.id, c->to);
+        dialler.owner->listener->on_connected(dialler.id, c->to,
+                                              c->sides[1].owner->who);
     });
   }
 
@@ -237,10 +239,11 @@ namespace {
 class memory_transport : public transport {
 public:
   memory_transport(std::shared_ptr<memory_network::core> net,
-                   const std::string& host)
+                   const std::string& host, const peer_id& who)
       : net_(std::move(net)),
         self_(std::make_shared<memory_network::core::endpoint>()) {
     self_->host = host;
+    self_->who = who;
   }
   ~memory_transport() override {
     stop();
@@ -299,8 +302,8 @@ memory_network::memory_network() : core_(std::make_shared<core>()) {
 }
 
 std::unique_ptr<transport>
-memory_network::make_transport(const std::string& host) {
-  return std::make_unique<memory_transport>(core_, host);
+memory_network::make_transport(const std::string& host, const peer_id& who) {
+  return std::make_unique<memory_transport>(core_, host, who);
 }
 
 std::size_t memory_network::deliver(duration now) {

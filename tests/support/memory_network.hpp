@@ -37,7 +37,9 @@ public:
 
   /// A transport on the machine `host`, under which name others dial it. It may
   /// outlive this object.
-  std::unique_ptr<transport> make_transport(const std::string& host);
+  /// @param who What its connections prove to the others; empty: nothing.
+  std::unique_ptr<transport> make_transport(const std::string& host,
+                                            const peer_id& who = {});
 
   /// Makes the call-backs that are due at `now`, a time since any beginning
   /// that never runs backwards, and those that become due meanwhile. Returns

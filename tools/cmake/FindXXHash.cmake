@@ -1,4 +1,6 @@
-# Finds xxHash; defines XXHash_VERSION and the target XXHash::xxhash.
+# Finds xxHash; defines XXHash_VERSION and the target XXHash::xxhash. Where the
+# library can choose its vector instructions when it runs (Debian's on x86-64),
+# whoever links the target has XXHASH_DISPATCH defined.
 
 find_path(XXHash_INCLUDE_DIR xxhash.h)
 find_library(XXHash_LIBRARY xxhash)
@@ -24,4 +26,18 @@ if(XXHash_FOUND AND NOT TARGET XXHash::xxhash)
   set_target_properties(XXHash::xxhash PROPERTIES
     IMPORTED_LOCATION ${XXHash_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${XXHash_INCLUDE_DIR})
+  include(CheckCXXSourceCompiles)
+  include(CMakePushCheckState)
+  cmake_push_check_state(RESET)
+  set(CMAKE_REQUIRED_LIBRARIES XXHash::xxhash)
+  check_cxx_source_compiles("
+    #include <xxhash.h>
+    #include <xxh_x86dispatch.h>
+    int main() { return XXH3_64bits_dispatch(\"\", 0) == 0; }"
+    XXHash_DISPATCHES)
+  cmake_pop_check_state()
+  if(XXHash_DISPATCHES)
+    set_property(TARGET XXHash::xxhash
+      PROPERTY INTERFACE_COMPILE_DEFINITIONS XXHASH_DISPATCH)
+  endif()
 endif()

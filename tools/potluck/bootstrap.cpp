@@ -20,7 +20,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(who.error());
   if (!who->notice.empty())
     complain(who->notice);
-  config.self = who->id;
+  take_identity(*who, *network, config);
   return run_peer(options, std::move(config));
 }
 

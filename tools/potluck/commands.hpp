@@ -33,6 +33,7 @@ command eval_command();
 command sim_command();
 command chaos_command();
 command plan_command();
+command bench_command();
 
 /// Prints one sentence for the user on standard error.
 int complain(const std::string& sentence, int status = users_mistake);

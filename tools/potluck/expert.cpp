@@ -147,7 +147,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(who.error());
   if (!who->notice.empty())
     complain(who->notice);
-  config.self = who->id;
+  take_identity(*who, *network, config);
   auto directory = options.text("state-dir");
   if (directory.empty() && !who->directory.empty())
     directory = who->directory + "/experts/" + config.run;

@@ -184,7 +184,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(who.error());
   if (!who->notice.empty())
     complain(who->notice);
-  config.self = who->id;
+  take_identity(*who, *network, config);
   if (config.role == role::trainer) {
     if (options.given("checkpoint"))
       config.checkpoint_path = options.text("checkpoint");

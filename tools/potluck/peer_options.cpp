@@ -7,7 +7,6 @@
 #include "runtime/config.hpp"
 #include "runtime/lines/rate.hpp"
 #include "runtime/state/charter_fields.hpp"
-#include "runtime/uv/uv_transport.hpp"
 
 namespace potluck::tools {
 
@@ -15,14 +14,6 @@ namespace {
 
 using cli::option_kind;
 using cli::option_spec;
-
-peer_id random_peer_id() {
-  std::random_device source;
-  peer_id id;
-  for (auto& byte : id.bytes)
-    byte = static_cast<std::uint8_t>(source());
-  return id;
-}
 
 /// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck.
 std::string default_identity_directory() {
@@ -66,6 +57,10 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "own "
        "(default: potluck in the user's state directory).",
        "DIR"},
+      {"insecure", option_kind::flag, "",
+       "For measuring on this machine only: neither encrypt nor prove who is "
+       "who. Listens on and dials nothing but loopback addresses.",
+       ""},
       {"log-json", option_kind::text, "",
        "Append one JSON object a line and event to this file.", "FILE"},
   };
@@ -122,8 +117,8 @@ expected<double> cap_from(const cli::command_line& options,
   return *rate;
 }
 
-expected<bool> fill_network(const cli::command_line& options,
-                            peer_config& config) {
+expected<uv_transport_options> fill_network(const cli::command_line& options,
+                                            peer_config& config) {
   auto listen = parse_address(options.text("listen"));
   if (!listen)
     return failure{"--listen: " + listen.error()};
@@ -154,9 +149,16 @@ expected<bool> fill_network(const cli::command_line& options,
     return failure{upload ? download.error() : upload.error()};
   how.max_upload = *upload;
   how.max_download = *download;
-  config.make_transport = [how] { return make_uv_transport(how); };
+  how.insecure = options.flag("insecure");
   config.seed = random_seed();
-  return true;
+  return how;
+}
+
+void take_identity(const held_identity& who, uv_transport_options how,
+                   peer_config& config) {
+  config.self = who.key->id();
+  how.key = who.key;
+  config.make_transport = [how] { return make_uv_transport(how); };
 }
 
 expected<held_identity> identity_from(const cli::command_line& options) {
@@ -165,10 +167,14 @@ expected<held_identity> identity_from(const cli::command_line& options) {
   auto directory
       = given ? options.text("identity-dir") : default_identity_directory();
   if (!directory.empty()) {
-    auto held = identity::open(directory, random_peer_id);
+    auto held = identity::open(directory);
     if (held) {
-      result.id = held->id();
+      result.key = held->key();
       result.directory = directory;
+      if (held->replaced())
+        result.notice = "The identity in " + directory
+                        + " had no key, so nobody could prove to be it; this "
+                          "peer has a new one.";
       result.lock = std::move(*held);
       return result;
     }
@@ -176,7 +182,7 @@ expected<held_identity> identity_from(const cli::command_line& options) {
       return failure{held.error()};
     result.notice = "Using a temporary identity, since " + held.error();
   }
-  result.id = random_peer_id();
+  result.key = key_pair::generate();
   return result;
 }
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "actors/peer.hpp"
-#include "runtime/state/identity.hpp"
+#include "runtime/identity/identity.hpp"
+#include "runtime/uv/uv_transport.hpp"
 #include "tools/potluck/options.hpp"
 
 namespace potluck::tools {
 
 /// listen, announce, dial-from, peer, max-upload, max-download, identity-dir,
-/// log-json.
+/// insecure, log-json.
 std::vector<cli::option_spec> network_options(const std::string& listen);
 
 /// A flag for every setting of a run, from `charter_fields()`.
@@ -26,21 +27,25 @@ std::vector<setting> demanded_settings(const cli::command_line& options);
 expected<double> cap_from(const cli::command_line& options,
                           const std::string& name);
 
-/// Fills in listen, announce, seeds, transport and the random seed.
-expected<bool> fill_network(const cli::command_line& options,
-                            peer_config& config);
-
 /// Who this peer is, and the lock on it if it is kept on disk.
 struct held_identity {
-  peer_id id;
-  std::string directory; ///< Empty for a temporary identity.
+  std::optional<key_pair> key; ///< Always there.
+  std::string directory;       ///< Empty for a temporary identity.
   std::optional<identity> lock;
-  std::string notice; ///< For the user, when it is temporary.
+  std::string notice; ///< For the user, when it is temporary, or new.
 };
 
 /// From --identity-dir; without it from the user's state directory, or a
 /// temporary one while another process holds that.
 expected<held_identity> identity_from(const cli::command_line& options);
+
+/// Fills in listen, announce, seeds and the random seed, and how to connect.
+expected<uv_transport_options> fill_network(const cli::command_line& options,
+                                            peer_config& config);
+
+/// From then on `config` is the peer `who`, and proves it.
+void take_identity(const held_identity& who, uv_transport_options how,
+                   peer_config& config);
 
 /// Fresh bytes from the system's source of randomness.
 std::uint64_t random_seed();

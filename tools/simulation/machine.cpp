@@ -5,6 +5,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/sim/forgery.hpp"
 
 namespace potluck::simulation {
 
@@ -68,6 +69,11 @@ void machine::start(peer_config config, audience listener, duration now) {
   config.batch_time = [this](std::uint32_t samples) {
     auto seconds = samples / plan_.samples_per_second * slowness;
     return std::max(duration{1}, to_duration(seconds));
+  };
+  config.bend_mean = [this](std::vector<float>& mean) {
+    if (bends_means)
+      for (auto& x : mean)
+        x += bent_mean;
   };
   config.child_started = [this](const std::string& name, const caf::actor& x) {
     children_[name] = x;

@@ -65,7 +65,8 @@ public:
 
   // What befalls it.
   void drift(double rate, duration now);
-  double slowness = 1; ///< Computes so many times slower than planned.
+  double slowness = 1;      ///< Computes so many times slower than planned.
+  bool bends_means = false; ///< Lies about what it averages.
   bool stopped = false;
 
   // What is counted.

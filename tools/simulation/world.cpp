@@ -6,6 +6,7 @@
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
 #include "runtime/sim/simulated_model.hpp"
+#include "runtime/state/checkpoint.hpp"
 
 namespace potluck::simulation {
 
@@ -19,9 +20,14 @@ enum stream_kind : std::uint64_t {
   of_an_identity,
   of_a_run,
   of_a_life,
+  of_a_disk,
 };
 
 constexpr std::uint16_t port = 31337;
+/// Where peers of groups with `writes_checkpoints` save their state, and after
+/// how many steps each time.
+const std::string checkpoint_path = "run.checkpoint";
+constexpr std::uint64_t checkpoint_every = 5;
 /// How often machines and queues are held against their limits.
 constexpr duration between_looks = std::chrono::seconds{1};
 /// More than this is wrong: the rest would be more of the same.
@@ -147,8 +153,9 @@ peer_config world::configure(life& x) const {
     if (seed.host != x.host)
       c.seeds.push_back(seed);
   auto& network = const_cast<sim_network&>(network_);
-  c.make_transport
-      = [&network, host = x.host] { return network.make_transport(host); };
+  c.make_transport = [&network, host = x.host, who = x.id] {
+    return network.make_transport(host, who);
+  };
   auto values = what_.model_values;
   auto chunk_values = settings_.chunk_values;
   auto weightless = how_.weightless;
@@ -159,7 +166,39 @@ peer_config world::configure(life& x) const {
   c.upload_bytes_per_second = plan.upload;
   c.download_bytes_per_second = plan.download;
   c.seed = mix(plan.seed, x.lives) | 1;
+  if (group.writes_checkpoints) {
+    c.checkpoint_path = checkpoint_path;
+    c.checkpoint_every = checkpoint_every;
+    c.checkpoint_disk = x.disk.get();
+  }
   return c;
+}
+
+void world::take_up_checkpoint(const life& x, peer_config& c) {
+  auto file = x.disk->find(checkpoint_path);
+  if (!file)
+    return;
+  std::size_t at = 0;
+  auto saved = read_checkpoint(
+      checkpoint_path, file->size(), [&](void* out, std::size_t size) {
+        if (size > file->size() - at)
+          return false;
+        std::copy_n(file->data() + at, size, static_cast<std::uint8_t*>(out));
+        at += size;
+        return true;
+      });
+  auto number = x.box->plan().number;
+  if (!saved) {
+    heard(number, event{"checkpoint_refused", {{"detail", saved.error()}}});
+    return;
+  }
+  if (x.honest)
+    checks_->resumed(number, now_, saved->state.step,
+                     saved->state.history_samples,
+                     to_string(digest_of_state(saved->state)));
+  heard(number, event{"resumed", {{"step", saved->state.step}}});
+  c.known = saved->charter;
+  c.state = std::make_shared<training_state>(std::move(saved->state));
 }
 
 void world::start(std::size_t number, bool keeps_disk) {
@@ -172,6 +211,10 @@ void world::start(std::size_t number, bool keeps_disk) {
                                mix(number, keeps_disk ? 0 : x.lives))};
     x.id = identity.draw<peer_id>();
   }
+  if (!x.disk || !keeps_disk)
+    x.disk = std::make_unique<sim_disk>(
+        mix(mix(how_.seed, of_a_disk), mix(number, x.lives)),
+        [this] { return now_; });
   if (x.honest)
     checks_->add_honest(short_name(x.id));
   x.finished = false;
@@ -179,7 +222,10 @@ void world::start(std::size_t number, bool keeps_disk) {
   machine::audience audience;
   audience.told = [this, number](const event& e) { heard(number, e); };
   audience.over = [this, number](const peer_over& e) { over(number, e); };
-  x.box->start(configure(x), std::move(audience), now_);
+  auto config = configure(x);
+  if (!config.checkpoint_path.empty())
+    take_up_checkpoint(x, config);
+  x.box->start(std::move(config), std::move(audience), now_);
   most_peers_ = std::max(most_peers_, running());
   touch(number);
 }
@@ -189,6 +235,8 @@ void world::end_process(life& x, bool silent) {
     return;
   network_.crash(x.host, silent);
   auto left = x.box->switch_off();
+  if (!x.leaving) // Who leaves in order has written everything.
+    x.disk->cut();
   auto number = x.box->plan().number;
   checks_->check(left == 0, now_,
                  std::to_string(left) + " actors of peer "
@@ -308,7 +356,9 @@ void world::look_around() {
     auto name = "peer " + std::to_string(x.box->plan().number);
     checks_->check(actors <= most, now_,
                    name + " has " + std::to_string(actors) + " actors");
-    checks_->check(x.box->timers() <= timers_per_actor * most, now_,
+    // Who is banned calls again and again: each call leaves a timer for hello.
+    auto calls = what_.expects.may_ban ? 2 : 1;
+    checks_->check(x.box->timers() <= timers_per_actor * most * calls, now_,
                    name + " has " + std::to_string(x.box->timers())
                        + " timers");
   }

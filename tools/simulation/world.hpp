@@ -10,6 +10,7 @@
 
 #include "runtime/sim/fault_plan.hpp"
 #include "runtime/sim/run_invariants.hpp"
+#include "runtime/sim/sim_disk.hpp"
 #include "runtime/sim/sim_network.hpp"
 #include "tools/simulation/machine.hpp"
 
@@ -69,6 +70,7 @@ private:
   /// A peer as it is over all its lives.
   struct life {
     std::unique_ptr<machine> box;
+    std::unique_ptr<sim_disk> disk;
     peer_id id;
     std::string host;
     std::uint64_t lives = 0;
@@ -79,6 +81,8 @@ private:
 
   life& life_of(std::size_t number);
   void start(std::size_t number, bool keeps_disk);
+  /// Continues from the checkpoint on the peer's disk, if that is sound.
+  void take_up_checkpoint(const life& x, peer_config& c);
   void end_process(life& x, bool silent);
   void retire(std::size_t number);
   peer_config configure(life& x) const;

@@ -94,14 +94,18 @@ void world::begin(const fault_event& x, std::size_t number) {
       touch(number);
       break;
     case fault_kind::fill_disk:
+      it.disk->full = true;
+      break;
     case fault_kind::tear_writes:
-      break; // A simulated disk keeps nothing but the identity.
+      it.disk->tears_writes = true;
+      break;
     case fault_kind::crash_actor:
       it.box->crash_actor(x.detail, chance_);
       touch(number);
       break;
     case fault_kind::misbehave:
       it.honest = false;
+      it.box->bends_means = x.detail == "wrong_means";
       checks_->no_longer_honest(short_name(it.id));
       network_.corrupt_host(it.host,
                             make_forger(x.detail, it.box->plan().seed));
@@ -153,8 +157,15 @@ void world::end(const fault_event& x, std::size_t number) {
       it.box->drift(0, now_);
       touch(number);
       break;
+    case fault_kind::fill_disk:
+      it.disk->full = false;
+      break;
+    case fault_kind::tear_writes:
+      it.disk->tears_writes = false;
+      break;
     case fault_kind::misbehave:
       network_.corrupt_host(it.host, nullptr);
+      it.box->bends_means = false;
       break;
     default: // The others are over at once.
       break;

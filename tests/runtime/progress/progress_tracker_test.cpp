@@ -5,6 +5,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "runtime/config.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
 using namespace potluck;
@@ -136,7 +137,19 @@ TEST_CASE("the peers ahead hold the best history, and all the same state") {
   CHECK(ids() == list{}); // Equal history, greater digest.
   other.state = state_number(6);
   x.hear(other, start);
-  CHECK(ids() == list{peer(2)});
+  CHECK(ids() == list{}); // Smaller, but two hold ours.
+  other.id = peer(7);
+  x.hear(other, start);
+  CHECK(ids() == list{peer(2), peer(7)}); // As many: the digest decides.
+  other.state = state_number(8);
+  other.id = peer(2);
+  x.hear(other, start);
+  other.id = peer(7);
+  x.hear(other, start);
+  CHECK(ids() == list{});
+  other.id = peer(8);
+  x.hear(other, start);
+  CHECK(ids() == list{peer(2), peer(7), peer(8)}); // Three against two.
   other = report(3, 0, 1);
   other.history_samples = 301;
   other.state = state_number(9);
@@ -172,6 +185,27 @@ TEST_CASE("who is behind believes more than half of the longest histories") {
   REQUIRE(donors.size() == 2);
   CHECK(donors[0].state == state_number(9));
   CHECK(donors[1].state == state_number(9));
+}
+
+TEST_CASE(
+    "a longer history that hardly anybody holds is not followed at once") {
+  auto x = tracker();
+  for (std::uint8_t i = 1; i <= 4; ++i)
+    x.hear(report(i, 0, 1), start);
+  auto lone = report(9, 0, 1);
+  lone.history_samples += 1000;
+  lone.state = state_number(1);
+  auto hear_again = [&](time_point now) {
+    for (std::uint8_t i = 1; i <= 4; ++i)
+      x.hear(report(i, 0, 1), now);
+    x.hear(lone, now);
+    return x.ahead(now).size();
+  };
+  CHECK(hear_again(start) == 0);
+  CHECK(hear_again(start + limits::minority_patience - 1s) == 0);
+  CHECK(hear_again(start + limits::minority_patience) == 1);
+  x.forget(peer(4)); // Four that hold ours, against one, are not enough.
+  CHECK(x.ahead(start + limits::minority_patience + 1s).size() == 1);
 }
 
 TEST_CASE("a joiner finds everybody ahead that has a state") {

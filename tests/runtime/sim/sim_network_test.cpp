@@ -17,11 +17,15 @@ constexpr std::size_t small_frame = 10 + 60;
 struct ear : transport_listener {
   explicit ear(const duration& clock) : now{clock} {
   }
-  void on_accepted(connection_id id, const address&) override {
+  void on_accepted(connection_id id, const address&,
+                   const peer_id& who) override {
+    caller = who;
     accepted = id;
     accepted_at = now;
   }
-  void on_connected(connection_id, const address&) override {
+  void on_connected(connection_id, const address&,
+                    const peer_id& who) override {
+    answerer = who;
     connected_at = now;
   }
   void on_frame(connection_id, incoming_frame x) override {
@@ -34,6 +38,7 @@ struct ear : transport_listener {
   }
   const duration& now;
   connection_id accepted = 0;
+  peer_id caller, answerer;
   std::optional<duration> accepted_at, connected_at, closed_at;
   std::vector<std::pair<duration, int>> frames;
   std::vector<std::size_t> bodies;
@@ -154,6 +159,23 @@ TEST_CASE("a broken box on the way duplicates frames") {
   x.until(2s);
   CHECK(x.at_b->frames.size() == 2);
   CHECK(x.net.totals().duplicated == 1);
+}
+
+TEST_CASE("connections prove to each end who is at the other") {
+  duration now{0};
+  sim_network net{1};
+  peer_id one, other;
+  one.bytes[0] = 1;
+  other.bytes[0] = 2;
+  auto a = net.make_transport("a", one), b = net.make_transport("b", other);
+  auto at_a = std::make_shared<ear>(now), at_b = std::make_shared<ear>(now);
+  a->start(at_a);
+  b->start(at_b);
+  REQUIRE(b->listen({"b", port}));
+  a->dial({"b", port});
+  net.run_until(std::chrono::seconds{1});
+  CHECK(at_b->caller == one);
+  CHECK(at_a->answerer == other);
 }
 
 TEST_CASE("a corrupt frame breaks its connection where it arrives") {

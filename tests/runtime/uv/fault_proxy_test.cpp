@@ -26,6 +26,7 @@ struct machine {
     front = *opened;
     uv_transport_options how;
     how.dial_from = host;
+    how.key = key_pair::generate();
     network = make_uv_transport(how);
     network->start(listener);
     auto bound = network->listen({back, front.port});
@@ -125,7 +126,7 @@ TEST_CASE("a partition holds what is on its way until it heals") {
   x.a.network->send(x.out, frame_of(10));
   auto late = x.a.network->dial(x.b.front);
   x.proxy.reunite(one);
-  CHECK(x.a.listener->wait_for_open(late)); // By the proxy, and no further.
+  // The proxy accepts; nobody is there to prove who they are.
   auto heard = [&] {
     return x.b.listener->with(x.in, [](auto& h) { return h.frame_count; });
   };
@@ -133,8 +134,10 @@ TEST_CASE("a partition holds what is on its way until it heals") {
   // as a frame takes on a machine with nothing to do, times fifty.
   std::this_thread::sleep_for(100ms);
   CHECK(heard() == 0);
+  CHECK_FALSE(x.a.listener->with(late, [](auto& h) { return h.opened; }));
   x.proxy.reunite(other);
   CHECK(x.b.listener->wait_for_frames(x.in, 1));
+  CHECK(x.a.listener->wait_for_open(late));
   CHECK(x.b.listener->wait([](auto& all) { return all.size() == 2; }));
 }
 
@@ -193,7 +196,9 @@ TEST_CASE("who is gone, closed or a stranger cannot be reached") {
   CHECK(x.a.listener->wait_for_close(refused));
   x.proxy.set_line(1, {});
   auto stranger = std::make_shared<transport_probe>();
-  auto elsewhere = make_uv_transport();
+  uv_transport_options how;
+  how.key = key_pair::generate();
+  auto elsewhere = make_uv_transport(how);
   elsewhere->start(stranger);
   auto id = elsewhere->dial(x.b.front);
   CHECK(stranger->wait_for_close(id));
@@ -218,6 +223,7 @@ TEST_CASE("a transport dials from no address that is not this machine's") {
   auto listener = std::make_shared<transport_probe>();
   uv_transport_options how;
   how.dial_from = "192.0.2.77";
+  how.key = key_pair::generate();
   auto network = make_uv_transport(how);
   network->start(listener);
   auto id = network->dial({"127.0.0.1", 9});

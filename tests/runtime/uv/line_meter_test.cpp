@@ -58,6 +58,7 @@ struct end_point {
   explicit end_point(double max_upload = 0, double max_download = 0)
       : heard(std::make_shared<measuring_probe>()) {
     uv_transport_options how;
+    how.key = key_pair::generate();
     how.max_upload = max_upload;
     how.max_download = max_download;
     network = make_uv_transport(how);
@@ -89,11 +90,16 @@ TEST_CASE("every byte is told once, to the sender when it has arrived") {
   auto id = a.connect(b);
   for (int i = 0; i < 20; ++i)
     a.network->send(id, frame_of(100'000));
-  const auto whole = 20 * (100'000 + 1 + preamble_bytes);
+  REQUIRE(b.heard->wait_for_frames(b.heard->wait_for_accepted(), 20));
+  // Handshakes and records are on the line, too.
+  const auto whole = b.network->traffic().bytes_received;
+  CHECK(whole > 20 * (100'000 + 1 + preamble_bytes));
+  CHECK(whole < 20 * 101'000);
   CHECK(b.heard->wait_until([&] { return b.heard->received == whole; }));
   // The kernel counts the connection's beginning as a byte.
   CHECK(a.heard->wait_until([&] { return a.heard->sent >= whole; }));
   CHECK(a.heard->sent <= whole + 1);
+  CHECK(a.network->traffic().bytes_sent == whole);
 }
 
 TEST_CASE("nothing is told while nothing passes") {

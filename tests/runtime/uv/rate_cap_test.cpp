@@ -21,6 +21,7 @@ struct end_point {
       : listener(std::make_shared<transport_probe>()) {
     listener->keep_frames = keep_frames;
     uv_transport_options how;
+    how.key = key_pair::generate();
     how.max_upload = max_upload;
     how.max_download = max_download;
     network = make_uv_transport(how);

@@ -48,6 +48,15 @@ private:
 };
 
 std::unique_ptr<transport> with(uv_transport_options options = {}) {
+  // What is tested here lies below the encryption, or beside it; see
+  // tls_connection_test.cpp.
+  options.insecure = true;
+  return make_uv_transport(options);
+}
+
+std::unique_ptr<transport> with_key() {
+  uv_transport_options options;
+  options.key = key_pair::generate();
   return make_uv_transport(options);
 }
 
@@ -241,7 +250,7 @@ TEST_CASE("names are looked up, to dial and to listen") {
 }
 
 TEST_CASE("what cannot be looked up or bound is a sentence") {
-  node x{with()};
+  node x{with_key()};
   auto unknown = x.net->listen({"no such host", 7000});
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().find("cannot listen on no such host:7000: ") == 0);
@@ -261,9 +270,9 @@ TEST_CASE("what cannot be looked up or bound is a sentence") {
 
 TEST_CASE("calls that would wait for their own thread throw") {
   struct caller : transport_listener {
-    void on_accepted(connection_id, const address&) override {
+    void on_accepted(connection_id, const address&, const peer_id&) override {
     }
-    void on_connected(connection_id, const address&) override {
+    void on_connected(connection_id, const address&, const peer_id&) override {
     }
     void on_frame(connection_id, incoming_frame) override {
     }

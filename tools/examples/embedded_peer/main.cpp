@@ -57,10 +57,15 @@ observer_actor::behavior_type watcher(observer_actor::pointer self) {
 
 int main() {
   peer_config config;
-  config.self.bytes.fill(7); // Must differ from everybody else's.
+  auto key = key_pair::generate(); // `identity` would keep one in a file.
+  config.self = key.id();
   config.seed = 7;
   config.listen = {"127.0.0.1", 0}; // Any free port; `seeds` would join others.
-  config.make_transport = [] { return make_uv_transport(); };
+  config.make_transport = [key] {
+    uv_transport_options how;
+    how.key = key;
+    return make_uv_transport(how);
+  };
   config.make_trainer = [](auto&) { return std::make_unique<mean_finder>(); };
   config.propose = [] {
     run_settings settings;

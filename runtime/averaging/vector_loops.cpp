@@ -1,0 +1,51 @@
+#include "runtime/averaging/vector_loops.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/wide_loops.hpp"
+
+namespace potluck {
+
+namespace {
+
+constexpr std::uint32_t exponent = 0x7f800000u;
+/// What is looked at before it is copied still lies in the first-level cache.
+constexpr std::size_t block = 2048;
+
+} // namespace
+
+POTLUCK_WIDE bool all_finite(const float* values, std::size_t count) {
+  static_assert(sizeof(float) == sizeof(std::uint32_t));
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof(bits));
+    bad |= static_cast<std::uint32_t>((bits & exponent) == exponent);
+  }
+  return bad == 0;
+}
+
+POTLUCK_WIDE void add_to(float* __restrict sum, const float* __restrict values,
+                         std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    sum[i] += values[i];
+}
+
+POTLUCK_WIDE void scale(float* values, std::size_t count, float factor) {
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] *= factor;
+}
+
+bool copy_finite(float* out, const float* values, std::size_t count) {
+  bool well = true;
+  for (std::size_t done = 0; done < count; done += block) {
+    auto size = std::min(block, count - done);
+    well &= all_finite(values + done, size);
+    std::memcpy(out + done, values + done, size * sizeof(float));
+  }
+  return well;
+}
+
+} // namespace potluck

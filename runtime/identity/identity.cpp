@@ -1,0 +1,129 @@
+#include "runtime/identity/identity.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "runtime/state/atomic_file.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Makes `directory` for its owner only, and its parents as usual.
+expected<bool> make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::path path(directory);
+  if (!path.has_filename())
+    path = path.parent_path(); // "a/b/" is "a/b"
+  auto parent = path.parent_path();
+  if (!parent.empty())
+    std::filesystem::create_directories(parent, error);
+  if (error)
+    return failure{"cannot make the identity directory " + directory + ": "
+                   + error.message()};
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
+    return file_failure("make the identity directory", directory);
+  return true;
+}
+
+/// More than a key of any kind takes up: what is longer is none.
+constexpr std::size_t longest_file = 16 * 1024;
+
+expected<std::string> read_short(const std::string& path, int fd) {
+  std::string text(longest_file, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    auto got = ::read(fd, text.data() + size, text.size() - size);
+    if (got < 0)
+      return file_failure("read", path);
+    if (got == 0)
+      break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+/// What the file of an early version held: a random id, 64 hex digits.
+bool is_bare_id(std::string text) {
+  if (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  auto id = parse_id<peer_id>(text);
+  return id && !id->empty();
+}
+
+expected<key_pair> make_key(const std::string& path) {
+  auto key = key_pair::generate();
+  auto text = key.pem();
+  auto written = replace_file(path, {{text.data(), text.size()}}, 0600);
+  if (!written)
+    return failure{written.error()};
+  return key;
+}
+
+/// Nothing when only the owner may read or write the open file.
+std::string exposure(const std::string& path, int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0)
+    return file_failure("look at", path).sentence;
+  const unsigned mode = status.st_mode & 07777;
+  if ((mode & 077) == 0)
+    return "";
+  char octal[8];
+  std::snprintf(octal, sizeof(octal), "%04o", mode);
+  return path
+         + " holds this peer's secret key, but others may use it too (mode "
+         + octal + "): run chmod 600 on it, or remove it to become a new peer";
+}
+
+} // namespace
+
+expected<identity> identity::open(const std::string& directory) {
+  auto made = make_directory(directory);
+  if (!made)
+    return failure{made.error()};
+
+  const std::string lock_path = directory + "/lock";
+  file_descriptor lock(
+      ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock)
+    return file_failure("open", lock_path);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK)
+      return file_failure("lock", lock_path);
+    return failure{"identity directory " + directory
+                   + " is in use by another potluck; give this one its own "
+                     "with --identity-dir"};
+  }
+
+  const std::string path = directory + "/identity";
+  file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno != ENOENT)
+    return file_failure("read", path);
+  bool replaced = false;
+  if (file) {
+    auto text = read_short(path, file.get());
+    if (!text)
+      return failure{text.error()};
+    replaced = is_bare_id(*text);
+    if (!replaced) {
+      if (auto problem = exposure(path, file.get()); !problem.empty())
+        return failure{problem};
+      auto key = key_pair::parse(*text);
+      if (!key)
+        return failure{path + " " + key.error()
+                       + "; restore it, or remove it to become a new peer"};
+      return identity(std::move(*key), std::move(lock), false);
+    }
+  }
+  auto key = make_key(path);
+  if (!key)
+    return failure{key.error()};
+  return identity(std::move(*key), std::move(lock), replaced);
+}
+
+} // namespace potluck

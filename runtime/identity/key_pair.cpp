@@ -1,0 +1,103 @@
+#include "runtime/identity/key_pair.hpp"
+
+#include <stdexcept>
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+namespace potluck {
+
+namespace {
+
+struct bio_closer {
+  void operator()(BIO* x) const {
+    BIO_free(x);
+  }
+};
+using memory = std::unique_ptr<BIO, bio_closer>;
+
+/// What OpenSSL reports stays in a queue of the thread, where the next call of
+/// anybody would find it.
+struct no_errors_left {
+  ~no_errors_left() {
+    ERR_clear_error();
+  }
+};
+
+/// OpenSSL would ask the terminal for a password.
+int no_password(char*, int, int, void*) {
+  return 0;
+}
+
+std::shared_ptr<EVP_PKEY> owned(EVP_PKEY* key) {
+  return {key, EVP_PKEY_free};
+}
+
+} // namespace
+
+peer_id id_of(const public_key& key) {
+  peer_id id;
+  unsigned size = 0;
+  if (EVP_Digest(key.data(), key.size(), id.bytes.data(), &size, EVP_sha256(),
+                 nullptr)
+          != 1
+      || size != peer_id::size)
+    throw std::runtime_error("OpenSSL computes no SHA-256");
+  return id;
+}
+
+expected<public_key> public_key_of(const evp_pkey_st* key) {
+  no_errors_left on_return;
+  public_key raw{};
+  std::size_t size = raw.size();
+  if (key == nullptr || EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519
+      || EVP_PKEY_get_raw_public_key(key, raw.data(), &size) != 1
+      || size != raw.size())
+    return failure{"the key is not an Ed25519 key"};
+  return raw;
+}
+
+key_pair::key_pair(std::shared_ptr<evp_pkey_st> key) : key_(std::move(key)) {
+  auto raw = public_key_of(key_.get());
+  if (!raw)
+    throw std::logic_error("key_pair: " + raw.error());
+  id_ = id_of(*raw);
+}
+
+key_pair key_pair::generate() {
+  no_errors_left on_return;
+  auto key = owned(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
+  if (!key)
+    throw std::runtime_error("OpenSSL makes no Ed25519 key");
+  return key_pair(std::move(key));
+}
+
+expected<key_pair> key_pair::parse(const std::string& pem) {
+  no_errors_left on_return;
+  memory bytes(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  auto key = owned(
+      PEM_read_bio_PrivateKey(bytes.get(), nullptr, no_password, nullptr));
+  if (!key)
+    return failure{pem.find("ENCRYPTED") != std::string::npos
+                       ? "is encrypted with a password"
+                       : "holds no private key, or a part of one"};
+  if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519)
+    return failure{"holds another kind of key than Ed25519"};
+  return key_pair(std::move(key));
+}
+
+std::string key_pair::pem() const {
+  no_errors_left on_return;
+  memory bytes(BIO_new(BIO_s_mem()));
+  if (!bytes
+      || PEM_write_bio_PKCS8PrivateKey(bytes.get(), key_.get(), nullptr,
+                                       nullptr, 0, nullptr, nullptr)
+             != 1)
+    throw std::runtime_error("OpenSSL does not write the key");
+  char* data = nullptr;
+  auto size = BIO_get_mem_data(bytes.get(), &data);
+  return {data, static_cast<std::size_t>(size)};
+}
+
+} // namespace potluck

@@ -1,0 +1,60 @@
+/// What a peer proves itself with: an Ed25519 key pair (RFC 8032).
+///
+/// Knows neither files nor connections. OpenSSL's types are named, its headers
+/// stay in the sources.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "messages/expected.hpp"
+#include "messages/ids.hpp"
+
+struct evp_pkey_st; // OpenSSL's EVP_PKEY.
+
+namespace potluck {
+
+/// An Ed25519 public key, as RFC 8032 writes it.
+using public_key = std::array<std::uint8_t, 32>;
+
+/// Who holds the other half of `key`: its SHA-256. Whoever wants to be a given
+/// peer would have to find another key with the same hash.
+peer_id id_of(const public_key& key);
+
+/// The key behind OpenSSL's; nothing when it is of another kind.
+expected<public_key> public_key_of(const evp_pkey_st* key);
+
+/// Copies share one key.
+class key_pair {
+public:
+  /// A fresh one from the system's source of randomness. Throws
+  /// `std::runtime_error` when that fails.
+  static key_pair generate();
+
+  /// Reads what `pem` wrote. Fails with the end of a sentence that begins with
+  /// the file's name: truncated, encrypted, another kind of key.
+  static expected<key_pair> parse(const std::string& pem);
+
+  const peer_id& id() const {
+    return id_;
+  }
+
+  /// The secret half, unencrypted: PKCS #8 in PEM, as `openssl genpkey
+  /// -algorithm ed25519` writes it.
+  std::string pem() const;
+
+  /// For OpenSSL's calls; lives as long as this does.
+  evp_pkey_st* native() const {
+    return key_.get();
+  }
+
+private:
+  explicit key_pair(std::shared_ptr<evp_pkey_st> key);
+
+  std::shared_ptr<evp_pkey_st> key_;
+  peer_id id_;
+};
+
+} // namespace potluck

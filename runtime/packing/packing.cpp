@@ -1,0 +1,399 @@
+#include "runtime/packing/packing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "runtime/wide_loops.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(POTLUCK_PLAIN_HALVES)
+#define POTLUCK_HALVES
+#include <immintrin.h>
+#endif
+
+namespace potluck {
+
+namespace {
+
+constexpr std::uint32_t exponent_mask = 0x7f800000u;
+constexpr std::uint32_t sign_mask = 0x80000000u;
+
+/// Adding and subtracting it rounds a float below 2^22 to a whole number, ties
+/// to even.
+constexpr float rounder = 12582912.0f; // 1.5 * 2^23
+
+constexpr std::array<const char*, 4> names{"float32", "float16", "bfloat16",
+                                           "int8"};
+
+std::uint32_t bits_of(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+
+float float_of(std::uint32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+std::size_t blocks_of(std::size_t count) {
+  return (count + packing_block - 1) / packing_block;
+}
+
+/// The bits of the largest magnitude; those of floats are in their order.
+POTLUCK_WIDE std::uint32_t largest(const float* values, std::size_t count) {
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof(bits));
+    bits &= ~sign_mask;
+    most = bits > most ? bits : most;
+  }
+  return most;
+}
+
+// ---- binary16
+// ---------------------------------------------------------------
+
+/// Of a float below 65520, rounded to nearest, ties to even.
+inline std::uint16_t half_of(float x) {
+  auto bits = bits_of(x);
+  auto sign = bits & sign_mask;
+  bits ^= sign;
+  // Normal halves: the exponent moves by 112, thirteen bits are rounded away.
+  auto odd = (bits >> 13) & 1;
+  auto normal = (bits - (112u << 23) + 0xfffu + odd) >> 13;
+  // Subnormal ones: the addition of 0.5 has their last bit as its own.
+  auto small = bits_of(float_of(bits) + 0.5f) - bits_of(0.5f);
+  auto half = bits < (113u << 23) ? small : normal;
+  return static_cast<std::uint16_t>(half | (sign >> 16));
+}
+
+inline float float_of_half(std::uint16_t half) {
+  std::uint32_t magnitude = half & 0x7fffu;
+  std::uint32_t sign = std::uint32_t{half & 0x8000u} << 16;
+  auto normal = (magnitude << 13) + (112u << 23);
+  auto small = bits_of(float_of((113u << 23) + (magnitude << 13))
+                       - float_of(113u << 23));
+  return float_of((magnitude < 0x400u ? small : normal) | sign);
+}
+
+/// The power of two that brings `largest` between 2^14 and 2^15; 0 for zero.
+float half_scale(std::uint32_t largest) {
+  // 2^-126 to 2^127: every scale and its reciprocal is normal.
+  auto exponent
+      = std::max<std::int32_t>(static_cast<std::int32_t>(largest >> 23), 15);
+  return largest == 0
+             ? 0.0f
+             : float_of(static_cast<std::uint32_t>(exponent - 14) << 23);
+}
+
+/// The largest half below 2^15. Nothing is rounded beyond, which the largest
+/// scale would make infinite.
+constexpr std::uint16_t largest_half = 0x77ff;
+
+void to_halves_plainly(const float* values, std::size_t count, float factor,
+                       std::uint8_t* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    auto half = half_of(values[i] * factor);
+    auto sign = static_cast<std::uint16_t>(half & 0x8000u);
+    half = std::min<std::uint16_t>(half & 0x7fffu, largest_half) | sign;
+    std::memcpy(out + 2 * i, &half, sizeof(half));
+  }
+}
+
+/// @returns Whether all are finite.
+bool from_halves_plainly(const std::uint8_t* bytes, std::size_t count,
+                         float scale, float* out) {
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t half;
+    std::memcpy(&half, bytes + 2 * i, sizeof(half));
+    bad |= static_cast<std::uint32_t>((half & 0x7c00u) == 0x7c00u);
+    out[i] = float_of_half(half) * scale;
+  }
+  return bad == 0;
+}
+
+#ifdef POTLUCK_HALVES
+// The processor's own conversions, which round as ours do.
+
+constexpr std::size_t lanes = 8;
+
+bool has_halves() {
+  static const bool result
+      = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+  return result;
+}
+
+__attribute__((target("avx2,f16c"))) void to_halves_widely(const float* values,
+                                                           std::size_t count,
+                                                           float factor,
+                                                           std::uint8_t* out) {
+  auto by = _mm256_set1_ps(factor);
+  auto signs = _mm_set1_epi16(static_cast<short>(0x8000));
+  auto most = _mm_set1_epi16(static_cast<short>(largest_half));
+  for (std::size_t i = 0; i < count; i += lanes) {
+    auto x = _mm256_mul_ps(_mm256_loadu_ps(values + i), by);
+    auto half = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
+    auto magnitude = _mm_min_epu16(_mm_andnot_si128(signs, half), most);
+    half = _mm_or_si128(magnitude, _mm_and_si128(signs, half));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 2 * i), half);
+  }
+}
+
+__attribute__((target("avx2,f16c"))) bool
+from_halves_widely(const std::uint8_t* bytes, std::size_t count, float scale,
+                   float* out) {
+  auto by = _mm256_set1_ps(scale);
+  auto mask = _mm_set1_epi16(0x7c00);
+  auto bad = _mm_setzero_si128();
+  for (std::size_t i = 0; i < count; i += lanes) {
+    auto half
+        = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i));
+    bad = _mm_or_si128(bad, _mm_cmpeq_epi16(_mm_and_si128(half, mask), mask));
+    _mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_cvtph_ps(half), by));
+  }
+  return _mm_testz_si128(bad, bad) != 0;
+}
+#endif
+
+void to_halves(const float* values, std::size_t count, float factor,
+               std::uint8_t* out) {
+  std::size_t done = 0;
+#ifdef POTLUCK_HALVES
+  if (has_halves()) {
+    done = count / lanes * lanes;
+    to_halves_widely(values, done, factor, out);
+  }
+#endif
+  to_halves_plainly(values + done, count - done, factor, out + 2 * done);
+}
+
+bool from_halves(const std::uint8_t* bytes, std::size_t count, float scale,
+                 float* out) {
+  std::size_t done = 0;
+  bool well = true;
+#ifdef POTLUCK_HALVES
+  if (has_halves()) {
+    done = count / lanes * lanes;
+    well = from_halves_widely(bytes, done, scale, out);
+  }
+#endif
+  return from_halves_plainly(bytes + 2 * done, count - done, scale, out + done)
+         && well;
+}
+
+// ---- bfloat16
+// ---------------------------------------------------------------
+
+POTLUCK_WIDE void to_brains(const float* values, std::size_t count,
+                            std::uint8_t* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof(bits));
+    auto odd = (bits >> 16) & 1;
+    auto rounded = (bits + 0x7fffu + odd) >> 16;
+    // What would round to infinity stays at the largest number.
+    rounded = (rounded & 0x7f80u) == 0x7f80u ? bits >> 16 : rounded;
+    auto half = static_cast<std::uint16_t>(rounded);
+    std::memcpy(out + 2 * i, &half, sizeof(half));
+  }
+}
+
+POTLUCK_WIDE bool from_brains(const std::uint8_t* bytes, std::size_t count,
+                              float* out) {
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t half;
+    std::memcpy(&half, bytes + 2 * i, sizeof(half));
+    auto bits = std::uint32_t{half} << 16;
+    bad |= static_cast<std::uint32_t>((bits & exponent_mask) == exponent_mask);
+    std::memcpy(out + i, &bits, sizeof(bits));
+  }
+  return bad == 0;
+}
+
+// ---- int8
+// -------------------------------------------------------------------
+
+POTLUCK_WIDE void to_bytes(const float* values, std::size_t count, float scale,
+                           std::uint8_t* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    // At most 127 and a rounding's worth: no value exceeds 127 * scale by more.
+    auto whole = (values[i] / scale + rounder) - rounder;
+    out[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(whole));
+  }
+}
+
+POTLUCK_WIDE void from_bytes(const std::uint8_t* bytes, std::size_t count,
+                             float scale, float* out) {
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
+}
+
+/// Of a block: largest / 127, or 0 where that is too small to divide by.
+float byte_scale(std::uint32_t largest) {
+  auto scale = float_of(largest) / 127.0f;
+  if (bits_of(scale * 127.0f) >= exponent_mask)
+    scale = float_of(bits_of(scale) - 1); // It was rounded up.
+  return bits_of(scale) < (1u << 23) ? 0.0f : scale;
+}
+
+// ---- blocks
+// -----------------------------------------------------------------
+
+/// Calls `each(first value, values, scale's bytes)` for every block.
+template <class Each>
+void for_blocks(std::size_t count, std::uint8_t* scales, const Each& each) {
+  for (std::size_t first = 0; first < count; first += packing_block) {
+    each(first, std::min(packing_block, count - first), scales);
+    scales += sizeof(float);
+  }
+}
+
+void pack_halves(const float* values, std::size_t count, std::uint8_t* out) {
+  auto* halves = out + blocks_of(count) * sizeof(float);
+  for_blocks(count, out,
+             [&](std::size_t first, std::size_t size, std::uint8_t* where) {
+               auto scale = half_scale(largest(values + first, size));
+               std::memcpy(where, &scale, sizeof(scale));
+               to_halves(values + first, size, scale == 0 ? 0 : 1 / scale,
+                         halves + 2 * first);
+             });
+}
+
+void pack_bytes(const float* values, std::size_t count, std::uint8_t* out) {
+  auto* bytes = out + blocks_of(count) * sizeof(float);
+  for_blocks(count, out,
+             [&](std::size_t first, std::size_t size, std::uint8_t* where) {
+               auto scale = byte_scale(largest(values + first, size));
+               std::memcpy(where, &scale, sizeof(scale));
+               if (scale == 0)
+                 std::memset(bytes + first, 0, size);
+               else
+                 to_bytes(values + first, size, scale, bytes + first);
+             });
+}
+
+/// Zero, or a normal positive number.
+bool may_be_scale(float x) {
+  auto bits = bits_of(x);
+  return bits == 0 || (bits >= (1u << 23) && bits < exponent_mask);
+}
+
+/// As `for_blocks`, with the scales read; false when one cannot be.
+template <class Each>
+bool unpack_blocks(std::size_t count, const std::uint8_t* scales,
+                   const Each& each) {
+  bool well = true;
+  for (std::size_t first = 0; first < count; first += packing_block) {
+    float scale;
+    std::memcpy(&scale, scales, sizeof(scale));
+    scales += sizeof(scale);
+    well = well && may_be_scale(scale)
+           && each(first, std::min(packing_block, count - first), scale);
+  }
+  return well;
+}
+
+bool all_finite_bits(const float* values, std::size_t count) {
+  return largest(values, count) < exponent_mask;
+}
+
+} // namespace
+
+std::size_t packed_bytes(packing how, std::size_t values) {
+  switch (how) {
+    case packing::float32:
+      break;
+    case packing::float16:
+      return 2 * values + sizeof(float) * blocks_of(values);
+    case packing::bfloat16:
+      return 2 * values;
+    case packing::int8:
+      return values + sizeof(float) * blocks_of(values);
+  }
+  return sizeof(float) * values;
+}
+
+void pack(packing how, const float* values, std::size_t count,
+          std::uint8_t* out) {
+  switch (how) {
+    case packing::float32:
+      std::memcpy(out, values, count * sizeof(float));
+      break;
+    case packing::float16:
+      pack_halves(values, count, out);
+      break;
+    case packing::bfloat16:
+      to_brains(values, count, out);
+      break;
+    case packing::int8:
+      pack_bytes(values, count, out);
+      break;
+  }
+}
+
+bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
+            float* out, std::size_t count) {
+  if (size != packed_bytes(how, count))
+    return false;
+  auto* values = bytes + blocks_of(count) * sizeof(float);
+  switch (how) {
+    case packing::float32:
+      std::memcpy(out, bytes, size);
+      return all_finite_bits(out, count);
+    case packing::float16:
+      return unpack_blocks(
+                 count, bytes,
+                 [&](std::size_t first, std::size_t block, float scale) {
+                   return from_halves(values + 2 * first, block, scale,
+                                      out + first);
+                 })
+             && all_finite_bits(out, count);
+    case packing::bfloat16:
+      return from_brains(bytes, count, out);
+    case packing::int8:
+      return unpack_blocks(
+                 count, bytes,
+                 [&](std::size_t first, std::size_t block, float scale) {
+                   from_bytes(values + first, block, scale, out + first);
+                   return true;
+                 })
+             && all_finite_bits(out, count);
+  }
+  return false;
+}
+
+double packing_error(packing how, double value, double largest) {
+  // Below the smallest normal float scales can do nothing.
+  constexpr double tiny = std::numeric_limits<float>::min();
+  switch (how) {
+    case packing::float32:
+      break;
+    case packing::float16:
+      return std::max({value * 0x1p-11, largest * 0x1p-25, tiny * 0x1p-24});
+    case packing::bfloat16:
+      return std::max(value, tiny) * 0x1p-8;
+    case packing::int8:
+      return std::max(largest / 254 * (1 + 0x1p-20), tiny * 127);
+  }
+  return 0;
+}
+
+std::string to_string(packing x) {
+  return names.at(static_cast<std::size_t>(x));
+}
+
+std::optional<packing> packing_named(const std::string& name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i])
+      return static_cast<packing>(i);
+  return std::nullopt;
+}
+
+} // namespace potluck

@@ -1,0 +1,41 @@
+/// Values to bodies and back, in the four forms of runtime/packing/README.md.
+///
+/// Pure; the same bits on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/averaging.hpp"
+
+namespace potluck {
+
+/// Values that share a scale.
+constexpr std::size_t packing_block = 1024;
+
+/// Bytes that `values` values take.
+std::size_t packed_bytes(packing how, std::size_t values);
+
+/// @param values Finite. @param out `packed_bytes(how, count)` bytes, aligned
+/// to four.
+void pack(packing how, const float* values, std::size_t count,
+          std::uint8_t* out);
+
+/// @param out `count` floats; anything when false is returned.
+/// @returns Whether `size` bytes are what `pack` makes of `count` finite
+/// values.
+bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
+            float* out, std::size_t count);
+
+/// By how much a value may be off after packing and unpacking.
+/// @param value Its magnitude. @param largest That of its block's largest.
+double packing_error(packing how, double value, double largest);
+
+/// "float32", "float16", "bfloat16", "int8".
+std::string to_string(packing x);
+std::optional<packing> packing_named(const std::string& name);
+
+} // namespace potluck

@@ -1,0 +1,211 @@
+/// What a connection does with frames that go out.
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/uv/connection.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// What one write holds: enough that its call-back costs nothing, little enough
+/// that the owners of sent bodies are released early.
+constexpr std::size_t batch_bytes = 1024 * 1024;
+constexpr std::size_t batch_frames = 128;
+/// Likewise encrypted, which is a copy: little enough to stay in a cache.
+constexpr std::size_t encrypted_batch_bytes = 256 * 1024;
+/// Batches up to this size are tried at once: the kernel has room for them as a
+/// rule, and then no call-back is needed.
+constexpr std::size_t small_batch_bytes = 64 * 1024;
+
+std::string broken(int error) {
+  return std::string{"the connection broke: "} + uv_strerror(error);
+}
+
+connection* owner_of(uv_stream_t* stream) {
+  return static_cast<connection*>(
+      static_cast<tcp_handle*>(stream->data)->owner);
+}
+
+/// What `bytes` of frames take on the wire, nearly: how they fall into records
+/// is not known before.
+std::size_t with_records(std::size_t bytes) {
+  return bytes + (bytes / record_bytes + 1) * record_overhead_bytes;
+}
+
+/// The frames' part of `bytes` on the wire, nearly; never zero.
+std::size_t without_records(std::size_t bytes) {
+  auto most = (bytes / record_bytes + 1) * record_overhead_bytes;
+  return bytes > most ? bytes - most : 1;
+}
+
+} // namespace
+
+void connection::enqueue(outgoing_frame frame) {
+  if (state_ == state::draining)
+    return;
+  preamble announced{static_cast<std::uint32_t>(frame.head.size()),
+                     static_cast<std::uint32_t>(frame.body.size), 0};
+  if (hub_.tls() == nullptr) // Else every record has a better checksum.
+    announced = preamble_for(frame.head.data(), frame.head.size(),
+                             frame.body.data, frame.body.size);
+  queue_.push_back({write_preamble(announced), std::move(frame)});
+  queued_bytes_ += queue_.back().size();
+  if (queued_bytes_ > hub_.options().max_queued_bytes)
+    end("the other side stopped reading: " + std::to_string(queued_bytes_ >> 20)
+        + " MiB were waiting for it");
+}
+
+/// Lists the queue's next bytes, at most so many.
+std::size_t connection::gather(std::size_t most) {
+  buffers_.clear();
+  std::size_t bytes = 0;
+  auto skip = front_sent_;
+  // uv_buf_t is not const-correct; writing only reads.
+  auto append = [&](const std::uint8_t* data, std::size_t size) {
+    auto past = std::min(skip, size);
+    skip -= past;
+    size = std::min(size - past, most - bytes);
+    if (size == 0)
+      return;
+    buffers_.push_back(uv_buf_init(
+        reinterpret_cast<char*>(const_cast<std::uint8_t*>(data + past)),
+        static_cast<unsigned>(size)));
+    bytes += size;
+  };
+  std::size_t frames = 0;
+  for (const auto& x : queue_) {
+    if (frames++ == batch_frames || bytes == most)
+      break;
+    append(x.preamble.data(), x.preamble.size());
+    append(x.frame.head.data(), x.frame.head.size());
+    append(x.frame.body.data, x.frame.body.size);
+  }
+  return bytes;
+}
+
+/// The next batch as it lies; nothing when there is none, or it is not our
+/// turn.
+std::size_t connection::gather_allowed() {
+  if (queue_.empty())
+    return 0;
+  // A large frame is one write, unless a cap cuts it.
+  auto wanted = std::max(batch_bytes, queue_.front().size() - front_sent_);
+  auto may
+      = hub_.uploads().take(hub_.loop(), id_, std::min(wanted, queued_bytes_));
+  if (may == 0)
+    return 0;
+  auto bytes = gather(may);
+  hub_.uploads().give_back(may - bytes);
+  return bytes;
+}
+
+/// The next batch of records, with what TLS has to say by itself, which is
+/// little and asks no cap. Frames are released as soon as they are encrypted.
+std::size_t connection::encrypt_allowed() {
+  const bool may_speak = state_ == state::open || state_ == state::draining;
+  if (may_speak && !queue_.empty()) {
+    auto wanted = std::min(encrypted_batch_bytes, queued_bytes_);
+    auto may = hub_.uploads().take(hub_.loop(), id_, with_records(wanted));
+    if (may > 0) {
+      const auto before = tls_->output_size();
+      auto bytes = gather(std::min(wanted, without_records(may)));
+      for (const auto& x : buffers_)
+        tls_->write(reinterpret_cast<const std::uint8_t*>(x.base), x.len);
+      tls_->flush();
+      release(bytes);
+      const auto took = tls_->output_size() - before;
+      if (took <= may)
+        hub_.uploads().give_back(may - took);
+      else
+        hub_.uploads().overdraw(took - may);
+    }
+  }
+  if (state_ == state::draining && queue_.empty()
+      && !std::exchange(goodbye_said_, true))
+    tls_->say_goodbye();
+  tls_->take_output(encrypted_);
+  buffers_.assign(1, uv_buf_init(reinterpret_cast<char*>(encrypted_.data()),
+                                 static_cast<unsigned>(encrypted_.size())));
+  return encrypted_.size();
+}
+
+void connection::flush() {
+  // One write at a time keeps order simple, and lets small frames gather
+  // meanwhile. The kernel's buffer covers the gap between two.
+  if (state_ == state::connecting || in_flight_ > 0)
+    return;
+  while (auto bytes = tls_ ? encrypt_allowed() : gather_allowed())
+    if (!put(bytes))
+      return;
+  if (!queue_.empty())
+    return; // Until our turn.
+  if (state_ == state::draining)
+    shut_down();
+  else if (tls_ && encrypted_.capacity() > small_batch_bytes) {
+    std::vector<std::uint8_t>{}.swap(encrypted_);
+    tls_->rest();
+  }
+}
+
+/// Writes `buffers_`. False when that goes on, or the connection has ended.
+bool connection::put(std::size_t bytes) {
+  std::size_t taken = 0;
+  if (bytes <= small_batch_bytes) {
+    auto result = uv_try_write(socket_->stream(), buffers_.data(),
+                               static_cast<unsigned>(buffers_.size()));
+    if (result < 0 && result != UV_EAGAIN) {
+      end(broken(result));
+      return false;
+    }
+    taken = result > 0 ? static_cast<std::size_t>(result) : 0;
+    if (taken == bytes) {
+      sent(bytes);
+      return true;
+    }
+  }
+  // What is left of a batch of which the kernel took the beginning.
+  auto first = buffers_.begin();
+  in_flight_ = bytes;
+  for (; taken >= first->len; ++first)
+    taken -= first->len;
+  first->base += taken;
+  first->len -= taken;
+  auto result = uv_write(&socket_->writing, socket_->stream(), &*first,
+                         static_cast<unsigned>(buffers_.end() - first),
+                         [](uv_write_t* x, int status) {
+                           if (auto* self = owner_of(x->handle))
+                             self->written(status);
+                         });
+  if (result != 0)
+    end(broken(result));
+  return false;
+}
+
+void connection::written(int status) {
+  if (status != 0)
+    return end(state_ == state::draining ? last_reason_ : broken(status));
+  sent(std::exchange(in_flight_, 0));
+  flush();
+}
+
+/// The kernel has the batch.
+void connection::sent(std::size_t bytes) {
+  hub_.count_sent(bytes);
+  if (!tls_)
+    release(bytes);
+  meter_.sent(bytes, queued_bytes_);
+}
+
+/// The queue's next `bytes` are not needed any more.
+void connection::release(std::size_t bytes) {
+  queued_bytes_ -= bytes;
+  front_sent_ += bytes;
+  while (!queue_.empty() && front_sent_ >= queue_.front().size()) {
+    front_sent_ -= queue_.front().size();
+    queue_.pop_front();
+  }
+}
+
+} // namespace potluck

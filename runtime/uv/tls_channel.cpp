@@ -1,0 +1,237 @@
+#include "runtime/uv/tls_channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+namespace potluck {
+
+namespace {
+
+/// Pieces of at least so much become records of their own: copying them into a
+/// shared one would cost more than a record does.
+constexpr std::size_t large_piece_bytes = 4 * 1024;
+
+constexpr std::uint8_t handshake_record = 22;
+constexpr std::uint8_t alert_record = 21;
+
+/// A sentence about the other side, from the first error in the thread's queue.
+std::string describe(unsigned long error, const certificate_check& shown) {
+  const int reason = ERR_GET_REASON(error);
+  switch (reason) {
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+      return std::string{"the other side "}
+             + in_words(certificate_check::verdict::missing);
+    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+      return std::string{"the other side "} + in_words(shown.what);
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_WRONG_SSL_VERSION:
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+      return "the other side does not speak TLS 1.3; it may be another "
+             "program, or run with --insecure";
+    case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
+      return "corrupt record: bits changed on the way, or somebody meddled";
+    case SSL_R_SSLV3_ALERT_BAD_RECORD_MAC:
+      return "corrupt record, says the other side: bits changed on the way, or "
+             "somebody meddled";
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+      return "the other side did not accept our certificate";
+    default:
+      break;
+  }
+  auto* words = ERR_reason_error_string(error);
+  return std::string{"the encrypted connection failed: "}
+         + (words != nullptr ? words : "no reason known");
+}
+
+} // namespace
+
+/// What OpenSSL takes for its network: the bytes that were fed, and the output.
+struct tls_channel::wire {
+  static int read(BIO* x, char* into, std::size_t size, std::size_t* got) {
+    auto* self = static_cast<tls_channel*>(BIO_get_data(x));
+    BIO_clear_retry_flags(x);
+    *got = std::min(size, self->fed_size_);
+    if (*got == 0) {
+      BIO_set_retry_read(x);
+      return 0;
+    }
+    std::memcpy(into, self->fed_, *got);
+    self->fed_ += *got;
+    self->fed_size_ -= *got;
+    return 1;
+  }
+
+  static int write(BIO* x, const char* data, std::size_t size,
+                   std::size_t* put) {
+    auto* self = static_cast<tls_channel*>(BIO_get_data(x));
+    BIO_clear_retry_flags(x);
+    self->output_.insert(self->output_.end(), data, data + size);
+    *put = size;
+    return 1;
+  }
+
+  static long control(BIO*, int what, long, void*) {
+    return what == BIO_CTRL_FLUSH ? 1 : 0;
+  }
+
+  static const BIO_METHOD* method() {
+    static const std::unique_ptr<BIO_METHOD, void (*)(BIO_METHOD*)> made{
+        [] {
+          auto* x = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK,
+                                 "potluck");
+          if (x != nullptr) {
+            BIO_meth_set_read_ex(x, read);
+            BIO_meth_set_write_ex(x, write);
+            BIO_meth_set_ctrl(x, control);
+          }
+          return x;
+        }(),
+        BIO_meth_free};
+    return made.get();
+  }
+};
+
+tls_channel::tls_channel(const tls_context& context, side which,
+                         std::uint64_t records_per_key)
+    : ssl_(SSL_new(context.native()), SSL_free),
+      records_per_key_(records_per_key) {
+  auto* bio = ssl_ ? BIO_new(wire::method()) : nullptr;
+  ERR_clear_error();
+  if (bio == nullptr)
+    throw std::bad_alloc{};
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_.get(), bio, bio); // Frees it.
+  SSL_set_app_data(ssl_.get(), &shown_);
+  if (which == side::dialler)
+    SSL_set_connect_state(ssl_.get());
+  else
+    SSL_set_accept_state(ssl_.get());
+}
+
+tls_channel::~tls_channel() = default;
+
+void tls_channel::feed(const std::uint8_t* data, std::size_t size) {
+  if (fed_size_ != 0)
+    throw std::logic_error("tls_channel: fed before the last was used up");
+  fed_ = data;
+  fed_size_ = size;
+}
+
+tls_channel::verdict tls_channel::shake() {
+  ERR_clear_error();
+  auto result = SSL_do_handshake(ssl_.get());
+  if (result != 1)
+    return failed_or_more(result).what;
+  shaken_ = true;
+  return verdict::done;
+}
+
+const peer_id& tls_channel::peer() const {
+  if (!shaken_ || shown_.what != certificate_check::verdict::sound)
+    throw std::logic_error("tls_channel: nobody has proven anything yet");
+  return shown_.id;
+}
+
+tls_channel::portion tls_channel::read(std::uint8_t* into, std::size_t size) {
+  ERR_clear_error();
+  std::size_t got = 0;
+  auto result = SSL_read_ex(ssl_.get(), into, size, &got);
+  if (result == 1)
+    return {verdict::done, got};
+  return failed_or_more(result);
+}
+
+tls_channel::portion tls_channel::failed_or_more(int result) {
+  switch (SSL_get_error(ssl_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return {verdict::more, 0};
+    case SSL_ERROR_ZERO_RETURN:
+      return {verdict::closed, 0};
+    default:
+      failed_ = true;
+      failure_ = describe(ERR_peek_error(), shown_);
+      ERR_clear_error();
+      fed_size_ = 0;
+      return {verdict::failed, 0};
+  }
+}
+
+void tls_channel::write(const std::uint8_t* data, std::size_t size) {
+  if (size >= large_piece_bytes) {
+    flush();
+    encrypt(data, size);
+    return;
+  }
+  if (small_.capacity() == 0)
+    small_.reserve(record_bytes);
+  if (small_.size() + size > record_bytes)
+    flush();
+  small_.insert(small_.end(), data, data + size);
+}
+
+void tls_channel::flush() {
+  if (small_.empty())
+    return;
+  encrypt(small_.data(), small_.size());
+  small_.clear();
+}
+
+void tls_channel::encrypt(const std::uint8_t* data, std::size_t size) {
+  if (failed_) // The connection is about to end, and hears why.
+    return;
+  ERR_clear_error();
+  if (records_ >= records_per_key_) {
+    SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
+    records_ = 0;
+  }
+  std::size_t put = 0;
+  if (SSL_write_ex(ssl_.get(), data, size, &put) != 1 || put != size) {
+    ERR_clear_error();
+    throw std::logic_error("tls_channel: OpenSSL encrypts nothing");
+  }
+  records_ += (size + record_bytes - 1) / record_bytes;
+}
+
+void tls_channel::say_goodbye() {
+  if (!shaken_ || failed_)
+    return;
+  ERR_clear_error();
+  SSL_shutdown(ssl_.get());
+  ERR_clear_error();
+}
+
+void tls_channel::take_output(std::vector<std::uint8_t>& into) {
+  into.clear();
+  into.swap(output_);
+}
+
+void tls_channel::rest() {
+  std::vector<std::uint8_t>{}.swap(output_);
+  std::vector<std::uint8_t>{}.swap(small_);
+}
+
+first_words recognize(const std::uint8_t* data, std::size_t size) {
+  if (data[0] == handshake_record || data[0] == alert_record)
+    return first_words::tls;
+  constexpr char magic[] = {'P', 'L', 'K'};
+  return std::memcmp(data, magic, std::min(size, sizeof(magic))) == 0
+             ? first_words::frame
+             : first_words::other;
+}
+
+std::vector<std::uint8_t> not_tls_alert() {
+  constexpr std::uint8_t fatal = 2, protocol_version = 70;
+  return {alert_record, 3, 3, 0, 2, fatal, protocol_version};
+}
+
+} // namespace potluck

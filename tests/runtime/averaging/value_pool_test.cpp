@@ -1,0 +1,52 @@
+#include "runtime/averaging/value_pool.hpp"
+
+#include <thread>
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+
+TEST_CASE("a vector that nobody holds is lent again") {
+  value_pool pool{100};
+  auto first = pool.take(40);
+  REQUIRE(first->size() == 40);
+  auto* memory = first->data();
+  first.reset();
+  CHECK(pool.idle() == 40);
+  CHECK(pool.take(30)->data() != memory);
+  auto again = pool.take(40);
+  CHECK(again->data() == memory);
+  CHECK(pool.idle() == 30);
+}
+
+TEST_CASE("no two holders share a vector") {
+  value_pool pool{100};
+  auto a = pool.take(10);
+  auto b = pool.take(10);
+  CHECK(a->data() != b->data());
+}
+
+TEST_CASE("the oldest vectors go when more wait than may") {
+  value_pool pool{100};
+  auto a = pool.take(60);
+  auto b = pool.take(50);
+  auto c = pool.take(101);
+  a.reset();
+  CHECK(pool.idle() == 60);
+  b.reset();
+  CHECK(pool.idle() == 50);
+  c.reset();
+  CHECK(pool.idle() == 50);
+}
+
+TEST_CASE("a vector may outlive its pool, and end on any thread") {
+  std::shared_ptr<std::vector<float>> kept;
+  {
+    value_pool pool{100};
+    kept = pool.take(10);
+    std::thread{[x = pool.take(10)]() mutable { x.reset(); }}.join();
+    CHECK(pool.idle() == 10);
+  }
+  kept->at(9) = 1;
+  kept.reset();
+}

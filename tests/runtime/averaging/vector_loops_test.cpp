@@ -1,0 +1,61 @@
+#include "runtime/averaging/vector_loops.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "runtime/random.hpp"
+
+using namespace potluck;
+
+namespace {
+
+std::vector<float> random_values(random_stream& chance, std::size_t count) {
+  std::vector<float> result(count);
+  for (auto& x : result)
+    x = static_cast<float>(chance.uniform01() * 2 - 1)
+        * std::pow(10.0f, static_cast<float>(chance.below(60)) - 30);
+  return result;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size()
+         && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+} // namespace
+
+TEST_CASE("sums and products have the bits of one operation a value") {
+  random_stream chance{1};
+  for (std::size_t count : {0, 1, 7, 8, 31, 2048, 5000}) {
+    auto a = random_values(chance, count);
+    auto b = random_values(chance, count);
+    auto wanted = a;
+    for (std::size_t i = 0; i < count; ++i) {
+      volatile float sum = a[i] + b[i]; // Rounded before the next operation.
+      wanted[i] = sum * 0.3f;
+    }
+    add_to(a.data(), b.data(), count);
+    scale(a.data(), count, 0.3f);
+    CHECK(same_bits(a, wanted));
+  }
+}
+
+TEST_CASE("one value that is no number is found wherever it is") {
+  for (auto bad : {std::numeric_limits<float>::quiet_NaN(),
+                   std::numeric_limits<float>::infinity(),
+                   -std::numeric_limits<float>::infinity()})
+    for (std::size_t place : {0, 5, 2047, 2048, 4999}) {
+      std::vector<float> x(5000, std::numeric_limits<float>::max());
+      std::vector<float> out(x.size());
+      REQUIRE(all_finite(x.data(), x.size()));
+      REQUIRE(copy_finite(out.data(), x.data(), x.size()));
+      CHECK(same_bits(out, x));
+      x[place] = bad;
+      CHECK_FALSE(all_finite(x.data(), x.size()));
+      CHECK_FALSE(copy_finite(out.data(), x.data(), x.size()));
+    }
+}

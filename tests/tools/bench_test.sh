@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# `potluck bench averaging` as a program: its figures' shape, and mistakes. How
+# fast it is cannot be tested where other tests run.
+. "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
+
+build=${POTLUCK_BUILD_DIR:-$root/build}
+potluck=$build/bin/potluck
+if [ ! -x "$potluck" ]; then
+  echo "'$potluck' is not built"
+  exit 77 # ctest's "skipped"
+fi
+cd "$scratch" || exit 1
+
+bench() {
+  "$potluck" bench "$@"
+}
+
+reference=none
+[ ! -x "$build/bin/potluck-gloo-reference" ] || reference=gloo
+expect "three processes average, and hold the same mean" 0 '"digests_equal": true' \
+  bench averaging --peers 3 --megabytes 0.7 --rounds 3 --json \
+  --reference $reference
+for packing in float16 bfloat16 int8; do
+  expect "they do with $packing" 0 '"digests_equal": true' \
+    bench averaging --peers 3 --megabytes 0.7 --rounds 3 --json \
+    --packing $packing
+done
+expect "packings have names" 2 'packing must be' \
+  bench averaging --packing float8
+expect "the figures are a table for people" 0 'a round: median' \
+  bench averaging --peers 2 --megabytes 0.01 --rounds 2
+expect "the optimizer is measured next to memory and to Adam" 0 \
+  '"memory_share": [0-9.]+' bench optimizer --megabytes 4 --rounds 2 --json
+expect "it needs parameters" 2 'megabytes must be' \
+  bench optimizer --megabytes 0
+expect "threads are counted" 2 'threads must be' bench optimizer --threads -1
+expect "what is measured has to be said" 2 'potluck bench averaging' bench
+expect "nothing else is measured" 2 'potluck bench averaging' bench loss
+expect "one peer cannot average" 2 'peers must be a number from 2' \
+  bench averaging --peers 1
+expect "nor can thousands on one machine" 2 'peers must be a number' \
+  bench averaging --peers 5000
+expect "a gradient has values" 2 'megabytes must be a number' \
+  bench averaging --megabytes 0
+expect "and is a number" 2 'megabytes' bench averaging --megabytes nan
+expect "rounds are counted" 2 'rounds must be a number' \
+  bench averaging --rounds -1
+expect "chunks have values" 2 'chunk-values must be' \
+  bench averaging --chunk-values 0
+expect "references have names" 2 'reference must be none or gloo' \
+  bench averaging --reference nccl
+expect "nobody is a member that is not there" 2 'member' \
+  bench averaging --peers 2 --member 2
+conclude

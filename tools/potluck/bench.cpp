@@ -1,0 +1,68 @@
+/// `potluck bench`: how fast the parts are that have to be, each next to a
+/// reference in the same run.
+
+#include "tools/potluck/bench.hpp"
+
+#include "runtime/state/charter.hpp"
+#include "tools/potluck/commands.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+
+int run(cli::command_line& options, const std::string& program) {
+  auto what = options.positionals();
+  if (what == std::vector<std::string>{"averaging"})
+    return bench_averaging(options, program);
+  if (what == std::vector<std::string>{"optimizer"})
+    return bench_optimizer(options);
+  return complain("Say what to measure: potluck bench averaging, or potluck "
+                  "bench optimizer.");
+}
+
+} // namespace
+
+command bench_command() {
+  cli::command_spec spec;
+  spec.name = "bench";
+  spec.summary = "Measure averaging, or the optimizer, on this machine";
+  spec.usage = "potluck bench averaging|optimizer [OPTION]...";
+  spec.positionals = 1;
+  spec.options = {
+      {"megabytes", option_kind::real, "40",
+       "Of float32 parameters (1 MB is 10^6 bytes).", "NUMBER"},
+      {"rounds", option_kind::integer, "15",
+       "Rounds to measure, after a first one that is told apart.", "NUMBER"},
+      {"json", option_kind::flag, "", "Print the figures as one JSON object.",
+       ""},
+      {"peers", option_kind::integer, "4", "Processes that average together.",
+       "NUMBER"},
+      {"chunk-values", option_kind::integer,
+       std::to_string(run_settings{}.chunk_values),
+       "Averaging: values in one piece.", "NUMBER"},
+      {"packing", option_kind::text, "float32",
+       "Averaging: how values are sent: float32, float16, bfloat16 or int8.",
+       "NAME"},
+      {"reference", option_kind::text, "none",
+       "Averaging: measure this as well, in the same run: none, or gloo's "
+       "ring all-reduce.",
+       "NAME"},
+      {"keep", option_kind::text, "",
+       "Averaging: work in this folder, new or empty, and keep what the "
+       "processes report (default: a temporary one).",
+       "DIR"},
+      {"threads", option_kind::integer, "0",
+       "Optimizer: threads; 0 for one a core.", "NUMBER"},
+      {"member", option_kind::integer, "-1",
+       "Averaging: be this one of the processes; for those that the command "
+       "starts.",
+       "NUMBER"},
+      {"contact", option_kind::text, "",
+       "Averaging: where the first process listens; with --member.", "ADDRESS"},
+  };
+  return {spec, run};
+}
+
+} // namespace potluck::tools

@@ -1,0 +1,14 @@
+/// What `potluck bench` can measure: each takes the command's options.
+#pragma once
+
+#include <string>
+
+#include "tools/potluck/options.hpp"
+
+namespace potluck::tools {
+
+/// @returns The exit status.
+int bench_averaging(cli::command_line& options, const std::string& program);
+int bench_optimizer(cli::command_line& options);
+
+} // namespace potluck::tools

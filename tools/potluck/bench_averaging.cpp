@@ -1,0 +1,263 @@
+/// `potluck bench averaging`: how long the members of a group take to average,
+/// next to a reference in the same run.
+
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/config.hpp"
+#include "runtime/uv/uv_transport.hpp"
+#include "tools/bench/averaging_member.hpp"
+#include "tools/bench/averaging_trial.hpp"
+#include "tools/potluck/bench.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/work_directory.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+constexpr std::int64_t most_peers = 64;
+constexpr std::int64_t most_rounds = 1'000'000;
+constexpr double most_megabytes = 16'384;
+constexpr auto gloo_program = "potluck-gloo-reference";
+
+/// What the user asks for, checked.
+struct bench_request {
+  std::uint32_t peers = 4;
+  std::uint64_t values = 0;
+  std::uint64_t rounds = 0; ///< The first, which is told apart, included.
+  std::uint32_t chunk_values = 0;
+  potluck::packing packing = potluck::packing::float32;
+  bool gloo = false;
+};
+
+expected<bench_request> request_from(const cli::command_line& options) {
+  bench_request result;
+  auto peers = options.integer("peers");
+  if (peers < 2 || peers > most_peers)
+    return failure{"--peers must be a number from 2 to "
+                   + std::to_string(most_peers) + "."};
+  auto megabytes = options.real("megabytes");
+  if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
+    return failure{"--megabytes must be a number from 0.001 to "
+                   + std::to_string(static_cast<int>(most_megabytes)) + "."};
+  auto rounds = options.integer("rounds");
+  if (rounds < 1 || rounds > most_rounds)
+    return failure{"--rounds must be a number from 1 to "
+                   + std::to_string(most_rounds) + "."};
+  auto chunk = options.integer("chunk-values");
+  if (chunk < 1 || chunk > std::int64_t{1} << 24)
+    return failure{"--chunk-values must be a number from 1 to 16777216."};
+  auto how = packing_named(options.text("packing"));
+  if (!how)
+    return failure{"--packing must be float32, float16, bfloat16 or int8."};
+  result.packing = *how;
+  auto member = options.integer("member");
+  if (member >= peers)
+    return failure{"--member must be less than --peers."};
+  auto reference = options.text("reference");
+  if (reference != "none" && reference != "gloo")
+    return failure{"--reference must be none or gloo."};
+  result.peers = static_cast<std::uint32_t>(peers);
+  result.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
+  result.rounds = static_cast<std::uint64_t>(rounds) + 1;
+  result.chunk_values = static_cast<std::uint32_t>(chunk);
+  result.gloo = reference == "gloo";
+  return result;
+}
+
+/// Where the reference's program is, if it was built.
+std::string gloo_beside(const std::string& program) {
+  return std::filesystem::path{program}.replace_filename(gloo_program).string();
+}
+
+std::string word(const std::string& option, std::uint64_t value) {
+  return "--" + option + "=" + std::to_string(value);
+}
+
+bench::averaging_trial own_trial(const bench_request& x,
+                                 const std::string& program,
+                                 const cli::command_line& options) {
+  bench::averaging_trial result;
+  for (std::uint32_t i = 0; i < x.peers; ++i) {
+    std::vector<std::string> words{program,
+                                   "bench",
+                                   "averaging",
+                                   "--config-file=/dev/null",
+                                   word("peers", x.peers),
+                                   word("rounds", x.rounds - 1),
+                                   word("chunk-values", x.chunk_values),
+                                   "--packing=" + to_string(x.packing),
+                                   word("member", i)};
+    std::ostringstream megabytes;
+    megabytes << std::setprecision(17) << options.real("megabytes");
+    words.push_back("--megabytes=" + megabytes.str());
+    result.commands.push_back(std::move(words));
+  }
+  result.contact_option = "--contact=";
+  result.name = "member";
+  result.rounds = x.rounds;
+  return result;
+}
+
+bench::averaging_trial gloo_trial(const bench_request& x,
+                                  const std::string& program,
+                                  const std::string& directory) {
+  bench::averaging_trial result;
+  for (std::uint32_t i = 0; i < x.peers; ++i)
+    result.commands.push_back(
+        {program, std::to_string(i), std::to_string(x.peers),
+         std::to_string(x.values), std::to_string(x.rounds), directory});
+  result.name = "gloo";
+  result.rounds = x.rounds;
+  return result;
+}
+
+int run_member(const bench_request& x, cli::command_line& options) {
+  bench::averaging_member_config config;
+  config.number = static_cast<std::uint32_t>(options.integer("member"));
+  config.members = x.peers;
+  config.rounds = x.rounds;
+  config.values = x.values;
+  config.chunk_values = x.chunk_values;
+  config.packing = x.packing;
+  config.make_transport = [] { return make_uv_transport(); };
+  auto contact = options.text("contact");
+  if (!contact.empty()) {
+    auto where = parse_address(contact);
+    if (!where)
+      return complain("--contact: " + where.error());
+    config.seeds.push_back(*where);
+  }
+  caf::actor_system system{options};
+  return bench::take_part(system, std::move(config), std::cout) ? all_well
+                                                                : failed;
+}
+
+nlohmann::ordered_json figures_json(const bench::averaging_figures& x) {
+  nlohmann::ordered_json result;
+  auto median = bench::quantile(x.seconds, 0.5);
+  result["seconds_median"] = median;
+  result["seconds_p10"] = bench::quantile(x.seconds, 0.1);
+  result["seconds_p90"] = bench::quantile(x.seconds, 0.9);
+  result["seconds_first"] = x.first_seconds;
+  return result;
+}
+
+struct comparison {
+  bench::averaging_figures own;
+  std::optional<bench::averaging_figures> reference;
+};
+
+nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
+  nlohmann::ordered_json result{{"peers", what.peers},
+                                {"megabytes", what.values * 4 / 1e6},
+                                {"packing", to_string(what.packing)},
+                                {"rounds", what.rounds - 1}};
+  result.update(figures_json(x.own));
+  result["averaging_seconds_median"]
+      = bench::quantile(x.own.averaging_seconds, 0.5);
+  auto gigabytes = static_cast<double>(x.own.bytes_sent) / 1e9;
+  result["gigabytes_sent"] = gigabytes;
+  result["cpu_seconds_per_gigabyte"] = x.own.cpu_seconds / gigabytes;
+  result["peak_bytes"] = x.own.peak_bytes;
+  result["idle_bytes"] = x.own.idle_bytes;
+  result["digests_equal"] = x.own.digests_equal;
+  if (x.reference) {
+    auto theirs = figures_json(*x.reference);
+    for (auto& [name, value] : theirs.items())
+      result["reference_" + name] = value;
+    result["reference_cpu_seconds_per_gigabyte"]
+        = x.reference->cpu_seconds / gigabytes;
+    result["ratio"] = bench::quantile(x.own.seconds, 0.5)
+                      / bench::quantile(x.reference->seconds, 0.5);
+  }
+  return result;
+}
+
+void print(const nlohmann::ordered_json& x) {
+  auto number = [&](const char* name) { return x[name].get<double>(); };
+  std::cout << std::setprecision(3) << x["peers"] << " peers, "
+            << number("megabytes") << " MB, " << x["packing"].get<std::string>()
+            << ", " << x["rounds"] << " rounds\n"
+            << "  a round: median " << number("seconds_median") << " s (p10 "
+            << number("seconds_p10") << ", p90 " << number("seconds_p90")
+            << "), of it averaging " << number("averaging_seconds_median")
+            << " s; the first " << number("seconds_first") << " s\n"
+            << "  CPU: " << number("cpu_seconds_per_gigabyte")
+            << " s a gigabyte sent; memory: " << number("peak_bytes") / 1e6
+            << " MB at most, " << number("idle_bytes") / 1e6
+            << " MB of it before there was a gradient\n";
+  if (x.contains("ratio"))
+    std::cout << "  gloo: median " << number("reference_seconds_median")
+              << " s (p10 " << number("reference_seconds_p10") << ", p90 "
+              << number("reference_seconds_p90") << "), CPU "
+              << number("reference_cpu_seconds_per_gigabyte")
+              << " s a gigabyte; ours takes " << number("ratio")
+              << " times as long\n";
+  std::cout << std::flush;
+}
+
+/// Runs it, and the reference, in `directory`.
+expected<comparison> measure(const bench_request& what,
+                             const cli::command_line& options,
+                             const std::string& program,
+                             const std::string& directory) {
+  auto family = child_group::make();
+  if (!family)
+    return failure{family.error()};
+  comparison result;
+  auto trial = own_trial(what, program, options);
+  trial.directory = directory;
+  auto own = bench::run(*family, trial);
+  if (!own)
+    return failure{own.error()};
+  result.own = *own;
+  if (!what.gloo)
+    return result;
+  auto gloo = gloo_beside(program);
+  auto meeting = directory + "/gloo-meeting";
+  std::filesystem::create_directory(meeting);
+  auto reference = gloo_trial(what, gloo, meeting);
+  reference.directory = directory;
+  auto theirs = bench::run(*family, reference);
+  if (!theirs)
+    return failure{theirs.error()};
+  result.reference = *theirs;
+  return result;
+}
+
+} // namespace
+
+int bench_averaging(cli::command_line& options, const std::string& program) {
+  auto request = request_from(options);
+  if (!request)
+    return complain(request.error());
+  if (options.integer("member") >= 0)
+    return run_member(*request, options);
+  if (request->gloo && !std::filesystem::exists(gloo_beside(program)))
+    return complain("--reference=gloo: this potluck was built without "
+                    "libgloo-dev; install it and build again.");
+  auto directory = make_work_directory(options, "keep", "potluck-bench-");
+  if (!directory)
+    return complain(directory.error());
+  auto result = measure(*request, options, program, *directory);
+  if (!result)
+    return complain(result.error(), failed);
+  if (!options.given("keep"))
+    std::filesystem::remove_all(*directory);
+  auto report = to_json(*request, *result);
+  if (options.flag("json"))
+    std::cout << report.dump(2) << std::endl;
+  else
+    print(report);
+  if (!result->own.digests_equal)
+    return complain("The members ended with different means.", failed);
+  return std::cout ? all_well : failed;
+}
+
+} // namespace potluck::tools
