@@ -6,7 +6,7 @@
 
 #include "actors/behavior.hpp"
 #include "messages/limits.hpp"
-#include "runtime/averaging/finite.hpp"
+#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {

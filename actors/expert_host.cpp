@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "actors/behavior.hpp"
-#include "runtime/averaging/finite.hpp"
+#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
