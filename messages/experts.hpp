@@ -17,8 +17,8 @@ enum class expert_pass : std::uint8_t {
 };
 
 /// A caller to a host: "run this expert on my samples." The body holds
-/// `samples` times `values` values: of a forward pass the inputs, row by row; of
-/// a backward pass all inputs, then all gradients of the outputs.
+/// `samples` times `values` values: of a forward pass the inputs, row by row;
+/// of a backward pass all inputs, then all gradients of the outputs.
 struct expert_request {
   std::uint64_t number = 0; ///< Of this call; the answer repeats it.
   std::string uid;

@@ -55,8 +55,8 @@ public:
 struct expert_kind {
   std::string layer = "ffn"; ///< "ffn", "transformer", "nop", ...
   std::uint32_t hidden = 1024;
-  std::uint32_t inner = 0; ///< 0: four times `hidden`.
-  std::uint32_t heads = 4; ///< Of a transformer.
+  std::uint32_t inner = 0;  ///< 0: four times `hidden`.
+  std::uint32_t heads = 4;  ///< Of a transformer.
   std::uint32_t tokens = 1; ///< Of a sample, for layers that mix them.
   double learning_rate = 0.001;
 };

@@ -175,7 +175,8 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
 
 TEST_CASE("a call names an expert and holds as many values as it says") {
   refused<expert_request>([](auto& x) { x.uid.clear(); });
-  refused<expert_request>([](auto& x) { x.uid.assign(max_uid_bytes + 1, 'a'); });
+  refused<expert_request>(
+      [](auto& x) { x.uid.assign(max_uid_bytes + 1, 'a'); });
   refused<expert_request>([](auto& x) { x.uid = "ffn\n"; });
   refused<expert_request>([](auto& x) { x.pass = expert_pass(2); });
   refused<expert_request>([](auto& x) { x.samples = 0; });
