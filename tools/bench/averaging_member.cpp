@@ -392,8 +392,8 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   wired.averager = system.spawn(averager, rounds);
   auto result = std::make_shared<outcome>();
   result->problem = "ended before its rounds were done";
-  wired.conductor
-      = system.spawn(member, member_start{std::move(config), self, &out, result});
+  wired.conductor = system.spawn(
+      member, member_start{std::move(config), self, &out, result});
   caf::scoped_actor main{system};
   auto for_all = [&](auto what) {
     what(wired.gateway);

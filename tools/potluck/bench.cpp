@@ -45,6 +45,8 @@ command bench_command() {
       {"packing", option_kind::text, "float32",
        "Averaging: how values are sent: float32, float16, bfloat16 or int8.",
        "NAME"},
+      {"insecure", option_kind::flag, "",
+       "Averaging: plain TCP instead of encrypted connections.", ""},
       {"reference", option_kind::text, "none",
        "Averaging: measure this as well, in the same run: none, or gloo's "
        "ring all-reduce.",

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/config.hpp"
-#include "runtime/uv/uv_transport.hpp"
 #include "tools/bench/averaging_member.hpp"
 #include "tools/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
@@ -20,7 +19,7 @@ namespace potluck::tools {
 
 namespace {
 
-constexpr std::int64_t most_peers = 64;
+constexpr std::int64_t most_peers = bench::most_members;
 constexpr std::int64_t most_rounds = 1'000'000;
 constexpr double most_megabytes = 16'384;
 constexpr auto gloo_program = "potluck-gloo-reference";
@@ -33,6 +32,7 @@ struct bench_request {
   std::uint32_t chunk_values = 0;
   potluck::packing packing = potluck::packing::float32;
   bool gloo = false;
+  bool encrypted = true;
 };
 
 expected<bench_request> request_from(const cli::command_line& options) {
@@ -63,6 +63,7 @@ expected<bench_request> request_from(const cli::command_line& options) {
   if (reference != "none" && reference != "gloo")
     return failure{"--reference must be none or gloo."};
   result.peers = static_cast<std::uint32_t>(peers);
+  result.encrypted = !options.flag("insecure");
   result.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
   result.rounds = static_cast<std::uint64_t>(rounds) + 1;
   result.chunk_values = static_cast<std::uint32_t>(chunk);
@@ -93,6 +94,8 @@ bench::averaging_trial own_trial(const bench_request& x,
                                    word("chunk-values", x.chunk_values),
                                    "--packing=" + to_string(x.packing),
                                    word("member", i)};
+    if (!x.encrypted)
+      words.push_back("--insecure");
     std::ostringstream megabytes;
     megabytes << std::setprecision(17) << options.real("megabytes");
     words.push_back("--megabytes=" + megabytes.str());
@@ -125,7 +128,7 @@ int run_member(const bench_request& x, cli::command_line& options) {
   config.values = x.values;
   config.chunk_values = x.chunk_values;
   config.packing = x.packing;
-  config.make_transport = [] { return make_uv_transport(); };
+  config.insecure = options.flag("insecure");
   auto contact = options.text("contact");
   if (!contact.empty()) {
     auto where = parse_address(contact);
@@ -157,6 +160,7 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
   nlohmann::ordered_json result{{"peers", what.peers},
                                 {"megabytes", what.values * 4 / 1e6},
                                 {"packing", to_string(what.packing)},
+                                {"encrypted", what.encrypted},
                                 {"rounds", what.rounds - 1}};
   result.update(figures_json(x.own));
   result["averaging_seconds_median"]
@@ -183,7 +187,8 @@ void print(const nlohmann::ordered_json& x) {
   auto number = [&](const char* name) { return x[name].get<double>(); };
   std::cout << std::setprecision(3) << x["peers"] << " peers, "
             << number("megabytes") << " MB, " << x["packing"].get<std::string>()
-            << ", " << x["rounds"] << " rounds\n"
+            << (x["encrypted"].get<bool>() ? ", encrypted, " : ", insecure, ")
+            << x["rounds"] << " rounds\n"
             << "  a round: median " << number("seconds_median") << " s (p10 "
             << number("seconds_p10") << ", p90 " << number("seconds_p90")
             << "), of it averaging " << number("averaging_seconds_median")
