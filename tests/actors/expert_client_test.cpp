@@ -43,13 +43,15 @@ struct town {
       role r,
       const std::function<void(peer_config&)>& set = [](peer_config&) {}) {
     peer_config c;
-    c.self = peer(static_cast<std::uint8_t>(peers.size() + 1));
+    uv_transport_options how;
+    how.key = key_pair::generate();
+    c.self = how.key->id();
     c.role = r;
     c.run = r == role::bootstrap ? "" : "soup";
     c.listen = {"127.0.0.1", 0};
     if (!observers.empty())
       c.seeds = {address_of(observers.front())};
-    c.make_transport = [] { return make_uv_transport(); };
+    c.make_transport = [how] { return make_uv_transport(how); };
     c.seed = peers.size() + 1;
     set(c);
     observers.emplace_back(*system);
