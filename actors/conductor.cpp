@@ -204,6 +204,13 @@ void conductor_state::on(const report_heard& x) {
     tell_facts();
   }
   reports_[r.id] = r;
+  if (r.contributes) {
+    // Its samples count through its sponsor, and nobody is led, or asked for a
+    // state, by what it says: a sponsor hears of hundreds.
+    tracker_->forget(r.id);
+    finish_if_others_are_done();
+    return;
+  }
   tracker_->hear(r, now);
   if (stage_ == stage::fetching && r.role == role::trainer
       && r.phase != phase::joining)
@@ -373,7 +380,9 @@ void conductor_state::on(const checkpoint_saved& x) {
 }
 
 void conductor_state::finish_if_others_are_done() {
-  if (over_ || checkpoint_pending_)
+  if (over_ || checkpoint_pending_
+      || (is_trainer() ? stage_ != stage::finished
+                       : own_.step < settings().steps))
     return;
   auto lagging
       = std::any_of(reports_.begin(), reports_.end(), [this](const auto& r) {
@@ -382,8 +391,6 @@ void conductor_state::finish_if_others_are_done() {
                      || r.second.state != own_.state);
         });
   if (is_trainer()) {
-    if (stage_ != stage::finished)
-      return;
     // Somebody who missed the last verdict still needs our state, and who was
     // lost without a goodbye may come back with another history.
     auto now = self_->clock().now();
@@ -393,7 +400,7 @@ void conductor_state::finish_if_others_are_done() {
     if ((lagging && waited < limits::laggard_linger)
         || (lost && waited < limits::finish_linger))
       return;
-  } else if (own_.step < settings().steps || lagging) {
+  } else if (lagging) {
     return;
   }
   over_ = true;

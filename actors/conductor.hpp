@@ -101,6 +101,9 @@ private:
   answer_patience(const std::vector<progress_report>& companions) const;
   void lead_if_due();
   void catch_up_if_behind();
+  /// Whether a group is averaging our very step without us and may be waited
+  /// for: who has just fetched a state comes into the middle of a step.
+  bool others_average(const std::vector<progress_report>& companions);
   /// Whether somebody is about to enter at our step and may be waited for.
   bool somebody_enters();
   void follow_run_as_auxiliary();
@@ -205,6 +208,7 @@ private:
   };
   std::map<peer_id, entrance> entrances_;
 
+  std::optional<clock_time> others_average_since_; ///< Waited for.
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
   split_watch splits_;

@@ -30,7 +30,7 @@ void conductor_state::lead_if_due() {
   for (auto& [id, since] : unconnected_since_)
     if (now - since < connecting_.patience(id))
       return;
-  if (somebody_enters())
+  if (others_average(companions) || somebody_enters())
     return;
   lead_group order;
   order.round_patience = round_patience();
@@ -48,6 +48,19 @@ void conductor_state::lead_if_due() {
   stage_ = stage::frozen;
   group_ = {};
   self_->send(wired_.matchmaking, order);
+}
+
+bool conductor_state::others_average(
+    const std::vector<progress_report>& companions) {
+  if (std::none_of(companions.begin(), companions.end(),
+                   [](const auto& r) { return r.phase == phase::averaging; })) {
+    others_average_since_.reset();
+    return false;
+  }
+  auto now = self_->clock().now();
+  if (!others_average_since_)
+    others_average_since_ = now;
+  return now - *others_average_since_ < round_patience();
 }
 
 std::chrono::milliseconds conductor_state::round_patience() const {
@@ -287,6 +300,7 @@ void conductor_state::on(const state_changed& x) {
 
 /// Whatever came before: an applied mean, a download, or nothing.
 void conductor_state::begin_step() {
+  others_average_since_.reset();
   step_began_ = self_->clock().now();
   dissolved_ = 0;
   lead_not_before_ = {};

@@ -58,7 +58,6 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   bound_ = *bound;
   config_.introduction.listen_port = bound->port;
   self_->send(config_.supervisor, gateway_ready{*bound});
-  self_->delayed_send(self_, limits::handshake_check, tick{});
 }
 
 gateway_state::~gateway_state() {
@@ -98,6 +97,7 @@ void gateway_state::on(const connection_accepted& x) {
     return;
   }
   links_[x.id] = {x.remote, false, {}, x.proven, {}, self_->clock().now()};
+  watch_handshakes();
   greet(x.id, x.remote);
 }
 
@@ -328,6 +328,7 @@ void gateway_state::dial(const address& where, const peer_id& expected) {
   }
   auto id = network_->dial(where);
   links_[id] = {where, true, expected, {}, {}, self_->clock().now()};
+  watch_handshakes();
 }
 
 void gateway_state::on(const charter_known& x) {
@@ -351,12 +352,26 @@ void gateway_state::on(const leave_run& x) {
     self_->quit();
 }
 
-void gateway_state::on(const tick&) {
-  auto now = self_->clock().now();
-  for (auto& [id, l] : links_)
-    if (l.peer.empty() && now - l.since > handshakes_.patience_for_a_stranger())
-      network_->close(id, 0);
+void gateway_state::watch_handshakes() {
+  if (ticking_)
+    return;
+  ticking_ = true;
   self_->delayed_send(self_, limits::handshake_check, tick{});
+}
+
+void gateway_state::on(const tick&) {
+  ticking_ = false;
+  auto now = self_->clock().now();
+  bool waits = false;
+  for (auto& [id, l] : links_) {
+    if (!l.peer.empty())
+      continue;
+    waits = true;
+    if (now - l.since > handshakes_.patience_for_a_stranger())
+      network_->close(id, 0);
+  }
+  if (waits)
+    watch_handshakes();
 }
 
 void gateway_state::on_down(const caf::down_msg& x) {

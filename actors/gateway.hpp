@@ -71,6 +71,8 @@ private:
                const std::string& reason);
 
   void tell_line();
+  /// Looks for connections that nobody greets on, while there may be any.
+  void watch_handshakes();
 
   gateway_actor::pointer self_ = nullptr;
   gateway_config config_;
@@ -100,6 +102,7 @@ private:
                                   limits::handshake_cap,
                                   limits::handshake_patience}};
   bool leaving_ = false;
+  bool ticking_ = false;
 };
 
 gateway_actor::behavior_type

@@ -159,7 +159,7 @@ void registrar_state::found_when_sure() {
     return;
   auto settled
       = !config_.has_seeds
-        || (connected_once_ && lookups_ >= 2
+        || (connected_once_ && lookups_ >= (founding_ ? 2 : 3)
             && self_->clock().now() - published_at_ >= limits::founding_settle);
   if (!settled || !nobody_before_us())
     return;

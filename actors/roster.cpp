@@ -6,6 +6,7 @@
 #include "messages/codec.hpp"
 #include "runtime/cells/cell_choice.hpp"
 #include "runtime/config.hpp"
+#include "runtime/dht/routing_table.hpp"
 
 namespace potluck {
 
@@ -47,6 +48,14 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
 bool roster_state::routes(const peer_joined& x) const {
   auto guest = guests_.find(x.who.id);
   return guest == guests_.end() || guest->second.routes;
+}
+
+bool roster_state::newcomers_route() const {
+  if (links_ && !links_->newcomers)
+    return false;
+  auto nodes = std::count_if(guests_.begin(), guests_.end(),
+                             [](auto& x) { return x.second.routes; });
+  return static_cast<std::size_t>(nodes) < bucket_size;
 }
 
 template <class News>
@@ -105,9 +114,9 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   reached_anybody_ = true;
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
+  auto routes = x.role != role::trainer || newcomers_route();
   guests_[x.who.id] = {x, session.address(), now, false};
-  guests_[x.who.id].routes
-      = x.role != role::trainer || !links_ || links_->newcomers;
+  guests_[x.who.id].routes = routes;
   self_->monitor(session);
   tell_everybody(x);
   self_->send(wired_.observer, event{"join",
@@ -129,6 +138,7 @@ void roster_state::on_down(const caf::down_msg& x) {
     news.orderly = x.reason == caf::exit_reason::normal;
     news.reason = reason_of(x);
     guests_.erase(i);
+    next_dialling_ = {};
     auto now = self_->clock().now();
     if (!ledger_->is_banned(news.id, now))
       ledger_->disconnected(news.id,
@@ -171,6 +181,7 @@ void roster_state::on(const dial_succeeded& x) {
 
 void roster_state::on(const dial_failed& x) {
   last_dial_problem_ = x.reason;
+  next_dialling_ = {};
   ledger_->dial_failed({x.expected, x.where}, self_->clock().now());
   // Whoever cannot be reached must not be waited for, whatever records say.
   if (!x.expected.empty() && !guests_.count(x.expected))
@@ -226,12 +237,17 @@ void roster_state::on(const letter& x) {
   if (!said || guest == guests_.end() || said->id != x.from)
     return; // Nobody speaks for somebody else.
   auto report = *said;
+  auto before = ledger_->last_report(x.from);
+  if (!before || before->charter != report.charter
+      || before->contributes != report.contributes)
+    next_dialling_ = {};
   if (report.where.host.empty())
     report.where = guest->second.news.who.where;
   auto verdict = ledger_->report(report, self_->clock().now());
   if (verdict != peer_ledger::verdict::added
       && verdict != peer_ledger::verdict::known)
     return;
+  note_charter(report);
   auto& g = guest->second;
   g.contributes = report.contributes;
   // Who contributes closes what it does not need: nobody should look for
@@ -259,9 +275,18 @@ void roster_state::on(const records_looked_up& x) {
     auto left = std::chrono::milliseconds{record.lives_ms};
     auto age = std::max<duration>(limits::report_life - left, duration::zero());
     auto verdict = ledger_->report(*report, now, age);
+    if (verdict != peer_ledger::verdict::added
+        && verdict != peer_ledger::verdict::known)
+      continue;
     if (verdict == peer_ledger::verdict::added
-        || verdict == peer_ledger::verdict::known)
-      tell_conductors({*report, guests_.count(report->id) != 0});
+        || report->phase != phase::joining)
+      next_dialling_ = {};
+    note_charter(*report);
+    tell_conductors({*report, guests_.count(report->id) != 0});
+  }
+  if (!looked_up_ && x.answers > 0) {
+    looked_up_ = true;
+    next_publication_ = now; // Of this peer, if there is no run yet.
   }
   if (wired_.registrar)
     self_->send(wired_.registrar, x);
@@ -270,6 +295,9 @@ void roster_state::on(const records_looked_up& x) {
 void roster_state::on(const own_report& x) {
   auto ended = x.report.phase == phase::finished
                && mine_.report.phase != phase::finished;
+  if (x.report.charter != mine_.report.charter
+      || x.report.contributes != mine_.report.contributes)
+    next_dialling_ = {};
   mine_ = x;
   report_due_ = true;
   if (ended)
@@ -282,6 +310,7 @@ void roster_state::on(const own_report& x) {
 
 void roster_state::on(const links_wanted& x) {
   links_ = x;
+  next_dialling_ = {};
   if (wired_.router)
     self_->send(wired_.router, x);
 }
@@ -353,10 +382,8 @@ void roster_state::spread_report() {
   auto near = static_cast<std::size_t>(
       std::count_if(guests_.begin(), guests_.end(),
                     [&](auto& x) { return !in_a_cell(x.second); }));
-  auto pause
-      = near <= limits::few_peers
-            ? duration{0}
-            : duration{limits::report_pause_per_peer} * static_cast<int>(near);
+  auto many = near - std::min(near, limits::few_peers);
+  auto pause = duration{limits::report_pause_per_peer} * static_cast<int>(many);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
@@ -411,23 +438,41 @@ void roster_state::close_surplus() {
   if (!wants_few())
     return;
   auto now = self_->clock().now();
+  // A bootstrap peer keeps its connections for those who have nobody else.
+  auto settled = settled_contributor();
   for (auto& [id, g] : guests_)
-    if (g.news.role != role::bootstrap && now - g.since > limits::surplus_age
-        && !named(id))
+    if ((g.news.role != role::bootstrap || settled)
+        && now - g.since > limits::surplus_age && !named(id))
       self_->send(wired_.gateway,
                   drop_peer{id, "hands its gradients to others"});
 }
 
+void roster_state::dial_who_is_due() {
+  auto now = self_->clock().now();
+  // A settled contributor needs nobody, the seeds included.
+  if (now < next_dialling_ || settled_contributor())
+    return;
+  auto due
+      = ledger_->due_for_dial(now, limits::dials_at_once,
+                              [this](const peer_id& id) { return wants(id); });
+  for (auto& who : due)
+    self_->send(wired_.gateway, dial_contact{who});
+  if (due.size() == limits::dials_at_once)
+    return; // There may be more.
+  next_dialling_ = now + limits::dialling_interval;
+  if (auto next = ledger_->next_dial(now))
+    next_dialling_ = std::min(next_dialling_, *next);
+}
+
 void roster_state::on(const tick&) {
   auto now = self_->clock().now();
-  if (!settled_contributor()) // It needs nobody, the seeds included.
-    for (auto& who :
-         ledger_->due_for_dial(now, limits::dials_at_once,
-                               [this](const peer_id& id) { return wants(id); }))
-      self_->send(wired_.gateway, dial_contact{who});
+  dial_who_is_due();
+  if (now >= next_forgetting_) {
+    next_forgetting_ = now + limits::forgetting_interval;
+    ledger_->forget_stale(now);
+  }
   if (now >= next_tidying_) {
     next_tidying_ = now + limits::tidying_interval;
-    ledger_->forget_stale(now);
     close_surplus();
   }
   check_first_contact();
@@ -454,6 +499,23 @@ void roster_state::on(const tick&) {
                       tick{});
 }
 
+void roster_state::note_charter(const progress_report& x) {
+  if (!x.charter.empty())
+    charter_heard_at_ = self_->clock().now();
+}
+
+bool roster_state::publishes() const {
+  if (mine_.report.contributes)
+    return false;
+  if (links_ || config_.role != role::trainer
+      || mine_.report.phase == phase::founding)
+    return true;
+  return looked_up_
+         && (!charter_heard_at_
+             || self_->clock().now() - *charter_heard_at_
+                    > limits::charter_news);
+}
+
 void roster_state::publish() {
   spread_report();
   auto pause = mine_.report.charter.empty()
@@ -463,7 +525,7 @@ void roster_state::publish() {
   auto key = key_of("run/" + config_.run);
   const auto& id = config_.self.bytes;
   auto life = std::chrono::milliseconds{limits::report_life};
-  if (!mine_.report.contributes)
+  if (publishes())
     self_->send(wired_.router,
                 publish_record{{key, std::string(id.begin(), id.end()),
                                 encode_progress(mine_.report),

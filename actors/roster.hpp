@@ -92,9 +92,18 @@ private:
   /// Contributes, and has heard from the cell whom to be connected with.
   bool wants_few() const;
   void close_surplus();
+  void note_charter(const progress_report& x);
+  /// Whether a trainer that has just come is somebody to look records up at:
+  /// only while fewer are here than a record has replicas. It may go again, and
+  /// in a crowd most of those who come will.
+  bool newcomers_route() const;
+  /// Whether others should find this peer in the DHT: not who contributes, and
+  /// not who only joins a run that is there, unless it may have to found it.
+  bool publishes() const;
   /// Contributes, and has all the connections that it wants.
   bool settled_contributor() const;
   void check_first_contact();
+  void dial_who_is_due();
   /// Tells everybody, and the DHT; asks the DHT for others.
   void publish();
   /// Takes part in steps: others want its reports, and it wants theirs.
@@ -125,9 +134,14 @@ private:
   std::string last_dial_problem_;
   /// What the seeds that refused us, or that we refused, said.
   std::map<address, std::string> refusals_;
+  /// When a report named a charter: the run is there.
+  std::optional<caf::actor_clock::time_point> charter_heard_at_;
+  bool looked_up_ = false; ///< Once at least.
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;
   caf::actor_clock::time_point next_tidying_;
+  caf::actor_clock::time_point next_forgetting_;
+  caf::actor_clock::time_point next_dialling_; ///< Now, when news may matter.
 };
 
 roster_actor::behavior_type

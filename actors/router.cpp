@@ -19,9 +19,10 @@ void router_state::init(router_actor::pointer self, router_config config) {
   self_ = self;
   config_ = config;
   random_ = random_stream{config_.seed};
+  quiet_ = config_.newcomer;
   table_.emplace(config_.self);
   requests_ = rpc_table<purpose>{random_.next()};
-  self_->send(self_, tick{});
+  tick_soon();
 }
 
 void router_state::on(const wiring& w) {
@@ -72,6 +73,7 @@ void router_state::read(const peer_id& from, const find_nodes& x) {
 void router_state::read(const peer_id& from, const store_records& x) {
   auto now = self_->clock().now();
   std::uint32_t accepted = 0;
+  tick_soon();
   for (auto& record : x.records) {
     auto verdict = store_.store(record, now);
     if (verdict == record_store::verdict::stored
@@ -110,6 +112,7 @@ router_state::answered(const peer_id& from, std::uint64_t token) {
 
 std::optional<std::uint64_t> router_state::issue(const contact& who,
                                                  std::uint64_t search) {
+  tick_soon();
   return requests_.issue(who.id, {search, who.where}, self_->clock().now(),
                          answers_.patience(who.id));
 }
@@ -161,6 +164,7 @@ void router_state::read(const peer_id& from, const records_found& x) {
 }
 
 void router_state::on(const publish_record& x) {
+  tick_soon();
   std::vector<dht_record> records{x.record};
   records.insert(records.end(), x.others.begin(), x.others.end());
   for (auto& record : records)
@@ -243,6 +247,7 @@ void router_state::finish(search& s) {
 }
 
 void router_state::on(const tick&) {
+  ticking_ = false;
   auto now = self_->clock().now();
   store_.expire(now);
   for (auto& request : requests_.expired(now))
@@ -254,11 +259,15 @@ void router_state::on(const tick&) {
              false,
              {},
              {}});
-  self_->delayed_send(self_,
-                      quiet_ && searches_.empty()
-                          ? duration{limits::quiet_routing_interval}
-                          : duration{limits::routing_interval},
-                      tick{});
+  if (!quiet_ || requests_.size() > 0 || store_.size() > 0)
+    tick_soon();
+}
+
+void router_state::tick_soon() {
+  if (ticking_)
+    return;
+  ticking_ = true;
+  self_->delayed_send(self_, limits::routing_interval, tick{});
 }
 
 router_actor::behavior_type

@@ -22,6 +22,9 @@ namespace potluck {
 struct router_config {
   peer_id self;
   std::uint64_t seed = 0; ///< Of this router's random choices.
+  /// A trainer, whose cell will say whether it keeps its table fresh: a crowd
+  /// of newcomers would dial each other for it.
+  bool newcomer = false;
 };
 
 class router_state {
@@ -35,6 +38,7 @@ public:
   void on(const dial_failed& x);
   void on(const links_wanted& x) {
     quiet_ = !x.everybody;
+    tick_soon();
   }
   void on(const publish_record& x);
   void on(const look_up_records& x);
@@ -67,6 +71,8 @@ private:
     // Sessions deliver nothing else here.
   }
 
+  /// Something may expire, or the table wants to be kept fresh.
+  void tick_soon();
   void begin(search s);
   void advance(std::uint64_t id);
   void finish(search& s);
@@ -91,8 +97,10 @@ private:
   std::map<std::uint64_t, rpc_table<purpose>::pending> overdue_;
   std::map<std::uint64_t, search> searches_;
   std::uint64_t next_search_ = 1;
-  /// Has few connections and wants no more: the table is not kept fresh.
+  /// Has few connections and wants no more, or has not decided yet: the table
+  /// is not kept fresh.
   bool quiet_ = false;
+  bool ticking_ = false;
 };
 
 router_actor::behavior_type

@@ -15,9 +15,11 @@ using namespace std::chrono_literals;
 // ---- connections
 // -------------------------------------------------------------
 
-/// Open connections; a full mesh of the largest group fits twice (both sides
-/// may dial at once).
-constexpr std::size_t connections = 512;
+/// Open connections: a full mesh of the largest group, twice (both sides may
+/// dial at once); a sponsor's thousand contributors; or a bootstrap's
+/// newcomers, 300 a second for the six seconds until each has found its
+/// members.
+constexpr std::size_t connections = 2048;
 /// From the connection to its hello, before any was observed: long enough for a
 /// satellite line's three round trips, short enough that idle sockets cannot
 /// fill the table. Then from what handshakes took, of anybody, since nobody has
@@ -47,7 +49,7 @@ constexpr auto cell_heartbeat_interval = 20s;
 /// The first ones come faster, so that silence is judged by observed round
 /// trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
-constexpr unsigned first_heartbeats = 8;
+constexpr unsigned first_heartbeats = 4;
 /// How long closing connections may take when leaving: leaves room for the
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
@@ -85,8 +87,13 @@ constexpr double least_cap = 8000;
 
 /// Between two looks at who should be dialled or told something.
 constexpr auto roster_interval = 100ms;
-/// Between two looks for what can be forgotten or closed.
+/// Between two looks for what can be closed.
 constexpr auto tidying_interval = 1s;
+/// Between two looks for what was not heard of for ten minutes.
+constexpr auto forgetting_interval = 10s;
+/// Between two looks at whom to dial, when no news say that there is somebody:
+/// a ledger can hold thousands.
+constexpr auto dialling_interval = 1s;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
 /// The same before the run's charter is known: founding waits for look-ups.
@@ -99,9 +106,10 @@ constexpr auto report_max_age = 15s;
 /// would make everybody's reports, which grow with the square of the peers, a
 /// burden on household lines.
 constexpr std::size_t few_peers = 8;
-/// Beyond, everybody hears at most so often (times the connected peers): each
-/// gets about a hundred reports a second.
-constexpr auto report_pause_per_peer = 10ms;
+/// Beyond, everybody hears at most so often (times the connected peers beyond
+/// those): in a large group each gets about forty reports a second, and 256
+/// members still hear each other well within `report_max_age`.
+constexpr auto report_pause_per_peer = 25ms;
 /// The trainers with the smallest ids, who lead now or next, hear at once.
 constexpr std::size_t leaders_told_at_once = 3;
 /// Dials begun at one look.
@@ -113,9 +121,8 @@ constexpr auto first_contact_patience = 10s;
 // ---- routing
 // -------------------------------------------------------------------
 
+/// Between two looks for what has expired, while anything can.
 constexpr auto routing_interval = 500ms;
-/// The same for a peer that looks nothing up and whom nobody asks.
-constexpr auto quiet_routing_interval = 2s;
 /// For an answer to a routing request, before anybody's was observed; then from
 /// each node's own answers. A lost packet on a fast line is repeated within the
 /// floor; the cap is a dial and a request over four seconds' round trips.
@@ -220,12 +227,17 @@ constexpr auto contributor_rest = 10s;
 /// contributors, when nothing happens that they have to know at once.
 constexpr auto contributor_pause = 4s;
 constexpr auto cell_news_pause = 8s;
-/// Between two looks of a settled contributor's roster and conductor.
-constexpr auto contributor_tick = 1s;
+/// Between two looks of a settled contributor's roster and conductor: news wake
+/// them, the rest are pauses of several seconds.
+constexpr auto contributor_tick = 2s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
-constexpr std::size_t trainers_asked = 8;
-/// Bootstrap peers apart, a contributor closes connections that it does not
-/// need when they are older than this; a look-up has used them by then.
+constexpr std::size_t trainers_asked = 4;
+/// Since a report named the run's charter, a newcomer does not publish its own:
+/// thousands of them at one key would crowd the members out. Below
+/// `report_life`, so that it is known before it could found the run anew.
+constexpr auto charter_news = 10s;
+/// A contributor closes connections that it does not need when they are older
+/// than this; a look-up has used them by then.
 constexpr auto surplus_age = 5s;
 
 // ---- averaging
@@ -280,6 +292,9 @@ constexpr std::uint32_t pieces_wanted = 8192;
 /// Joiners that a donor serves at once. Others ask elsewhere or wait: a line
 /// that is cut into more parts makes all of them slow.
 constexpr std::size_t joiners_served = 4;
+/// Those that only miss a mean, as all contributors do after every step, while
+/// the means of all fit into `joiner_bytes_in_flight`.
+constexpr std::size_t contributors_served = 64;
 /// Sent to one joiner and not yet there: the bandwidth-delay product of
 /// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
 constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;
@@ -312,8 +327,9 @@ constexpr std::size_t joiner_means = 4096;
 constexpr std::uint64_t means_of_a_state = 3;
 /// Donors that a joiner uses at once: enough for a majority and for most lines.
 constexpr std::size_t donors_at_once = 8;
-/// Between two looks at a download.
-constexpr auto fetch_interval = 50ms;
+/// Between two looks at a download, for deadlines of a second or more: answers
+/// are looked at when they come.
+constexpr auto fetch_interval = 200ms;
 /// Floor and cap of a piece's deadline, around what was observed of its donor.
 /// The floor lets a loaded machine stall a moment; at the cap even a 64 kbit/s
 /// line has brought a piece.

@@ -30,7 +30,8 @@ void cell_choice::heard(const progress_report& x, time_point now) {
           return a.second.at < b.second.at;
         }));
   auto settled = x.phase != phase::joining && x.phase != phase::founding;
-  others_[x.id] = {x.contributes, settled, x.contributors, x.members, now};
+  others_[x.id] = {x.contributes,  settled,   settled || x.members > 0,
+                   x.contributors, x.members, now};
 }
 
 void cell_choice::lost(const peer_id& who) {
@@ -43,22 +44,27 @@ std::size_t cell_choice::members(time_point now) const {
   std::size_t heard = 0;
   std::size_t told = 0;
   for (auto& [id, x] : others_)
-    if (counts(x, now)) {
+    if (counts(x, now) && x.decided) {
       ++heard;
       told = std::max<std::size_t>(told, x.knows);
     }
   return contributes_ ? std::max(heard, told) : heard;
 }
 
-std::size_t cell_choice::before_us(time_point now, bool settled_too) const {
+std::size_t cell_choice::before_us(time_point now, bool newcomers) const {
   return static_cast<std::size_t>(
       std::count_if(others_.begin(), others_.end(), [&](auto& x) {
-        return counts(x.second, now)
-               && (x.first < self_ || (settled_too && x.second.settled));
+        auto& [id, other] = x;
+        auto before = newcomers ? id < self_ || other.settled
+                                : id < self_ && other.decided;
+        return counts(other, now) && before;
       }));
 }
 
 void cell_choice::reconsider(time_point now) {
+  // Who came once to join, and was never heard of again, is many in a crowd.
+  for (auto i = others_.begin(); i != others_.end();)
+    i = now - i->second.at > silent_after_ ? others_.erase(i) : std::next(i);
   double crowd = 0;
   for (auto& [id, x] : others_)
     if (counts(x, now))

@@ -57,13 +57,15 @@ public:
                               time_point now) const;
 
   /// Members that are there, this peer not included: heard of, or, as far as a
-  /// contributor goes, known to a member that it hears.
+  /// contributor goes, known to a member that it hears. Newcomers, who have not
+  /// decided yet, are none: in a rush there are more of them than members.
   std::size_t members(time_point now) const;
 
 private:
   struct row {
     bool contributes = false;
-    bool settled = false; ///< Takes part, so that it has decided.
+    bool settled = false; ///< Takes part.
+    bool decided = false; ///< Member or contributor; a newcomer has not.
     std::uint32_t contributors = 0;
     std::uint32_t knows = 0; ///< Members that it knows of.
     time_point at;
@@ -72,8 +74,9 @@ private:
   bool counts(const row& x, time_point now) const {
     return !x.contributes && now - x.at <= silent_after_;
   }
-  /// Those before this peer in the order of ids, or settled ones too.
-  std::size_t before_us(time_point now, bool settled_too) const;
+  /// Those before this peer in the order of ids: newcomers, who will decide
+  /// by the same order, or not.
+  std::size_t before_us(time_point now, bool newcomers) const;
   /// The fewer, the better; between equals, everybody has another order.
   std::pair<std::uint32_t, std::uint64_t> burden(const peer_id& id,
                                                  const row& x) const;

@@ -200,10 +200,10 @@ peer_ledger::due_for_dial(time_point now, std::size_t limit,
   return result;
 }
 
-std::optional<time_point> peer_ledger::next_dial() const {
+std::optional<time_point> peer_ledger::next_dial(time_point after) const {
   std::optional<time_point> next;
   auto offer = [&](time_point when) {
-    if (!next || when < *next)
+    if (when > after && (!next || when < *next))
       next = when;
   };
   for (const auto& [id, x] : rows_)
@@ -333,7 +333,10 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
   auto* x = added ? make_room(said.id, false, now) : &at->second;
   if (x == nullptr)
     return verdict::full;
-  if (x->said && x->said_at > said_at)
+  // A record is found again and again while it lives.
+  if (x->said
+      && (x->said_at > said_at
+          || (age > duration::zero() && said_at - x->said_at < same_record)))
     return verdict::older;
   if (!taken(said.where, said.id, now))
     note(x->addresses, said.where, false);

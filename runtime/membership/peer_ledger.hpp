@@ -51,6 +51,10 @@ public:
   static constexpr duration ban = std::chrono::minutes{10};
   /// A peer that nobody vouched for or heard of in this time is forgotten.
   static constexpr duration forget_after = std::chrono::minutes{10};
+  /// Records whose ages say that they were written within this time of each
+  /// other are one: the age leaves out the way here. Half of the time between
+  /// two publications at most.
+  static constexpr duration same_record = std::chrono::seconds{1};
 
   /// Claims beyond these are nonsense, whoever makes them: a thousand times
   /// what any machine, line or run of today could say.
@@ -66,7 +70,7 @@ public:
     banned,     ///< It is banned; nothing changed.
     full,       ///< No room, and nobody worth less; nothing changed.
     replaced,   ///< Another peer answers at its only address; nothing changed.
-    older,      ///< (Of a report.) A later one is known; nothing changed.
+    older,      ///< (Of a report.) It or a later one is known; nothing changed.
     nonsense,   ///< (Of a report.) A number in it cannot be; nothing changed.
   };
 
@@ -110,7 +114,9 @@ public:
   std::optional<role> role_of(const peer_id& who) const;
 
   /// When `due_for_dial` may have something new to say; nothing when never.
-  std::optional<time_point> next_dial() const;
+  /// @param after What was due by then is left out.
+  std::optional<time_point> next_dial(time_point after
+                                      = time_point::min()) const;
 
   /// A connection with `who` is open, whoever dialled. `who.where` is where it
   /// listens; port 0 if it does not. False when it is this peer itself, banned,
@@ -130,7 +136,8 @@ public:
   void dial_failed(const contact& who, time_point now);
 
   /// Takes what a peer said of itself `age` ago: zero for a direct message, the
-  /// used part of its life for a DHT record. Its address is learnt, too.
+  /// used part of its life for a DHT record. Its address is learnt, too. A
+  /// record that was taken before is `older`.
   verdict report(const progress_report& said, time_point now,
                  duration age = duration::zero());
 

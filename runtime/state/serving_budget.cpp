@@ -7,12 +7,18 @@ namespace potluck {
 serving_budget::serving_budget(bounds most) : most_(most) {
 }
 
-bool serving_budget::admit(const peer_id& joiner, time_point now) {
+bool serving_budget::admit(const peer_id& joiner, time_point now,
+                           std::size_t places) {
   auto known = joiners_.find(joiner);
   if (known == joiners_.end()) {
-    if (joiners_.size() >= most_.joiners)
+    auto large = static_cast<std::size_t>(
+        std::count_if(joiners_.begin(), joiners_.end(),
+                      [](auto& x) { return !x.second.small; }));
+    auto small = joiners_.size() < places;
+    if (!small && large >= most_.joiners)
       return false;
     known = joiners_.emplace(joiner, served{}).first;
+    known->second.small = small;
   }
   known->second.heard = now;
   return true;

@@ -41,7 +41,9 @@ public:
   }
 
   /// Whether the joiner is, from now on, served; true again for one that is.
-  bool admit(const peer_id& joiner, time_point now);
+  /// @param places Of one that does not fetch as much as `bounds::joiners` is
+  ///     meant for: so many joiners may be served at once, it included.
+  bool admit(const peer_id& joiner, time_point now, std::size_t places = 0);
   bool serves(const peer_id& joiner) const {
     return joiners_.count(joiner) != 0;
   }
@@ -71,6 +73,7 @@ private:
   };
   struct served {
     time_point heard;
+    bool small = false; ///< Takes none of `bounds::joiners`.
     std::uint64_t sent = 0;
     std::uint64_t arrived = 0;
     std::uint64_t queued = 0; ///< Bytes of `queue`.

@@ -73,9 +73,11 @@ void state_donor::read(const peer_id& from, const state_request& x,
   joiner asker;
   asker.wish = x;
   asker.means_told = x.step;
-  if (state_.empty()) {
+  // Who is declined a mean must not keep others from theirs: it would wait for
+  // another donor, where somebody who waits for this one may have the place.
+  if (state_.empty() || (x.means_only && !kept_by_journal(x))) {
     decline(from, asker);
-  } else if (!budget_.admit(from, now)) {
+  } else if (!budget_.admit(from, now, places_for(x))) {
     state_manifest busy;
     busy.token = x.token;
     busy.step = step_;
@@ -88,6 +90,16 @@ void state_donor::read(const peer_id& from, const state_request& x,
     tidy();
     tell_means(from, entry);
   }
+}
+
+/// Contributors all miss the same small mean at the same time.
+std::size_t state_donor::places_for(const state_request& x) const {
+  auto mean = x.means_only ? journal_.completing(x.step + 1) : nullptr;
+  if (!mean || mean->values->empty())
+    return 0;
+  auto bytes = mean->values->size() * sizeof(float);
+  return std::min<std::size_t>(limits::contributors_served,
+                               limits::joiner_bytes_in_flight / bytes);
 }
 
 /// Sends the version's manifest, or that it will not come, or waits for it.

@@ -85,6 +85,8 @@ private:
   void give_up(const peer_id& id);
   void tidy();
   bool kept_by_journal(const state_request& x) const;
+  /// Of joiners that fetch as little as this one; 0: it fetches much.
+  std::size_t places_for(const state_request& x) const;
   shared_bytes piece(const piece_request& x) const;
 
   bounds most_;

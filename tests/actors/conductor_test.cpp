@@ -372,6 +372,35 @@ TEST_CASE("a leader waits a while for whoever is about to enter") {
   CHECK(x.matchmaking->count<lead_group>() == led + 1);
 }
 
+TEST_CASE("who comes into a round of its own step waits for that round") {
+  stage x;
+  x.join(1);
+  x.hold(1);
+  x.hear(x.report(1, 1, phase::averaging));
+  x.compute_all();
+  CHECK(x.matchmaking->count<lead_group>() == 0);
+  SUBCASE("it fails: the others try again, and one of them leads") {
+    x.hear(x.report(1, 1));
+    x.world.run_for(limits::report_max_age - 1s);
+    CHECK(x.matchmaking->count<lead_group>() == 0);
+  }
+  SUBCASE("it counts: the step is not done once more") {
+    x.hear(x.report(1, 2));
+    x.world.run_for(limits::first_round_patience + 1s);
+    CHECK(x.matchmaking->count<lead_group>() == 0);
+    CHECK(x.state_keeper->count<fetch_state>() > 0);
+  }
+  SUBCASE("nobody hears of it again: somebody has to lead") {
+    for (auto waited = 0s; waited < limits::first_round_patience + 1s;
+         waited += 1s) {
+      x.hear(x.report(1, 1, phase::averaging));
+      x.world.run_for(1s);
+    }
+    REQUIRE(x.matchmaking->count<lead_group>() > 0);
+    CHECK(x.matchmaking->last<lead_group>().invitees.size() == 1);
+  }
+}
+
 TEST_CASE("a failed download costs the samples that were not counted") {
   stage x;
   x.join(6);

@@ -237,14 +237,34 @@ TEST_CASE("an urgent report goes to connected peers that train") {
 
 TEST_CASE("the report is published in the DHT again and again") {
   desk d{{}, {"example.org", 777}};
+  d.world.run_for(1s);
+  CHECK(d.router->count<publish_record>() == 0); // Is there a run already?
+  auto asked = d.router->count<look_up_records>();
+  CHECK(asked >= 1);
+  caf::anon_send(d.it, records_looked_up{key_of("run/soup"), {}, 1});
   d.world.run_for(3 * limits::publish_interval + 1s);
   auto published = d.router->all<publish_record>();
   REQUIRE(published.size() >= 3);
-  CHECK(d.router->count<look_up_records>() == published.size());
+  CHECK(d.router->count<look_up_records>() - asked == published.size());
   auto report = decode_progress(published.back().record.value);
   REQUIRE(report);
   CHECK(report->id == peer(1));
   CHECK(report->where == address{"example.org", 777});
+}
+
+TEST_CASE("who joins a run that is there publishes itself as a member only") {
+  desk d{{}, {"example.org", 777}};
+  auto member = report_of(4);
+  member.charter.bytes[0] = 1;
+  caf::anon_send(d.it,
+                 records_looked_up{key_of("run/soup"), {record_of(member)}, 1});
+  d.world.run_for(limits::publish_interval + 1s);
+  CHECK(d.router->count<publish_record>() == 0);
+  links_wanted links;
+  links.everybody = true;
+  caf::anon_send(d.it, links);
+  d.world.run_for(limits::publish_interval + 1s);
+  CHECK(d.router->count<publish_record>() > 0);
 }
 
 TEST_CASE("a refusal ends who dialled and knows nobody else") {

@@ -4,6 +4,9 @@
 #include <csignal>
 #include <iostream>
 
+#include <sys/resource.h>
+
+#include "runtime/config.hpp"
 #include "runtime/nearest_name.hpp"
 #include "tools/potluck/commands.hpp"
 
@@ -31,6 +34,17 @@ const command* find(const std::string& name) {
   return nullptr;
 }
 
+/// A file a connection, and some: systems allow 1,024 unless one asks for more.
+void allow_connections() {
+  constexpr rlim_t wanted = potluck::limits::connections + 256;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted)
+    return;
+  files.rlim_cur = std::min(wanted, files.rlim_max);
+  // Where it may not, later connections are refused: what else to do?
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -38,6 +52,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // So is a file that may not grow any further.
   std::signal(SIGXFSZ, SIG_IGN);
+  allow_connections();
   std::vector<std::string> words{argv + 1, argv + argc};
   if (words.empty()) {
     print_help(std::cerr);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -89,35 +90,39 @@ std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
 }
 
 nlohmann::ordered_json to_object(const report& x, const scenario& what,
-                                 std::uint64_t seed,
-                                 const std::string& replay) {
+                                 std::uint64_t seed, const std::string& replay,
+                                 double taken) {
   nlohmann::ordered_json faults = nlohmann::ordered_json::object();
   for (auto& [kind, count] : x.faults)
     faults[to_string(kind)] = count;
-  return {{"scenario", what.name},
-          {"seed", seed},
-          {"passed", x.passed},
-          {"violations", x.violations},
-          {"virtual_seconds", to_seconds(x.lasted)},
-          {"peers", x.most_peers},
-          {"steps", x.steps},
-          {"samples", x.samples},
-          {"first_try", x.first_try},
-          {"splits", x.splits},
-          {"loss", x.loss},
-          {"checks", x.checks},
-          {"messages", x.messages},
-          {"frames", x.network.frames},
-          {"bytes", x.network.bytes},
-          {"lost_packets", x.network.lost_packets},
-          {"duplicated", x.network.duplicated},
-          {"reordered", x.network.reordered},
-          {"corrupted", x.network.corrupted},
-          {"highest_queue", x.network.highest_queue},
-          {"faults", faults},
-          {"history", x.history},
-          {"log_digest", to_string(x.log)},
-          {"replay", replay}};
+  return {
+      {"scenario", what.name},
+      {"seed", seed},
+      {"passed", x.passed},
+      {"violations", x.violations},
+      {"virtual_seconds", to_seconds(x.lasted)},
+      {"peers", x.most_peers},
+      {"steps", x.steps},
+      {"samples", x.samples},
+      {"first_try", x.first_try},
+      {"splits", x.splits},
+      {"loss", x.loss},
+      {"checks", x.checks},
+      {"messages", x.messages},
+      {"frames", x.network.frames},
+      {"bytes", x.network.bytes},
+      {"lost_packets", x.network.lost_packets},
+      {"duplicated", x.network.duplicated},
+      {"reordered", x.network.reordered},
+      {"corrupted", x.network.corrupted},
+      {"highest_queue", x.network.highest_queue},
+      {"faults", faults},
+      {"history", x.history},
+      {"log_digest", to_string(x.log)},
+      {"replay", replay},
+      // These two depend on the machine.
+      {"machine_seconds", taken},
+      {"times_faster_than_life", to_seconds(x.lasted) / std::max(taken, 1e-3)}};
 }
 
 void print(const report& x, const scenario& what, std::uint64_t seed,
@@ -179,7 +184,10 @@ int run(cli::command_line& options, const std::string&) {
   auto live = ::isatty(STDERR_FILENO) != 0;
   std::int64_t failures = 0;
   double virtual_seconds = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t frames = 0;
   auto began = std::chrono::steady_clock::now();
+  auto clock_began = std::clock();
   auto taken = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now()
                                          - began)
@@ -192,7 +200,8 @@ int run(cli::command_line& options, const std::string&) {
     how.weightless = options.flag("weightless");
     if (log.is_open())
       how.log = [&](const std::string& line) { log << line << '\n'; };
-    double shown = taken();
+    const auto before = taken();
+    double shown = before;
     how.watch = [&](const simulation::world& w) {
       if (live && taken() - shown > 0.2) {
         shown = taken();
@@ -214,11 +223,13 @@ int run(cli::command_line& options, const std::string&) {
     if (live)
       std::fputs("\r\033[K", stderr);
     virtual_seconds += to_seconds(result.lasted);
+    messages += result.messages;
+    frames += result.network.frames;
     auto replay = replay_line(options, seed);
     if (!result.passed && !result.interrupted)
       ++failures;
     if (options.flag("json"))
-      std::cout << to_object(result, *what, seed, replay)
+      std::cout << to_object(result, *what, seed, replay, taken() - before)
                        .dump(seeds == 1 ? 2 : -1, ' ', false,
                              nlohmann::json::error_handler_t::replace)
                 << std::endl;
@@ -229,9 +240,16 @@ int run(cli::command_line& options, const std::string&) {
     std::cout << what->name << ": " << seeds << " seeds from " << first << ", "
               << failures << " failed\nsim: "
               << (failures == 0 && !interrupted ? "PASS" : "FAIL") << std::endl;
-  // Not on standard output: that is the same for the same seed.
-  std::fprintf(stderr, "%.1f s of machine time, %.0f times faster than life\n",
-               taken(), virtual_seconds / std::max(taken(), 1e-3));
+  // Not on standard output: that is the same for the same seed, but for the
+  // last two lines of --json.
+  auto computed = static_cast<double>(std::clock() - clock_began)
+                  / static_cast<double>(CLOCKS_PER_SEC);
+  std::fprintf(stderr,
+               "%.1f s of machine time, %.1f times faster than life; %.0f "
+               "messages and %.0f frames a second of processor time\n",
+               taken(), virtual_seconds / std::max(taken(), 1e-3),
+               static_cast<double>(messages) / std::max(computed, 1e-3),
+               static_cast<double>(frames) / std::max(computed, 1e-3));
   if (log.is_open() && !log.flush())
     return complain("--log: the log could not be written; is the disk full?",
                     failed);

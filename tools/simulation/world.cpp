@@ -309,8 +309,12 @@ void world::advance(duration latest) {
     next = std::min(next, alarms_.top().first);
   now_ = std::max(now_, next);
   while (!alarms_.empty() && alarms_.top().first <= now_) {
-    touch(alarms_.top().second);
+    auto [due, number] = alarms_.top();
     alarms_.pop();
+    if (lives_[number].alarm != due)
+      continue; // Its machine has other plans by now.
+    lives_[number].alarm.reset();
+    touch(number);
   }
 }
 
@@ -321,10 +325,15 @@ void world::work() {
     while (!ready_.empty()) {
       auto number = *ready_.begin();
       ready_.erase(ready_.begin());
-      auto& box = *lives_[number].box;
+      auto& life = lives_[number];
+      auto& box = *life.box;
       messages_ += box.run(now_);
-      if (auto wake = box.wake())
-        alarms_.push({std::max(*wake, now_ + duration{1}), number});
+      auto wake = box.wake();
+      if (wake)
+        wake = std::max(*wake, now_ + duration{1});
+      if (wake && wake != life.alarm)
+        alarms_.push({*wake, number});
+      life.alarm = wake;
       if (auto left = box.left_over()) {
         checks_->check(*left == 0, now_,
                        std::to_string(*left) + " actors of peer "

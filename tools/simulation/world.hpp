@@ -7,6 +7,7 @@
 #include <functional>
 #include <queue>
 #include <string>
+#include <unordered_map>
 
 #include "runtime/sim/fault_plan.hpp"
 #include "runtime/sim/run_invariants.hpp"
@@ -77,6 +78,8 @@ private:
     bool honest = true;
     bool finished = false;
     bool leaving = false;
+    /// When its machine wakes next; what else waits in `alarms_` is old.
+    std::optional<duration> alarm;
   };
 
   life& life_of(std::size_t number);
@@ -111,7 +114,7 @@ private:
   sim_network network_;
   std::unique_ptr<run_invariants> checks_;
   std::vector<life> lives_;
-  std::map<std::string, std::size_t> hosts_;
+  std::unordered_map<std::string, std::size_t> hosts_;
   std::vector<address> seeds_;
 
   duration now_{0};

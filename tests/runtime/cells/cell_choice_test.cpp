@@ -131,6 +131,20 @@ TEST_CASE("a newcomer contributes where the group is full") {
   CHECK(x.contributes());
 }
 
+TEST_CASE("newcomers count as members for nobody") {
+  auto x = choice(9);
+  x.heard(report(10), at(0s));
+  x.reconsider(at(1s));
+  for (unsigned i = 1; i <= 8; ++i) {
+    auto newcomer = report(i);
+    newcomer.phase = phase::joining;
+    x.heard(newcomer, at(1s));
+  }
+  x.reconsider(at(2s));
+  CHECK(x.members(at(2s)) == 1);
+  CHECK_FALSE(x.contributes());
+}
+
 TEST_CASE("a newcomer believes those who know more of the group") {
   auto x = choice(0);
   auto told = report(1);

@@ -321,6 +321,14 @@ TEST_CASE("a failed dial that crossed an incoming connection changes nothing") {
   CHECK(ledger.peers()[0].failures == 0);
 }
 
+TEST_CASE("a record that is found again is no news, the next one is") {
+  peer_ledger ledger{self, 1};
+  time_point now{1h};
+  CHECK(ledger.report(report_of(3), now, 1s) == verdict::added);
+  CHECK(ledger.report(report_of(3), now + 1s, 2s) == verdict::older);
+  CHECK(ledger.report(report_of(3), now + 3s, 2s) == verdict::known);
+}
+
 TEST_CASE("of one peer's reports the one said last counts") {
   peer_ledger ledger{self, 1};
   time_point now{1h};

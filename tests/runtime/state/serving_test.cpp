@@ -96,6 +96,15 @@ TEST_CASE("one joiner more than the budget is turned away until one is done") {
   CHECK(budget.admit(joiner(3), at(31s)));
 }
 
+TEST_CASE("those who fetch little take no place from those who fetch much") {
+  serving_budget budget{{1, 1000, 0, 30s}};
+  CHECK(budget.admit(joiner(1), at(0s), 3));
+  CHECK(budget.admit(joiner(2), at(0s), 3));
+  CHECK(budget.admit(joiner(3), at(0s)));
+  CHECK_FALSE(budget.admit(joiner(4), at(0s)));
+  CHECK_FALSE(budget.admit(joiner(4), at(0s), 3));
+}
+
 TEST_CASE("no more is in flight to a joiner than it may have") {
   using verdict = serving_budget::verdict;
   serving_budget budget{{2, 1000, 0, 30s}};
