@@ -296,9 +296,13 @@ std::optional<batch_request> conductor_state::next_batch() const {
     return request;
   }
   auto now = self_->clock().now();
-  if (tracker_->target_reached(now))
-    return std::nullopt; // The group is about to form: more would overshoot.
-  auto quota = tracker_->my_quota(now);
+  // A group is about to form: more would overshoot. But if one has come to
+  // nothing, the others have fewer samples than their speed had us expect, and
+  // somebody must go on.
+  auto reached = tracker_->target_reached(now);
+  if (reached && dissolved_ == 0)
+    return std::nullopt;
+  auto quota = reached ? batch_size() : tracker_->my_quota(now);
   request.first_sample = next_sample_;
   request.samples = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(batch_size(), quota));

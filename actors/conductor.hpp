@@ -60,6 +60,12 @@ public:
   void on(const line_measured& x);
   void on(const tick&);
 
+  /// After a group that came to nothing, before this peer leads another one;
+  /// doubles each time. Without it, two peers that disagree on how many samples
+  /// there are would ask and refuse each other hundreds of times a second.
+  static constexpr auto lead_pause = std::chrono::milliseconds{20};
+  static constexpr auto lead_pause_cap = std::chrono::milliseconds{1000};
+
 private:
   using clock_time = caf::actor_clock::time_point;
 
@@ -156,6 +162,9 @@ private:
 
   // Groups and rounds.
   group_id group_; ///< That the gradient is frozen for.
+  /// Groups in a row that came to nothing.
+  unsigned dissolved_ = 0;
+  clock_time lead_not_before_;
   bool frozen_reported_ = false;
   /// The member that has completed the step and is asked, and since when.
   std::optional<std::pair<peer_id, clock_time>> asked_outcome_;

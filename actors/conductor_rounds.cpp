@@ -19,7 +19,7 @@ void conductor_state::lead_if_due() {
       || !averages())
     return;
   auto now = self_->clock().now();
-  if (!tracker_->target_reached(now))
+  if (now < lead_not_before_ || !tracker_->target_reached(now))
     return;
   auto doubted = distrusted_.find(config_.self);
   if (doubted != distrusted_.end() && now < doubted->second)
@@ -105,6 +105,10 @@ void conductor_state::report_frozen() {
 void conductor_state::on(const group_dissolved& x) {
   if (stage_ != stage::frozen || (!group_.empty() && x.group != group_))
     return;
+  auto pause = lead_pause * (1u << std::min(dissolved_, 10u));
+  lead_not_before_
+      = self_->clock().now() + std::min<duration>(pause, lead_pause_cap);
+  ++dissolved_;
   enter(stage::accumulating);
 }
 
@@ -116,6 +120,7 @@ void conductor_state::on(const group_formed& x) {
     return;
   }
   formed_ = x;
+  dissolved_ = 0;
   // The leader knows the collaboration's rounds as we do. One that asks for
   // much more, and then says nothing, is not to hold everybody up for so long.
   auto& patience = formed_->contract.patience_ms;
@@ -297,6 +302,8 @@ void conductor_state::on(const state_changed& x) {
 void conductor_state::begin_step() {
   others_average_since_.reset();
   step_began_ = self_->clock().now();
+  dissolved_ = 0;
+  lead_not_before_ = {};
   if (own_.step < settings().steps)
     enter(stage::accumulating);
   else

@@ -279,8 +279,8 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   auto queue = waiting_.find(theirs.id);
   if (queue == waiting_.end())
     return;
-  for (auto& content : queue->second)
-    self_->send(session, parcel{theirs.id, std::move(content), {}});
+  for (auto& x : queue->second)
+    self_->send(session, std::move(x));
   waiting_.erase(queue);
 }
 
@@ -291,14 +291,16 @@ void gateway_state::on(const parcel& x) {
 
 void gateway_state::on(const call& x) {
   if (auto g = guests_.find(x.to.id); g != guests_.end()) {
-    self_->send(g->second.session, parcel{x.to.id, x.content, {}});
+    self_->send(g->second.session, parcel{x.to.id, x.content, x.body});
     return;
   }
   if (leaving_ || x.to.id == config_.introduction.id || x.to.where.port == 0)
     return;
   auto [queue, fresh] = waiting_.try_emplace(x.to.id);
-  if (queue->second.size() < limits::messages_waiting_for_a_dial)
-    queue->second.push_back(x.content);
+  // All open calls of experts may be for one host.
+  if (queue->second.size()
+      < limits::messages_waiting_for_a_dial + limits::expert_calls_open)
+    queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
     dial(x.to.where, x.to.id);
 }

@@ -95,7 +95,7 @@ private:
   /// there.
   std::map<address, caf::actor_clock::time_point> own_addresses_;
   /// Messages for peers that are being dialled, a bounded number each.
-  std::map<peer_id, std::vector<message>> waiting_;
+  std::map<peer_id, std::vector<parcel>> waiting_;
   /// From the connection to its hello. Nobody is known before, so that all
   /// deadlines are a stranger's.
   deadline_estimator handshakes_{{limits::handshake_floor,

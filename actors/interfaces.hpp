@@ -145,6 +145,19 @@ using averager_actor = caf::typed_actor<
     caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
     caf::reacts_to<inquiry_due>, caf::reacts_to<deadline_passed>>;
 
+/// Serves the calls of experts that this peer hosts, as far as others see it
+/// (`expert_host.hpp` has the rest).
+using expert_host_door
+    = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
+                       caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+                       caf::reacts_to<reachable_at>, caf::reacts_to<leave_run>>;
+
+/// Calls experts that other peers host, likewise (`expert_caller.hpp`).
+using expert_caller_door
+    = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
+                       caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+                       caf::reacts_to<records_looked_up>>;
+
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor
     = caf::typed_actor<caf::reacts_to<gateway_ready>,
@@ -168,6 +181,8 @@ struct wiring {
   conductor_actor conductor;
   matchmaking_actor matchmaking;
   averager_actor averager;
+  expert_host_door expert_host;
+  expert_caller_door expert_caller;
   observer_actor observer;
   supervisor_actor supervisor;
 };

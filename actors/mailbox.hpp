@@ -82,6 +82,7 @@ struct parcel {
 struct call {
   contact to;
   message content;
+  shared_bytes body;
 };
 /// Dial a peer, or an address whose peer is not known yet (an empty id).
 struct dial_contact {
@@ -156,11 +157,18 @@ struct peer_refused {
   bool dialled = false; ///< By us: it is we who wanted something.
 };
 
+/// Roster to the expert host: where others reach this peer.
+struct reachable_at {
+  address where;
+};
+
 // ---- router
 // -------------------------------------------------------------------
 
 struct publish_record {
   dht_record record;
+  /// Of the same key, stored with it; one frame's worth together.
+  std::vector<dht_record> others;
 };
 struct records_looked_up {
   record_key key;
@@ -512,6 +520,7 @@ POTLUCK_LOCAL_MESSAGE(report_heard)
 POTLUCK_LOCAL_MESSAGE(offence_seen)
 POTLUCK_LOCAL_MESSAGE(own_report)
 POTLUCK_LOCAL_MESSAGE(peer_refused)
+POTLUCK_LOCAL_MESSAGE(reachable_at)
 POTLUCK_LOCAL_MESSAGE(publish_record)
 POTLUCK_LOCAL_MESSAGE(records_looked_up)
 POTLUCK_LOCAL_MESSAGE(record_published)

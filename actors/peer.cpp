@@ -112,6 +112,9 @@ void peer_state::start_network() {
        child_spec::policy::one_for_one});
   if (config_.role == role::bootstrap)
     return;
+  start_experts();
+  if (config_.role == role::expert)
+    return;
   children_->add({"registrar",
                   child(wired_.registrar,
                         [this] {
@@ -131,6 +134,33 @@ void peer_state::start_network() {
                   // The others have the charter; it has the rest from the
                   // roster.
                   child_spec::policy::one_for_one});
+}
+
+void peer_state::start_experts() {
+  // Nobody in this peer waits for these two.
+  if (config_.experts)
+    children_->add({"expert_host",
+                    child(wired_.expert_host,
+                          [this] {
+                            expert_host_config c;
+                            c.self = config_.self;
+                            c.run = config_.run;
+                            c.hosting = *config_.experts;
+                            c.mode = config_.workers;
+                            c.expert_started = config_.child_started;
+                            return self_->spawn(expert_host, c);
+                          }),
+                    child_spec::policy::one_for_one});
+  if (config_.expert_calls)
+    children_->add({"expert_caller",
+                    child(wired_.expert_caller,
+                          [this] {
+                            return self_->spawn(
+                                expert_caller,
+                                expert_caller_config{config_.self, config_.run,
+                                                     config_.expert_calls});
+                          }),
+                    child_spec::policy::one_for_one});
 }
 
 void peer_state::start_training() {
@@ -219,6 +249,8 @@ void peer_state::wire() {
   tell(wired_.matchmaking);
   tell(wired_.averager);
   tell(wired_.conductor);
+  tell(wired_.expert_host);
+  tell(wired_.expert_caller);
   // These two answer with what they know, which the others must be ready for.
   tell(wired_.compute);
   tell(wired_.roster);
@@ -294,6 +326,9 @@ void peer_state::on(const leave_run& x) {
   };
   end(wired_.conductor);
   end(wired_.averager);
+  // Saves what its experts have learnt while the rest ends.
+  if (wired_.expert_host)
+    self_->send(wired_.expert_host, x);
   // The gateway says goodbye and ends by itself; it may hang, so not for long.
   self_->send(wired_.gateway, x);
   self_->delayed_send(self_, limits::leave_patience, deadline_passed{});

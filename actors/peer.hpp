@@ -14,6 +14,8 @@
 #include <memory>
 
 #include "actors/compute.hpp"
+#include "actors/expert_caller.hpp"
+#include "actors/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/ports/disk.hpp"
@@ -56,6 +58,10 @@ struct peer_config {
   std::uint32_t micro_batch = 16; ///< Samples between two looks around.
   potluck::data_order order;
   unsigned threads = 1;
+  /// Experts that this peer hosts, in any role but bootstrap.
+  std::optional<expert_hosting> experts;
+  /// Of an `expert_client`, whose calls this peer makes; null: none.
+  std::shared_ptr<expert_line> expert_calls;
   /// Where blocking work runs, and in simulations how long batches take: see
   /// `compute_config`.
   worker_mode workers = worker_mode::threaded;
@@ -92,6 +98,7 @@ public:
 
 private:
   void start_network();
+  void start_experts();
   void start_training();
   void wire();
   void end();

@@ -87,7 +87,7 @@ void registrar_state::on(const peer_joined& x) {
     published_at_ = self_->clock().now();
     lookups_ = 0;
   }
-  if (x.role == role::bootstrap)
+  if (x.role == role::bootstrap || x.role == role::expert)
     return;
   auto& o = others_[x.who.id];
   o.connected = true;

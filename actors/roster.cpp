@@ -72,6 +72,8 @@ void roster_state::tell_everybody(const News& news) {
   tell(wired_.conductor);
   tell(wired_.matchmaking);
   tell(wired_.averager);
+  tell(wired_.expert_host);
+  tell(wired_.expert_caller);
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
@@ -91,6 +93,7 @@ void roster_state::on(const wiring& w) {
   wired_ = w;
   if (links_ && wired_.router)
     self_->send(wired_.router, *links_);
+  told_address_ = {}; // The host may be a new one.
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, g] : guests_)
     tell_everybody(g.news);
@@ -316,16 +319,21 @@ void roster_state::write_report() {
   auto& mine = mine_.report;
   mine.id = config_.self;
   mine.role = config_.role;
+  mine.where = own_address();
+}
+
+address roster_state::own_address() const {
   if (!config_.announce.host.empty())
-    mine.where = config_.announce;
-  else if (!any_interface(listening_.host))
-    mine.where = listening_;
-  else
-    mine.where = {seen_host_, listening_.port};
+    return config_.announce;
+  if (!any_interface(listening_.host))
+    return listening_;
+  return {seen_host_, listening_.port};
 }
 
 void roster_state::tell_mine(const peer_id& id, const guest& g) {
   // A bootstrap peer only has to know whom not to name to others.
+  if (g.news.role == role::expert)
+    return; // It has no use for it.
   if (g.news.role != role::bootstrap || mine_.report.contributes)
     self_->send(wired_.gateway, parcel{id, mine_.report, {}});
 }
@@ -468,6 +476,10 @@ void roster_state::on(const tick&) {
     close_surplus();
   }
   check_first_contact();
+  if (wired_.expert_host && own_address() != told_address_) {
+    told_address_ = own_address();
+    self_->send(wired_.expert_host, reachable_at{told_address_});
+  }
   if (in_a_run()) {
     if (report_due_)
       spread_report();
@@ -517,7 +529,8 @@ void roster_state::publish() {
     self_->send(wired_.router,
                 publish_record{{key, std::string(id.begin(), id.end()),
                                 encode_progress(mine_.report),
-                                static_cast<std::uint32_t>(life.count())}});
+                                static_cast<std::uint32_t>(life.count())},
+                               {}});
   self_->send(wired_.router,
               look_up_records{key, caf::actor_cast<roster_actor>(self_)});
 }

@@ -106,9 +106,11 @@ private:
   void dial_who_is_due();
   /// Tells everybody, and the DHT; asks the DHT for others.
   void publish();
+  /// Takes part in steps: others want its reports, and it wants theirs.
   bool in_a_run() const {
-    return !config_.run.empty();
+    return !config_.run.empty() && config_.role != role::expert;
   }
+  address own_address() const;
 
   roster_actor::pointer self_ = nullptr;
   roster_config config_;
@@ -117,6 +119,7 @@ private:
   misconduct misconduct_;
   std::map<peer_id, guest> guests_;
   address listening_;
+  address told_address_; ///< To the expert host.
   std::string seen_host_;
   own_report mine_;
   bool report_due_ = false; ///< Not everybody knows it yet.

@@ -40,7 +40,7 @@ void router_state::on(const peer_joined& x) {
     return;
   auto& old = *outcome.ping;
   if (auto token = issue(old, 0))
-    self_->send(wired_.gateway, call{old, routing_ping{*token}});
+    self_->send(wired_.gateway, call{old, routing_ping{*token}, {}});
 }
 
 void router_state::on(const peer_left& x) {
@@ -165,12 +165,15 @@ void router_state::read(const peer_id& from, const records_found& x) {
 
 void router_state::on(const publish_record& x) {
   tick_soon();
-  store_.store(x.record, self_->clock().now());
+  std::vector<dht_record> records{x.record};
+  records.insert(records.end(), x.others.begin(), x.others.end());
+  for (auto& record : records)
+    store_.store(record, self_->clock().now());
   search s{lookup{x.record.key, config_.self,
                   table_->closest(x.record.key, bucket_size)},
            false,
            {},
-           x.record};
+           std::move(records)};
   begin(std::move(s));
 }
 
@@ -179,7 +182,9 @@ void router_state::on(const look_up_records& x) {
   how.quorum = record_quorum;
   search s{
       lookup{x.key, config_.self, table_->closest(x.key, bucket_size), how},
-      true, x.asker, std::nullopt};
+      true,
+      x.asker,
+      {}};
   begin(std::move(s));
 }
 
@@ -204,10 +209,10 @@ void router_state::advance(std::uint64_t id) {
     }
     if (s.for_records)
       self_->send(wired_.gateway,
-                  call{who, find_records{*token, s.state.target()}});
+                  call{who, find_records{*token, s.state.target()}, {}});
     else
       self_->send(wired_.gateway,
-                  call{who, find_nodes{*token, s.state.target()}});
+                  call{who, find_nodes{*token, s.state.target()}, {}});
   }
   if (!s.state.done())
     return;
@@ -218,11 +223,11 @@ void router_state::advance(std::uint64_t id) {
 void router_state::finish(search& s) {
   auto now = self_->clock().now();
   auto closest = s.state.closest();
-  if (s.to_store) {
+  if (!s.to_store.empty()) {
     for (auto& who : closest)
       if (auto token = issue(who, 0))
         self_->send(wired_.gateway,
-                    call{who, store_records{*token, {*s.to_store}}});
+                    call{who, store_records{*token, s.to_store}, {}});
     if (wired_.roster)
       self_->send(wired_.roster,
                   record_published{s.state.target(),
@@ -253,7 +258,7 @@ void router_state::on(const tick&) {
       begin({lookup{target, config_.self, table_->closest(target, bucket_size)},
              false,
              {},
-             std::nullopt});
+             {}});
   if (!quiet_ || requests_.size() > 0 || store_.size() > 0)
     tick_soon();
 }

@@ -49,8 +49,8 @@ private:
   struct search {
     lookup state;
     bool for_records = false;
-    records_reader asker;               ///< When for a reader.
-    std::optional<dht_record> to_store; ///< When for a publication.
+    records_reader asker;             ///< When for a reader.
+    std::vector<dht_record> to_store; ///< When for a publication.
   };
   /// A request in flight: the search that it serves, or 0 for a ping or store.
   struct purpose {

@@ -109,6 +109,33 @@ public:
     text(x.reason, max_sentence_bytes, "the reason");
   }
 
+  void operator()(const expert_request& x) {
+    must(!x.uid.empty(), "the expert's uid is missing");
+    text(x.uid, max_uid_bytes, "the expert's uid");
+    must(x.pass <= expert_pass::backward, "the pass is unknown");
+    tensor(x.samples, x.values);
+    must(x.patience_ms > 0, "the patience is zero");
+    must(x.patience_ms <= max_patience_ms, "the patience is too long");
+    must(x.packing == packing::float32, "the packing is unknown");
+  }
+  void operator()(const expert_answer& x) {
+    must(x.outcome <= expert_outcome::failed, "the outcome is unknown");
+    text(x.sentence, max_sentence_bytes, "the sentence");
+    must(x.packing == packing::float32, "the packing is unknown");
+    if (x.outcome == expert_outcome::done) {
+      tensor(x.samples, x.values);
+      return;
+    }
+    must(!x.sentence.empty(), "the refusal gives no reason");
+    must(x.samples == 0 && x.values == 0, "a refusal has values");
+  }
+  void operator()(const expert_announcement& x) {
+    contact_of(x.host);
+    must(x.inputs > 0 && x.outputs > 0, "a sample has no values");
+    must(x.inputs <= max_sample_values && x.outputs <= max_sample_values,
+         "a sample has too many values");
+  }
+
   void operator()(const group_invite& x) {
     group(x.group);
     must(x.step <= max_step, "the step is too large");
@@ -141,7 +168,8 @@ public:
     for (auto& m : x.members) {
       contact_of(m.who);
       known(m.role);
-      must(m.role != role::bootstrap, "a bootstrap peer is a member");
+      must(m.role == role::trainer || m.role == role::auxiliary,
+           "a peer that takes no part in steps is a member");
       contribution(m);
       must(seen.insert(m.who.id).second, "a member is listed twice");
       samples = samples || m.samples > 0;
@@ -284,7 +312,7 @@ private:
     name_rule(x >= 0 && x <= max_real, what, " is not a number from 0 to 1e18");
   }
   void known(role x) {
-    must(x <= role::bootstrap, "the role is unknown");
+    must(x <= role::expert, "the role is unknown");
   }
   void group(const group_id& x) {
     must(!x.empty(), "the group's id is missing");
@@ -329,6 +357,12 @@ private:
     must(x.samples > 0, "there are no samples behind the values");
     must(x.packing <= packing::int8, "the packing is unknown");
   }
+  void tensor(std::uint32_t samples, std::uint32_t values) {
+    must(samples > 0, "there are no samples");
+    must(samples <= max_call_samples, "there are too many samples");
+    must(values > 0, "a sample has no values");
+    must(values <= max_sample_values, "a sample has too many values");
+  }
   void version(mean_version x) {
     must(x <= max_epochs + 1, "the mean's version is too large");
   }
@@ -358,13 +392,25 @@ private:
 template <class T, class... Ts>
 constexpr bool is_any = (std::is_same_v<T, Ts> || ...);
 
+/// Bytes of the values that come with a call or its answer. No overflow: each
+/// factor is below 2^32 and the rules allow 2^22 of either.
+template <class T>
+std::uint64_t tensor_bytes(const T& x) {
+  return std::uint64_t{x.samples} * x.values <= max_sample_values
+             ? std::uint64_t{x.samples} * x.values * 4
+             : UINT64_MAX;
+}
+
 template <class T>
 void check_body(checker& check, [[maybe_unused]] const T& x, std::size_t size) {
   if constexpr (is_any<T, chunk_part, chunk_mean, contribution_part>) {
     check.must(size > 0, "the body holds no values");
     check.must(x.packing != packing::float32 || size % 4 == 0,
                "the body does not hold whole float32 values");
-  } else if constexpr (!is_any<T, charter_reply, state_piece>)
+  } else if constexpr (is_any<T, expert_request, expert_answer>)
+    check.must(size == tensor_bytes(x),
+               "the body does not hold as many values as it says");
+  else if constexpr (!is_any<T, charter_reply, state_piece>)
     check.must(size == 0, "a body came with a message that has none");
   check.must(size <= max_body_bytes, "the body is too large");
 }
@@ -379,6 +425,12 @@ std::string problem_with(const message& x, std::size_t body_size) {
         check(m);
       },
       x);
+  return std::move(check.problem);
+}
+
+std::string problem_with(const expert_announcement& x) {
+  checker check;
+  check(x);
   return std::move(check.problem);
 }
 

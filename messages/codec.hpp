@@ -22,4 +22,8 @@ expected<message> decode(const std::uint8_t* head, std::size_t head_size,
 std::string encode_progress(const progress_report& x);
 expected<progress_report> decode_progress(const std::string& bytes);
 
+/// Likewise an expert's announcement.
+std::string encode_announcement(const expert_announcement& x);
+expected<expert_announcement> decode_announcement(const std::string& bytes);
+
 } // namespace potluck

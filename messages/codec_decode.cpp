@@ -279,6 +279,39 @@ contribution_answer read(const wire::ContributionAnswer& x) {
   return out;
 }
 
+expert_request read(const wire::ExpertRequest& x) {
+  expert_request out;
+  out.number = x.number();
+  take(out.uid, x.uid());
+  out.pass = expert_pass(x.pass());
+  out.samples = x.samples();
+  out.values = x.values();
+  out.patience_ms = x.patience_ms();
+  out.packing = packing(x.packing());
+  return out;
+}
+
+expert_answer read(const wire::ExpertAnswer& x) {
+  expert_answer out;
+  out.number = x.number();
+  out.outcome = expert_outcome(x.outcome());
+  take(out.sentence, x.sentence());
+  out.samples = x.samples();
+  out.values = x.values();
+  out.version = x.version();
+  out.packing = packing(x.packing());
+  return out;
+}
+
+expert_announcement read(const wire::ExpertAnnouncement& x) {
+  expert_announcement out;
+  take(out.host, x.host());
+  out.inputs = x.inputs();
+  out.outputs = x.outputs();
+  out.version = x.version();
+  return out;
+}
+
 mean_request read(const wire::MeanRequest& x) {
   mean_request out;
   take(out.group, x.group());
@@ -463,20 +496,19 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables
-    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
-                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
-                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
-                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
-                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
-                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-                 wire::StateManifest, wire::PieceRequest, wire::StatePiece,
-                 wire::StateDone, wire::RoundHeal, wire::ContributionRequest,
-                 wire::ContributionPart, wire::ContributionAnswer,
-                 wire::RoundFindings, wire::PartRequest, wire::MeanChallenge>;
+using tables = table_list<
+    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
+    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
+    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
+    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
+    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone,
+    wire::RoundHeal, wire::ContributionRequest, wire::ContributionPart,
+    wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
+    wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {
@@ -511,18 +543,37 @@ expected<message> decode(const std::uint8_t* head, std::size_t head_size,
   return std::move(*result);
 }
 
-expected<progress_report> decode_progress(const std::string& text) {
+namespace {
+
+/// The table that `verify` and `get` of its schema find in a record's value.
+template <class Verify, class Get>
+auto decode_value(const std::string& text, const char* what, Verify verify,
+                  Get get) -> expected<decltype(read(*get(text.data())))> {
   if (text.size() > max_record_value_bytes)
-    return failure{"the report is too long for a record"};
+    return failure{std::string{what} + " is too long for a record"};
   aligned_bytes bytes{text.data(), text.size()};
   fb::Verifier verifier{bytes.data(), text.size(), verifier_limits()};
-  if (!wire::VerifyProgressReportBuffer(verifier))
-    return failure{"the record is not a well-formed progress report"};
-  auto result = read(*wire::GetProgressReport(bytes.data()));
+  if (!verify(verifier))
+    return failure{"the record does not hold " + std::string{what}};
+  auto result = read(*get(bytes.data()));
   auto problem = problem_with(result);
   if (!problem.empty())
     return failure{std::move(problem)};
   return result;
+}
+
+} // namespace
+
+expected<progress_report> decode_progress(const std::string& text) {
+  return decode_value(text, "a well-formed progress report",
+                      wire::VerifyProgressReportBuffer,
+                      wire::GetProgressReport);
+}
+
+expected<expert_announcement> decode_announcement(const std::string& text) {
+  return decode_value(text, "a well-formed announcement of an expert",
+                      wire::VerifyExpertAnnouncementBuffer,
+                      wire::GetExpertAnnouncement);
 }
 
 } // namespace potluck

@@ -219,6 +219,24 @@ auto write(builder& b, const contribution_answer& x) {
                                         put_sentence(b, x.reason));
 }
 
+auto write(builder& b, const expert_request& x) {
+  auto uid = b.CreateString(x.uid);
+  return wire::CreateExpertRequest(b, x.number, uid, wire::ExpertPass(x.pass),
+                                   x.samples, x.values, x.patience_ms,
+                                   wire::Packing(x.packing));
+}
+
+auto write(builder& b, const expert_answer& x) {
+  return wire::CreateExpertAnswer(
+      b, x.number, wire::ExpertOutcome(x.outcome), put_sentence(b, x.sentence),
+      x.samples, x.values, x.version, wire::Packing(x.packing));
+}
+
+auto write(builder& b, const expert_announcement& x) {
+  return wire::CreateExpertAnnouncement(b, put(b, x.host), x.inputs, x.outputs,
+                                        x.version);
+}
+
 auto write(builder& b, const mean_request& x) {
   return wire::CreateMeanRequest(b, raw<wire::GroupId>(x.group), x.chunk,
                                  x.version);
@@ -328,6 +346,12 @@ std::vector<std::uint8_t> encode(const message& x) {
   builder b{512}; // Holds all but lists without growing.
   std::visit([&](const auto& m) { finish(b, write(b, m)); }, x);
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
+std::string encode_announcement(const expert_announcement& x) {
+  builder b{256};
+  wire::FinishExpertAnnouncementBuffer(b, write(b, x));
+  return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
 std::string encode_progress(const progress_report& x) {

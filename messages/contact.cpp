@@ -43,6 +43,8 @@ std::string to_string(role x) {
       return "auxiliary";
     case role::bootstrap:
       return "bootstrap";
+    case role::expert:
+      return "expert";
   }
   return "unknown";
 }

@@ -48,6 +48,7 @@ enum class role : std::uint8_t {
   trainer = 0,   ///< Computes gradients, reduces, holds the model.
   auxiliary = 1, ///< Reduces for others; computes nothing, needs no data.
   bootstrap = 2, ///< Routes only: first contact and DHT storage.
+  expert = 3,    ///< Hosts or calls experts; takes no part in steps.
 };
 
 std::string to_string(role x);

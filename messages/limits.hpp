@@ -67,4 +67,10 @@ constexpr std::size_t max_recent_digests = 64; ///< 1 KiB.
 /// Pieces of a state or a mean: their digests fill half a head.
 constexpr std::uint64_t max_pieces = std::uint64_t{1} << 15;
 
+/// Bytes of an expert's uid: a layer's name and four coordinates.
+constexpr std::size_t max_uid_bytes = 64;
+/// Values of one sample, and samples of one call: each alone fills a body.
+constexpr std::uint32_t max_sample_values = max_body_bytes / 4;
+constexpr std::uint32_t max_call_samples = max_body_bytes / 4;
+
 } // namespace potluck

@@ -7,6 +7,7 @@
 
 #include "messages/averaging.hpp"
 #include "messages/cells.hpp"
+#include "messages/experts.hpp"
 #include "messages/handshake.hpp"
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
@@ -24,7 +25,7 @@ using message = std::variant<
     charter_request, charter_reply, state_request, state_manifest,
     piece_request, state_piece, state_done, round_heal, contribution_request,
     contribution_part, contribution_answer, round_findings, part_request,
-    mean_challenge>;
+    mean_challenge, expert_request, expert_answer>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {

@@ -366,6 +366,61 @@ constexpr auto entering_again = 60s;
 /// costs the others a tenth of their time at most.
 constexpr int entering_share = 9;
 
+// ---- experts
+// ----------------------------------------------------------------------
+
+/// Dimensions of a grid of experts, and coordinates of each: the records of one
+/// prefix travel in one answer of 256.
+constexpr std::size_t expert_dimensions = 4;
+constexpr std::uint32_t expert_coordinates = 256;
+/// Letters of a layer's name.
+constexpr std::size_t expert_layer_letters = 32;
+/// Experts that a pattern may mean, and that one host announces: a hundred
+/// publications a second are half of what a peer may send its neighbours.
+constexpr std::size_t expert_pattern = 65536;
+constexpr std::size_t experts_hosted = 4096;
+/// Life of an announcement (Learning@home's), and when it is renewed: two lost
+/// publications do no harm.
+constexpr auto announcement_life = 120s;
+constexpr auto announcement_renewal = announcement_life / 3;
+/// Between two publications of one key while experts are being made, and
+/// publications begun at one look of `expert_interval`.
+constexpr auto announcement_pause = 2s;
+constexpr std::size_t announcements_at_once = 16;
+/// Between two looks of a host at its queue and its announcements.
+constexpr auto expert_interval = 100ms;
+/// Samples of one batch on a host's device.
+constexpr std::uint32_t expert_batch = 2048;
+/// Waiting in one expert's pool, for one pass: some batches, so that the
+/// device never idles, and no more, since callers have better use of a refusal
+/// than of an answer that comes late.
+constexpr std::size_t expert_waiting_samples = 4 * expert_batch;
+constexpr std::size_t expert_waiting_calls = 256;
+/// Waiting on a host in all, and of one caller.
+constexpr std::size_t expert_waiting_bytes = std::size_t{512} << 20;
+constexpr std::size_t expert_waiting_bytes_of_a_caller
+    = expert_waiting_bytes / 4;
+constexpr std::size_t expert_calls_of_a_caller = 512;
+/// Restarts of one expert within `restart_window`; then it is withdrawn.
+constexpr std::size_t expert_restarts = 4;
+/// Between two lines about a host's work.
+constexpr auto expert_news_interval = 5s;
+/// A caller believes a look-up so long: who vanishes fails a call, no more.
+constexpr auto expert_lookup_life = 10s;
+/// The same when nobody was found.
+constexpr auto expert_absence_life = 2s;
+/// Keys of which a caller remembers look-ups.
+constexpr std::size_t expert_lookups_kept = 16384;
+/// A caller's open calls, and their bytes.
+constexpr std::size_t expert_calls_open = 1024;
+constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
+/// A host that failed is not asked for so long, doubled each time up to the
+/// cap.
+constexpr auto expert_failure_pause = 1s;
+constexpr auto expert_failure_cap = 120s;
+/// Failing hosts remembered.
+constexpr std::size_t expert_failing_hosts = 4096;
+
 // ---- supervision
 // ------------------------------------------------------------------
 

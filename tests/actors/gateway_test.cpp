@@ -477,8 +477,8 @@ TEST_CASE("a call dials first and delivers what waited") {
   door a{world, 1};
   door b{world, 2};
   world.settle();
-  caf::anon_send(a.it, call{{peer(2), b.where}, routing_ping{1}});
-  caf::anon_send(a.it, call{{peer(2), b.where}, routing_ping{2}});
+  caf::anon_send(a.it, call{{peer(2), b.where}, routing_ping{1}, {}});
+  caf::anon_send(a.it, call{{peer(2), b.where}, routing_ping{2}, {}});
   world.settle();
   CHECK(world.network.open_connections() == 1);
   auto pings = b.router->contents<routing_ping, letter>();
@@ -493,7 +493,7 @@ TEST_CASE("a call that reaches somebody else is not delivered to them") {
   door a{world, 1};
   door b{world, 2};
   world.settle();
-  caf::anon_send(a.it, call{{peer(3), b.where}, routing_ping{1}});
+  caf::anon_send(a.it, call{{peer(3), b.where}, routing_ping{1}, {}});
   world.settle();
   CHECK(b.router->contents<routing_ping, letter>().empty());
 }
@@ -510,7 +510,7 @@ TEST_CASE("a peer that dials itself does so once") {
   CHECK(a.roster->last<dial_failed>().expected == peer(3));
   auto refusals = a.roster->count<peer_refused>();
   for (int i = 0; i < 5; ++i) {
-    caf::anon_send(a.it, call{{peer(3), a.where}, routing_ping{1}});
+    caf::anon_send(a.it, call{{peer(3), a.where}, routing_ping{1}, {}});
     world.run_for(1s);
   }
   CHECK(a.roster->count<dial_failed>() == 6);

@@ -23,7 +23,7 @@ struct three_nodes {
   }
   void publish(node& at, std::uint32_t lives_ms = 60000) {
     caf::anon_send(at.wired.router,
-                   publish_record{{key, "subkey", "value", lives_ms}});
+                   publish_record{{key, "subkey", "value", lives_ms}, {}});
   }
   void look_up() {
     caf::anon_send(nodes[2]->wired.router, look_up_records{key, asker->handle});

@@ -67,6 +67,17 @@ auto fields(const contribution_part& x) {
 auto fields(const contribution_answer& x) {
   return std::tie(x.number, x.accepted, x.reason);
 }
+auto fields(const expert_request& x) {
+  return std::tie(x.number, x.uid, x.pass, x.samples, x.values, x.patience_ms,
+                  x.packing);
+}
+auto fields(const expert_answer& x) {
+  return std::tie(x.number, x.outcome, x.sentence, x.samples, x.values,
+                  x.version, x.packing);
+}
+auto fields(const expert_announcement& x) {
+  return std::tie(x.host, x.inputs, x.outputs, x.version);
+}
 auto fields(const group_invite& x) {
   return std::tie(x.group, x.step, x.state);
 }
@@ -366,4 +377,15 @@ TEST_CASE("a record that is no valid progress report is refused") {
   auto x = samples::report();
   x.loss = std::nan("");
   CHECK(!decode_progress(encode_progress(x)));
+}
+
+TEST_CASE("an expert's announcement comes back from a record's value") {
+  auto x = samples::announcement();
+  auto bytes = encode_announcement(x);
+  auto back = decode_announcement(bytes);
+  REQUIRE_MESSAGE(back, back.error());
+  CHECK(same(*back, x));
+  CHECK(!decode_announcement(""));
+  CHECK(!decode_announcement(bytes.substr(0, bytes.size() / 2)));
+  CHECK(!decode_announcement(encode_progress(samples::report())));
 }

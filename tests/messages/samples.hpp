@@ -60,6 +60,10 @@ inline group_contract contract() {
   return x;
 }
 
+inline expert_announcement announcement() {
+  return {somebody(5), 30, 40, 78};
+}
+
 /// In the variant's order, so that `all()[n].index() == n`.
 inline std::vector<message> all() {
   auto group = id<group_id>(4);
@@ -129,11 +133,25 @@ inline std::vector<message> all() {
       contribution_answer{25, true, "with thanks"},
       round_findings{group, {mean, {}, id<digest>(9)}},
       part_request{group, 4},
-      mean_challenge{group, 5}};
+      mean_challenge{group, 5},
+      expert_request{26, "ffn.3.12", expert_pass::backward, 4, 75, 30000,
+                     packing::float32},
+      expert_answer{26, expert_outcome::done, "as asked", 5, 60, 77,
+                    packing::float32}};
+}
+
+/// Whether `x` says itself how large its body is.
+inline bool counts_its_values(const message& x) {
+  return std::holds_alternative<expert_request>(x)
+         || std::holds_alternative<expert_answer>(x);
 }
 
 /// A body size that a message of `x`'s type may come with.
 inline std::size_t body_size(const message& x) {
+  if (auto call = std::get_if<expert_request>(&x))
+    return std::size_t{call->samples} * call->values * 4;
+  if (auto answer = std::get_if<expert_answer>(&x))
+    return std::size_t{answer->samples} * answer->values * 4;
   bool values = std::holds_alternative<chunk_part>(x)
                 || std::holds_alternative<chunk_mean>(x)
                 || std::holds_alternative<contribution_part>(x);

@@ -7,9 +7,9 @@ namespace potluck::tools {
 const std::vector<command>& commands() {
   static const std::vector<command> all = [] {
     std::vector<command> result{
-        demo_command(),   bootstrap_command(), join_command(),
-        export_command(), eval_command(),      sim_command(),
-        chaos_command(),  plan_command(),      bench_command()};
+        demo_command(),   bootstrap_command(), join_command(), expert_command(),
+        export_command(), eval_command(),      sim_command(),  chaos_command(),
+        plan_command(),   bench_command()};
     for (auto& c : result)
       for (auto& other : result)
         if (other.spec.name != c.spec.name)

@@ -74,7 +74,20 @@ void terminal::show(const event& x) {
       text = text.substr(0, 16);
     line += "  " + name + " " + text;
   }
-  print(line);
+  // What a host of experts does is news only while somebody looks.
+  if (live_ && x.name == "experts")
+    rewrite(line.substr(0, terminal_width() - 1));
+  else
+    print(line);
+}
+
+void terminal::rewrite(const std::string& line) {
+  if (line == last_ && line_open_)
+    return;
+  std::fputs(("\r\x1b[K" + line).c_str(), stdout);
+  std::fflush(stdout);
+  last_ = line;
+  line_open_ = true;
 }
 
 void terminal::show(const run_status& x) {
@@ -92,13 +105,7 @@ void terminal::show(const run_status& x) {
   status.phase = x.phase;
   if (x.seconds_to_next_step)
     status.seconds_to_step = *x.seconds_to_next_step;
-  auto line = live_line(status, terminal_width() - 1);
-  if (line == last_ && line_open_)
-    return;
-  std::fputs(("\r\x1b[K" + line).c_str(), stdout);
-  std::fflush(stdout);
-  last_ = line;
-  line_open_ = true;
+  rewrite(live_line(status, terminal_width() - 1));
 }
 
 } // namespace potluck::tools

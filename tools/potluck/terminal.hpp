@@ -19,6 +19,8 @@ public:
 
 private:
   void print(const std::string& line);
+  /// As the live line, which must fit the terminal's width.
+  void rewrite(const std::string& line);
 
   bool live_;
   bool line_open_ = false;

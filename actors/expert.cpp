@@ -1,0 +1,123 @@
+#include "actors/expert.hpp"
+
+#include <stdexcept>
+
+#include "actors/behavior.hpp"
+
+namespace potluck {
+
+struct expert_state::workshop {
+  expert_config config;
+  std::unique_ptr<expert_module> module;
+  std::uint64_t saved = 0; ///< Updates of what lies on the shelf.
+
+  void make() {
+    module = config.make(config.kind, config.uid, config.seed);
+    auto bytes = config.shelf->get(config.uid);
+    if (!bytes)
+      throw std::runtime_error(bytes.error());
+    if (!bytes->empty())
+      module->load(*bytes);
+    saved = module->updates();
+    caf::anon_send(config.host,
+                   expert_made{config.uid, module->shape(), saved});
+  }
+
+  void save() {
+    expert_saved x{config.uid, module->updates(), ""};
+    if (x.updates != saved) {
+      auto done = config.shelf->put(config.uid, module->save());
+      if (done)
+        saved = x.updates;
+      else
+        x.problem = done.error();
+    }
+    caf::anon_send(config.host, x);
+  }
+
+  void run(const run_batch& x) {
+    const auto& tasks = x.what->tasks;
+    bool forward = x.what->pass == expert_pass::forward;
+    std::size_t inputs = module->shape().inputs;
+    std::size_t outputs = module->shape().outputs;
+    std::uint32_t samples = 0;
+    std::vector<float> in;
+    std::vector<float> gradients;
+    for (auto& task : tasks) {
+      auto values = task.values.begin();
+      auto middle = values + static_cast<std::ptrdiff_t>(task.samples * inputs);
+      in.insert(in.end(), values, middle);
+      gradients.insert(gradients.end(), middle, task.values.end());
+      samples += task.samples;
+    }
+    batch_computed done;
+    done.uid = config.uid;
+    done.number = x.number;
+    done.width = static_cast<std::uint32_t>(forward ? outputs : inputs);
+    done.version = module->updates();
+    auto out = std::make_shared<std::vector<float>>(std::size_t{samples}
+                                                    * done.width);
+    if (forward)
+      module->forward(samples, in.data(), out->data());
+    else
+      module->backward(samples, in.data(), gradients.data(), out->data());
+    done.values = std::move(out);
+    done.updates = module->updates();
+    caf::anon_send(config.host, done);
+    if (done.updates - saved >= config.save_every)
+      save();
+  }
+};
+
+template <class Job>
+void expert_state::post(Job job) {
+  auto outbox = caf::actor_cast<expert_actor>(self_);
+  device_->post([job = std::move(job), shop = workshop_, ended = ended_,
+                 outbox] {
+    if (*ended)
+      return; // Its successor has what it had on the shelf.
+    try {
+      job(*shop);
+    } catch (const std::exception& e) {
+      *ended = true; // Nothing more of what it was told.
+      caf::anon_send(outbox, work_failed{e.what()});
+    } catch (...) {
+      *ended = true;
+      caf::anon_send(outbox, work_failed{"the expert threw no exception of the "
+                                         "standard library"});
+    }
+  });
+}
+
+expert_state::~expert_state() {
+  *ended_ = true;
+}
+
+void expert_state::init(expert_actor::pointer self, expert_config config) {
+  self_ = self;
+  device_ = config.device;
+  config.device = nullptr; // Its own thread must not be what ends it.
+  workshop_ = std::make_shared<workshop>();
+  workshop_->config = std::move(config);
+  post([](workshop& shop) { shop.make(); });
+}
+
+void expert_state::on(const run_batch& x) {
+  post([x](workshop& shop) { shop.run(x); });
+}
+
+void expert_state::on(const save_expert&) {
+  post([](workshop& shop) { shop.save(); });
+}
+
+void expert_state::on(const work_failed& x) {
+  self_->quit(caf::make_error(caf::sec::runtime_error, x.sentence));
+}
+
+expert_actor::behavior_type
+expert(expert_actor::stateful_pointer<expert_state> self,
+       expert_config config) {
+  return behave<expert_actor, expert_state>(self, std::move(config));
+}
+
+} // namespace potluck

@@ -1,0 +1,314 @@
+#include "actors/expert_caller.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "actors/behavior.hpp"
+#include "messages/limits.hpp"
+#include "runtime/averaging/vector_loops.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+constexpr std::chrono::milliseconds longest_patience{max_patience_ms};
+
+/// What is wrong with a call before anybody is asked; empty when nothing is.
+std::string problem_with(const expert_call& x) {
+  if (auto uid = parse_expert_uid(x.uid); !uid)
+    return uid.error();
+  if (!x.values || x.samples == 0 || x.values->empty()
+      || x.values->size() % x.samples != 0)
+    return "A call needs values, as many for each of its samples.";
+  if (x.values->size() > max_sample_values)
+    return "The values of a call must fit one frame of 16 MiB; split it.";
+  if (x.patience.count() <= 0 || x.patience > longest_patience)
+    return "The patience of a call must be between 1 ms and an hour.";
+  if (!all_finite(x.values->data(), x.values->size()))
+    return "The values of the call to " + x.uid + " are not finite.";
+  return "";
+}
+
+} // namespace
+
+void expert_caller_state::init(expert_caller_actor::pointer self,
+                               expert_caller_config config) {
+  self_ = self;
+  address_ = self->address();
+  config_ = std::move(config);
+  config_.line->connect(caf::actor_cast<expert_caller_actor>(self));
+  self_->send(self_, tick{});
+}
+
+expert_caller_state::~expert_caller_state() {
+  if (config_.line)
+    config_.line->disconnect(address_);
+}
+
+void expert_caller_state::on(const wiring& w) {
+  auto new_router = w.router && w.router != wired_.router;
+  wired_ = w;
+  if (!new_router)
+    return;
+  for (auto& [key, s] : searches_)
+    look_up(key);
+}
+
+// ---- look-ups
+// -------------------------------------------------------------------
+
+const expert_caller_state::finding*
+expert_caller_state::found(const record_key& key) {
+  auto i = findings_.find(key);
+  return i != findings_.end() && self_->clock().now() < i->second.expires
+             ? &i->second
+             : nullptr;
+}
+
+void expert_caller_state::look_up(const record_key& key) {
+  // Without a router yet, its wiring begins all searches.
+  if (wired_.router)
+    self_->send(
+        wired_.router,
+        look_up_records{key, caf::actor_cast<expert_caller_actor>(self_)});
+}
+
+void expert_caller_state::on(const records_looked_up& x) {
+  auto i = searches_.find(x.key);
+  if (i == searches_.end())
+    return;
+  auto s = std::move(i->second);
+  searches_.erase(i);
+  if (findings_.size() >= limits::expert_lookups_kept)
+    findings_.clear();
+  auto& f = findings_[x.key];
+  f.hosts.clear();
+  f.coordinates.clear();
+  if (s.uid.empty())
+    f.coordinates = coordinates_in(x.records);
+  else
+    f.hosts = hosts_in(x.records);
+  auto nobody = f.hosts.empty() && f.coordinates.empty();
+  f.expires = self_->clock().now()
+              + (nobody ? duration{limits::expert_absence_life}
+                        : duration{limits::expert_lookup_life});
+  auto silent = nobody && x.answers == 0;
+  for (auto& asked : s.asked) {
+    if (silent)
+      asked->answer.keep(
+          failure{"Nobody answers questions about " + asked->prefix
+                  + "; is this peer connected with others of its run?"});
+    else
+      asked->answer.keep(f.coordinates);
+  }
+  auto copy = f; // Dispatching may change the findings.
+  if (!s.uid.empty())
+    for (auto number : calls_.looked_up(s.uid))
+      dispatch(number, copy);
+}
+
+void expert_caller_state::on(const ask_prefix& x) {
+  auto key = expert_key(config_.run, x.errand->prefix);
+  if (auto f = found(key)) {
+    x.errand->answer.keep(f->coordinates);
+    return;
+  }
+  auto [s, fresh] = searches_.try_emplace(key);
+  s->second.asked.push_back(x.errand);
+  if (fresh)
+    look_up(key);
+}
+
+// ---- calls
+// ----------------------------------------------------------------------
+
+void expert_caller_state::on(const place_call& x) {
+  const auto& what = x.errand->what;
+  if (auto problem = problem_with(what); !problem.empty()) {
+    x.errand->answer.keep(failure{problem});
+    return;
+  }
+  open_calls::call c;
+  c.uid = what.uid;
+  c.samples = what.samples;
+  c.bytes = what.values->size() * sizeof(float);
+  auto number = calls_.open(c);
+  if (!number) {
+    x.errand->answer.keep(
+        failure{"Too many calls of experts are open already; wait for some."});
+    return;
+  }
+  pending_[*number] = {x.errand, self_->clock().now() + what.patience};
+  self_->delayed_send(self_, what.patience, deadline_passed{*number});
+  resolve(*number);
+}
+
+void expert_caller_state::resolve(std::uint64_t number) {
+  const auto& uid = calls_.find(number)->uid;
+  auto key = expert_key(config_.run, uid);
+  if (auto f = found(key)) {
+    dispatch(number, finding{*f});
+    return;
+  }
+  auto [s, fresh] = searches_.try_emplace(key);
+  s->second.uid = uid;
+  if (fresh)
+    look_up(key);
+}
+
+void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
+  const auto& p = pending_.at(number);
+  const auto& what = p.errand->what;
+  auto now = self_->clock().now();
+  auto forward = what.pass == expert_pass::forward;
+  auto width = what.values->size() / what.samples;
+  const expert_announcement* best = nullptr;
+  bool other_shape = false;
+  for (auto& host : x.hosts) {
+    auto inputs = std::uint64_t{host.inputs};
+    if (width != (forward ? inputs : inputs + host.outputs)) {
+      other_shape = true;
+      continue;
+    }
+    if (!failing_.usable(host.host.id, now))
+      continue;
+    // Of several, the most reliable, then the one that has learnt most.
+    auto rank = [&](const expert_announcement& h) {
+      return std::make_tuple(failing_.failures(h.host.id), ~h.version,
+                             h.host.id);
+    };
+    if (best == nullptr || rank(host) < rank(*best))
+      best = &host;
+  }
+  if (best == nullptr) {
+    fail(number,
+         x.hosts.empty() ? "Nobody hosts expert " + what.uid + " now."
+         : other_shape
+             ? "Expert " + what.uid + " takes other samples than "
+                   + std::to_string(width) + " values each."
+             : "The host of expert " + what.uid + " failed a moment ago.");
+    return;
+  }
+  calls_.sent(number, best->host.id, forward ? best->outputs : best->inputs);
+  expert_request r;
+  r.number = number;
+  r.uid = what.uid;
+  r.pass = what.pass;
+  r.samples = what.samples;
+  r.values = static_cast<std::uint32_t>(width);
+  auto left
+      = std::chrono::duration_cast<std::chrono::milliseconds>(p.deadline - now);
+  r.patience_ms
+      = static_cast<std::uint32_t>(std::max<std::int64_t>(1, left.count()));
+  shared_bytes body{what.values,
+                    reinterpret_cast<const std::uint8_t*>(what.values->data()),
+                    what.values->size() * sizeof(float)};
+  if (best->host.id != config_.self)
+    self_->send(wired_.gateway, call{best->host, r, body});
+  else if (wired_.expert_host)
+    self_->send(wired_.expert_host, letter{config_.self, r, body});
+  else
+    fail(number, "Expert " + what.uid + " was hosted here, and is no more.");
+}
+
+void expert_caller_state::fail(std::uint64_t number,
+                               const std::string& sentence) {
+  auto i = pending_.find(number);
+  if (i == pending_.end())
+    return;
+  i->second.errand->answer.keep(failure{sentence});
+  pending_.erase(i);
+  calls_.close(number);
+}
+
+void expert_caller_state::on(const letter& x) {
+  auto a = std::get_if<expert_answer>(&x.content);
+  if (a == nullptr)
+    return;
+  // Verified: as many values as it says. They may lie at any address.
+  expert_reply reply;
+  reply.values.resize(x.body.size / sizeof(float));
+  if (!reply.values.empty())
+    std::memcpy(reply.values.data(), x.body.data, x.body.size);
+  reply.version = a->version;
+  auto who = "The host " + short_name(x.from);
+  auto blame = [&](const std::string& what) {
+    auto uid = calls_.find(a->number)->uid;
+    failing_.failed(x.from, self_->clock().now());
+    if (wired_.roster)
+      self_->send(wired_.roster,
+                  offence_seen{x.from, misconduct::witness::alone,
+                               "call " + std::to_string(a->number),
+                               "answered a call of an expert with " + what});
+    fail(a->number, who + " answered the call of " + uid + " with " + what);
+  };
+  switch (calls_.judge(x.from, *a, reply.values.data())) {
+    case open_calls::verdict::answered: {
+      failing_.answered(x.from);
+      auto i = pending_.find(a->number);
+      i->second.errand->answer.keep(std::move(reply));
+      pending_.erase(i);
+      calls_.close(a->number);
+      break;
+    }
+    case open_calls::verdict::refused: {
+      auto uid = calls_.find(a->number)->uid;
+      if (a->outcome == expert_outcome::not_here)
+        findings_.erase(expert_key(config_.run, uid));
+      fail(a->number, who + " refused the call of " + uid + ": " + a->sentence);
+      break;
+    }
+    case open_calls::verdict::wrong_shape:
+      blame("another number of values than it announced");
+      break;
+    case open_calls::verdict::wrong_values:
+      blame("values that are not finite");
+      break;
+    case open_calls::verdict::stranger:
+      break; // Too late, most likely.
+  }
+}
+
+void expert_caller_state::on(const peer_left& x) {
+  auto lost = calls_.waiting_for(x.id);
+  if (!lost.empty())
+    failing_.failed(x.id, self_->clock().now());
+  for (auto number : lost) {
+    auto uid = calls_.find(number)->uid;
+    // It may come back elsewhere.
+    findings_.erase(expert_key(config_.run, uid));
+    fail(number, "The host " + short_name(x.id) + " of expert " + uid
+                     + " is gone: " + x.reason);
+  }
+}
+
+void expert_caller_state::on(const deadline_passed& x) {
+  auto c = calls_.find(x.number);
+  if (c == nullptr)
+    return;
+  auto host = c->host;
+  auto uid = c->uid;
+  if (!host.empty())
+    failing_.failed(host, self_->clock().now());
+  fail(x.number, host.empty() ? "Expert " + uid + " was not found in time."
+                              : "The host " + short_name(host) + " of expert "
+                                    + uid + " did not answer in time.");
+}
+
+void expert_caller_state::on(const tick&) {
+  auto now = self_->clock().now();
+  for (auto i = findings_.begin(); i != findings_.end();)
+    i = i->second.expires <= now ? findings_.erase(i) : std::next(i);
+  self_->delayed_send(self_, limits::expert_lookup_life, tick{});
+}
+
+expert_caller_actor::behavior_type
+expert_caller(expert_caller_actor::stateful_pointer<expert_caller_state> self,
+              expert_caller_config config) {
+  return behave<expert_caller_actor, expert_caller_state>(self,
+                                                          std::move(config));
+}
+
+} // namespace potluck

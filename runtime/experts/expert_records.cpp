@@ -1,0 +1,127 @@
+#include "runtime/experts/expert_records.hpp"
+
+#include <algorithm>
+
+#include "messages/codec.hpp"
+#include "runtime/dialable.hpp"
+
+namespace potluck {
+
+namespace {
+
+std::uint32_t life() {
+  return static_cast<std::uint32_t>(
+      std::chrono::milliseconds{limits::announcement_life}.count());
+}
+
+std::string raw(const peer_id& x) {
+  return {x.bytes.begin(), x.bytes.end()};
+}
+
+} // namespace
+
+record_key expert_key(const std::string& run, const std::string& name) {
+  // A run's name may hold anything, but its length says where it ends.
+  return key_of("expert/" + std::to_string(run.size()) + "/" + run + "/"
+                + name);
+}
+
+dht_record host_record(const std::string& run, const std::string& uid,
+                       const expert_announcement& x) {
+  return {expert_key(run, uid), raw(x.host.id), encode_announcement(x), life()};
+}
+
+std::vector<dht_record>
+prefix_records(const std::string& run, const std::string& prefix,
+               const std::set<std::uint32_t>& coordinates) {
+  std::vector<dht_record> result;
+  for (auto i : coordinates)
+    result.push_back({expert_key(run, prefix), std::to_string(i), "", life()});
+  return result;
+}
+
+std::vector<expert_announcement>
+hosts_in(const std::vector<dht_record>& records) {
+  std::vector<expert_announcement> result;
+  for (auto& record : records) {
+    auto x = decode_announcement(record.value);
+    if (x && record.subkey == raw(x->host.id) && dialable(x->host))
+      result.push_back(*x);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t>
+coordinates_in(const std::vector<dht_record>& records) {
+  std::vector<std::uint32_t> result;
+  for (auto& record : records)
+    if (auto coordinate = parse_coordinate(record.subkey);
+        coordinate && record.value.empty())
+      result.push_back(*coordinate);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+void announcements::add(const expert_uid& uid, time_point now) {
+  auto [own, fresh] = entries_.try_emplace(to_string(uid));
+  if (!fresh)
+    return;
+  own->second.next = now;
+  auto prefixes = prefixes_of(uid);
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    auto [e, first] = entries_.try_emplace(prefixes[i]);
+    auto& x = e->second;
+    if (first)
+      x.next = now;
+    if (++x.coordinates[uid.place[i]] == 1 && x.ever)
+      x.next = std::min<time_point>(
+          x.next,
+          std::max(now, x.published + duration{limits::announcement_pause}));
+  }
+}
+
+void announcements::withdraw(const expert_uid& uid) {
+  if (entries_.erase(to_string(uid)) == 0)
+    return;
+  auto prefixes = prefixes_of(uid);
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    auto e = entries_.find(prefixes[i]);
+    auto& coordinates = e->second.coordinates;
+    auto c = coordinates.find(uid.place[i]);
+    if (--c->second == 0)
+      coordinates.erase(c);
+    if (coordinates.empty())
+      entries_.erase(e);
+  }
+}
+
+announcements::due_names announcements::due(time_point now,
+                                            std::size_t at_most) {
+  std::vector<std::map<std::string, entry>::iterator> ripe;
+  for (auto i = entries_.begin(); i != entries_.end(); ++i)
+    if (i->second.next <= now)
+      ripe.push_back(i);
+  // Whoever has waited longest first; equal ones in the order of their names.
+  std::stable_sort(ripe.begin(), ripe.end(), [](auto a, auto b) {
+    return a->second.next < b->second.next;
+  });
+  if (ripe.size() > at_most)
+    ripe.resize(at_most);
+  due_names result;
+  for (auto i : ripe) {
+    auto& x = i->second;
+    x.ever = true;
+    x.published = now;
+    x.next = now + duration{limits::announcement_renewal};
+    if (x.coordinates.empty()) {
+      result.uids.push_back(i->first);
+      continue;
+    }
+    auto& coordinates = result.prefixes[i->first];
+    for (auto& [c, uids] : x.coordinates)
+      coordinates.insert(c);
+  }
+  return result;
+}
+
+} // namespace potluck

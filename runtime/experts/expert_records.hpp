@@ -1,0 +1,70 @@
+/// How experts stand in the DHT: keys, records, and when to publish them.
+///
+/// Under the key of a uid: who hosts it, one record a host. Under the key of a
+/// prefix: which coordinates come next, one record each, whoever stored it. All
+/// live 120 s. Records are claims of strangers: what is malformed is ignored.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "messages/experts.hpp"
+#include "messages/routing.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/config.hpp"
+#include "runtime/experts/expert_uid.hpp"
+
+namespace potluck {
+
+/// Of a uid or a prefix of one, in the network of one run.
+record_key expert_key(const std::string& run, const std::string& name);
+
+dht_record host_record(const std::string& run, const std::string& uid,
+                       const expert_announcement& x);
+
+/// One record per coordinate that comes behind `prefix`.
+std::vector<dht_record>
+prefix_records(const std::string& run, const std::string& prefix,
+               const std::set<std::uint32_t>& coordinates);
+
+/// What the records of a uid's key say, those that make sense.
+std::vector<expert_announcement>
+hosts_in(const std::vector<dht_record>& records);
+
+/// What the records of a prefix's key say, ascending.
+std::vector<std::uint32_t>
+coordinates_in(const std::vector<dht_record>& records);
+
+/// Which keys of a host's experts are due to be published. New ones are at
+/// once, then every third of a record's life; a key whose records change is
+/// due again, but not before `announcement_pause`.
+class announcements {
+public:
+  /// The names to publish: uids and prefixes.
+  struct due_names {
+    std::vector<std::string> uids;
+    std::map<std::string, std::set<std::uint32_t>> prefixes;
+  };
+
+  void add(const expert_uid& uid, time_point now);
+  /// Its records are not renewed any more; they die by themselves.
+  void withdraw(const expert_uid& uid);
+
+  /// Counts as published what it returns, `at_most` keys.
+  due_names due(time_point now, std::size_t at_most);
+
+private:
+  struct entry {
+    time_point next;
+    time_point published;
+    bool ever = false;
+    /// Behind a prefix, and in how many uids each; empty for a uid.
+    std::map<std::uint32_t, std::size_t> coordinates;
+  };
+
+  std::map<std::string, entry> entries_;
+};
+
+} // namespace potluck

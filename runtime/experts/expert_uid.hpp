@@ -1,0 +1,45 @@
+/// The names of experts: a layer and a place on its grid, "ffn.3.12".
+///
+/// Every expert of a layer has as many coordinates as its grid has dimensions,
+/// 1 to 4; each is a number below 256 without leading zeros.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/expected.hpp"
+
+namespace potluck {
+
+struct expert_uid {
+  std::string layer; ///< Letters a to z, digits, '_' and '-'.
+  std::vector<std::uint32_t> place;
+
+  friend bool operator==(const expert_uid& a, const expert_uid& b) {
+    return a.layer == b.layer && a.place == b.place;
+  }
+};
+
+std::string to_string(const expert_uid& x);
+
+/// Fails with a sentence about what is wrong.
+expected<expert_uid> parse_expert_uid(std::string_view text);
+
+/// A coordinate as it stands in a uid; fails on any other text.
+expected<std::uint32_t> parse_coordinate(std::string_view text);
+
+/// From the shortest to the longest, without the uid itself: "ffn", "ffn.3".
+std::vector<std::string> prefixes_of(const expert_uid& x);
+
+/// The sizes of a grid, "16x16".
+expected<std::vector<std::uint32_t>> parse_expert_grid(std::string_view text);
+
+/// The uids that `pattern` means on a grid, ascending. Each coordinate of the
+/// pattern is a number, a range "0-15" or "*" for all.
+expected<std::vector<expert_uid>>
+experts_of_pattern(std::string_view pattern,
+                   const std::vector<std::uint32_t>& grid);
+
+} // namespace potluck

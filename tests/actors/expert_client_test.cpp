@@ -1,0 +1,158 @@
+/// Experts over real sockets and threads, and the promise of one answer each.
+
+#include "actors/expert_client.hpp"
+
+#include <doctest/doctest.h>
+
+#include <future>
+
+#include "runtime/uv/uv_transport.hpp"
+#include "tests/actors/whole_peer.hpp"
+#include "tests/support/arithmetic_expert.hpp"
+#include "tests/support/await.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+address address_of(const fake<observer_actor>& observer) {
+  REQUIRE(support::await([&] { return !observer->events("listening").empty(); },
+                         30s));
+  return *parse_address(
+      field<std::string>(observer->events("listening")[0], "address"));
+}
+
+/// Peers on loopback in one actor system.
+struct town {
+  town() {
+    config.set("scheduler.max-threads", 2);
+    system = std::make_unique<caf::actor_system>(config);
+  }
+  ~town() {
+    caf::scoped_actor waiter{*system};
+    for (auto& x : peers) {
+      caf::anon_send(x, leave_run{"enough"});
+      waiter->wait_for(x);
+    }
+    for (auto& x : observers)
+      caf::anon_send_exit(x.handle, caf::exit_reason::kill);
+  }
+
+  const fake<observer_actor>& add(
+      role r,
+      const std::function<void(peer_config&)>& set = [](peer_config&) {}) {
+    peer_config c;
+    uv_transport_options how;
+    how.key = key_pair::generate();
+    c.self = how.key->id();
+    c.role = r;
+    c.run = r == role::bootstrap ? "" : "soup";
+    c.listen = {"127.0.0.1", 0};
+    if (!observers.empty())
+      c.seeds = {address_of(observers.front())};
+    c.make_transport = [how] { return make_uv_transport(how); };
+    c.seed = peers.size() + 1;
+    set(c);
+    observers.emplace_back(*system);
+    peers.push_back(spawn_peer(*system, c, observers.back().handle));
+    return observers.back();
+  }
+
+  caf::actor_system_config config;
+  std::unique_ptr<caf::actor_system> system;
+  std::deque<fake<observer_actor>> observers;
+  std::vector<peer_actor> peers;
+};
+
+std::future<expected<expert_reply>> ask(expert_client& client,
+                                        const std::string& uid,
+                                        std::vector<float> values,
+                                        std::uint32_t samples) {
+  expert_call x;
+  x.uid = uid;
+  x.samples = samples;
+  x.values = std::make_shared<const std::vector<float>>(std::move(values));
+  auto told = std::make_shared<std::promise<expected<expert_reply>>>();
+  client.call(x, [told](expected<expert_reply> y) {
+    told->set_value(std::move(y)); // Throws when it is the second.
+  });
+  return told->get_future();
+}
+
+} // namespace
+
+TEST_CASE("experts are called over real sockets from other threads") {
+  auto diary = std::make_shared<expert_diary>();
+  auto client = std::make_shared<expert_client>();
+  town t;
+  t.add(role::bootstrap);
+  t.add(role::expert, [&](peer_config& c) {
+    expert_hosting h;
+    h.kind.hidden = 64;
+    h.uids = *experts_of_pattern("ffn.*", {8});
+    h.make = arithmetic_factory(diary);
+    c.experts = h;
+  });
+  t.add(role::expert, [&](peer_config& c) { c.expert_calls = client->line(); });
+  // Hosts announce when they know how others reach them.
+  REQUIRE(support::await(
+      [&] {
+        std::promise<std::size_t> count;
+        client->look_up("ffn", [&](expected<std::vector<std::uint32_t>> x) {
+          count.set_value(x ? x->size() : 0);
+        });
+        return count.get_future().get() == 8;
+      },
+      60s));
+  REQUIRE(support::await(
+      [&] {
+        auto x = ask(*client, "ffn.7", std::vector<float>(64, 1.0f), 1);
+        return bool(x.get());
+      },
+      60s));
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int n = 0; n < 4; ++n)
+    threads.emplace_back([&, n] {
+      for (int i = 0; i < 25; ++i) {
+        auto value = static_cast<float>(n * 100 + i);
+        // Half a megabyte a call, so that they pile up.
+        auto x = ask(*client, "ffn." + std::to_string((n + i) % 8),
+                     std::vector<float>(64 * 2000, value), 2000)
+                     .get();
+        good += x && x->values == std::vector<float>(64 * 2000, value);
+      }
+    });
+  for (auto& x : threads)
+    x.join();
+  CHECK(good == 100);
+}
+
+TEST_CASE("every question gets one answer, whenever the peer ends") {
+  auto client = std::make_unique<expert_client>();
+  CHECK(!ask(*client, "ffn.1", {1}, 1).get());
+  std::vector<std::future<expected<expert_reply>>> open;
+  {
+    town t;
+    t.add(role::bootstrap);
+    t.add(role::expert,
+          [&](peer_config& c) { c.expert_calls = client->line(); });
+    REQUIRE(
+        support::await([&] { return bool(client->line()->current()); }, 30s));
+    for (int i = 0; i < 50; ++i)
+      open.push_back(ask(*client, "ffn.1", {1}, 1));
+  }
+  for (auto& x : open)
+    CHECK(!x.get());
+  CHECK(!ask(*client, "ffn.1", {1}, 1).get());
+  // The client may end inside one of its own answers.
+  std::promise<void> ended;
+  auto last = std::shared_ptr<expert_client>{std::move(client)};
+  auto* raw = last.get();
+  raw->look_up("ffn", [&, last = std::move(last)](auto) mutable {
+    last.reset();
+    ended.set_value();
+  });
+  ended.get_future().get();
+}

@@ -1,0 +1,100 @@
+#include "runtime/experts/open_calls.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/experts/failing_hosts.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+peer_id peer(std::uint8_t n) {
+  peer_id x;
+  x.bytes[0] = n;
+  return x;
+}
+
+open_calls::call call(const std::string& uid, std::size_t bytes = 8) {
+  open_calls::call x;
+  x.uid = uid;
+  x.samples = 2;
+  x.bytes = bytes;
+  return x;
+}
+
+expert_answer done(std::uint64_t number, std::uint32_t values = 3) {
+  expert_answer x;
+  x.number = number;
+  x.samples = 2;
+  x.values = values;
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("an answer is judged against its call and its host") {
+  using verdict = open_calls::verdict;
+  open_calls calls;
+  auto n = calls.open(call("a.0"));
+  REQUIRE(n);
+  std::vector<float> values(6, 1.0f);
+  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::stranger);
+  CHECK(calls.looked_up("a.0") == std::vector<std::uint64_t>{*n});
+  calls.sent(*n, peer(1), 3);
+  CHECK(calls.looked_up("a.0").empty());
+  CHECK(calls.waiting_for(peer(1)) == std::vector<std::uint64_t>{*n});
+  CHECK(calls.judge(peer(2), done(*n), values.data()) == verdict::stranger);
+  CHECK(calls.judge(peer(1), done(*n + 1), values.data()) == verdict::stranger);
+  CHECK(calls.judge(peer(1), done(*n, 2), values.data())
+        == verdict::wrong_shape);
+  auto no = done(*n);
+  no.outcome = expert_outcome::busy;
+  CHECK(calls.judge(peer(1), no, nullptr) == verdict::refused);
+  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::answered);
+  values[5] = std::nanf("");
+  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::wrong_values);
+  CHECK(calls.close(*n));
+  CHECK(!calls.close(*n));
+  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::stranger);
+}
+
+TEST_CASE("open calls are bounded in number and bytes") {
+  open_calls calls;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < limits::expert_calls_open; ++i) {
+    auto n = calls.open(call("a.0", 0));
+    REQUIRE(n);
+    numbers.push_back(*n);
+  }
+  CHECK(!calls.open(call("a.0", 0)));
+  calls.close(numbers.front());
+  CHECK(!calls.open(call("a.0", limits::expert_call_bytes + 1)));
+  CHECK(calls.open(call("a.0", limits::expert_call_bytes)));
+}
+
+TEST_CASE("a failing host is left alone twice as long each time") {
+  failing_hosts hosts;
+  auto now = time_point{};
+  CHECK(hosts.usable(peer(1), now));
+  hosts.failed(peer(1), now);
+  hosts.failed(peer(1), now); // The same accident.
+  CHECK(!hosts.usable(peer(1), now + 999ms));
+  CHECK(hosts.usable(peer(1), now + 1s));
+  CHECK(hosts.usable(peer(2), now));
+  now += 1s;
+  hosts.failed(peer(1), now);
+  CHECK(!hosts.usable(peer(1), now + 1999ms));
+  CHECK(hosts.usable(peer(1), now + 2s));
+  for (int i = 0; i < 20; ++i) {
+    now += 1h;
+    hosts.failed(peer(1), now);
+  }
+  CHECK(!hosts.usable(peer(1), now + 119s));
+  CHECK(hosts.usable(peer(1), now + 120s));
+  hosts.answered(peer(1));
+  CHECK(hosts.failures(peer(1)) == 0);
+  CHECK(hosts.usable(peer(1), now));
+}

@@ -1,0 +1,172 @@
+/// `potluck expert`: host experts for those who call them.
+
+#include <tuple>
+
+#include "messages/limits.hpp"
+#include "runtime/config.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/nop_expert.hpp"
+#include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/peer_process.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+using cli::option_spec;
+
+std::vector<option_spec> own_options() {
+  return {
+      {"layer", option_kind::text, "nop",
+       "What each expert computes: nop (its inputs, for trying out a network).",
+       "KIND"},
+      {"grid", option_kind::text, "16x16",
+       "How many experts the layer has in each dimension, 1 to 256 each.",
+       "SIZES"},
+      {"uids", option_kind::list, "",
+       "The experts to host: the layer's name and a number, a range or * for "
+       "each dimension, for instance 'ffn.0-3.*'.",
+       "PATTERN"},
+      {"hidden", option_kind::integer, "1024", "Values of a token.", "NUMBER"},
+      {"inner", option_kind::integer, "0",
+       "Values inside an expert; 0: four times --hidden.", "NUMBER"},
+      {"heads", option_kind::integer, "4", "Attention heads of a transformer.",
+       "NUMBER"},
+      {"tokens", option_kind::integer, "1",
+       "Tokens of a sample, for layers that mix them.", "NUMBER"},
+      {"learning-rate", option_kind::real, "0.001",
+       "Of the experts' own optimizer.", "RATE"},
+      {"init-seed", option_kind::integer, "1",
+       "Experts start with parameters drawn from it; all hosts of a layer "
+       "need the same.",
+       "NUMBER"},
+      {"run", option_kind::text, "potluck", "The run that they belong to.",
+       "NAME"},
+      {"state-dir", option_kind::text, "",
+       "Keep here what the experts have learnt (default: experts/RUN in the "
+       "identity directory).",
+       "DIR"},
+      {"save-every", option_kind::integer, "64",
+       "Updates of an expert between two saves; one is made every minute "
+       "besides.",
+       "UPDATES"},
+      {"batch", option_kind::integer, std::to_string(limits::expert_batch),
+       "Samples computed at once at most.", "SAMPLES"},
+  };
+}
+
+/// Reads `--NAME`, which must be from `least` to `most`.
+expected<std::int64_t> number(const cli::command_line& options,
+                              const std::string& name, std::int64_t least,
+                              std::int64_t most) {
+  auto x = options.integer(name);
+  if (x < least || x > most)
+    return failure{"--" + name + " must be a number from "
+                   + std::to_string(least) + " to " + std::to_string(most)
+                   + "."};
+  return x;
+}
+
+expected<bool> fill_kind(const cli::command_line& options, expert_kind& kind) {
+  kind.layer = options.text("layer");
+  for (auto [name, least, most, field] :
+       {std::tuple{"hidden", 1, 65536, &kind.hidden},
+        std::tuple{"inner", 0, 1 << 20, &kind.inner},
+        std::tuple{"heads", 1, 1024, &kind.heads},
+        std::tuple{"tokens", 1, 65536, &kind.tokens}}) {
+    auto x = number(options, name, least, most);
+    if (!x)
+      return failure{x.error()};
+    *field = static_cast<std::uint32_t>(*x);
+  }
+  if (std::uint64_t{kind.hidden} * kind.tokens > max_sample_values / 2)
+    return failure{"A sample of --tokens times --hidden values does not fit a "
+                   "call; make one of them smaller."};
+  kind.learning_rate = options.real("learning-rate");
+  if (!(kind.learning_rate >= 0 && kind.learning_rate <= 10))
+    return failure{"--learning-rate must be a number from 0 to 10."};
+  return true;
+}
+
+expected<bool> fill_experts(const cli::command_line& options,
+                            expert_hosting& hosting) {
+  auto kind = fill_kind(options, hosting.kind);
+  if (!kind)
+    return failure{kind.error()};
+  if (hosting.kind.layer != "nop")
+    return failure{"--layer: '" + hosting.kind.layer
+                   + "' is not a kind of expert; write nop."};
+  hosting.make = make_nop_factory();
+  auto grid = parse_expert_grid(options.text("grid"));
+  if (!grid)
+    return failure{"--grid: " + grid.error()};
+  if (options.list("uids").empty())
+    return failure{"Name the experts to host with --uids, for instance "
+                   "--uids 'ffn.0-3.*'."};
+  for (auto& pattern : options.list("uids")) {
+    auto uids = experts_of_pattern(pattern, *grid);
+    if (!uids)
+      return failure{"--uids: " + uids.error()};
+    hosting.uids.insert(hosting.uids.end(), uids->begin(), uids->end());
+  }
+  if (hosting.uids.size() > limits::experts_hosted)
+    return failure{"--uids means " + std::to_string(hosting.uids.size())
+                   + " experts; one host has at most "
+                   + std::to_string(limits::experts_hosted) + "."};
+  auto save_every = number(options, "save-every", 1, 1'000'000'000);
+  auto batch = number(options, "batch", 1, limits::expert_batch);
+  auto seed = number(options, "init-seed", 0, INT64_MAX);
+  for (auto x : {&save_every, &batch, &seed})
+    if (!*x)
+      return failure{x->error()};
+  hosting.save_every = static_cast<std::uint64_t>(*save_every);
+  hosting.bounds.pool.most_samples = static_cast<std::uint32_t>(*batch);
+  hosting.seed = static_cast<std::uint64_t>(*seed);
+  return true;
+}
+
+int run(cli::command_line& options, const std::string&) {
+  peer_config config;
+  config.role = role::expert;
+  config.run = options.text("run");
+  if (config.run.empty() || config.run.size() > max_run_bytes)
+    return complain("--run must name a run in 1 to 255 bytes.");
+  expert_hosting hosting;
+  auto experts = fill_experts(options, hosting);
+  if (!experts)
+    return complain(experts.error());
+  auto network = fill_network(options, config);
+  if (!network)
+    return complain(network.error());
+  if (config.seeds.empty())
+    return complain("A host of experts joins others; name a peer of the run "
+                    "with --peer HOST:PORT.");
+  auto who = identity_from(options);
+  if (!who)
+    return complain(who.error());
+  if (!who->notice.empty())
+    complain(who->notice);
+  take_identity(*who, *network, config);
+  auto directory = options.text("state-dir");
+  if (directory.empty() && !who->directory.empty())
+    directory = who->directory + "/experts/" + config.run;
+  hosting.shelf = std::make_shared<expert_shelf>(directory);
+  config.experts = std::move(hosting);
+  return run_peer(options, std::move(config));
+}
+
+} // namespace
+
+command expert_command() {
+  cli::command_spec spec;
+  spec.name = "expert";
+  spec.summary = "Host experts that other peers call and teach";
+  spec.usage = "potluck expert --uids PATTERN --peer HOST:PORT [OPTION]...";
+  spec.options = own_options();
+  for (auto& option : network_options("0.0.0.0:0"))
+    spec.options.push_back(option);
+  return {spec, run};
+}
+
+} // namespace potluck::tools
