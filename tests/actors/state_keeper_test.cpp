@@ -238,7 +238,7 @@ TEST_CASE("a download that goes wrong ends in a reason") {
     CHECK(x.fault().empty());
     x.world.run_for(2s + limits::donorless_patience);
     CHECK(x.fault() == "it does not answer for the state that it reports");
-    CHECK(x.failure() == "nobody serves that version any more");
+    CHECK(x.failure() == "nobody holds the state that was reported");
   }
   SUBCASE("the donor is lost on the way") {
     x.hold(x.donor, *state);

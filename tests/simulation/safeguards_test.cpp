@@ -32,11 +32,11 @@ const std::vector<proof> proofs{
     {safeguard::group_ids, "matchmaking-crashes", 6, "after the same round"},
     {safeguard::longer_history, "joining", 6, "holds other parameters"},
     {safeguard::piece_digest, "wrong-state", 8, "says of the honest donor"},
-    {safeguard::naming, "two-faced", 4, "no step for"},
+    {safeguard::naming, "two-faced", 24, "no step for"},
     {safeguard::audit, "liar", 2, "the loss is"},
     {safeguard::checkpoint_sum, "torn-disks", 4, "parameters that nobody had"},
     {safeguard::avoidance, "outcasts", 4, "no step for"},
-    {safeguard::finite_part, "nan", 4, "holds other parameters"},
+    {safeguard::finite_part, "nan", 4, "found bad data in what the honest"},
 };
 
 } // namespace
