@@ -25,13 +25,6 @@ const group_id* group_of(const message& x) {
       x);
 }
 
-std::size_t index_of(const group_contract& c, const peer_id& id) {
-  std::size_t i = 0;
-  while (i < c.members.size() && c.members[i].who.id != id)
-    ++i;
-  return i;
-}
-
 } // namespace
 
 void averager_state::init(averager_actor::pointer self,
@@ -146,7 +139,6 @@ void averager_state::on(const begin_round& x) {
   end_reducers();
   judge_means(); // For what it is worth: the news of it must not be lost.
   const auto& c = x.contract;
-  auto self = index_of(c, config_.self);
   round_begun news{c.group, {}};
   for (auto& member : c.members)
     news.members.push_back(member.who.id);
@@ -157,8 +149,10 @@ void averager_state::on(const begin_round& x) {
   if (!room_
       || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
     room_.emplace(2 * c.gradient_values);
+  round_agreement agreement{c, map, config_.self};
+  auto self = agreement.index_of(config_.self);
   round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
-                 round_agreement{c, map, config_.self}, self_->clock().now());
+                 std::move(agreement), self_->clock().now());
   auto& r = *round_;
   if (r.trains) {
     r.mean = room_->take(c.gradient_values);
@@ -283,14 +277,14 @@ void averager_state::on(const letter& x) {
       early_.pop_front();
     return;
   }
-  if (index_of(round_->contract(), x.from) == round_->contract().members.size())
+  if (round_->agreement.index_of(x.from) == round_->contract().members.size())
     return;
   if (std::holds_alternative<chunk_part>(x.content)
       || std::holds_alternative<chunk_mean>(x.content)
       || std::holds_alternative<round_prepared>(x.content)
       || std::holds_alternative<round_standing>(x.content)
       || std::holds_alternative<round_verdict>(x.content))
-    round_->heard.insert(index_of(round_->contract(), x.from));
+    round_->heard.insert(round_->agreement.index_of(x.from));
   // Members that ask around because they wait as well bring no news.
   if (round_->agreement.leading()
       || !std::holds_alternative<round_standing>(x.content))
@@ -308,7 +302,7 @@ void averager_state::read(const letter& x, const chunk_part& part) {
   r.bytes_received += x.body.size;
   r.agreement.part_here(part.chunk, part.samples);
   self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
-                                        index_of(r.contract(), x.from)),
+                                        r.agreement.index_of(x.from)),
                                     part.samples, x.body, part.packing});
 }
 
@@ -321,7 +315,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
     return;
   }
   bool planned = mean.version == 1
-                 && index_of(r.contract(), x.from) == r.map.owner(mean.chunk);
+                 && r.agreement.index_of(x.from) == r.map.owner(mean.chunk);
   if (planned && mean.parts.size() != r.contract().members.size()) {
     refuse_mean(x.from, "a mean that does not name its parts");
     return;
@@ -336,7 +330,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
       // Only a heal's means lack members for any other reason.
       if (mean.version == 1)
         for (auto member : mean.left_out)
-          note_refusal(member, index_of(r.contract(), x.from));
+          note_refusal(member, r.agreement.index_of(x.from));
       if (planned)
         r.parts[mean.chunk] = mean.parts;
       if (planned && r.drawn == mean.chunk)

@@ -9,17 +9,6 @@
 
 namespace potluck {
 
-namespace {
-
-std::size_t place_of(const group_contract& c, const peer_id& id) {
-  std::size_t i = 0;
-  while (i < c.members.size() && c.members[i].who.id != id)
-    ++i;
-  return i;
-}
-
-} // namespace
-
 // ---- checks of means
 // ----------------------------------------------------------------------
 
@@ -82,7 +71,7 @@ void averager_state::begin_check(std::uint32_t chunk,
 
 void averager_state::read(const letter& x, const part_request& request) {
   auto& r = *round_;
-  auto by = place_of(r.contract(), x.from);
+  auto by = r.agreement.index_of(x.from);
   if (!r.order.gradient || request.chunk >= r.map.chunk_count()
       || r.contract().members[r.self].samples == 0)
     return;
@@ -110,7 +99,7 @@ bool averager_state::shown(const letter& x, const chunk_part& part) {
   auto at = r.checks.find(part.chunk);
   if (at == r.checks.end())
     return false;
-  auto waited_for = show(at->second.audit, place_of(r.contract(), x.from),
+  auto waited_for = show(at->second.audit, r.agreement.index_of(x.from),
                          part.samples, x.body, part.packing);
   if (waited_for && at->second.audit.complete())
     judge_check(part.chunk);
@@ -164,7 +153,7 @@ void averager_state::answer_for(const check& x, std::uint32_t chunk) {
 
 void averager_state::read(const letter& x, const mean_challenge& challenge) {
   auto& r = *round_;
-  auto by = place_of(r.contract(), x.from);
+  auto by = r.agreement.index_of(x.from);
   if (challenge.chunk >= r.map.chunk_count()
       || r.map.owner(challenge.chunk) == by
       || !r.challenged_by.insert(by).second || !guarded(safeguard::audit))
@@ -227,7 +216,7 @@ void averager_state::open_inquiry() {
 
 void averager_state::read(const letter& x, const round_findings& found) {
   auto& r = *round_;
-  auto by = place_of(r.contract(), x.from);
+  auto by = r.agreement.index_of(x.from);
   if (r.contract().members[by].role != role::trainer || r.committed)
     return;
   open_inquiry();

@@ -6,8 +6,8 @@
 
 #include "actors/behavior.hpp"
 #include "messages/limits.hpp"
-#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/config.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 

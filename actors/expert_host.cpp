@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "actors/behavior.hpp"
-#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/config.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 

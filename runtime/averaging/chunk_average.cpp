@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/averaging/vector_loops.hpp"
 #include "runtime/safeguards.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 

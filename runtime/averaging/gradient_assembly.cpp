@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "runtime/averaging/vector_loops.hpp"
-
 namespace potluck {
 
 gradient_assembly::gradient_assembly(chunk_map map, float* out)
@@ -14,30 +12,15 @@ gradient_assembly::gradient_assembly(chunk_map map, float* out)
 gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
                                                     const float* values,
                                                     std::size_t count) {
-  if (chunk >= map_.chunk_count())
-    return verdict::wrong_chunk;
-  if (here_[chunk])
-    return verdict::repeated;
-  auto range = map_.range(chunk);
-  if (count != range.count)
-    return verdict::wrong_length;
-  if (!copy_finite(out_ + range.offset, values, count))
-    return verdict::not_finite;
-  return arrived(chunk);
-}
-
-gradient_assembly::verdict gradient_assembly::arrived(std::uint32_t chunk) {
-  here_[chunk] = true;
-  return --missing_ == 0 ? verdict::complete : verdict::placed;
+  return place(chunk, packing::float32,
+               reinterpret_cast<const std::uint8_t*>(values),
+               count * sizeof(float));
 }
 
 gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
                                                     packing how,
                                                     const std::uint8_t* body,
                                                     std::size_t size) {
-  if (how == packing::float32)
-    return place(chunk, reinterpret_cast<const float*>(body),
-                 size / sizeof(float));
   if (chunk >= map_.chunk_count())
     return verdict::wrong_chunk;
   if (here_[chunk])
@@ -47,7 +30,8 @@ gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
     return verdict::wrong_length;
   if (!unpack(how, body, size, out_ + range.offset, range.count))
     return verdict::not_finite;
-  return arrived(chunk);
+  here_[chunk] = true;
+  return --missing_ == 0 ? verdict::complete : verdict::placed;
 }
 
 std::vector<std::uint32_t> gradient_assembly::missing() const {

@@ -45,8 +45,6 @@ public:
   void forget(std::uint32_t chunk);
 
 private:
-  verdict arrived(std::uint32_t chunk);
-
   chunk_map map_;
   float* out_;
   std::vector<bool> here_;

@@ -114,6 +114,9 @@ public:
   /// The member seems to know the outcome: asks it to tell.
   actions ask(const peer_id& member);
 
+  /// Place in the contract, or the number of members for strangers.
+  std::size_t index_of(const peer_id& id) const;
+
   /// What this member answers when asked where it stands.
   potluck::standing standing() const {
     return own_.is;
@@ -196,8 +199,6 @@ private:
   void on(std::size_t from, const round_verdict& x);
   void on(std::size_t from, const round_heal& x);
 
-  /// Index, or the member count for strangers.
-  std::size_t index_of(const peer_id& id) const;
   /// The lowest epoch not below the answered one whose leader is alive.
   std::optional<std::int64_t> acting_epoch() const;
   member& leader_of(std::int64_t epoch);

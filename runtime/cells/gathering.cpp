@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/averaging/vector_loops.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 

@@ -1,6 +1,6 @@
 #include "runtime/experts/open_calls.hpp"
 
-#include "runtime/averaging/vector_loops.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/vector_loops.hpp"
 #include "runtime/wide_loops.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(POTLUCK_PLAIN_HALVES)
@@ -300,10 +301,6 @@ bool unpack_blocks(std::size_t count, const std::uint8_t* scales,
   return well;
 }
 
-bool all_finite_bits(const float* values, std::size_t count) {
-  return largest(values, count) < exponent_mask;
-}
-
 } // namespace
 
 std::size_t packed_bytes(packing how, std::size_t values) {
@@ -345,8 +342,8 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
   auto* values = bytes + blocks_of(count) * sizeof(float);
   switch (how) {
     case packing::float32:
-      std::memcpy(out, bytes, size);
-      return all_finite_bits(out, count);
+      // The kernel and `pack` leave bodies aligned.
+      return copy_finite(out, reinterpret_cast<const float*>(bytes), count);
     case packing::float16:
       return unpack_blocks(
                  count, bytes,
@@ -354,7 +351,7 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
                    return from_halves(values + 2 * first, block, scale,
                                       out + first);
                  })
-             && all_finite_bits(out, count);
+             && all_finite(out, count);
     case packing::bfloat16:
       return from_brains(bytes, count, out);
     case packing::int8:
@@ -364,7 +361,7 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
                    from_bytes(values + first, block, scale, out + first);
                    return true;
                  })
-             && all_finite_bits(out, count);
+             && all_finite(out, count);
   }
   return false;
 }

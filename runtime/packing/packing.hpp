@@ -24,6 +24,7 @@ std::size_t packed_bytes(packing how, std::size_t values);
 void pack(packing how, const float* values, std::size_t count,
           std::uint8_t* out);
 
+/// @param bytes Aligned to four.
 /// @param out `count` floats; anything when false is returned.
 /// @returns Whether `size` bytes are what `pack` makes of `count` finite
 /// values.

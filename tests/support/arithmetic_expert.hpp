@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/ports/expert_module.hpp"
+#include "runtime/state/little_endian.hpp"
 
 namespace potluck {
 
@@ -70,17 +71,14 @@ public:
     return updates_;
   }
   std::vector<std::uint8_t> save() const override {
-    std::vector<std::uint8_t> bytes;
-    for (int shift = 0; shift < 64; shift += 8)
-      bytes.push_back(static_cast<std::uint8_t>(updates_ >> shift));
+    std::vector<std::uint8_t> bytes(sizeof(updates_));
+    put_little_endian(bytes.data(), updates_);
     return bytes;
   }
   void load(const std::vector<std::uint8_t>& bytes) override {
-    if (bytes.size() != 8)
+    if (bytes.size() != sizeof(updates_))
       throw std::runtime_error("these are not an expert's bytes");
-    updates_ = 0;
-    for (int i = 0; i < 8; ++i)
-      updates_ |= std::uint64_t{bytes[static_cast<std::size_t>(i)]} << (8 * i);
+    updates_ = get_little_endian<std::uint64_t>(bytes.data());
   }
 
 private:

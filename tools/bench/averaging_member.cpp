@@ -5,7 +5,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <sys/resource.h>
 
 #include "actors/averager.hpp"
 #include "actors/behavior.hpp"
@@ -15,6 +14,7 @@
 #include "actors/router.hpp"
 #include "runtime/config.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "tools/bench/workload.hpp"
 
 namespace potluck::bench {
 
@@ -26,15 +26,6 @@ constexpr std::uint64_t checked_values = 1024;
 
 double seconds(caf::actor_clock::time_point x) {
   return std::chrono::duration<double>(x.time_since_epoch()).count();
-}
-
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  auto in_seconds = [](const timeval& x) {
-    return static_cast<double>(x.tv_sec) + static_cast<double>(x.tv_usec) / 1e6;
-  };
-  return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
 }
 
 /// A row of /proc/self/status in bytes: "VmHWM", "VmRSS".

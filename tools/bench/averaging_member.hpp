@@ -26,12 +26,6 @@ struct averaging_member_config {
   bool insecure = false; ///< Plain TCP.
 };
 
-/// What member `number` contributes to value `i`: small whole numbers, so that
-/// sums are exact in any order.
-inline float contribution_of(std::uint32_t number, std::uint64_t i) {
-  return static_cast<float>((i * 7 + number * std::uint64_t{13}) % 61);
-}
-
 /// Takes part until all rounds are done, and reports each as a line of JSON on
 /// `out`, times in seconds of the machine's steady clock:
 ///

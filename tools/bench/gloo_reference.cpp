@@ -13,7 +13,6 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 #include <gloo/allreduce.h>
@@ -21,6 +20,8 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
+
+#include "tools/bench/workload.hpp"
 
 namespace {
 
@@ -30,18 +31,8 @@ double now() {
       .count();
 }
 
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  auto in_seconds = [](const timeval& x) {
-    return static_cast<double>(x.tv_sec) + static_cast<double>(x.tv_usec) / 1e6;
-  };
-  return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
-}
-
-float contribution(std::uint64_t rank, std::uint64_t i) {
-  return static_cast<float>((i * 7 + rank * 13) % 61);
-}
+using potluck::bench::contribution_of;
+using potluck::bench::cpu_seconds;
 
 int reduce(int rank, int size, std::size_t values, int rounds,
            const std::string& directory) {
@@ -54,7 +45,7 @@ int reduce(int rank, int size, std::size_t values, int rounds,
   std::vector<float> in(values);
   std::vector<float> out(values);
   for (std::size_t i = 0; i < values; ++i)
-    in[i] = contribution(static_cast<std::uint64_t>(rank), i);
+    in[i] = contribution_of(static_cast<std::uint64_t>(rank), i);
   void (*sum)(void*, const void*, const void*, std::size_t) = &gloo::sum<float>;
   auto cpu = cpu_seconds();
   std::printf("{\"event\":\"ready\",\"time\":%.6f}\n", now());
@@ -73,7 +64,7 @@ int reduce(int rank, int size, std::size_t values, int rounds,
   for (std::size_t i = 0; i < values; ++i) {
     float wanted = 0;
     for (int other = 0; other < size; ++other)
-      wanted += contribution(static_cast<std::uint64_t>(other), i);
+      wanted += contribution_of(static_cast<std::uint64_t>(other), i);
     if (out[i] != wanted) {
       std::fprintf(stderr, "value %zu of the sum is wrong\n", i);
       return 1;

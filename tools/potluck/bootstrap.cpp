@@ -15,12 +15,9 @@ int run(cli::command_line& options, const std::string&) {
   auto network = fill_network(options, config);
   if (!network)
     return complain(network.error());
-  auto who = identity_from(options);
+  auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
-  if (!who->notice.empty())
-    complain(who->notice);
-  take_identity(*who, *network, config);
   return run_peer(options, std::move(config));
 }
 

@@ -142,12 +142,9 @@ int run(cli::command_line& options, const std::string&) {
   if (config.seeds.empty())
     return complain("A host of experts joins others; name a peer of the run "
                     "with --peer HOST:PORT.");
-  auto who = identity_from(options);
+  auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
-  if (!who->notice.empty())
-    complain(who->notice);
-  take_identity(*who, *network, config);
   auto directory = options.text("state-dir");
   if (directory.empty() && !who->directory.empty())
     directory = who->directory + "/experts/" + config.run;

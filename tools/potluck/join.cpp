@@ -179,12 +179,9 @@ int run(cli::command_line& options, const std::string&) {
   if (config.role == role::auxiliary && config.seeds.empty())
     return complain("An auxiliary peer cannot found a run; name a peer of the "
                     "run with --peer HOST:PORT.");
-  auto who = identity_from(options);
+  auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
-  if (!who->notice.empty())
-    complain(who->notice);
-  take_identity(*who, *network, config);
   if (config.role == role::trainer) {
     if (options.given("checkpoint"))
       config.checkpoint_path = options.text("checkpoint");

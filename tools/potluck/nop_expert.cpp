@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "runtime/state/little_endian.hpp"
+
 namespace potluck::tools {
 
 namespace {
@@ -27,17 +29,14 @@ public:
     return updates_;
   }
   std::vector<std::uint8_t> save() const override {
-    std::vector<std::uint8_t> bytes;
-    for (int shift = 0; shift < 64; shift += 8)
-      bytes.push_back(static_cast<std::uint8_t>(updates_ >> shift));
+    std::vector<std::uint8_t> bytes(sizeof(updates_));
+    put_little_endian(bytes.data(), updates_);
     return bytes;
   }
   void load(const std::vector<std::uint8_t>& bytes) override {
-    if (bytes.size() != 8)
+    if (bytes.size() != sizeof(updates_))
       throw std::runtime_error("The saved state is not that of a nop expert.");
-    updates_ = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      updates_ |= std::uint64_t{bytes[i]} << (8 * i);
+    updates_ = get_little_endian<std::uint64_t>(bytes.data());
   }
 
 private:

@@ -7,6 +7,7 @@
 #include "runtime/config.hpp"
 #include "runtime/lines/rate.hpp"
 #include "runtime/state/charter_fields.hpp"
+#include "tools/potluck/commands.hpp"
 
 namespace potluck::tools {
 
@@ -154,14 +155,9 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
   return how;
 }
 
-void take_identity(const held_identity& who, uv_transport_options how,
-                   peer_config& config) {
-  config.self = who.key->id();
-  how.key = who.key;
-  config.make_transport = [how] { return make_uv_transport(how); };
-}
-
-expected<held_identity> identity_from(const cli::command_line& options) {
+expected<held_identity> take_identity(const cli::command_line& options,
+                                      uv_transport_options how,
+                                      peer_config& config) {
   held_identity result;
   auto given = options.given("identity-dir");
   auto directory
@@ -172,17 +168,21 @@ expected<held_identity> identity_from(const cli::command_line& options) {
       result.key = held->key();
       result.directory = directory;
       if (held->replaced())
-        result.notice = "The identity in " + directory
-                        + " had no key, so nobody could prove to be it; this "
-                          "peer has a new one.";
+        complain("The identity in " + directory
+                 + " had no key, so nobody could prove to be it; this peer has "
+                   "a new one.");
       result.lock = std::move(*held);
-      return result;
-    }
-    if (given)
+    } else if (given) {
       return failure{held.error()};
-    result.notice = "Using a temporary identity, since " + held.error();
+    } else {
+      complain("Using a temporary identity, since " + held.error());
+    }
   }
-  result.key = key_pair::generate();
+  if (!result.key)
+    result.key = key_pair::generate();
+  config.self = result.key->id();
+  how.key = result.key;
+  config.make_transport = [how] { return make_uv_transport(how); };
   return result;
 }
 

@@ -32,20 +32,19 @@ struct held_identity {
   std::optional<key_pair> key; ///< Always there.
   std::string directory;       ///< Empty for a temporary identity.
   std::optional<identity> lock;
-  std::string notice; ///< For the user, when it is temporary, or new.
 };
-
-/// From --identity-dir; without it from the user's state directory, or a
-/// temporary one while another process holds that.
-expected<held_identity> identity_from(const cli::command_line& options);
 
 /// Fills in listen, announce, seeds and the random seed, and how to connect.
 expected<uv_transport_options> fill_network(const cli::command_line& options,
                                             peer_config& config);
 
-/// From then on `config` is the peer `who`, and proves it.
-void take_identity(const held_identity& who, uv_transport_options how,
-                   peer_config& config);
+/// Makes `config` the peer that --identity-dir holds, and has it prove that;
+/// without the option the one of the user's state directory, or a temporary one
+/// while another process holds that. Tells the user when it is temporary, or
+/// new. Who it is ends with the result.
+expected<held_identity> take_identity(const cli::command_line& options,
+                                      uv_transport_options how,
+                                      peer_config& config);
 
 /// Fresh bytes from the system's source of randomness.
 std::uint64_t random_seed();

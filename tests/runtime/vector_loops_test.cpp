@@ -1,4 +1,4 @@
-#include "runtime/averaging/vector_loops.hpp"
+#include "runtime/vector_loops.hpp"
 
 #include <cmath>
 #include <cstring>
