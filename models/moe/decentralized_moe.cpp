@@ -45,7 +45,8 @@ std::int64_t check(const moe_options& x) {
     must(false, uid.error());
   must(x.timeout_after_k_min.count() >= 0,
        "timeout_after_k_min must not be negative.");
-  must(x.known != nullptr, "A mixture of experts needs a cache of prefixes.");
+  must(x.known != nullptr,
+       "A mixture of experts needs a memory: leave `known` alone.");
   return checked_outputs(x.inputs, x.outputs, x.patience);
 }
 
@@ -162,6 +163,7 @@ moe_output mix(const moe_options& options,
   chosen.plan->k_min = options.k_min;
   chosen.plan->timeout_after_k_min = options.timeout_after_k_min;
   chosen.plan->patience = options.patience;
+  chosen.plan->known = options.known;
   auto called = moe::call_experts(chosen.plan, x);
 
   auto enough = at::zeros({samples, 1}, at::kBool);

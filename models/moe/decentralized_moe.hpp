@@ -25,7 +25,7 @@
 
 #include <torch/torch.h>
 
-#include "runtime/experts/prefix_cache.hpp"
+#include "runtime/experts/expert_memory.hpp"
 #include "runtime/ports/expert_network.hpp"
 
 namespace potluck {
@@ -46,9 +46,9 @@ struct moe_options {
   std::chrono::milliseconds timeout_after_k_min{1'000};
   /// Samples with fewer answers are zero, instead of an exception.
   bool zero_when_too_few = false;
-  /// What prefixes lead to. Copies of these options share it; layers of another
-  /// network need another one.
-  std::shared_ptr<prefix_cache> known = std::make_shared<prefix_cache>();
+  /// What prefixes lead to, and who fails. Copies of these options share it;
+  /// layers of another network need another one.
+  std::shared_ptr<expert_memory> known = std::make_shared<expert_memory>();
 };
 
 /// A sample had fewer than `k_min` answers; the sentence says why.

@@ -58,7 +58,7 @@ private:
 } // namespace
 
 std::string find_experts(expert_network& network, beam_search& search,
-                         prefix_cache& known,
+                         expert_memory& known,
                          std::chrono::milliseconds patience) {
   using coordinates = std::vector<std::uint32_t>;
   std::string problem;
@@ -82,8 +82,8 @@ std::string find_experts(expert_network& network, beam_search& search,
         told[x.number] = true;
         --open;
         if (x.content) {
-          known.keep(unknown[x.number], *x.content, now());
-          search.answered(unknown[x.number], *x.content);
+          search.answered(unknown[x.number],
+                          known.keep(unknown[x.number], *x.content, now()));
         } else {
           problem = x.content.error();
           search.answered(unknown[x.number], {});
@@ -102,7 +102,7 @@ std::string find_experts(expert_network& network, beam_search& search,
 
 call_outcome call_together(expert_network& network,
                            std::vector<wanted_call> calls, std::size_t samples,
-                           quorum::settings how) {
+                           quorum::settings how, expert_memory* known) {
   std::vector<std::vector<std::uint32_t>> groups;
   for (auto& x : calls)
     groups.push_back(std::move(x.samples));
@@ -129,9 +129,13 @@ call_outcome call_together(expert_network& network,
       else {
         if (count.answered(x.number, now()) == quorum::verdict::taken)
           result.answers[x.number] = std::move(x.content->values);
+        if (known)
+          known->answered(call.what.uid);
         continue;
       }
       count.failed(x.number);
+      if (known)
+        known->failed(call.what.uid, now());
     }
   }
   answers->close();

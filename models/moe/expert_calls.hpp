@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/experts/beam_search.hpp"
-#include "runtime/experts/prefix_cache.hpp"
+#include "runtime/experts/expert_memory.hpp"
 #include "runtime/experts/quorum.hpp"
 #include "runtime/ports/expert_network.hpp"
 
@@ -22,7 +22,7 @@ namespace potluck::moe {
 /// answer after `patience`, find nobody.
 /// @returns Why the last of them failed; empty if none did.
 std::string find_experts(expert_network& network, beam_search& search,
-                         prefix_cache& known,
+                         expert_memory& known,
                          std::chrono::milliseconds patience);
 
 /// One call, and how many values a good answer has.
@@ -44,8 +44,9 @@ struct call_outcome {
 /// Calls all at once and waits as `how` says, at most for its patience; blocks.
 /// Answers of another length or with values that are not finite are failures;
 /// those that come after the end are dropped.
+/// @param known Is told who answers and who fails; may be null.
 call_outcome call_together(expert_network& network,
                            std::vector<wanted_call> calls, std::size_t samples,
-                           quorum::settings how);
+                           quorum::settings how, expert_memory* known);
 
 } // namespace potluck::moe

@@ -108,7 +108,8 @@ public:
       calls.push_back(make_call(plan, part, x, nullptr));
     auto result = call_together(
         *plan.network, std::move(calls), static_cast<std::size_t>(x.size(0)),
-        {plan.k_min, plan.timeout_after_k_min, plan.patience});
+        {plan.k_min, plan.timeout_after_k_min, plan.patience},
+        plan.known.get());
     auto values = at::zeros({x.size(0), plan.slots, plan.outputs}, x.options());
     auto outputs = static_cast<std::size_t>(plan.outputs);
     for (std::size_t i = 0; i < state->parts.size(); ++i) {
@@ -150,7 +151,8 @@ public:
       calls.push_back(make_call(plan, part, x, &grad));
     auto result = call_together(
         *plan.network, std::move(calls), static_cast<std::size_t>(x.size(0)),
-        {plan.k_min, plan.timeout_after_k_min, plan.patience});
+        {plan.k_min, plan.timeout_after_k_min, plan.patience},
+        plan.known.get());
     auto missing = std::any_of(result.answers.begin(), result.answers.end(),
                                [](const auto& y) { return y.empty(); });
     if (plan.strict && missing)

@@ -9,6 +9,7 @@
 
 #include <ATen/ATen.h>
 
+#include "runtime/experts/expert_memory.hpp"
 #include "runtime/ports/expert_network.hpp"
 
 namespace potluck::moe {
@@ -33,6 +34,7 @@ struct expert_plan {
   std::uint32_t k_min = 1;
   std::chrono::milliseconds timeout_after_k_min{0};
   std::chrono::milliseconds patience{0};
+  std::shared_ptr<expert_memory> known; ///< May be null.
   /// Whether a backward call that fails throws; if not, it gives no gradient.
   bool strict = false;
 };

@@ -1,5 +1,6 @@
 #include "tests/support/memory_experts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include "tests/models/moe/fixture.hpp"
 
-#include "models/moe/expert_calls.hpp"
+#include "runtime/config.hpp"
 
 using namespace potluck;
 using namespace potluck::test;
@@ -112,12 +112,10 @@ TEST_CASE("without enough answers there is an exception that says why, or "
   refused("fails by chance");
   l.fail({}, expert_pass::forward);
   l.network->set_alive({"x.1.0"});
-  l.options.known = std::make_shared<prefix_cache>();
   l.options.k_min = 2;
   refused("Too few are announced");
   CHECK(l.network->asked().backward == 0);
   l.network->set_alive({});
-  l.options.known = std::make_shared<prefix_cache>();
   refused("Nobody announces one");
   // One alone suffices when one is asked for.
   l.network->set_alive({"x.1.0"});
@@ -142,6 +140,30 @@ TEST_CASE("one sample may be lost and the others not") {
   l.options.zero_when_too_few = false;
   auto text = sentence_of<too_few_experts>([&] { l.mix(torch::eye(3)); });
   CHECK(contains(text, "1 of 3 samples"));
+}
+
+TEST_CASE("an expert that fails again and again is passed over for the next "
+          "best") {
+  torch::NoGradGuard none;
+  lab l{6};
+  l.options.k = 1;
+  l.remembers = true;
+  auto x = torch::randn({1, 3});
+  std::set<std::string> failing;
+  l.network->set_faults([&](const expert_call& call) {
+    failing.insert(call.uid);
+    return fault{fault::kind::fails, {}};
+  });
+  for (unsigned i = 0; i < limits::expert_failures; ++i)
+    CHECK_THROWS_AS(l.mix(x), too_few_experts);
+  REQUIRE(failing.size() == 1);
+  l.fail(failing, expert_pass::forward);
+  auto living = uids_of({3, 3});
+  living.erase(*failing.begin());
+  auto y = l.mix(x).values;
+  l.network->set_alive(living);
+  l.remembers = false;
+  CHECK(near(l.mix(x).values, y));
 }
 
 TEST_CASE("one expert alone throws when it fails, in both passes") {
@@ -202,7 +224,7 @@ TEST_CASE("wrong options are refused in one sentence") {
   refused([](auto& x) { x.outputs = 1 << 22; }, "16 MiB");
   refused([](auto& x) { x.patience = 0ms; }, "patience");
   refused([](auto& x) { x.timeout_after_k_min = -1ms; }, "negative");
-  refused([](auto& x) { x.known = nullptr; }, "cache");
+  refused([](auto& x) { x.known = nullptr; }, "memory");
 }
 
 TEST_CASE("gradients that are not finite are not sent") {

@@ -55,7 +55,10 @@ struct lab {
     }
   }
 
+  /// Nobody is left alone because of calls before, unless `remembers`.
   moe_output mix(const at::Tensor& x) {
+    if (!remembers)
+      options.known = std::make_shared<expert_memory>();
     return mix_experts(options, *network, gating, x);
   }
 
@@ -75,6 +78,7 @@ struct lab {
   }
 
   moe_options options;
+  bool remembers = false;
   std::shared_ptr<memory_experts> network;
   std::vector<at::Tensor> gating;
 };

@@ -166,7 +166,6 @@ TEST_CASE("the balance loss is 1 when all are used alike, and as many as there "
         == doctest::Approx(3).epsilon(1e-4));
   // Of those that live: when row 0 is alone, it is used as it should be.
   l.network->set_alive({"x.0.0", "x.0.1", "x.0.2"});
-  l.options.known = std::make_shared<prefix_cache>();
   CHECK(l.mix(same).balance_loss.item<double>()
         == doctest::Approx(2).epsilon(1e-4));
 }
