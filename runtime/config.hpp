@@ -417,6 +417,18 @@ constexpr auto expert_lookup_life = 10s;
 constexpr auto expert_absence_life = 2s;
 /// Keys of which a caller remembers look-ups.
 constexpr std::size_t expert_lookups_kept = 16384;
+/// A mixture of experts believes what prefixes lead to so long: short against
+/// the life of an announcement, long against a training step.
+constexpr auto expert_prefix_life = 3s;
+/// Failures of one expert in a row until it is left alone: where one call in
+/// ten fails by chance, a hundred thousand calls look so once.
+constexpr unsigned expert_failures = 5;
+/// Failing experts that a caller remembers: a grid of 256x256.
+constexpr std::size_t experts_failing = 65536;
+/// Times that a sample's search for experts goes on with prefixes that it left
+/// aside, when gaps in the grid left it with too few: each costs a beam of
+/// look-ups.
+constexpr std::size_t expert_search_returns = 8;
 /// A caller's open calls, and their bytes.
 constexpr std::size_t expert_calls_open = 1024;
 constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
