@@ -1,5 +1,7 @@
 #include "actors/expert.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "actors/behavior.hpp"
@@ -35,6 +37,36 @@ struct expert_state::workshop {
     caf::anon_send(config.host, x);
   }
 
+  /// One update for all calls. When that is impossible, one for each call: who
+  /// sent what makes a gradient infinite costs nobody else anything.
+  void teach(const std::vector<expert_task>& tasks, const float* in,
+             const float* gradients, float* out) {
+    std::uint32_t samples = 0;
+    for (auto& task : tasks)
+      samples += task.samples;
+    try {
+      module->backward(samples, in, gradients, out);
+      return;
+    } catch (const unusable_gradient&) {
+    }
+    std::size_t inputs = module->shape().inputs;
+    std::size_t outputs = module->shape().outputs;
+    for (auto& task : tasks) {
+      try {
+        if (tasks.size() == 1)
+          throw unusable_gradient();
+        module->backward(task.samples, in, gradients, out);
+      } catch (const unusable_gradient&) {
+        // The host refuses what is not finite.
+        std::fill_n(out, task.samples * inputs,
+                    std::numeric_limits<float>::quiet_NaN());
+      }
+      in += task.samples * inputs;
+      gradients += task.samples * outputs;
+      out += task.samples * inputs;
+    }
+  }
+
   void run(const run_batch& x) {
     const auto& tasks = x.what->tasks;
     bool forward = x.what->pass == expert_pass::forward;
@@ -60,7 +92,7 @@ struct expert_state::workshop {
     if (forward)
       module->forward(samples, in.data(), out->data());
     else
-      module->backward(samples, in.data(), gradients.data(), out->data());
+      teach(tasks, in.data(), gradients.data(), out->data());
     done.values = std::move(out);
     done.updates = module->updates();
     caf::anon_send(config.host, done);

@@ -1,13 +1,12 @@
 #include "models/catalogue.hpp"
 
 #include <map>
-#include <mutex>
 #include <stdexcept>
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 
 #include "models/albert.hpp"
+#include "models/device.hpp"
 #include "models/network_trainer.hpp"
 #include "models/text/corpus.hpp"
 #include "models/text/tokenizer.hpp"
@@ -43,28 +42,6 @@ T unwrap(expected<T> x) {
   if (!x)
     throw std::runtime_error(x.error());
   return std::move(*x);
-}
-
-at::Device choose_device(const std::string& name) {
-  auto problem = problem_with_device(name);
-  if (!problem.empty())
-    throw std::runtime_error(problem);
-  if (name == "cpu" || (name == "auto" && !at::hasCUDA()))
-    return at::Device(at::kCPU);
-  return at::Device(at::kCUDA, 0);
-}
-
-/// Two pools of threads would compete for the cores. LibTorch allows the change
-/// only before its first parallel work; a program that was earlier keeps its
-/// own choice.
-void limit_interop_threads() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    try {
-      at::set_num_interop_threads(1);
-    } catch (const std::exception&) {
-    }
-  });
 }
 
 std::unique_ptr<trainer> make_trainer(const trainer_options& options,

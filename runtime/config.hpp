@@ -389,6 +389,9 @@ constexpr auto announcement_pause = 2s;
 constexpr std::size_t announcements_at_once = 16;
 /// Between two looks of a host at its queue and its announcements.
 constexpr auto expert_interval = 100ms;
+/// Parameters of one expert: with its moments it is 3 GiB, which must fit into
+/// memory twice to be saved.
+constexpr std::uint64_t expert_values = std::uint64_t{1} << 28;
 /// Samples of one batch on a host's device.
 constexpr std::uint32_t expert_batch = 2048;
 /// Waiting in one expert's pool, for one pass: some batches, so that the

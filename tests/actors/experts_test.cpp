@@ -312,6 +312,27 @@ TEST_CASE("values that are not finite are never sent") {
   CHECK(k.faults(2) == 0);
 }
 
+TEST_CASE("a call whose gradient is infinite fails alone in its batch") {
+  kitchen k;
+  auto patient = k.hosting("ffn.0.*");
+  patient.bounds.pool.least_samples = 2;
+  patient.bounds.pool.linger = 1s;
+  k.host(2, patient);
+  k.caller(4);
+  k.caller(5);
+  k.settle();
+  auto bad = k.call(4, "ffn.0.1", expert_pass::backward,
+                    {1, input_that_overflows, 1, 1, 1, 1});
+  auto good = k.call(5, "ffn.0.1", expert_pass::backward, {1, 1, 1, 7, 8, 9});
+  CHECK(says(k.bad(bad), "not finite"));
+  CHECK(k.good(good).values == std::vector<float>{7, 8, 9});
+  CHECK(says(k.bad(k.call(4, "ffn.0.1", expert_pass::backward,
+                          {1, input_that_overflows, 1, 1, 1, 1})),
+             "not finite"));
+  CHECK(k.good(k.forward(4, "ffn.0.1", {1, 1, 1})).version == 1);
+  CHECK(k.faults(2) == 0);
+}
+
 TEST_CASE("a killed expert, host or caller is started again") {
   kitchen k;
   k.host(2, "ffn.0.*");
