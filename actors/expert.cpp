@@ -12,23 +12,34 @@ struct expert_state::workshop {
   expert_config config;
   std::unique_ptr<expert_module> module;
   std::uint64_t saved = 0; ///< Updates of what lies on the shelf.
+  std::uint32_t term = 1;
 
   void make() {
     module = config.make(config.kind, config.uid, config.seed);
-    auto bytes = config.shelf->get(config.uid);
-    if (!bytes)
-      throw std::runtime_error(bytes.error());
-    if (!bytes->empty())
-      module->load(*bytes);
+    auto kept = config.shelf->get(config.uid);
+    if (!kept)
+      throw std::runtime_error(kept.error());
+    if (!kept->bytes.empty()) {
+      module->load(kept->bytes);
+      term = kept->term;
+    }
     saved = module->updates();
+    // What was never saved could not be kept by others either.
+    if (kept->bytes.empty())
+      put();
     caf::anon_send(config.host,
-                   expert_made{config.uid, module->shape(), saved});
+                   expert_made{config.uid, module->shape(), saved, term});
+  }
+
+  expected<bool> put() {
+    return config.shelf->put(config.uid,
+                             {term, module->updates(), module->save()});
   }
 
   void save() {
     expert_saved x{config.uid, module->updates(), ""};
     if (x.updates != saved) {
-      auto done = config.shelf->put(config.uid, module->save());
+      auto done = put();
       if (done)
         saved = x.updates;
       else

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 #include "actors/behavior.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/tenure.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -174,12 +174,8 @@ void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
     }
     if (!failing_.usable(host.host.id, now))
       continue;
-    // Of several, the most reliable, then the one that has learnt most.
-    auto rank = [&](const expert_announcement& h) {
-      return std::make_tuple(failing_.failures(h.host.id), ~h.version,
-                             h.host.id);
-    };
-    if (best == nullptr || rank(host) < rank(*best))
+    // Of several, the one that the others give way to.
+    if (best == nullptr || tenure_of(*best) < tenure_of(host))
       best = &host;
   }
   if (best == nullptr) {

@@ -7,6 +7,7 @@
 #include "messages/ids.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/expert_kind_digest.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/little_endian.hpp"
 
@@ -35,15 +36,6 @@ struct section {
     layout.add(name + ".bias", {size}, false, 0, 0);
   }
 };
-
-/// What two experts must have in common to hold each other's parameters.
-digest digest_of_kind(const expert_kind& kind) {
-  auto text = kind.layer + "/" + std::to_string(kind.hidden) + "/"
-              + std::to_string(inner_of(kind)) + "/"
-              + std::to_string(kind.layer == "transformer" ? kind.heads : 0)
-              + "/" + std::to_string(kind.tokens);
-  return digest_of(text.data(), text.size());
-}
 
 std::vector<std::uint8_t> header_of(const expert_kind& kind,
                                     const training_state& state) {

@@ -53,9 +53,14 @@ std::vector<option_spec> own_options() {
        "identity directory).",
        "DIR"},
       {"save-every", option_kind::integer, "64",
-       "Updates of an expert between two saves; one is made every minute "
-       "besides.",
+       "Updates of an expert between two saves, here and on two other hosts; "
+       "one is made every minute besides.",
        "UPDATES"},
+      {"spare", option_kind::integer, "-1",
+       "How many experts of hosts that vanish or leave this one takes over; "
+       "-1: "
+       "as many as its own.",
+       "NUMBER"},
       {"threads", option_kind::integer, "0",
        "Threads that the experts compute with; 0 for half the cores.",
        "NUMBER"},
@@ -130,6 +135,11 @@ expected<bool> fill_experts(const cli::command_line& options,
   hosting.save_every = static_cast<std::uint64_t>(*save_every);
   hosting.bounds.pool.most_samples = static_cast<std::uint32_t>(*batch);
   hosting.seed = static_cast<std::uint64_t>(*seed);
+  auto spare = number(options, "spare", -1, limits::experts_hosted);
+  if (!spare)
+    return failure{spare.error()};
+  if (*spare >= 0)
+    hosting.spare = static_cast<std::size_t>(*spare);
   return true;
 }
 
@@ -172,7 +182,12 @@ int run(cli::command_line& options, const std::string&) {
   auto directory = options.text("state-dir");
   if (directory.empty() && !who->directory.empty())
     directory = who->directory + "/experts/" + config.run;
-  hosting.shelf = std::make_shared<expert_shelf>(directory);
+  if (!directory.empty()) {
+    auto shelf = [&](const std::string& name) {
+      return std::make_shared<expert_shelf>(directory + name);
+    };
+    hosting.shelves = {shelf(""), shelf("/adopted"), shelf("/replicas")};
+  }
   config.experts = std::move(hosting);
   return run_peer(options, std::move(config));
 }
