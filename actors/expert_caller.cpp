@@ -38,6 +38,10 @@ void expert_caller_state::init(expert_caller_actor::pointer self,
   self_ = self;
   address_ = self->address();
   config_ = std::move(config);
+  // A successor's numbers are higher, whatever its predecessor has called.
+  auto now = self_->clock().now().time_since_epoch();
+  calls_ = open_calls{
+      1 + static_cast<std::uint64_t>(now / std::chrono::nanoseconds{1})};
   config_.line->connect(caf::actor_cast<expert_caller_actor>(self));
   self_->send(self_, tick{});
 }

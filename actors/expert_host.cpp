@@ -94,6 +94,7 @@ void expert_host_state::on(const peer_joined& x) {
 void expert_host_state::on(const peer_left& x) {
   connected_.erase(x.id);
   queue_->forget(x.id);
+  seen_.forget(x.id);
   self_->send(replicator_, x);
 }
 
@@ -114,6 +115,8 @@ void expert_host_state::on(const letter& x) {
 
 void expert_host_state::serve(const peer_id& from, const expert_request& x,
                               const shared_bytes& body) {
+  if (!seen_.first(from, x.number))
+    return; // Its answer is on the way.
   auto i = experts_.find(x.uid);
   if (i == experts_.end() || !i->second.actor) {
     refuse(from, x.number, expert_outcome::not_here,

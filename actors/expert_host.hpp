@@ -18,6 +18,7 @@
 #include "actors/expert_replicator.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/experts/expert_records.hpp"
+#include "runtime/experts/seen_calls.hpp"
 #include "runtime/membership/restart_budget.hpp"
 
 namespace potluck {
@@ -125,6 +126,7 @@ private:
   std::map<peer_id, peer_joined> connected_;
   std::map<std::string, hosted> experts_;
   std::optional<batch_queue> queue_;
+  seen_calls seen_;
   announcements announcements_;
   std::shared_ptr<const batch_queue::batch> running_;
   std::uint64_t batch_number_ = 0;
