@@ -1,6 +1,5 @@
 #include "models/albert_parts.hpp"
 
-#include <cmath>
 
 namespace potluck {
 
