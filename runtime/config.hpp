@@ -198,8 +198,11 @@ constexpr auto finish_linger = 10s;
 /// ...and so long for connected ones to finish, serving them: on a slow line
 /// whoever missed the last verdict needs its patience and a download.
 constexpr auto laggard_linger = 2min;
-/// After a download of state failed, before the next donor is asked.
+/// After a download of state failed, before the next donor is asked; where
+/// nothing of it is left, so many times as long as it took besides, so that
+/// whoever promises states in vain costs a peer a third of its time at most.
 constexpr auto fetch_backoff = 300ms;
+constexpr int fetch_backoff_share = 2;
 
 // ---- cells
 // ----------------------------------------------------------------------
@@ -306,6 +309,9 @@ constexpr auto joiner_silence = 30s;
 constexpr auto joiner_sign_of_life = 10s;
 /// Told to a joiner that is one too many.
 constexpr auto busy_retry = 1s;
+/// So long a peer that has trained waits for donors that are all busy, or say
+/// so.
+constexpr auto busy_patience = 30s;
 /// Versions that a donor keeps for joiners that are still fetching them: three
 /// times the model's size each.
 constexpr std::size_t snapshots_kept = 2;
@@ -414,6 +420,18 @@ constexpr auto expert_lookup_life = 10s;
 constexpr auto expert_absence_life = 2s;
 /// Keys of which a caller remembers look-ups.
 constexpr std::size_t expert_lookups_kept = 16384;
+/// A mixture of experts believes what prefixes lead to so long: short against
+/// the life of an announcement, long against a training step.
+constexpr auto expert_prefix_life = 3s;
+/// Failures of one expert in a row until it is left alone: where one call in
+/// ten fails by chance, a hundred thousand calls look so once.
+constexpr unsigned expert_failures = 5;
+/// Failing experts that a caller remembers: a grid of 256x256.
+constexpr std::size_t experts_failing = 65536;
+/// Times that a sample's search for experts goes on with prefixes that it left
+/// aside, when gaps in the grid left it with too few: each costs a beam of
+/// look-ups.
+constexpr std::size_t expert_search_returns = 8;
 /// A caller's open calls, and their bytes.
 constexpr std::size_t expert_calls_open = 1024;
 constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
