@@ -2,15 +2,14 @@
 
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <stdexcept>
 #include <type_traits>
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 
 #include "models/albert.hpp"
 #include "models/albert_dmoe.hpp"
+#include "models/device.hpp"
 #include "models/images/image_source.hpp"
 #include "models/mnist_dmoe.hpp"
 #include "models/mnist_ffn.hpp"
@@ -85,28 +84,6 @@ std::string problem_of(const expected<T>& x) {
 expected<image_data> read_digits(const std::string& path) {
   return read_images(path, mnist_shape::side, mnist_shape::side,
                      mnist_shape::classes);
-}
-
-at::Device choose_device(const std::string& name) {
-  auto problem = problem_with_device(name);
-  if (!problem.empty())
-    throw std::runtime_error(problem);
-  if (name == "cpu" || (name == "auto" && !at::hasCUDA()))
-    return at::Device(at::kCPU);
-  return at::Device(at::kCUDA, 0);
-}
-
-/// Two pools of threads would compete for the cores. LibTorch allows the change
-/// only before its first parallel work; a program that was earlier keeps its
-/// own choice.
-void limit_interop_threads() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    try {
-      at::set_num_interop_threads(1);
-    } catch (const std::exception&) {
-    }
-  });
 }
 
 std::unique_ptr<sample_source> open_text(const std::string& path,
