@@ -55,7 +55,8 @@ struct peer_config {
   std::string checkpoint_path;              ///< Empty: none are written.
   potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
   std::uint64_t checkpoint_every = 0;       ///< Steps; 0: only after the last.
-  std::uint32_t micro_batch = 16; ///< Samples between two looks around.
+  /// Samples between two looks around; 0 for what suits the model.
+  std::uint32_t micro_batch = 16;
   potluck::data_order order;
   unsigned threads = 1;
   /// Experts that this peer hosts, in any role but bootstrap.
@@ -93,6 +94,7 @@ public:
   void on(const charter_agreed& x);
   void on(const round_begun& x);
   void on(const leave_run& x);
+  void on(const hand_over_done&);
   void on(const deadline_passed& x);
   void on_down(const caf::down_msg& x);
 
@@ -101,6 +103,7 @@ private:
   void start_experts();
   void start_training();
   void wire();
+  void say_goodbye();
   void end();
 
   supervisor_actor::pointer self_ = nullptr;
@@ -115,6 +118,8 @@ private:
   bool conducted_ = false;     ///< A conductor was started.
   bool training_ = false;
   bool leaving_ = false;
+  bool goodbye_said_ = false;
+  std::string leaving_reason_;
   bool stopping_ = false; ///< The children were asked to end.
 };
 

@@ -198,8 +198,11 @@ constexpr auto finish_linger = 10s;
 /// ...and so long for connected ones to finish, serving them: on a slow line
 /// whoever missed the last verdict needs its patience and a download.
 constexpr auto laggard_linger = 2min;
-/// After a download of state failed, before the next donor is asked.
+/// After a download of state failed, before the next donor is asked; where
+/// nothing of it is left, so many times as long as it took besides, so that
+/// whoever promises states in vain costs a peer a third of its time at most.
 constexpr auto fetch_backoff = 300ms;
+constexpr int fetch_backoff_share = 2;
 
 // ---- cells
 // ----------------------------------------------------------------------
@@ -306,6 +309,9 @@ constexpr auto joiner_silence = 30s;
 constexpr auto joiner_sign_of_life = 10s;
 /// Told to a joiner that is one too many.
 constexpr auto busy_retry = 1s;
+/// So long a peer that has trained waits for donors that are all busy, or say
+/// so.
+constexpr auto busy_patience = 30s;
 /// Versions that a donor keeps for joiners that are still fetching them: three
 /// times the model's size each.
 constexpr std::size_t snapshots_kept = 2;
@@ -389,6 +395,9 @@ constexpr auto announcement_pause = 2s;
 constexpr std::size_t announcements_at_once = 16;
 /// Between two looks of a host at its queue and its announcements.
 constexpr auto expert_interval = 100ms;
+/// Parameters of one expert: with its moments it is 3 GiB, which must fit into
+/// memory twice to be saved.
+constexpr std::uint64_t expert_values = std::uint64_t{1} << 28;
 /// Samples of one batch on a host's device.
 constexpr std::uint32_t expert_batch = 2048;
 /// Waiting in one expert's pool, for one pass: some batches, so that the
@@ -430,6 +439,51 @@ constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
 /// cap.
 constexpr auto expert_failure_pause = 1s;
 constexpr auto expert_failure_cap = 120s;
+/// Hosts that keep a replica of each expert: the loss of one host and one
+/// guard at a time costs nothing that was replicated.
+constexpr std::size_t expert_guards = 2;
+/// Replicas held for others, for each of their experts that a host is ready to
+/// take over: twice as many as come to it when all hosts are alike.
+constexpr std::size_t replicas_per_spare = 4;
+/// A host's lease, how often it renews it, and how often guards look: a host is
+/// given up after two looks in a row without it, 16 s after its end at most.
+constexpr auto expert_lease_life = 10s;
+constexpr auto expert_lease_renewal = 3s;
+constexpr auto expert_lease_look = 2500ms;
+constexpr unsigned expert_lease_misses = 2;
+/// Each guard with a newer replica gets so much time to take an expert over
+/// before the next one does.
+constexpr auto expert_turn = 3s;
+/// Life of a host's record among all hosts, its renewal, and how often others
+/// look; sooner while nobody is known.
+constexpr auto expert_hosts_life = 30s;
+constexpr auto expert_hosts_renewal = 10s;
+constexpr auto expert_hosts_look = 10s;
+constexpr auto expert_hosts_first_look = 1s;
+/// Between two looks of a host for others of its experts, and between two
+/// offers of a version that a guard holds already. A guard whose owner lives
+/// drops what was not offered for so long.
+constexpr auto expert_rivals_look = announcement_renewal;
+constexpr auto replica_renewal = announcement_renewal;
+constexpr auto replica_life = 4 * replica_renewal;
+/// Between two looks at all this; look-ups and publications begun at one.
+constexpr auto replicator_interval = 250ms;
+constexpr std::size_t replicator_lookups_at_once = 16;
+/// Replicas sent at once, and received, by one host.
+constexpr std::size_t replicas_sent_at_once = 4;
+constexpr std::size_t replicas_received_at_once = 8;
+/// For the answer to an offer, which a guard gives at once.
+constexpr auto replica_answer_patience = 8s;
+/// For the next news of a transfer: 4 MiB over 1 Mbit/s.
+constexpr auto replica_patience = 40s;
+/// An orphan that no guard has taken over is looked at again after so long.
+constexpr auto orphan_again = 10s;
+/// A host that refused, or did not answer, is not offered the same expert again
+/// so soon.
+constexpr auto replica_refusal_pause = 30s;
+/// For all experts of a host that leaves to be handed over. A person waits, and
+/// may end it at once by a second Ctrl-C.
+constexpr auto hand_over_patience = 20s;
 /// Failing hosts remembered.
 constexpr std::size_t expert_failing_hosts = 4096;
 
