@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string>
@@ -222,6 +223,7 @@ void member_state::announce() {
   self_->send(wired_.matchmaking, facts);
   own_report mine;
   mine.report.id = id_;
+  mine.report.charter = digest_of(run_name, std::strlen(run_name));
   mine.report.phase
       = round_ == config_.rounds ? phase::finished : phase::accumulating;
   mine.report.step = round_;
