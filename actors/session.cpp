@@ -116,7 +116,7 @@ void session_state::on(const traffic_seen& x) {
   // On a slow line a frame takes seconds, and a heartbeat waits behind others.
   for (const auto& seen : x.traffic)
     if (seen.received > 0)
-      silence_->heard(self_->clock().now());
+      silence_->stirred(self_->clock().now());
 }
 
 void session_state::accuse(connection_id on, const std::string& what) {

@@ -34,6 +34,7 @@ void upload_turns::observe(const std::vector<flow>& flows) {
     sum += x.rate;
     auto& own = flows_[x.id];
     own.least_round_trip = x.least_round_trip;
+    own.silent_looks = x.rate > 0 ? 0 : own.silent_looks + 1;
     if (!x.backlogged)
       continue;
     backlogged = true;
@@ -89,17 +90,16 @@ bool upload_turns::room(connection_id who) const {
 std::size_t upload_turns::take(connection_id who, std::size_t wanted) {
   if (left_alone())
     return wanted;
-  bool may = wanted <= small_write && in_line_.count(who) == 0;
-  may = may || ((served_ == who || line_.empty()) && room(who));
+  bool waits = waiting_.count(who) != 0;
+  bool may = (wanted <= small_write && !waits)
+             || ((served_ == who || waiting_.empty()) && room(who));
   if (!may) {
-    if (in_line_.insert(who).second)
-      line_.push_back(who);
+    waiting_.try_emplace(who, place{0, next_number_++}).first->second.wanted
+        = wanted;
     return 0;
   }
   auto bytes = std::min(wanted, turn_bytes());
-  // One turn for each that waits, then the next.
-  if (served_ == who)
-    served_ = 0;
+  served_ = 0; // One turn, then the next in line.
   under_way_[who] += bytes;
   sum_under_way_ += bytes;
   return bytes;
@@ -109,28 +109,39 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
   under_way_ = std::move(under_way);
   sum_under_way_ = 0;
   for (const auto& [id, bytes] : under_way_)
-    sum_under_way_ += bytes;
-  // Until everybody in line was asked in vain.
-  for (std::size_t in_vain = 0; in_vain < line_.size();) {
-    auto who = line_.front();
-    line_.pop_front();
-    in_line_.erase(who);
-    auto before = sum_under_way_;
+    if (auto i = flows_.find(id);
+        i == flows_.end() || i->second.silent_looks < stuck_looks)
+      sum_under_way_ += bytes;
+  auto less = [this](const auto& a, const auto& b) {
+    return !oldest_next_ && a.second.wanted != b.second.wanted
+               ? a.second.wanted < b.second.wanted
+               : a.second.number > b.second.number;
+  };
+  std::map<connection_id, place> in_vain;
+  while (!waiting_.empty() && sum_under_way_ < window()) {
+    auto next = std::max_element(waiting_.begin(), waiting_.end(), less);
+    auto who = next->first;
+    auto where = next->second;
+    waiting_.erase(next);
+    if (!room(who)) { // On its own connection.
+      in_vain.emplace(who, where);
+      continue;
+    }
+    oldest_next_ = !oldest_next_;
     served_ = who;
     turn_(who);
     served_ = 0;
-    in_vain = sum_under_way_ == before ? in_vain + 1 : 0;
   }
+  waiting_.merge(in_vain);
 }
 
 void upload_turns::forget(connection_id who) {
   flows_.erase(who);
   if (auto i = under_way_.find(who); i != under_way_.end()) {
-    sum_under_way_ -= i->second;
+    sum_under_way_ -= std::min(sum_under_way_, i->second);
     under_way_.erase(i);
   }
-  in_line_.erase(who);
-  line_.erase(std::remove(line_.begin(), line_.end(), who), line_.end());
+  waiting_.erase(who);
 }
 
 } // namespace potluck

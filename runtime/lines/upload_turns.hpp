@@ -12,10 +12,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "runtime/ports/transport.hpp"
@@ -33,7 +33,7 @@ public:
   static constexpr double unmeasured_line = 1.25e6;
   /// How long bytes may wait for the line, beyond a round trip: long enough for
   /// a process that is late by a scheduler's slice, below what routers hold.
-  static constexpr double queue_seconds = 0.06;
+  static constexpr double queue_seconds = 0.1;
   /// What may wait at the other side's end of a connection, in our own queues.
   static constexpr double queues_elsewhere = 4;
   /// A turn is what the line carries meanwhile, within these bounds: a packet
@@ -46,6 +46,11 @@ public:
   /// Looks that a rate is remembered for: the best of them counts, since many
   /// are of times in which there was little to send.
   static constexpr std::size_t looks = 10;
+
+  /// Looks without any acknowledgement from which on what a connection has
+  /// under way is taken to be stuck at the other side, not in our line. Half a
+  /// second: more than its round trip and the queue.
+  static constexpr unsigned stuck_looks = 5;
 
   /// One connection, at a look.
   struct flow {
@@ -61,15 +66,18 @@ public:
   /// A look at all connections on which something passed.
   void observe(const std::vector<flow>& flows);
 
-  /// How much may be written now, at most `wanted`, and counts as under way; 0:
-  /// nothing, `turn` will say when.
+  /// How much of all that it wants to write it may now, and counts as under
+  /// way; 0: nothing, `turn` will say when.
   std::size_t take(connection_id who, std::size_t wanted);
 
   bool anybody_waits() const {
-    return !line_.empty();
+    return !waiting_.empty();
   }
 
-  /// Gives turns while there is room.
+  /// Gives turns while there is room, by turns to who wants to write most and to
+  /// who has waited longest: the one so that all come to an end together
+  /// (max-weight scheduling, Tassiulas and Ephremides 1992), the other so that
+  /// nobody is silent for long.
   /// @param under_way Bytes of each connection that the kernel has and the
   /// other side has not acknowledged.
   void serve(std::map<connection_id, std::size_t> under_way);
@@ -88,6 +96,7 @@ private:
   struct best_rate {
     std::deque<double> seen;
     duration least_round_trip{0};
+    unsigned silent_looks = 0;
     void add(double rate);
     double value() const;
   };
@@ -101,8 +110,13 @@ private:
   std::map<connection_id, best_rate> flows_;
   std::map<connection_id, std::size_t> under_way_;
   std::size_t sum_under_way_ = 0;
-  std::deque<connection_id> line_;
-  std::set<connection_id> in_line_;
+  struct place {
+    std::size_t wanted = 0;
+    std::uint64_t number = 0; ///< Whoever waits longer has a lower one.
+  };
+  std::map<connection_id, place> waiting_;
+  std::uint64_t next_number_ = 1;
+  bool oldest_next_ = false;
   connection_id served_ = 0; ///< Whose turn it is.
 };
 

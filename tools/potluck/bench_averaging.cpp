@@ -47,8 +47,12 @@ expected<bench_request> request_from(const cli::command_line& options) {
   if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
     return failure{"--megabytes must be a number from 0.001 to "
                    + std::to_string(static_cast<int>(most_megabytes)) + "."};
+  auto member = options.integer("member");
+  if (member >= peers)
+    return failure{"--member must be less than --peers."};
   auto rounds = options.integer("rounds");
-  if (rounds < 1 || rounds > most_rounds)
+  // A member may be told to end after the first.
+  if (rounds < (member < 0 ? 1 : 0) || rounds > most_rounds)
     return failure{"--rounds must be a number from 1 to "
                    + std::to_string(most_rounds) + "."};
   auto chunk = options.integer("chunk-values");
@@ -63,9 +67,6 @@ expected<bench_request> request_from(const cli::command_line& options) {
     return failure{
         "--shares must be planned, all-reduce or parameter-server."};
   result.rule = *rule;
-  auto member = options.integer("member");
-  if (member >= peers)
-    return failure{"--member must be less than --peers."};
   auto reference = options.text("reference");
   if (reference != "none" && reference != "gloo")
     return failure{"--reference must be none or gloo."};
