@@ -279,11 +279,14 @@ void averager_state::on(const letter& x) {
   }
   if (round_->agreement.index_of(x.from) == round_->contract().members.size())
     return;
+  // A leader that sends nothing and then calls the round off is as silent as
+  // any.
+  auto verdict = std::get_if<round_verdict>(&x.content);
   if (std::holds_alternative<chunk_part>(x.content)
       || std::holds_alternative<chunk_mean>(x.content)
       || std::holds_alternative<round_prepared>(x.content)
       || std::holds_alternative<round_standing>(x.content)
-      || std::holds_alternative<round_verdict>(x.content))
+      || (verdict && verdict->commit))
     round_->heard.insert(round_->agreement.index_of(x.from));
   // Members that ask around because they wait as well bring no news.
   if (round_->agreement.leading()

@@ -159,7 +159,7 @@ private:
   void refuse_mean(const peer_id& from, const std::string& why);
   /// This reducer refused the member's part, or says so with its mean.
   void note_refusal(std::size_t member, std::size_t reducer);
-  std::vector<peer_id> silent_members() const;
+  void name_silent(round_over& news) const;
 
   // Inquiries.
   void draw_a_check();

@@ -49,19 +49,21 @@ void averager_state::note_refusal(std::size_t member, std::size_t reducer) {
                          + " of " + std::to_string(reducers) + " reducers"});
 }
 
-std::vector<peer_id> averager_state::silent_members() const {
+void averager_state::name_silent(round_over& news) const {
   auto& r = *round_;
-  std::vector<peer_id> result;
+  // The leader loses patience first, and may end the round.
+  auto patience = std::chrono::milliseconds{r.contract().patience_ms};
+  auto waited = r.lost_patience || self_->clock().now() - r.began >= patience;
   // Others need not have heard of everybody.
-  if (!r.lost_patience || (r.self != 0 && r.map.chunks_of(r.self).count == 0))
-    return result;
+  news.watched = waited && (r.self == 0 || r.map.chunks_of(r.self).count != 0);
+  if (!news.watched)
+    return;
   auto& members = r.contract().members;
   for (std::size_t i = 0; i < members.size(); ++i)
     if (i != r.self && members[i].role == role::trainer
         && members[i].samples != 0 && !r.heard.count(i)
         && connected_.count(members[i].who.id))
-      result.push_back(members[i].who.id);
-  return result;
+      news.silent.push_back(members[i].who.id);
 }
 
 void averager_state::blame(const peer_id& member, const std::string& why) {
@@ -237,7 +239,7 @@ void averager_state::carry_out(const round_decision& x) {
       = std::chrono::duration<double>(self_->clock().now() - r.began).count();
   news.bytes_sent = r.bytes_sent;
   news.bytes_received = r.bytes_received;
-  news.silent = silent_members();
+  name_silent(news);
   if (x.commit)
     news.mean = r.mean;
   end_reducers();

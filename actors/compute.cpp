@@ -50,6 +50,7 @@ struct compute_state::workshop {
     x.history_samples = s.history_samples;
     x.state = s.recent.front();
     x.gradient_values = s.parameters.size();
+    x.usual_request = model->usual_request();
     return x;
   }
 };

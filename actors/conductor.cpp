@@ -28,6 +28,7 @@ void conductor_state::init(conductor_actor::pointer self,
                            conductor_config config) {
   self_ = self;
   config_ = std::move(config);
+  micro_batch_ = config_.micro_batch;
   tracker_.emplace(settings().target_batch + settings().reserve, config_.self,
                    limits::report_max_age);
   batch_number_ = static_cast<std::uint64_t>(self_->id()) << 32;
@@ -114,6 +115,7 @@ void conductor_state::tell_facts() {
   facts.step = own_.step;
   facts.state = own_.state;
   facts.gradient_values = gradient_values_;
+  facts.leaders = leaders_;
   facts.open = averages()
                && (stage_ == stage::accumulating || stage_ == stage::frozen);
   auto now = self_->clock().now();
@@ -268,14 +270,14 @@ void conductor_state::follow_run_as_auxiliary() {
 
 std::uint32_t conductor_state::batch_size() const {
   if (samples_per_second_ == 0)
-    return std::min(config_.micro_batch, limits::first_batch);
+    return std::min(micro_batch_, limits::first_batch);
   std::chrono::duration<double> longest
       = standing_.contributes ? duration{limits::contributors_longest_batch}
                               : duration{limits::longest_batch};
   auto seconds = longest.count();
   auto fitting = samples_per_second_ * seconds;
-  return fitting >= config_.micro_batch
-             ? config_.micro_batch
+  return fitting >= micro_batch_
+             ? micro_batch_
              : std::max(1u, static_cast<std::uint32_t>(fitting));
 }
 

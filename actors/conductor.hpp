@@ -22,7 +22,7 @@ struct conductor_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
   charter agreed;
-  std::uint32_t micro_batch = 16;
+  std::uint32_t micro_batch = 16; ///< 0: what the trainer says.
   data_order order;
   std::uint64_t checkpoint_every = 0;
   bool writes_checkpoints = false;
@@ -140,6 +140,7 @@ private:
   stage stage_ = stage::starting;
   progress_report own_;
   std::uint64_t gradient_values_ = 0;
+  std::uint32_t micro_batch_ = 0; ///< Samples between two looks around.
   std::optional<progress_tracker> tracker_;
   /// Who has a session with us; and since when we know those that have not.
   std::set<peer_id> connected_;
@@ -193,7 +194,9 @@ private:
   clock_time rests_until_;
 
   // Catching up.
+  leader_order leaders_; ///< Of groups for this step.
   clock_time next_fetch_;
+  clock_time fetch_began_;
   std::uint64_t samples_before_fetch_ = 0;
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.

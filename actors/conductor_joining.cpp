@@ -21,6 +21,7 @@ void conductor_state::catch_up_if_behind() {
   samples_before_fetch_ = own_.samples;
   state_before_fetch_ = own_.state;
   uncounted_batch_ = false;
+  fetch_began_ = now;
   stage_ = stage::fetching;
   tell_facts();
   announce(true);
@@ -69,7 +70,10 @@ void conductor_state::on(const state_fetch_failed& x) {
                      {"detail", x.reason}}});
   if (stage_ != stage::fetching)
     return;
-  next_fetch_ = self_->clock().now() + limits::fetch_backoff;
+  auto now = self_->clock().now();
+  next_fetch_ = now + limits::fetch_backoff;
+  if (!x.put_aside)
+    next_fetch_ += limits::fetch_backoff_share * (now - fetch_began_);
   if (own_.state != state_before_fetch_) {
     begin_step(); // Some of the way is gone all the same.
     return;

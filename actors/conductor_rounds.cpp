@@ -25,7 +25,7 @@ void conductor_state::lead_if_due() {
   if (doubted != distrusted_.end() && now < doubted->second)
     return; // The others do not want to hear from us.
   auto companions = tracker_->companions(now);
-  if (!should_lead(own_, companions))
+  if (!should_lead(own_, companions, leaders_))
     return;
   for (auto& [id, since] : unconnected_since_)
     if (now - since < connecting_.patience(id))
@@ -173,8 +173,13 @@ void conductor_state::on(const round_over& x) {
   // Nor does one that few held up: the next goes without them.
   bool few = !x.silent.empty()
              && limits::few_of * x.silent.size() < x.contract.members.size();
-  if (!x.committed && !few
-      && taken >= std::chrono::milliseconds{x.contract.patience_ms})
+  bool in_vain = !x.committed
+                 && taken >= std::chrono::milliseconds{x.contract.patience_ms};
+  if (in_vain && x.contract.step == own_.step + 1) {
+    leaders_.came_to_nothing(x.contract.members.front().who.id);
+    tell_facts();
+  }
+  if (in_vain && !few)
     round_times_.expired(peer_id{});
   if (x.committed) {
     if (!x.healed) // That one lasted as long as somebody was waited for.
@@ -198,10 +203,14 @@ void conductor_state::on(const round_over& x) {
 }
 
 void conductor_state::note_silence(const round_over& x) {
-  for (auto& member : x.contract.members) {
-    const auto& id = member.who.id;
+  for (std::size_t i = 0; i < x.contract.members.size(); ++i) {
+    const auto& id = x.contract.members[i].who.id;
     if (std::find(x.silent.begin(), x.silent.end(), id) == x.silent.end()) {
-      silences_.erase(id);
+      bool took_part
+          = x.committed
+            && !std::binary_search(x.left_out.begin(), x.left_out.end(), i);
+      if (took_part || x.watched)
+        silences_.erase(id);
       continue;
     }
     if (++silences_[id] < limits::silent_rounds)
@@ -269,6 +278,8 @@ void conductor_state::on(const state_changed& x) {
   auto before = own_.state;
   own_.step = x.step;
   gradient_values_ = x.gradient_values;
+  if (config_.micro_batch == 0)
+    micro_batch_ = std::max(1u, x.usual_request);
   own_.history_samples = x.history_samples;
   own_.state = x.state;
   own_.samples = 0;
@@ -304,6 +315,7 @@ void conductor_state::begin_step() {
   step_began_ = self_->clock().now();
   dissolved_ = 0;
   lead_not_before_ = {};
+  leaders_.begin_step();
   if (own_.step < settings().steps)
     enter(stage::accumulating);
   else

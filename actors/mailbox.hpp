@@ -19,6 +19,7 @@
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/cells/gathering.hpp"
 #include "runtime/event_log.hpp"
+#include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
@@ -234,8 +235,9 @@ struct state_changed {
   std::uint64_t history_samples = 0;
   digest state;
   std::uint64_t gradient_values = 0;
-  bool applied = false; ///< By an optimizer step, not by loading.
-  std::string problem;  ///< Not empty: the mean was refused, nothing changed.
+  std::uint32_t usual_request = 0; ///< Samples: what keeps the trainer busy.
+  bool applied = false;            ///< By an optimizer step, not by loading.
+  std::string problem; ///< Not empty: the mean was refused, nothing changed.
 };
 /// Replace the training state; the accumulated gradient is dropped.
 struct adopt_state {
@@ -263,6 +265,7 @@ struct state_fetched {
 };
 struct state_fetch_failed {
   std::string reason;
+  bool put_aside = false; ///< What has come is kept for the next fetch.
 };
 /// It sent something wrong: its reports are not to be believed for a while.
 struct donor_distrusted {
@@ -363,6 +366,7 @@ struct matchmaking_facts {
   std::uint64_t gradient_values = 0;
   bool open = false;         ///< Holds a state and is in no round.
   std::set<peer_id> doubted; ///< Whose groups are not joined.
+  leader_order leaders;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
 };
@@ -465,6 +469,8 @@ struct round_over {
   /// Connected trainers that kept silent until this member lost patience, as
   /// far as it ought to have heard of them.
   std::vector<peer_id> silent;
+  /// Whether it ought to have heard of all, and would have named the silent.
+  bool watched = false;
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;

@@ -72,6 +72,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
     carry_out(matchmaker_->expired()); // The gradient will not be frozen.
   matchmaker_->hold(x.step, x.state);
+  matchmaker_->follow(x.leaders);
   matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second);
 }

@@ -55,7 +55,8 @@ struct peer_config {
   std::string checkpoint_path;              ///< Empty: none are written.
   potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
   std::uint64_t checkpoint_every = 0;       ///< Steps; 0: only after the last.
-  std::uint32_t micro_batch = 16; ///< Samples between two looks around.
+  /// Samples between two looks around; 0 for what suits the model.
+  std::uint32_t micro_batch = 16;
   potluck::data_order order;
   unsigned threads = 1;
   /// Experts that this peer hosts, in any role but bootstrap.

@@ -49,7 +49,8 @@ void state_keeper_state::fetch() {
   if (auto result = joiner_->take_result())
     self_->send(wired_.conductor, state_fetched{*result});
   if (auto failure = joiner_->take_failure())
-    self_->send(wired_.conductor, state_fetch_failed{failure->reason});
+    self_->send(wired_.conductor,
+                state_fetch_failed{failure->reason, failure->put_aside});
   if (joiner_->busy())
     tick_soon();
 }

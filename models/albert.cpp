@@ -1,110 +1,36 @@
 #include "models/albert.hpp"
 
-#include <cmath>
-#include <stdexcept>
-
-#include "models/albert_layout.hpp"
+#include "models/albert_parts.hpp"
 
 namespace potluck {
 
-namespace {
-
-/// Weight and bias, of a linear map or of a LayerNorm.
-struct affine {
-  at::Tensor weight;
-  at::Tensor bias;
-};
-
-at::Tensor apply(const affine& map, const at::Tensor& x) {
-  return at::linear(x, map.weight, map.bias);
-}
-
-at::Tensor normalize(const affine& norm, const at::Tensor& x) {
-  return at::layer_norm(x, {x.size(-1)}, norm.weight, norm.bias, 1e-12);
-}
-
-at::Tensor activate(const at::Tensor& x) {
-  return at::gelu(x, "tanh");
-}
-
-/// The parameters by role; the order is the layout's.
-struct roles {
-  at::Tensor words, positions, types;
-  affine embedding_norm, mapping_in, layer_norm, query, key, value, dense,
-      attention_norm, ffn, ffn_output;
-  at::Tensor score_bias;
-  affine head_norm, head_dense;
-
-  explicit roles(const std::vector<at::Tensor>& parameters) {
-    std::size_t at = 0;
-    for (auto* x : {&words, &positions, &types})
-      *x = parameters.at(at++);
-    auto take = [&](affine& x) {
-      x.weight = parameters.at(at++);
-      x.bias = parameters.at(at++);
-    };
-    for (auto* x : {&embedding_norm, &mapping_in, &layer_norm, &query, &key,
-                    &value, &dense, &attention_norm, &ffn, &ffn_output})
-      take(*x);
-    score_bias = parameters.at(at++);
-    take(head_norm);
-    take(head_dense);
-    if (at != parameters.size())
-      throw std::logic_error("ALBERT's layout and roles differ");
-  }
-};
-
-/// Self-attention over x [B * S, H], B samples of S tokens. The three inputs go
-/// through one product: `qkv` [3 H, H] is query, key and value stacked.
-at::Tensor attend(const affine& qkv, const at::Tensor& x, std::int64_t batch,
-                  std::int64_t heads) {
-  const auto length = x.size(0) / batch;
-  const auto width = x.size(1) / heads;
-  // [3, B, heads, S, width]
-  auto split = apply(qkv, x)
-                   .view({batch, length, 3, heads, width})
-                   .permute({2, 0, 3, 1, 4})
-                   .contiguous()
-                   .view({3, batch * heads, length, width});
-  auto parts = split.unbind(0);
-  auto scaled = parts[0] / std::sqrt(static_cast<double>(width));
-  auto weights = at::softmax(at::bmm(scaled, parts[1].transpose(1, 2)), -1);
-  return at::bmm(weights, parts[2])
-      .view({batch, heads, length, width})
-      .permute({0, 2, 1, 3})
-      .reshape({batch * length, heads * width});
-}
-
-} // namespace
-
 albert::albert(const run_settings& settings)
-    : layout_(albert_layout(settings)), layers_(settings.layers),
-      heads_(settings.heads) {
+    : layers_(settings.layers), heads_(settings.heads) {
+  add_albert_embeddings(layout_, settings);
+  add_albert_attention(layout_, settings);
+  const layout_section layer{layout_, albert_layer_prefix};
+  layer.linear("ffn", settings.intermediate_size, settings.hidden_size);
+  layer.linear("ffn_output", settings.hidden_size, settings.intermediate_size);
+  add_albert_head(layout_, settings);
 }
 
-at::Tensor albert::scores(const std::vector<at::Tensor>& parameters,
-                          const masked_batch& batch) const {
-  const roles p(parameters);
-  const auto samples = batch.tokens.size(0);
-  const auto length = batch.tokens.size(1);
+network_output albert::forward(const std::vector<at::Tensor>& parameters,
+                               const labelled_batch& batch) const {
+  parameter_reader next(parameters);
+  const albert_embeddings embed(next);
+  const albert_attention attend(next);
+  const auto inner = next.pair();
+  const auto outer = next.pair();
+  const albert_head head(next);
+  next.finish();
 
-  auto x = at::embedding(p.words, batch.tokens)
-           + (p.positions.narrow(0, 0, length) + p.types.select(0, 0));
-  x = normalize(p.embedding_norm, x).view({samples * length, -1});
-  x = apply(p.mapping_in, x);
-
-  const affine qkv{at::cat({p.query.weight, p.key.weight, p.value.weight}),
-                   at::cat({p.query.bias, p.key.bias, p.value.bias})};
+  auto x = embed(batch.inputs);
   for (std::int64_t i = 0; i < layers_; ++i) {
-    x = normalize(p.attention_norm,
-                  x + apply(p.dense, attend(qkv, x, samples, heads_)));
-    x = normalize(p.layer_norm,
-                  x + apply(p.ffn_output, activate(apply(p.ffn, x))));
+    x = attend(x, batch.inputs.size(0), heads_);
+    x = normalize(attend.layer_norm,
+                  x + apply(outer, activate(apply(inner, x))));
   }
-
-  auto chosen = x.index_select(0, batch.positions);
-  chosen = normalize(p.head_norm, activate(apply(p.head_dense, chosen)));
-  return at::linear(chosen, p.words, p.score_bias);
+  return {head(x, batch.positions, embed.words), {}};
 }
 
 } // namespace potluck

@@ -3,7 +3,11 @@
 ///
 /// The computation is that of Hugging Face's `AlbertForMaskedLM` without
 /// dropout and without padding: LayerNorm behind each residual sum, GELU by
-/// tanh. Private to this folder, since it includes LibTorch.
+/// tanh. The layout is the state dict of that model in its order, without
+/// `predictions.decoder`, which is tied to the word embeddings and to
+/// `predictions.bias`. Initial values are theirs: deviation 0.02 for matrices,
+/// 1 for LayerNorm's weights, 0 for biases. Private to this folder, since it
+/// includes LibTorch.
 #pragma once
 
 #include "models/network.hpp"
@@ -18,8 +22,8 @@ public:
   const model_layout& layout() const override {
     return layout_;
   }
-  at::Tensor scores(const std::vector<at::Tensor>& parameters,
-                    const masked_batch& batch) const override;
+  network_output forward(const std::vector<at::Tensor>& parameters,
+                         const labelled_batch& batch) const override;
 
 private:
   model_layout layout_;

@@ -1,5 +1,6 @@
 #include "models/catalogue.hpp"
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -8,26 +9,44 @@
 #include <ATen/Parallel.h>
 
 #include "models/albert.hpp"
+#include "models/images/image_source.hpp"
+#include "models/mnist_ffn.hpp"
 #include "models/network_trainer.hpp"
 #include "models/text/corpus.hpp"
+#include "models/text/text_source.hpp"
 #include "models/text/tokenizer.hpp"
 
 namespace potluck {
 
 namespace {
 
+/// What a model learns from.
+enum class material { text, images };
+
+struct model_kind {
+  material learns_from;
+  bool calls_experts;
+  network_builder build;
+};
+
+template <class Network>
+std::unique_ptr<network> build(const run_settings& settings,
+                               const network_surroundings&) {
+  return std::make_unique<Network>(settings);
+}
+
 /// A new model is one more line here (models/README.md).
-const std::map<std::string, network_builder>& builders() {
-  static const std::map<std::string, network_builder> all{
-      {"albert",
-       [](const run_settings& x) { return std::make_unique<albert>(x); }},
+const std::map<std::string, model_kind>& kinds() {
+  static const std::map<std::string, model_kind> all{
+      {"albert", {material::text, false, build<albert>}},
+      {"mnist-ffn", {material::images, false, build<mnist_ffn>}},
   };
   return all;
 }
 
 /// Empty when the settings describe a model of this build.
 std::string obstacle(const run_settings& settings) {
-  if (builders().count(settings.model) == 0) {
+  if (kinds().count(settings.model) == 0) {
     std::string names;
     for (const auto& name : known_models())
       names += (names.empty() ? "" : ", ") + name;
@@ -43,6 +62,17 @@ T unwrap(expected<T> x) {
   if (!x)
     throw std::runtime_error(x.error());
   return std::move(*x);
+}
+
+/// Why there is no value; empty when there is one.
+template <class T>
+std::string problem_of(const expected<T>& x) {
+  return x ? "" : x.error();
+}
+
+expected<image_data> read_digits(const std::string& path) {
+  return read_images(path, mnist_shape::side, mnist_shape::side,
+                     mnist_shape::classes);
 }
 
 at::Device choose_device(const std::string& name) {
@@ -67,30 +97,53 @@ void limit_interop_threads() {
   });
 }
 
-std::unique_ptr<trainer> make_trainer(const trainer_options& options,
-                                      const charter& agreed) {
+std::unique_ptr<sample_source> open_text(const std::string& path,
+                                         const charter& agreed) {
   const auto& settings = agreed.settings();
-  const auto problem = obstacle(settings);
-  if (!problem.empty())
-    throw std::runtime_error(problem);
-  const auto device = choose_device(options.device);
   const auto words = unwrap(tokenizer::open(agreed.tokenizer()));
   if (words->vocabulary() != settings.vocabulary)
     throw std::runtime_error(
         "The run's tokenizer has " + std::to_string(words->vocabulary())
         + " tokens and its settings say " + std::to_string(settings.vocabulary)
         + ": start the run from its text again.");
-  auto tokens = words->encode(unwrap(read_corpus(options.data_path)));
+  auto tokens = words->encode(unwrap(read_corpus(path)));
   if (tokens.empty())
-    throw std::runtime_error(options.data_path
+    throw std::runtime_error(path
                              + " holds nothing but white space: name a file or "
                                "folder with text in it.");
-  limit_interop_threads();
-  return std::make_unique<network_trainer>(
-      builders().at(settings.model)(settings),
+  return std::make_unique<text_source>(
       sample_stream(std::move(tokens), settings.sequence_length,
-                    settings.vocabulary, settings.mask_probability),
-      device, options.threads, options.micro_batch);
+                    settings.vocabulary, settings.mask_probability));
+}
+
+std::unique_ptr<trainer> make_trainer(const trainer_options& options,
+                                      const charter& agreed) {
+  const auto& settings = agreed.settings();
+  const auto problem = obstacle(settings);
+  if (!problem.empty())
+    throw std::runtime_error(problem);
+  computing_options how;
+  how.device = choose_device(options.device);
+  how.threads = options.threads;
+  how.micro_batch = options.micro_batch;
+  const auto& kind = kinds().at(settings.model);
+  network_surroundings around;
+  if (kind.calls_experts) {
+    if (!options.experts)
+      throw std::runtime_error("The model " + settings.model
+                               + " calls experts of other peers: it cannot be "
+                                 "computed by one that has joined no run.");
+    around.experts = options.experts;
+    how.in_flight = std::max(1u, options.in_flight);
+    how.notice = options.notice;
+  }
+  auto samples = kind.learns_from == material::text
+                     ? open_text(options.data_path, agreed)
+                     : std::make_unique<image_source>(
+                         unwrap(read_digits(options.data_path)));
+  limit_interop_threads();
+  return std::make_unique<network_trainer>(kind.build(settings, around),
+                                           std::move(samples), std::move(how));
 }
 
 } // namespace
@@ -106,7 +159,7 @@ std::string problem_with_device(const std::string& name) {
 
 std::vector<std::string> known_models() {
   std::vector<std::string> names;
-  for (const auto& [name, builder] : builders())
+  for (const auto& [name, kind] : kinds())
     names.push_back(name);
   return names;
 }
@@ -121,7 +174,22 @@ expected<model_layout> layout_of(const run_settings& settings) {
   const auto problem = obstacle(settings);
   if (!problem.empty())
     return failure{problem};
-  return builders().at(settings.model)(settings)->layout();
+  return kinds().at(settings.model).build(settings, {})->layout();
+}
+
+std::string problem_with_data(const std::string& model,
+                              const std::string& data_path) {
+  const auto kind = kinds().find(model);
+  if (kind == kinds().end()) {
+    std::error_code ignored;
+    return data_path == drawn_digits
+                   || std::filesystem::exists(data_path, ignored)
+               ? ""
+               : "There is no file or folder " + data_path + ".";
+  }
+  if (kind->second.learns_from == material::images)
+    return problem_of(read_digits(data_path));
+  return problem_of(read_corpus(data_path));
 }
 
 expected<charter> propose_charter(run_settings settings,
@@ -129,6 +197,12 @@ expected<charter> propose_charter(run_settings settings,
   auto problem = obstacle(settings);
   if (!problem.empty())
     return failure{problem};
+  if (kinds().at(settings.model).learns_from == material::images) {
+    problem = problem_of(read_digits(data_path));
+    if (!problem.empty())
+      return failure{problem};
+    return charter(std::move(settings), "");
+  }
   auto text = read_corpus(data_path);
   if (!text)
     return failure{text.error()};

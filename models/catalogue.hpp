@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "messages/expected.hpp"
+#include "runtime/ports/expert_network.hpp"
 #include "runtime/ports/trainer.hpp"
 #include "runtime/state/charter.hpp"
 
@@ -15,10 +18,18 @@ namespace potluck {
 /// What one peer decides for itself: none of it changes what is computed, but
 /// for rounding.
 struct trainer_options {
-  std::string data_path;         ///< A file or a folder of UTF-8 text.
+  /// A file or a folder of UTF-8 text; for models of images, a folder with
+  /// MNIST's files or "digits" for drawn ones.
+  std::string data_path;
   int threads = 0;               ///< For LibTorch; 0 for all cores.
   std::string device = "auto";   ///< "cpu", "cuda", or cuda where there is one.
   std::uint32_t micro_batch = 0; ///< Samples computed at once; 0 to choose.
+  /// Micro-batches that wait for experts at once, in models that call them.
+  std::uint32_t in_flight = 8;
+  std::shared_ptr<expert_network> experts; ///< Needed by such models only.
+  /// Hears why a trainer waits, in a sentence, again and again; from any
+  /// thread.
+  std::function<void(const std::string&)> notice;
 };
 
 /// Why trainers cannot compute on the device of this name, in a sentence with
@@ -37,9 +48,15 @@ trainer_factory make_trainer_factory(trainer_options options);
 /// model and on settings that `problem_with` refuses. Needs no data.
 expected<model_layout> layout_of(const run_settings& settings);
 
-/// The charter of a new run: learns the tokenizer from the text at `data_path`
-/// and sets the vocabulary to what came out, which may be below what `settings`
-/// ask for. Blocks for some seconds.
+/// Why `data_path` is nothing to learn from for the model of this name, in a
+/// sentence; empty when it is. Blocks while it reads. For an unknown or empty
+/// name it only looks whether something is there.
+std::string problem_with_data(const std::string& model,
+                              const std::string& data_path);
+
+/// The charter of a new run. For models of text it learns the tokenizer from
+/// the text at `data_path` and sets the vocabulary to what came out, which may
+/// be below what `settings` ask for. Blocks for some seconds.
 expected<charter> propose_charter(run_settings settings,
                                   const std::string& data_path);
 

@@ -8,34 +8,53 @@
 
 #include <ATen/ATen.h>
 
+#include "runtime/ports/expert_network.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
 
 namespace potluck {
 
-/// Masked samples as tensors, all on one device. B samples of S tokens, of
-/// which M were chosen in all.
-struct masked_batch {
-  at::Tensor tokens;    ///< [B, S] int64
-  at::Tensor positions; ///< [M] int64, into the B * S tokens.
-  at::Tensor labels;    ///< [M] int64
-  at::Tensor weights;   ///< [M] float32: one over its sample's chosen tokens.
+/// Samples as tensors, all on one device: B samples with M labels in all.
+struct labelled_batch {
+  /// [B, S] int64, a text's tokens; or [B, V] float32, an image's pixels from 0
+  /// to 1.
+  at::Tensor inputs;
+  /// [M] int64, into the B * S tokens: where the labels belong. Undefined for
+  /// images, which have one label each.
+  at::Tensor positions;
+  at::Tensor labels;  ///< [M] int64
+  at::Tensor weights; ///< [M] float32: one over its sample's labels.
 };
 
-/// A masked language model as a function: it holds no parameters.
+struct network_output {
+  /// [M, classes]: the scores of every class for every label.
+  at::Tensor scores;
+  /// A scalar that is added to the *mean* loss of the batch's samples;
+  /// undefined for none.
+  at::Tensor regularizer;
+};
+
+/// A classifier of tokens or images as a function: it holds no parameters.
 class network {
 public:
   virtual ~network() = default;
 
   virtual const model_layout& layout() const = 0;
 
-  /// The scores [M, vocabulary] of every token at the chosen positions.
-  /// `parameters` are the layout's entries, in order, in their shapes.
-  virtual at::Tensor scores(const std::vector<at::Tensor>& parameters,
-                            const masked_batch& batch) const = 0;
+  /// `parameters` are the layout's entries, in order, in their shapes. May be
+  /// called from several threads at once, each with a graph of its own. Throws
+  /// `experts_missing` when nothing can be computed without experts that do not
+  /// answer now.
+  virtual network_output forward(const std::vector<at::Tensor>& parameters,
+                                 const labelled_batch& batch) const = 0;
 };
 
-using network_builder
-    = std::function<std::unique_ptr<network>(const run_settings&)>;
+/// What a network may need beside its settings.
+struct network_surroundings {
+  std::shared_ptr<expert_network> experts; ///< May be null: the layout only.
+};
+
+using network_builder = std::function<std::unique_ptr<network>(
+    const run_settings&, const network_surroundings&)>;
 
 } // namespace potluck

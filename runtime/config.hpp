@@ -207,8 +207,11 @@ constexpr auto finish_linger = 10s;
 /// ...and so long for connected ones to finish, serving them: on a slow line
 /// whoever missed the last verdict needs its patience and a download.
 constexpr auto laggard_linger = 2min;
-/// After a download of state failed, before the next donor is asked.
+/// After a download of state failed, before the next donor is asked; where
+/// nothing of it is left, so many times as long as it took besides, so that
+/// whoever promises states in vain costs a peer a third of its time at most.
 constexpr auto fetch_backoff = 300ms;
+constexpr int fetch_backoff_share = 2;
 
 // ---- cells
 // ----------------------------------------------------------------------
@@ -315,6 +318,9 @@ constexpr auto joiner_silence = 30s;
 constexpr auto joiner_sign_of_life = 10s;
 /// Told to a joiner that is one too many.
 constexpr auto busy_retry = 1s;
+/// So long a peer that has trained waits for donors that are all busy, or say
+/// so.
+constexpr auto busy_patience = 30s;
 /// Versions that a donor keeps for joiners that are still fetching them: three
 /// times the model's size each.
 constexpr std::size_t snapshots_kept = 2;

@@ -119,7 +119,7 @@ void matchmaker::consider(const peer_id& from, const input& what) {
   if (state_ != state::idle) {
     const auto& current
         = state_ == state::leading ? settings_.self.id : leader_;
-    if (current < from) {
+    if (order_.before(current, from)) {
       decline(from, x.group,
               state_ == state::leading ? "leading a group itself"
                                        : "following " + short_name(current));

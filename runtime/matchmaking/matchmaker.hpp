@@ -17,14 +17,16 @@
 
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
+#include "runtime/matchmaking/leader_order.hpp"
 
 namespace potluck {
 
 /// Whether this peer is the one to lead: a trainer, ready, and no other ready
-/// trainer at the same step and state has a smaller id.
+/// trainer at the same step and state comes before it.
 /// @param fresh Reports of other peers that are recent enough to count.
 bool should_lead(const progress_report& self,
-                 const std::vector<progress_report>& fresh);
+                 const std::vector<progress_report>& fresh,
+                 const leader_order& order = {});
 
 using matchmaking_message
     = std::variant<group_invite, group_answer, group_start, group_cancel>;
@@ -105,6 +107,11 @@ public:
   /// With whom this peer will not work: what the next answer says. Of those
   /// invited, a leader leaves out whom more than half of the others avoid.
   void avoid(std::vector<peer_id> whom);
+
+  /// Whom to follow, when several lead.
+  void follow(leader_order order) {
+    order_ = std::move(order);
+  }
 
   /// How long the members of the next group that this peer leads shall wait.
   void set_patience(std::uint32_t patience_ms) {
@@ -222,6 +229,7 @@ private:
   state state_ = state::idle;
   group_id group_;
   peer_id leader_;
+  leader_order order_;
   std::map<peer_id, invited> invited_;
   std::optional<froze> own_; ///< Set while the gradient is frozen.
   group_answer answer_;      ///< What was answered, to compare.

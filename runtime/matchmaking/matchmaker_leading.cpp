@@ -10,7 +10,8 @@
 namespace potluck {
 
 bool should_lead(const progress_report& self,
-                 const std::vector<progress_report>& fresh) {
+                 const std::vector<progress_report>& fresh,
+                 const leader_order& order) {
   auto ready = [&](const progress_report& x) {
     return x.role == role::trainer && x.step == self.step
            && x.state == self.state
@@ -19,7 +20,7 @@ bool should_lead(const progress_report& self,
   };
   return ready(self)
          && std::none_of(fresh.begin(), fresh.end(), [&](const auto& x) {
-              return ready(x) && x.id < self.id;
+              return ready(x) && order.before(x.id, self.id);
             });
 }
 

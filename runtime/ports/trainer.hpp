@@ -28,14 +28,16 @@ struct batch_request {
 };
 
 struct batch_result {
-  std::uint32_t samples = 0; ///< Fewer than asked when `cancelled` became true.
-  double loss_sum = 0;       ///< Sum of the samples' losses.
+  /// Fewer than asked when `cancelled` became true, or when the model waited
+  /// too long for others; perhaps none.
+  std::uint32_t samples = 0;
+  double loss_sum = 0; ///< Sum of the samples' losses.
 };
 
 struct evaluation {
   std::uint64_t samples = 0;
-  double loss = 0;           ///< Mean over samples.
-  double token_accuracy = 0; ///< Of masked tokens, 0 to 1.
+  double loss = 0;     ///< Mean over samples.
+  double accuracy = 0; ///< Labels that were predicted, 0 to 1.
 };
 
 class trainer {
@@ -43,6 +45,12 @@ public:
   virtual ~trainer() = default;
 
   virtual const model_layout& layout() const = 0;
+
+  /// Samples of a request that keep the machine busy: many where a model waits
+  /// for others' answers.
+  virtual std::uint32_t usual_request() const {
+    return 16;
+  }
 
   /// Adds to `gradient` the *sum* over the samples of the gradient of each
   /// sample's loss at `parameters`. Both hold `layout().values()` floats.

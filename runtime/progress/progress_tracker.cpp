@@ -1,11 +1,13 @@
 #include "runtime/progress/progress_tracker.hpp"
 
-#include "runtime/config.hpp"
-#include "runtime/safeguards.hpp"
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
+
+#include "runtime/config.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -96,86 +98,91 @@ progress_tracker::auxiliaries(time_point now) const {
 }
 
 std::vector<progress_report> progress_tracker::ahead(time_point now) {
-  std::vector<const progress_report*> longest;
-  // Of the states that end histories as long as ours.
-  std::map<digest, std::size_t> holders{{self_.state, 1}};
+  const bool joining = self_.phase == phase::joining;
   auto may_lead = [&](const heard& heard) {
     // Contributors get their states from members, too.
     return counts(heard, now) && heard.report.role == role::trainer
            && !heard.report.contributes && heard.report.phase != phase::joining;
   };
+  // Of the states that end histories as long as ours.
+  std::map<digest, std::size_t> holders{{self_.state, 1}};
   for (const auto& [id, heard] : others_)
     if (may_lead(heard)
         && heard.report.history_samples == self_.history_samples)
       ++holders[heard.report.state];
+  // Those that are better than ours, the longest first.
+  std::map<std::uint64_t, reports, std::greater<>> better;
+  std::map<peer_id, time_point> ahead_since;
+  std::size_t others_than = joining ? 0 : 1; // The longest, and not our rivals.
   for (const auto& [id, heard] : others_) {
     const auto& x = heard.report;
     if (!may_lead(heard))
       continue;
+    bool rival
+        = x.history_samples == self_.history_samples && x.state != self_.state;
+    others_than += !rival;
     // Of equally long ones that counts which most hold: one peer with a state
     // of its own, a banned one for instance, moves nobody.
-    bool tie = x.history_samples == self_.history_samples
-               && holders[x.state] != holders[self_.state];
-    bool better = tie ? holders[x.state] > holders[self_.state]
-                            && x.state != self_.state
-                      : better_history(x, self_);
-    if (self_.phase != phase::joining
-        && (!better || !guarded(safeguard::longer_history)))
+    bool tie = rival && holders[x.state] != holders[self_.state];
+    bool is_better = tie ? holders[x.state] > holders[self_.state]
+                         : better_history(x, self_);
+    if (!joining && (!is_better || !guarded(safeguard::longer_history)))
       continue;
-    if (!longest.empty()
-        && x.history_samples > longest.front()->history_samples)
-      longest.clear();
-    if (longest.empty()
-        || x.history_samples == longest.front()->history_samples)
-      longest.push_back(&x);
+    better[x.history_samples].push_back(&x);
+    auto known = ahead_since_.find(id);
+    ahead_since[id] = known == ahead_since_.end() ? now : known->second;
   }
-  if (longest.empty()) {
-    few_ahead_since_.reset();
-    return {};
+  ahead_since_ = std::move(ahead_since);
+
+  std::size_t supporters = 0;
+  for (const auto& [length, group] : better) {
+    bool longer = length > self_.history_samples;
+    if (longer) {
+      supporters += group.size();
+      others_than -= std::min(group.size(), others_than);
+    }
+    bool few = longer && limits::few_of * supporters < others_than;
+    if (!few || (!joining && long_ahead(group, now)))
+      return of_one_state(group, holders);
   }
-  if (self_.phase != phase::joining && hold_back(now))
-    return {};
+  // A joiner has nothing to lose.
+  if (joining && !better.empty())
+    return of_one_state(better.begin()->second, holders);
+  return {};
+}
+
+bool progress_tracker::long_ahead(const reports& group, time_point now) const {
+  return std::any_of(group.begin(), group.end(), [&](const auto* x) {
+    return now - ahead_since_.at(x->id) >= limits::minority_patience;
+  });
+}
+
+std::vector<progress_report> progress_tracker::of_one_state(
+    const reports& group, const std::map<digest, std::size_t>& holders) const {
   // Who is behind believes the most. Between equals the order decides, so that
   // two halves of a run do not swap their states.
-  bool tie = longest.front()->history_samples == self_.history_samples;
+  bool tie = group.front()->history_samples == self_.history_samples;
+  auto held_by = [&](const progress_report* x) {
+    auto known = holders.find(x->state);
+    return tie && known != holders.end() ? known->second : 0;
+  };
   const auto* best = *std::min_element(
-      longest.begin(), longest.end(), [&](const auto* a, const auto* b) {
-        auto of_a = tie ? holders[a->state] : 0;
-        auto of_b = tie ? holders[b->state] : 0;
+      group.begin(), group.end(), [&](const auto* a, const auto* b) {
+        auto of_a = held_by(a);
+        auto of_b = held_by(b);
         return of_a != of_b ? of_a > of_b : a->state < b->state;
       });
-  if (self_.phase == phase::joining
-      || best->history_samples > self_.history_samples) {
+  if (self_.phase == phase::joining || !tie) {
     std::map<digest, std::size_t> votes;
-    for (const auto* x : longest)
-      if (2 * ++votes[x->state] > longest.size())
+    for (const auto* x : group)
+      if (2 * ++votes[x->state] > group.size())
         best = x;
   }
   std::vector<progress_report> result;
-  for (const auto* x : longest)
+  for (const auto* x : group)
     if (x->state == best->state && x->step == best->step)
       result.push_back(*x);
   return result;
-}
-
-bool progress_tracker::hold_back(time_point now) {
-  std::size_t with_us = 1;
-  std::size_t longer = 0;
-  for (const auto& [id, heard] : others_) {
-    const auto& x = heard.report;
-    if (!counts(heard, now) || x.role != role::trainer || x.contributes
-        || x.phase == phase::joining)
-      continue;
-    with_us += x.state == self_.state && x.step == self_.step;
-    longer += x.history_samples > self_.history_samples;
-  }
-  if (longer == 0 || limits::few_of * longer >= with_us) {
-    few_ahead_since_.reset();
-    return false;
-  }
-  if (!few_ahead_since_)
-    few_ahead_since_ = now;
-  return now - *few_ahead_since_ < limits::minority_patience;
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {

@@ -53,13 +53,16 @@ public:
   std::vector<progress_report> auxiliaries(time_point now) const;
 
   /// Fresh trainers with the best history, if that is strictly better than this
-  /// peer's: all hold the same state, any of them can be downloaded from. While
-  /// this peer is joining, every state is better than none. When those of the
-  /// longest history differ, a peer with a shorter one believes more than half
-  /// of them, if so many agree. Of equally long histories that is better which
-  /// most trainers hold, then the one whose state's digest is smaller. One that
-  /// is longer, but held by one trainer for more than `few_of` that hold ours,
-  /// is not followed before `minority_patience` has passed.
+  /// peer's: all hold the same state, any of them can be downloaded from. When
+  /// those of the longest history differ, a peer with a shorter one believes
+  /// more than half of them, if so many agree. Of equally long histories that
+  /// is better which most trainers hold, then the one whose state's digest is
+  /// smaller.
+  ///
+  /// A longer history that hardly anybody holds, one trainer for more than
+  /// `few_of` with shorter ones, is passed over for the next shorter one until
+  /// it has been reported for `minority_patience`. While this peer is joining,
+  /// every state is better than none.
   std::vector<progress_report> ahead(time_point now);
 
   /// Samples reported for the next step, own ones included.
@@ -88,8 +91,15 @@ public:
   static constexpr duration longest_estimate = std::chrono::hours{24 * 365};
 
 private:
-  /// Whether those with longer histories are too few to be followed yet.
-  bool hold_back(time_point now);
+  using reports = std::vector<const progress_report*>;
+
+  /// Whether one of them has been ahead of this peer for long.
+  bool long_ahead(const reports& group, time_point now) const;
+  /// Of equally long histories those that end in the state to believe.
+  std::vector<progress_report>
+  of_one_state(const reports& group,
+               const std::map<digest, std::size_t>& holders) const;
+
   struct heard {
     progress_report report;
     time_point at;
@@ -104,8 +114,8 @@ private:
   duration silent_after_;
   progress_report self_;
   std::map<peer_id, heard> others_;
-  /// Hardly anybody has had a longer history than ours since then.
-  std::optional<time_point> few_ahead_since_;
+  /// Since when they report better histories than ours.
+  std::map<peer_id, time_point> ahead_since_;
 };
 
 } // namespace potluck

@@ -28,6 +28,13 @@ struct run_settings {
   std::uint32_t heads = 4;
   double mask_probability = 0.15;
 
+  /// Of models with a decentralised mixture of experts (runtime/experts): the
+  /// experts of its layer L are EXPERTS.L.I.J..., with as many further
+  /// coordinates as the grid has dimensions.
+  std::string experts = "ffn";
+  std::string expert_grid = "4x4";
+  std::uint32_t experts_per_sample = 4;
+
   std::uint64_t target_batch = 256; ///< Samples behind one step (paper: B).
   /// Samples collected beyond the target batch, so that a step can lose some.
   std::uint64_t reserve = 0;

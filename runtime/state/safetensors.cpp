@@ -57,6 +57,13 @@ std::string albert_config(const run_settings& settings) {
   return config.dump(2) + "\n";
 }
 
+std::string settings_config(const run_settings& settings) {
+  nlohmann::ordered_json config;
+  for (const auto& line : to_table(settings))
+    config[line.name] = line.value;
+  return config.dump(2) + "\n";
+}
+
 expected<bool> export_safetensors(const std::string& directory,
                                   const charter& charter,
                                   const model_layout& layout,
@@ -75,7 +82,9 @@ expected<bool> export_safetensors(const std::string& directory,
        {state.parameters.data(), state.parameters.size() * sizeof(float)}});
   if (!written)
     return written;
-  auto config = albert_config(charter.settings());
+  auto config = charter.settings().model == "albert"
+                    ? albert_config(charter.settings())
+                    : settings_config(charter.settings());
   written = replace_file(directory + "/config.json",
                          {{config.data(), config.size()}});
   if (!written || charter.tokenizer().empty())

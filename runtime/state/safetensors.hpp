@@ -1,7 +1,7 @@
 /// The trained model in the form that Hugging Face's libraries read.
 ///
 /// A directory with model.safetensors (the tensors under the layout's names),
-/// config.json (an AlbertConfig) and spiece.model (the tokenizer).
+/// config.json (for ALBERT an AlbertConfig) and spiece.model (the tokenizer).
 /// Source: github.com/huggingface/safetensors, "Format".
 #pragma once
 
@@ -21,6 +21,9 @@ std::string safetensors_header(const model_layout& layout);
 
 /// The AlbertConfig of the charter's model, as JSON.
 std::string albert_config(const run_settings& settings);
+
+/// The settings by name, as text: what is known of any other model, as JSON.
+std::string settings_config(const run_settings& settings);
 
 /// Writes the three files into `directory`, which is made when missing; each is
 /// replaced as a whole. The tokenizer is left out when the charter has none.

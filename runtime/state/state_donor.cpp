@@ -16,9 +16,7 @@ void state_donor::holds(std::uint64_t step, const digest& state,
                         time_point now) {
   step_ = step;
   state_ = state;
-  for (auto& [id, x] : joiners_)
-    if (!x.answered)
-      answer(id, x);
+  answer_waiting();
   look(now);
 }
 
@@ -39,10 +37,17 @@ void state_donor::copied(std::shared_ptr<const training_state> state,
     auto bytes = state_bytes(state->parameters.size());
     versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
   }
-  for (auto& [id, x] : joiners_)
-    if (!x.answered)
-      answer(id, x);
+  answer_waiting();
   look(now);
+}
+
+void state_donor::answer_waiting() {
+  std::vector<peer_id> strangers;
+  for (auto& [id, x] : joiners_)
+    if (!x.answered && !answer(id, x))
+      strangers.push_back(id);
+  for (auto& id : strangers)
+    give_up(id);
 }
 
 const state_snapshot* state_donor::version(std::uint64_t step) const {
@@ -86,9 +91,11 @@ void state_donor::read(const peer_id& from, const state_request& x,
     letters_.push_back({from, busy, {}});
   } else {
     auto& entry = joiners_[from] = asker;
-    answer(from, entry);
+    if (answer(from, entry))
+      tell_means(from, entry);
+    else
+      give_up(from);
     tidy();
-    tell_means(from, entry);
   }
 }
 
@@ -103,23 +110,25 @@ std::size_t state_donor::places_for(const state_request& x) const {
 }
 
 /// Sends the version's manifest, or that it will not come, or waits for it.
-void state_donor::answer(const peer_id& id, joiner& x) {
+/// @returns false when it wants another history: then nothing here is of use to
+/// it, and it must not take the place of one that can be served.
+bool state_donor::answer(const peer_id& id, joiner& x) {
   const auto& wish = x.wish;
   if (wish.means_only) {
     if (kept_by_journal(wish))
       x.answered = true; // The means are the answer.
     else
       decline(id, x);
-    return;
+    return true;
   }
   if (auto held = version(wish.step)) {
     if (!wish.state.empty() && wish.state != held->digest()) {
       decline(id, x);
-      return;
+      return false;
     }
     x.answered = true;
     letters_.push_back({id, held->manifest(wish.token), {}});
-    return;
+    return true;
   }
   std::vector<std::uint64_t> others;
   for (auto& v : versions_)
@@ -131,11 +140,12 @@ void state_donor::answer(const peer_id& id, joiner& x) {
   others.erase(std::unique(others.begin(), others.end()), others.end());
   bool room = others.size() < most_.snapshots
               || std::binary_search(others.begin(), others.end(), wish.step);
-  bool past
-      = wish.step < step_
-        || (wish.step == step_ && !wish.state.empty() && wish.state != state_);
-  if (past || !room || wish.step > step_ + limits::steps_ahead)
+  bool strange
+      = wish.step == step_ && !wish.state.empty() && wish.state != state_;
+  if (wish.step < step_ || strange || !room
+      || wish.step > step_ + limits::steps_ahead)
     decline(id, x);
+  return !strange;
 }
 
 void state_donor::decline(const peer_id& id, joiner& x) {

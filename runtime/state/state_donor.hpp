@@ -79,7 +79,8 @@ private:
   };
 
   const state_snapshot* version(std::uint64_t step) const;
-  void answer(const peer_id& id, joiner& x);
+  bool answer(const peer_id& id, joiner& x);
+  void answer_waiting();
   void decline(const peer_id& id, joiner& x);
   void tell_means(const peer_id& id, joiner& x);
   void give_up(const peer_id& id);

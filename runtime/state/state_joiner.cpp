@@ -327,7 +327,7 @@ void state_joiner::fail(const std::string& reason, time_point now, bool keep) {
     end(now);
     forget_version();
   }
-  failure_ = fetch_failure{reason};
+  failure_ = fetch_failure{reason, keep};
 }
 
 void state_joiner::expire_distrust(time_point now) {

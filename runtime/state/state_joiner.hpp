@@ -47,6 +47,7 @@ struct fetch_result {
 
 struct fetch_failure {
   std::string reason;
+  bool put_aside = false; ///< What has come is kept for the next fetch.
 };
 
 struct fetch_fault {
@@ -202,6 +203,7 @@ private:
   time_point version_began_{};
   std::optional<time_point> reached_;   ///< When somebody was there.
   std::optional<time_point> donorless_; ///< Since when.
+  std::optional<time_point> unserved_;  ///< Since when all were busy.
   std::optional<time_point> put_aside_at_;
   download_plan plan_;
   std::map<blob_key, blob> blobs_;

@@ -31,6 +31,7 @@ void state_joiner::forget_version() {
   awaited_.reset();
   reached_.reset();
   donorless_.reset();
+  unserved_.reset();
   put_aside_at_.reset();
 }
 
@@ -83,6 +84,18 @@ void state_joiner::decide(time_point now) {
       next_version(now);
       return;
     }
+  }
+  // Others are served, or so it is said; who has trained has better to do than
+  // to wait for that.
+  if (needs_state && serving == 0 && busy_ones > 0 && goal_.own_step > 0) {
+    if (!unserved_)
+      unserved_ = now;
+    if (now - *unserved_ > limits::busy_patience) {
+      fail("all that hold the state are busy with others", now);
+      return;
+    }
+  } else {
+    unserved_.reset();
   }
   // Who has no such version may still have the means.
   if (serving + busy_ones > 0 || (!needs_state && declining > 0)) {

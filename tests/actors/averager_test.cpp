@@ -322,6 +322,29 @@ TEST_CASE("a silent member costs the round two patiences and nothing more") {
   t.check_healed(both, 2);
 }
 
+TEST_CASE("a leader that only calls the round off counts as silent") {
+  // What a peer does that sends neither parts nor means nor where it stands,
+  // but leads: found by the simulation, hostile.json with seed 2, where the run
+  // never came past the step.
+  table t{4};
+  for (std::size_t i = 1; i < 4; ++i)
+    t.begin(i);
+  t.world.run_for(patience + patience / 100);
+  CHECK_FALSE(t.outcome(1));
+  round_verdict off;
+  off.group = t.contract.group;
+  for (std::size_t i = 1; i < 4; ++i)
+    caf::anon_send(t.members[0]->wired.gateway,
+                   parcel{t.members[i]->id, off, {}});
+  const std::vector<std::size_t> others{1, 2, 3};
+  REQUIRE(t.world.run_until([&] { return t.decided(others); }, patience));
+  for (std::size_t i = 1; i < 4; ++i) {
+    CAPTURE(i);
+    CHECK_FALSE(t.outcome(i)->committed);
+    CHECK(t.outcome(i)->silent == std::vector<peer_id>{peer(1)});
+  }
+}
+
 TEST_CASE("a member with a NaN is left out, and the round goes on at once") {
   table t{3};
   auto bad = t.gradient(1);

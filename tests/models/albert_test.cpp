@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/albert_layout.hpp"
+#include "models/catalogue.hpp"
 #include "models/text/tokenizer.hpp"
 #include "tests/models/albert_reference.hpp"
 #include "tests/models/fixture.hpp"
@@ -49,7 +49,9 @@ TEST_CASE("ALBERT's tensors have Hugging Face's names and shapes") {
   add("predictions.LayerNorm", {4});
   add("predictions.dense", {4, 8});
 
-  const auto layout = albert_layout(x);
+  const auto described = layout_of(x);
+  REQUIRE_MESSAGE(described, described.error());
+  const auto& layout = *described;
   REQUIRE(layout.entries().size() == wanted.size());
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -119,8 +119,8 @@ TEST_CASE("evaluation reports the loss that gradients descend") {
   CHECK(found.samples == 20);
   CHECK(found.loss
         == doctest::Approx(computed.counted.loss_sum / 20).epsilon(1e-5));
-  CHECK(found.token_accuracy >= 0);
-  CHECK(found.token_accuracy <= 1);
+  CHECK(found.accuracy >= 0);
+  CHECK(found.accuracy <= 1);
   CHECK(run.model->evaluate(parameters.data(), 9, 0).samples == 0);
 }
 
@@ -161,5 +161,5 @@ TEST_CASE("gradient descent lowers the loss on real text") {
   const auto after = run.model->evaluate(parameters.data(), 99, 200);
   INFO(before.loss << " before, " << after.loss << " after");
   CHECK(after.loss < before.loss - 0.3);
-  CHECK(after.token_accuracy > before.token_accuracy);
+  CHECK(after.accuracy > before.accuracy);
 }

@@ -45,14 +45,13 @@ int run(cli::command_line& options, const std::string&) {
                             {{"step", saved->state.step},
                              {"samples", result.samples},
                              {"loss", result.loss},
-                             {"accuracy", result.token_accuracy}}},
+                             {"accuracy", result.accuracy}}},
                            0)
                 << std::endl;
     else
       std::cout << "step " << saved->state.step << "  samples "
                 << result.samples << "  loss " << readable(result.loss)
-                << "  masked-token accuracy " << readable(result.token_accuracy)
-                << std::endl;
+                << "  accuracy " << readable(result.accuracy) << std::endl;
   } catch (const std::exception& e) {
     return complain(e.what());
   }
@@ -64,15 +63,17 @@ int run(cli::command_line& options, const std::string&) {
 command eval_command() {
   cli::command_spec spec;
   spec.name = "eval";
-  spec.summary = "Print a checkpoint's loss and masked-token accuracy";
+  spec.summary = "Print a checkpoint's loss and accuracy";
   spec.usage = "potluck eval --checkpoint FILE --data PATH";
   spec.options = {
       {"checkpoint", option_kind::text, "", "The checkpoint to evaluate.",
        "FILE"},
-      {"data", option_kind::text, "", "Text: a UTF-8 file or a folder.",
+      {"data", option_kind::text, "",
+       "What to evaluate on, as for join: a text, or a folder with MNIST's "
+       "files.",
        "PATH"},
-      {"samples", option_kind::integer, "512", "How many windows of text.",
-       "NUMBER"},
+      {"samples", option_kind::integer, "512",
+       "How many windows of text, or images.", "NUMBER"},
       {"order-seed", option_kind::integer, "0",
        "Which windows, and which tokens are masked.", "NUMBER"},
       {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},

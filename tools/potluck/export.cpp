@@ -33,8 +33,11 @@ int run(cli::command_line& options, const std::string&) {
       = export_safetensors(directory, saved->charter, *layout, saved->state);
   if (!done)
     return complain(done.error());
-  std::cout << "Wrote model.safetensors, config.json and spiece.model to "
-            << directory << " (step " << saved->state.step << ", "
+  const bool has_words = !saved->charter.tokenizer().empty();
+  std::cout << "Wrote model.safetensors"
+            << (has_words ? ", config.json and spiece.model"
+                          : " and config.json")
+            << " to " << directory << " (step " << saved->state.step << ", "
             << layout->values() << " parameters)." << std::endl;
   return all_well;
 }
@@ -52,7 +55,8 @@ command export_command() {
       {"output", option_kind::text, "exported",
        "The directory to write to; made when missing.", "DIR"},
       {"format", option_kind::text, "safetensors",
-       "safetensors, with a config.json for Hugging Face's ALBERT.", "FORMAT"},
+       "safetensors, with a config.json (for albert, Hugging Face's).",
+       "FORMAT"},
   };
   return {spec, run};
 }

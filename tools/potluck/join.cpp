@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "actors/expert_client.hpp"
 #include "models/catalogue.hpp"
-#include "models/text/corpus.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -22,7 +22,9 @@ constexpr double bytes_per_megabit = 1e6 / 8;
 std::vector<option_spec> own_options() {
   return {
       {"data", option_kind::text, "",
-       "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
+       "What to train on: a UTF-8 text or a folder of them; for the mnist "
+       "models a folder with MNIST's files, or digits for drawn ones.",
+       "PATH"},
       {"role", option_kind::text, "trainer",
        "What this peer does: trainer, or auxiliary (averages for others, "
        "computes nothing, needs no data).",
@@ -35,8 +37,13 @@ std::vector<option_spec> own_options() {
        "Steps between two checkpoints; 0 for one at the end only.", "STEPS"},
       {"resume", option_kind::text, "", "Continue from this checkpoint.",
        "FILE"},
-      {"micro-batch", option_kind::integer, "16",
-       "Samples computed between two looks at the others.", "SAMPLES"},
+      {"micro-batch", option_kind::integer, "0",
+       "Samples computed between two looks at the others; 0 for what suits the "
+       "model.",
+       "SAMPLES"},
+      {"in-flight", option_kind::integer, "8",
+       "Micro-batches that wait for experts at once, in models that call them.",
+       "NUMBER"},
       {"threads", option_kind::integer, "0",
        "Threads that compute; 0 for half of the cores, so that the machine "
        "stays "
@@ -83,7 +90,8 @@ expected<data_order> parse_shard(const std::string& text) {
 }
 
 expected<bool> fill_training(const cli::command_line& options,
-                             peer_config& config) {
+                             peer_config& config,
+                             const std::shared_ptr<notice_board>& notices) {
   auto settings = settings_from(options);
   if (!settings)
     return failure{settings.error()};
@@ -96,8 +104,8 @@ expected<bool> fill_training(const cli::command_line& options,
   if (threads == 0)
     threads = std::max(1u, cores / 2);
   auto micro_batch = options.integer("micro-batch");
-  if (micro_batch < 1 || micro_batch > 65536)
-    return failure{"--micro-batch must be a number from 1 to 65536."};
+  if (micro_batch < 0 || micro_batch > 65536)
+    return failure{"--micro-batch must be a number from 0 to 65536."};
   auto every = options.integer("checkpoint-every");
   if (every < 0)
     return failure{"--checkpoint-every must not be negative."};
@@ -139,17 +147,27 @@ expected<bool> fill_training(const cli::command_line& options,
     return true;
   auto data = options.text("data");
   if (data.empty())
-    return failure{"A trainer needs text; name a file or a folder with --data "
+    return failure{"A trainer needs data; name a file or a folder with --data "
                    "PATH, or join with --role auxiliary."};
-  auto text = read_corpus(data);
-  if (!text)
-    return failure{text.error()};
+  // Who joins a run learns there which model it has.
+  const auto founds = options.given("model") || config.seeds.empty();
+  if (auto problem = problem_with_data(founds ? settings->model : "", data);
+      !problem.empty())
+    return failure{"--data: " + problem};
   trainer_options how;
   how.data_path = data;
   how.threads = static_cast<int>(threads);
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
     return failure{"--device: " + problem};
+  auto in_flight = options.integer("in-flight");
+  if (in_flight < 1 || in_flight > 256)
+    return failure{"--in-flight must be a number from 1 to 256."};
+  how.in_flight = static_cast<std::uint32_t>(in_flight);
+  auto experts = std::make_shared<expert_client>();
+  config.expert_calls = experts->line();
+  how.experts = experts;
+  how.notice = [notices](const std::string& x) { notices->post(x); };
   config.make_trainer = make_trainer_factory(how);
   config.propose = [wanted = *settings, data] {
     auto proposed = propose_charter(wanted, data);
@@ -173,7 +191,8 @@ int run(cli::command_line& options, const std::string&) {
   auto network = fill_network(options, config);
   if (!network)
     return complain(network.error());
-  auto training = fill_training(options, config);
+  auto notices = std::make_shared<notice_board>();
+  auto training = fill_training(options, config, notices);
   if (!training)
     return complain(training.error());
   if (config.role == role::auxiliary && config.seeds.empty())
@@ -192,7 +211,7 @@ int run(cli::command_line& options, const std::string&) {
     if (!slow.empty())
       complain(slow);
   }
-  return run_peer(options, std::move(config));
+  return run_peer(options, std::move(config), std::move(notices));
 }
 
 } // namespace

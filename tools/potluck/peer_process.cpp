@@ -149,8 +149,12 @@ private:
 /// Waits for the peer's end, a signal, or the launcher's word.
 /// @returns how the peer ended by itself; nothing if it has to be told to.
 std::optional<peer_over> wait_for_end(outcome& result, const sigset_t& signals,
-                                      launched_peer& launched) {
+                                      launched_peer& launched,
+                                      notice_board& notices,
+                                      const observer_actor& eyes) {
   while (!result.over) {
+    for (auto& sentence : notices.take())
+      caf::anon_send(eyes, event{"notice", {{"message", sentence}}});
     if (sigtimedwait(&signals, nullptr, &look_at_outcome) > 0
         || launched.stop_asked())
       return std::nullopt;
@@ -173,7 +177,10 @@ void start_countdown(const std::shared_ptr<std::atomic<int>>& status) {
 
 } // namespace
 
-int run_peer(cli::command_line& options, peer_config config) {
+int run_peer(cli::command_line& options, peer_config config,
+             std::shared_ptr<notice_board> notices) {
+  if (!notices)
+    notices = std::make_shared<notice_board>();
   auto watched = std::make_shared<observer_config>();
   watched->result = std::make_shared<outcome>();
   if (options.given("log-json")) {
@@ -195,7 +202,8 @@ int run_peer(cli::command_line& options, peer_config config) {
     launched_peer launched{system, options.launch()};
     auto eyes = system.spawn(observer, watched);
     auto peer = spawn_peer(system, std::move(config), eyes);
-    auto ended = wait_for_end(*watched->result, signals, launched);
+    auto ended
+        = wait_for_end(*watched->result, signals, launched, *notices, eyes);
     auto how = ended.value_or(peer_over{});
     if (!how.problem.empty())
       *status = how.users_mistake ? users_mistake : failed;

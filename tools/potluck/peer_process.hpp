@@ -2,15 +2,19 @@
 /// the peer, its end to an exit status.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "actors/peer.hpp"
+#include "tools/potluck/notice_board.hpp"
 #include "tools/potluck/options.hpp"
 
 namespace potluck::tools {
 
 /// Returns when the peer is over. Ctrl-C and SIGTERM let it say goodbye, and
-/// end the process within two seconds whatever happens.
-int run_peer(cli::command_line& options, peer_config config);
+/// end the process within two seconds whatever happens. What is posted on
+/// `notices` is told like the peer's own events.
+int run_peer(cli::command_line& options, peer_config config,
+             std::shared_ptr<notice_board> notices = nullptr);
 
 } // namespace potluck::tools

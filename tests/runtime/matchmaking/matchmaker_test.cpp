@@ -440,6 +440,30 @@ TEST_CASE("the smallest ready trainer of a step leads") {
   CHECK_FALSE(should_lead(self, {}));
 }
 
+TEST_CASE("who leads into vain rounds again and again leads no more") {
+  progress_report self;
+  self.id = peer(2);
+  self.step = 5;
+  self.phase = phase::accumulating;
+  auto other = self;
+  other.id = peer(1);
+  leader_order order;
+  for (unsigned round = 0; round <= limits::silent_rounds; ++round) {
+    CAPTURE(round);
+    CHECK_FALSE(should_lead(self, {other}, order));
+    order.came_to_nothing(peer(1));
+  }
+  CHECK(should_lead(self, {other}, order));
+  CHECK_FALSE(should_lead(other, {self}, order));
+  // No better than the other: the smaller id again.
+  for (unsigned round = 0; round <= limits::silent_rounds; ++round)
+    order.came_to_nothing(peer(2));
+  CHECK(should_lead(other, {self}, order));
+  order.begin_step();
+  order.came_to_nothing(peer(1));
+  CHECK(should_lead(other, {self}, order));
+}
+
 TEST_CASE("peers that all lead at once end in the smallest one's group") {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);

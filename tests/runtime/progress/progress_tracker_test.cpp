@@ -208,6 +208,52 @@ TEST_CASE(
   CHECK(x.ahead(start + limits::minority_patience + 1s).size() == 1);
 }
 
+TEST_CASE("a lone longer history finds no followers while a step passes") {
+  // Some are a step behind, some a step ahead, and one claims a thousand.
+  for (std::uint8_t behind = 0; behind <= 8; ++behind) {
+    CAPTURE(behind);
+    auto x = tracker();
+    auto own = report(0, 10, 2);
+    own.step += 1;
+    own.history_samples += 100;
+    own.state = state_number(20);
+    x.update_self(own);
+    for (std::uint8_t i = 1; i <= 8; ++i) {
+      auto r = report(i, 0, 1);
+      if (i > behind) {
+        r.step += 2;
+        r.history_samples += 200;
+        r.state = state_number(30);
+      }
+      x.hear(r, start);
+    }
+    auto lone = report(9, 0, 1);
+    lone.history_samples += 100000;
+    lone.state = state_number(1);
+    x.hear(lone, start);
+    for (const auto& donor : x.ahead(start))
+      CHECK(donor.state == state_number(30));
+    // Most have gone on: those are followed, whatever the lone one says.
+    CHECK(x.ahead(start).empty() == (behind == 8));
+  }
+}
+
+TEST_CASE("a joiner prefers a history that more than a few have") {
+  auto x = tracker();
+  auto own = report(0, 0, 0);
+  own.phase = phase::joining;
+  own.step = own.history_samples = 0;
+  x.update_self(own);
+  auto lone = report(9, 0, 1);
+  lone.history_samples += 100000;
+  lone.state = state_number(1);
+  x.hear(lone, start);
+  CHECK(x.ahead(start).size() == 1); // Better than nothing.
+  for (std::uint8_t i = 1; i <= 5; ++i)
+    x.hear(report(i, 0, 1), start);
+  CHECK(x.ahead(start).size() == 5);
+}
+
 TEST_CASE("a joiner finds everybody ahead that has a state") {
   progress_tracker x{100, peer(0), 10s};
   auto first = report(1, 0, 1);

@@ -331,6 +331,63 @@ TEST_CASE("a donor that is busy is asked again later") {
   x.check_entered();
 }
 
+TEST_CASE("who has trained does not wait for ever for donors that are busy") {
+  for (bool trained : {true, false}) {
+    CAPTURE(trained);
+    scene x{1, 1h};
+    auto& only = x.sources.at(id_of(1));
+    for (std::uint8_t i = 100; i < 100 + limits::joiners_served; ++i)
+      only.donor->read(id_of(i), state_request{1, 10, {}, false}, x.now());
+    only.donor->take_letters();
+    if (trained) {
+      x.own.step = 1; // Of a history of its own.
+      remember_digest(x.own);
+    }
+    x.retries = false;
+    x.later(1s, [&] {
+      for (std::uint8_t i = 100; i < 100 + limits::joiners_served; ++i)
+        only.donor->read(id_of(i), state_request{1, 10, {}, false}, x.now());
+    });
+    x.fetch();
+    // They ask for nothing but say so now and then, as joiners do.
+    for (auto at = 5s; at < 60s; at += 5s)
+      x.later(at, [&] {
+        for (std::uint8_t i = 100; i < 100 + limits::joiners_served; ++i)
+          only.donor->read(id_of(i), state_request{1, 10, {}, false}, x.now());
+      });
+    auto failed
+        = x.go([&] { return !x.failures.empty(); }, limits::busy_patience + 5s);
+    CHECK(failed == trained);
+    CHECK(x.joiner.busy() == !trained);
+  }
+}
+
+TEST_CASE("who reports a state that nobody has keeps nobody waiting") {
+  // All want that state of one who lies, and of each other since they are as
+  // far: nobody may hold a place where nothing is to be had.
+  state_donor donor{
+      {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
+        limits::joiner_silence},
+       {limits::means_kept, limits::journal_steps, limits::journal_bytes},
+       limits::snapshots_kept}};
+  auto run = begin_state();
+  run.step = 10;
+  remember_digest(run);
+  const time_point now{};
+  donor.holds(run.step, run.recent.front(), now);
+  auto other = run.recent.front();
+  other.bytes[0] ^= 1;
+  for (std::uint8_t i = 1; i <= 4 * limits::joiners_served; ++i) {
+    CAPTURE(i);
+    donor.read(id_of(i), state_request{i, 10, other, false}, now);
+    auto letters = donor.take_letters();
+    REQUIRE(letters.size() == 1);
+    auto manifest = std::get<state_manifest>(letters[0].content);
+    CHECK_FALSE(manifest.available);
+    CHECK(manifest.retry_ms == 0); // Declined, not put off.
+  }
+}
+
 TEST_CASE("who missed few steps fetches means, who missed many the state") {
   for (std::uint64_t missed : {1, 3, 4}) {
     CAPTURE(missed);

@@ -1,0 +1,49 @@
+#include "models/images/image_source.hpp"
+
+#include "models/permutation.hpp"
+#include "runtime/random.hpp"
+
+namespace potluck {
+
+namespace {
+
+constexpr std::uint64_t order_purpose = 0x696D616765;
+/// Images of a micro-batch that is chosen by us.
+constexpr std::uint64_t cpu_images = 64;
+constexpr std::uint64_t gpu_images = 1024;
+
+} // namespace
+
+labelled_batch image_source::gather(sample_part part, std::uint64_t order_seed,
+                                    std::uint64_t first, std::uint64_t stride,
+                                    std::uint64_t count,
+                                    at::Device device) const {
+  const auto& images
+      = part == sample_part::training ? data_.training : data_.evaluation;
+  const auto n = static_cast<std::int64_t>(count);
+  labelled_batch result;
+  result.inputs = at::empty({n, static_cast<std::int64_t>(images.values())});
+  result.labels = at::empty({n}, at::kLong);
+  result.weights = at::ones({n});
+  auto* pixels = result.inputs.data_ptr<float>();
+  auto* labels = result.labels.data_ptr<std::int64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto number = first + i * stride;
+    const auto epoch_seed
+        = mix(mix(order_seed, order_purpose), number / images.size());
+    const auto at
+        = permutation(images.size(), epoch_seed)(number % images.size());
+    for (std::size_t k = 0; k < images.values(); ++k)
+      *pixels++ = static_cast<float>(images.image(at)[k]) / 255.0f;
+    labels[i] = images.labels[at];
+  }
+  for (auto* x : {&result.inputs, &result.labels, &result.weights})
+    *x = x->to(device);
+  return result;
+}
+
+std::uint64_t image_source::usual_micro_batch(at::Device device) const {
+  return device.is_cpu() ? cpu_images : gpu_images;
+}
+
+} // namespace potluck

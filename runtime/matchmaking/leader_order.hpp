@@ -1,0 +1,44 @@
+/// Who leads, when several could.
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "messages/ids.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+/// The one with the smallest id; but one whose rounds of this step have come to
+/// nothing again and again comes behind those with fewer such. So nobody leads
+/// the others into vain rounds for ever, and all members of a round see how it
+/// ended and agree on the next leader. An honest leader of a silent member
+/// needs `silent_rounds` to find it out, and one more to go on without it.
+class leader_order {
+public:
+  /// Its round was called off, or nobody came to an end, in all of the time
+  /// that it had.
+  void came_to_nothing(const peer_id& leader) {
+    ++failures_[leader];
+  }
+  /// Another step, another chance.
+  void begin_step() {
+    failures_.clear();
+  }
+  /// Whether `a` is followed rather than `b`.
+  bool before(const peer_id& a, const peer_id& b) const {
+    return std::make_tuple(failures(a), a) < std::make_tuple(failures(b), b);
+  }
+
+private:
+  static constexpr unsigned leaders_rounds = limits::silent_rounds + 1;
+
+  unsigned failures(const peer_id& id) const {
+    auto known = failures_.find(id);
+    return known == failures_.end() ? 0 : known->second / leaders_rounds;
+  }
+
+  std::map<peer_id, unsigned> failures_;
+};
+
+} // namespace potluck
