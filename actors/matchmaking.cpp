@@ -208,6 +208,12 @@ void matchmaking_state::carry_out(const freeze_gradient& x) {
 }
 
 void matchmaking_state::carry_out(const release_gradient& x) {
+  if (!x.refused.empty() && wired_.observer)
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(x.refused)},
+                       {"what", std::string{"refused a contract"}},
+                       {"detail", x.reason}}});
   stay_out(x.group);
   self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
 }
