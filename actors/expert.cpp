@@ -1,5 +1,7 @@
 #include "actors/expert.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "actors/behavior.hpp"
@@ -10,29 +12,70 @@ struct expert_state::workshop {
   expert_config config;
   std::unique_ptr<expert_module> module;
   std::uint64_t saved = 0; ///< Updates of what lies on the shelf.
+  std::uint32_t term = 1;
 
   void make() {
     module = config.make(config.kind, config.uid, config.seed);
-    auto bytes = config.shelf->get(config.uid);
-    if (!bytes)
-      throw std::runtime_error(bytes.error());
-    if (!bytes->empty())
-      module->load(*bytes);
+    auto kept = config.shelf->get(config.uid);
+    if (!kept)
+      throw std::runtime_error(kept.error());
+    if (!kept->bytes.empty()) {
+      module->load(kept->bytes);
+      term = kept->term;
+    }
     saved = module->updates();
+    // What was never saved could not be kept by others either.
+    if (kept->bytes.empty())
+      put();
     caf::anon_send(config.host,
-                   expert_made{config.uid, module->shape(), saved});
+                   expert_made{config.uid, module->shape(), saved, term});
+  }
+
+  expected<bool> put() {
+    return config.shelf->put(config.uid,
+                             {term, module->updates(), module->save()});
   }
 
   void save() {
     expert_saved x{config.uid, module->updates(), ""};
     if (x.updates != saved) {
-      auto done = config.shelf->put(config.uid, module->save());
+      auto done = put();
       if (done)
         saved = x.updates;
       else
         x.problem = done.error();
     }
     caf::anon_send(config.host, x);
+  }
+
+  /// One update for all calls. When that is impossible, one for each call: who
+  /// sent what makes a gradient infinite costs nobody else anything.
+  void teach(const std::vector<expert_task>& tasks, const float* in,
+             const float* gradients, float* out) {
+    std::uint32_t samples = 0;
+    for (auto& task : tasks)
+      samples += task.samples;
+    try {
+      module->backward(samples, in, gradients, out);
+      return;
+    } catch (const unusable_gradient&) {
+    }
+    std::size_t inputs = module->shape().inputs;
+    std::size_t outputs = module->shape().outputs;
+    for (auto& task : tasks) {
+      try {
+        if (tasks.size() == 1)
+          throw unusable_gradient();
+        module->backward(task.samples, in, gradients, out);
+      } catch (const unusable_gradient&) {
+        // The host refuses what is not finite.
+        std::fill_n(out, task.samples * inputs,
+                    std::numeric_limits<float>::quiet_NaN());
+      }
+      in += task.samples * inputs;
+      gradients += task.samples * outputs;
+      out += task.samples * inputs;
+    }
   }
 
   void run(const run_batch& x) {
@@ -60,7 +103,7 @@ struct expert_state::workshop {
     if (forward)
       module->forward(samples, in.data(), out->data());
     else
-      module->backward(samples, in.data(), gradients.data(), out->data());
+      teach(tasks, in.data(), gradients.data(), out->data());
     done.values = std::move(out);
     done.updates = module->updates();
     caf::anon_send(config.host, done);

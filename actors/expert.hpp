@@ -22,6 +22,7 @@ struct expert_made {
   std::string uid;
   expert_shape shape;
   std::uint64_t updates = 0;
+  std::uint32_t term = 1;
 };
 /// Host to expert: compute these calls as one.
 struct run_batch {

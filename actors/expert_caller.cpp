@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 #include "actors/behavior.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/tenure.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -38,6 +38,10 @@ void expert_caller_state::init(expert_caller_actor::pointer self,
   self_ = self;
   address_ = self->address();
   config_ = std::move(config);
+  // A successor's numbers are higher, whatever its predecessor has called.
+  auto now = self_->clock().now().time_since_epoch();
+  calls_ = open_calls{
+      1 + static_cast<std::uint64_t>(now / std::chrono::nanoseconds{1})};
   config_.line->connect(caf::actor_cast<expert_caller_actor>(self));
   self_->send(self_, tick{});
 }
@@ -174,12 +178,8 @@ void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
     }
     if (!failing_.usable(host.host.id, now))
       continue;
-    // Of several, the most reliable, then the one that has learnt most.
-    auto rank = [&](const expert_announcement& h) {
-      return std::make_tuple(failing_.failures(h.host.id), ~h.version,
-                             h.host.id);
-    };
-    if (best == nullptr || rank(host) < rank(*best))
+    // Of several, the one that the others give way to.
+    if (best == nullptr || tenure_of(*best) < tenure_of(host))
       best = &host;
   }
   if (best == nullptr) {

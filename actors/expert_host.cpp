@@ -5,19 +5,10 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/expert_kind_digest.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
-
-namespace {
-
-std::string reason_of(const caf::down_msg& x) {
-  if (x.reason && x.reason.context().match_elements<std::string>())
-    return x.reason.context().get_as<std::string>(0);
-  return caf::actor_system_config::render(x.reason);
-}
-
-} // namespace
 
 void expert_host_state::init(expert_host_actor::pointer self,
                              expert_host_config config) {
@@ -44,6 +35,9 @@ void expert_host_state::init(expert_host_actor::pointer self,
     i->second.name = uid;
     start(i->first, i->second);
   }
+  start_replicator();
+  for (auto& uid : config_.hosting.shelves.adopted->uids())
+    on(adopt_expert{uid});
   self_->send(self_, tick{});
 }
 
@@ -51,6 +45,23 @@ expert_host_state::~expert_host_state() {
   for (auto& [uid, x] : experts_)
     if (x.actor)
       caf::anon_send_exit(x.actor, caf::exit_reason::user_shutdown);
+  if (replicator_)
+    caf::anon_send_exit(replicator_, caf::exit_reason::user_shutdown);
+}
+
+void expert_host_state::start_replicator() {
+  expert_replicator_config c;
+  c.self = config_.self;
+  c.run = config_.run;
+  c.kind = digest_of_kind(config_.hosting.kind);
+  c.spare = config_.hosting.spare.value_or(config_.hosting.uids.size());
+  c.shelves = config_.hosting.shelves;
+  c.host = caf::actor_cast<expert_host_actor>(self_);
+  c.mode = config_.mode;
+  replicator_ = self_->spawn<caf::monitored>(expert_replicator, c);
+  if (config_.expert_started)
+    config_.expert_started("expert_replicator",
+                           caf::actor_cast<caf::actor>(replicator_));
 }
 
 void expert_host_state::start(const std::string& uid, hosted& x) {
@@ -59,7 +70,8 @@ void expert_host_state::start(const std::string& uid, hosted& x) {
   c.kind = config_.hosting.kind;
   c.seed = config_.hosting.seed;
   c.make = config_.hosting.make;
-  c.shelf = config_.hosting.shelf;
+  c.shelf = x.adopted ? config_.hosting.shelves.adopted
+                      : config_.hosting.shelves.own;
   c.device = device_;
   c.host = caf::actor_cast<expert_host_actor>(self_);
   c.save_every = config_.hosting.save_every;
@@ -71,14 +83,24 @@ void expert_host_state::start(const std::string& uid, hosted& x) {
 
 void expert_host_state::on(const wiring& w) {
   wired_ = w;
+  self_->send(replicator_, w);
+}
+
+void expert_host_state::on(const peer_joined& x) {
+  connected_[x.who.id] = x;
+  self_->send(replicator_, x);
 }
 
 void expert_host_state::on(const peer_left& x) {
+  connected_.erase(x.id);
   queue_->forget(x.id);
+  seen_.forget(x.id);
+  self_->send(replicator_, x);
 }
 
 void expert_host_state::on(const reachable_at& x) {
   where_ = x.where;
+  self_->send(replicator_, x);
 }
 
 // ---- calls
@@ -87,17 +109,26 @@ void expert_host_state::on(const reachable_at& x) {
 void expert_host_state::on(const letter& x) {
   if (auto request = std::get_if<expert_request>(&x.content))
     serve(x.from, *request, x.body);
+  else
+    self_->send(replicator_, x);
 }
 
 void expert_host_state::serve(const peer_id& from, const expert_request& x,
                               const shared_bytes& body) {
+  if (!seen_.first(from, x.number))
+    return; // Its answer is on the way.
   auto i = experts_.find(x.uid);
-  if (leaving_ || i == experts_.end() || !i->second.actor) {
+  if (i == experts_.end() || !i->second.actor) {
     refuse(from, x.number, expert_outcome::not_here,
-           leaving_ ? "this host is leaving" : "this host has no such expert");
+           "this host has no such expert");
     return;
   }
   const auto& e = i->second;
+  // What it learns now would be lost on the way to its next host.
+  if (leaving_ && (e.handed_over || x.pass == expert_pass::backward)) {
+    refuse(from, x.number, expert_outcome::busy, "this host is leaving");
+    return;
+  }
   if (!e.ready) {
     refuse(from, x.number, expert_outcome::busy, "the expert is being loaded");
     return;
@@ -172,7 +203,7 @@ void expert_host_state::refuse(const peer_id& to, std::uint64_t number,
 }
 
 void expert_host_state::pump() {
-  if (running_ || leaving_)
+  if (running_)
     return;
   auto now = self_->clock().now();
   auto next = queue_->next(now);
@@ -204,6 +235,8 @@ void expert_host_state::on(const batch_computed& x) {
   auto batch = std::move(running_);
   running_ = nullptr;
   experts_.at(x.uid).updates = x.updates;
+  if (leaving_)
+    save_dirty();
   ++figures_.batches;
   const float* at = x.values->data();
   for (auto& task : batch->tasks) {
@@ -234,93 +267,11 @@ void expert_host_state::on(const deadline_passed&) {
   pump();
 }
 
-// ---- experts
-// --------------------------------------------------------------------
-
-void expert_host_state::on(const expert_made& x) {
-  auto& e = experts_.at(x.uid);
-  e.ready = true;
-  e.shape = x.shape;
-  e.updates = x.updates;
-  e.saved = x.updates;
-  announcements_.add(e.name, self_->clock().now());
-}
-
-void expert_host_state::on_down(const caf::down_msg& x) {
-  auto i = std::find_if(experts_.begin(), experts_.end(), [&](auto& e) {
-    return e.second.actor && e.second.actor.address() == x.source;
-  });
-  if (i == experts_.end())
-    return;
-  auto& [uid, e] = *i;
-  auto reason = reason_of(x);
-  std::vector<expert_task> lost;
-  if (running_ && running_->uid == uid) {
-    lost = running_->tasks;
-    running_ = nullptr;
-  }
-  auto again = !leaving_ && e.budget.allow(self_->clock().now());
-  self_->send(
-      wired_.observer,
-      event{"fault",
-            {{"what", (again ? "restarted expert " : "gave up expert ") + uid},
-             {"detail", reason}}});
-  if (again) {
-    start(uid, e);
-  } else {
-    e.actor = nullptr;
-    e.ready = false;
-    announcements_.withdraw(e.name);
-    for (auto& task : queue_->withdraw(uid))
-      lost.push_back(std::move(task));
-  }
-  for (auto& task : lost) {
-    ++figures_.failed;
-    refuse(task.caller, task.number, expert_outcome::failed,
-           "the expert failed: " + reason);
-  }
-  pump();
-  if (exiting_)
-    quit_when_saved();
-}
-
-void expert_host_state::on(const expert_saved& x) {
-  auto& e = experts_.at(x.uid);
-  if (x.problem.empty())
-    e.saved = x.updates;
-  else
-    self_->send(wired_.observer, event{"fault",
-                                       {{"what", "cannot save expert " + x.uid},
-                                        {"detail", x.problem}}});
-  if (leaving_ && !x.problem.empty())
-    e.ready = false; // Nothing more can be done for it.
-  if (exiting_)
-    quit_when_saved();
-}
-
-void expert_host_state::save_dirty() {
-  for (auto& [uid, e] : experts_)
-    if (e.ready && e.updates != e.saved)
-      self_->send(e.actor, save_expert{});
-}
-
-void expert_host_state::on(const leave_run&) {
-  leaving_ = true;
-  save_dirty();
-}
-
-void expert_host_state::quit_when_saved() {
-  for (auto& [uid, e] : experts_)
-    if (e.ready && e.updates != e.saved)
-      return;
-  self_->quit(caf::exit_reason::user_shutdown);
-}
-
 // ---- telling others
 // -------------------------------------------------------------
 
 void expert_host_state::announce() {
-  if (leaving_ || !wired_.router || where_.host.empty() || where_.port == 0)
+  if (!wired_.router || where_.host.empty() || where_.port == 0)
     return;
   auto due
       = announcements_.due(self_->clock().now(), limits::announcements_at_once);
@@ -331,7 +282,8 @@ void expert_host_state::announce() {
                                            {{config_.self, where_},
                                             e.shape.inputs,
                                             e.shape.outputs,
-                                            e.updates}),
+                                            e.updates,
+                                            e.term}),
                                {}});
   }
   for (auto& [prefix, coordinates] : due.prefixes) {

@@ -160,11 +160,10 @@ using expert_caller_door
                        caf::reacts_to<records_looked_up>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
-using supervisor_actor
-    = caf::typed_actor<caf::reacts_to<gateway_ready>,
-                       caf::reacts_to<charter_agreed>,
-                       caf::reacts_to<round_begun>, caf::reacts_to<leave_run>,
-                       caf::reacts_to<deadline_passed>>;
+using supervisor_actor = caf::typed_actor<
+    caf::reacts_to<gateway_ready>, caf::reacts_to<charter_agreed>,
+    caf::reacts_to<round_begun>, caf::reacts_to<leave_run>,
+    caf::reacts_to<hand_over_done>, caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
 using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>,

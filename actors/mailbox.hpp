@@ -158,6 +158,9 @@ struct peer_refused {
   bool dialled = false; ///< By us: it is we who wanted something.
 };
 
+/// The expert host to the peer that leaves: nothing keeps it here any more.
+struct hand_over_done {};
+
 /// Roster to the expert host: where others reach this peer.
 struct reachable_at {
   address where;
@@ -527,6 +530,7 @@ POTLUCK_LOCAL_MESSAGE(offence_seen)
 POTLUCK_LOCAL_MESSAGE(own_report)
 POTLUCK_LOCAL_MESSAGE(peer_refused)
 POTLUCK_LOCAL_MESSAGE(reachable_at)
+POTLUCK_LOCAL_MESSAGE(hand_over_done)
 POTLUCK_LOCAL_MESSAGE(publish_record)
 POTLUCK_LOCAL_MESSAGE(records_looked_up)
 POTLUCK_LOCAL_MESSAGE(record_published)

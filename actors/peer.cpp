@@ -31,6 +31,8 @@ enum random_purpose : std::uint64_t {
 
 /// Of the deadline behind which children are killed; leaving's is 0.
 constexpr std::uint64_t grace_is_over = 1;
+/// Of the one by which a host's experts must be with others.
+constexpr std::uint64_t hand_over_is_over = 2;
 
 /// A start function that stores the new handle, so that `wire` spreads it.
 template <class Handle, class Spawn>
@@ -283,6 +285,9 @@ void peer_state::on(const charter_agreed& x) {
 void peer_state::on_down(const caf::down_msg& x) {
   if (leaving_ || stopping_) {
     children_->forget(x);
+    if (!stopping_ && wired_.expert_host
+        && x.source == wired_.expert_host.address())
+      say_goodbye();
     if (!stopping_ && x.source == gateway_)
       end();
     else if (stopping_ && children_->childless())
@@ -326,16 +331,35 @@ void peer_state::on(const leave_run& x) {
   };
   end(wired_.conductor);
   end(wired_.averager);
-  // Saves what its experts have learnt while the rest ends.
-  if (wired_.expert_host)
-    self_->send(wired_.expert_host, x);
+  leaving_reason_ = x.reason;
+  if (!wired_.expert_host) {
+    say_goodbye();
+    return;
+  }
+  // Saves what its experts have learnt, and finds them other hosts.
+  self_->send(wired_.expert_host, x);
+  self_->delayed_send(self_, limits::hand_over_patience,
+                      deadline_passed{hand_over_is_over});
+}
+
+void peer_state::on(const hand_over_done&) {
+  if (leaving_)
+    say_goodbye();
+}
+
+void peer_state::say_goodbye() {
+  if (goodbye_said_ || stopping_)
+    return;
+  goodbye_said_ = true;
   // The gateway says goodbye and ends by itself; it may hang, so not for long.
-  self_->send(wired_.gateway, x);
+  self_->send(wired_.gateway, leave_run{leaving_reason_});
   self_->delayed_send(self_, limits::leave_patience, deadline_passed{});
 }
 
 void peer_state::on(const deadline_passed& x) {
-  if (!stopping_) {
+  if (x.number == hand_over_is_over) {
+    say_goodbye();
+  } else if (!stopping_) {
     end();
   } else if (x.number == grace_is_over) {
     children_->kill();

@@ -94,6 +94,7 @@ public:
   void on(const charter_agreed& x);
   void on(const round_begun& x);
   void on(const leave_run& x);
+  void on(const hand_over_done&);
   void on(const deadline_passed& x);
   void on_down(const caf::down_msg& x);
 
@@ -102,6 +103,7 @@ private:
   void start_experts();
   void start_training();
   void wire();
+  void say_goodbye();
   void end();
 
   supervisor_actor::pointer self_ = nullptr;
@@ -116,6 +118,8 @@ private:
   bool conducted_ = false;     ///< A conductor was started.
   bool training_ = false;
   bool leaving_ = false;
+  bool goodbye_said_ = false;
+  std::string leaving_reason_;
   bool stopping_ = false; ///< The children were asked to end.
 };
 

@@ -37,7 +37,7 @@ letter_reader reader_of(const message& x, const wiring& w) {
   if (is_one_of<state_request, state_manifest, piece_request, state_piece,
                 state_done>(x))
     return w.state_keeper;
-  if (is_one_of<expert_request>(x))
+  if (is_one_of<expert_request, replica_offer, replica_reply, replica_chunk>(x))
     return w.expert_host;
   if (is_one_of<expert_answer>(x))
     return w.expert_caller;

@@ -134,6 +134,35 @@ public:
     must(x.inputs > 0 && x.outputs > 0, "a sample has no values");
     must(x.inputs <= max_sample_values && x.outputs <= max_sample_values,
          "a sample has too many values");
+    must(x.term > 0 && x.term <= max_term, "the term is zero or too large");
+  }
+  void operator()(const expert_host_notice& x) {
+    contact_of(x.host);
+    must(!x.kind.empty(), "the kind of expert is missing");
+    must(x.spare <= max_spare, "there is too much room");
+  }
+  void operator()(const replica_offer& x) {
+    replica(x);
+    must(x.bytes > 0 && x.bytes <= max_replica_bytes,
+         "an expert has no bytes or too many");
+    must(!x.sum.empty(), "the bytes' digest is missing");
+    must(!x.kind.empty(), "the kind of expert is missing");
+    contact_of(x.owner);
+  }
+  void operator()(const replica_reply& x) {
+    replica(x);
+    must(x.standing <= replica_standing::refused, "the standing is unknown");
+    if (x.standing != replica_standing::wanted) {
+      must(x.offset == 0 && x.length == 0, "bytes that nobody wants");
+      return;
+    }
+    must(x.length > 0 && x.length <= replica_window_bytes,
+         "no bytes or too many are wanted at once");
+    must(x.offset < max_replica_bytes, "the offset is too large");
+  }
+  void operator()(const replica_chunk& x) {
+    replica(x);
+    must(x.offset < max_replica_bytes, "the offset is too large");
   }
 
   void operator()(const group_invite& x) {
@@ -383,6 +412,12 @@ private:
     must(x.most_samples <= max_group_samples, "there are too many samples");
   }
   template <class T>
+  void replica(const T& x) {
+    must(!x.uid.empty(), "the expert's uid is missing");
+    text(x.uid, max_uid_bytes, "the expert's uid");
+    must(x.term > 0 && x.term <= max_term, "the term is zero or too large");
+  }
+  template <class T>
   void piece(const T& x) {
     must(!x.state.empty(), "the state's digest is missing");
     must(x.piece < max_pieces, "the piece's index is too large");
@@ -410,6 +445,9 @@ void check_body(checker& check, [[maybe_unused]] const T& x, std::size_t size) {
   } else if constexpr (is_any<T, expert_request, expert_answer>)
     check.must(size == tensor_bytes(x),
                "the body does not hold as many values as it says");
+  else if constexpr (is_any<T, replica_chunk>)
+    check.must(size > 0 && size <= replica_chunk_bytes,
+               "a part of a replica has no bytes or too many");
   else if constexpr (!is_any<T, charter_reply, state_piece>)
     check.must(size == 0, "a body came with a message that has none");
   check.must(size <= max_body_bytes, "the body is too large");
@@ -429,6 +467,12 @@ std::string problem_with(const message& x, std::size_t body_size) {
 }
 
 std::string problem_with(const expert_announcement& x) {
+  checker check;
+  check(x);
+  return std::move(check.problem);
+}
+
+std::string problem_with(const expert_host_notice& x) {
   checker check;
   check(x);
   return std::move(check.problem);

@@ -18,6 +18,7 @@ std::string problem_with(const message& x, std::size_t body_size);
 /// Same for a report that comes alone, as a DHT record's value.
 std::string problem_with(const progress_report& x);
 std::string problem_with(const expert_announcement& x);
+std::string problem_with(const expert_host_notice& x);
 
 /// True for valid UTF-8 without control characters: safe to print and to log.
 bool is_text(std::string_view x);

@@ -26,4 +26,8 @@ expected<progress_report> decode_progress(const std::string& bytes);
 std::string encode_announcement(const expert_announcement& x);
 expected<expert_announcement> decode_announcement(const std::string& bytes);
 
+/// Likewise a host's sign of life.
+std::string encode_notice(const expert_host_notice& x);
+expected<expert_host_notice> decode_notice(const std::string& bytes);
+
 } // namespace potluck

@@ -7,6 +7,7 @@
 #include "messages/check.hpp"
 #include "messages/limits.hpp"
 #include "messages/schema/envelope_generated.h"
+#include "messages/schema/expert_hosts_generated.h"
 
 namespace potluck {
 
@@ -309,6 +310,48 @@ expert_announcement read(const wire::ExpertAnnouncement& x) {
   out.inputs = x.inputs();
   out.outputs = x.outputs();
   out.version = x.version();
+  out.term = x.term();
+  return out;
+}
+
+expert_host_notice read(const wire::ExpertHostNotice& x) {
+  expert_host_notice out;
+  take(out.host, x.host());
+  take(out.kind, x.kind());
+  out.spare = x.spare();
+  return out;
+}
+
+replica_offer read(const wire::ReplicaOffer& x) {
+  replica_offer out;
+  take(out.uid, x.uid());
+  out.term = x.term();
+  out.version = x.version();
+  out.bytes = x.bytes();
+  take(out.sum, x.sum());
+  take(out.kind, x.kind());
+  take(out.owner, x.owner());
+  out.hand_over = x.hand_over();
+  return out;
+}
+
+replica_reply read(const wire::ReplicaReply& x) {
+  replica_reply out;
+  take(out.uid, x.uid());
+  out.term = x.term();
+  out.version = x.version();
+  out.standing = replica_standing(x.standing());
+  out.offset = x.offset();
+  out.length = x.length();
+  return out;
+}
+
+replica_chunk read(const wire::ReplicaChunk& x) {
+  replica_chunk out;
+  take(out.uid, x.uid());
+  out.term = x.term();
+  out.version = x.version();
+  out.offset = x.offset();
   return out;
 }
 
@@ -508,7 +551,8 @@ using tables = table_list<
     wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone,
     wire::RoundHeal, wire::ContributionRequest, wire::ContributionPart,
     wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
-    wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer>;
+    wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer,
+    wire::ReplicaOffer, wire::ReplicaReply, wire::ReplicaChunk>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {
@@ -574,6 +618,12 @@ expected<expert_announcement> decode_announcement(const std::string& text) {
   return decode_value(text, "a well-formed announcement of an expert",
                       wire::VerifyExpertAnnouncementBuffer,
                       wire::GetExpertAnnouncement);
+}
+
+expected<expert_host_notice> decode_notice(const std::string& text) {
+  return decode_value(text, "a well-formed sign of life of a host",
+                      wire::VerifyExpertHostNoticeBuffer,
+                      wire::GetExpertHostNotice);
 }
 
 } // namespace potluck

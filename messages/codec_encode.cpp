@@ -3,6 +3,7 @@
 #include "messages/check.hpp"
 #include "messages/limits.hpp"
 #include "messages/schema/envelope_generated.h"
+#include "messages/schema/expert_hosts_generated.h"
 
 namespace potluck {
 
@@ -234,7 +235,31 @@ auto write(builder& b, const expert_answer& x) {
 
 auto write(builder& b, const expert_announcement& x) {
   return wire::CreateExpertAnnouncement(b, put(b, x.host), x.inputs, x.outputs,
-                                        x.version);
+                                        x.version, x.term);
+}
+
+auto write(builder& b, const expert_host_notice& x) {
+  return wire::CreateExpertHostNotice(b, put(b, x.host),
+                                      raw<wire::Digest>(x.kind), x.spare);
+}
+
+auto write(builder& b, const replica_offer& x) {
+  auto uid = b.CreateString(x.uid);
+  return wire::CreateReplicaOffer(
+      b, uid, x.term, x.version, x.bytes, raw<wire::Digest>(x.sum),
+      raw<wire::Digest>(x.kind), put(b, x.owner), x.hand_over);
+}
+
+auto write(builder& b, const replica_reply& x) {
+  auto uid = b.CreateString(x.uid);
+  return wire::CreateReplicaReply(b, uid, x.term, x.version,
+                                  wire::ReplicaStanding(x.standing), x.offset,
+                                  x.length);
+}
+
+auto write(builder& b, const replica_chunk& x) {
+  auto uid = b.CreateString(x.uid);
+  return wire::CreateReplicaChunk(b, uid, x.term, x.version, x.offset);
 }
 
 auto write(builder& b, const mean_request& x) {
@@ -351,6 +376,12 @@ std::vector<std::uint8_t> encode(const message& x) {
 std::string encode_announcement(const expert_announcement& x) {
   builder b{256};
   wire::FinishExpertAnnouncementBuffer(b, write(b, x));
+  return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
+}
+
+std::string encode_notice(const expert_host_notice& x) {
+  builder b{256};
+  wire::FinishExpertHostNoticeBuffer(b, write(b, x));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 

@@ -57,6 +57,58 @@ struct expert_announcement {
   std::uint32_t inputs = 0; ///< Values of one sample.
   std::uint32_t outputs = 0;
   std::uint64_t version = 0; ///< Updates so far.
+  /// How often the expert has come to another host, counted from 1. Of two
+  /// hosts of one expert the one with the lower term gives way; of equal terms
+  /// the one with the lower id. MUST NOT be zero.
+  std::uint32_t term = 1;
+};
+
+/// A record's value: a host of experts is alive. Under the key of all hosts it
+/// says whom others may ask to keep replicas; under the key of this host alone
+/// it is a lease, of a few seconds: whose lease is gone has vanished.
+struct expert_host_notice {
+  contact host;
+  digest kind;             ///< Of the experts that it can take over.
+  std::uint32_t spare = 0; ///< So many more of others' experts.
+};
+
+/// A host to another: keep what this expert has learnt.
+struct replica_offer {
+  std::string uid;
+  std::uint32_t term = 1;
+  std::uint64_t version = 0; ///< Updates, at least, in the bytes.
+  std::uint64_t bytes = 0;
+  digest sum; ///< Of all bytes.
+  digest kind;
+  contact owner; ///< The sender.
+  /// Not only keep it: serve it, with the next term. The sender is leaving.
+  bool hand_over = false;
+};
+
+/// What becomes of an offer. The values are on the wire: append only.
+enum class replica_standing : std::uint8_t {
+  wanted = 0,  ///< Send bytes `offset` to `offset + length`.
+  held = 1,    ///< The version is kept here.
+  serving = 2, ///< It is served here: the former host is free.
+  refused = 3, ///< No room, another kind, or a newer term is known.
+};
+
+/// The guard's answers to an offer: `wanted` again and again, then one other.
+struct replica_reply {
+  std::string uid;
+  std::uint32_t term = 1;
+  std::uint64_t version = 0;
+  replica_standing standing = replica_standing::refused;
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+/// A part of the bytes, which are the body.
+struct replica_chunk {
+  std::string uid;
+  std::uint32_t term = 1;
+  std::uint64_t version = 0;
+  std::uint64_t offset = 0;
 };
 
 } // namespace potluck

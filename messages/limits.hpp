@@ -69,6 +69,17 @@ constexpr std::uint64_t max_pieces = std::uint64_t{1} << 15;
 
 /// Bytes of an expert's uid: a layer's name and four coordinates.
 constexpr std::size_t max_uid_bytes = 64;
+/// Bytes of an expert's saved state: 2^28 parameters with their moments.
+constexpr std::uint64_t max_replica_bytes = (std::uint64_t{3} << 30) + 4096;
+/// Of these in one body: small beside a call's samples, so that calls on the
+/// same line wait little.
+constexpr std::uint32_t replica_chunk_bytes = 1u << 20;
+/// Wanted at once: the bandwidth-delay product of 300 Mbit/s over 100 ms.
+constexpr std::uint32_t replica_window_bytes = 4 * replica_chunk_bytes;
+/// Times that an expert may change hosts.
+constexpr std::uint32_t max_term = 1u << 30;
+/// Experts that a host may say it can take over.
+constexpr std::uint32_t max_spare = 1u << 20;
 /// Values of one sample, and samples of one call: each alone fills a body.
 constexpr std::uint32_t max_sample_values = max_body_bytes / 4;
 constexpr std::uint32_t max_call_samples = max_body_bytes / 4;

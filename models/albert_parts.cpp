@@ -1,6 +1,5 @@
 #include "models/albert_parts.hpp"
 
-#include <cmath>
 
 namespace potluck {
 
@@ -59,23 +58,7 @@ albert_attention::albert_attention(parameter_reader& next) {
 
 at::Tensor albert_attention::operator()(const at::Tensor& x, std::int64_t batch,
                                         std::int64_t heads) const {
-  const auto length = x.size(0) / batch;
-  const auto width = x.size(1) / heads;
-  // [3, B * heads, S, width]
-  const auto parts = apply(qkv, x)
-                         .view({batch, length, 3, heads, width})
-                         .permute({2, 0, 3, 1, 4})
-                         .contiguous()
-                         .view({3, batch * heads, length, width})
-                         .unbind(0);
-  const auto scaled = parts[0] / std::sqrt(static_cast<double>(width));
-  const auto weights
-      = at::softmax(at::bmm(scaled, parts[1].transpose(1, 2)), -1);
-  const auto mixed = at::bmm(weights, parts[2])
-                         .view({batch, heads, length, width})
-                         .permute({0, 2, 1, 3})
-                         .reshape({batch * length, heads * width});
-  return normalize(norm, x + apply(dense, mixed));
+  return normalize(norm, x + apply(dense, attend(qkv, x, batch, heads)));
 }
 
 albert_head::albert_head(parameter_reader& next) {

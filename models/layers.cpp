@@ -1,5 +1,6 @@
 #include "models/layers.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace potluck {
@@ -14,6 +15,26 @@ at::Tensor normalize(const affine& norm, const at::Tensor& x) {
 
 at::Tensor activate(const at::Tensor& x) {
   return at::gelu(x, "tanh");
+}
+
+at::Tensor attend(const affine& qkv, const at::Tensor& x, std::int64_t batch,
+                  std::int64_t heads) {
+  const auto length = x.size(0) / batch;
+  const auto width = x.size(1) / heads;
+  // [3, B * heads, S, width]
+  const auto parts = apply(qkv, x)
+                         .view({batch, length, 3, heads, width})
+                         .permute({2, 0, 3, 1, 4})
+                         .contiguous()
+                         .view({3, batch * heads, length, width})
+                         .unbind(0);
+  const auto scaled = parts[0] / std::sqrt(static_cast<double>(width));
+  const auto weights
+      = at::softmax(at::bmm(scaled, parts[1].transpose(1, 2)), -1);
+  return at::bmm(weights, parts[2])
+      .view({batch, heads, length, width})
+      .permute({0, 2, 1, 3})
+      .reshape({batch * length, heads * width});
 }
 
 at::Tensor parameter_reader::tensor() {

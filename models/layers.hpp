@@ -24,6 +24,11 @@ at::Tensor normalize(const affine& norm, const at::Tensor& x);
 /// GELU by its tanh form.
 at::Tensor activate(const at::Tensor& x);
 
+/// Self-attention over x [B * S, hidden], B samples of S tokens; `qkv` stacks
+/// query, key and value. Returns [B * S, hidden], before the output's map.
+at::Tensor attend(const affine& qkv, const at::Tensor& x, std::int64_t batch,
+                  std::int64_t heads);
+
 /// Reads a network's parameters one after the other, in the layout's order.
 /// Throws std::logic_error when there are fewer than are read.
 class parameter_reader {

@@ -404,6 +404,9 @@ constexpr auto announcement_pause = 2s;
 constexpr std::size_t announcements_at_once = 16;
 /// Between two looks of a host at its queue and its announcements.
 constexpr auto expert_interval = 100ms;
+/// Parameters of one expert: with its moments it is 3 GiB, which must fit into
+/// memory twice to be saved.
+constexpr std::uint64_t expert_values = std::uint64_t{1} << 28;
 /// Samples of one batch on a host's device.
 constexpr std::uint32_t expert_batch = 2048;
 /// Waiting in one expert's pool, for one pass: some batches, so that the
@@ -426,6 +429,18 @@ constexpr auto expert_lookup_life = 10s;
 constexpr auto expert_absence_life = 2s;
 /// Keys of which a caller remembers look-ups.
 constexpr std::size_t expert_lookups_kept = 16384;
+/// A mixture of experts believes what prefixes lead to so long: short against
+/// the life of an announcement, long against a training step.
+constexpr auto expert_prefix_life = 3s;
+/// Failures of one expert in a row until it is left alone: where one call in
+/// ten fails by chance, a hundred thousand calls look so once.
+constexpr unsigned expert_failures = 5;
+/// Failing experts that a caller remembers: a grid of 256x256.
+constexpr std::size_t experts_failing = 65536;
+/// Times that a sample's search for experts goes on with prefixes that it left
+/// aside, when gaps in the grid left it with too few: each costs a beam of
+/// look-ups.
+constexpr std::size_t expert_search_returns = 8;
 /// A caller's open calls, and their bytes.
 constexpr std::size_t expert_calls_open = 1024;
 constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
@@ -433,6 +448,51 @@ constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
 /// cap.
 constexpr auto expert_failure_pause = 1s;
 constexpr auto expert_failure_cap = 120s;
+/// Hosts that keep a replica of each expert: the loss of one host and one
+/// guard at a time costs nothing that was replicated.
+constexpr std::size_t expert_guards = 2;
+/// Replicas held for others, for each of their experts that a host is ready to
+/// take over: twice as many as come to it when all hosts are alike.
+constexpr std::size_t replicas_per_spare = 4;
+/// A host's lease, how often it renews it, and how often guards look: a host is
+/// given up after two looks in a row without it, 16 s after its end at most.
+constexpr auto expert_lease_life = 10s;
+constexpr auto expert_lease_renewal = 3s;
+constexpr auto expert_lease_look = 2500ms;
+constexpr unsigned expert_lease_misses = 2;
+/// Each guard with a newer replica gets so much time to take an expert over
+/// before the next one does.
+constexpr auto expert_turn = 3s;
+/// Life of a host's record among all hosts, its renewal, and how often others
+/// look; sooner while nobody is known.
+constexpr auto expert_hosts_life = 30s;
+constexpr auto expert_hosts_renewal = 10s;
+constexpr auto expert_hosts_look = 10s;
+constexpr auto expert_hosts_first_look = 1s;
+/// Between two looks of a host for others of its experts, and between two
+/// offers of a version that a guard holds already. A guard whose owner lives
+/// drops what was not offered for so long.
+constexpr auto expert_rivals_look = announcement_renewal;
+constexpr auto replica_renewal = announcement_renewal;
+constexpr auto replica_life = 4 * replica_renewal;
+/// Between two looks at all this; look-ups and publications begun at one.
+constexpr auto replicator_interval = 250ms;
+constexpr std::size_t replicator_lookups_at_once = 16;
+/// Replicas sent at once, and received, by one host.
+constexpr std::size_t replicas_sent_at_once = 4;
+constexpr std::size_t replicas_received_at_once = 8;
+/// For the answer to an offer, which a guard gives at once.
+constexpr auto replica_answer_patience = 8s;
+/// For the next news of a transfer: 4 MiB over 1 Mbit/s.
+constexpr auto replica_patience = 40s;
+/// An orphan that no guard has taken over is looked at again after so long.
+constexpr auto orphan_again = 10s;
+/// A host that refused, or did not answer, is not offered the same expert again
+/// so soon.
+constexpr auto replica_refusal_pause = 30s;
+/// For all experts of a host that leaves to be handed over. A person waits, and
+/// may end it at once by a second Ctrl-C.
+constexpr auto hand_over_patience = 20s;
 /// Failing hosts remembered.
 constexpr std::size_t expert_failing_hosts = 4096;
 

@@ -9,9 +9,8 @@ namespace potluck {
 
 namespace {
 
-std::uint32_t life() {
-  return static_cast<std::uint32_t>(
-      std::chrono::milliseconds{limits::announcement_life}.count());
+std::uint32_t life(std::chrono::milliseconds x = limits::announcement_life) {
+  return static_cast<std::uint32_t>(x.count());
 }
 
 std::string raw(const peer_id& x) {
@@ -29,6 +28,46 @@ record_key expert_key(const std::string& run, const std::string& name) {
 dht_record host_record(const std::string& run, const std::string& uid,
                        const expert_announcement& x) {
   return {expert_key(run, uid), raw(x.host.id), encode_announcement(x), life()};
+}
+
+// A name with a space is no uid and no prefix.
+record_key replicas_key(const std::string& run, const std::string& uid) {
+  return expert_key(run, uid + " replicas");
+}
+
+dht_record replica_record(const std::string& run, const std::string& uid,
+                          const expert_announcement& x) {
+  return {replicas_key(run, uid), raw(x.host.id), encode_announcement(x),
+          life()};
+}
+
+record_key hosts_key(const std::string& run) {
+  return expert_key(run, " hosts");
+}
+
+record_key lease_key(const std::string& run, const peer_id& host) {
+  return expert_key(run, " lease " + to_string(host));
+}
+
+dht_record hosts_record(const std::string& run, const expert_host_notice& x) {
+  return {hosts_key(run), raw(x.host.id), encode_notice(x),
+          life(limits::expert_hosts_life)};
+}
+
+dht_record lease_record(const std::string& run, const expert_host_notice& x) {
+  return {lease_key(run, x.host.id), raw(x.host.id), encode_notice(x),
+          life(limits::expert_lease_life)};
+}
+
+std::vector<expert_host_notice>
+notices_in(const std::vector<dht_record>& records) {
+  std::vector<expert_host_notice> result;
+  for (auto& record : records) {
+    auto x = decode_notice(record.value);
+    if (x && record.subkey == raw(x->host.id) && dialable(x->host))
+      result.push_back(*x);
+  }
+  return result;
 }
 
 std::vector<dht_record>

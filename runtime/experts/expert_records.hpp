@@ -24,6 +24,22 @@ record_key expert_key(const std::string& run, const std::string& name);
 dht_record host_record(const std::string& run, const std::string& uid,
                        const expert_announcement& x);
 
+/// Of those that keep replicas of a uid, as announcements: their contacts, and
+/// the term and version of what they keep.
+record_key replicas_key(const std::string& run, const std::string& uid);
+dht_record replica_record(const std::string& run, const std::string& uid,
+                          const expert_announcement& x);
+
+/// Of all hosts of a run, and of one: its lease.
+record_key hosts_key(const std::string& run);
+record_key lease_key(const std::string& run, const peer_id& host);
+dht_record hosts_record(const std::string& run, const expert_host_notice& x);
+dht_record lease_record(const std::string& run, const expert_host_notice& x);
+
+/// What the records under these two say, those that make sense.
+std::vector<expert_host_notice>
+notices_in(const std::vector<dht_record>& records);
+
 /// One record per coordinate that comes behind `prefix`.
 std::vector<dht_record>
 prefix_records(const std::string& run, const std::string& prefix,

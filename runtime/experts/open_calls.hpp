@@ -32,6 +32,11 @@ public:
     wrong_values, ///< A value is NaN or infinite.
   };
 
+  /// @param first The first call's number, not zero. One process' must rise
+  /// from one object to the next: hosts ignore numbers that they have seen.
+  explicit open_calls(std::uint64_t first = 1) : next_(first) {
+  }
+
   /// The number of the call; nothing when there are too many.
   std::optional<std::uint64_t> open(call what);
 
@@ -59,7 +64,7 @@ public:
 
 private:
   std::map<std::uint64_t, call> calls_;
-  std::uint64_t next_ = 1;
+  std::uint64_t next_;
   std::size_t bytes_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,15 @@ namespace potluck {
 struct expert_shape {
   std::uint32_t inputs = 0;
   std::uint32_t outputs = 0;
+};
+
+/// A gradient that is not finite: the fault of whoever sent the inputs or the
+/// outputs' gradients, not of the expert, which is as it was.
+class unusable_gradient : public std::runtime_error {
+public:
+  unusable_gradient()
+      : std::runtime_error("a gradient of the call is not finite") {
+  }
 };
 
 class expert_module {
@@ -35,7 +45,7 @@ public:
   /// gradient of the inputs, and applies the expert's own optimizer at once
   /// (Ryabinin and Gusev 2020, section 3.3). `grad_out` is [samples, outputs],
   /// `grad_in` [samples, inputs]. When a gradient is not finite nothing is
-  /// applied and std::runtime_error is thrown.
+  /// applied and `unusable_gradient` is thrown.
   virtual void backward(std::uint32_t samples, const float* in,
                         const float* grad_out, float* grad_in)
       = 0;
@@ -53,7 +63,7 @@ public:
 
 /// Which network an expert is: what all experts of one layer have in common.
 struct expert_kind {
-  std::string layer = "ffn"; ///< "ffn", "transformer", "nop", ...
+  std::string layer = "ffn"; ///< "ffn", "transformer" or "nop".
   std::uint32_t hidden = 1024;
   std::uint32_t inner = 0;  ///< 0: four times `hidden`.
   std::uint32_t heads = 4;  ///< Of a transformer.

@@ -121,9 +121,18 @@ const std::vector<std::string>& misbehaviours() {
 }
 
 const std::vector<std::string>& crashable_actors() {
-  static const std::vector<std::string> names{
-      "gateway", "roster",      "router",   "registrar", "state_keeper",
-      "compute", "matchmaking", "averager", "conductor"};
+  static const std::vector<std::string> names{"gateway",
+                                              "roster",
+                                              "router",
+                                              "registrar",
+                                              "state_keeper",
+                                              "compute",
+                                              "matchmaking",
+                                              "averager",
+                                              "conductor",
+                                              "expert_host",
+                                              "expert_replicator",
+                                              "expert_caller"};
   return names;
 }
 

@@ -40,7 +40,7 @@ struct kitchen {
     h.kind.hidden = hidden;
     h.uids = uids(pattern);
     h.make = arithmetic_factory(diary);
-    h.shelf = shelf;
+    h.shelves.own = shelf;
     h.save_every = 2;
     return h;
   }
@@ -312,6 +312,27 @@ TEST_CASE("values that are not finite are never sent") {
   CHECK(k.faults(2) == 0);
 }
 
+TEST_CASE("a call whose gradient is infinite fails alone in its batch") {
+  kitchen k;
+  auto patient = k.hosting("ffn.0.*");
+  patient.bounds.pool.least_samples = 2;
+  patient.bounds.pool.linger = 1s;
+  k.host(2, patient);
+  k.caller(4);
+  k.caller(5);
+  k.settle();
+  auto bad = k.call(4, "ffn.0.1", expert_pass::backward,
+                    {1, input_that_overflows, 1, 1, 1, 1});
+  auto good = k.call(5, "ffn.0.1", expert_pass::backward, {1, 1, 1, 7, 8, 9});
+  CHECK(says(k.bad(bad), "not finite"));
+  CHECK(k.good(good).values == std::vector<float>{7, 8, 9});
+  CHECK(says(k.bad(k.call(4, "ffn.0.1", expert_pass::backward,
+                          {1, input_that_overflows, 1, 1, 1, 1})),
+             "not finite"));
+  CHECK(k.good(k.forward(4, "ffn.0.1", {1, 1, 1})).version == 1);
+  CHECK(k.faults(2) == 0);
+}
+
 TEST_CASE("a killed expert, host or caller is started again") {
   kitchen k;
   k.host(2, "ffn.0.*");
@@ -343,12 +364,12 @@ TEST_CASE("a leaving host saves what its experts have learnt") {
   k.settle();
   for (int i = 0; i < 5; ++i)
     k.good(k.call(4, "ffn.0.1", expert_pass::backward, {1, 1, 1, 1, 1, 1}));
-  CHECK(k.shelf->get("ffn.0.1")->empty());
+  CHECK(k.shelf->get("ffn.0.1")->version == 0);
   k.peers[2]->leave();
   k.world.run_for(2s);
   CHECK(k.peers[2]->running() == 0);
   auto later = arithmetic_expert{hidden, "ffn.0.1", k.diary};
-  later.load(*k.shelf->get("ffn.0.1"));
+  later.load(k.shelf->get("ffn.0.1")->bytes);
   CHECK(later.updates() == 5);
   // And another host goes on from there.
   k.host(3, "ffn.0.*");
@@ -378,4 +399,146 @@ TEST_CASE("trainers and hosts of experts share a network without mixing") {
   REQUIRE(k.world.run_until([&] { return k.peers[6]->finished(); }, 120s));
   CHECK(k.faults(6) == 0);
   CHECK(k.good(k.forward(6, "ffn.0.1", {1, 2, 3})).values.size() == 3);
+}
+
+namespace {
+
+/// Three hosts, of which the first has experts, and a caller.
+struct shared_kitchen : kitchen {
+  shared_kitchen() {
+    for (std::uint8_t i = 2; i <= 4; ++i) {
+      auto h = hosting("ffn.0.*");
+      h.shelves = shelves[i];
+      h.spare = 8;
+      if (i != 2)
+        h.uids = uids("other." + std::to_string(i - 2) + ".0");
+      host(i, h);
+    }
+    caller(5);
+    // Until replicas lie at the other two.
+    REQUIRE(world.run_until(
+        [&] {
+          return shelves[3].replicas->uids().size() == 5
+                 && shelves[4].replicas->uids().size() == 5;
+        },
+        60s));
+  }
+
+  void teach(const std::string& uid, int times) {
+    for (int i = 0; i < times; ++i)
+      good(call(5, uid, expert_pass::backward, {1, 1, 1, 1, 1, 1}));
+  }
+  /// The first host is cut off from everybody.
+  void vanish() {
+    for (std::uint8_t i : {1, 3, 4, 5})
+      world.network.cut(::host(2), ::host(i));
+  }
+  void come_back() {
+    for (std::uint8_t i : {1, 3, 4, 5})
+      world.network.heal(::host(2), ::host(i));
+  }
+  /// Until a call of it is answered.
+  std::optional<std::uint64_t> version(const std::string& uid,
+                                       duration patience) {
+    std::optional<std::uint64_t> result;
+    world.run_until(
+        [&] {
+          auto x = forward(5, uid, {1, 1, 1}, 1, 2s);
+          if (await(x, 3s) && **x)
+            result = (***x).version;
+          else
+            world.run_for(500ms);
+          return result.has_value();
+        },
+        patience);
+    return result;
+  }
+  std::size_t moved(std::uint8_t number, const std::string& what) {
+    std::size_t n = 0;
+    for (auto& e : peers.at(number)->observer->events("expert_moved"))
+      n += field<std::string>(e, "what") == what;
+    return n;
+  }
+
+  std::map<std::uint8_t, expert_shelves> shelves;
+};
+
+} // namespace
+
+TEST_CASE("when a host vanishes, its experts are back within thirty seconds, "
+          "no more than a save behind") {
+  shared_kitchen k;
+  k.teach("ffn.0.1", 5); // Saved every 2.
+  k.teach("ffn.0.2", 4);
+  k.world.run_for(2s);
+  k.vanish();
+  auto began = k.world.now();
+  for (auto uid : {"ffn.0.0", "ffn.0.1", "ffn.0.2", "ffn.0.3"}) {
+    CAPTURE(uid);
+    auto version = k.version(uid, 30s);
+    REQUIRE(version.has_value());
+    if (uid == std::string{"ffn.0.1"})
+      CHECK(*version == 4);
+    if (uid == std::string{"ffn.0.2"})
+      CHECK(*version == 4);
+  }
+  CHECK(k.world.now() - began <= 30s);
+  CHECK(k.moved(3, "took over") + k.moved(4, "took over") == 4);
+  // Each in one place, and with a replica at the other.
+  k.world.run_for(60s);
+  CHECK(k.shelves[3].adopted->uids().size()
+            + k.shelves[4].adopted->uids().size()
+        == 4);
+  CHECK(k.shelves[3].replicas->uids().size()
+            + k.shelves[4].replicas->uids().size()
+        == 6);
+  // The lost host comes back and sees that they are no longer its own.
+  k.come_back();
+  REQUIRE(
+      k.world.run_until([&] { return k.moved(2, "gave way with") == 4; }, 90s));
+  CHECK(k.version("ffn.0.1", 15s) == 4);
+  CHECK(k.moved(3, "gave way with") + k.moved(4, "gave way with") == 0);
+}
+
+TEST_CASE("a host that leaves hands its experts over and loses nothing") {
+  shared_kitchen k;
+  k.teach("ffn.0.1", 5);
+  k.teach("ffn.0.3", 3);
+  k.peers[2]->leave();
+  REQUIRE(k.world.run_until([&] { return k.peers[2]->running() == 0; }, 15s));
+  // Others serve already.
+  CHECK(k.moved(3, "took over") + k.moved(4, "took over") == 4);
+  CHECK(k.version("ffn.0.1", 15s) == 5);
+  CHECK(k.version("ffn.0.3", 15s) == 3);
+  CHECK(k.version("ffn.0.0", 15s) == 0);
+}
+
+TEST_CASE("of two hosts that come to train one expert, one gives way within a "
+          "renewal") {
+  kitchen k;
+  for (std::uint8_t i : {2, 3}) {
+    auto h = k.hosting("ffn.0.0-1");
+    h.shelves = {};
+    k.host(i, h);
+  }
+  k.caller(5);
+  auto given = [&](std::uint8_t i) {
+    return k.peers[i]->observer->events("expert_moved").size();
+  };
+  REQUIRE(k.world.run_until([&] { return given(2) + given(3) >= 2; }, 45s));
+  k.world.run_for(45s);
+  // Both agree whose it is: the higher id's.
+  CHECK(given(2) + given(3) == 2);
+  CHECK((given(2) == 0 || given(3) == 0));
+  CHECK(k.good(k.forward(5, "ffn.0.0", {1, 1, 1})).version == 0);
+}
+
+TEST_CASE("an owner that lives keeps its experts") {
+  shared_kitchen k;
+  // From one guard's sight alone: the DHT still says that it lives.
+  k.world.network.cut(host(2), host(3));
+  k.world.run_for(90s);
+  CHECK(k.moved(3, "took over") + k.moved(4, "took over") == 0);
+  CHECK(k.moved(2, "gave way with") == 0);
+  CHECK(k.version("ffn.0.2", 5s) == 0);
 }

@@ -213,6 +213,52 @@ TEST_CASE("an answer holds values when the call is done, and a reason if not") {
   CHECK_FALSE(problem_with(message{full}, 0).empty());
 }
 
+TEST_CASE("a replica is offered with its bytes, and asked for in parts") {
+  refused<replica_offer>([](auto& x) { x.uid.clear(); });
+  refused<replica_offer>([](auto& x) { x.uid.assign(max_uid_bytes + 1, 'a'); });
+  refused<replica_offer>([](auto& x) { x.term = 0; });
+  refused<replica_offer>([](auto& x) { x.term = max_term + 1; });
+  refused<replica_offer>([](auto& x) { x.bytes = 0; });
+  refused<replica_offer>([](auto& x) { x.bytes = max_replica_bytes + 1; });
+  refused<replica_offer>([](auto& x) { x.sum = {}; });
+  refused<replica_offer>([](auto& x) { x.kind = {}; });
+  refused<replica_offer>([](auto& x) { x.owner.id = {}; });
+  accepted<replica_offer>([](auto& x) { x.bytes = max_replica_bytes; });
+  refused<replica_reply>([](auto& x) { x.uid.clear(); });
+  refused<replica_reply>([](auto& x) { x.term = 0; });
+  refused<replica_reply>([](auto& x) { x.standing = replica_standing(4); });
+  refused<replica_reply>([](auto& x) { x.length = 0; });
+  refused<replica_reply>([](auto& x) { x.length = replica_window_bytes + 1; });
+  refused<replica_reply>([](auto& x) { x.offset = max_replica_bytes; });
+  refused<replica_reply>([](auto& x) { x.standing = replica_standing::held; });
+  accepted<replica_reply>([](auto& x) {
+    x.standing = replica_standing::serving;
+    x.offset = 0;
+    x.length = 0;
+  });
+  refused<replica_chunk>([](auto& x) { x.uid.clear(); });
+  refused<replica_chunk>([](auto& x) { x.term = 0; });
+  refused<replica_chunk>([](auto& x) { x.offset = max_replica_bytes; });
+  message chunk = sample<replica_chunk>();
+  CHECK(problem_with(chunk, replica_chunk_bytes).empty());
+  CHECK_FALSE(problem_with(chunk, replica_chunk_bytes + 1).empty());
+  CHECK_FALSE(problem_with(chunk, 0).empty());
+}
+
+TEST_CASE("a host's sign of life names it and what it hosts") {
+  auto good = samples::notice();
+  CHECK(problem_with(good).empty());
+  auto bad = [&](auto spoil) {
+    auto x = good;
+    spoil(x);
+    CHECK_FALSE(problem_with(x).empty());
+    CHECK(!decode_notice(encode_notice(x)));
+  };
+  bad([](auto& x) { x.host.id = {}; });
+  bad([](auto& x) { x.kind = {}; });
+  bad([](auto& x) { x.spare = max_spare + 1; });
+}
+
 TEST_CASE("an announcement names a host and the values of a sample") {
   auto good = samples::announcement();
   CHECK(problem_with(good).empty());
@@ -228,6 +274,8 @@ TEST_CASE("an announcement names a host and the values of a sample") {
   bad([](auto& x) { x.outputs = 0; });
   bad([](auto& x) { x.inputs = max_sample_values + 1; });
   bad([](auto& x) { x.outputs = max_sample_values + 1; });
+  bad([](auto& x) { x.term = 0; });
+  bad([](auto& x) { x.term = max_term + 1; });
 }
 
 TEST_CASE("invitations and answers name their group") {
@@ -459,7 +507,8 @@ TEST_CASE("only the types that have a body may come with one") {
   for (auto& x : samples::all()) {
     CAPTURE(x.index());
     bool any = std::holds_alternative<charter_reply>(x)
-               || std::holds_alternative<state_piece>(x);
+               || std::holds_alternative<state_piece>(x)
+               || std::holds_alternative<replica_chunk>(x);
     bool values = samples::body_size(x) != 0;
     CHECK(problem_with(x, 0).empty() == !values);
     if (samples::counts_its_values(x))

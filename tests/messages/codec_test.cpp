@@ -76,7 +76,20 @@ auto fields(const expert_answer& x) {
                   x.version, x.packing);
 }
 auto fields(const expert_announcement& x) {
-  return std::tie(x.host, x.inputs, x.outputs, x.version);
+  return std::tie(x.host, x.inputs, x.outputs, x.version, x.term);
+}
+auto fields(const expert_host_notice& x) {
+  return std::tie(x.host, x.kind, x.spare);
+}
+auto fields(const replica_offer& x) {
+  return std::tie(x.uid, x.term, x.version, x.bytes, x.sum, x.kind, x.owner,
+                  x.hand_over);
+}
+auto fields(const replica_reply& x) {
+  return std::tie(x.uid, x.term, x.version, x.standing, x.offset, x.length);
+}
+auto fields(const replica_chunk& x) {
+  return std::tie(x.uid, x.term, x.version, x.offset);
 }
 auto fields(const group_invite& x) {
   return std::tie(x.group, x.step, x.state);
@@ -377,6 +390,17 @@ TEST_CASE("a record that is no valid progress report is refused") {
   auto x = samples::report();
   x.loss = std::nan("");
   CHECK(!decode_progress(encode_progress(x)));
+}
+
+TEST_CASE("a host's sign of life comes back from a record's value") {
+  auto x = samples::notice();
+  auto bytes = encode_notice(x);
+  auto back = decode_notice(bytes);
+  REQUIRE_MESSAGE(back, back.error());
+  CHECK(same(*back, x));
+  CHECK(!decode_notice(""));
+  CHECK(!decode_notice(bytes.substr(0, bytes.size() / 2)));
+  CHECK(!decode_notice(encode_announcement(samples::announcement())));
 }
 
 TEST_CASE("an expert's announcement comes back from a record's value") {

@@ -61,7 +61,11 @@ inline group_contract contract() {
 }
 
 inline expert_announcement announcement() {
-  return {somebody(5), 30, 40, 78};
+  return {somebody(5), 30, 40, 78, 3};
+}
+
+inline expert_host_notice notice() {
+  return {somebody(6), id<digest>(8), 12};
 }
 
 /// In the variant's order, so that `all()[n].index() == n`.
@@ -137,7 +141,11 @@ inline std::vector<message> all() {
       expert_request{26, "ffn.3.12", expert_pass::backward, 4, 75, 30000,
                      packing::float32},
       expert_answer{26, expert_outcome::done, "as asked", 5, 60, 77,
-                    packing::float32}};
+                    packing::float32},
+      replica_offer{"ffn.3.12", 2, 78, 5000, id<digest>(5), id<digest>(6),
+                    somebody(2), true},
+      replica_reply{"ffn.3.12", 2, 78, replica_standing::wanted, 4096, 904},
+      replica_chunk{"ffn.3.12", 2, 78, 4096}};
 }
 
 /// Whether `x` says itself how large its body is.
@@ -154,7 +162,8 @@ inline std::size_t body_size(const message& x) {
     return std::size_t{answer->samples} * answer->values * 4;
   bool values = std::holds_alternative<chunk_part>(x)
                 || std::holds_alternative<chunk_mean>(x)
-                || std::holds_alternative<contribution_part>(x);
+                || std::holds_alternative<contribution_part>(x)
+                || std::holds_alternative<replica_chunk>(x);
   return values ? 1200 : 0;
 }
 

@@ -27,6 +27,10 @@ TEST_CASE("stopped-peers holds for 39 seeds") {
         == "");
 }
 
+TEST_CASE("experts holds for 20 seeds") {
+  CHECK(trial{"tools/scenarios/experts.json", 0, 0, {}}.complaint(1, 20) == "");
+}
+
 // Forty trainers each: two seconds a seed.
 TEST_CASE("cells holds for six seeds") {
   CHECK(trial{"tools/scenarios/cells.json", 0, 8, {}}.complaint(1, 6) == "");

@@ -35,8 +35,9 @@ private:
   std::vector<entry> entries_;
 };
 
-/// Inputs that make it misbehave, as its first value of a batch.
+/// Makes it throw, as the first value of a batch.
 constexpr float input_that_throws = 666;
+/// Anywhere: an infinite output, or an unusable gradient.
 constexpr float input_that_overflows = 777;
 
 class arithmetic_expert : public expert_module {
@@ -63,6 +64,9 @@ public:
     diary_->note({uid_, false, samples});
     if (in[0] == input_that_throws)
       throw std::runtime_error("out of memory");
+    for (std::size_t i = 0; i < std::size_t{samples} * shape_.inputs; ++i)
+      if (in[i] == input_that_overflows)
+        throw unusable_gradient();
     for (std::size_t i = 0; i < std::size_t{samples} * shape_.inputs; ++i)
       grad_in[i] = grad_out[i] * static_cast<float>(1 + updates_);
     ++updates_;

@@ -18,8 +18,10 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_averaging(options, program);
   if (what == std::vector<std::string>{"optimizer"})
     return bench_optimizer(options);
-  return complain("Say what to measure: potluck bench averaging, or potluck "
-                  "bench optimizer.");
+  if (what == std::vector<std::string>{"experts"})
+    return bench_experts(options, program);
+  return complain("Say what to measure: potluck bench averaging, potluck bench "
+                  "experts, or potluck bench optimizer.");
 }
 
 } // namespace
@@ -27,8 +29,8 @@ int run(cli::command_line& options, const std::string& program) {
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary = "Measure averaging, or the optimizer, on this machine";
-  spec.usage = "potluck bench averaging|optimizer [OPTION]...";
+  spec.summary = "Measure averaging, experts or the optimizer on this machine";
+  spec.usage = "potluck bench averaging|experts|optimizer [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -46,7 +48,7 @@ command bench_command() {
        "Averaging: how values are sent: float32, float16, bfloat16 or int8.",
        "NAME"},
       {"insecure", option_kind::flag, "",
-       "Averaging: plain TCP instead of encrypted connections.", ""},
+       "Plain TCP instead of encrypted connections.", ""},
       {"reference", option_kind::text, "none",
        "Averaging: measure this as well, in the same run: none, or gloo's "
        "ring all-reduce.",
@@ -56,13 +58,23 @@ command bench_command() {
        "parameter-server.",
        "NAME"},
       {"keep", option_kind::text, "",
-       "Averaging: work in this folder, new or empty, and keep what the "
+       "Work in this folder, new or empty, and keep what the "
        "processes report (default: a temporary one).",
        "DIR"},
       {"threads", option_kind::integer, "0",
-       "Optimizer: threads; 0 for one a core.", "NUMBER"},
+       "Experts and optimizer: threads; 0 for one a core.", "NUMBER"},
+      {"row", option_kind::text, "all",
+       "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
+       "all.",
+       "NAME"},
+      {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
+       "NUMBER"},
+      {"clients", option_kind::integer, "1",
+       "Experts: of the process; with --member.", "NUMBER"},
+      {"go", option_kind::text, "",
+       "Experts: the file at which to begin; with --member.", "PATH"},
       {"member", option_kind::integer, "-1",
-       "Averaging: be this one of the processes; for those that the command "
+       "Be this one of the processes; for those that the command "
        "starts.",
        "NUMBER"},
       {"contact", option_kind::text, "",

@@ -31,6 +31,10 @@ std::string unknown_to_chaos(const scenario& x) {
       return "faults, entry " + std::to_string(i + 1) + ": "
              + to_string(x.faults[i].kind)
              + " is for `potluck sim` alone; real processes cannot act it out.";
+  for (std::size_t i = 0; i < x.groups.size(); ++i)
+    if (auto& role = x.groups[i].role; role == "expert" || role == "caller")
+      return "groups, entry " + std::to_string(i + 1) + ": the role " + role
+             + " is for `potluck sim` alone.";
   return "";
 }
 

@@ -1,11 +1,14 @@
 /// `potluck expert`: host experts for those who call them.
 
+#include <algorithm>
+#include <thread>
 #include <tuple>
 
 #include "messages/limits.hpp"
+#include "models/catalogue.hpp"
+#include "models/experts/catalogue.hpp"
 #include "runtime/config.hpp"
 #include "tools/potluck/commands.hpp"
-#include "tools/potluck/nop_expert.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
 
@@ -18,8 +21,10 @@ using cli::option_spec;
 
 std::vector<option_spec> own_options() {
   return {
-      {"layer", option_kind::text, "nop",
-       "What each expert computes: nop (its inputs, for trying out a network).",
+      {"layer", option_kind::text, "ffn",
+       "What each expert computes: ffn (a feed-forward block), transformer "
+       "(one "
+       "encoder layer) or nop (its inputs, for trying out a network).",
        "KIND"},
       {"grid", option_kind::text, "16x16",
        "How many experts the layer has in each dimension, 1 to 256 each.",
@@ -48,9 +53,21 @@ std::vector<option_spec> own_options() {
        "identity directory).",
        "DIR"},
       {"save-every", option_kind::integer, "64",
-       "Updates of an expert between two saves; one is made every minute "
-       "besides.",
+       "Updates of an expert between two saves, here and on two other hosts; "
+       "one is made every minute besides.",
        "UPDATES"},
+      {"spare", option_kind::integer, "-1",
+       "How many experts of hosts that vanish or leave this one takes over; "
+       "-1: "
+       "as many as its own.",
+       "NUMBER"},
+      {"threads", option_kind::integer, "0",
+       "Threads that the experts compute with; 0 for half the cores.",
+       "NUMBER"},
+      {"device", option_kind::text, "auto",
+       "Where experts are computed: cpu, cuda, or auto for cuda where there is "
+       "one.",
+       "NAME"},
       {"batch", option_kind::integer, std::to_string(limits::expert_batch),
        "Samples computed at once at most.", "SAMPLES"},
   };
@@ -80,9 +97,8 @@ expected<bool> fill_kind(const cli::command_line& options, expert_kind& kind) {
       return failure{x.error()};
     *field = static_cast<std::uint32_t>(*x);
   }
-  if (std::uint64_t{kind.hidden} * kind.tokens > max_sample_values / 2)
-    return failure{"A sample of --tokens times --hidden values does not fit a "
-                   "call; make one of them smaller."};
+  if (auto problem = problem_with(kind); !problem.empty())
+    return failure{"--layer: " + problem};
   kind.learning_rate = options.real("learning-rate");
   if (!(kind.learning_rate >= 0 && kind.learning_rate <= 10))
     return failure{"--learning-rate must be a number from 0 to 10."};
@@ -94,10 +110,6 @@ expected<bool> fill_experts(const cli::command_line& options,
   auto kind = fill_kind(options, hosting.kind);
   if (!kind)
     return failure{kind.error()};
-  if (hosting.kind.layer != "nop")
-    return failure{"--layer: '" + hosting.kind.layer
-                   + "' is not a kind of expert; write nop."};
-  hosting.make = make_nop_factory();
   auto grid = parse_expert_grid(options.text("grid"));
   if (!grid)
     return failure{"--grid: " + grid.error()};
@@ -123,7 +135,25 @@ expected<bool> fill_experts(const cli::command_line& options,
   hosting.save_every = static_cast<std::uint64_t>(*save_every);
   hosting.bounds.pool.most_samples = static_cast<std::uint32_t>(*batch);
   hosting.seed = static_cast<std::uint64_t>(*seed);
+  auto spare = number(options, "spare", -1, limits::experts_hosted);
+  if (!spare)
+    return failure{spare.error()};
+  if (*spare >= 0)
+    hosting.spare = static_cast<std::size_t>(*spare);
   return true;
+}
+
+expected<expert_factory> factory_of(const cli::command_line& options) {
+  auto threads = number(options, "threads", 0, 1024);
+  if (!threads)
+    return failure{threads.error()};
+  auto device = options.text("device");
+  if (auto problem = problem_with_device(device); !problem.empty())
+    return failure{"--device: " + problem};
+  auto cores = std::max(1u, std::thread::hardware_concurrency());
+  return make_expert_factory(device, *threads != 0
+                                         ? static_cast<int>(*threads)
+                                         : static_cast<int>((cores + 1) / 2));
 }
 
 int run(cli::command_line& options, const std::string&) {
@@ -136,6 +166,10 @@ int run(cli::command_line& options, const std::string&) {
   auto experts = fill_experts(options, hosting);
   if (!experts)
     return complain(experts.error());
+  auto factory = factory_of(options);
+  if (!factory)
+    return complain(factory.error());
+  hosting.make = std::move(*factory);
   auto network = fill_network(options, config);
   if (!network)
     return complain(network.error());
@@ -148,7 +182,12 @@ int run(cli::command_line& options, const std::string&) {
   auto directory = options.text("state-dir");
   if (directory.empty() && !who->directory.empty())
     directory = who->directory + "/experts/" + config.run;
-  hosting.shelf = std::make_shared<expert_shelf>(directory);
+  if (!directory.empty()) {
+    auto shelf = [&](const std::string& name) {
+      return std::make_shared<expert_shelf>(directory + name);
+    };
+    hosting.shelves = {shelf(""), shelf("/adopted"), shelf("/replicas")};
+  }
   config.experts = std::move(hosting);
   return run_peer(options, std::move(config));
 }

@@ -13,6 +13,7 @@
 #include <caf/io/all.hpp>
 
 #include "actors/behavior.hpp"
+#include "runtime/config.hpp"
 #include "tools/caf_run/launch_protocol.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/terminal.hpp"
@@ -168,9 +169,10 @@ std::optional<peer_over> wait_for_end(outcome& result, const sigset_t& signals,
 }
 
 /// From here on the process ends in time, whatever hangs.
-void start_countdown(const std::shared_ptr<std::atomic<int>>& status) {
-  std::thread{[status] {
-    std::this_thread::sleep_for(longest_goodbye);
+void start_countdown(const std::shared_ptr<std::atomic<int>>& status,
+                     std::chrono::milliseconds longest) {
+  std::thread{[status, longest] {
+    std::this_thread::sleep_for(longest);
     _exit(*status);
   }}.detach();
 }
@@ -189,6 +191,9 @@ int run_peer(cli::command_line& options, peer_config config,
       return complain(log.error());
     watched->log.emplace(std::move(*log));
   }
+  std::chrono::milliseconds longest = longest_goodbye;
+  if (config.experts)
+    longest += limits::hand_over_patience;
   // Before any thread starts, so that only this one sees them.
   auto signals = signals_to_leave_at();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -214,7 +219,7 @@ int run_peer(cli::command_line& options, peer_config config,
     sigaddset(&impatience, SIGINT);
     std::signal(SIGINT, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &impatience, nullptr);
-    start_countdown(status);
+    start_countdown(status, longest);
     if (!how.problem.empty())
       complain(how.problem);
     caf::anon_send(peer, leave_run{ended ? "finished" : "leaving"});

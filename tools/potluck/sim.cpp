@@ -108,6 +108,8 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
       {"splits", x.splits},
       {"loss", x.loss},
       {"checks", x.checks},
+      {"expert_updates", x.expert_updates},
+      {"expert_moves", x.expert_moves},
       {"messages", x.messages},
       {"frames", x.network.frames},
       {"bytes", x.network.bytes},
@@ -143,6 +145,9 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
             << " MB, " << x.network.lost_packets << " losses, "
             << x.network.corrupted << " corrupted\n  " << x.checks
             << " checks of the invariants, log " << to_string(x.log) << "\n";
+  if (x.expert_updates > 0)
+    std::cout << "  experts: " << x.expert_updates << " updates, "
+              << x.expert_moves << " came to other hosts\n";
   for (auto& violation : x.violations)
     std::cout << "  WRONG " << violation << "\n";
   if (x.passed)

@@ -56,7 +56,8 @@ caf::scheduler::test_coordinator& machine::coordinator() const {
   return static_cast<caf::scheduler::test_coordinator&>(system_->scheduler());
 }
 
-void machine::start(peer_config config, audience listener, duration now) {
+void machine::start(peer_config config, audience listener, duration now,
+                    companion beside) {
   if (system_)
     throw std::logic_error{"A machine runs one peer at a time."};
   base_global_ = now;
@@ -79,6 +80,8 @@ void machine::start(peer_config config, audience listener, duration now) {
     children_[name] = x;
   };
   peer_ = spawn_peer(*system_, std::move(config), observer_);
+  if (beside)
+    companion_ = beside(*system_);
 }
 
 void machine::leave(const std::string& reason) {
@@ -103,6 +106,9 @@ std::string machine::crash_actor(const std::string& name,
 void machine::forget_peer() {
   children_.clear();
   peer_ = nullptr;
+  if (companion_)
+    caf::anon_send_exit(companion_, caf::exit_reason::kill);
+  companion_ = nullptr;
 }
 
 std::size_t machine::switch_off() {
@@ -112,8 +118,13 @@ std::size_t machine::switch_off() {
   leave("switched off");
   forget_peer();
   coordinator().run();
-  coordinator().advance_time(limits::leave_patience * 2);
-  coordinator().run();
+  // A host of experts looks for others first; it finds nobody.
+  constexpr duration step = limits::leave_patience * 2;
+  constexpr auto steps = limits::hand_over_patience / step + 2;
+  for (auto i = steps; i > 0 && actors() > 0; --i) {
+    coordinator().advance_time(step);
+    coordinator().run();
+  }
   auto left = actors();
   caf::anon_send_exit(observer_, caf::exit_reason::kill);
   observer_ = nullptr;

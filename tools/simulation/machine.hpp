@@ -34,8 +34,12 @@ public:
     return plan_;
   }
 
+  /// An application's actor beside the peer, that ends with it.
+  using companion = std::function<caf::actor(caf::actor_system&)>;
+
   /// Starts a peer at `now`; the machine must be idle.
-  void start(peer_config config, audience listener, duration now);
+  void start(peer_config config, audience listener, duration now,
+             companion beside = nullptr);
 
   bool running() const {
     return system_ != nullptr;
@@ -89,6 +93,7 @@ private:
   audience audience_;
   observer_actor observer_;
   peer_actor peer_;
+  caf::actor companion_;
   std::map<std::string, caf::actor> children_;
   caf::actor_clock::time_point began_;
 };

@@ -38,6 +38,8 @@ constexpr std::size_t timers_per_actor = 8;
 /// Of one connection, one way: a gradient, its means and the news about them.
 constexpr std::uint64_t queue_gradients = 8;
 constexpr std::uint64_t queue_slack = 16 << 20;
+/// At the end every expert must have answered a call in this time.
+constexpr duration experts_answer_within = std::chrono::seconds{60};
 /// After everybody has finished: goodbyes and last timers.
 constexpr duration aftermath = std::chrono::seconds{30};
 
@@ -75,6 +77,7 @@ world::world(const scenario& what, options how)
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
   checks_ = std::make_unique<run_invariants>(rules);
+  experts_ = std::make_unique<expert_invariants>(*checks_, expert_most_lost);
   for (auto role : {"bootstrap", "trainer"})
     for (auto& x : plan_.peers())
       if (what_.groups[x.group].role == role
@@ -142,7 +145,8 @@ peer_config world::configure(life& x) const {
   c.self = x.id;
   c.role = group.role == "bootstrap"   ? role::bootstrap
            : group.role == "auxiliary" ? role::auxiliary
-                                       : role::trainer;
+           : group.role == "trainer"   ? role::trainer
+                                       : role::expert;
   if (c.role != role::bootstrap)
     c.run = settings_.run;
   else
@@ -217,6 +221,10 @@ void world::start(std::size_t number, bool keeps_disk) {
         [this] { return now_; });
   if (x.honest)
     checks_->add_honest(short_name(x.id));
+  if (!keeps_disk) {
+    x.shelves = {};
+    experts_->forget(number);
+  }
   x.finished = false;
   x.leaving = false;
   machine::audience audience;
@@ -225,7 +233,9 @@ void world::start(std::size_t number, bool keeps_disk) {
   auto config = configure(x);
   if (!config.checkpoint_path.empty())
     take_up_checkpoint(x, config);
-  x.box->start(std::move(config), std::move(audience), now_);
+  add_experts(x, config);
+  auto beside = caller_of(x);
+  x.box->start(std::move(config), std::move(audience), now_, beside);
   most_peers_ = std::max(most_peers_, running());
   touch(number);
 }
@@ -266,6 +276,11 @@ void world::heard(std::size_t number, const event& x) {
   if (!life.honest)
     return;
   checks_->told(number, now_, x);
+  if (x.name == "expert_moved"
+      && field_of<std::string>(x, "what") == "took over")
+    experts_->taken_over(number, field_of<std::string>(x, "expert"),
+                         field_of<std::uint64_t>(x, "term"),
+                         field_of<std::uint64_t>(x, "version"), now_);
   if (x.name == "finished")
     finishing_ = true;
 }
@@ -372,7 +387,7 @@ void world::look_around() {
                        + " timers");
   }
   auto recovers = what_.expects.recovers_within;
-  if (finishing_ || !plan_.over(now_)) {
+  if (finishing_ || !plan_.over(now_) || !trains()) {
     calm_since_.reset();
   } else {
     if (!calm_since_)
@@ -431,6 +446,7 @@ void world::close(report& result) {
     c.check(c.first_try() >= expects.first_try, now_,
             "only " + std::to_string(c.first_try() * 100)
                 + " % of the steps were committed at the first try");
+    experts_->all_answer(now_ - experts_answer_within, now_);
     if (expects.final_loss)
       c.check(c.last_loss() <= *expects.final_loss, now_,
               "the loss is " + std::to_string(c.last_loss()));
@@ -457,6 +473,8 @@ void world::close(report& result) {
   result.splits = c.splits();
   result.loss = c.last_loss();
   result.checks = c.checks();
+  result.expert_updates = experts_->updates();
+  result.expert_moves = experts_->moves();
   result.messages = messages_;
   result.most_peers = most_peers_;
   result.faults = plan_.counts();

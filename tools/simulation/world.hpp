@@ -9,10 +9,12 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/sim/expert_invariants.hpp"
 #include "runtime/sim/fault_plan.hpp"
 #include "runtime/sim/run_invariants.hpp"
 #include "runtime/sim/sim_disk.hpp"
 #include "runtime/sim/sim_network.hpp"
+#include "tools/simulation/expert_parts.hpp"
 #include "tools/simulation/machine.hpp"
 
 namespace potluck::simulation {
@@ -39,8 +41,10 @@ struct report {
   std::size_t splits = 0;    ///< Steps that two histories have.
   double loss = 0;
   std::uint64_t checks = 0;
-  std::uint64_t messages = 0; ///< That actors handled.
-  std::size_t most_peers = 0; ///< At one time.
+  std::uint64_t expert_updates = 0;
+  std::uint64_t expert_moves = 0; ///< Experts that came to other hosts.
+  std::uint64_t messages = 0;     ///< That actors handled.
+  std::size_t most_peers = 0;     ///< At one time.
   std::map<fault_kind, std::uint64_t> faults;
   std::vector<std::string> history; ///< What befell whom.
   sim_network::statistics network;
@@ -72,6 +76,8 @@ private:
   struct life {
     std::unique_ptr<machine> box;
     std::unique_ptr<sim_disk> disk;
+    expert_shelves shelves;                ///< Of a host of experts.
+    std::shared_ptr<expert_client> client; ///< Of a caller.
     peer_id id;
     std::string host;
     std::uint64_t lives = 0;
@@ -88,6 +94,10 @@ private:
   void take_up_checkpoint(const life& x, peer_config& c);
   void end_process(life& x, bool silent);
   void retire(std::size_t number);
+  /// Experts and calls of them, as the peer's role says (world_experts.cpp).
+  void add_experts(life& x, peer_config& c);
+  machine::companion caller_of(const life& x);
+  bool trains() const;
   peer_config configure(life& x) const;
   void heard(std::size_t number, const event& x);
   void over(std::size_t number, const peer_over& x);
@@ -113,6 +123,9 @@ private:
   run_settings settings_;
   sim_network network_;
   std::unique_ptr<run_invariants> checks_;
+  std::unique_ptr<expert_invariants> experts_;
+  std::shared_ptr<std::uint64_t> next_call_
+      = std::make_shared<std::uint64_t>(1);
   std::vector<life> lives_;
   std::unordered_map<std::string, std::size_t> hosts_;
   std::vector<address> seeds_;

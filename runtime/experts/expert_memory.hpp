@@ -1,0 +1,57 @@
+/// What callers remember of experts: what look-ups of prefixes found lately,
+/// and who fails. Any thread may call.
+///
+/// An answer is believed for a few seconds. That there is nobody is not
+/// remembered: hosts may just have arrived. An expert that fails five times in
+/// a row is left alone for a second, then doubled with each further failure, as
+/// if it were not announced; an answer clears it. Fewer failures say little
+/// where calls fail by chance.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+class expert_memory {
+public:
+  using coordinates = std::vector<std::uint32_t>;
+
+  /// The coordinates that follow `prefix`, if they are known; without experts
+  /// that are left alone.
+  std::optional<coordinates> find(const std::string& prefix,
+                                  time_point now) const;
+
+  /// Remembers what a look-up found, and returns it without experts that are
+  /// left alone.
+  coordinates keep(const std::string& prefix, coordinates found,
+                   time_point now);
+
+  void answered(const std::string& uid);
+  void failed(const std::string& uid, time_point now);
+
+private:
+  struct entry {
+    coordinates found;
+    time_point expires;
+  };
+  struct failing {
+    unsigned in_a_row = 0;
+    time_point until;
+  };
+
+  coordinates without_failing(const std::string& prefix, const coordinates& all,
+                              time_point now) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, entry> entries_;
+  std::map<std::string, failing> failing_;
+};
+
+} // namespace potluck

@@ -1,0 +1,57 @@
+#include "tools/bench/calling_peer.hpp"
+
+#include <future>
+
+#include "runtime/uv/uv_transport.hpp"
+#include "tools/potluck/peer_options.hpp"
+
+namespace potluck::bench {
+
+namespace {
+
+observer_actor::behavior_type deaf() {
+  return {[](const event&) {}, [](const run_status&) {},
+          [](const peer_over&) {}};
+}
+
+} // namespace
+
+calling_peer::calling_peer(std::string run, std::vector<address> seeds,
+                           bool insecure)
+    : system_(options_), eyes_(system_.spawn(deaf)) {
+  peer_config config;
+  uv_transport_options how;
+  how.key = key_pair::generate();
+  how.insecure = insecure;
+  config.self = how.key->id();
+  config.role = role::expert;
+  config.run = std::move(run);
+  config.listen = {"127.0.0.1", 0};
+  config.seeds = std::move(seeds);
+  config.seed = tools::random_seed();
+  config.make_transport = [how] { return make_uv_transport(how); };
+  config.expert_calls = client_->line();
+  peer_ = spawn_peer(system_, std::move(config), eyes_);
+}
+
+calling_peer::~calling_peer() {
+  caf::anon_send(peer_, leave_run{"done"});
+  {
+    caf::scoped_actor waiter{system_};
+    waiter->wait_for(peer_);
+  }
+  peer_ = nullptr;
+  caf::anon_send_exit(eyes_, caf::exit_reason::user_shutdown);
+  eyes_ = nullptr;
+}
+
+expected<expert_reply> calling_peer::call(expert_call what) {
+  auto answer = std::make_shared<std::promise<expected<expert_reply>>>();
+  auto result = answer->get_future();
+  client_->call(std::move(what), [answer](expected<expert_reply> x) {
+    answer->set_value(std::move(x));
+  });
+  return result.get();
+}
+
+} // namespace potluck::bench

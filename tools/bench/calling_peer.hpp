@@ -1,0 +1,40 @@
+/// A peer that does nothing but call experts: for benchmarks and tests that
+/// need callers without a model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/expert_client.hpp"
+#include "actors/peer.hpp"
+
+namespace potluck::bench {
+
+class calling_peer {
+public:
+  /// Joins the run of `seeds`, encrypted unless `insecure`.
+  calling_peer(std::string run, std::vector<address> seeds, bool insecure);
+
+  /// Leaves the run; calls that are open fail.
+  ~calling_peer();
+
+  calling_peer(const calling_peer&) = delete;
+  calling_peer& operator=(const calling_peer&) = delete;
+
+  expert_client& network() {
+    return *client_;
+  }
+
+  /// Calls and waits for the answer.
+  expected<expert_reply> call(expert_call what);
+
+private:
+  caf::actor_system_config options_;
+  caf::actor_system system_;
+  std::shared_ptr<expert_client> client_ = std::make_shared<expert_client>();
+  observer_actor eyes_;
+  peer_actor peer_;
+};
+
+} // namespace potluck::bench

@@ -1,0 +1,139 @@
+#include "tools/bench/expert_load.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+
+#include "runtime/event_log.hpp"
+#include "tools/bench/calling_peer.hpp"
+#include "tools/bench/workload.hpp"
+
+namespace potluck::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr auto first_answer_patience = 60s;
+constexpr auto call_patience = 60s;
+constexpr auto look_interval = 5ms;
+
+/// The same small numbers in every batch: what they are does not matter.
+std::shared_ptr<const std::vector<float>> numbers(std::size_t count) {
+  auto x = std::make_shared<std::vector<float>>(count);
+  for (std::size_t i = 0; i < count; ++i)
+    (*x)[i] = 0.01f * static_cast<float>(static_cast<int>(i % 201) - 100);
+  return x;
+}
+
+/// All clients of the process. A call's answer, on the client's thread, begins
+/// the next one.
+class load {
+public:
+  load(const expert_load& what, expert_client& network)
+      : what_(what), network_(network),
+        inputs_(numbers(std::size_t{what.batch} * what.values)),
+        both_(numbers(std::size_t{2} * what.batch * what.values)) {
+  }
+
+  expert_call forward(std::uint32_t client) const {
+    expert_call x;
+    x.uid = what_.uids[client % what_.uids.size()];
+    x.samples = what_.batch;
+    x.values = inputs_;
+    x.patience = call_patience;
+    return x;
+  }
+
+  void begin(std::uint32_t client) {
+    ++under_way_;
+    network_.call(forward(client), [this, client](auto x) {
+      if (!x || !what_.backward) {
+        done(client, bool(x));
+        return;
+      }
+      auto y = forward(client);
+      y.pass = expert_pass::backward;
+      y.values = both_;
+      network_.call(y, [this, client](auto z) { done(client, bool(z)); });
+    });
+  }
+
+  void stop() {
+    stopping_ = true;
+    while (under_way_ > 0)
+      std::this_thread::sleep_for(look_interval);
+  }
+
+  std::uint64_t samples() const {
+    return samples_;
+  }
+  std::uint64_t failed() const {
+    return failed_;
+  }
+
+private:
+  void done(std::uint32_t client, bool well) {
+    if (well)
+      samples_ += what_.batch;
+    else
+      ++failed_;
+    if (!stopping_)
+      begin(client);
+    --under_way_;
+  }
+
+  const expert_load& what_;
+  expert_client& network_;
+  std::shared_ptr<const std::vector<float>> inputs_;
+  std::shared_ptr<const std::vector<float>> both_;
+  std::atomic<std::uint64_t> samples_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::uint32_t> under_way_{0};
+  std::atomic<bool> stopping_{false};
+};
+
+} // namespace
+
+bool run_load(const expert_load& what, std::ostream& out) {
+  calling_peer peer{"bench", what.seeds, what.insecure};
+  load all{what, peer.network()};
+  for (std::uint32_t i = 0; i < what.uids.size(); ++i) {
+    auto end = clock::now() + first_answer_patience;
+    for (;;) {
+      auto x = peer.call(all.forward(i));
+      if (x)
+        break;
+      if (clock::now() > end) {
+        out << to_json(event{"over", {{"problem", x.error()}}}, 0) << std::endl;
+        return false;
+      }
+      std::this_thread::sleep_for(100ms);
+    }
+  }
+  for (std::uint32_t i = 0; i < what.clients; ++i)
+    all.begin(i);
+  out << to_json(event{"ready", {}}, 0) << std::endl;
+  while (!std::filesystem::exists(what.go))
+    std::this_thread::sleep_for(look_interval);
+  auto before = all.samples();
+  auto cpu = cpu_seconds();
+  auto began = clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(what.seconds));
+  auto samples = all.samples() - before;
+  auto seconds = std::chrono::duration<double>(clock::now() - began).count();
+  out << to_json(event{"load",
+                       {{"samples", samples},
+                        {"seconds", seconds},
+                        {"cpu_seconds", cpu_seconds() - cpu},
+                        {"failed", all.failed()}}},
+                 0)
+      << std::endl;
+  all.stop();
+  return true;
+}
+
+} // namespace potluck::bench
