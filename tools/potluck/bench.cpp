@@ -56,6 +56,10 @@ command bench_command() {
        "Averaging: measure this as well, in the same run: none, or gloo's "
        "ring all-reduce.",
        "NAME"},
+      {"shares", option_kind::text, "planned",
+       "Averaging: who averages how much: planned, all-reduce or "
+       "parameter-server.",
+       "NAME"},
       {"keep", option_kind::text, "",
        "Work in this folder, new or empty, and keep what the "
        "processes report (default: a temporary one).",
@@ -86,6 +90,18 @@ command bench_command() {
        "NUMBER"},
       {"contact", option_kind::text, "",
        "Averaging: where the first process listens; with --member.", "ADDRESS"},
+      {"upload", option_kind::text, "",
+       "Averaging: what a member says of its line; with --member (default: "
+       "what it measures).",
+       "RATE"},
+      {"download", option_kind::text, "", "Averaging: likewise.", "RATE"},
+      {"listen", option_kind::text, "127.0.0.1:0",
+       "Averaging: where a member listens; with --member.", "HOST:PORT"},
+      {"announce", option_kind::text, "",
+       "Averaging: where others reach it, if they cannot see that themselves.",
+       "HOST:PORT"},
+      {"dial-from", option_kind::text, "",
+       "Averaging: the address of this machine that it dials from.", "HOST"},
   };
   return {spec, run};
 }
