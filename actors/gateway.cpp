@@ -189,6 +189,9 @@ void gateway_state::on(const traffic_seen& x) {
     auto i = links_.find(seen.id);
     if (i == links_.end() || i->second.peer.empty())
       continue;
+    if (auto g = guests_.find(i->second.peer);
+        g != guests_.end() && seen.received > 0)
+      self_->send(g->second.session, traffic_seen{x.interval, {seen}});
     auto& sum = peers[i->second.peer];
     sum.peer = i->second.peer;
     sum.sent += seen.sent;

@@ -60,8 +60,9 @@ using gateway_actor = caf::typed_actor<
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<frame_arrived>,
-    caf::reacts_to<connection_added>, caf::reacts_to<connection_closed>,
-    caf::reacts_to<parcel>, caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<traffic_seen>, caf::reacts_to<connection_added>,
+    caf::reacts_to<connection_closed>, caf::reacts_to<parcel>,
+    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Knows who is in the run, dials them, passes their reports on, publishes
 /// ours, bans who misbehaves.

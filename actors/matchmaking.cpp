@@ -64,7 +64,9 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.gradient_values = x.gradient_values;
     s.chunk_values = config_.settings.chunk_values;
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
-    s.plan = [](const group_contract& c) { return plan_digest(c); };
+    s.plan = [rule = rule()](const group_contract& c) {
+      return plan_digest(c, rule);
+    };
     matchmaker_.emplace(std::move(s));
   }
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
@@ -206,6 +208,12 @@ void matchmaking_state::carry_out(const freeze_gradient& x) {
 }
 
 void matchmaking_state::carry_out(const release_gradient& x) {
+  if (!x.refused.empty() && wired_.observer)
+    self_->send(wired_.observer,
+                event{"fault",
+                      {{"peer", short_name(x.refused)},
+                       {"what", std::string{"refused a contract"}},
+                       {"detail", x.reason}}});
   stay_out(x.group);
   self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
 }
@@ -214,12 +222,17 @@ void matchmaking_state::stay_out(const group_id& group) {
   self_->send(wired_.averager, member_withdrew{group, config_.self});
 }
 
+share_rule matchmaking_state::rule() const {
+  return share_rule_named(config_.settings.shares)
+      .value_or(share_rule::planned);
+}
+
 void matchmaking_state::carry_out(const start_round& x) {
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);
   self_->send(wired_.conductor,
-              group_formed{x.contract, plan(collaboration_of(x.contract))});
+              group_formed{x.contract, plan(collaboration_of(x.contract, rule()))});
 }
 
 void matchmaking_state::carry_out(const member_declined& x) {

@@ -10,6 +10,7 @@
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/planning/collaboration.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -44,6 +45,7 @@ private:
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
   void arm();
+  share_rule rule() const; ///< The run's.
   /// For the slowest answer, from what the invited took lately.
   std::chrono::milliseconds answer_patience(const lead_group& x) const;
   void answered(const peer_id& from, const group_answer& x);

@@ -266,6 +266,7 @@ void roster_state::on(const letter& x) {
 
 void roster_state::on(const records_looked_up& x) {
   auto now = self_->clock().now();
+  acquainted_ = !x.records.empty();
   for (auto& record : x.records) {
     auto report = decode_progress(record.value);
     if (!report || report->id == config_.self
@@ -282,7 +283,9 @@ void roster_state::on(const records_looked_up& x) {
         || report->phase != phase::joining)
       next_dialling_ = {};
     note_charter(*report);
-    tell_conductors({*report, guests_.count(report->id) != 0});
+    auto connected = guests_.count(report->id) != 0;
+    acquainted_ = acquainted_ && connected;
+    tell_conductors({*report, connected});
   }
   if (!looked_up_ && x.answers > 0) {
     looked_up_ = true;
@@ -518,9 +521,11 @@ bool roster_state::publishes() const {
 
 void roster_state::publish() {
   spread_report();
-  auto pause = mine_.report.charter.empty()
-                   ? duration{limits::joining_publish_interval}
-                   : duration{limits::publish_interval};
+  duration pause = limits::publish_interval;
+  if (mine_.report.charter.empty())
+    pause = limits::joining_publish_interval;
+  else if (acquainted_)
+    pause = limits::acquainted_publish_interval;
   next_publication_ = self_->clock().now() + pause;
   auto key = key_of("run/" + config_.run);
   const auto& id = config_.self.bytes;

@@ -136,7 +136,8 @@ private:
   std::map<address, std::string> refusals_;
   /// When a report named a charter: the run is there.
   std::optional<caf::actor_clock::time_point> charter_heard_at_;
-  bool looked_up_ = false; ///< Once at least.
+  bool looked_up_ = false;  ///< Once at least.
+  bool acquainted_ = false; ///< With all whom the last look-up found.
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;
   caf::actor_clock::time_point next_tidying_;

@@ -1,5 +1,7 @@
 #include "actors/router.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
@@ -127,6 +129,10 @@ void router_state::too_late(const rpc_table<purpose>::pending& request) {
 
 void router_state::unanswered(const rpc_table<purpose>::pending& request) {
   table_->failed(request.peer);
+  forget_neighbourhoods([&](const neighbourhood& x) {
+    return std::any_of(x.nodes.begin(), x.nodes.end(),
+                       [&](auto& who) { return who.id == request.peer; });
+  });
   auto i = searches_.find(request.what.search);
   if (i == searches_.end())
     return;
@@ -169,6 +175,10 @@ void router_state::on(const publish_record& x) {
   records.insert(records.end(), x.others.begin(), x.others.end());
   for (auto& record : records)
     store_.store(record, self_->clock().now());
+  if (auto nodes = remembered(x.record.key); !nodes.empty()) {
+    store_at(nodes, records);
+    return;
+  }
   search s{lookup{x.record.key, config_.self,
                   table_->closest(x.record.key, bucket_size)},
            false,
@@ -220,14 +230,37 @@ void router_state::advance(std::uint64_t id) {
   searches_.erase(id);
 }
 
+std::vector<contact> router_state::remembered(const record_key& key) {
+  auto now = self_->clock().now();
+  forget_neighbourhoods([&](const neighbourhood& x) {
+    return now - x.found >= limits::closest_nodes_age;
+  });
+  auto i = published_.find(key);
+  return i == published_.end() ? std::vector<contact>{} : i->second.nodes;
+}
+
+template <class Predicate>
+void router_state::forget_neighbourhoods(Predicate which) {
+  for (auto i = published_.begin(); i != published_.end();)
+    i = which(i->second) ? published_.erase(i) : std::next(i);
+}
+
+void router_state::store_at(const std::vector<contact>& nodes,
+                            const std::vector<dht_record>& records) {
+  for (auto& who : nodes)
+    if (auto token = issue(who, 0))
+      self_->send(wired_.gateway, call{who, store_records{*token, records}, {}});
+}
+
 void router_state::finish(search& s) {
   auto now = self_->clock().now();
   auto closest = s.state.closest();
   if (!s.to_store.empty()) {
-    for (auto& who : closest)
-      if (auto token = issue(who, 0))
-        self_->send(wired_.gateway,
-                    call{who, store_records{*token, s.to_store}, {}});
+    store_at(closest, s.to_store);
+    // Where few are known, newcomers matter more than requests.
+    if (closest.size() == bucket_size
+        && published_.size() < limits::closest_nodes_kept)
+      published_[s.state.target()] = {closest, now};
     if (wired_.roster)
       self_->send(wired_.roster,
                   record_published{s.state.target(),

@@ -58,6 +58,12 @@ private:
     address where;
   };
 
+  /// The nodes closest to a key that something was published at.
+  struct neighbourhood {
+    std::vector<contact> nodes;
+    caf::actor_clock::time_point found;
+  };
+
   void read(const peer_id& from, const routing_ping& x);
   void read(const peer_id& from, const routing_pong& x);
   void read(const peer_id& from, const find_nodes& x);
@@ -70,6 +76,13 @@ private:
   void read(const peer_id&, const Other&) {
     // Sessions deliver nothing else here.
   }
+
+  /// The nodes closest to a key, looked up not long ago; empty when not.
+  std::vector<contact> remembered(const record_key& key);
+  template <class Predicate>
+  void forget_neighbourhoods(Predicate which);
+  void store_at(const std::vector<contact>& nodes,
+                const std::vector<dht_record>& records);
 
   /// Something may expire, or the table wants to be kept fresh.
   void tick_soon();
@@ -96,6 +109,7 @@ private:
   /// Whose deadline has passed, by token: their answers may yet come.
   std::map<std::uint64_t, rpc_table<purpose>::pending> overdue_;
   std::map<std::uint64_t, search> searches_;
+  std::map<record_key, neighbourhood> published_; ///< By key.
   std::uint64_t next_search_ = 1;
   /// Has few connections and wants no more, or has not decided yet: the table
   /// is not kept fresh.

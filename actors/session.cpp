@@ -112,6 +112,13 @@ void session_state::on(const frame_arrived& x) {
   deliver(std::move(*content), frame.body);
 }
 
+void session_state::on(const traffic_seen& x) {
+  // On a slow line a frame takes seconds, and a heartbeat waits behind others.
+  for (const auto& seen : x.traffic)
+    if (seen.received > 0)
+      silence_->stirred(self_->clock().now());
+}
+
 void session_state::accuse(connection_id on, const std::string& what) {
   if (wired_.roster)
     self_->send(wired_.roster,

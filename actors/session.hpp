@@ -27,6 +27,7 @@ public:
 
   void on(const wiring& w);
   void on(const frame_arrived& x);
+  void on(const traffic_seen& x);
   void on(const connection_added& x);
   void on(const connection_closed& x);
   void on(const parcel& x);

@@ -3,12 +3,15 @@
 #include <filesystem>
 #include <map>
 #include <stdexcept>
+#include <type_traits>
 
 #include <ATen/Context.h>
 
 #include "models/albert.hpp"
+#include "models/albert_dmoe.hpp"
 #include "models/device.hpp"
 #include "models/images/image_source.hpp"
+#include "models/mnist_dmoe.hpp"
 #include "models/mnist_ffn.hpp"
 #include "models/network_trainer.hpp"
 #include "models/text/corpus.hpp"
@@ -30,14 +33,20 @@ struct model_kind {
 
 template <class Network>
 std::unique_ptr<network> build(const run_settings& settings,
-                               const network_surroundings&) {
-  return std::make_unique<Network>(settings);
+                               const network_surroundings& around) {
+  if constexpr (std::is_constructible_v<Network, const run_settings&,
+                                        const network_surroundings&>)
+    return std::make_unique<Network>(settings, around);
+  else
+    return std::make_unique<Network>(settings);
 }
 
 /// A new model is one more line here (models/README.md).
 const std::map<std::string, model_kind>& kinds() {
   static const std::map<std::string, model_kind> all{
       {"albert", {material::text, false, build<albert>}},
+      {"albert-dmoe", {material::text, true, build<albert_dmoe>}},
+      {"mnist-dmoe", {material::images, true, build<mnist_dmoe>}},
       {"mnist-ffn", {material::images, false, build<mnist_ffn>}},
   };
   return all;
@@ -52,7 +61,10 @@ std::string obstacle(const run_settings& settings) {
     return "This potluck knows no model '" + settings.model
            + "': choose one of " + names + ".";
   }
-  return problem_with(settings);
+  const auto problem = problem_with(settings);
+  if (!problem.empty() || !kinds().at(settings.model).calls_experts)
+    return problem;
+  return problem_with_experts(settings);
 }
 
 /// For failures inside a factory, which are thrown to whoever runs it.

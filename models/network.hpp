@@ -43,7 +43,7 @@ public:
 
   /// `parameters` are the layout's entries, in order, in their shapes. May be
   /// called from several threads at once, each with a graph of its own. Throws
-  /// `experts_missing` when nothing can be computed without experts that do not
+  /// `too_few_experts` when nothing can be computed without experts that do not
   /// answer now.
   virtual network_output forward(const std::vector<at::Tensor>& parameters,
                                  const labelled_batch& batch) const = 0;

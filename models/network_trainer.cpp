@@ -10,7 +10,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
-#include "models/experts_missing.hpp"
+#include "models/moe/too_few_experts.hpp"
 
 namespace potluck {
 
@@ -92,7 +92,7 @@ network_trainer::forward(const std::vector<at::Tensor>& leaves,
        pause = std::min(2 * pause, longest_pause)) {
     try {
       return model_->forward(leaves, batch);
-    } catch (const experts_missing& e) {
+    } catch (const too_few_experts& e) {
       if (options_.notice)
         options_.notice(e.what());
       if (clock::now() - begin > patience)
@@ -116,7 +116,7 @@ void network_trainer::compute_micro_batch(shared_work& work,
   std::optional<network_output> output;
   try {
     output = forward(work.leaves, batch, work.cancelled, request_patience);
-  } catch (const experts_missing&) {
+  } catch (const too_few_experts&) {
     // Said already; whoever asked for the samples has other work meanwhile.
     std::lock_guard<std::mutex> guard{work.busy};
     work.given_out = work.request.samples;

@@ -28,7 +28,7 @@ struct computing_options {
   std::function<void(const std::string&)> notice;
 };
 
-/// Not safe for two calls at once; calls may come from different threads.
+/// Calls may come from several threads at once.
 class network_trainer : public trainer {
 public:
   network_trainer(std::unique_ptr<network> model,
@@ -62,7 +62,7 @@ private:
   std::vector<at::Tensor> split(const at::Tensor& flat) const;
 
   /// The network's forward pass, again and again while experts are missing:
-  /// nothing when `cancelled` became true before. Throws `experts_missing` when
+  /// nothing when `cancelled` became true before. Throws `too_few_experts` when
   /// they still are after `patience`.
   std::optional<network_output>
   forward(const std::vector<at::Tensor>& leaves, const labelled_batch& batch,

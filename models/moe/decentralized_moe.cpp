@@ -170,7 +170,7 @@ moe_output mix(const moe_options& options,
   std::copy(called.enough.begin(), called.enough.end(),
             enough.data_ptr<bool>());
   auto lost = std::count(called.enough.begin(), called.enough.end(), false);
-  if (lost > 0 && !options.zero_when_too_few)
+  if (lost > 0 && (lost == samples || !options.zero_when_too_few))
     throw too_few_experts(
         "Layer " + options.layer + ": " + std::to_string(lost) + " of "
         + std::to_string(samples) + " samples had answers of fewer than "

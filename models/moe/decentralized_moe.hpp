@@ -19,19 +19,21 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <torch/torch.h>
 
+#include "models/moe/too_few_experts.hpp"
 #include "runtime/experts/expert_memory.hpp"
 #include "runtime/ports/expert_network.hpp"
 
 namespace potluck {
 
 struct moe_options {
-  std::string layer = "ffn"; ///< The first part of the experts' uids.
+  /// What the experts' uids begin with: a layer's name, perhaps with some
+  /// coordinates ("ffn.2", so that one pattern of uids means several layers).
+  std::string layer = "ffn";
   /// Coordinates of each dimension: 1 to 4 dimensions of 1 to 256.
   std::vector<std::uint32_t> grid{16, 16};
   std::int64_t inputs = 1024; ///< Values of a sample.
@@ -44,17 +46,12 @@ struct moe_options {
   std::chrono::milliseconds patience{30'000};
   /// Who has not answered so long after a sample had `k_min` is left out.
   std::chrono::milliseconds timeout_after_k_min{1'000};
-  /// Samples with fewer answers are zero, instead of an exception.
+  /// Samples with fewer answers are zero, instead of an exception; but if no
+  /// sample has more, there is one all the same.
   bool zero_when_too_few = false;
   /// What prefixes lead to, and who fails. Copies of these options share it;
   /// layers of another network need another one.
   std::shared_ptr<expert_memory> known = std::make_shared<expert_memory>();
-};
-
-/// A sample had fewer than `k_min` answers; the sentence says why.
-class too_few_experts : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
 };
 
 struct moe_output {

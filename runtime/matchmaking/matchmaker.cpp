@@ -1,6 +1,7 @@
 #include "runtime/matchmaking/matchmaker.hpp"
 
 #include "messages/limits.hpp"
+#include "runtime/display/numbers.hpp"
 
 #include "runtime/safeguards.hpp"
 #include <stdexcept>
@@ -160,7 +161,7 @@ void matchmaker::check_contract(const peer_id& from, const input& what) {
   auto problem = problem_with(from, contract);
   if (!problem.empty()) {
     decline(from, group_, problem);
-    release(problem);
+    release(problem, from);
     return;
   }
   state_ = state::busy;
@@ -210,8 +211,8 @@ void matchmaker::rest(const peer_id&, const input&) {
   invited_.clear();
 }
 
-void matchmaker::release(const std::string& reason) {
-  out_.emplace_back(release_gradient{group_, reason});
+void matchmaker::release(const std::string& reason, const peer_id& refused) {
+  out_.emplace_back(release_gradient{group_, reason, refused});
   rest({}, round_over{});
 }
 
@@ -232,6 +233,29 @@ void matchmaker::avoid(std::vector<peer_id> whom) {
 group_answer matchmaker::own_answer() const {
   return {group_,         true,    {},        own_->samples,
           own_->loss_sum, upload_, download_, avoid_};
+}
+
+std::string matchmaker::misquoted(const group_member& mine) const {
+  if (mine.role != settings_.role)
+    return "its role is " + to_string(settings_.role) + " here and "
+           + to_string(mine.role) + " there";
+  if (mine.samples != answer_.samples)
+    return "its samples are " + std::to_string(answer_.samples) + " here and "
+           + std::to_string(mine.samples) + " there";
+  auto differ = [](const char* what, double here, double there) {
+    return what + readable(here, 17) + " here and " + readable(there, 17)
+           + " there";
+  };
+  if (mine.loss_sum != answer_.loss_sum)
+    return differ("its loss is ", answer_.loss_sum, mine.loss_sum);
+  if (mine.upload_bytes_per_second != answer_.upload_bytes_per_second)
+    return differ("its upload in bytes/s is ", answer_.upload_bytes_per_second,
+                  mine.upload_bytes_per_second);
+  if (mine.download_bytes_per_second != answer_.download_bytes_per_second)
+    return differ("its download in bytes/s is ",
+                  answer_.download_bytes_per_second,
+                  mine.download_bytes_per_second);
+  return {};
 }
 
 std::string matchmaker::problem_with(const peer_id& from,
@@ -266,11 +290,10 @@ std::string matchmaker::problem_with(const peer_id& from,
     if (m.who.id == settings_.self.id)
       mine = &m;
   }
-  if (!mine || mine->role != settings_.role || mine->samples != answer_.samples
-      || mine->loss_sum != answer_.loss_sum
-      || mine->upload_bytes_per_second != answer_.upload_bytes_per_second
-      || mine->download_bytes_per_second != answer_.download_bytes_per_second)
-    return "the contract does not say of this peer what it answered";
+  if (!mine)
+    return "the contract does not list this peer";
+  if (auto lie = misquoted(*mine); !lie.empty())
+    return "the contract does not say of this peer what it answered: " + lie;
   if (samples < settings_.target_batch && guarded(safeguard::target_batch))
     return "the contract counts fewer samples than the target batch";
   if (x.least_samples != settings_.target_batch)
@@ -278,7 +301,9 @@ std::string matchmaker::problem_with(const peer_id& from,
   group_contract bare = x;
   bare.plan = {};
   if (settings_.plan(bare) != x.plan)
-    return "the leader's share plan differs from this peer's";
+    // Both planned from this very contract.
+    return "the leader's share plan differs from this peer's; use the same "
+           "version of Potluck everywhere";
   return {};
 }
 

@@ -47,6 +47,9 @@ struct freeze_gradient {
 struct release_gradient {
   group_id group;
   std::string reason;
+  /// Whose contract this peer has refused, which is somebody's mistake; empty:
+  /// nobody's.
+  peer_id refused = {};
 };
 
 /// "The group stands: average." Call `finished` when the round is over.
@@ -213,10 +216,12 @@ private:
   /// Cancels whom most of those that have accepted avoid.
   void drop_avoided();
   void cancel_invitations(const std::string& reason);
-  void release(const std::string& reason);
+  void release(const std::string& reason, const peer_id& refused = {});
   void decline(const peer_id& to, const group_id& group, std::string reason);
   group_contract make_contract() const;
   std::string problem_with(const peer_id& from, const group_contract& x) const;
+  /// What a contract says of this peer that it did not answer; empty: nothing.
+  std::string misquoted(const group_member& mine) const;
   group_answer own_answer() const;
 
   matchmaker_settings settings_;

@@ -10,7 +10,7 @@ silence_detector::silence_detector(time_point now)
 }
 
 silence_detector::silence_detector(time_point now, settings how)
-    : how_(how), last_heard_(now) {
+    : how_(how), last_heard_(now), last_stirred_(now) {
   if (how.heartbeat <= duration::zero() || how.floor < how.heartbeat
       || how.cap < how.floor)
     throw std::invalid_argument(
@@ -26,6 +26,10 @@ void silence_detector::heard(time_point now) {
   // long the peer is silent between bursts.
   if (gap >= how_.heartbeat / 4)
     gaps_.add(gap);
+}
+
+void silence_detector::stirred(time_point now) {
+  last_stirred_ = std::max(last_stirred_, now);
 }
 
 void silence_detector::round_trip(duration taken) {
@@ -48,7 +52,7 @@ duration silence_detector::patience() const {
 }
 
 time_point silence_detector::deadline() const {
-  return last_heard_ + patience();
+  return std::max(last_heard_, last_stirred_) + patience();
 }
 
 bool silence_detector::suspicious(time_point now) const {

@@ -28,6 +28,10 @@ public:
   /// Something arrived, whatever it was.
   void heard(time_point now);
 
+  /// A part of something arrived. That says that the other side lives, and
+  /// nothing of how soon it answers: on a busy line that takes longer.
+  void stirred(time_point now);
+
   /// A heartbeat came back after `taken`.
   void round_trip(duration taken);
 
@@ -35,7 +39,7 @@ public:
   /// trips observed; the cap while too few were.
   duration patience() const;
 
-  /// The last sign of life plus `patience()`.
+  /// The last sign of life, of either kind, plus `patience()`.
   time_point deadline() const;
 
   /// True from the deadline on, until something is heard.
@@ -53,6 +57,7 @@ public:
 private:
   settings how_;
   time_point last_heard_;
+  time_point last_stirred_;
   observed_durations gaps_;
   observed_durations round_trips_;
 };

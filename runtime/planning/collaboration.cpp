@@ -2,19 +2,44 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"
 
 namespace potluck {
 
-collaboration collaboration_of(const group_contract& contract) {
+std::string to_string(share_rule x) {
+  switch (x) {
+    case share_rule::planned:
+      return "planned";
+    case share_rule::all_reduce:
+      return "all-reduce";
+    case share_rule::parameter_server:
+      return "parameter-server";
+  }
+  throw std::logic_error{"a share rule has no name"};
+}
+
+std::optional<share_rule> share_rule_named(const std::string& name) {
+  for (auto x : {share_rule::planned, share_rule::all_reduce,
+                 share_rule::parameter_server})
+    if (to_string(x) == name)
+      return x;
+  return std::nullopt;
+}
+
+collaboration collaboration_of(const group_contract& contract,
+                               share_rule rule) {
   collaboration result;
+  result.rule = rule;
   for (const auto& x : contract.members) {
     planned_peer peer;
     peer.id = x.who.id;
     peer.computes = x.samples != 0;
     peer.holds_model = x.role == role::trainer;
-    peer.listens = x.who.where.port != 0;
+    // The leader does not say where it listens, since the members that it
+    // invited are connected with it.
+    peer.listens = result.peers.empty() || x.who.where.port != 0;
     peer.upload_bytes_per_second = x.upload_bytes_per_second;
     peer.download_bytes_per_second = x.download_bytes_per_second;
     result.peers.push_back(peer);

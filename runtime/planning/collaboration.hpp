@@ -2,11 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "messages/matchmaking.hpp"
 
 namespace potluck {
+
+/// How the shares are chosen: a setting of the run, so that members agree.
+enum class share_rule {
+  planned,          ///< By the figures of the lines, so that it ends soonest.
+  all_reduce,       ///< Equal for all that hold the model.
+  parameter_server, ///< All at the one with the fastest line.
+};
+
+/// "planned", "all-reduce", "parameter-server".
+std::string to_string(share_rule x);
+
+/// Nothing for other words than `to_string` gives.
+std::optional<share_rule> share_rule_named(const std::string& name);
 
 struct planned_peer {
   peer_id id;
@@ -24,10 +39,12 @@ struct collaboration {
   std::uint64_t target_batch = 0;   ///< Samples behind one step.
   std::uint64_t gradient_bytes = 0; ///< On the wire.
   std::uint32_t chunks = 1;         ///< Equal parts that are averaged whole.
+  share_rule rule = share_rule::planned;
 };
 
 /// The members of a contract as planners see them. Throws std::invalid_argument
 /// when the contract has no values or no chunks.
-collaboration collaboration_of(const group_contract& contract);
+collaboration collaboration_of(const group_contract& contract,
+                               share_rule rule = share_rule::planned);
 
 } // namespace potluck

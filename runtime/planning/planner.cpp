@@ -105,6 +105,31 @@ std::vector<double> fastest_of(const collaboration& input,
   return fastest_in_one_place(peers).shares;
 }
 
+/// What does not depend on how much faster one line is than another.
+std::vector<double> fixed_shares(const collaboration& input,
+                                 const std::vector<line>& lines) {
+  std::vector<double> result(input.peers.size(), 0);
+  auto reducers = reducers_of(input);
+  if (input.rule == share_rule::parameter_server) {
+    std::vector<double> speeds(input.peers.size(),
+                               share_planner::fastest_line);
+    for (const auto& x : lines)
+      speeds[x.peer] = std::min(speeds[x.peer], x.speed);
+    result[*std::max_element(
+        reducers.begin(), reducers.end(),
+        [&](auto a, auto b) { return speeds[a] < speeds[b]; })]
+        = 1;
+    return result;
+  }
+  for (auto i : reducers)
+    result[i] = input.peers[i].holds_model;
+  // Nobody who holds the model can average for others.
+  if (std::all_of(result.begin(), result.end(), [](auto x) { return x == 0; }))
+    for (auto i : reducers)
+      result[i] = 1;
+  return result;
+}
+
 std::string strategy_of(const collaboration& input, const share_plan& x) {
   std::size_t busy = 0;
   bool helpers_only = true;
@@ -145,7 +170,8 @@ share_plan share_planner::plan(const collaboration& input) const {
   if (input.peers.empty() || input.chunks == 0)
     throw std::invalid_argument{"A plan needs peers and chunks."};
   auto lines = lines_of(input);
-  auto shares = fastest_of(input, lines);
+  auto shares = input.rule == share_rule::planned ? fastest_of(input, lines)
+                                                  : fixed_shares(input, lines);
   share_plan result;
   if (shares.empty()) {
     shares.assign(input.peers.size(), 0);
@@ -178,8 +204,8 @@ share_plan plan(const collaboration& input) {
   return share_planner{}.plan(input);
 }
 
-digest plan_digest(const group_contract& contract) {
-  return plan_digest(plan(collaboration_of(contract)));
+digest plan_digest(const group_contract& contract, share_rule rule) {
+  return plan_digest(plan(collaboration_of(contract, rule)));
 }
 
 } // namespace potluck

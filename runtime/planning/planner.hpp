@@ -42,6 +42,7 @@ double exchange_seconds(const collaboration& input,
 share_plan plan(const collaboration& input);
 
 /// Its digest for a contract, as `matchmaker_settings::plan` wants it.
-digest plan_digest(const group_contract& contract);
+digest plan_digest(const group_contract& contract,
+                   share_rule rule = share_rule::planned);
 
 } // namespace potluck

@@ -57,6 +57,8 @@ struct run_settings {
 
   std::string packing = "float32"; ///< How values are sent: runtime/packing.
 
+  std::string shares = "planned"; ///< Who averages how much: share_rule.
+
   std::uint64_t seed = 1;             ///< Of initialization and data order.
   std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
 

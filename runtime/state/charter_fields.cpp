@@ -113,6 +113,11 @@ std::vector<charter_field> make_fields() {
        "int8 a quarter, and round",
        text_limits{
            &s::packing, 64, {"float32", "float16", "bfloat16", "int8"}}},
+      {"shares",
+       "Who averages how much: planned by the lines; or, to compare with, "
+       "all-reduce (equal shares) or parameter-server (one averages all)",
+       text_limits{
+           &s::shares, 64, {"planned", "all-reduce", "parameter-server"}}},
       {"seed", "Of initialization and data order",
        u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},
       // 4194304 floats are 16 MiB: the largest body of a frame.

@@ -96,6 +96,10 @@ std::optional<connection_traffic> connection::look(duration interval) {
                      tls_ ? queued_bytes_ + in_flight_ : queued_bytes_);
 }
 
+std::size_t connection::under_way() const {
+  return socket_ ? in_flight_ + line_meter::under_way(*socket_) : 0;
+}
+
 // ---- the end
 // -----------------------------------------------------------------
 

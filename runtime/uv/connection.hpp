@@ -44,6 +44,8 @@ public:
   /// The caps on all connections together.
   virtual rate_gate& uploads() = 0;
   virtual rate_gate& downloads() = 0;
+  /// How much of `wanted` connection `id` may write now; 0: not its turn.
+  virtual std::size_t take_turn(connection_id id, std::size_t wanted) = 0;
   virtual void count_sent(std::size_t bytes) = 0;
   virtual void count_received(std::size_t bytes) = 0;
   /// From any thread: calls `connection::resume` on the loop's thread.
@@ -92,6 +94,12 @@ public:
 
   /// What passed since the last look, `interval` ago, if anything did.
   std::optional<connection_traffic> look(duration interval);
+
+  /// Bytes that were written and are not acknowledged.
+  std::size_t under_way() const;
+  duration least_round_trip() const {
+    return meter_.least_round_trip();
+  }
 
   /// The cap on downloads lets it read on.
   void take_turn();

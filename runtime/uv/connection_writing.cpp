@@ -92,8 +92,10 @@ std::size_t connection::gather_allowed() {
     return 0;
   // A large frame is one write, unless a cap cuts it.
   auto wanted = std::max(batch_bytes, queue_.front().size() - front_sent_);
-  auto may
-      = hub_.uploads().take(hub_.loop(), id_, std::min(wanted, queued_bytes_));
+  auto turn = std::min(wanted, hub_.take_turn(id_, queued_bytes_));
+  if (turn == 0)
+    return 0;
+  auto may = hub_.uploads().take(hub_.loop(), id_, turn);
   if (may == 0)
     return 0;
   auto bytes = gather(may);
@@ -107,7 +109,10 @@ std::size_t connection::encrypt_allowed() {
   const bool may_speak = state_ == state::open || state_ == state::draining;
   if (may_speak && !queue_.empty()) {
     auto wanted = std::min(encrypted_batch_bytes, queued_bytes_);
-    auto may = hub_.uploads().take(hub_.loop(), id_, with_records(wanted));
+    auto turn = std::min(with_records(wanted),
+                         hub_.take_turn(id_, with_records(queued_bytes_)));
+    auto may
+        = turn == 0 ? 0 : hub_.uploads().take(hub_.loop(), id_, turn);
     if (may > 0) {
       const auto before = tls_->output_size();
       auto bytes = gather(std::min(wanted, without_records(may)));

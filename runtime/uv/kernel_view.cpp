@@ -2,8 +2,10 @@
 
 #ifdef __linux__
 #include <cstddef>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #endif
 
@@ -26,11 +28,24 @@ std::optional<kernel_view> ask_kernel(int socket) {
   result.busy = std::chrono::microseconds{
       static_cast<std::int64_t>(info.tcpi_busy_time)};
   result.round_trip = std::chrono::microseconds{info.tcpi_rtt};
+  if (info.tcpi_min_rtt != UINT32_MAX) // Before there was any.
+    result.least_round_trip = std::chrono::microseconds{info.tcpi_min_rtt};
   return result;
 #else
   (void)socket;
   return std::nullopt;
 #endif
+}
+
+std::size_t bytes_under_way(int socket) {
+#ifdef __linux__
+  int bytes = 0;
+  if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0)
+    return static_cast<std::size_t>(bytes);
+#else
+  (void)socket;
+#endif
+  return 0;
 }
 
 } // namespace potluck

@@ -2,6 +2,7 @@
 /// Linux's header and libuv's exclude each other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -15,9 +16,14 @@ struct kernel_view {
   bool unacknowledged = false; ///< Something is on its way.
   duration busy{0};            ///< With either, since the beginning.
   duration round_trip{0};
+  duration least_round_trip{0}; ///< Since the beginning.
 };
 
 /// Nothing where the system does not tell.
 std::optional<kernel_view> ask_kernel(int socket);
+
+/// Bytes that the kernel has and the other side has not acknowledged; 0 where
+/// the system does not tell.
+std::size_t bytes_under_way(int socket);
 
 } // namespace potluck

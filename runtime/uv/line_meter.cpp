@@ -12,11 +12,12 @@ namespace {
 /// and ours differ a little.
 constexpr double all_the_time = 0.9;
 
-std::optional<kernel_view> view_of(const tcp_handle& socket) {
+/// -1: none.
+int descriptor_of(const tcp_handle& socket) {
   uv_os_fd_t fd = -1;
   if (uv_fileno(reinterpret_cast<const uv_handle_t*>(&socket.tcp), &fd) != 0)
-    return std::nullopt;
-  return ask_kernel(fd);
+    return -1;
+  return fd;
 }
 
 } // namespace
@@ -34,10 +35,11 @@ std::optional<connection_traffic> line_meter::look(connection_id id,
   result.received = received_;
   result.sent = sent_;
   result.backlogged = queued_ && queued > 0 && !emptied_;
-  if (auto view = view_of(socket)) {
+  if (auto view = ask_kernel(descriptor_of(socket))) {
     const auto arrived = std::max(arrived_, view->arrived);
     result.sent = arrived - arrived_;
     result.round_trip = view->round_trip;
+    least_round_trip_ = view->least_round_trip;
     const auto busy = view->busy - busy_;
     result.backlogged = result.backlogged
                         || (unsent_ && view->unsent
@@ -52,6 +54,10 @@ std::optional<connection_traffic> line_meter::look(connection_id id,
   emptied_ = false;
   queued_ = queued > 0;
   return result;
+}
+
+std::size_t line_meter::under_way(const tcp_handle& socket) {
+  return bytes_under_way(descriptor_of(socket));
 }
 
 } // namespace potluck

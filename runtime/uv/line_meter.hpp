@@ -29,6 +29,14 @@ public:
                                          const tcp_handle& socket,
                                          duration interval, std::size_t queued);
 
+  /// What the socket's kernel has and the other side has not acknowledged.
+  static std::size_t under_way(const tcp_handle& socket);
+
+  /// Since the beginning, at the last look; 0: unknown.
+  duration least_round_trip() const {
+    return least_round_trip_;
+  }
+
 private:
   std::uint64_t received_ = 0; ///< Since the last look.
   std::uint64_t sent_ = 0;     ///< Likewise.
@@ -38,6 +46,7 @@ private:
   bool unacknowledged_ = false;
   std::uint64_t arrived_ = 0; ///< There, in all, at the last look.
   duration busy_{0};          ///< In all, likewise.
+  duration least_round_trip_{0};
 };
 
 } // namespace potluck

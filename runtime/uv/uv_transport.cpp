@@ -7,12 +7,17 @@
 #include <unordered_map>
 
 #include "runtime/config.hpp"
+#include "runtime/lines/upload_turns.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// Between two looks at what is under way, while connections wait for their
+/// turns: a part of the queue that `upload_turns` leaves in the line.
+constexpr std::chrono::milliseconds turn_check{5};
 
 using listen_result = expected<address>;
 
@@ -120,6 +125,7 @@ public:
         ended(connections_.begin()->first, "the transport was stopped");
       listening_.clear();
       look_.reset();
+      turns_timer_.reset();
       uploads_.stop();
       downloads_.stop();
       for (auto& x : pending_)
@@ -152,6 +158,12 @@ private:
   rate_gate& downloads() override {
     return downloads_;
   }
+  std::size_t take_turn(connection_id id, std::size_t wanted) override {
+    auto result = turns_.take(id, wanted);
+    if (result == 0)
+      serve_turns_later();
+    return result;
+  }
   void count_sent(std::size_t bytes) override {
     sent_.fetch_add(bytes, std::memory_order_relaxed);
   }
@@ -182,6 +194,7 @@ private:
     if (i->second->unproven())
       --unproven_;
     connections_.erase(i);
+    turns_.forget(id);
     listener_->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
@@ -215,13 +228,39 @@ private:
     const auto interval = now - last_look_;
     last_look_ = now;
     std::vector<connection_traffic> seen;
+    std::vector<upload_turns::flow> flows;
     for (auto& [id, x] : connections_)
-      if (auto traffic = x->look(interval))
+      if (auto traffic = x->look(interval)) {
         seen.push_back(*traffic);
+        flows.push_back({id,
+                         static_cast<double>(traffic->sent)
+                             / std::chrono::duration<double>(interval).count(),
+                         traffic->backlogged, x->least_round_trip()});
+      }
+    turns_.observe(flows);
     if (!seen.empty() || !quiet_)
       listener_->on_traffic(interval, seen);
     quiet_ = seen.empty();
     look_later();
+  }
+
+  // ---- turns
+  // -----------------------------------------------------------------
+
+  void serve_turns_later() {
+    if (!turns_timer_)
+      turns_timer_.emplace(loop(), turn_check, [this] { serve_turns(); });
+  }
+
+  void serve_turns() {
+    turns_timer_.reset();
+    std::map<connection_id, std::size_t> under_way;
+    for (auto& [id, x] : connections_)
+      if (auto bytes = x->under_way())
+        under_way[id] = bytes;
+    turns_.serve(std::move(under_way));
+    if (turns_.anybody_waits())
+      serve_turns_later();
   }
 
   // ---- connections
@@ -326,6 +365,11 @@ private:
   std::size_t unproven_ = 0;       ///< Connections that are `unproven()`.
   rate_gate uploads_;
   rate_gate downloads_;
+  upload_turns turns_{[this](connection_id id) {
+    if (auto* x = find(id))
+      x->flush();
+  }};
+  std::optional<timer> turns_timer_;
   std::optional<timer> look_;
   time_point last_look_{};
   bool quiet_ = true; ///< At the last look.

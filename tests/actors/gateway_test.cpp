@@ -395,6 +395,28 @@ TEST_CASE(
   CHECK_FALSE(mine.orderly);
 }
 
+TEST_CASE("bytes of a frame that is still under way are a sign of life") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.run_for(10s);
+  witness mine{a.system, a.session()};
+  world.network.silence(host(1), host(2));
+  auto pass = [&](std::uint64_t received) {
+    connection_traffic seen;
+    seen.received = received;
+    caf::anon_send(a.session(), traffic_seen{100ms, {seen}});
+    world.run_for(1s);
+  };
+  for (int i = 0; i < 60; ++i)
+    pass(5000);
+  CHECK_FALSE(mine.ended);
+  for (int i = 0; i < 60; ++i)
+    pass(0);
+  CHECK(mine.ended);
+}
+
 TEST_CASE("a malformed frame costs its connection and nothing else") {
   test_world world;
   door a{world, 1};

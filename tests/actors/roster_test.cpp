@@ -267,6 +267,28 @@ TEST_CASE("who joins a run that is there publishes itself as a member only") {
   CHECK(d.router->count<publish_record>() > 0);
 }
 
+TEST_CASE("among peers that are all connected the DHT is asked less often") {
+  desk d;
+  auto mine = own_report{};
+  mine.report.id = peer(1);
+  mine.report.charter.bytes[0] = 1;
+  caf::anon_send(d.it, mine);
+  d.arrive(2);
+  auto asked_in_a_minute = [&](std::vector<dht_record> found) {
+    auto before = d.router->count<look_up_records>();
+    for (int i = 0; i < 60; ++i) {
+      caf::anon_send(d.it, records_looked_up{key_of("run/soup"), found, 1});
+      d.world.run_for(1s);
+    }
+    return d.router->count<look_up_records>() - before;
+  };
+  auto often = 60s / limits::publish_interval;
+  auto rarely = 60s / limits::acquainted_publish_interval;
+  CHECK(asked_in_a_minute({record_of(report_of(2))}) <= rarely + 1);
+  CHECK(asked_in_a_minute({record_of(report_of(2)), record_of(report_of(3))})
+        >= often - 2);
+}
+
 TEST_CASE("a refusal ends who dialled and knows nobody else") {
   address where{host(2), 1000};
   desk d{{where}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string>
@@ -124,6 +125,7 @@ public:
   void on(const group_formed& x);
   void on(const group_dissolved& x);
   void on(const round_over& x);
+  void on(const line_measured& x);
   void on(const tick&);
   template <class Other>
   void on(const Other&) {
@@ -144,6 +146,8 @@ private:
   std::shared_ptr<outcome> result_;
   wiring wired_;
   std::shared_ptr<std::vector<float>> gradient_;
+  line_measured line_;
+  double predicted_ = 0; ///< Seconds of the round, by its plan.
   std::map<peer_id, contact> companions_;
   std::map<peer_id, std::uint64_t> done_; ///< Rounds, as reported.
   std::uint64_t round_ = 0;               ///< Done.
@@ -158,6 +162,7 @@ void member_state::init(conductor_actor::pointer self, member_start start) {
   self_ = self;
   config_ = std::move(start.config);
   id_ = start.self;
+  line_ = {config_.upload, config_.download};
   out_ = start.out;
   result_ = std::move(start.result);
   idle_bytes_ = memory("RssAnon");
@@ -170,6 +175,13 @@ void member_state::on(const wiring& x) {
   wired_ = x;
   self_->send(wired_.roster, links_wanted{});
   announce();
+}
+
+void member_state::on(const line_measured& x) {
+  if (config_.upload == 0)
+    line_.upload = x.upload;
+  if (config_.download == 0)
+    line_.download = x.download;
 }
 
 void member_state::on(const peer_joined& x) {
@@ -206,9 +218,12 @@ void member_state::announce() {
   facts.state = state_after(round_);
   facts.gradient_values = config_.values;
   facts.open = true;
+  facts.upload_bytes_per_second = line_.upload;
+  facts.download_bytes_per_second = line_.download;
   self_->send(wired_.matchmaking, facts);
   own_report mine;
   mine.report.id = id_;
+  mine.report.charter = digest_of(run_name, std::strlen(run_name));
   mine.report.phase
       = round_ == config_.rounds ? phase::finished : phase::accumulating;
   mine.report.step = round_;
@@ -243,10 +258,10 @@ void member_state::on(const freeze_wanted& x) {
 
 void member_state::on(const group_formed& x) {
   if (x.contract.members.size() != config_.members)
-    end("only " + std::to_string(x.contract.members.size()) + " of "
-        + std::to_string(config_.members) + " members came together");
-  else
-    self_->send(wired_.averager, begin_round{x.contract, x.plan, gradient_});
+    return end("only " + std::to_string(x.contract.members.size()) + " of "
+               + std::to_string(config_.members) + " members came together");
+  predicted_ = x.plan.predicted_seconds;
+  self_->send(wired_.averager, begin_round{x.contract, x.plan, gradient_});
 }
 
 void member_state::on(const group_dissolved&) {
@@ -264,7 +279,11 @@ void member_state::on(const round_over& x) {
   ++round_;
   say({"round",
        {{"round", round_},
+        {"began", seconds(self_->clock().now()) - x.seconds},
         {"averaging", x.seconds},
+        {"predicted", predicted_},
+        {"upload", line_.upload},
+        {"download", line_.download},
         {"sent", x.bytes_sent},
         {"received", x.bytes_received}}});
   auto problem = problem_with(x);
@@ -355,10 +374,12 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   door.introduction.id = self;
   door.introduction.run = run_name;
   door.listen = config.listen;
-  door.make_transport = [key, insecure = config.insecure] {
+  door.make_transport = [key, insecure = config.insecure,
+                         dial_from = config.dial_from] {
     uv_transport_options how;
     how.key = key;
     how.insecure = insecure;
+    how.dial_from = dial_from;
     return make_uv_transport(how);
   };
   door.supervisor = wired.supervisor;
@@ -368,6 +389,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   people.self = self;
   people.run = run_name;
   people.seeds = config.seeds;
+  people.announce = config.announce;
   people.seed = config.number + 1;
   wired.roster = system.spawn(roster, people);
   wired.router = system.spawn(router, router_config{self, config.number + 1});
@@ -375,6 +397,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   groups.self = self;
   groups.settings.target_batch = config.members;
   groups.settings.chunk_values = config.chunk_values;
+  groups.settings.shares = to_string(config.rule);
   groups.seed = config.number + 1;
   wired.matchmaking = system.spawn(matchmaking, groups);
   averager_config rounds;

@@ -9,6 +9,7 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/packing/packing.hpp"
+#include "runtime/planning/collaboration.hpp"
 
 namespace potluck::bench {
 
@@ -22,7 +23,13 @@ struct averaging_member_config {
   std::uint32_t chunk_values = 65536;
   potluck::packing packing = potluck::packing::float32;
   address listen{"127.0.0.1", 0};
+  address announce;      ///< Where others reach it; port 0: where it listens.
+  std::string dial_from; ///< See `uv_transport_options`.
   std::vector<address> seeds;
+  share_rule rule = share_rule::planned;
+  /// What it says of its line in bytes per second; 0: what it measures.
+  double upload = 0;
+  double download = 0;
   bool insecure = false; ///< Plain TCP.
 };
 
@@ -31,8 +38,8 @@ struct averaging_member_config {
 ///
 ///     {"event":"listening","address":"127.0.0.1:4000"}
 ///     {"event":"ready","time":12.5}
-///     {"event":"round","round":1,"time":13.0,"averaging":0.2,"sent":4000,
-///      "received":4000}
+///     {"event":"round","round":1,"time":13.0,"began":12.8,"averaging":0.2,
+///      "predicted":0.2,"sent":4000,"received":4000}
 ///     {"event":"over","problem":"","cpu_seconds":1.5,"peak_bytes":1,
 ///      "idle_bytes":1,"digest":"..."}
 ///

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/config.hpp"
+#include "runtime/lines/rate.hpp"
 #include "tools/bench/averaging_member.hpp"
 #include "tools/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
@@ -33,6 +34,7 @@ struct bench_request {
   potluck::packing packing = potluck::packing::float32;
   bool gloo = false;
   bool encrypted = true;
+  share_rule rule = share_rule::planned;
 };
 
 expected<bench_request> request_from(const cli::command_line& options) {
@@ -45,8 +47,12 @@ expected<bench_request> request_from(const cli::command_line& options) {
   if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
     return failure{"--megabytes must be a number from 0.001 to "
                    + std::to_string(static_cast<int>(most_megabytes)) + "."};
+  auto member = options.integer("member");
+  if (member >= peers)
+    return failure{"--member must be less than --peers."};
   auto rounds = options.integer("rounds");
-  if (rounds < 1 || rounds > most_rounds)
+  // A member may be told to end after the first.
+  if (rounds < (member < 0 ? 1 : 0) || rounds > most_rounds)
     return failure{"--rounds must be a number from 1 to "
                    + std::to_string(most_rounds) + "."};
   auto chunk = options.integer("chunk-values");
@@ -56,9 +62,11 @@ expected<bench_request> request_from(const cli::command_line& options) {
   if (!how)
     return failure{"--packing must be float32, float16, bfloat16 or int8."};
   result.packing = *how;
-  auto member = options.integer("member");
-  if (member >= peers)
-    return failure{"--member must be less than --peers."};
+  auto rule = share_rule_named(options.text("shares"));
+  if (!rule)
+    return failure{
+        "--shares must be planned, all-reduce or parameter-server."};
+  result.rule = *rule;
   auto reference = options.text("reference");
   if (reference != "none" && reference != "gloo")
     return failure{"--reference must be none or gloo."};
@@ -93,6 +101,7 @@ bench::averaging_trial own_trial(const bench_request& x,
                                    word("rounds", x.rounds - 1),
                                    word("chunk-values", x.chunk_values),
                                    "--packing=" + to_string(x.packing),
+                                   "--shares=" + to_string(x.rule),
                                    word("member", i)};
     if (!x.encrypted)
       words.push_back("--insecure");
@@ -120,6 +129,47 @@ bench::averaging_trial gloo_trial(const bench_request& x,
   return result;
 }
 
+/// Bytes per second of an option as "10mbit"; 0 when it is not given.
+expected<double> rate_from(const cli::command_line& options,
+                           const std::string& name) {
+  if (!options.given(name))
+    return 0.0;
+  auto result = read_rate(options.text(name));
+  if (!result)
+    return failure{"--" + name + ": " + result.error()};
+  return *result;
+}
+
+/// Where a member is in the network: nothing, or what is wrong with it.
+std::string place_from(const cli::command_line& options,
+                       bench::averaging_member_config& config) {
+  auto upload = rate_from(options, "upload");
+  auto download = rate_from(options, "download");
+  if (!upload || !download)
+    return upload ? download.error() : upload.error();
+  config.upload = *upload;
+  config.download = *download;
+  config.dial_from = options.text("dial-from");
+  auto read = [&](const std::string& name, address& to) {
+    if (!options.given(name))
+      return std::string{};
+    auto where = parse_address(options.text(name));
+    if (!where)
+      return "--" + name + ": " + where.error();
+    to = *where;
+    return std::string{};
+  };
+  address contact;
+  for (auto& problem : {read("listen", config.listen),
+                        read("announce", config.announce),
+                        read("contact", contact)})
+    if (!problem.empty())
+      return problem;
+  if (options.given("contact"))
+    config.seeds.push_back(contact);
+  return {};
+}
+
 int run_member(const bench_request& x, cli::command_line& options) {
   bench::averaging_member_config config;
   config.number = static_cast<std::uint32_t>(options.integer("member"));
@@ -129,13 +179,10 @@ int run_member(const bench_request& x, cli::command_line& options) {
   config.chunk_values = x.chunk_values;
   config.packing = x.packing;
   config.insecure = options.flag("insecure");
-  auto contact = options.text("contact");
-  if (!contact.empty()) {
-    auto where = parse_address(contact);
-    if (!where)
-      return complain("--contact: " + where.error());
-    config.seeds.push_back(*where);
-  }
+  config.rule = x.rule;
+  auto problem = place_from(options, config);
+  if (!problem.empty())
+    return complain(problem);
   caf::actor_system system{options};
   return bench::take_part(system, std::move(config), std::cout) ? all_well
                                                                 : failed;

@@ -320,17 +320,25 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
   auto from = peer(2);
   auto& contract = start.contract;
   bool good = false;
+  std::string names;
   SUBCASE("as agreed") {
     good = true;
   }
   SUBCASE("other samples") {
     contract.members[1].samples = 6;
+    names = "its samples are 7 here and 6 there";
   }
   SUBCASE("other loss") {
     contract.members[1].loss_sum = 6;
+    names = "its loss is 2.5 here and 6 there";
   }
   SUBCASE("other bandwidth") {
     contract.members[1].upload_bytes_per_second = 6;
+    names = "its upload in bytes/s is ";
+  }
+  SUBCASE("other bandwidth back") {
+    contract.members[1].download_bytes_per_second = 6;
+    names = "its download in bytes/s is ";
   }
   SUBCASE("other role") {
     contract.members[1].role = role::auxiliary;
@@ -340,6 +348,7 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
   }
   SUBCASE("another plan") {
     contract.plan = state_number(3);
+    names = "use the same version of Potluck everywhere";
   }
   SUBCASE("another gradient") {
     contract.gradient_values = 99;
@@ -368,7 +377,12 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
   auto all = one.receive(from, start);
   CHECK((find<start_round>(all) != nullptr) == good);
   if (!good)
-    reason_of(all);
+    CHECK(reason_of(all).find(names) != std::string::npos);
+  auto* released = find<release_gradient>(all);
+  // What another group's or peer's start says is nothing to this one.
+  if (released)
+    CHECK(released->refused == peer(2));
+  CHECK((released != nullptr) == (one.now() == state::idle));
 }
 
 TEST_CASE("a leader learns that a member does not take part after all") {

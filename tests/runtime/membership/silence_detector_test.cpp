@@ -29,6 +29,20 @@ TEST_CASE("a steady peer is suspected after the floor, until it is heard") {
   CHECK(line.last_heard() == now + 4s);
 }
 
+TEST_CASE("parts of frames put suspicion off and teach no patience") {
+  silence_detector line{time_point{}};
+  time_point now{};
+  for (int i = 0; i < 10; ++i)
+    line.heard(now += 1s);
+  auto whole = now;
+  for (int i = 0; i < 100; ++i)
+    line.stirred(now += 100ms);
+  CHECK_FALSE(line.suspicious(now + 3s - 1ns));
+  CHECK(line.suspicious(now + 3s));
+  CHECK(line.patience() == 3s);
+  CHECK(line.last_heard() == whole); // Heartbeats go on.
+}
+
 TEST_CASE("an unsteady peer is given longer, but never more than the cap") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);

@@ -263,3 +263,62 @@ TEST_CASE("a contract gives the planner its members as they are") {
   contract.members[2].upload_bytes_per_second = 5e3;
   CHECK(plan_digest(contract) != plan_digest(plan(x)));
 }
+
+TEST_CASE("the leader averages although it does not say where it listens") {
+  group_contract contract;
+  contract.gradient_values = 1000;
+  contract.chunk_values = 10;
+  contract.members.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    contract.members[i].who = {peer(i), {"a", 1}};
+    contract.members[i].samples = 4;
+    contract.members[i].upload_bytes_per_second = 1e6;
+  }
+  contract.members[0].who.where = {};
+  CHECK(collaboration_of(contract).peers[0].listens);
+  CHECK(plan(collaboration_of(contract)).chunks
+        == std::vector<std::uint32_t>{34, 33, 33});
+}
+
+TEST_CASE("fixed shares follow their rule, whatever the lines are") {
+  auto x = of({trainer(1e6, 9e6), trainer(5e6, 2e6), trainer(2e6, 8e6),
+               auxiliary(1e9, 1e9)},
+              90);
+  x.rule = share_rule::all_reduce;
+  CHECK(plan(x).chunks == std::vector<std::uint32_t>{30, 30, 30, 0});
+  CHECK(plan(x).strategy == "all-reduce");
+  x.rule = share_rule::parameter_server;
+  CHECK(plan(x).chunks == std::vector<std::uint32_t>{0, 0, 0, 90});
+  // Of a line the slower direction counts; clients serve nobody.
+  x.peers.pop_back();
+  CHECK(plan(x).chunks == std::vector<std::uint32_t>{0, 90, 0});
+  x.peers[1].listens = false;
+  CHECK(plan(x).chunks == std::vector<std::uint32_t>{0, 0, 90});
+  CHECK(plan(x).strategy == "parameter server");
+  x.rule = share_rule::all_reduce;
+  CHECK(plan(x).chunks == std::vector<std::uint32_t>{45, 0, 45});
+}
+
+TEST_CASE("every share rule has a name that reads back") {
+  for (auto rule : {share_rule::planned, share_rule::all_reduce,
+                    share_rule::parameter_server})
+    CHECK(share_rule_named(to_string(rule)) == rule);
+  CHECK_FALSE(share_rule_named("ring"));
+}
+
+TEST_CASE("members of one rule plan alike, and of another do not") {
+  group_contract contract;
+  contract.gradient_values = 1000;
+  contract.chunk_values = 10;
+  contract.members.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    contract.members[i].who = {peer(i), {"a", 1}};
+    contract.members[i].samples = 4;
+    contract.members[i].upload_bytes_per_second = i == 1 ? 1e8 : 1e6;
+  }
+  auto planned = plan_digest(contract);
+  CHECK(plan_digest(contract, share_rule::planned) == planned);
+  CHECK(plan_digest(contract, share_rule::all_reduce) != planned);
+  CHECK(plan_digest(contract, share_rule::parameter_server)
+        != plan_digest(contract, share_rule::all_reduce));
+}

@@ -1,0 +1,123 @@
+/// Whose turn it is to write, where one slow uplink serves many connections.
+///
+/// Left alone, every connection of a peer fills a buffer of its own in the
+/// kernel, and together they fill the line's: packets are dropped, connections
+/// get very unequal parts of the line, and in a round everybody waits for the
+/// slowest one. Here no more is under way than the line carries within its
+/// round trip and a short queue, and connections take turns, so that all get on
+/// alike.
+///
+/// Counts and bytes only: no clock, no socket. A line that is fast, or not
+/// measured yet, is left alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "runtime/ports/transport.hpp"
+
+namespace potluck {
+
+class upload_turns {
+public:
+  /// Bytes per second from which on a line is left alone: there the kernel's
+  /// own queues empty within a few milliseconds, and looking at them costs.
+  static constexpr double fast_line = 12.5e6;
+  /// What a line is taken for before it is measured: it shows within a look or
+  /// two whether it is faster, while a slow one's queue would be flooded for
+  /// seconds.
+  static constexpr double unmeasured_line = 1.25e6;
+  /// How long bytes may wait for the line, beyond a round trip: long enough for
+  /// a process that is late by a scheduler's slice, below what routers hold.
+  static constexpr double queue_seconds = 0.1;
+  /// What may wait at the other side's end of a connection, in our own queues.
+  static constexpr double queues_elsewhere = 4;
+  /// A turn is what the line carries meanwhile, within these bounds: a packet
+  /// or two; a record of TLS.
+  static constexpr double turn_seconds = 0.04;
+  static constexpr std::size_t least_turn = 2 * 1448;
+  static constexpr std::size_t largest_turn = 11 * 1448;
+  /// Writes up to this size wait for nobody: conversations, not gradients.
+  static constexpr std::size_t small_write = 1448;
+  /// Looks that a rate is remembered for: the best of them counts, since many
+  /// are of times in which there was little to send.
+  static constexpr std::size_t looks = 10;
+
+  /// Looks without any acknowledgement from which on what a connection has
+  /// under way is taken to be stuck at the other side, not in our line. Half a
+  /// second: more than its round trip and the queue.
+  static constexpr unsigned stuck_looks = 5;
+
+  /// One connection, at a look.
+  struct flow {
+    connection_id id = 0;
+    double rate = 0; ///< Bytes per second that arrived since the last look.
+    bool backlogged = false;        ///< More was waiting, all the time.
+    duration least_round_trip{0};   ///< Ever; 0: unknown.
+  };
+
+  /// @param turn Called by `serve` when a connection should ask again.
+  explicit upload_turns(std::function<void(connection_id)> turn);
+
+  /// A look at all connections on which something passed.
+  void observe(const std::vector<flow>& flows);
+
+  /// How much of all that it wants to write it may now, and counts as under
+  /// way; 0: nothing, `turn` will say when.
+  std::size_t take(connection_id who, std::size_t wanted);
+
+  bool anybody_waits() const {
+    return !waiting_.empty();
+  }
+
+  /// Gives turns while there is room, by turns to who wants to write most and to
+  /// who has waited longest: the one so that all come to an end together
+  /// (max-weight scheduling, Tassiulas and Ephremides 1992), the other so that
+  /// nobody is silent for long.
+  /// @param under_way Bytes of each connection that the kernel has and the
+  /// other side has not acknowledged.
+  void serve(std::map<connection_id, std::size_t> under_way);
+
+  void forget(connection_id who);
+
+  /// Bytes under way at most. On one connection, by its own rate: who cannot
+  /// take more leaves the line to the others, but queues beyond our line are no
+  /// reason to slow down. On all.
+  std::size_t window(connection_id who) const;
+  std::size_t window() const;
+  bool left_alone() const;
+
+private:
+  /// The best of the last looks.
+  struct best_rate {
+    std::deque<double> seen;
+    duration least_round_trip{0};
+    unsigned silent_looks = 0;
+    void add(double rate);
+    double value() const;
+  };
+
+  std::size_t turn_bytes() const;
+  double rate() const; ///< Of the line.
+  bool room(connection_id who) const;
+
+  const std::function<void(connection_id)> turn_;
+  best_rate all_;
+  std::map<connection_id, best_rate> flows_;
+  std::map<connection_id, std::size_t> under_way_;
+  std::size_t sum_under_way_ = 0;
+  struct place {
+    std::size_t wanted = 0;
+    std::uint64_t number = 0; ///< Whoever waits longer has a lower one.
+  };
+  std::map<connection_id, place> waiting_;
+  std::uint64_t next_number_ = 1;
+  bool oldest_next_ = false;
+  connection_id served_ = 0; ///< Whose turn it is.
+};
+
+} // namespace potluck

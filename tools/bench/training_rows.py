@@ -1,0 +1,108 @@
+"""The other half of tools/bench/strategies: real trainers of a small ALBERT in
+an emulated network, which measure their lines themselves. Throughput in samples
+per second, once the first steps have shown the lines."""
+
+import json
+import statistics
+
+# Mbit/s. Averaging takes several times as long as computing.
+SLOW, FAST, HELPER = 1.5, 3.75, 30
+UNEQUAL = [("fast", 2, FAST), ("slow", 4, SLOW)]
+BATCH = 256
+STEPS = 1000  # More than the time is enough for.
+SECONDS = 110
+# Rounds of all trainers in which lines become known.
+FIRST_STEPS = 2
+DATA = "/usr/share/common-licenses"
+
+# Name, trainers' hosts, shares, auxiliary peers, part-time trainers.
+ROWS = [
+    ("equal lines", [("home", 6, SLOW)], "planned", 0, 0),
+    ("unequal, equal shares", UNEQUAL, "all-reduce", 0, 0),
+    ("unequal, planned", UNEQUAL, "planned", 0, 0),
+    ("with an auxiliary peer", UNEQUAL, "planned", 1, 0),
+    ("with part-time peers", UNEQUAL, "planned", 1, 2),
+]
+LEAST_GAIN = 1.4
+
+
+def host(name, count, rate):
+    line = "%gmbit" % rate
+    return {"name": name, "count": count, "upload": line, "download": line,
+            "delay": "10ms", "queue": "250ms"}
+
+
+def description(trainers, shares, auxiliaries, part_time):
+    common = ["{network:7000}", "--peer={address:seed}:7000",
+              "--identity-dir={dir}", "--log-json={log}", "--threads=1"]
+    words = ["potluck", "join", "--config-file=/dev/null", *common,
+             "--data=" + DATA, "--shares=" + shares, "--steps=%d" % STEPS,
+             "--target-batch=%d" % BATCH, "--micro-batch=4",
+             "--chunk-values=8192"]
+    hosts = [{"name": "seed", "upload": "50mbit", "delay": "5ms"}]
+    commands = [{"host": "seed", "serve": True, "words":
+                 ["potluck", "bootstrap", "{network:7000}",
+                  "--identity-dir={dir}", "--log-json={log}"]}]
+    for name, count, rate in trainers:
+        hosts.append(host(name, count, rate))
+        commands.append({"host": name, "starts_at": "1s", "words": words})
+    if auxiliaries:
+        hosts.append(host("helper", 1, HELPER))
+        commands.append({"host": "helper", "starts_at": "1s", "serve": True,
+                         "words": ["potluck", "join",
+                                   "--config-file=/dev/null", *common,
+                                   "--role=auxiliary"]})
+    for i in range(part_time):
+        hosts.append(host("guest%d" % i, 1, FAST))
+        hosts[-1].pop("count")
+        commands.append({"host": "guest%d" % i, "words": words, "signal":
+                         "int", "starts_at": "%ds" % (30 + 20 * i),
+                         "ends_at": "%ds" % (70 + 20 * i)})
+    return {"lasts": "%ds" % SECONDS, "hosts": hosts, "commands": commands}
+
+
+def figures(folder, trainers):
+    """Of the first trainer's log, since all train together. None where they
+    hardly did."""
+    name, count, _ = trainers[0]
+    together = sum(x[1] for x in trainers)
+    log = folder / "out" / ("%s-1.jsonl" % name if count > 1 else
+                            "%s.jsonl" % name)
+    events = [json.loads(x) for x in log.read_text().splitlines()]
+    steps = [x for x in events if x["event"] == "step"]
+    full = [i for i, x in enumerate(steps) if x["peers"] >= together]
+    if len(full) < FIRST_STEPS + 3:
+        return None
+    steps = steps[full[FIRST_STEPS - 1]:]
+    rounds = [x["seconds"] for x in events if x["event"] == "round"
+              and x["step"] > steps[0]["step"] and x["outcome"] == "committed"]
+    plans = [x for x in events if x["event"] == "plan"]
+    seconds = steps[-1]["time"] - steps[0]["time"]
+    return {
+        "samples_per_second": sum(x["samples"] for x in steps[1:]) / seconds,
+        "averaging": statistics.median(rounds),
+        "predicted": plans[-1]["predicted_seconds"],
+        "strategy": plans[-1]["strategy"],
+        "loss": steps[-1]["loss"],
+    }
+
+
+def verdicts(rows):
+    """Whether each goal was met, and a sentence."""
+    def ratio(what, to):
+        if rows.get(what) is None or rows.get(to) is None:
+            return None
+        return rows[what]["samples_per_second"] / rows[to]["samples_per_second"]
+    goals = [("unequal, planned", "unequal, equal shares", LEAST_GAIN),
+             ("with an auxiliary peer", "unequal, planned", 1.0)]
+    result = []
+    for what, to, least in goals:
+        is_ = ratio(what, to)
+        if is_ is None:
+            result.append((False, "%s: no figures." % what))
+        else:
+            result.append((is_ >= least,
+                           "%s: %.2f times the throughput of %s; goal %.1f%s" %
+                           (what, is_, to, least, "" if is_ >= least else
+                            ", missed by %.1f %%" % (100 * (1 - is_ / least)))))
+    return result
