@@ -362,7 +362,7 @@ void expert_replicator_state::on(const replica_moved& x) {
 }
 
 void expert_replicator_state::take_over(time_point now) {
-  while (auto x = book_->take(now)) {
+  while (auto x = leaving_ ? std::nullopt : book_->take(now)) {
     auto s = served_.find(x->first);
     if (s == served_.end() && adopting_.count(x->first) == 0)
       adopt(x->first, x->second, std::nullopt);
