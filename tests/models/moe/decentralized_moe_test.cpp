@@ -62,6 +62,19 @@ TEST_CASE("leading dimensions are kept") {
   CHECK(both.balance_loss.dim() == 0);
 }
 
+TEST_CASE("a layer's name may have coordinates of its own") {
+  torch::NoGradGuard none;
+  lab l{1};
+  l.options.layer = "x.1";
+  l.options.grid = {3};
+  l.options.k = 1;
+  decentralized_moe layer{l.options, l.network};
+  layer->named_parameters()["weight0"].zero_();
+  layer->named_parameters()["bias0"].copy_(torch::tensor({0.f, 9.f, 0.f}));
+  auto x = torch::randn({4, 3});
+  CHECK(near(layer(x), l.ask("x.1.1", x)));
+}
+
 TEST_CASE("its parameters have names and shapes, and a clone has its own") {
   lab l{1};
   decentralized_moe layer{l.options, l.network};
