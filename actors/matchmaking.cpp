@@ -231,8 +231,9 @@ void matchmaking_state::carry_out(const start_round& x) {
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);
-  self_->send(wired_.conductor,
-              group_formed{x.contract, plan(collaboration_of(x.contract, rule()))});
+  self_->send(
+      wired_.conductor,
+      group_formed{x.contract, plan(collaboration_of(x.contract, rule()))});
 }
 
 void matchmaking_state::carry_out(const member_declined& x) {

@@ -249,7 +249,8 @@ void router_state::store_at(const std::vector<contact>& nodes,
                             const std::vector<dht_record>& records) {
   for (auto& who : nodes)
     if (auto token = issue(who, 0))
-      self_->send(wired_.gateway, call{who, store_records{*token, records}, {}});
+      self_->send(wired_.gateway,
+                  call{who, store_records{*token, records}, {}});
 }
 
 void router_state::finish(search& s) {

@@ -64,8 +64,7 @@ std::size_t upload_turns::turn_bytes() const {
 /// Twice what a round trip needs, so that a rate that was estimated too low
 /// grows; and the queue.
 std::size_t upload_turns::window() const {
-  auto bytes
-      = rate() * (2 * seconds(all_.least_round_trip) + queue_seconds);
+  auto bytes = rate() * (2 * seconds(all_.least_round_trip) + queue_seconds);
   return std::max(2 * turn_bytes(), static_cast<std::size_t>(bytes));
 }
 
@@ -83,8 +82,7 @@ bool upload_turns::room(connection_id who) const {
   auto i = under_way_.find(who);
   auto own = i == under_way_.end() ? 0 : i->second;
   auto turn = turn_bytes();
-  return sum_under_way_ < window()
-         && (own == 0 || own + turn <= window(who));
+  return sum_under_way_ < window() && (own == 0 || own + turn <= window(who));
 }
 
 std::size_t upload_turns::take(connection_id who, std::size_t wanted) {

@@ -56,8 +56,8 @@ public:
   struct flow {
     connection_id id = 0;
     double rate = 0; ///< Bytes per second that arrived since the last look.
-    bool backlogged = false;        ///< More was waiting, all the time.
-    duration least_round_trip{0};   ///< Ever; 0: unknown.
+    bool backlogged = false;      ///< More was waiting, all the time.
+    duration least_round_trip{0}; ///< Ever; 0: unknown.
   };
 
   /// @param turn Called by `serve` when a connection should ask again.
@@ -74,8 +74,8 @@ public:
     return !waiting_.empty();
   }
 
-  /// Gives turns while there is room, by turns to who wants to write most and to
-  /// who has waited longest: the one so that all come to an end together
+  /// Gives turns while there is room, by turns to who wants to write most and
+  /// to who has waited longest: the one so that all come to an end together
   /// (max-weight scheduling, Tassiulas and Ephremides 1992), the other so that
   /// nobody is silent for long.
   /// @param under_way Bytes of each connection that the kernel has and the

@@ -111,8 +111,7 @@ std::vector<double> fixed_shares(const collaboration& input,
   std::vector<double> result(input.peers.size(), 0);
   auto reducers = reducers_of(input);
   if (input.rule == share_rule::parameter_server) {
-    std::vector<double> speeds(input.peers.size(),
-                               share_planner::fastest_line);
+    std::vector<double> speeds(input.peers.size(), share_planner::fastest_line);
     for (const auto& x : lines)
       speeds[x.peer] = std::min(speeds[x.peer], x.speed);
     result[*std::max_element(

@@ -111,8 +111,7 @@ std::size_t connection::encrypt_allowed() {
     auto wanted = std::min(encrypted_batch_bytes, queued_bytes_);
     auto turn = std::min(with_records(wanted),
                          hub_.take_turn(id_, with_records(queued_bytes_)));
-    auto may
-        = turn == 0 ? 0 : hub_.uploads().take(hub_.loop(), id_, turn);
+    auto may = turn == 0 ? 0 : hub_.uploads().take(hub_.loop(), id_, turn);
     if (may > 0) {
       const auto before = tls_->output_size();
       auto bytes = gather(std::min(wanted, without_records(may)));

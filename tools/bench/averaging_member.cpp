@@ -374,14 +374,14 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   door.introduction.id = self;
   door.introduction.run = run_name;
   door.listen = config.listen;
-  door.make_transport = [key, insecure = config.insecure,
-                         dial_from = config.dial_from] {
-    uv_transport_options how;
-    how.key = key;
-    how.insecure = insecure;
-    how.dial_from = dial_from;
-    return make_uv_transport(how);
-  };
+  door.make_transport
+      = [key, insecure = config.insecure, dial_from = config.dial_from] {
+          uv_transport_options how;
+          how.key = key;
+          how.insecure = insecure;
+          how.dial_from = dial_from;
+          return make_uv_transport(how);
+        };
   door.supervisor = wired.supervisor;
   door.observer = wired.observer;
   wired.gateway = system.spawn(gateway, door);

@@ -64,8 +64,7 @@ expected<bench_request> request_from(const cli::command_line& options) {
   result.packing = *how;
   auto rule = share_rule_named(options.text("shares"));
   if (!rule)
-    return failure{
-        "--shares must be planned, all-reduce or parameter-server."};
+    return failure{"--shares must be planned, all-reduce or parameter-server."};
   result.rule = *rule;
   auto reference = options.text("reference");
   if (reference != "none" && reference != "gloo")
@@ -160,9 +159,9 @@ std::string place_from(const cli::command_line& options,
     return std::string{};
   };
   address contact;
-  for (auto& problem : {read("listen", config.listen),
-                        read("announce", config.announce),
-                        read("contact", contact)})
+  for (auto& problem :
+       {read("listen", config.listen), read("announce", config.announce),
+        read("contact", contact)})
     if (!problem.empty())
       return problem;
   if (options.given("contact"))

@@ -99,9 +99,9 @@ TEST_CASE("many connections keep a slow line's queue short, and get on alike") {
     x.step();
   CHECK(x.turns.anybody_waits());
   // Round trip and queue, and the turn that was begun before it was full.
-  auto longest = line_rate
-                 * (0.04 + upload_turns::queue_seconds
-                    + upload_turns::turn_seconds);
+  auto longest
+      = line_rate
+        * (0.04 + upload_turns::queue_seconds + upload_turns::turn_seconds);
   CHECK(static_cast<double>(x.most) <= longest + upload_turns::largest_turn);
   CHECK(spread(x.queued) <= 4 * upload_turns::largest_turn);
   // Nothing is gained by leaving it idle.
@@ -137,8 +137,8 @@ TEST_CASE("a connection that takes no more leaves the line to the others") {
   x.write_all();
   // The first one's other side acknowledges nothing.
   auto look = [&] {
-    x.turns.observe({{1, 0, true, duration{20ms}},
-                     {2, line_rate, true, duration{20ms}}});
+    x.turns.observe(
+        {{1, 0, true, duration{20ms}}, {2, line_rate, true, duration{20ms}}});
   };
   for (unsigned i = 0; i < upload_turns::stuck_looks; ++i)
     look();
