@@ -52,15 +52,22 @@ void conductor_state::lead_if_due() {
 
 bool conductor_state::others_average(
     const std::vector<progress_report>& companions) {
-  if (std::none_of(companions.begin(), companions.end(),
-                   [](const auto& r) { return r.phase == phase::averaging; })) {
+  auto busy = static_cast<std::size_t>(
+      std::count_if(companions.begin(), companions.end(),
+                    [](const auto& r) { return r.phase == phase::averaging; }));
+  if (busy == 0) {
     others_average_since_.reset();
     return false;
   }
   auto now = self_->clock().now();
   if (!others_average_since_)
     others_average_since_ = now;
-  return now - *others_average_since_ < round_patience();
+  // What most are about to complete is the step that counts, and a round that
+  // loses its leader lasts longer than most.
+  auto wait = 2 * busy > companions.size() + 1
+                  ? limits::most_average * round_patience()
+                  : round_patience();
+  return now - *others_average_since_ < wait;
 }
 
 std::chrono::milliseconds conductor_state::round_patience() const {

@@ -1,6 +1,5 @@
 #include "models/albert_parts.hpp"
 
-
 namespace potluck {
 
 void add_albert_embeddings(model_layout& layout, const run_settings& x) {

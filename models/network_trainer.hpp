@@ -28,7 +28,7 @@ struct computing_options {
   std::function<void(const std::string&)> notice;
 };
 
-/// Not safe for two calls at once; calls may come from different threads.
+/// Calls may come from several threads at once.
 class network_trainer : public trainer {
 public:
   network_trainer(std::unique_ptr<network> model,

@@ -368,6 +368,10 @@ constexpr auto minority_patience = 120s;
 /// Rounds in a row in which a connected member kept silent, after which groups
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;
+/// So many times as long as a round is expected to last a peer waits that is
+/// not in the round of most others, before it forms a group without them: the
+/// leader's patience, and twice that of those who suspect it.
+constexpr int most_average = 3;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long

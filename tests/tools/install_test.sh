@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Another project finds the installed package, compiles against its headers,
-# links its libraries and runs.
+# links its libraries and runs; one that uses LibTorch gets layers of experts.
 . "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
@@ -17,6 +17,19 @@ find_package(potluck 0.1 REQUIRED)
 add_executable(consumer consumer.cpp)
 target_link_libraries(consumer PRIVATE
   potluck::messages potluck::runtime potluck::actors potluck::models)
+add_executable(mixer mixer.cpp)
+target_link_libraries(mixer PRIVATE potluck::models ${TORCH_LIBRARIES})
+END
+cat > "$scratch/consumer/mixer.cpp" <<'END'
+#include "models/moe/decentralized_moe.hpp"
+#include <iostream>
+int main() {
+  try {
+    potluck::decentralized_moe layer{potluck::moe_options{}, nullptr};
+  } catch (const std::invalid_argument& x) {
+    std::cout << x.what() << '\n';
+  }
+}
 END
 cat > "$scratch/consumer/consumer.cpp" <<'END'
 #include "messages/contact.hpp"
@@ -32,5 +45,7 @@ expect 'configure a consumer' 0 'Generating done' \
   -DCMAKE_PREFIX_PATH="$scratch/prefix"
 expect 'build the consumer' 0 '' cmake --build "$scratch/consumer/build"
 expect 'run the consumer' 0 '^address host:7$' "$scratch/consumer/build/consumer"
+expect 'run the one with LibTorch' 0 'needs a network to call them' \
+  "$scratch/consumer/build/mixer"
 
 conclude

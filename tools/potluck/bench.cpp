@@ -20,8 +20,11 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_optimizer(options);
   if (what == std::vector<std::string>{"experts"})
     return bench_experts(options, program);
+  if (what == std::vector<std::string>{"mixture"})
+    return bench_mixture(options);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "experts, or potluck bench optimizer.");
+                  "experts, potluck bench mixture, or potluck bench "
+                  "optimizer.");
 }
 
 } // namespace
@@ -29,8 +32,8 @@ int run(cli::command_line& options, const std::string& program) {
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary = "Measure averaging, experts or the optimizer on this machine";
-  spec.usage = "potluck bench averaging|experts|optimizer [OPTION]...";
+  spec.summary = "Measure averaging, experts, mixtures or the optimizer";
+  spec.usage = "potluck bench averaging|experts|mixture|optimizer [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -65,10 +68,18 @@ command bench_command() {
        "Experts and optimizer: threads; 0 for one a core.", "NUMBER"},
       {"row", option_kind::text, "all",
        "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
-       "all.",
+       "all. Mixture: the experiment: delay, digits, or all.",
        "NAME"},
       {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
        "NUMBER"},
+      {"updates", option_kind::integer, "1500",
+       "Mixture: of the networks that learn digits.", "NUMBER"},
+      {"grids", option_kind::list, "4x4",
+       "Mixture: experts of a layer, of the networks that learn digits.",
+       "SIZES"},
+      {"data", option_kind::text, "digits",
+       "Mixture: a folder with MNIST's files, or digits for drawn ones.",
+       "PATH"},
       {"clients", option_kind::integer, "1",
        "Experts: of the process; with --member.", "NUMBER"},
       {"go", option_kind::text, "",

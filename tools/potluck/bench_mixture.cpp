@@ -1,0 +1,133 @@
+/// `potluck bench mixture`: what delays and failures cost a decentralised
+/// mixture of experts, next to a pipeline and to a dense network.
+
+#include <iomanip>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/experts/expert_uid.hpp"
+#include "tools/bench/mixture_trials.hpp"
+#include "tools/potluck/bench.hpp"
+#include "tools/potluck/commands.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using bench::learning_curve;
+using bench::mixture_shape;
+
+/// Micro-batches that hide 200 ms: a pass through four layers and back waits
+/// for the slowest of many calls eight times.
+constexpr std::uint32_t enough_in_flight = 48;
+constexpr int delays[] = {0, 50, 100, 200}; // ms
+
+nlohmann::json measure_delays(double seconds, bool quiet) {
+  const mixture_shape shape;
+  auto rows = nlohmann::json::array();
+  double mixture_at_0 = 0;
+  double pipeline_at_0 = 0;
+  if (!quiet)
+    std::cout << "mean delay   mixture samples/s   of 0 ms   pipeline "
+                 "samples/s   of 0 ms"
+              << std::endl;
+  for (auto delay : delays) {
+    const std::chrono::milliseconds mean{delay};
+    const auto mixture
+        = bench::mixture_throughput(shape, mean, enough_in_flight, seconds);
+    const auto pipeline = bench::pipeline_throughput(shape, mean, seconds);
+    if (delay == 0) {
+      mixture_at_0 = mixture;
+      pipeline_at_0 = pipeline;
+    }
+    rows.push_back({{"mean_delay_ms", delay},
+                    {"mixture_samples_per_second", mixture},
+                    {"mixture_ratio", mixture / mixture_at_0},
+                    {"pipeline_samples_per_second", pipeline},
+                    {"pipeline_ratio", pipeline / pipeline_at_0}});
+    if (!quiet)
+      std::cout << std::setw(7) << delay << " ms" << std::fixed
+                << std::setprecision(0) << std::setw(20) << mixture
+                << std::setprecision(2) << std::setw(10)
+                << mixture / mixture_at_0 << std::setprecision(0)
+                << std::setw(21) << pipeline << std::setprecision(2)
+                << std::setw(10) << pipeline / pipeline_at_0 << std::endl;
+  }
+  return rows;
+}
+
+nlohmann::json to_object(const std::string& name, const learning_curve& curve) {
+  auto points = nlohmann::json::array();
+  for (const auto& x : curve.points)
+    points.push_back({{"update", x.update}, {"accuracy", x.accuracy}});
+  return {{"network", name},
+          {"staleness_updates", curve.staleness},
+          {"accuracy", curve.points.empty() ? 0 : curve.points.back().accuracy},
+          {"curve", points}};
+}
+
+nlohmann::json measure_learning(const bench::learning_options& how,
+                                const std::vector<std::string>& grids,
+                                bool quiet) {
+  mixture_shape shape;
+  shape.hidden = 64;
+  shape.inner = 64;
+  shape.micro_batch = 32;
+  auto curves = nlohmann::json::array();
+  auto tell = [&](const std::string& name, const learning_curve& curve) {
+    curves.push_back(to_object(name, curve));
+    if (quiet)
+      return;
+    std::cout << name << ", gradients " << std::fixed << std::setprecision(1)
+              << curve.staleness << " updates old:" << std::setprecision(3);
+    for (const auto& x : curve.points)
+      std::cout << "  " << x.update << ": " << x.accuracy;
+    std::cout << std::endl;
+  };
+  tell("dense", bench::learn_dense(shape, how));
+  for (const auto& grid : grids) {
+    shape.grid = grid;
+    tell("mixture " + grid, bench::learn_with_mixture(shape, how));
+  }
+  return curves;
+}
+
+} // namespace
+
+int bench_mixture(cli::command_line& options) {
+  const auto row = options.text("row");
+  if (row != "all" && row != "delay" && row != "digits")
+    return complain("--row: '" + row
+                    + "' is no experiment; write delay, digits or all.");
+  const auto seconds = options.real("seconds");
+  if (!(seconds > 0 && seconds <= 3600))
+    return complain("--seconds must be a number from 0 to 3600.");
+  const auto updates = options.integer("updates");
+  if (updates < 100 || updates > 10'000'000)
+    return complain("--updates must be a number from 100 to 10000000.");
+  const auto grids = options.list("grids");
+  for (const auto& grid : grids)
+    if (auto sizes = parse_expert_grid(grid); !sizes)
+      return complain("--grids: " + sizes.error());
+  const auto quiet = options.flag("json");
+  nlohmann::json result;
+  try {
+    if (row != "digits")
+      result["delay"] = measure_delays(seconds, quiet);
+    if (row != "delay") {
+      bench::learning_options how;
+      how.data = options.text("data");
+      how.updates = static_cast<std::uint64_t>(updates);
+      how.look_every = std::max<std::uint64_t>(1, how.updates / 10);
+      result["digits"] = measure_learning(how, grids, quiet);
+    }
+  } catch (const std::exception& e) {
+    return complain(e.what(), failed);
+  }
+  if (quiet)
+    std::cout << result.dump() << std::endl;
+  return all_well;
+}
+
+} // namespace potluck::tools
