@@ -431,9 +431,9 @@ TEST_CASE("who only listens to a long gradient says that it lives") {
   part.samples = 1;
   auto values = std::make_shared<std::vector<std::uint8_t>>(10'000);
   for (int i = 0; i < 600; ++i)
-    caf::anon_send(a.session(), parcel{peer(2), part,
-                                       {values, values->data(),
-                                        values->size()}});
+    caf::anon_send(
+        a.session(),
+        parcel{peer(2), part, {values, values->data(), values->size()}});
   world.run_for(50s);
   CHECK_FALSE(mine.ended);
 }
