@@ -171,6 +171,7 @@ void session_state::deliver(message content, shared_bytes body) {
 }
 
 void session_state::transmit(const message& content, shared_bytes body) {
+  last_said_ = self_->clock().now();
   if (!connections_.empty())
     config_.network->send(connections_.front(),
                           {encode(content), std::move(body)});
@@ -207,10 +208,12 @@ void session_state::on(const tick&) {
     end(caf::exit_reason::remote_link_unreachable, "silent for too long");
     return;
   }
-  // Whoever has just been heard needs no question. Of two sides that have
-  // nothing else to say, one asks and the other answers.
+  // Whoever has just been heard needs no question, unless it has heard nothing
+  // of us: what it asks may wait behind a gradient that it sends. Of two sides
+  // that have nothing else to say, one asks and the other answers.
   if (heartbeats_ < limits::first_heartbeats
-      || now - silence_->last_heard() >= interval / 2) {
+      || now - silence_->last_heard() >= interval / 2
+      || now - last_said_ >= interval / 2) {
     auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
     transmit(heartbeat{static_cast<std::uint64_t>(token)});
   }

@@ -53,6 +53,7 @@ private:
   std::optional<silence_detector> silence_;
   std::optional<letter_allowance> allowance_;
   caf::actor_clock::time_point last_tick_;
+  caf::actor_clock::time_point last_said_;
   unsigned heartbeats_ = 0; ///< Of the quick first ones.
   bool we_contribute_ = false;
   bool they_contribute_ = false;

@@ -38,7 +38,7 @@ public:
   static constexpr double queues_elsewhere = 4;
   /// A turn is what the line carries meanwhile, within these bounds: a packet
   /// or two; a record of TLS.
-  static constexpr double turn_seconds = 0.04;
+  static constexpr double turn_seconds = 0.02;
   static constexpr std::size_t least_turn = 2 * 1448;
   static constexpr std::size_t largest_turn = 11 * 1448;
   /// Writes up to this size wait for nobody: conversations, not gradients.

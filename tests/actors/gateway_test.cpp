@@ -417,6 +417,27 @@ TEST_CASE("bytes of a frame that is still under way are a sign of life") {
   CHECK(mine.ended);
 }
 
+TEST_CASE("who only listens to a long gradient says that it lives") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.run_for(10s);
+  witness mine{a.system, a.session()};
+  world.network.bandwidth(host(1), host(2), 100e3);
+  // A minute's worth: what the sender asks meanwhile waits behind it.
+  chunk_part part;
+  part.group.bytes[0] = 1;
+  part.samples = 1;
+  auto values = std::make_shared<std::vector<std::uint8_t>>(10'000);
+  for (int i = 0; i < 600; ++i)
+    caf::anon_send(
+        a.session(),
+        parcel{peer(2), part, {values, values->data(), values->size()}});
+  world.run_for(50s);
+  CHECK_FALSE(mine.ended);
+}
+
 TEST_CASE("a malformed frame costs its connection and nothing else") {
   test_world world;
   door a{world, 1};
