@@ -1,5 +1,6 @@
 #include "tools/simulation/expert_parts.hpp"
 
+#include "actors/behavior.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck::simulation {
