@@ -153,6 +153,11 @@ std::vector<std::string> known_models() {
   return names;
 }
 
+bool calls_experts(const run_settings& settings) {
+  const auto kind = kinds().find(settings.model);
+  return kind != kinds().end() && kind->second.calls_experts;
+}
+
 trainer_factory make_trainer_factory(trainer_options options) {
   return [options = std::move(options)](const charter& agreed) {
     return make_trainer(options, agreed);

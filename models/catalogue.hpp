@@ -39,6 +39,9 @@ std::string problem_with_device(const std::string& name);
 /// Names of the models, in alphabetical order.
 std::vector<std::string> known_models();
 
+/// Whether the model needs `trainer_options::experts`. False for unknown ones.
+bool calls_experts(const run_settings& settings);
+
 /// Makes trainers that read `options.data_path`. The factory blocks while it
 /// reads and tokenizes the text (some seconds for each ten MiB), and throws
 /// std::runtime_error with one sentence for a person.

@@ -104,7 +104,8 @@ complaint check(const scenario_value&, const scenario& x) {
     if (!names.insert(group.name).second)
       return at("groups", at(entry(i), wrong("another group is called `"
                                              + group.name + "` too.")));
-    if (group.role == "trainer")
+    // Experts live without trainers.
+    if (group.role == "trainer" || group.role == "expert")
       trainers += group.count;
   }
   if (trainers == 0)

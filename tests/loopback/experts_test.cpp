@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tools/bench/calling_peer.hpp"
+#include "tools/potluck/calling_peer.hpp"
 
 using namespace potluck::loopback;
 using nlohmann::json;
@@ -115,7 +115,7 @@ struct experts_scene {
 
   scene s;
   std::vector<peer*> hosts;
-  std::optional<potluck::bench::calling_peer> caller;
+  std::optional<potluck::tools::calling_peer> caller;
 };
 
 } // namespace

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "runtime/event_log.hpp"
-#include "tools/bench/calling_peer.hpp"
 #include "tools/bench/workload.hpp"
+#include "tools/potluck/calling_peer.hpp"
 
 namespace potluck::bench {
 
@@ -33,7 +33,7 @@ std::shared_ptr<const std::vector<float>> numbers(std::size_t count) {
 /// the next one.
 class load {
 public:
-  load(const expert_load& what, expert_client& network)
+  load(const expert_load& what, expert_network& network)
       : what_(what), network_(network),
         inputs_(numbers(std::size_t{what.batch} * what.values)),
         both_(numbers(std::size_t{2} * what.batch * what.values)) {
@@ -87,7 +87,7 @@ private:
   }
 
   const expert_load& what_;
-  expert_client& network_;
+  expert_network& network_;
   std::shared_ptr<const std::vector<float>> inputs_;
   std::shared_ptr<const std::vector<float>> both_;
   std::atomic<std::uint64_t> samples_{0};
@@ -99,8 +99,8 @@ private:
 } // namespace
 
 bool run_load(const expert_load& what, std::ostream& out) {
-  calling_peer peer{"bench", what.seeds, what.insecure};
-  load all{what, peer.network()};
+  tools::calling_peer peer{"bench", what.seeds, what.insecure};
+  load all{what, *peer.network()};
   for (std::uint32_t i = 0; i < what.uids.size(); ++i) {
     auto end = clock::now() + first_answer_patience;
     for (;;) {

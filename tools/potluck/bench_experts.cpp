@@ -209,7 +209,7 @@ private:
                   "--contact=" + contact_, "--member=" + std::to_string(i),
                   "--clients=" + std::to_string(clients),
                   "--go=" + directory_ + "/go",
-                  "--seconds=" + options_.text("seconds")},
+                  "--seconds=" + std::to_string(options_.real("seconds"))},
                  false);
   }
 

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "models/catalogue.hpp"
 #include "runtime/display/numbers.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "tools/potluck/calling_peer.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/peer_options.hpp"
 
 namespace potluck::tools {
 
@@ -32,6 +35,18 @@ int run(cli::command_line& options, const std::string&) {
   how.device = options.text("device");
   how.threads
       = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::optional<calling_peer> caller;
+  if (calls_experts(saved->charter.settings())) {
+    auto seeds = seeds_from(options);
+    if (!seeds)
+      return complain(seeds.error());
+    if (seeds->empty())
+      return complain("The model has experts on other machines; name a peer of "
+                      "their run with --peer HOST:PORT.");
+    caller.emplace(saved->charter.settings().run, *seeds,
+                   options.flag("insecure"));
+    how.experts = caller->network();
+  }
   try {
     auto model = make_trainer_factory(how)(saved->charter);
     if (model->layout().values() != saved->state.parameters.size())
@@ -77,6 +92,11 @@ command eval_command() {
       {"order-seed", option_kind::integer, "0",
        "Which windows, and which tokens are masked.", "NUMBER"},
       {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},
+      {"peer", option_kind::list, "",
+       "A peer of the run, through which a model's experts are found.",
+       "HOST:PORT"},
+      {"insecure", option_kind::flag, "",
+       "Plain TCP, where the run has it; loopback addresses only.", ""},
       {"json", option_kind::flag, "", "Print one JSON object.", ""},
   };
   return {spec, run};

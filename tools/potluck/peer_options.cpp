@@ -118,12 +118,8 @@ expected<double> cap_from(const cli::command_line& options,
   return *rate;
 }
 
-expected<uv_transport_options> fill_network(const cli::command_line& options,
-                                            peer_config& config) {
-  auto listen = parse_address(options.text("listen"));
-  if (!listen)
-    return failure{"--listen: " + listen.error()};
-  config.listen = *listen;
+expected<std::vector<address>> seeds_from(const cli::command_line& options) {
+  std::vector<address> seeds;
   for (auto& text : options.list("peer")) {
     auto where = parse_address(text);
     if (!where)
@@ -131,8 +127,21 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
     if (where->port == 0)
       return failure{"--peer: '" + text
                      + "' has port 0; give the port that the peer listens on."};
-    config.seeds.push_back(*where);
+    seeds.push_back(*where);
   }
+  return seeds;
+}
+
+expected<uv_transport_options> fill_network(const cli::command_line& options,
+                                            peer_config& config) {
+  auto listen = parse_address(options.text("listen"));
+  if (!listen)
+    return failure{"--listen: " + listen.error()};
+  config.listen = *listen;
+  auto seeds = seeds_from(options);
+  if (!seeds)
+    return failure{seeds.error()};
+  config.seeds = std::move(*seeds);
   if (options.given("announce")) {
     auto where = parse_address(options.text("announce"));
     if (!where)

@@ -34,6 +34,9 @@ struct held_identity {
   std::optional<identity> lock;
 };
 
+/// Whom --peer names.
+expected<std::vector<address>> seeds_from(const cli::command_line& options);
+
 /// Fills in listen, announce, seeds and the random seed, and how to connect.
 expected<uv_transport_options> fill_network(const cli::command_line& options,
                                             peer_config& config);

@@ -1,5 +1,5 @@
-/// A peer that does nothing but call experts: for benchmarks and tests that
-/// need callers without a model.
+/// A peer that does nothing but call experts: for commands that compute with
+/// them and train nothing.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 #include "actors/expert_client.hpp"
 #include "actors/peer.hpp"
 
-namespace potluck::bench {
+namespace potluck::tools {
 
 class calling_peer {
 public:
@@ -22,8 +22,8 @@ public:
   calling_peer(const calling_peer&) = delete;
   calling_peer& operator=(const calling_peer&) = delete;
 
-  expert_client& network() {
-    return *client_;
+  std::shared_ptr<expert_network> network() const {
+    return client_;
   }
 
   /// Calls and waits for the answer.
@@ -37,4 +37,4 @@ private:
   peer_actor peer_;
 };
 
-} // namespace potluck::bench
+} // namespace potluck::tools

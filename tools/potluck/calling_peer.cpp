@@ -1,11 +1,11 @@
-#include "tools/bench/calling_peer.hpp"
+#include "tools/potluck/calling_peer.hpp"
 
 #include <future>
 
 #include "runtime/uv/uv_transport.hpp"
 #include "tools/potluck/peer_options.hpp"
 
-namespace potluck::bench {
+namespace potluck::tools {
 
 namespace {
 
@@ -26,9 +26,9 @@ calling_peer::calling_peer(std::string run, std::vector<address> seeds,
   config.self = how.key->id();
   config.role = role::expert;
   config.run = std::move(run);
-  config.listen = {"127.0.0.1", 0};
+  config.listen = {insecure ? "127.0.0.1" : "0.0.0.0", 0};
   config.seeds = std::move(seeds);
-  config.seed = tools::random_seed();
+  config.seed = random_seed();
   config.make_transport = [how] { return make_uv_transport(how); };
   config.expert_calls = client_->line();
   peer_ = spawn_peer(system_, std::move(config), eyes_);
@@ -54,4 +54,4 @@ expected<expert_reply> calling_peer::call(expert_call what) {
   return result.get();
 }
 
-} // namespace potluck::bench
+} // namespace potluck::tools
