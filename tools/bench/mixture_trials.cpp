@@ -146,7 +146,7 @@ double mixture_throughput(const mixture_shape& shape,
                     gradient.data(), never);
   std::uint64_t done = 0;
   const auto begin = clock::now();
-  for (std::uint32_t rounds = 4; seconds_since(begin) < seconds;)
+  for (std::uint32_t rounds = 6; seconds_since(begin) < seconds;)
     done += model
                 ->accumulate({1, done, rounds * whole, 1},
                              state.parameters.data(), gradient.data(), never)

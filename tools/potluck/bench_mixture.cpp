@@ -20,7 +20,7 @@ using bench::mixture_shape;
 
 /// Micro-batches that hide 200 ms: a pass through four layers and back waits
 /// for the slowest of many calls eight times.
-constexpr std::uint32_t enough_in_flight = 48;
+constexpr std::uint32_t enough_in_flight = 64;
 constexpr int delays[] = {0, 50, 100, 200}; // ms
 
 nlohmann::json measure_delays(double seconds, bool quiet) {
