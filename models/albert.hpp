@@ -19,14 +19,10 @@ public:
   /// Precondition: `problem_with(settings)` is empty.
   explicit albert(const run_settings& settings);
 
-  const model_layout& layout() const override {
-    return layout_;
-  }
   network_output forward(const std::vector<at::Tensor>& parameters,
                          const labelled_batch& batch) const override;
 
 private:
-  model_layout layout_;
   std::int64_t layers_;
   std::int64_t heads_;
 };

@@ -86,6 +86,11 @@ expected<image_data> read_digits(const std::string& path) {
                      mnist_shape::classes);
 }
 
+/// Drawn digits are always fine, and drawing them takes seconds.
+std::string problem_with_images(const std::string& path) {
+  return path == drawn_digits ? "" : problem_of(read_digits(path));
+}
+
 std::unique_ptr<sample_source> open_text(const std::string& path,
                                          const charter& agreed) {
   const auto& settings = agreed.settings();
@@ -182,7 +187,7 @@ std::string problem_with_data(const std::string& model,
                : "There is no file or folder " + data_path + ".";
   }
   if (kind->second.learns_from == material::images)
-    return problem_of(read_digits(data_path));
+    return problem_with_images(data_path);
   return problem_of(read_corpus(data_path));
 }
 
@@ -192,7 +197,7 @@ expected<charter> propose_charter(run_settings settings,
   if (!problem.empty())
     return failure{problem};
   if (kinds().at(settings.model).learns_from == material::images) {
-    problem = problem_of(read_digits(data_path));
+    problem = problem_with_images(data_path);
     if (!problem.empty())
       return failure{problem};
     return charter(std::move(settings), "");

@@ -1,7 +1,5 @@
 #include "models/expert_mixture.hpp"
 
-#include <cmath>
-
 #include "models/moe/too_few_experts.hpp"
 #include "runtime/experts/expert_uid.hpp"
 
@@ -59,7 +57,7 @@ expert_mixture::expert_mixture(const run_settings& settings,
 void expert_mixture::add_to(model_layout& layout) const {
   const layout_section gates{
       layout, "mixtures." + std::to_string(layer_) + ".gates.",
-      static_cast<float>(1 / std::sqrt(static_cast<double>(options_.inputs)))};
+      fan_in_deviation(static_cast<std::uint32_t>(options_.inputs))};
   for (std::size_t i = 0; i < options_.grid.size(); ++i)
     gates.linear(std::to_string(i), options_.grid[i], options_.inputs);
 }

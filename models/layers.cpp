@@ -55,6 +55,10 @@ void parameter_reader::finish() const {
     throw std::logic_error("a network reads fewer tensors than its layout has");
 }
 
+float fan_in_deviation(std::uint32_t inputs) {
+  return static_cast<float>(1 / std::sqrt(static_cast<double>(inputs)));
+}
+
 void layout_section::matrix(const std::string& name, std::int64_t rows,
                             std::int64_t columns) const {
   layout.add(prefix + name + ".weight", {rows, columns}, true, 0, deviation);

@@ -47,6 +47,10 @@ private:
   std::size_t at_ = 0;
 };
 
+/// Of the initial values of a matrix that many inputs go into: one over their
+/// number's root.
+float fan_in_deviation(std::uint32_t inputs);
+
 /// Adds tensors below one prefix to a layout.
 struct layout_section {
   model_layout& layout;

@@ -1,7 +1,5 @@
 #include "models/mnist_dmoe.hpp"
 
-#include <cmath>
-
 #include "models/mnist_ffn.hpp"
 
 namespace potluck {
@@ -9,16 +7,13 @@ namespace potluck {
 mnist_dmoe::mnist_dmoe(const run_settings& settings,
                        const network_surroundings& around) {
   const auto hidden = settings.hidden_size;
-  auto of = [](std::uint32_t inputs) {
-    return static_cast<float>(1 / std::sqrt(static_cast<double>(inputs)));
-  };
-  layout_section{layout_, "", of(mnist_shape::pixels)}.linear(
+  layout_section{layout_, "", fan_in_deviation(mnist_shape::pixels)}.linear(
       "input", hidden, mnist_shape::pixels);
   for (std::uint32_t i = 0; i < settings.layers; ++i)
     mixtures_.emplace_back(settings, i, around.experts).add_to(layout_);
   layout_section{layout_, ""}.layer_norm("norm", hidden);
-  layout_section{layout_, "", of(hidden)}.linear("output", mnist_shape::classes,
-                                                 hidden);
+  layout_section{layout_, "", fan_in_deviation(hidden)}.linear(
+      "output", mnist_shape::classes, hidden);
 }
 
 network_output mnist_dmoe::forward(const std::vector<at::Tensor>& parameters,

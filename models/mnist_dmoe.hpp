@@ -16,14 +16,10 @@ public:
   /// empty.
   mnist_dmoe(const run_settings& settings, const network_surroundings& around);
 
-  const model_layout& layout() const override {
-    return layout_;
-  }
   network_output forward(const std::vector<at::Tensor>& parameters,
                          const labelled_batch& batch) const override;
 
 private:
-  model_layout layout_;
   std::vector<expert_mixture> mixtures_;
 };
 

@@ -1,7 +1,5 @@
 #include "models/mnist_ffn.hpp"
 
-#include <cmath>
-
 #include "models/layers.hpp"
 
 namespace potluck {
@@ -9,19 +7,18 @@ namespace potluck {
 mnist_ffn::mnist_ffn(const run_settings& settings) : layers_(settings.layers) {
   const auto hidden = settings.hidden_size;
   const auto inner = settings.intermediate_size;
-  auto of = [](std::uint32_t inputs) {
-    return static_cast<float>(1 / std::sqrt(static_cast<double>(inputs)));
-  };
-  layout_section{layout_, "", of(mnist_shape::pixels)}.linear(
+  layout_section{layout_, "", fan_in_deviation(mnist_shape::pixels)}.linear(
       "input", hidden, mnist_shape::pixels);
   for (std::uint32_t i = 0; i < layers_; ++i) {
     const auto prefix = "layers." + std::to_string(i) + ".";
-    layout_section{layout_, prefix, of(hidden)}.linear("inner", inner, hidden);
-    layout_section{layout_, prefix, of(inner)}.linear("outer", hidden, inner);
+    layout_section{layout_, prefix, fan_in_deviation(hidden)}.linear(
+        "inner", inner, hidden);
+    layout_section{layout_, prefix, fan_in_deviation(inner)}.linear(
+        "outer", hidden, inner);
     layout_section{layout_, prefix}.layer_norm("norm", hidden);
   }
-  layout_section{layout_, "", of(hidden)}.linear("output", mnist_shape::classes,
-                                                 hidden);
+  layout_section{layout_, "", fan_in_deviation(hidden)}.linear(
+      "output", mnist_shape::classes, hidden);
 }
 
 network_output mnist_ffn::forward(const std::vector<at::Tensor>& parameters,

@@ -39,7 +39,9 @@ class network {
 public:
   virtual ~network() = default;
 
-  virtual const model_layout& layout() const = 0;
+  const model_layout& layout() const {
+    return layout_;
+  }
 
   /// `parameters` are the layout's entries, in order, in their shapes. May be
   /// called from several threads at once, each with a graph of its own. Throws
@@ -47,6 +49,9 @@ public:
   /// answer now.
   virtual network_output forward(const std::vector<at::Tensor>& parameters,
                                  const labelled_batch& batch) const = 0;
+
+protected:
+  model_layout layout_; ///< Made by the constructor of whoever derives.
 };
 
 /// What a network may need beside its settings.

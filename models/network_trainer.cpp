@@ -23,8 +23,6 @@ constexpr std::chrono::milliseconds longest_pause{2000};
 constexpr std::chrono::seconds request_patience{5};
 /// Whoever evaluates has a person waiting.
 constexpr std::chrono::seconds evaluation_patience{30};
-/// A request of this many samples keeps a network that waits for nobody busy.
-constexpr std::uint32_t plain_request = 16;
 
 at::Tensor flat_view(const float* values, std::uint64_t count) {
   // LibTorch knows no constant tensors; nothing writes through this one.
@@ -67,7 +65,7 @@ network_trainer::network_trainer(std::unique_ptr<network> model,
 
 std::uint32_t network_trainer::usual_request() const {
   return options_.in_flight == 1
-             ? plain_request
+             ? trainer::usual_request()
              : static_cast<std::uint32_t>(micro_batch_ * options_.in_flight);
 }
 

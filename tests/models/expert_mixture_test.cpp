@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 
@@ -50,6 +51,7 @@ struct scene {
   scratch_folder folder;
   std::shared_ptr<memory_experts> experts;
   std::mutex mutex;
+  std::condition_variable noticed;
   std::vector<std::string> notices;
   std::unique_ptr<trainer> model;
 
@@ -72,6 +74,7 @@ struct scene {
     options.notice = [this](const std::string& x) {
       std::lock_guard<std::mutex> guard{mutex};
       notices.push_back(x);
+      noticed.notify_all();
     };
     model = make_trainer_factory(options)(*agreed);
   }
@@ -194,10 +197,9 @@ TEST_CASE("without any expert a trainer says so and goes on when one is back") {
   std::vector<float> gradient;
   batch_result result;
   std::thread trainer([&] { result = x.accumulate(parameters, gradient, 16); });
-  for (;;) {
-    std::lock_guard<std::mutex> guard{x.mutex};
-    if (!x.notices.empty())
-      break;
+  {
+    std::unique_lock<std::mutex> lock{x.mutex};
+    x.noticed.wait(lock, [&] { return !x.notices.empty(); });
   }
   experts->set_alive(all_experts());
   trainer.join();
