@@ -95,7 +95,7 @@ std::size_t upload_turns::window(connection_id who) const {
   if (i == flows_.end())
     return packet;
   auto carried = i->second.value()
-                 * (2 * seconds(i->second.least_round_trip) + own_delay_
+                 * (2 * (seconds(i->second.least_round_trip) + own_delay_)
                     + queue_elsewhere_seconds);
   return packet + static_cast<std::size_t>(carried);
 }

@@ -100,9 +100,9 @@ public:
   void forget(connection_id who);
 
   /// Bytes under way at most. On one connection: a packet, and what it carries
-  /// within its round trip, our line's queue and a short one of its own, so
-  /// that senders who share a line come to equal parts of it (Brakmo and
-  /// Peterson, "TCP Vegas", 1995). On all.
+  /// within two of its round trips, our line's queue included, and a short one
+  /// of its own, so that senders who share a line come to equal parts of it
+  /// (Brakmo and Peterson, "TCP Vegas", 1995). On all.
   std::size_t window(connection_id who) const;
   std::size_t window() const;
   bool left_alone() const;
