@@ -186,6 +186,11 @@ void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
       best = &host;
   }
   if (best == nullptr) {
+    // Another host may have it soon.
+    if (auto i = findings_.find(expert_key(config_.run, what.uid));
+        i != findings_.end())
+      i->second.expires = std::min(i->second.expires,
+                                   now + duration{limits::expert_absence_life});
     fail(number,
          x.hosts.empty() ? "Nobody hosts expert " + what.uid + " now."
          : other_shape
