@@ -77,15 +77,16 @@ void averager_state::on(const member_withdrew& x) {
 void averager_state::on(const outcome_known& x) {
   if (!round_ || round_->over || round_->contract().group != x.group)
     return;
-  // Nobody in particular: most members of the round have gone on.
+  // Nobody in particular: most of the others have gone on.
   if (!x.member.empty()) {
     carry_out(round_->agreement.ask(x.member));
     return;
   }
   if (!x.asked) {
+    round_->agreement.overtaken();
     auto again = x;
     again.asked = true;
-    self_->delayed_send(self_, x.patience, again);
+    self_->delayed_send(self_, 2 * x.patience, again);
     return;
   }
   // The means that somebody committed may take their time on the way.
@@ -93,7 +94,7 @@ void averager_state::on(const outcome_known& x) {
   if (quiet < x.patience || round_->agreement.fetching())
     self_->delayed_send(self_, x.patience, x);
   else
-    abandon("most of its members have completed the step without this one");
+    abandon("most others have completed the step without this peer");
 }
 
 void averager_state::lose(const peer_id& member) {

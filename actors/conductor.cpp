@@ -238,20 +238,31 @@ void conductor_state::hear_outcome(const progress_report& r) {
     self_->delayed_send(wired_.averager, patience,
                         outcome_known{c.group, r.id, patience});
   }
-  // One who did the step alone is no reason to leave the round; most are.
-  std::size_t trainers = 0;
-  std::size_t ahead = 0;
-  for (auto& member : c.members) {
-    auto known = reports_.find(member.who.id);
-    trainers += member.role == role::trainer;
-    ahead += member.role == role::trainer && known != reports_.end()
-             && known->second.step >= c.step;
-  }
-  if (left_behind_ || 2 * ahead <= trainers)
+  if (left_behind_ || !step_is_done_without_us())
     return;
   left_behind_ = true;
-  self_->delayed_send(wired_.averager, patience,
-                      outcome_known{c.group, {}, patience});
+  self_->send(wired_.averager, outcome_known{c.group, {}, patience});
+}
+
+bool conductor_state::step_is_done_without_us() const {
+  const auto& c = formed_->contract;
+  auto ahead = [&](const progress_report& r) {
+    return r.role == role::trainer && r.step >= c.step;
+  };
+  // One who did the step alone is no reason to leave the round. Most members
+  // are, and so are as many outside, when silent members held this round up.
+  std::set<peer_id> members;
+  std::size_t members_ahead = 0;
+  for (auto& member : c.members)
+    if (member.role == role::trainer) {
+      members.insert(member.who.id);
+      auto known = reports_.find(member.who.id);
+      members_ahead += known != reports_.end() && ahead(known->second);
+    }
+  std::size_t others_ahead = 0;
+  for (auto& r : tracker_->fresh(self_->clock().now()))
+    others_ahead += ahead(r) && members.count(r.id) == 0;
+  return 2 * members_ahead > members.size() || others_ahead >= members.size();
 }
 
 void conductor_state::follow_run_as_auxiliary() {

@@ -120,11 +120,13 @@ private:
   void note_loss(const peer_id& who);
   /// A trainer has completed the step that this peer's round is for.
   void hear_outcome(const progress_report& r);
+  bool step_is_done_without_us() const;
   void note_step(const state_changed& x);
   void note_silence(const round_over& x);
   /// Groups form without it for a while.
   void set_aside(const peer_id& id, duration how_long);
   /// The same, for twice as long as last time, if that was lately.
+  bool doubted_lately(const peer_id& id) const;
   std::chrono::seconds set_aside_longer(const peer_id& id);
   void begin_step();
   bool is_trainer() const {
@@ -169,7 +171,7 @@ private:
   bool frozen_reported_ = false;
   /// The member that has completed the step and is asked, and since when.
   std::optional<std::pair<peer_id, clock_time>> asked_outcome_;
-  bool left_behind_ = false; ///< Most members have completed the step.
+  bool left_behind_ = false; ///< Most others have completed the step.
   std::optional<group_formed> formed_;
   std::optional<round_over> round_;
   /// Of the collaboration: all members wait for one round together, so that

@@ -65,7 +65,7 @@ bool conductor_state::others_average(
   // What most are about to complete is the step that counts, and a round that
   // loses its leader lasts longer than most.
   auto wait = 2 * busy > companions.size() + 1
-                  ? limits::most_average * round_patience()
+                  ? limits::stuck_round * round_patience()
                   : round_patience();
   return now - *others_average_since_ < wait;
 }
@@ -220,7 +220,9 @@ void conductor_state::note_silence(const round_over& x) {
         silences_.erase(id);
       continue;
     }
-    if (++silences_[id] < limits::silent_rounds)
+    // Whom groups have formed without lately has had its second chance.
+    auto enough = doubted_lately(id) ? 1 : limits::silent_rounds;
+    if (++silences_[id] < enough)
       continue;
     silences_.erase(id);
     // No proof of bad will, so no ban: the group forms without it for a while.
@@ -243,12 +245,19 @@ void conductor_state::set_aside(const peer_id& id, duration how_long) {
   tell_facts();
 }
 
+bool conductor_state::doubted_lately(const peer_id& id) const {
+  auto i = doubts_.find(id);
+  return i != doubts_.end()
+         && self_->clock().now() - i->second.second <= misconduct::memory;
+}
+
 std::chrono::seconds conductor_state::set_aside_longer(const peer_id& id) {
   // Who lies soon has nobody left to lie to; who was only lied about is back
   // after a minute.
   auto now = self_->clock().now();
+  auto again = doubted_lately(id);
   auto& [times, last] = doubts_[id];
-  if (now - last > misconduct::memory)
+  if (!again)
     times = 0;
   auto wait = std::chrono::seconds{limits::distrust}
               * (1 << std::min(times, limits::most_doublings));

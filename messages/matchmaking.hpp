@@ -28,7 +28,8 @@ struct group_answer {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   /// With whom the sender will not work, because they were banned or lied
-  /// lately. The leader does without whom most members avoid.
+  /// lately. The leader does without whom most members avoid, and without one
+  /// of each other pair.
   std::vector<peer_id> avoid = {};
 };
 

@@ -278,7 +278,7 @@ constexpr double audit_share = 0.02;
 constexpr std::uint64_t audit_bytes = 256u << 20;
 /// A leader may set a round's patience to so many times what a member itself
 /// has learnt; a member that has seen fewer slow rounds follows its own.
-constexpr int leaders_patience = 3;
+constexpr int leaders_patience = 2;
 /// For all members' parts, and for what all of them found when a round was
 /// aborted: a chunk of 1 MB from each of 16 needs 5 s at 27 Mbit/s.
 constexpr auto audit_patience = 10s;
@@ -369,9 +369,12 @@ constexpr auto minority_patience = 120s;
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;
 /// So many times as long as a round is expected to last a peer waits that is
-/// not in the round of most others, before it forms a group without them: the
-/// leader's patience, and twice that of those who suspect it.
-constexpr int most_average = 3;
+/// not in the round of most others, before it forms a group without them. The
+/// longest that silent members can hold a round up: three expiries (of the
+/// leader's patience, of those who suspect it, of the next leader's), each of
+/// `leaders_patience` and a follower's grace.
+constexpr int stuck_round
+    = 3 * leaders_patience * (follower_share + 1) / follower_share + 1;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long

@@ -342,9 +342,10 @@ bool round_agreement::same(const vector_mark& a, const vector_mark& b) {
   return a == b || !guarded(safeguard::equal_digests);
 }
 
-bool round_agreement::enough(const vector_mark& mean) const {
-  return mean.least_samples >= least_samples_
-         || !guarded(safeguard::target_batch);
+bool round_agreement::may_commit(const vector_mark& mean) const {
+  return !overtaken_
+         && (mean.least_samples >= least_samples_
+             || !guarded(safeguard::target_batch));
 }
 
 void round_agreement::carry(chunk_ledger::actions wanted) {
@@ -392,6 +393,7 @@ std::string round_agreement::fingerprint() const {
   add(leading_ | ruled_ << 1 | spectators_wait_ << 2 | fetching_ << 3
       | fetched_all_ << 4 | healing_ << 5 | asked_around_ << 6 | stalls_ << 7
       | expiries_ << 9);
+  result.push_back(static_cast<char>(overtaken_));
   add(static_cast<std::int64_t>(healers_));
   add_known(own_);
   add_mark(ruling_);

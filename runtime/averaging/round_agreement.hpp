@@ -111,6 +111,12 @@ public:
   /// The patience has passed without any progress.
   actions expired();
 
+  /// The step is known to be done by others, without this group: from now on
+  /// this member, where it leads, commits only what somebody has committed.
+  void overtaken() {
+    overtaken_ = true;
+  }
+
   /// The member seems to know the outcome: asks it to tell.
   actions ask(const peer_id& member);
 
@@ -224,7 +230,7 @@ private:
   round_standing where_i_stand() const;
   round_verdict verdict(bool commit, const vector_mark& mean) const;
   static bool same(const vector_mark& a, const vector_mark& b);
-  bool enough(const vector_mark& mean) const;
+  bool may_commit(const vector_mark& mean) const;
   void send(const peer_id& to, round_message what);
   void carry(chunk_ledger::actions wanted);
   actions take();
@@ -260,6 +266,7 @@ private:
   vector_mark wanted_;
   bool healing_ = false;
   bool asked_around_ = false;
+  bool overtaken_ = false;
   int stalls_ = 0; ///< Leader only: heals of as many that came to a halt.
   std::size_t healers_ = 0; ///< Leader only: who took part in the last heal.
   int expiries_ = 0;        ///< Without progress, in a row.

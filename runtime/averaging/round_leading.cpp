@@ -51,7 +51,7 @@ bool round_agreement::rule_if_prepared() {
   // A reducer may have refused a part: then the means count fewer samples.
   // When two differ, all wait for the rest: then everybody has every mean, and
   // whose it was that differs can be told (means_inquiry).
-  bool commit = equal && enough(own_.has);
+  bool commit = equal && may_commit(own_.has);
   if (all)
     rule(commit, commit ? vector_mark{own_.has} : vector_mark{});
   return all;
@@ -113,7 +113,7 @@ void round_agreement::rule_if_all_stand() {
       return;
     }
   }
-  if (!aborted && prepared && equal && enough(*prepared))
+  if (!aborted && prepared && equal && may_commit(*prepared))
     rule(true, vector_mark{*prepared});
   else if (aborted || committed || prepared || !heal())
     rule(false, {});

@@ -15,6 +15,8 @@ constexpr int stalls_before_abort = 2;
 } // namespace
 
 bool round_agreement::heal() {
+  if (overtaken_)
+    return false;
   std::vector<round_healing::report> reports;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto& x = members_[i];
@@ -84,7 +86,7 @@ void round_agreement::rule_if_mended() {
   }
   if (!equal)
     rule(false, {});
-  else if (all && enough(own_.has))
+  else if (all && may_commit(own_.has))
     rule(true, vector_mark{own_.has});
   else if (all)
     rule(false, {});

@@ -107,8 +107,8 @@ public:
   /// Bytes per second, 0 while unknown: what the next answer or contract says.
   void measure(double upload, double download);
 
-  /// With whom this peer will not work: what the next answer says. Of those
-  /// invited, a leader leaves out whom more than half of the others avoid.
+  /// With whom this peer will not work: what the next answer says. A
+  /// leader leaves out whom most avoid, and one of each other pair (aversions).
   void avoid(std::vector<peer_id> whom);
 
   /// Whom to follow, when several lead.
@@ -213,7 +213,7 @@ private:
   void remind(const peer_id& who);
   void close_if_complete();
   void close();
-  /// Cancels whom most of those that have accepted avoid.
+  /// Cancels those who cannot stay with others that have accepted.
   void drop_avoided();
   void cancel_invitations(const std::string& reason);
   void release(const std::string& reason, const peer_id& refused = {});

@@ -1,11 +1,10 @@
 /// The leader's half of matchmaker: inviting, collecting, starting.
+#include "runtime/matchmaking/aversions.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/safeguards.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 namespace potluck {
 
@@ -122,27 +121,19 @@ void matchmaker::close_if_complete() {
 }
 
 void matchmaker::drop_avoided() {
-  std::map<peer_id, std::size_t> votes;
-  std::size_t members = 1;
-  auto count = [&](const peer_id& by, const group_answer& x) {
-    std::set<peer_id> once{x.avoid.begin(), x.avoid.end()};
-    once.erase(by);
-    for (auto& id : once)
-      ++votes[id];
+  aversions members;
+  auto add = [&](const peer_id& by, const group_answer& x) {
+    members[by] = {x.avoid.begin(), x.avoid.end()};
   };
-  count(settings_.self.id, own_answer());
+  add(settings_.self.id, own_answer());
   for (const auto& [id, x] : invited_)
-    if (x.accepted) {
-      ++members;
-      count(id, *x.accepted);
-    }
-  for (auto& [id, x] : invited_)
-    // More than half of all the others.
-    if (x.accepted && 2 * votes[id] > members - 1) {
-      x.accepted.reset();
-      out_.emplace_back(send_to_peer{
-          id, group_cancel{group_, "most members will not work with you"}});
-    }
+    if (x.accepted)
+      add(id, *x.accepted);
+  for (auto& id : left_out(settings_.self.id, members, group_)) {
+    invited_.at(id).accepted.reset();
+    out_.emplace_back(send_to_peer{
+        id, group_cancel{group_, "not all members will work with you"}});
+  }
 }
 
 void matchmaker::close() {

@@ -385,6 +385,71 @@ TEST_CASE("larger groups agree under random crashes, and complete the round "
   CHECK(dropped > 100);
 }
 
+TEST_CASE(
+    "an overtaken leader neither commits nor heals, unless somebody has") {
+  round_setting setting{3, 0};
+  setting.least_samples = 1;
+  std::mt19937_64 random{1};
+  SUBCASE("without losses") {
+    round_world world{setting};
+    world.overtake(0);
+    run_until_rest(world, random);
+    CHECK(all_decided(world, 3));
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK_FALSE(world.outcome(i).commit);
+  }
+  SUBCASE("who does not lead changes nothing") {
+    round_world world{setting};
+    world.overtake(2);
+    run_until_rest(world, random);
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK(world.outcome(i).commit);
+  }
+  SUBCASE("with a crash in the beginning") {
+    round_world world{setting};
+    world.overtake(0);
+    world.take({step::crash, 2, 2});
+    run_until_rest(world, random);
+    CHECK(all_decided(world, 3));
+    CHECK_FALSE(world.outcome(0).commit);
+    CHECK_FALSE(world.outcome(1).commit);
+  }
+}
+
+TEST_CASE("groups agree whoever hears at any moment that it is overtaken") {
+  std::size_t committed = 0;
+  std::size_t dropped = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    round_setting setting{2 + random() % 5, random() % 3};
+    setting.chunks = any_chunks(setting.size(), random);
+    round_world world{setting};
+    std::size_t crashes = random() % setting.size();
+    auto rarity = 8 + random() % 60;
+    for (;;) {
+      auto steps = world.inevitable();
+      if (steps.empty())
+        break;
+      auto next = steps[random() % steps.size()];
+      std::size_t anyone = random() % setting.size();
+      auto dice = random() % rarity;
+      if (dice == 0 && world.losses() < crashes && world.alive(anyone))
+        next = {step::crash, anyone, anyone};
+      else if (dice == 1 && world.alive(anyone))
+        world.overtake(anyone);
+      world.take(next);
+    }
+    CHECK(all_decided(world, setting.size()));
+    CHECK(world.disagreement() == "");
+    for (std::size_t i = 0; i < setting.trainers; ++i)
+      if (world.alive(i))
+        ++(world.outcome(i).commit ? committed : dropped);
+  }
+  CHECK(committed > 1000);
+  CHECK(dropped > 1000);
+}
+
 TEST_CASE("deadlines that strike at random delay a round and never block it") {
   // Members suspect each other wrongly here, so they may disagree (the README
   // says who heals that); what must hold is that all decide, and that nobody

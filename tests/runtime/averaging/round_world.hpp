@@ -218,6 +218,11 @@ public:
     act(m, i, m.agreement.expired());
   }
 
+  /// It hears that others have done the step.
+  void overtake(std::size_t i) {
+    change(i).agreement.overtaken();
+  }
+
   std::size_t expiries() const {
     return expiries_;
   }
