@@ -337,8 +337,6 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
           note_refusal(member, r.agreement.index_of(x.from));
       if (planned)
         r.parts[mean.chunk] = mean.parts;
-      if (planned && r.drawn == mean.chunk)
-        begin_check(mean.chunk, std::nullopt);
       carry_out(round_agreement::actions{});
       break;
     case gradient_assembly::verdict::repeated:    // Forgotten above.

@@ -158,9 +158,16 @@ void averager_state::carry_out(const round_agreement::actions& actions) {
   for (auto& action : actions)
     std::visit([&](const auto& y) { carry_out(y); }, action);
   auto& r = *round_;
-  if (r.agreement.digest_wanted())
-    carry_out(r.agreement.whole_vector_here(
-        digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
+  if (!r.agreement.digest_wanted())
+    return;
+  carry_out(r.agreement.whole_vector_here(
+      digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
+  // Not before: on a slow line, a chunk of every member is a tenth of the
+  // round.
+  if (!round_ || !round_->drawn)
+    return;
+  begin_check(*round_->drawn, std::nullopt);
+  round_->drawn.reset();
 }
 
 void averager_state::carry_out(const send_to_member& x) {

@@ -173,6 +173,7 @@ private:
   std::optional<std::pair<peer_id, clock_time>> asked_outcome_;
   bool left_behind_ = false; ///< Most others have completed the step.
   std::optional<group_formed> formed_;
+  group_contract planned_; ///< The last plan's; no members: there was none.
   std::optional<round_over> round_;
   /// Of the collaboration: all members wait for one round together, so that
   /// nobody has an own row.

@@ -6,6 +6,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/planning/contract_difference.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 
@@ -142,7 +143,11 @@ void conductor_state::on(const group_formed& x) {
                      {"strategy", x.plan.strategy},
                      {"binding", x.plan.binding},
                      {"predicted_seconds", x.plan.predicted_seconds},
+                     {"why", planned_.members.empty()
+                                 ? std::string{"the first plan"}
+                                 : plan_change(planned_, x.contract)},
                      {"digest", to_string(x.contract.plan)}}});
+  planned_ = x.contract;
   if (is_trainer() && own_.samples > 0)
     self_->send(wired_.compute, lend_gradient{});
   else

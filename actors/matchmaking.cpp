@@ -67,6 +67,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.plan = [rule = rule()](const group_contract& c) {
       return plan_digest(c, rule);
     };
+    s.believe = [this] { return claims_.believe(); };
     matchmaker_.emplace(std::move(s));
   }
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
@@ -163,7 +164,26 @@ void matchmaking_state::on(const gradient_frozen& x) {
   carry_out(matchmaker_->frozen(x.samples, x.loss_sum));
 }
 
+void matchmaking_state::check_claims(const round_over& x) {
+  if (!x.committed || x.healed || rule() != share_rule::planned
+      || x.contract.members.size() < 2)
+    return;
+  std::vector<peer_id> members;
+  for (auto& member : x.contract.members)
+    members.push_back(member.who.id);
+  auto before = claims_.believe();
+  auto planned = plan(collaboration_of(x.contract)).predicted_seconds;
+  claims_.observe(members, quotes_lines(x.contract), planned, x.seconds);
+  if (claims_.believe() == before || !wired_.observer)
+    return;
+  self_->send(wired_.observer, event{"claims",
+                                     {{"believed", claims_.believe()},
+                                      {"planned_seconds", planned},
+                                      {"seconds", x.seconds}}});
+}
+
 void matchmaking_state::on(const round_over& x) {
+  check_claims(x);
   if (matchmaker_ && x.contract.group == matchmaker_->group()
       && matchmaker_->now() == matchmaker::state::busy)
     carry_out(matchmaker_->finished());

@@ -10,6 +10,7 @@
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/planning/claims_check.hpp"
 #include "runtime/planning/collaboration.hpp"
 #include "runtime/random.hpp"
 
@@ -49,6 +50,8 @@ private:
   /// For the slowest answer, from what the invited took lately.
   std::chrono::milliseconds answer_patience(const lead_group& x) const;
   void answered(const peer_id& from, const group_answer& x);
+  /// Holds the plan of a round against what it took.
+  void check_claims(const round_over& x);
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
   /// Tells the members of the round that this peer is out of it.
@@ -62,6 +65,7 @@ private:
   std::optional<matchmaker> matchmaker_;
   std::vector<peer_id> members_; ///< Of the round that began last.
   matchmaking_facts facts_;
+  claims_check claims_;
   std::chrono::milliseconds patience_;
   deadline_estimator answers_{
       {limits::answer_floor, limits::answer_cap, limits::answer_cap}};

@@ -138,6 +138,7 @@ void roster_state::on_down(const caf::down_msg& x) {
     news.orderly = x.reason == caf::exit_reason::normal;
     news.reason = reason_of(x);
     guests_.erase(i);
+    acquainted_ = acquainted_ && news.orderly; // It may be on another side.
     next_dialling_ = {};
     auto now = self_->clock().now();
     if (!ledger_->is_banned(news.id, now))
@@ -526,7 +527,8 @@ void roster_state::publish() {
     pause = limits::joining_publish_interval;
   else if (acquainted_)
     pause = limits::acquainted_publish_interval;
-  next_publication_ = self_->clock().now() + pause;
+  auto now = self_->clock().now();
+  next_publication_ = now + pause;
   auto key = key_of("run/" + config_.run);
   const auto& id = config_.self.bytes;
   auto life = std::chrono::milliseconds{limits::report_life};
@@ -536,8 +538,19 @@ void roster_state::publish() {
                                 encode_progress(mine_.report),
                                 static_cast<std::uint32_t>(life.count())},
                                {}});
+  // What all answer with grows with the peers, and so does who asks.
+  if (acquainted_ && now - last_look_up_ < look_up_pause())
+    return;
+  last_look_up_ = now;
   self_->send(wired_.router,
               look_up_records{key, caf::actor_cast<roster_actor>(self_)});
+}
+
+duration roster_state::look_up_pause() const {
+  if (mine_.report.charter.empty())
+    return duration::zero();
+  return std::min<duration>(guests_.size() * look_up_pause_per_peer,
+                            longest_look_up_pause);
 }
 
 roster_actor::behavior_type

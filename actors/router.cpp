@@ -258,8 +258,9 @@ void router_state::finish(search& s) {
   auto closest = s.state.closest();
   if (!s.to_store.empty()) {
     store_at(closest, s.to_store);
-    // Where few are known, newcomers matter more than requests.
-    if (closest.size() == bucket_size
+    // Where few are known, newcomers matter more than requests. From half a
+    // bucket on, answers that all name each other are 2 % of a slow line.
+    if (closest.size() >= bucket_size / 2
         && published_.size() < limits::closest_nodes_kept)
       published_[s.state.target()] = {closest, now};
     if (wired_.roster)

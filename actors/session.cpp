@@ -10,6 +10,12 @@ namespace potluck {
 
 namespace {
 
+/// Of a connection within `limits::line_interval`: more than heartbeats are.
+constexpr std::uint64_t telling_bytes = 1448;
+/// Heartbeats that a connection full of other things can do without in a row:
+/// how long an answer takes is to be known all the same.
+constexpr auto spared_heartbeats = 4;
+
 template <class... Ts>
 bool is_one_of(const message& x) {
   return (std::holds_alternative<Ts>(x) || ...);
@@ -113,10 +119,18 @@ void session_state::on(const frame_arrived& x) {
 }
 
 void session_state::on(const traffic_seen& x) {
-  // On a slow line a frame takes seconds, and a heartbeat waits behind others.
-  for (const auto& seen : x.traffic)
+  // On a slow line a frame takes seconds.
+  auto now = self_->clock().now();
+  for (const auto& seen : x.traffic) {
     if (seen.received > 0)
-      silence_->stirred(self_->clock().now());
+      silence_->stirred(now);
+    if (seen.sent > 0)
+      silence_->acknowledged(now);
+    if (seen.received >= telling_bytes)
+      last_filled_in_ = now;
+    if (seen.sent >= telling_bytes)
+      last_filled_out_ = now;
+  }
 }
 
 void session_state::accuse(connection_id on, const std::string& what) {
@@ -174,7 +188,8 @@ void session_state::transmit(const message& content, shared_bytes body) {
   last_said_ = self_->clock().now();
   if (!connections_.empty())
     config_.network->send(connections_.front(),
-                          {encode(content), std::move(body)});
+                          {encode(content), std::move(body),
+                           is_one_of<heartbeat, heartbeat_reply>(content)});
 }
 
 void session_state::on(const parcel& x) {
@@ -209,11 +224,14 @@ void session_state::on(const tick&) {
     return;
   }
   // Whoever has just been heard needs no question, unless it has heard nothing
-  // of us: what it asks may wait behind a gradient that it sends. Of two sides
-  // that have nothing else to say, one asks and the other answers.
-  if (heartbeats_ < limits::first_heartbeats
-      || now - silence_->last_heard() >= interval / 2
-      || now - last_said_ >= interval / 2) {
+  // of us. Of two sides that have nothing else to say, one asks and the other
+  // answers; on a line that gradients fill, nearly none do.
+  auto heard = std::max(silence_->last_heard(), last_filled_in_);
+  auto said = std::max(last_said_, last_filled_out_);
+  if (heartbeats_ < limits::first_heartbeats || now - heard >= interval / 2
+      || now - said >= interval / 2
+      || now - last_asked_ >= spared_heartbeats * interval) {
+    last_asked_ = now;
     auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
     transmit(heartbeat{static_cast<std::uint64_t>(token)});
   }

@@ -54,6 +54,11 @@ private:
   std::optional<letter_allowance> allowance_;
   caf::actor_clock::time_point last_tick_;
   caf::actor_clock::time_point last_said_;
+  caf::actor_clock::time_point last_asked_;
+  /// When the connection last carried as much as frames in the middle of
+  /// something large do.
+  caf::actor_clock::time_point last_filled_in_;
+  caf::actor_clock::time_point last_filled_out_;
   unsigned heartbeats_ = 0; ///< Of the quick first ones.
   bool we_contribute_ = false;
   bool they_contribute_ = false;

@@ -1,6 +1,9 @@
 #include "runtime/lines/upload_turns.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "runtime/config.hpp"
 
 namespace potluck {
 
@@ -19,7 +22,20 @@ void upload_turns::best_rate::add(double rate) {
 }
 
 double upload_turns::best_rate::value() const {
-  return seen.empty() ? 0 : *std::max_element(seen.begin(), seen.end());
+  double best = 0;
+  for (std::size_t n = 1; n <= std::min(looks_together, seen.size()); ++n) {
+    best = 0;
+    for (std::size_t i = 0; i + n <= seen.size(); ++i) {
+      double sum = 0;
+      for (std::size_t j = i; j < i + n; ++j)
+        sum += seen[j];
+      best = std::max(best, sum / static_cast<double>(n));
+    }
+    if (best * static_cast<double>(n) * seconds(limits::line_interval)
+        >= telling_bytes)
+      break;
+  }
+  return best;
 }
 
 upload_turns::upload_turns(std::function<void(connection_id)> turn)
@@ -30,6 +46,7 @@ void upload_turns::observe(const std::vector<flow>& flows) {
   double sum = 0;
   bool backlogged = false;
   duration farthest{0};
+  double least_delay = std::numeric_limits<double>::infinity();
   for (const auto& x : flows) {
     sum += x.rate;
     auto& own = flows_[x.id];
@@ -40,7 +57,12 @@ void upload_turns::observe(const std::vector<flow>& flows) {
     backlogged = true;
     own.add(x.rate);
     farthest = std::max(farthest, x.least_round_trip);
+    if (x.rate > 0 && x.round_trip > duration::zero())
+      least_delay
+          = std::min(least_delay, seconds(x.round_trip - x.least_round_trip));
   }
+  if (backlogged)
+    own_delay_ = std::clamp(least_delay, 0.0, queue_seconds);
   if (!backlogged && sum <= all_.value())
     return; // Says what there was to send, and nothing of the line.
   all_.add(sum);
@@ -71,32 +93,37 @@ std::size_t upload_turns::window() const {
 std::size_t upload_turns::window(connection_id who) const {
   auto i = flows_.find(who);
   if (i == flows_.end())
-    return 2 * turn_bytes();
-  auto bytes = i->second.value()
-               * (2 * seconds(i->second.least_round_trip)
-                  + queues_elsewhere * queue_seconds);
-  return std::max(2 * turn_bytes(), static_cast<std::size_t>(bytes));
+    return packet;
+  auto carried = i->second.value()
+                 * (2 * (seconds(i->second.least_round_trip) + own_delay_)
+                    + queue_elsewhere_seconds);
+  return packet + static_cast<std::size_t>(carried);
 }
 
-bool upload_turns::room(connection_id who) const {
+std::size_t upload_turns::room(connection_id who) const {
+  if (sum_under_way_ >= window())
+    return 0;
   auto i = under_way_.find(who);
   auto own = i == under_way_.end() ? 0 : i->second;
-  auto turn = turn_bytes();
-  return sum_under_way_ < window() && (own == 0 || own + turn <= window(who));
+  auto most = window(who);
+  auto bytes = std::min(turn_bytes(), most > own ? most - own : 0);
+  bytes -= bytes % packet;
+  return own == 0 ? std::max(packet, bytes) : bytes;
 }
 
 std::size_t upload_turns::take(connection_id who, std::size_t wanted) {
   if (left_alone())
     return wanted;
   bool waits = waiting_.count(who) != 0;
-  bool may = (wanted <= small_write && !waits)
-             || ((served_ == who || waiting_.empty()) && room(who));
-  if (!may) {
+  auto may = (served_ == who || waiting_.empty()) ? room(who) : 0;
+  if (wanted <= small_write && !waits)
+    may = std::max(may, small_write);
+  if (may == 0) {
     waiting_.try_emplace(who, place{0, next_number_++}).first->second.wanted
         = wanted;
     return 0;
   }
-  auto bytes = std::min(wanted, turn_bytes());
+  auto bytes = std::min(wanted, may);
   served_ = 0; // One turn, then the next in line.
   under_way_[who] += bytes;
   sum_under_way_ += bytes;
@@ -121,7 +148,7 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
     auto who = next->first;
     auto where = next->second;
     waiting_.erase(next);
-    if (!room(who)) { // On its own connection.
+    if (room(who) == 0) { // On its own connection.
       in_vain.emplace(who, where);
       continue;
     }

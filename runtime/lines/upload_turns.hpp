@@ -7,6 +7,11 @@
 /// round trip and a short queue, and connections take turns, so that all get on
 /// alike.
 ///
+/// The same holds at the other end: twenty fast senders fill a slow peer's
+/// downlink as surely as a slow peer its own uplink. So each connection has a
+/// window of its own, by what it was seen to carry, and however fast our line
+/// is, a new connection begins with a packet.
+///
 /// Counts and bytes only: no clock, no socket. A line that is fast, or not
 /// measured yet, is left alone.
 #pragma once
@@ -32,20 +37,28 @@ public:
   /// seconds.
   static constexpr double unmeasured_line = 1.25e6;
   /// How long bytes may wait for the line, beyond a round trip: long enough for
-  /// a process that is late by a scheduler's slice, below what routers hold.
-  static constexpr double queue_seconds = 0.1;
-  /// What may wait at the other side's end of a connection, in our own queues.
-  static constexpr double queues_elsewhere = 4;
+  /// a process that is late by a scheduler's slice, and for lines of others
+  /// that are full as well (or what is carried, and with it the window, would
+  /// shrink again and again); below what routers hold.
+  static constexpr double queue_seconds = 0.15;
+  /// Likewise at the other side's end of a connection: all senders' together
+  /// are the queue there, whatever their number.
+  static constexpr double queue_elsewhere_seconds = 0.1;
+  static constexpr std::size_t packet = 1448;
   /// A turn is what the line carries meanwhile, within these bounds: a packet
-  /// or two; a record of TLS.
+  /// or two; a record of TLS. On one connection at most what its window leaves.
   static constexpr double turn_seconds = 0.02;
-  static constexpr std::size_t least_turn = 2 * 1448;
-  static constexpr std::size_t largest_turn = 11 * 1448;
+  static constexpr std::size_t least_turn = 2 * packet;
+  static constexpr std::size_t largest_turn = 11 * packet;
   /// Writes up to this size wait for nobody: conversations, not gradients.
-  static constexpr std::size_t small_write = 1448;
+  static constexpr std::size_t small_write = packet;
   /// Looks that a rate is remembered for: the best of them counts, since many
   /// are of times in which there was little to send.
   static constexpr std::size_t looks = 10;
+  /// A rate of fewer bytes is one of chance: then more looks are taken
+  /// together, up to so many.
+  static constexpr double telling_bytes = 32 * packet;
+  static constexpr std::size_t looks_together = 5;
 
   /// Looks without any acknowledgement from which on what a connection has
   /// under way is taken to be stuck at the other side, not in our line. Half a
@@ -58,12 +71,14 @@ public:
     double rate = 0; ///< Bytes per second that arrived since the last look.
     bool backlogged = false;      ///< More was waiting, all the time.
     duration least_round_trip{0}; ///< Ever; 0: unknown.
+    duration round_trip{0};       ///< Lately; 0: unknown.
   };
 
   /// @param turn Called by `serve` when a connection should ask again.
   explicit upload_turns(std::function<void(connection_id)> turn);
 
-  /// A look at all connections on which something passed.
+  /// A look at all connections on which something passed, once every
+  /// `limits::line_interval`.
   void observe(const std::vector<flow>& flows);
 
   /// How much of all that it wants to write it may now, and counts as under
@@ -84,9 +99,10 @@ public:
 
   void forget(connection_id who);
 
-  /// Bytes under way at most. On one connection, by its own rate: who cannot
-  /// take more leaves the line to the others, but queues beyond our line are no
-  /// reason to slow down. On all.
+  /// Bytes under way at most. On one connection: a packet, and what it carries
+  /// within two of its round trips, our line's queue included, and a short one
+  /// of its own, so that senders who share a line come to equal parts of it
+  /// (Brakmo and Peterson, "TCP Vegas", 1995). On all.
   std::size_t window(connection_id who) const;
   std::size_t window() const;
   bool left_alone() const;
@@ -103,10 +119,14 @@ private:
 
   std::size_t turn_bytes() const;
   double rate() const; ///< Of the line.
-  bool room(connection_id who) const;
+  /// What the connection's next turn may be; 0: it has none.
+  std::size_t room(connection_id who) const;
 
   const std::function<void(connection_id)> turn_;
   best_rate all_;
+  /// Longer than their round trip the packets of all connections take: that is
+  /// our own line's queue, and no fault of theirs.
+  double own_delay_ = 0;
   std::map<connection_id, best_rate> flows_;
   std::map<connection_id, std::size_t> under_way_;
   std::size_t sum_under_way_ = 0;

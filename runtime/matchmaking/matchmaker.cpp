@@ -235,7 +235,8 @@ group_answer matchmaker::own_answer() const {
           own_->loss_sum, upload_, download_, avoid_};
 }
 
-std::string matchmaker::misquoted(const group_member& mine) const {
+std::string matchmaker::misquoted(const group_member& mine,
+                                  const group_contract& in) const {
   if (mine.role != settings_.role)
     return "its role is " + to_string(settings_.role) + " here and "
            + to_string(mine.role) + " there";
@@ -248,6 +249,9 @@ std::string matchmaker::misquoted(const group_member& mine) const {
   };
   if (mine.loss_sum != answer_.loss_sum)
     return differ("its loss is ", answer_.loss_sum, mine.loss_sum);
+  // Nobody's lines are believed: then all plan equal shares.
+  if (!quotes_lines(in))
+    return {};
   if (mine.upload_bytes_per_second != answer_.upload_bytes_per_second)
     return differ("its upload in bytes/s is ", answer_.upload_bytes_per_second,
                   mine.upload_bytes_per_second);
@@ -292,7 +296,7 @@ std::string matchmaker::problem_with(const peer_id& from,
   }
   if (!mine)
     return "the contract does not list this peer";
-  if (auto lie = misquoted(*mine); !lie.empty())
+  if (auto lie = misquoted(*mine, x); !lie.empty())
     return "the contract does not say of this peer what it answered: " + lie;
   if (samples < settings_.target_batch && guarded(safeguard::target_batch))
     return "the contract counts fewer samples than the target batch";
@@ -305,6 +309,12 @@ std::string matchmaker::problem_with(const peer_id& from,
     return "the leader's share plan differs from this peer's; use the same "
            "version of Potluck everywhere";
   return {};
+}
+
+bool quotes_lines(const group_contract& x) {
+  return std::any_of(x.members.begin(), x.members.end(), [](auto& m) {
+    return m.upload_bytes_per_second != 0 || m.download_bytes_per_second != 0;
+  });
 }
 
 std::string to_string(matchmaker::state x) {

@@ -79,7 +79,13 @@ struct matchmaker_settings {
   std::uint32_t patience_ms = 0;
   /// The digest of the share plan of a contract whose `plan` is not set yet.
   std::function<digest(const group_contract&)> plan;
+  /// Whether the contracts of groups that this peer leads say what members said
+  /// of their lines; else nothing of any, and all plan equal shares.
+  std::function<bool()> believe = [] { return true; };
 };
+
+/// Whether the contract says anything of anybody's line.
+bool quotes_lines(const group_contract& x);
 
 struct invitee {
   contact who;
@@ -221,7 +227,8 @@ private:
   group_contract make_contract() const;
   std::string problem_with(const peer_id& from, const group_contract& x) const;
   /// What a contract says of this peer that it did not answer; empty: nothing.
-  std::string misquoted(const group_member& mine) const;
+  std::string misquoted(const group_member& mine,
+                        const group_contract& in) const;
   group_answer own_answer() const;
 
   matchmaker_settings settings_;

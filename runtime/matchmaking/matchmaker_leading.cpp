@@ -186,6 +186,9 @@ group_contract matchmaker::make_contract() const {
     for (const auto& [id, x] : invited_)
       if (x.accepted && x.peer.role == as)
         add(x.peer.who, as, *x.accepted);
+  if (!settings_.believe())
+    for (auto& x : result.members)
+      x.upload_bytes_per_second = x.download_bytes_per_second = 0;
   return result;
 }
 

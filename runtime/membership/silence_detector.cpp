@@ -10,7 +10,7 @@ silence_detector::silence_detector(time_point now)
 }
 
 silence_detector::silence_detector(time_point now, settings how)
-    : how_(how), last_heard_(now), last_stirred_(now) {
+    : how_(how), last_heard_(now), last_stirred_(now), last_acknowledged_(now) {
   if (how.heartbeat <= duration::zero() || how.floor < how.heartbeat
       || how.cap < how.floor)
     throw std::invalid_argument(
@@ -36,6 +36,10 @@ void silence_detector::round_trip(duration taken) {
   round_trips_.add(taken);
 }
 
+void silence_detector::acknowledged(time_point now) {
+  last_acknowledged_ = std::max(last_acknowledged_, now);
+}
+
 duration silence_detector::patience() const {
   const auto answers = round_trips_.count() >= observed_durations::enough;
   // A busy line has no gaps to speak of; that it answers says enough.
@@ -52,7 +56,10 @@ duration silence_detector::patience() const {
 }
 
 time_point silence_detector::deadline() const {
-  return std::max(last_heard_, last_stirred_) + patience();
+  const auto longest = patience();
+  const auto said = std::max(last_heard_, last_stirred_);
+  return std::max(said + longest,
+                  std::min(last_acknowledged_ + longest, said + how_.cap));
 }
 
 bool silence_detector::suspicious(time_point now) const {

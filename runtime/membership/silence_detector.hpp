@@ -32,6 +32,12 @@ public:
   /// nothing of how soon it answers: on a busy line that takes longer.
   void stirred(time_point now);
 
+  /// What we sent was acknowledged: the other side's machine takes it. What it
+  /// says itself may wait behind that, so this puts suspicion off; but a
+  /// machine acknowledges for a process that hangs, so for no longer than the
+  /// cap.
+  void acknowledged(time_point now);
+
   /// A heartbeat came back after `taken`.
   void round_trip(duration taken);
 
@@ -39,7 +45,7 @@ public:
   /// trips observed; the cap while too few were.
   duration patience() const;
 
-  /// The last sign of life, of either kind, plus `patience()`.
+  /// The last sign of life, of any kind, plus `patience()`.
   time_point deadline() const;
 
   /// True from the deadline on, until something is heard.
@@ -58,6 +64,7 @@ private:
   settings how_;
   time_point last_heard_;
   time_point last_stirred_;
+  time_point last_acknowledged_;
   observed_durations gaps_;
   observed_durations round_trips_;
 };

@@ -1,6 +1,9 @@
 #include "runtime/planning/contract_difference.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "runtime/display/numbers.hpp"
 
@@ -48,6 +51,51 @@ digest plan_input_digest(const group_contract& contract) {
     for_each_input(x, add);
   }
   return digest_of(bytes.data(), bytes.size());
+}
+
+std::string plan_change(const group_contract& before,
+                        const group_contract& now) {
+  constexpr double noteworthy = 0.2;
+  constexpr std::size_t most_clauses = 4;
+  std::vector<std::string> clauses;
+  auto find = [](const group_contract& in, const peer_id& id) {
+    auto i = std::find_if(in.members.begin(), in.members.end(),
+                          [&](auto& x) { return x.who.id == id; });
+    return i == in.members.end() ? nullptr : &*i;
+  };
+  auto name = [](const group_member& x) {
+    return (x.role == role::auxiliary ? "auxiliary peer " : "peer ")
+           + short_name(x.who.id);
+  };
+  auto compare = [&](const group_member& x, const char* what, double was,
+                     double is) {
+    auto kilobytes = [](double y) {
+      return y > 0 ? std::to_string(std::llround(y / 1e3)) : std::string{"?"};
+    };
+    if (std::abs(is - was) > noteworthy * std::max(is, was))
+      clauses.push_back(name(x) + what + kilobytes(is) + " kB/s, not "
+                        + kilobytes(was));
+  };
+  for (const auto& x : before.members)
+    if (find(now, x.who.id) == nullptr)
+      clauses.push_back(name(x) + " left");
+  for (const auto& x : now.members) {
+    auto* was = find(before, x.who.id);
+    if (was == nullptr) {
+      clauses.push_back(name(x) + " joined");
+      continue;
+    }
+    compare(x, " uploads ", was->upload_bytes_per_second,
+            x.upload_bytes_per_second);
+    compare(x, " downloads ", was->download_bytes_per_second,
+            x.download_bytes_per_second);
+  }
+  std::string result;
+  for (std::size_t i = 0; i < std::min(clauses.size(), most_clauses); ++i)
+    result += (i == 0 ? "" : "; ") + clauses[i];
+  if (clauses.size() > most_clauses)
+    result += "; and " + whole(clauses.size() - most_clauses) + " more";
+  return result;
 }
 
 std::string first_difference(const group_contract& here,

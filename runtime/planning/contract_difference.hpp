@@ -18,4 +18,11 @@ digest plan_input_digest(const group_contract& contract);
 std::string first_difference(const group_contract& here,
                              const group_contract& there);
 
+/// Why the plan of one round's contract is another than that of the last one:
+/// who joined or left, and whose line is said to have changed by a fifth or
+/// more. A few clauses, for people: "peer 1a2b3c4d left; peer 5e6f7a8b uploads
+/// 375 kB/s, not 750". Empty when nothing of that changed.
+std::string plan_change(const group_contract& before,
+                        const group_contract& now);
+
 } // namespace potluck

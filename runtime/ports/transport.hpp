@@ -24,6 +24,9 @@ using connection_id = std::uint64_t;
 struct outgoing_frame {
   std::vector<std::uint8_t> head;
   shared_bytes body;
+  /// May overtake what waits on its connection, but not another such frame:
+  /// for signs of life, which mean nothing behind seconds of gradients.
+  bool urgent = false;
 };
 
 struct incoming_frame {

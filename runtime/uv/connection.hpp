@@ -112,6 +112,7 @@ private:
   void announce(const peer_id& proven);
 
   // Writing.
+  std::deque<queued_frame>::iterator place_of(const queued_frame& x);
   std::size_t gather(std::size_t most);
   std::size_t gather_allowed();
   std::size_t encrypt_allowed();

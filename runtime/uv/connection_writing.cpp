@@ -50,11 +50,24 @@ void connection::enqueue(outgoing_frame frame) {
   if (hub_.tls() == nullptr) // Else every record has a better checksum.
     announced = preamble_for(frame.head.data(), frame.head.size(),
                              frame.body.data, frame.body.size);
-  queue_.push_back({write_preamble(announced), std::move(frame)});
-  queued_bytes_ += queue_.back().size();
+  queued_frame next{write_preamble(announced), std::move(frame)};
+  queued_bytes_ += next.size();
+  queue_.insert(place_of(next), std::move(next));
   if (queued_bytes_ > hub_.options().max_queued_bytes)
     end("the other side stopped reading: " + std::to_string(queued_bytes_ >> 20)
         + " MiB were waiting for it");
+}
+
+/// Behind all, or, if it is urgent, before the first body that has not begun:
+/// conversations are not overtaken, least of all their first words. A write
+/// under way that is no copy refers to the queue, which then only grows at its
+/// end.
+std::deque<queued_frame>::iterator connection::place_of(const queued_frame& x) {
+  if (!x.frame.urgent || (!tls_ && in_flight_ > 0))
+    return queue_.end();
+  return std::find_if(
+      queue_.begin() + (front_sent_ > 0 ? 1 : 0), queue_.end(),
+      [](auto& x) { return x.frame.body.size > 0 && !x.frame.urgent; });
 }
 
 /// Lists the queue's next bytes, at most so many.

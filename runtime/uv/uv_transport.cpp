@@ -235,7 +235,8 @@ private:
         flows.push_back({id,
                          static_cast<double>(traffic->sent)
                              / std::chrono::duration<double>(interval).count(),
-                         traffic->backlogged, x->least_round_trip()});
+                         traffic->backlogged, x->least_round_trip(),
+                         traffic->round_trip});
       }
     turns_.observe(flows);
     if (!seen.empty() || !quiet_)

@@ -417,6 +417,57 @@ TEST_CASE("bytes of a frame that is still under way are a sign of life") {
   CHECK(mine.ended);
 }
 
+TEST_CASE("what the other side acknowledges puts suspicion off for a while") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.run_for(10s);
+  witness mine{a.system, a.session()};
+  world.network.silence(host(1), host(2));
+  auto pass = [&] {
+    connection_traffic seen;
+    seen.sent = 5000;
+    caf::anon_send(a.session(), traffic_seen{100ms, {seen}});
+    world.run_for(1s);
+  };
+  for (int i = 0; i < 15; ++i)
+    pass();
+  CHECK_FALSE(mine.ended);
+  for (int i = 0; i < 10; ++i) // A process that hangs: its machine goes on.
+    pass();
+  CHECK(mine.ended);
+}
+
+TEST_CASE("a connection that is full both ways needs few heartbeats") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.run_for(10s);
+  std::uint64_t frames = 0;
+  world.network.judge_frames([&](auto&, auto&, auto&) {
+    ++frames;
+    return memory_network::fate::arrives;
+  });
+  auto said_in_20s = [&](std::uint64_t bytes) {
+    auto before = frames;
+    for (int i = 0; i < 200; ++i) {
+      connection_traffic seen;
+      seen.received = seen.sent = bytes;
+      caf::anon_send(a.session(), traffic_seen{100ms, {seen}});
+      caf::anon_send(b.session(), traffic_seen{100ms, {seen}});
+      world.run_for(100ms);
+    }
+    return frames - before;
+  };
+  auto idle = said_in_20s(100);
+  auto full = said_in_20s(5000);
+  CHECK(idle >= 30);
+  CHECK(full <= idle / 2);
+  CHECK(full >= 4); // How long an answer takes stays known.
+}
+
 TEST_CASE("who only listens to a long gradient says that it lives") {
   test_world world;
   door a{world, 1};

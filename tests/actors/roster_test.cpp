@@ -289,6 +289,34 @@ TEST_CASE("among peers that are all connected the DHT is asked less often") {
         >= often - 2);
 }
 
+TEST_CASE("the more peers are connected, the less often the DHT is asked") {
+  desk d;
+  auto mine = own_report{};
+  mine.report.id = peer(1);
+  mine.report.charter.bytes[0] = 1;
+  caf::anon_send(d.it, mine);
+  std::vector<dht_record> found;
+  for (std::uint8_t i = 2; i <= 21; ++i) {
+    d.arrive(i);
+    found.push_back(record_of(report_of(i)));
+  }
+  auto asked_in_two_minutes = [&] {
+    auto before = d.router->count<look_up_records>();
+    for (int i = 0; i < 120; ++i) {
+      caf::anon_send(d.it, records_looked_up{key_of("run/soup"), found, 1});
+      d.world.run_for(1s);
+    }
+    return d.router->count<look_up_records>() - before;
+  };
+  auto published = d.router->count<publish_record>();
+  auto asked = asked_in_two_minutes();
+  CHECK(asked >= 4);
+  CHECK(asked <= 7); // Every 20 to 25 seconds.
+  CHECK(d.router->count<publish_record>() - published >= 20);
+  found.push_back(record_of(report_of(22))); // Somebody we do not know.
+  CHECK(asked_in_two_minutes() >= 40);
+}
+
 TEST_CASE("a refusal ends who dialled and knows nobody else") {
   address where{host(2), 1000};
   desk d{{where}};

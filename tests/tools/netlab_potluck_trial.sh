@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A run on an emulated internet: peers measure their lines, a line that becomes
-# slower shows, and plans change. By hand: its figures need a machine with
+# slower shows, a helper is killed and another one comes, and plans change and
+# say why. By hand: its figures need a machine with
 # nothing else to do, so that it is no part of the test command.
 . "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
 
@@ -29,6 +30,13 @@ if grep -q "too busy" "$scratch/said"; then
   echo "skipped the figures, which are not to be trusted"
   conclude
 fi
+
+# Plans say what they are new for.
+for why in "auxiliary peer [0-9a-f]* joined" "auxiliary peer [0-9a-f]* left" \
+  "peer [0-9a-f]* uploads [0-9]* kB/s, not"; do
+  expect "a plan because: $why" 0 "" \
+    grep -q "\"event\":\"plan\".*\"why\":\"[^\"]*$why" "$scratch/run/home-2.jsonl"
+done
 
 # The last upload that a home measured, in kB/s.
 upload_of() {

@@ -338,6 +338,16 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
     contract.members[1].download_bytes_per_second = 6;
     names = "its download in bytes/s is ";
   }
+  SUBCASE("nobody's bandwidth") { // Believed by the leader: equal shares.
+    for (auto& member : contract.members)
+      member.upload_bytes_per_second = member.download_bytes_per_second = 0;
+    good = true;
+  }
+  SUBCASE("only others' bandwidth") {
+    contract.members[1].upload_bytes_per_second = 0;
+    contract.members[1].download_bytes_per_second = 0;
+    names = "its upload in bytes/s is ";
+  }
   SUBCASE("other role") {
     contract.members[1].role = role::auxiliary;
   }
@@ -381,6 +391,31 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
   if (released)
     CHECK(released->refused == peer(2));
   CHECK((released != nullptr) == (one.now() == state::idle));
+}
+
+TEST_CASE("a leader whom rounds taught better says nothing of any line") {
+  bool believes = false;
+  matchmaker one{{{peer(2), {"127.0.0.1", 7000}},
+                  role::trainer,
+                  10,
+                  100,
+                  8,
+                  500,
+                  plan_of,
+                  [&] { return believes; }}};
+  one.hold(5, state_number(1));
+  one.measure(1e6, 2e6);
+  one.begin(group(0), invitees({4}));
+  one.frozen(8, 1);
+  SUBCASE("now") {
+  }
+  SUBCASE("no more") {
+    believes = true;
+  }
+  auto all = one.receive(peer(4), yes(0, 7));
+  auto* start = find<start_round>(all);
+  REQUIRE(start);
+  CHECK(quotes_lines(start->contract) == believes);
 }
 
 TEST_CASE("a leader learns that a member does not take part after all") {

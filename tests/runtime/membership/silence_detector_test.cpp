@@ -43,6 +43,23 @@ TEST_CASE("parts of frames put suspicion off and teach no patience") {
   CHECK(line.last_heard() == whole); // Heartbeats go on.
 }
 
+TEST_CASE("who acknowledges what we send is given time, up to the cap") {
+  silence_detector line{time_point{}};
+  time_point now{};
+  for (int i = 0; i < 10; ++i)
+    line.heard(now += 1s);
+  auto said = now;
+  for (int i = 0; i < 100; ++i)
+    line.acknowledged(now += 100ms);
+  CHECK_FALSE(line.suspicious(now + 3s - 1ns));
+  CHECK(line.suspicious(now + 3s));
+  for (int i = 0; i < 100; ++i)
+    line.acknowledged(now += 100ms);
+  CHECK_FALSE(line.suspicious(said + 20s - 1ns));
+  CHECK(line.suspicious(said + 20s));
+  CHECK(line.patience() == 3s);
+}
+
 TEST_CASE("an unsteady peer is given longer, but never more than the cap") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);

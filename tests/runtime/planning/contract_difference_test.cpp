@@ -65,3 +65,33 @@ TEST_CASE("the first input that differs is named with both values") {
   std::swap(x.members[0], x.members[1]);
   check(x, "member 1 is peer a0000000 here and a1000000 there");
 }
+
+TEST_CASE("a new plan says what it is new for") {
+  auto before = contract();
+  before.members[1].role = role::auxiliary;
+  auto now = before;
+  CHECK(plan_change(before, now).empty());
+  now.members[0].upload_bytes_per_second *= 0.9; // Noise.
+  now.members[0].samples = 99;
+  CHECK(plan_change(before, now).empty());
+  now.members[0].upload_bytes_per_second = 500e3;
+  before.members[0].upload_bytes_per_second = 1e6;
+  CHECK(plan_change(before, now) == "peer a0000000 uploads 500 kB/s, not 1000");
+  now = before;
+  now.members.pop_back();
+  CHECK(plan_change(before, now) == "auxiliary peer a1000000 left");
+  CHECK(plan_change(now, before) == "auxiliary peer a1000000 joined");
+  now = before;
+  now.members[0].download_bytes_per_second = 0;
+  CHECK(plan_change(before, now) == "peer a0000000 downloads ? kB/s, not 2");
+}
+
+TEST_CASE("of many changes the first few are told") {
+  auto now = contract();
+  for (std::uint8_t i = 0; i < 9; ++i) {
+    now.members.push_back(now.members.front());
+    now.members.back().who.id.bytes[0] = i;
+  }
+  auto sentence = plan_change(contract(), now);
+  CHECK(sentence.find("; and 5 more") != std::string::npos);
+}

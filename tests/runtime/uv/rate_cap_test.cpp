@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -168,4 +169,32 @@ TEST_CASE("closing and stopping do not wait for a cap") {
   a.network->send(again, frame_of(4 << 20));
   a.network->stop();
   CHECK(clock::now() - begin < 1s);
+}
+
+TEST_CASE("an urgent frame overtakes what waits, and no other urgent one") {
+  end_point sender{1e6};
+  end_point receiver;
+  auto [out, in] = sender.connect(receiver);
+  for (std::uint8_t i = 0; i < 20; ++i)
+    sender.network->send(out, frame_of(50'000, i));
+  for (std::uint8_t i = 100; i < 103; ++i) {
+    auto sign = frame_of(10, i);
+    sign.urgent = true;
+    sender.network->send(out, sign);
+  }
+  REQUIRE(receiver.listener->wait_for_frames(in, 23));
+  receiver.listener->with(in, [](auto& x) {
+    std::vector<std::uint8_t> large, urgent;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < x.frames.size(); ++i) {
+      auto first = x.frames[i].head.front();
+      (first < 100 ? large : urgent).push_back(first);
+      if (first == 102)
+        place = i;
+    }
+    CHECK(std::is_sorted(large.begin(), large.end()));
+    CHECK(urgent == std::vector<std::uint8_t>{100, 101, 102});
+    // Behind those only that had begun.
+    CHECK(place <= 12);
+  });
 }
