@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "actors/behavior.hpp"
 
@@ -78,32 +79,52 @@ struct expert_state::workshop {
     }
   }
 
+  /// The batch's inputs, and the outputs' gradients: of a single call as they
+  /// lie there, of several put together in `room`.
+  std::pair<const float*, const float*>
+  gather(const std::vector<expert_task>& tasks, float_array& room) const {
+    const std::size_t width = module->shape().inputs;
+    std::size_t inputs = 0;
+    std::size_t values = 0;
+    for (auto& task : tasks) {
+      inputs += task.samples * width;
+      values += task.values.size();
+    }
+    if (tasks.size() == 1)
+      return {tasks[0].values.data(), tasks[0].values.data() + inputs};
+    room.resize(values);
+    auto* in = room.data();
+    auto* gradients = room.data() + inputs;
+    for (auto& task : tasks) {
+      const auto* first = task.values.data();
+      const auto* middle = first + task.samples * width;
+      in = std::copy(first, middle, in);
+      gradients = std::copy(middle, first + task.values.size(), gradients);
+    }
+    return {room.data(), room.data() + inputs};
+  }
+
   void run(const run_batch& x) {
     const auto& tasks = x.what->tasks;
     bool forward = x.what->pass == expert_pass::forward;
     std::size_t inputs = module->shape().inputs;
     std::size_t outputs = module->shape().outputs;
     std::uint32_t samples = 0;
-    std::vector<float> in;
-    std::vector<float> gradients;
-    for (auto& task : tasks) {
-      auto values = task.values.begin();
-      auto middle = values + static_cast<std::ptrdiff_t>(task.samples * inputs);
-      in.insert(in.end(), values, middle);
-      gradients.insert(gradients.end(), middle, task.values.end());
+    for (auto& task : tasks)
       samples += task.samples;
-    }
+    float_array room;
+    auto [in, gradients] = gather(tasks, room);
     batch_computed done;
     done.uid = config.uid;
     done.number = x.number;
     done.width = static_cast<std::uint32_t>(forward ? outputs : inputs);
     done.version = module->updates();
-    auto out = std::make_shared<std::vector<float>>(std::size_t{samples}
-                                                    * done.width);
+    auto out = std::make_shared<float_array>();
+    out->resize(std::size_t{samples} * done.width);
     if (forward)
-      module->forward(samples, in.data(), out->data());
+      module->forward(samples, in, out->data());
     else
-      teach(tasks, in.data(), gradients.data(), out->data());
+      teach(tasks, in, gradients, out->data());
     done.values = std::move(out);
     done.updates = module->updates();
     caf::anon_send(config.host, done);

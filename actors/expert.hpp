@@ -34,7 +34,7 @@ struct batch_computed {
   std::string uid;
   std::uint64_t number = 0;
   /// Of all calls, one after the other.
-  std::shared_ptr<const std::vector<float>> values;
+  std::shared_ptr<const float_array> values;
   std::uint32_t width = 0;   ///< Values of one sample.
   std::uint64_t version = 0; ///< Updates before the batch.
   std::uint64_t updates = 0; ///< And behind it.

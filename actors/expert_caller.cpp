@@ -1,11 +1,11 @@
 #include "actors/expert_caller.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "actors/behavior.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/call_values.hpp"
 #include "runtime/experts/tenure.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -26,6 +26,8 @@ std::string problem_with(const expert_call& x) {
     return "The values of a call must fit one frame of 16 MiB; split it.";
   if (x.patience.count() <= 0 || x.patience > longest_patience)
     return "The patience of a call must be between 1 ms and an hour.";
+  if (x.packing > packing::int8)
+    return "The packing of a call must be float32, float16, bfloat16 or int8.";
   if (!all_finite(x.values->data(), x.values->size()))
     return "The values of the call to " + x.uid + " are not finite.";
   return "";
@@ -137,6 +139,7 @@ void expert_caller_state::on(const place_call& x) {
   open_calls::call c;
   c.uid = what.uid;
   c.samples = what.samples;
+  c.packing = what.packing;
   c.bytes = what.values->size() * sizeof(float);
   auto number = calls_.open(c);
   if (!number) {
@@ -183,6 +186,11 @@ void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
       best = &host;
   }
   if (best == nullptr) {
+    // Another host may have it soon.
+    if (auto i = findings_.find(expert_key(config_.run, what.uid));
+        i != findings_.end())
+      i->second.expires = std::min(i->second.expires,
+                                   now + duration{limits::expert_absence_life});
     fail(number,
          x.hosts.empty() ? "Nobody hosts expert " + what.uid + " now."
          : other_shape
@@ -198,13 +206,13 @@ void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
   r.pass = what.pass;
   r.samples = what.samples;
   r.values = static_cast<std::uint32_t>(width);
+  r.packing = what.packing;
+  r.gradients = forward ? 0 : best->outputs;
   auto left
       = std::chrono::duration_cast<std::chrono::milliseconds>(p.deadline - now);
   r.patience_ms
       = static_cast<std::uint32_t>(std::max<std::int64_t>(1, left.count()));
-  shared_bytes body{what.values,
-                    reinterpret_cast<const std::uint8_t*>(what.values->data()),
-                    what.values->size() * sizeof(float)};
+  auto body = body_of(r.packing, what.values, what.values->data(), size_of(r));
   if (best->host.id != config_.self)
     self_->send(wired_.gateway, call{best->host, r, body});
   else if (wired_.expert_host)
@@ -227,11 +235,7 @@ void expert_caller_state::on(const letter& x) {
   auto a = std::get_if<expert_answer>(&x.content);
   if (a == nullptr)
     return;
-  // Verified: as many values as it says. They may lie at any address.
   expert_reply reply;
-  reply.values.resize(x.body.size / sizeof(float));
-  if (!reply.values.empty())
-    std::memcpy(reply.values.data(), x.body.data, x.body.size);
   reply.version = a->version;
   auto who = "The host " + short_name(x.from);
   auto blame = [&](const std::string& what) {
@@ -244,7 +248,7 @@ void expert_caller_state::on(const letter& x) {
                                "answered a call of an expert with " + what});
     fail(a->number, who + " answered the call of " + uid + " with " + what);
   };
-  switch (calls_.judge(x.from, *a, reply.values.data())) {
+  switch (calls_.judge(x.from, *a, x.body, reply.values)) {
     case open_calls::verdict::answered: {
       failing_.answered(x.from);
       auto i = pending_.find(a->number);
@@ -261,10 +265,10 @@ void expert_caller_state::on(const letter& x) {
       break;
     }
     case open_calls::verdict::wrong_shape:
-      blame("another number of values than it announced");
+      blame("another number of values than it announced, or packed otherwise");
       break;
     case open_calls::verdict::wrong_values:
-      blame("values that are not finite");
+      blame("values that are not finite, or wrongly packed");
       break;
     case open_calls::verdict::stranger:
       break; // Too late, most likely.

@@ -1,10 +1,10 @@
 #include "actors/expert_host.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/call_values.hpp"
 #include "runtime/experts/expert_kind_digest.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -136,10 +136,11 @@ void expert_host_state::serve(const peer_id& from, const expert_request& x,
     refuse(from, x.number, expert_outcome::busy, "the expert is being loaded");
     return;
   }
-  auto wanted = e.shape.inputs
-                + (x.pass == expert_pass::backward ? e.shape.outputs : 0);
+  // A forward pass has none, and a backward pass some: verified.
+  auto gradients = x.pass == expert_pass::backward ? e.shape.outputs : 0;
+  auto wanted = e.shape.inputs + gradients;
   auto outputs = std::max(e.shape.inputs, e.shape.outputs);
-  if (x.values != wanted
+  if (x.values != wanted || x.gradients != gradients
       || std::uint64_t{x.samples} * outputs > max_sample_values) {
     refuse(from, x.number, expert_outcome::wrong_shape,
            "a sample of this call has " + std::to_string(x.values)
@@ -151,21 +152,22 @@ void expert_host_state::serve(const peer_id& from, const expert_request& x,
   task.caller = from;
   task.number = x.number;
   task.samples = x.samples;
-  // A copy: a body that is held stops its connection from being read.
-  task.values.resize(body.size / sizeof(float));
-  std::memcpy(task.values.data(), body.data, body.size);
+  task.packing = x.packing;
   task.arrived = self_->clock().now();
   task.useless = task.arrived + std::chrono::milliseconds{x.patience_ms};
-  if (!all_finite(task.values.data(), task.values.size())) {
+  // A copy: a body that is held stops its connection from being read.
+  auto size = size_of(x);
+  task.values.resize(size.inputs + size.gradients);
+  if (!read_values(x.packing, body, size, task.values.data())) {
     refuse(from, x.number, expert_outcome::wrong_values,
-           "a value of the call is not finite");
+           "a value of the call is not finite, or wrongly packed");
     // No honest caller sends them, whatever the network does.
     if (wired_.roster)
       self_->send(wired_.roster,
                   offence_seen{from, misconduct::witness::alone,
                                "call " + std::to_string(x.number),
                                "called an expert with values that are not "
-                               "finite"});
+                               "finite, or wrongly packed"});
     return;
   }
   switch (queue_->offer(x.uid, x.pass, std::move(task))) {
@@ -250,9 +252,9 @@ void expert_host_state::on(const batch_computed& x) {
       done.samples = task.samples;
       done.values = x.width;
       done.version = x.version;
+      done.packing = task.packing;
       answer(task.caller, done,
-             {x.values, reinterpret_cast<const std::uint8_t*>(at),
-              count * sizeof(float)});
+             body_of(task.packing, x.values, at, {count, 0}));
       ++figures_.calls;
       figures_.samples += task.samples;
     } else {

@@ -6,17 +6,9 @@
 #include <vector>
 
 #include "messages/ids.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck {
-
-/// How values are written in a body (runtime/packing/README.md). The values are
-/// on the wire: append only.
-enum class packing : std::uint8_t {
-  float32 = 0,  ///< Little-endian IEEE 754 binary32.
-  float16 = 1,  ///< Blocks of binary16 with a scale each.
-  bfloat16 = 2, ///< The upper half of binary32.
-  int8 = 3,     ///< Blocks of bytes with a scale each.
-};
 
 /// A member's gradient over one chunk, *summed* over its samples; the values
 /// are the frame's body. Sums need no scaling before they are sent.

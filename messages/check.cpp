@@ -116,12 +116,17 @@ public:
     tensor(x.samples, x.values);
     must(x.patience_ms > 0, "the patience is zero");
     must(x.patience_ms <= max_patience_ms, "the patience is too long");
-    must(x.packing == packing::float32, "the packing is unknown");
+    known(x.packing);
+    if (x.pass == expert_pass::forward)
+      must(x.gradients == 0, "a forward pass has gradients");
+    else
+      must(x.gradients > 0 && x.gradients < x.values,
+           "a backward pass has no gradients, or nothing else");
   }
   void operator()(const expert_answer& x) {
     must(x.outcome <= expert_outcome::failed, "the outcome is unknown");
     text(x.sentence, max_sentence_bytes, "the sentence");
-    must(x.packing == packing::float32, "the packing is unknown");
+    known(x.packing);
     if (x.outcome == expert_outcome::done) {
       tensor(x.samples, x.values);
       return;
@@ -384,7 +389,10 @@ private:
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
     must(x.samples > 0, "there are no samples behind the values");
-    must(x.packing <= packing::int8, "the packing is unknown");
+    known(x.packing);
+  }
+  void known(packing x) {
+    must(x <= packing::int8, "the packing is unknown");
   }
   void tensor(std::uint32_t samples, std::uint32_t values) {
     must(samples > 0, "there are no samples");
@@ -431,9 +439,13 @@ constexpr bool is_any = (std::is_same_v<T, Ts> || ...);
 /// factor is below 2^32 and the rules allow 2^22 of either.
 template <class T>
 std::uint64_t tensor_bytes(const T& x) {
-  return std::uint64_t{x.samples} * x.values <= max_sample_values
-             ? std::uint64_t{x.samples} * x.values * 4
-             : UINT64_MAX;
+  if (std::uint64_t{x.samples} * x.values > max_sample_values)
+    return UINT64_MAX;
+  std::uint32_t apart = 0; // Has scales of its own.
+  if constexpr (std::is_same_v<T, expert_request>)
+    apart = std::min(x.gradients, x.values);
+  return packed_bytes(x.packing, std::size_t{x.samples} * (x.values - apart))
+         + packed_bytes(x.packing, std::size_t{x.samples} * apart);
 }
 
 template <class T>

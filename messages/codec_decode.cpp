@@ -289,6 +289,7 @@ expert_request read(const wire::ExpertRequest& x) {
   out.values = x.values();
   out.patience_ms = x.patience_ms();
   out.packing = packing(x.packing());
+  out.gradients = x.gradients();
   return out;
 }
 

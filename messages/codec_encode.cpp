@@ -224,7 +224,7 @@ auto write(builder& b, const expert_request& x) {
   auto uid = b.CreateString(x.uid);
   return wire::CreateExpertRequest(b, x.number, uid, wire::ExpertPass(x.pass),
                                    x.samples, x.values, x.patience_ms,
-                                   wire::Packing(x.packing));
+                                   wire::Packing(x.packing), x.gradients);
 }
 
 auto write(builder& b, const expert_answer& x) {

@@ -1,6 +1,7 @@
 /// A value, or one sentence that says what went wrong and what mends it.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -45,5 +46,14 @@ public:
 private:
   std::variant<T, failure> content_;
 };
+
+/// The value; a failure is thrown as std::runtime_error, for code in which it
+/// is not to be expected, or whose callers expect exceptions.
+template <class T>
+T unwrap(expected<T> x) {
+  if (!x)
+    throw std::runtime_error(x.error());
+  return std::move(*x);
+}
 
 } // namespace potluck

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "messages/averaging.hpp"
 #include "messages/contact.hpp"
+#include "messages/ids.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck {
 
@@ -18,7 +19,9 @@ enum class expert_pass : std::uint8_t {
 
 /// A caller to a host: "run this expert on my samples." The body holds
 /// `samples` times `values` values: of a forward pass the inputs, row by row;
-/// of a backward pass all inputs, then all gradients of the outputs.
+/// of a backward pass all inputs, then all gradients of the outputs. Both are
+/// packed for themselves: gradients are far smaller, and would be lost beside
+/// inputs under one scale.
 struct expert_request {
   std::uint64_t number = 0; ///< Of this call; the answer repeats it.
   std::string uid;
@@ -26,7 +29,10 @@ struct expert_request {
   std::uint32_t samples = 0;     ///< MUST NOT be zero.
   std::uint32_t values = 0;      ///< Of one sample, gradients included.
   std::uint32_t patience_ms = 0; ///< An answer is of no use after it.
-  potluck::packing packing = potluck::packing::float32;
+  potluck::packing packing = potluck::packing::float32; ///< The answer's too.
+  /// So many of `values` are gradients: none in a forward pass, in a backward
+  /// pass some, but not all.
+  std::uint32_t gradients = 0;
 };
 
 /// What became of a call. The values are on the wire: append only.
@@ -40,7 +46,8 @@ enum class expert_outcome : std::uint8_t {
 };
 
 /// A host to a caller. The body holds `samples` times `values` values when it
-/// is done: outputs, or gradients of the inputs; otherwise there is none.
+/// is done: outputs, or gradients of the inputs, packed as the request was;
+/// otherwise there is none.
 struct expert_answer {
   std::uint64_t number = 0;
   expert_outcome outcome = expert_outcome::done;

@@ -26,7 +26,10 @@ struct identifier {
     return a.bytes != b.bytes;
   }
   friend bool operator<(const identifier& a, const identifier& b) {
-    return a.bytes < b.bytes;
+    // Nearly all differ in their first bytes: no call, one comparison.
+    const auto x = a.head();
+    const auto y = b.head();
+    return x != y ? x < y : a.bytes < b.bytes;
   }
 
   /// True when every byte is zero, which stands for "none".
@@ -35,6 +38,15 @@ struct identifier {
       if (b != 0)
         return false;
     return true;
+  }
+
+private:
+  /// The first bytes as a number that is ordered as they are.
+  std::uint64_t head() const {
+    std::uint64_t result = 0;
+    for (std::size_t i = 0; i < sizeof(result) && i < Size; ++i)
+      result = result << 8 | bytes[i];
+    return result;
   }
 };
 

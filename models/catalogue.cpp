@@ -67,14 +67,6 @@ std::string obstacle(const run_settings& settings) {
   return problem_with_experts(settings);
 }
 
-/// For failures inside a factory, which are thrown to whoever runs it.
-template <class T>
-T unwrap(expected<T> x) {
-  if (!x)
-    throw std::runtime_error(x.error());
-  return std::move(*x);
-}
-
 /// Why there is no value; empty when there is one.
 template <class T>
 std::string problem_of(const expected<T>& x) {

@@ -2,6 +2,7 @@
 
 #include "models/moe/too_few_experts.hpp"
 #include "runtime/experts/expert_uid.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -51,6 +52,8 @@ expert_mixture::expert_mixture(const run_settings& settings,
   options_.grid = grid_of(settings);
   options_.inputs = settings.hidden_size;
   options_.k = settings.experts_per_sample;
+  options_.call_packing
+      = packing_named(settings.call_packing).value_or(packing::float32);
   options_.zero_when_too_few = true;
 }
 

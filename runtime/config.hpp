@@ -416,16 +416,22 @@ constexpr auto expert_interval = 100ms;
 constexpr std::uint64_t expert_values = std::uint64_t{1} << 28;
 /// Samples of one batch on a host's device.
 constexpr std::uint32_t expert_batch = 2048;
-/// Waiting in one expert's pool, for one pass: some batches, so that the
-/// device never idles, and no more, since callers have better use of a refusal
-/// than of an answer that comes late.
-constexpr std::size_t expert_waiting_samples = 4 * expert_batch;
+/// Waiting in one expert's pool, for one pass: one large call of each of a
+/// dozen callers, since whoever is refused sends all of it again; and no more,
+/// since callers have better use of a refusal than of an answer that comes too
+/// late.
+constexpr std::size_t expert_waiting_samples = 16 * expert_batch;
 constexpr std::size_t expert_waiting_calls = 256;
 /// Waiting on a host in all, and of one caller.
 constexpr std::size_t expert_waiting_bytes = std::size_t{512} << 20;
 constexpr std::size_t expert_waiting_bytes_of_a_caller
     = expert_waiting_bytes / 4;
 constexpr std::size_t expert_calls_of_a_caller = 512;
+/// Memory that is kept to be used again: some calls' worth. The kernel clears
+/// every page of fresh memory, which costs more than to copy a call.
+constexpr std::size_t recycled_bytes = std::size_t{128} << 20;
+/// Below it the C library uses its memory again by itself.
+constexpr std::size_t recycled_least = 64 * 1024;
 /// Restarts of one expert within `restart_window`; then it is withdrawn.
 constexpr std::size_t expert_restarts = 4;
 /// Between two lines about a host's work.

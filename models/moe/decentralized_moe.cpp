@@ -163,6 +163,7 @@ moe_output mix(const moe_options& options,
   chosen.plan->k_min = options.k_min;
   chosen.plan->timeout_after_k_min = options.timeout_after_k_min;
   chosen.plan->patience = options.patience;
+  chosen.plan->packing = options.call_packing;
   chosen.plan->known = options.known;
   auto called = moe::call_experts(chosen.plan, x);
 
@@ -258,6 +259,7 @@ torch::Tensor remote_expertImpl::forward(const torch::Tensor& input) {
   plan->outputs = options_.outputs;
   plan->timeout_after_k_min = options_.patience;
   plan->patience = options_.patience;
+  plan->packing = options_.call_packing;
   plan->strict = true;
   auto called = moe::call_experts(plan, x);
   if (!called.problem.empty())

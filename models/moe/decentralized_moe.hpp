@@ -46,6 +46,9 @@ struct moe_options {
   std::chrono::milliseconds patience{30'000};
   /// Who has not answered so long after a sample had `k_min` is left out.
   std::chrono::milliseconds timeout_after_k_min{1'000};
+  /// How inputs, outputs and gradients travel; what is lost is told in
+  /// runtime/packing/README.md.
+  packing call_packing = packing::float32;
   /// Samples with fewer answers are zero, instead of an exception; but if no
   /// sample has more, there is one all the same.
   bool zero_when_too_few = false;
@@ -116,6 +119,7 @@ struct remote_expert_options {
   std::int64_t inputs = 1024;
   std::int64_t outputs = 0; ///< 0: as inputs.
   std::chrono::milliseconds patience{30'000};
+  packing call_packing = packing::float32; ///< As in moe_options.
 };
 
 /// One expert elsewhere as a module without parameters. Passes throw

@@ -35,7 +35,7 @@ struct wanted_call {
 /// What became of a set of calls.
 struct call_outcome {
   /// Of each call; empty if it is left out.
-  std::vector<std::vector<float>> answers;
+  std::vector<float_array> answers;
   /// Whether each of the samples has its quorum.
   std::vector<bool> enough;
   std::string problem; ///< Why one of those left out is; empty if none is.

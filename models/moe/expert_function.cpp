@@ -55,8 +55,8 @@ wanted_call make_call(const expert_plan& plan, const expert_group& part,
   auto inputs = static_cast<std::size_t>(input.size(1));
   auto outputs = static_cast<std::size_t>(plan.outputs);
   auto rows = part.seats.size();
-  auto values = std::make_shared<std::vector<float>>(
-      rows * (grad ? inputs + outputs : inputs));
+  auto values = std::make_shared<float_array>();
+  values->resize(rows * (grad ? inputs + outputs : inputs));
   auto out = values->data();
   const auto* in = input.data_ptr<float>();
   for (const auto& x : part.seats)
@@ -71,6 +71,7 @@ wanted_call make_call(const expert_plan& plan, const expert_group& part,
   call.what.samples = static_cast<std::uint32_t>(rows);
   call.what.values = std::move(values);
   call.what.patience = plan.patience;
+  call.what.packing = plan.packing;
   call.values = rows * (grad ? inputs : outputs);
   for (const auto& x : part.seats)
     call.samples.push_back(x.sample);

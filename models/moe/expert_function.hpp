@@ -34,7 +34,8 @@ struct expert_plan {
   std::uint32_t k_min = 1;
   std::chrono::milliseconds timeout_after_k_min{0};
   std::chrono::milliseconds patience{0};
-  std::shared_ptr<expert_memory> known; ///< May be null.
+  potluck::packing packing = potluck::packing::float32; ///< Of the calls.
+  std::shared_ptr<expert_memory> known;                 ///< May be null.
   /// Whether a backward call that fails throws; if not, it gives no gradient.
   bool strict = false;
 };

@@ -1,6 +1,6 @@
 #include "runtime/experts/open_calls.hpp"
 
-#include "runtime/vector_loops.hpp"
+#include "runtime/experts/call_values.hpp"
 
 namespace potluck {
 
@@ -27,15 +27,19 @@ const open_calls::call* open_calls::find(std::uint64_t number) const {
 
 open_calls::verdict open_calls::judge(const peer_id& from,
                                       const expert_answer& x,
-                                      const float* values) const {
+                                      const shared_bytes& body,
+                                      float_array& values) const {
   auto c = find(x.number);
   if (c == nullptr || c->host.empty() || c->host != from)
     return verdict::stranger;
   if (x.outcome != expert_outcome::done)
     return verdict::refused;
-  if (x.samples != c->samples || x.values != c->values)
+  if (x.samples != c->samples || x.values != c->values
+      || x.packing != c->packing)
     return verdict::wrong_shape;
-  return all_finite(values, std::size_t{x.samples} * x.values)
+  const auto size = size_of(x);
+  values.resize(size.inputs);
+  return read_values(x.packing, body, size, values.data())
              ? verdict::answered
              : verdict::wrong_values;
 }

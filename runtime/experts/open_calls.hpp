@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "messages/experts.hpp"
+#include "messages/message.hpp"
 #include "runtime/config.hpp"
+#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
@@ -23,13 +24,14 @@ public:
     std::uint32_t samples = 0;
     std::uint32_t values = 0; ///< That an answer has for each sample.
     std::size_t bytes = 0;    ///< Of the tensors held for it.
+    potluck::packing packing = potluck::packing::float32;
   };
   enum class verdict {
-    answered,     ///< It is done, and the values are good.
-    refused,      ///< The host says that it is not done.
-    stranger,     ///< No such call waits for this peer; ignore it.
-    wrong_shape,  ///< Not as many values as were asked for.
-    wrong_values, ///< A value is NaN or infinite.
+    answered,    ///< It is done, and the values are good.
+    refused,     ///< The host says that it is not done.
+    stranger,    ///< No such call waits for this peer; ignore it.
+    wrong_shape, ///< Not as many values as were asked for, or packed otherwise.
+    wrong_values, ///< A value is NaN or infinite, or a scale is impossible.
   };
 
   /// @param first The first call's number, not zero. One process' must rise
@@ -46,9 +48,9 @@ public:
   const call* find(std::uint64_t number) const;
 
   /// What to make of an answer; the call stays open.
-  /// @param values The body's, as many as the answer says.
+  /// @param values When it is answered, the body's values; anything otherwise.
   verdict judge(const peer_id& from, const expert_answer& x,
-                const float* values) const;
+                const shared_bytes& body, float_array& values) const;
 
   /// False when it is closed already.
   bool close(std::uint64_t number);

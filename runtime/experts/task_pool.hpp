@@ -14,6 +14,7 @@
 #include "messages/experts.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/config.hpp"
+#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
@@ -22,7 +23,9 @@ struct expert_task {
   peer_id caller;
   std::uint64_t number = 0; ///< The caller's.
   std::uint32_t samples = 0;
-  std::vector<float> values; ///< As in the body of an `expert_request`.
+  /// As in the body of an `expert_request`, but float32.
+  float_array values;
+  potluck::packing packing = potluck::packing::float32; ///< Of the answer.
   time_point arrived;
   time_point useless; ///< From then on, nobody waits for the answer.
 

@@ -303,20 +303,6 @@ bool unpack_blocks(std::size_t count, const std::uint8_t* scales,
 
 } // namespace
 
-std::size_t packed_bytes(packing how, std::size_t values) {
-  switch (how) {
-    case packing::float32:
-      break;
-    case packing::float16:
-      return 2 * values + sizeof(float) * blocks_of(values);
-    case packing::bfloat16:
-      return 2 * values;
-    case packing::int8:
-      return values + sizeof(float) * blocks_of(values);
-  }
-  return sizeof(float) * values;
-}
-
 void pack(packing how, const float* values, std::size_t count,
           std::uint8_t* out) {
   switch (how) {
@@ -343,7 +329,10 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
   switch (how) {
     case packing::float32:
       // The kernel and `pack` leave bodies aligned.
-      return copy_finite(out, reinterpret_cast<const float*>(bytes), count);
+      if (reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0)
+        return copy_finite(out, reinterpret_cast<const float*>(bytes), count);
+      std::memcpy(out, bytes, size);
+      return all_finite(out, count);
     case packing::float16:
       return unpack_blocks(
                  count, bytes,

@@ -9,22 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "messages/averaging.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck {
 
-/// Values that share a scale.
-constexpr std::size_t packing_block = 1024;
-
-/// Bytes that `values` values take.
-std::size_t packed_bytes(packing how, std::size_t values);
-
-/// @param values Finite. @param out `packed_bytes(how, count)` bytes, aligned
-/// to four.
+/// @param values Finite. @param out `packed_bytes(how, count)` bytes, at any
+/// address.
 void pack(packing how, const float* values, std::size_t count,
           std::uint8_t* out);
 
-/// @param bytes Aligned to four.
+/// @param bytes At any address.
 /// @param out `count` floats; anything when false is returned.
 /// @returns Whether `size` bytes are what `pack` makes of `count` finite
 /// values.

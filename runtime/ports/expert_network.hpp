@@ -16,6 +16,7 @@
 
 #include "messages/expected.hpp"
 #include "messages/experts.hpp"
+#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
@@ -26,13 +27,15 @@ struct expert_call {
   std::uint32_t samples = 0;
   /// [samples, inputs]; backward: followed by the outputs' gradients [samples,
   /// outputs].
-  std::shared_ptr<const std::vector<float>> values;
+  std::shared_ptr<const float_array> values;
   std::chrono::milliseconds patience{30'000};
+  /// How the values travel, there and back (runtime/packing/README.md).
+  potluck::packing packing = potluck::packing::float32;
 };
 
 struct expert_reply {
   /// [samples, outputs]; backward: the inputs' gradients [samples, inputs].
-  std::vector<float> values;
+  float_array values;
   std::uint64_t version = 0; ///< The expert's updates before the call.
 };
 

@@ -34,6 +34,7 @@ struct run_settings {
   std::string experts = "ffn";
   std::string expert_grid = "4x4";
   std::uint32_t experts_per_sample = 4;
+  std::string call_packing = "float32"; ///< Of calls of experts.
 
   std::uint64_t target_batch = 256; ///< Samples behind one step (paper: B).
   /// Samples collected beyond the target batch, so that a step can lose some.

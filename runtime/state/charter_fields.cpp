@@ -65,6 +65,11 @@ std::vector<charter_field> make_fields() {
        text_limits{&s::expert_grid, 64}},
       {"experts-per-sample", "Experts that such a layer calls for a sample",
        u32_limits{&s::experts_per_sample, 1, 256}},
+      {"call-packing",
+       "How values travel to experts and back: float32, float16, bfloat16 or "
+       "int8",
+       text_limits{
+           &s::call_packing, 64, {"float32", "float16", "bfloat16", "int8"}}},
       {"target-batch", "Samples behind one step, of all peers together",
        u64_limits{&s::target_batch, 1, std::uint64_t{1} << 32}},
       {"reserve",

@@ -83,8 +83,8 @@ void frame_reader::advance(std::size_t size) {
       finish();
     } else {
       // Not initialized: the kernel or a copy fills it.
-      frame_.body.reset(static_cast<std::uint8_t*>(operator new[](
-          frame_.body_size, body_alignment)));
+      frame_.body = {static_cast<std::uint8_t*>(take_block(frame_.body_size)),
+                     recycle_block{frame_.body_size}};
       state_ = state::body;
     }
   } else if (state_ == state::body && done_ == frame_.body_size) {

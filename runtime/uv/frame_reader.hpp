@@ -5,23 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <vector>
 
 #include "messages/framing.hpp"
+#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
-/// Alignment of a body: a cache line, and any vector register.
-constexpr std::align_val_t body_alignment{64};
-
-struct aligned_delete {
+struct recycle_block {
+  std::size_t bytes = 0;
   void operator()(std::uint8_t* x) const {
-    operator delete[](x, body_alignment);
+    give_block(x, bytes);
   }
 };
-using aligned_buffer = std::unique_ptr<std::uint8_t[], aligned_delete>;
+using aligned_buffer = std::unique_ptr<std::uint8_t[], recycle_block>;
 
 class frame_reader {
 public:

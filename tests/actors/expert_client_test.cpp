@@ -6,6 +6,7 @@
 
 #include <future>
 
+#include "runtime/experts/blocking_call.hpp"
 #include "runtime/uv/uv_transport.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/arithmetic_expert.hpp"
@@ -72,12 +73,8 @@ std::future<expected<expert_reply>> ask(expert_client& client,
   expert_call x;
   x.uid = uid;
   x.samples = samples;
-  x.values = std::make_shared<const std::vector<float>>(std::move(values));
-  auto told = std::make_shared<std::promise<expected<expert_reply>>>();
-  client.call(x, [told](expected<expert_reply> y) {
-    told->set_value(std::move(y)); // Throws when it is the second.
-  });
-  return told->get_future();
+  x.values = std::make_shared<const float_array>(values.begin(), values.end());
+  return begin_call(client, x);
 }
 
 } // namespace
@@ -121,7 +118,7 @@ TEST_CASE("experts are called over real sockets from other threads") {
         auto x = ask(*client, "ffn." + std::to_string((n + i) % 8),
                      std::vector<float>(64 * 2000, value), 2000)
                      .get();
-        good += x && x->values == std::vector<float>(64 * 2000, value);
+        good += x && x->values == float_array(64 * 2000, value);
       }
     });
   for (auto& x : threads)

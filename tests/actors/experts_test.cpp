@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "actors/expert_client.hpp"
 #include "messages/limits.hpp"
 #include "tests/actors/whole_peer.hpp"
@@ -63,12 +65,15 @@ struct kitchen {
   using reply = std::shared_ptr<std::optional<expected<expert_reply>>>;
   reply call(std::uint8_t from, const std::string& uid, expert_pass pass,
              std::vector<float> values, std::uint32_t samples = 1,
-             std::chrono::milliseconds patience = 30s) {
+             std::chrono::milliseconds patience = 30s,
+             packing how = packing::float32) {
     expert_call x;
+    x.packing = how;
     x.uid = uid;
     x.pass = pass;
     x.samples = samples;
-    x.values = std::make_shared<const std::vector<float>>(std::move(values));
+    x.values
+        = std::make_shared<const float_array>(values.begin(), values.end());
     x.patience = patience;
     auto answer = std::make_shared<std::optional<expected<expert_reply>>>();
     clients.at(from)->call(x, [answer](expected<expert_reply> y) {
@@ -136,17 +141,51 @@ TEST_CASE("experts of two hosts are found, called and taught") {
   CHECK(k.alive(4, "ffn.2")->empty());
 
   auto x = k.good(k.forward(4, "ffn.0.3", {1, 2, 3, 4, 5, 6}, 2));
-  CHECK(x.values == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(x.values == float_array{1, 2, 3, 4, 5, 6});
   CHECK(x.version == 0);
   // Inputs and then gradients; each pass is an update.
   auto taught
       = k.good(k.call(4, "ffn.3.2", expert_pass::backward, {1, 1, 1, 7, 8, 9}));
-  CHECK(taught.values == std::vector<float>{7, 8, 9});
+  CHECK(taught.values == float_array{7, 8, 9});
   CHECK(taught.version == 0);
   x = k.good(k.forward(4, "ffn.3.2", {1, 2, 3}));
-  CHECK(x.values == std::vector<float>{2, 4, 6});
+  CHECK(x.values == float_array{2, 4, 6});
   CHECK(x.version == 1);
   CHECK(k.good(k.forward(4, "ffn.3.1", {1, 2, 3})).version == 0);
+}
+
+TEST_CASE("calls travel packed as they were told, there and back") {
+  kitchen k;
+  k.host(2, "ffn.0.*");
+  k.caller(4);
+  k.settle();
+  auto error = [](float x, float y) { return std::fabs(x - y); };
+  struct way {
+    packing how;
+    const char* uid;
+    float most;
+  };
+  for (auto x : {way{packing::float16, "ffn.0.1", 2e-3f},
+                 way{packing::bfloat16, "ffn.0.2", 2e-2f},
+                 way{packing::int8, "ffn.0.3", 2e-2f}}) {
+    CAPTURE(x.uid);
+    const float_array sent{0.7f, -1.9f, 0.3f};
+    auto y = k.good(k.call(4, x.uid, expert_pass::forward, {0.7f, -1.9f, 0.3f},
+                           1, 30s, x.how));
+    REQUIRE(y.values.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK(error(y.values[i], sent[i]) <= x.most);
+    CHECK(y.values != sent); // It was not float32 all the way.
+    // The inputs' scale is not the gradients'.
+    auto taught = k.good(k.call(4, x.uid, expert_pass::backward,
+                                {1, 2, 3, 7e-7f, 8e-7f, 9e-7f}, 1, 30s, x.how));
+    REQUIRE(taught.values.size() == 3);
+    CHECK(error(taught.values[0], 7e-7f) <= 7e-7f * x.most);
+  }
+  CHECK(k.diary->entries().size() == 6);
+  CHECK(says(k.bad(k.call(4, "ffn.0.1", expert_pass::forward, {1, 2, 3}, 1, 30s,
+                          packing(4))),
+             "packing"));
 }
 
 TEST_CASE("what nobody hosts, or takes otherwise, fails with a sentence") {
@@ -218,8 +257,8 @@ TEST_CASE("calls of two callers are one batch of the module") {
   k.world.run_for(300ms);
   CHECK(!a->has_value());
   auto b = k.forward(5, "ffn.0.1", {4, 5, 6, 7, 8, 9}, 2);
-  CHECK(k.good(a).values == std::vector<float>{1, 2, 3});
-  CHECK(k.good(b).values == std::vector<float>{4, 5, 6, 7, 8, 9});
+  CHECK(k.good(a).values == float_array{1, 2, 3});
+  CHECK(k.good(b).values == float_array{4, 5, 6, 7, 8, 9});
   auto entries = k.diary->entries();
   REQUIRE(entries.size() == 1);
   CHECK(entries[0].samples == 3);
@@ -325,7 +364,7 @@ TEST_CASE("a call whose gradient is infinite fails alone in its batch") {
                     {1, input_that_overflows, 1, 1, 1, 1});
   auto good = k.call(5, "ffn.0.1", expert_pass::backward, {1, 1, 1, 7, 8, 9});
   CHECK(says(k.bad(bad), "not finite"));
-  CHECK(k.good(good).values == std::vector<float>{7, 8, 9});
+  CHECK(k.good(good).values == float_array{7, 8, 9});
   CHECK(says(k.bad(k.call(4, "ffn.0.1", expert_pass::backward,
                           {1, input_that_overflows, 1, 1, 1, 1})),
              "not finite"));
@@ -386,7 +425,7 @@ TEST_CASE("a peer may call the experts that it hosts itself") {
   k.add(2, c);
   k.settle();
   CHECK(k.good(k.forward(2, "ffn.0.1", {1, 2, 3})).values
-        == std::vector<float>{1, 2, 3});
+        == float_array{1, 2, 3});
 }
 
 TEST_CASE("trainers and hosts of experts share a network without mixing") {

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/experts/blocking_call.hpp"
 #include "tools/potluck/calling_peer.hpp"
 
 using namespace potluck::loopback;
@@ -69,12 +70,12 @@ struct experts_scene {
     x.pass = pass;
     x.samples = 2;
     auto width = pass == potluck::expert_pass::forward ? hidden : 2 * hidden;
-    auto values = std::make_shared<std::vector<float>>(2 * width);
+    auto values = std::make_shared<potluck::float_array>(2 * width);
     for (std::size_t i = 0; i < values->size(); ++i)
       (*values)[i] = 0.1f * static_cast<float>(i % 7);
     x.values = std::move(values);
     x.patience = 5s;
-    auto answer = caller->call(x);
+    auto answer = potluck::blocking_call(*caller->network(), x);
     if (!answer)
       return potluck::failure{answer.error()};
     return answer->version;

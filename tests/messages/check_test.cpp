@@ -188,17 +188,46 @@ TEST_CASE("a call names an expert and holds as many values as it says") {
   });
   refused<expert_request>([](auto& x) { x.patience_ms = 0; });
   refused<expert_request>([](auto& x) { x.patience_ms = max_patience_ms + 1; });
-  refused<expert_request>([](auto& x) { x.packing = packing(1); });
-  accepted<expert_request>([](auto& x) { std::swap(x.samples, x.values); });
+  refused<expert_request>([](auto& x) { x.packing = packing(4); });
+  refused<expert_request>([](auto& x) { x.gradients = 0; });
+  refused<expert_request>([](auto& x) { x.gradients = x.values; });
+  refused<expert_request>([](auto& x) { x.gradients = x.values + 1; });
+  refused<expert_request>([](auto& x) { x.pass = expert_pass::forward; });
+  accepted<expert_request>([](auto& x) {
+    x.pass = expert_pass::forward;
+    x.gradients = 0;
+  });
+  accepted<expert_request>([](auto& x) { x.samples = 75; });
   message call = sample<expert_request>();
   CHECK_FALSE(problem_with(call, 0).empty());
   CHECK_FALSE(problem_with(call, samples::body_size(call) + 4).empty());
 }
 
+TEST_CASE("calls and answers are as long as their packing makes them") {
+  auto call = sample<expert_request>();  // 4 samples of 40 and 35 values.
+  auto answer = sample<expert_answer>(); // 5 samples of 60 values.
+  const std::pair<packing, std::size_t> calls[]
+      = {{packing::float32, 4 * 300},
+         {packing::float16, 4 + 2 * 160 + 4 + 2 * 140},
+         {packing::bfloat16, 2 * 300},
+         {packing::int8, 4 + 160 + 4 + 140}};
+  for (auto [how, bytes] : calls) {
+    CAPTURE(int(how));
+    call.packing = how;
+    CHECK(problem_with(message{call}, bytes) == "");
+    CHECK_FALSE(problem_with(message{call}, bytes - 1).empty());
+    CHECK_FALSE(problem_with(message{call}, bytes + 4).empty());
+    answer.packing = how;
+    auto values = packed_bytes(how, 300);
+    CHECK(problem_with(message{answer}, values) == "");
+    CHECK_FALSE(problem_with(message{answer}, values + 1).empty());
+  }
+}
+
 TEST_CASE("an answer holds values when the call is done, and a reason if not") {
   refused<expert_answer>([](auto& x) { x.outcome = expert_outcome(6); });
   refused<expert_answer>([](auto& x) { x.samples = 0; });
-  refused<expert_answer>([](auto& x) { x.packing = packing(1); });
+  refused<expert_answer>([](auto& x) { x.packing = packing(4); });
   message answer = sample<expert_answer>();
   CHECK_FALSE(problem_with(answer, 0).empty());
   CHECK_FALSE(problem_with(answer, samples::body_size(answer) - 4).empty());

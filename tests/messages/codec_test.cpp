@@ -69,7 +69,7 @@ auto fields(const contribution_answer& x) {
 }
 auto fields(const expert_request& x) {
   return std::tie(x.number, x.uid, x.pass, x.samples, x.values, x.patience_ms,
-                  x.packing);
+                  x.packing, x.gradients);
 }
 auto fields(const expert_answer& x) {
   return std::tie(x.number, x.outcome, x.sentence, x.samples, x.values,

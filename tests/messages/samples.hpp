@@ -139,9 +139,9 @@ inline std::vector<message> all() {
       part_request{group, 4},
       mean_challenge{group, 5},
       expert_request{26, "ffn.3.12", expert_pass::backward, 4, 75, 30000,
-                     packing::float32},
+                     packing::float16, 35},
       expert_answer{26, expert_outcome::done, "as asked", 5, 60, 77,
-                    packing::float32},
+                    packing::int8},
       replica_offer{"ffn.3.12", 2, 78, 5000, id<digest>(5), id<digest>(6),
                     somebody(2), true},
       replica_reply{"ffn.3.12", 2, 78, replica_standing::wanted, 4096, 904},
@@ -157,9 +157,13 @@ inline bool counts_its_values(const message& x) {
 /// A body size that a message of `x`'s type may come with.
 inline std::size_t body_size(const message& x) {
   if (auto call = std::get_if<expert_request>(&x))
-    return std::size_t{call->samples} * call->values * 4;
+    return packed_bytes(call->packing, std::size_t{call->samples}
+                                           * (call->values - call->gradients))
+           + packed_bytes(call->packing,
+                          std::size_t{call->samples} * call->gradients);
   if (auto answer = std::get_if<expert_answer>(&x))
-    return std::size_t{answer->samples} * answer->values * 4;
+    return packed_bytes(answer->packing,
+                        std::size_t{answer->samples} * answer->values);
   bool values = std::holds_alternative<chunk_part>(x)
                 || std::holds_alternative<chunk_mean>(x)
                 || std::holds_alternative<contribution_part>(x)

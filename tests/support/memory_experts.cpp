@@ -8,17 +8,11 @@
 namespace potluck::support {
 
 memory_experts::memory_experts(settings how, std::set<std::string> uids)
-    : how_(how), chance_(how.seed), alive_(std::move(uids)),
-      thread_([this] { work(); }) {
+    : how_(how), chance_(how.seed), alive_(std::move(uids)) {
 }
 
 memory_experts::~memory_experts() {
-  {
-    std::lock_guard<std::mutex> guard{mutex_};
-    ends_ = true;
-  }
-  news_.notify_all();
-  thread_.join();
+  line_.stop();
 }
 
 void memory_experts::set_alive(std::set<std::string> uids) {
@@ -51,17 +45,19 @@ std::chrono::microseconds memory_experts::draw_delay() {
 
 void memory_experts::later(std::chrono::microseconds delay,
                            std::function<void(bool)> run) {
-  tasks_.push(
-      {std::chrono::steady_clock::now() + delay, number_++, std::move(run)});
-  news_.notify_all();
+  line_.at(std::chrono::steady_clock::now() + delay, std::move(run));
 }
 
 void memory_experts::look_up(
     const std::string& prefix,
     std::function<void(expected<std::vector<std::uint32_t>>)> done) {
-  std::lock_guard<std::mutex> guard{mutex_};
-  ++counts_.look_ups;
-  later(draw_delay(), [this, prefix, done = std::move(done)](bool ends) {
+  std::chrono::microseconds delay{0};
+  {
+    std::lock_guard<std::mutex> guard{mutex_};
+    ++counts_.look_ups;
+    delay = draw_delay();
+  }
+  later(delay, [this, prefix, done = std::move(done)](bool ends) {
     if (ends) {
       done(failure{"The network has ended."});
       return;
@@ -86,12 +82,16 @@ void memory_experts::call(expert_call what,
     faults = faults_;
   }
   auto meets = faults ? faults(what) : fault{};
-  std::lock_guard<std::mutex> guard{mutex_};
-  ++(what.pass == expert_pass::forward ? counts_.forward : counts_.backward);
-  counts_.most_open = std::max(counts_.most_open, ++open_);
-  auto delay = draw_delay() + meets.delay;
-  auto fails
-      = chance_.uniform01() < how_.failing || meets.what == fault::kind::fails;
+  std::chrono::microseconds delay{0};
+  bool fails = false;
+  {
+    std::lock_guard<std::mutex> guard{mutex_};
+    ++(what.pass == expert_pass::forward ? counts_.forward : counts_.backward);
+    counts_.most_open = std::max(counts_.most_open, ++open_);
+    delay = draw_delay() + meets.delay;
+    fails = chance_.uniform01() < how_.failing
+            || meets.what == fault::kind::fails;
+  }
   later(delay, [this, what = std::move(what), done = std::move(done), fails,
                 meets](bool ends) {
     expected<expert_reply> answer{failure{"The network has ended."}};
@@ -135,7 +135,7 @@ expected<expert_reply> memory_experts::compute(const expert_call& what) {
   if (what.values->size() != std::size_t{rows} * (forward ? in : in + out))
     return failure{"Expert " + what.uid + " was given a wrong shape."};
   const auto* x = what.values->data();
-  std::vector<float> y(std::size_t{rows} * out);
+  float_array y(std::size_t{rows} * out);
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t o = 0; o < out; ++o) {
       float sum = 0;
@@ -150,7 +150,7 @@ expected<expert_reply> memory_experts::compute(const expert_call& what) {
     return reply;
   }
   const auto* grad = x + std::size_t{rows} * in;
-  reply.values.resize(std::size_t{rows} * in);
+  reply.values.assign(std::size_t{rows} * in, 0.0f);
   auto weights = e.weights;
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t o = 0; o < out; ++o) {
@@ -162,30 +162,6 @@ expected<expert_reply> memory_experts::compute(const expert_call& what) {
     }
   ++e.updates;
   return reply;
-}
-
-void memory_experts::work() {
-  std::unique_lock<std::mutex> lock{mutex_};
-  for (;;) {
-    if (tasks_.empty()) {
-      if (ends_)
-        return;
-      news_.wait(lock);
-      continue;
-    }
-    auto due = tasks_.top().due;
-    if (!ends_ && std::chrono::steady_clock::now() < due) {
-      news_.wait_until(lock, due);
-      continue;
-    }
-    auto run = tasks_.top().run;
-    auto ends = ends_;
-    tasks_.pop();
-    lock.unlock();
-    run(ends);
-    run = nullptr;
-    lock.lock();
-  }
 }
 
 } // namespace potluck::support

@@ -6,17 +6,15 @@
 /// gradient to W.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <queue>
 #include <set>
-#include <thread>
+#include <string>
 
 #include "runtime/ports/expert_network.hpp"
 #include "runtime/random.hpp"
+#include "tools/bench/timed_thread.hpp"
 
 namespace potluck::support {
 
@@ -65,40 +63,24 @@ public:
   std::uint64_t updates(const std::string& uid) const;
 
 private:
-  using moment = std::chrono::steady_clock::time_point;
   struct expert {
     std::vector<float> weights; ///< [outputs, inputs]
     std::uint64_t updates = 0;
   };
-  struct task {
-    moment due;
-    std::uint64_t number;
-    /// Told whether the network ends.
-    std::function<void(bool ends)> run;
-    bool operator<(const task& x) const { // The earliest is the greatest.
-      return due != x.due ? due > x.due : number > x.number;
-    }
-  };
-
   void later(std::chrono::microseconds delay, std::function<void(bool)> run);
   std::chrono::microseconds draw_delay();
   expert& expert_of(const std::string& uid);
   expected<expert_reply> compute(const expert_call& what);
-  void work();
 
   settings how_;
   mutable std::mutex mutex_;
-  std::condition_variable news_;
   random_stream chance_;
   std::set<std::string> alive_;
   std::map<std::string, expert> experts_;
   std::function<fault(const expert_call&)> faults_;
-  std::priority_queue<task> tasks_;
   counts counts_;
   std::size_t open_ = 0;
-  std::uint64_t number_ = 0;
-  bool ends_ = false;
-  std::thread thread_;
+  bench::timed_thread line_; ///< Last: it ends before what its tasks use.
 };
 
 } // namespace potluck::support

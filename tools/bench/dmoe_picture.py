@@ -1,6 +1,8 @@
 """Draws what tools/bench/dmoe measured: throughput against delay on the left,
-accuracy against updates on the right."""
+accuracy against updates in the middle, and how long a search for experts takes
+in networks of three sizes on the right."""
 
+import math
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 320, 220, 60, 50, 90
@@ -51,13 +53,22 @@ def picture(result):
                 for x in result["digits"]]
     updates = max(p[0] for _, points in learning for p in points)
     second = LEFT + WIDTH + GAP
+    third = second + WIDTH + GAP
+    searches = {}
+    for x in result["beam"]:
+        name = "%s, %.0f %% failed" % (x["grid"], 100 * x["failed"])
+        searches.setdefault(name, []).append(
+            (math.log10(x["nodes"]), x["cold"]["median_ms"] / 1000))
+    slowest = max(y for points in searches.values() for _, y in points)
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
            'font-family="sans-serif">'
-           % (second + WIDTH + 30, TOP + HEIGHT + 50),
+           % (third + WIDTH + 30, TOP + HEIGHT + 50),
            '<rect width="100%" height="100%" fill="white"/>']
     out += panel(LEFT, "Throughput, of that at 0 ms", "mean delay of a call, ms",
                  throughput, (delays[-1]["mean_delay_ms"], 0,
                               max(1.0, highest)))
     out += panel(second, "Accuracy on digits not seen", "updates", learning,
                  (updates, 0.5, 1))
+    out += panel(third, "Median of a search, seconds", "nodes, powers of ten",
+                 sorted(searches.items()), (4, 0, slowest))
     return "\n".join(out + ["</svg>"])

@@ -6,65 +6,6 @@
 
 namespace potluck::bench {
 
-// ---- a thread with a clock --------------------------------------------------
-
-emulated_experts::worker::worker() : thread_([this] { work(); }) {
-}
-
-emulated_experts::worker::~worker() {
-  stop();
-}
-
-void emulated_experts::worker::stop() {
-  {
-    std::lock_guard<std::mutex> guard{mutex_};
-    ends_ = true;
-  }
-  news_.notify_all();
-  if (thread_.joinable())
-    thread_.join();
-}
-
-void emulated_experts::worker::at(clock::time_point due,
-                                  std::function<void(bool)> run) {
-  {
-    std::lock_guard<std::mutex> guard{mutex_};
-    if (!ends_) {
-      tasks_.push({due, number_++, std::move(run)});
-      run = nullptr;
-    }
-  }
-  if (run)
-    run(true);
-  else
-    news_.notify_all();
-}
-
-void emulated_experts::worker::work() {
-  std::unique_lock<std::mutex> lock{mutex_};
-  for (;;) {
-    if (ends_ && tasks_.empty())
-      return;
-    if (tasks_.empty()) {
-      news_.wait(lock);
-      continue;
-    }
-    const auto due = tasks_.top().due;
-    if (!ends_ && clock::now() < due) {
-      news_.wait_until(lock, due);
-      continue;
-    }
-    auto run = tasks_.top().run;
-    tasks_.pop();
-    const auto ends = ends_;
-    lock.unlock();
-    run(ends);
-    lock.lock();
-  }
-}
-
-// ---- experts ----------------------------------------------------------------
-
 emulated_experts::emulated_experts(emulated_lines lines,
                                    const expert_factory& make,
                                    const expert_kind& kind,

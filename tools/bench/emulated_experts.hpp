@@ -3,20 +3,18 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <queue>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "runtime/ports/expert_module.hpp"
 #include "runtime/ports/expert_network.hpp"
 #include "runtime/random.hpp"
+#include "tools/bench/timed_thread.hpp"
 
 namespace potluck::bench {
 
@@ -48,34 +46,6 @@ public:
 private:
   using clock = std::chrono::steady_clock;
   using answer = std::function<void(expected<expert_reply>)>;
-  struct task {
-    clock::time_point due;
-    std::uint64_t number;
-    std::function<void(bool ends)> run;
-    bool operator<(const task& x) const { // The earliest is the greatest.
-      return due != x.due ? due > x.due : number > x.number;
-    }
-  };
-  /// A thread that runs tasks when they are due.
-  class worker {
-  public:
-    worker();
-    ~worker();
-    /// Runs what is left, as at the end, and whatever comes at once.
-    void stop();
-    void at(clock::time_point due, std::function<void(bool ends)> run);
-
-  private:
-    void work();
-
-    std::mutex mutex_;
-    std::condition_variable news_;
-    std::priority_queue<task> tasks_;
-    std::uint64_t number_ = 0;
-    bool ends_ = false;
-    std::thread thread_;
-  };
-
   std::chrono::microseconds draw_half();
   expected<expert_reply> compute(const expert_call& what);
 
@@ -83,8 +53,8 @@ private:
   std::map<std::string, std::unique_ptr<expert_module>> experts_;
   std::mutex mutex_; ///< Of the chance.
   random_stream chance_;
-  worker device_;
-  worker line_;
+  timed_thread device_;
+  timed_thread line_;
 };
 
 } // namespace potluck::bench

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/event_log.hpp"
+#include "runtime/experts/blocking_call.hpp"
 #include "tools/bench/workload.hpp"
 #include "tools/potluck/calling_peer.hpp"
 
@@ -22,8 +23,8 @@ constexpr auto call_patience = 60s;
 constexpr auto look_interval = 5ms;
 
 /// The same small numbers in every batch: what they are does not matter.
-std::shared_ptr<const std::vector<float>> numbers(std::size_t count) {
-  auto x = std::make_shared<std::vector<float>>(count);
+std::shared_ptr<const float_array> numbers(std::size_t count) {
+  auto x = std::make_shared<float_array>(count);
   for (std::size_t i = 0; i < count; ++i)
     (*x)[i] = 0.01f * static_cast<float>(static_cast<int>(i % 201) - 100);
   return x;
@@ -45,6 +46,7 @@ public:
     x.samples = what_.batch;
     x.values = inputs_;
     x.patience = call_patience;
+    x.packing = what_.packing;
     return x;
   }
 
@@ -88,8 +90,8 @@ private:
 
   const expert_load& what_;
   expert_network& network_;
-  std::shared_ptr<const std::vector<float>> inputs_;
-  std::shared_ptr<const std::vector<float>> both_;
+  std::shared_ptr<const float_array> inputs_;
+  std::shared_ptr<const float_array> both_;
   std::atomic<std::uint64_t> samples_{0};
   std::atomic<std::uint64_t> failed_{0};
   std::atomic<std::uint32_t> under_way_{0};
@@ -104,7 +106,7 @@ bool run_load(const expert_load& what, std::ostream& out) {
   for (std::uint32_t i = 0; i < what.uids.size(); ++i) {
     auto end = clock::now() + first_answer_patience;
     for (;;) {
-      auto x = peer.call(all.forward(i));
+      auto x = blocking_call(*peer.network(), all.forward(i));
       if (x)
         break;
       if (clock::now() > end) {

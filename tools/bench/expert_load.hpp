@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/contact.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck::bench {
 
@@ -17,7 +18,8 @@ struct expert_load {
   std::uint32_t batch = 32;    ///< Samples of each.
   std::uint32_t values = 1024; ///< Of a sample, in and out.
   bool backward = false;       ///< Each batch forward, then backward.
-  double seconds = 5;          ///< To measure.
+  potluck::packing packing = potluck::packing::float32; ///< Of the values.
+  double seconds = 5;                                   ///< To measure.
   std::vector<address> seeds;
   bool insecure = false;
   std::string go; ///< The file at whose appearance all processes begin.

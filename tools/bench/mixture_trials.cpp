@@ -10,6 +10,7 @@
 
 #include "models/catalogue.hpp"
 #include "models/experts/catalogue.hpp"
+#include "runtime/experts/blocking_call.hpp"
 #include "runtime/experts/expert_uid.hpp"
 #include "runtime/optimizer/lamb.hpp"
 #include "runtime/state/training_state.hpp"
@@ -25,13 +26,6 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-template <class T>
-T unwrap(expected<T> x) {
-  if (!x)
-    throw std::runtime_error(x.error());
-  return std::move(*x);
-}
-
 run_settings settings_of(const mixture_shape& shape, bool mixture) {
   run_settings x;
   x.model = mixture ? "mnist-dmoe" : "mnist-ffn";
@@ -44,15 +38,18 @@ run_settings settings_of(const mixture_shape& shape, bool mixture) {
   return x;
 }
 
-expert_kind kind_of(const mixture_shape& shape, std::uint32_t inner) {
+expert_kind kind_of(const mixture_shape& shape, std::uint32_t inner,
+                    double learning_rate) {
   expert_kind x;
+  x.learning_rate = learning_rate;
   x.hidden = shape.hidden;
   x.inner = inner;
   return x;
 }
 
-std::shared_ptr<emulated_experts> host_mixture(const mixture_shape& shape,
-                                               emulated_lines lines) {
+std::shared_ptr<emulated_experts>
+host_mixture(const mixture_shape& shape, emulated_lines lines,
+             double learning_rate = expert_kind{}.learning_rate) {
   auto grid = unwrap(
       parse_expert_grid(std::to_string(shape.layers) + "x" + shape.grid));
   std::string pattern = "ffn";
@@ -62,7 +59,8 @@ std::shared_ptr<emulated_experts> host_mixture(const mixture_shape& shape,
   for (const auto& uid : unwrap(experts_of_pattern(pattern, grid)))
     uids.push_back(to_string(uid));
   return std::make_shared<emulated_experts>(
-      lines, make_expert_factory("cpu", 1), kind_of(shape, shape.inner), uids);
+      lines, make_expert_factory("cpu", 1),
+      kind_of(shape, shape.inner, learning_rate), uids);
 }
 
 std::unique_ptr<trainer> open_trainer(const run_settings& settings,
@@ -162,27 +160,23 @@ double pipeline_throughput(const mixture_shape& shape,
   std::vector<std::string> stages;
   for (std::uint32_t i = 0; i < shape.layers; ++i)
     stages.push_back("stage." + std::to_string(i));
-  emulated_experts network(lines, make_expert_factory("cpu", 1),
-                           kind_of(shape, shape.k * shape.inner), stages);
+  emulated_experts network(
+      lines, make_expert_factory("cpu", 1),
+      kind_of(shape, shape.k * shape.inner, expert_kind{}.learning_rate),
+      stages);
   const auto values = std::size_t{shape.micro_batch} * shape.hidden;
-  auto ask = [&](const std::string& uid, expert_pass pass,
-                 std::vector<float> sent) {
-    auto answer = std::make_shared<std::promise<expected<expert_reply>>>();
-    auto reply = answer->get_future();
-    network.call({uid, pass, shape.micro_batch,
-                  std::make_shared<const std::vector<float>>(std::move(sent)),
-                  std::chrono::minutes{1}},
-                 [answer](expected<expert_reply> x) {
-                   answer->set_value(std::move(x));
-                 });
-    return unwrap(reply.get()).values;
+  auto ask = [&](const std::string& uid, expert_pass pass, float_array sent) {
+    expert_call x{uid, pass, shape.micro_batch,
+                  std::make_shared<const float_array>(std::move(sent)),
+                  std::chrono::minutes{1}};
+    return unwrap(blocking_call(network, std::move(x))).values;
   };
   auto pass_through = [&](std::uint64_t seed) {
     random_stream chance(seed);
-    std::vector<float> x(values);
+    float_array x(values);
     for (auto& v : x)
       v = static_cast<float>(chance.uniform01() - 0.5);
-    std::vector<std::vector<float>> inputs;
+    std::vector<float_array> inputs;
     for (const auto& stage : stages) {
       inputs.push_back(x);
       x = ask(stage, expert_pass::forward, std::move(x));
@@ -218,7 +212,7 @@ learning_curve learn_with_mixture(const mixture_shape& shape,
   lines.seed = how.seed;
   const auto settings = learning_settings(shape, how, true);
   auto model = open_trainer(settings, how.data, shape.micro_batch, 1,
-                            host_mixture(shape, lines));
+                            host_mixture(shape, lines, how.expert_rate));
   student own(settings, model->layout());
   const std::atomic<bool> never{false};
   learning_curve curve;

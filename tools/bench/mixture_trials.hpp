@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/ports/expert_module.hpp"
+
 namespace potluck::bench {
 
 /// A network of `layers` blocks, of which a mixture's have `grid` experts each.
@@ -41,6 +43,7 @@ struct learning_options {
   std::chrono::milliseconds mean_delay{10};
   double failing = 0.1;
   double learning_rate = 0.01;
+  double expert_rate = expert_kind{}.learning_rate; ///< Of a mixture's experts.
   std::uint64_t look_every = 100; ///< Updates between two evaluations.
   std::uint64_t look_at = 1000;   ///< Samples of an evaluation.
   std::uint64_t seed = 1;

@@ -22,9 +22,11 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_experts(options, program);
   if (what == std::vector<std::string>{"mixture"})
     return bench_mixture(options);
+  if (what == std::vector<std::string>{"beam"})
+    return bench_beam(options);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "experts, potluck bench mixture, or potluck bench "
-                  "optimizer.");
+                  "beam, potluck bench experts, potluck bench mixture, or "
+                  "potluck bench optimizer.");
 }
 
 } // namespace
@@ -33,7 +35,8 @@ command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
   spec.summary = "Measure averaging, experts, mixtures or the optimizer";
-  spec.usage = "potluck bench averaging|experts|mixture|optimizer [OPTION]...";
+  spec.usage
+      = "potluck bench averaging|beam|experts|mixture|optimizer [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -48,7 +51,8 @@ command bench_command() {
        std::to_string(run_settings{}.chunk_values),
        "Averaging: values in one piece.", "NUMBER"},
       {"packing", option_kind::text, "float32",
-       "Averaging: how values are sent: float32, float16, bfloat16 or int8.",
+       "Averaging and experts: how values are sent: float32, float16, bfloat16 "
+       "or int8.",
        "NAME"},
       {"insecure", option_kind::flag, "",
        "Plain TCP instead of encrypted connections.", ""},
@@ -75,8 +79,15 @@ command bench_command() {
       {"updates", option_kind::integer, "1500",
        "Mixture: of the networks that learn digits.", "NUMBER"},
       {"grids", option_kind::list, "4x4",
-       "Mixture: experts of a layer, of the networks that learn digits.",
+       "Mixture: experts of a layer, of the networks that learn digits. Beam: "
+       "of the layer that is searched.",
        "SIZES"},
+      {"nodes", option_kind::list, "100",
+       "Beam: of the networks that are searched.", "NUMBERS"},
+      {"searches", option_kind::integer, "256", "Beam: by so many nodes.",
+       "NUMBER"},
+      {"delay", option_kind::integer, "50",
+       "Beam: mean of a message's one way, in milliseconds.", "NUMBER"},
       {"data", option_kind::text, "digits",
        "Mixture: a folder with MNIST's files, or digits for drawn ones.",
        "PATH"},

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experts/catalogue.hpp"
+#include "runtime/packing/packing.hpp"
 #include "tools/bench/expert_load.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/child_process.hpp"
@@ -206,6 +207,7 @@ private:
     auto clients = row_.clients / processes + (i < row_.clients % processes);
     return start(family, "caller-" + std::to_string(i),
                  {"bench", "experts", "--row=" + row_.name,
+                  "--packing=" + options_.text("packing"),
                   "--contact=" + contact_, "--member=" + std::to_string(i),
                   "--clients=" + std::to_string(clients),
                   "--go=" + directory_ + "/go",
@@ -262,6 +264,7 @@ int run_caller(const expert_row& row, const cli::command_line& options) {
   what.clients = static_cast<std::uint32_t>(options.integer("clients"));
   what.batch = row.batch;
   what.values = hidden;
+  what.packing = *packing_named(options.text("packing"));
   what.backward = row.backward;
   what.seconds = options.real("seconds");
   what.seeds = {*contact};
@@ -314,6 +317,8 @@ int bench_experts(cli::command_line& options, const std::string& program) {
   if (wanted != "all" && row_named(wanted) == nullptr)
     return complain("--row must be all, nop-large, nop-small, ffn-large or "
                     "ffn-small.");
+  if (!packing_named(options.text("packing")))
+    return complain("--packing must be float32, float16, bfloat16 or int8.");
   auto seconds = options.real("seconds");
   if (!(seconds >= 0.1 && seconds <= 3600))
     return complain("--seconds must be a number from 0.1 to 3600.");
@@ -343,6 +348,7 @@ int bench_experts(cli::command_line& options, const std::string& program) {
       return complain(row.name + ": " + x.error(), failed);
     x->direct = direct;
     report.push_back(to_json(row, *x));
+    report.back()["packing"] = options.text("packing");
     met &= report.back()["met"].get<bool>();
     if (!options.flag("json"))
       print(report.back());

@@ -22,7 +22,9 @@ using bench::mixture_shape;
 /// for the slowest of many calls eight times.
 constexpr std::uint32_t enough_in_flight = 64;
 constexpr int delays[] = {0, 50, 100, 200}; // ms
-constexpr double dense_rates[] = {0.01, 0.003, 0.001};
+/// Stale gradients ask for small steps: of these rates, each network gets the
+/// one that it ends best with.
+constexpr double rates[] = {0.01, 0.003, 0.001};
 
 nlohmann::json measure_delays(double seconds, bool quiet) {
   const mixture_shape shape;
@@ -58,11 +60,32 @@ nlohmann::json measure_delays(double seconds, bool quiet) {
   return rows;
 }
 
-nlohmann::json to_object(const std::string& name, const learning_curve& curve) {
+/// A network's curve at the rate that it ends best with.
+struct tuned_curve {
+  learning_curve curve;
+  double rate = 0;
+};
+
+template <class Learn>
+tuned_curve tune(bench::learning_options how, const Learn& learn) {
+  tuned_curve best;
+  for (auto rate : rates) {
+    how.learning_rate = rate;
+    auto curve = learn(how);
+    if (best.rate == 0
+        || curve.points.back().accuracy > best.curve.points.back().accuracy)
+      best = {std::move(curve), rate};
+  }
+  return best;
+}
+
+nlohmann::json to_object(const std::string& name, const tuned_curve& tuned) {
+  const auto& curve = tuned.curve;
   auto points = nlohmann::json::array();
   for (const auto& x : curve.points)
     points.push_back({{"update", x.update}, {"accuracy", x.accuracy}});
   return {{"network", name},
+          {"learning_rate", tuned.rate},
           {"staleness_updates", curve.staleness},
           {"accuracy", curve.points.empty() ? 0 : curve.points.back().accuracy},
           {"curve", points}};
@@ -76,31 +99,25 @@ nlohmann::json measure_learning(const bench::learning_options& how,
   shape.inner = 64;
   shape.micro_batch = 32;
   auto curves = nlohmann::json::array();
-  auto tell = [&](const std::string& name, const learning_curve& curve) {
-    curves.push_back(to_object(name, curve));
+  auto tell = [&](const std::string& name, const tuned_curve& tuned) {
+    curves.push_back(to_object(name, tuned));
     if (quiet)
       return;
-    std::cout << name << ", gradients " << std::fixed << std::setprecision(1)
-              << curve.staleness << " updates old:" << std::setprecision(3);
-    for (const auto& x : curve.points)
+    std::cout << name << ", best of the rates at " << tuned.rate
+              << ", gradients " << std::fixed << std::setprecision(1)
+              << tuned.curve.staleness
+              << " updates old:" << std::setprecision(3);
+    for (const auto& x : tuned.curve.points)
       std::cout << "  " << x.update << ": " << x.accuracy;
     std::cout << std::endl;
   };
-  // Stale gradients ask for small steps: of several rates, the dense network
-  // gets the one that it ends best with.
-  learning_curve best;
-  for (auto rate : dense_rates) {
-    auto slower = how;
-    slower.learning_rate = rate;
-    auto curve = bench::learn_dense(shape, slower);
-    if (best.points.empty()
-        || curve.points.back().accuracy > best.points.back().accuracy)
-      best = std::move(curve);
-  }
-  tell("dense", best);
+  tell("dense",
+       tune(how, [&](const auto& x) { return bench::learn_dense(shape, x); }));
   for (const auto& grid : grids) {
     shape.grid = grid;
-    tell("mixture " + grid, bench::learn_with_mixture(shape, how));
+    tell("mixture " + grid, tune(how, [&](const auto& x) {
+           return bench::learn_with_mixture(shape, x);
+         }));
   }
   return curves;
 }

@@ -1,7 +1,5 @@
 #include "tools/potluck/calling_peer.hpp"
 
-#include <future>
-
 #include "runtime/uv/uv_transport.hpp"
 #include "tools/potluck/peer_options.hpp"
 
@@ -43,15 +41,6 @@ calling_peer::~calling_peer() {
   peer_ = nullptr;
   caf::anon_send_exit(eyes_, caf::exit_reason::user_shutdown);
   eyes_ = nullptr;
-}
-
-expected<expert_reply> calling_peer::call(expert_call what) {
-  auto answer = std::make_shared<std::promise<expected<expert_reply>>>();
-  auto result = answer->get_future();
-  client_->call(std::move(what), [answer](expected<expert_reply> x) {
-    answer->set_value(std::move(x));
-  });
-  return result.get();
 }
 
 } // namespace potluck::tools

@@ -26,9 +26,6 @@ public:
     return client_;
   }
 
-  /// Calls and waits for the answer.
-  expected<expert_reply> call(expert_call what);
-
 private:
   caf::actor_system_config options_;
   caf::actor_system system_;

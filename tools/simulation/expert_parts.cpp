@@ -99,12 +99,11 @@ public:
     x.patience = patience;
     auto number = static_cast<float>((*what_.next_call)++);
     if (what_.chance.below(3) == 0) {
-      x.values = std::make_shared<const std::vector<float>>(
-          std::vector<float>{number, 1});
+      x.values = std::make_shared<const float_array>(float_array{number, 1});
     } else {
       x.pass = expert_pass::backward;
-      x.values = std::make_shared<const std::vector<float>>(
-          std::vector<float>{number, 1, 1, 1});
+      x.values
+          = std::make_shared<const float_array>(float_array{number, 1, 1, 1});
     }
     what_.client->call(
         x, [uid, answered = what_.answered](expected<expert_reply> y) {

@@ -62,6 +62,28 @@ TEST_CASE("leading dimensions are kept") {
   CHECK(both.balance_loss.dim() == 0);
 }
 
+TEST_CASE("calls travel as the options say, of both passes") {
+  lab l{1};
+  std::mutex mutex;
+  std::map<std::pair<expert_pass, packing>, int> calls;
+  l.network->set_faults([&](const expert_call& x) {
+    std::lock_guard<std::mutex> guard{mutex};
+    ++calls[{x.pass, x.packing}];
+    return fault{};
+  });
+  auto x = torch::randn({4, 3}).set_requires_grad(true);
+  l.options.call_packing = packing::float16;
+  l.mix(x).values.sum().backward();
+  remote_expert_options how{"x.1.0", 3, 2};
+  how.call_packing = packing::int8;
+  remote_expert{how, l.network}(x).sum().backward();
+  CHECK(calls.size() == 4);
+  CHECK(calls.at({expert_pass::forward, packing::float16}) > 1);
+  CHECK(calls.at({expert_pass::backward, packing::float16}) > 1);
+  CHECK(calls.at({expert_pass::forward, packing::int8}) == 1);
+  CHECK(calls.at({expert_pass::backward, packing::int8}) == 1);
+}
+
 TEST_CASE("a layer's name may have coordinates of its own") {
   torch::NoGradGuard none;
   lab l{1};

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "runtime/experts/call_values.hpp"
 #include "runtime/experts/failing_hosts.hpp"
 
 using namespace potluck;
@@ -40,25 +41,38 @@ TEST_CASE("an answer is judged against its call and its host") {
   open_calls calls;
   auto n = calls.open(call("a.0"));
   REQUIRE(n);
-  std::vector<float> values(6, 1.0f);
-  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::stranger);
+  auto values = std::make_shared<std::vector<float>>(6, 1.5f);
+  auto judge = [&](std::uint8_t from, const expert_answer& x,
+                   float_array* read = nullptr) {
+    float_array room;
+    auto body = body_of(x.packing, values, values->data(), size_of(x));
+    auto result = calls.judge(peer(from), x, body, room);
+    if (read != nullptr)
+      *read = room;
+    return result;
+  };
+  CHECK(judge(1, done(*n)) == verdict::stranger);
   CHECK(calls.looked_up("a.0") == std::vector<std::uint64_t>{*n});
   calls.sent(*n, peer(1), 3);
   CHECK(calls.looked_up("a.0").empty());
   CHECK(calls.waiting_for(peer(1)) == std::vector<std::uint64_t>{*n});
-  CHECK(calls.judge(peer(2), done(*n), values.data()) == verdict::stranger);
-  CHECK(calls.judge(peer(1), done(*n + 1), values.data()) == verdict::stranger);
-  CHECK(calls.judge(peer(1), done(*n, 2), values.data())
-        == verdict::wrong_shape);
+  CHECK(judge(2, done(*n)) == verdict::stranger);
+  CHECK(judge(1, done(*n + 1)) == verdict::stranger);
+  CHECK(judge(1, done(*n, 2)) == verdict::wrong_shape);
+  auto packed = done(*n);
+  packed.packing = packing::float16;
+  CHECK(judge(1, packed) == verdict::wrong_shape);
   auto no = done(*n);
   no.outcome = expert_outcome::busy;
-  CHECK(calls.judge(peer(1), no, nullptr) == verdict::refused);
-  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::answered);
-  values[5] = std::nanf("");
-  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::wrong_values);
+  CHECK(judge(1, no) == verdict::refused);
+  float_array read;
+  CHECK(judge(1, done(*n), &read) == verdict::answered);
+  CHECK(read == float_array(6, 1.5f));
+  values->back() = std::nanf("");
+  CHECK(judge(1, done(*n)) == verdict::wrong_values);
   CHECK(calls.close(*n));
   CHECK(!calls.close(*n));
-  CHECK(calls.judge(peer(1), done(*n), values.data()) == verdict::stranger);
+  CHECK(judge(1, done(*n)) == verdict::stranger);
 }
 
 TEST_CASE("open calls are bounded in number and bytes") {

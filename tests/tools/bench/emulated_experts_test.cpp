@@ -5,6 +5,7 @@
 #include <future>
 
 #include "models/experts/catalogue.hpp"
+#include "runtime/experts/blocking_call.hpp"
 
 using namespace potluck;
 using namespace potluck::bench;
@@ -23,14 +24,11 @@ std::unique_ptr<emulated_experts> make(emulated_lines lines) {
 
 std::future<expected<expert_reply>> ask(emulated_experts& network,
                                         const std::string& uid) {
-  auto answer = std::make_shared<std::promise<expected<expert_reply>>>();
   expert_call call;
   call.uid = uid;
   call.samples = 1;
-  call.values
-      = std::make_shared<const std::vector<float>>(std::vector<float>{3, 4});
-  network.call(call, [answer](auto x) { answer->set_value(std::move(x)); });
-  return answer->get_future();
+  call.values = std::make_shared<const float_array>(float_array{3, 4});
+  return begin_call(network, call);
 }
 
 } // namespace
@@ -44,7 +42,7 @@ TEST_CASE("experts in this process are found by prefix, and answer") {
   CHECK(rows == std::vector<std::uint32_t>{1, 2});
   auto answer = ask(*network, "ffn.0.1").get();
   REQUIRE(answer);
-  CHECK(answer->values == std::vector<float>{3, 4});
+  CHECK(answer->values == float_array{3, 4});
   CHECK_FALSE(ask(*network, "ffn.7.7").get());
 }
 
