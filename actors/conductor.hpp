@@ -120,13 +120,15 @@ private:
   void note_loss(const peer_id& who);
   /// A trainer has completed the step that this peer's round is for.
   void hear_outcome(const progress_report& r);
+  /// Most members of this peer's round report its step, or as many outside.
   bool step_is_done_without_us() const;
   void note_step(const state_changed& x);
   void note_silence(const round_over& x);
   /// Groups form without it for a while.
   void set_aside(const peer_id& id, duration how_long);
-  /// The same, for twice as long as last time, if that was lately.
+  /// Groups form without it, or did until a short while ago.
   bool doubted_lately(const peer_id& id) const;
+  /// Sets aside for twice as long as last time, if that was lately.
   std::chrono::seconds set_aside_longer(const peer_id& id);
   void begin_step();
   bool is_trainer() const {

@@ -166,19 +166,19 @@ void matchmaking_state::on(const gradient_frozen& x) {
 
 void matchmaking_state::check_claims(const round_over& x) {
   if (!x.committed || x.healed || rule() != share_rule::planned
-      || x.contract.members.size() < 2)
+      || x.contract.members.size() < 2 || x.contract.group != planned_)
     return;
   std::vector<peer_id> members;
   for (auto& member : x.contract.members)
     members.push_back(member.who.id);
   auto before = claims_.believe();
-  auto planned = plan(collaboration_of(x.contract)).predicted_seconds;
-  claims_.observe(members, quotes_lines(x.contract), planned, x.seconds);
+  claims_.observe(members, quotes_lines(x.contract), planned_seconds_,
+                  x.seconds);
   if (claims_.believe() == before || !wired_.observer)
     return;
   self_->send(wired_.observer, event{"claims",
                                      {{"believed", claims_.believe()},
-                                      {"planned_seconds", planned},
+                                      {"planned_seconds", planned_seconds_},
                                       {"seconds", x.seconds}}});
 }
 
@@ -251,9 +251,10 @@ void matchmaking_state::carry_out(const start_round& x) {
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);
-  self_->send(
-      wired_.conductor,
-      group_formed{x.contract, plan(collaboration_of(x.contract, rule()))});
+  group_formed formed{x.contract, plan(collaboration_of(x.contract, rule()))};
+  planned_ = x.contract.group;
+  planned_seconds_ = formed.plan.predicted_seconds;
+  self_->send(wired_.conductor, formed);
 }
 
 void matchmaking_state::carry_out(const member_declined& x) {

@@ -66,6 +66,8 @@ private:
   std::vector<peer_id> members_; ///< Of the round that began last.
   matchmaking_facts facts_;
   claims_check claims_;
+  group_id planned_; ///< The round that began last, and what its plan says.
+  double planned_seconds_ = 0;
   std::chrono::milliseconds patience_;
   deadline_estimator answers_{
       {limits::answer_floor, limits::answer_cap, limits::answer_cap}};

@@ -111,8 +111,8 @@ public:
   /// The patience has passed without any progress.
   actions expired();
 
-  /// The step is known to be done by others, without this group: from now on
-  /// this member, where it leads, commits only what somebody has committed.
+  /// Others are known to have done the step: from now on this member, where it
+  /// leads, commits only what somebody of the group has committed.
   void overtaken() {
     overtaken_ = true;
   }
