@@ -113,9 +113,9 @@ using compute_actor = caf::typed_actor<
 using cell_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-    caf::reacts_to<gather_contributions>, caf::reacts_to<contribution_taken>,
-    caf::reacts_to<hand_over>, caf::reacts_to<deadline_passed>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<run_looked_up>, caf::reacts_to<gather_contributions>,
+    caf::reacts_to<contribution_taken>, caf::reacts_to<hand_over>,
+    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<

@@ -304,6 +304,9 @@ struct links_wanted {
   bool newcomers = true;
   std::vector<peer_id> who; ///< When not everybody.
 };
+/// Roster to cell: the DHT was asked who is in the run, and what it named was
+/// told.
+struct run_looked_up {};
 /// Conductor to cell: ask these contributors for their gradients. Replaces an
 /// earlier gathering.
 struct gather_contributions {
@@ -577,6 +580,7 @@ POTLUCK_LOCAL_MESSAGE(run_status)
 POTLUCK_LOCAL_MESSAGE(peer_over)
 POTLUCK_LOCAL_MESSAGE(cell_standing)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
+POTLUCK_LOCAL_MESSAGE(run_looked_up)
 POTLUCK_LOCAL_MESSAGE(gather_contributions)
 POTLUCK_LOCAL_MESSAGE(contribution_ready)
 POTLUCK_LOCAL_MESSAGE(contribution_taken)
