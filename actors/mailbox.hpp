@@ -413,6 +413,11 @@ struct member_withdrew {
   group_id group;
   peer_id member;
 };
+/// Averager to itself: it has been out of touch with all others of its round
+/// for as long as a line takes to come back.
+struct out_of_touch {
+  group_id group;
+};
 /// To the averager, if its round still runs: this trainer has completed the
 /// step, or a later one, and is to be asked.
 struct outcome_known {
@@ -569,6 +574,7 @@ POTLUCK_LOCAL_MESSAGE(begin_round)
 POTLUCK_LOCAL_MESSAGE(round_begun)
 POTLUCK_LOCAL_MESSAGE(member_withdrew)
 POTLUCK_LOCAL_MESSAGE(outcome_known)
+POTLUCK_LOCAL_MESSAGE(out_of_touch)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(part_given_up)
 POTLUCK_LOCAL_MESSAGE(mean_ready)

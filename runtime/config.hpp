@@ -370,6 +370,10 @@ constexpr auto minority_patience = 120s;
 /// Rounds in a row in which a connected member kept silent, after which groups
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;
+/// A member that has lost its lines to all others of its round waits so long
+/// for them, before it goes on alone: more likely its own line broke, and is
+/// dialled again. From the end of a silence to the handshake on a slow line.
+constexpr auto out_of_touch_patience = 6s;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long
