@@ -1,5 +1,6 @@
 #include "runtime/recycled_memory.hpp"
 
+#include <cstdint>
 #include <list>
 #include <map>
 #include <mutex>
@@ -22,9 +23,16 @@ std::size_t size_class(std::size_t bytes) {
   return (bytes - extra + step - 1) / step * step + extra;
 }
 
+/// A block that was not wanted while so many others were given back, passes of
+/// many networks, is of a size that nobody wants any more. (Sooner would be
+/// wrong: of blocks that are wanted in turn, and do not all find room, the
+/// oldest is the one that is wanted next.)
+constexpr std::uint64_t too_long = 1024;
+
 struct idle_block {
   void* block = nullptr;
   std::size_t size = 0;
+  std::uint64_t since = 0; ///< Blocks given back before it.
 };
 
 using block_list = std::list<idle_block>;
@@ -35,6 +43,7 @@ struct shelf {
   block_list blocks;
   std::multimap<std::size_t, block_list::iterator> by_size;
   std::size_t idle = 0;
+  std::uint64_t given = 0; ///< So far.
 
   /// A block that was used a moment ago, if there is one: some of it may still
   /// be in a cache. Null for none.
@@ -73,14 +82,19 @@ void release(void* block) noexcept {
   ::operator delete(block, block_alignment);
 }
 
-/// What finds no room goes to `surplus`, the block itself or older ones.
+/// What finds no room goes to `surplus`: older ones, or the block itself.
 void keep(block_list& given, block_list& surplus) {
   const auto size = given.front().size;
   auto& x = the_shelf();
   std::lock_guard<std::mutex> guard{x.mutex};
-  while (x.idle + size > limits::recycled_bytes)
+  given.front().since = x.given++;
+  while (x.idle + size > limits::recycled_bytes
+         && x.blocks.front().since + too_long < x.given)
     x.move_oldest(surplus);
-  x.put(given);
+  if (x.idle + size > limits::recycled_bytes)
+    surplus.splice(surplus.end(), given);
+  else
+    x.put(given);
 }
 
 } // namespace
@@ -105,7 +119,7 @@ void give_block(void* block, std::size_t bytes) noexcept {
       && size_class(bytes) <= limits::recycled_bytes) {
     try {
       block_list surplus; // Released without the lock: that takes a while.
-      block_list given{{block, size_class(bytes)}};
+      block_list given{{block, size_class(bytes), 0}};
       try {
         keep(given, surplus);
         block = nullptr;
