@@ -14,6 +14,7 @@
 #include "models/mnist_dmoe.hpp"
 #include "models/mnist_ffn.hpp"
 #include "models/network_trainer.hpp"
+#include "models/tensor_memory.hpp"
 #include "models/text/corpus.hpp"
 #include "models/text/text_source.hpp"
 #include "models/text/tokenizer.hpp"
@@ -128,6 +129,7 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
                      : std::make_unique<image_source>(
                          unwrap(read_digits(options.data_path)));
   limit_interop_threads();
+  recycle_tensor_memory();
   return std::make_unique<network_trainer>(kind.build(settings, around),
                                            std::move(samples), std::move(how));
 }

@@ -2,7 +2,7 @@
 ///
 /// Fresh memory has to be cleared page by page by the kernel: for the body of a
 /// frame that costs more than to receive it. Thread-safe. Bounded by
-/// `limits::recycled_bytes`; what is more goes back to the C library.
+/// `limits::recycled_bytes`; of more, what nobody wants goes to the C library.
 #pragma once
 
 #include <cstddef>

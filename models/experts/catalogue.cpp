@@ -5,6 +5,7 @@
 #include "models/device.hpp"
 #include "models/experts/nop_expert.hpp"
 #include "models/experts/trained_expert.hpp"
+#include "models/tensor_memory.hpp"
 
 namespace potluck {
 
@@ -18,6 +19,7 @@ expert_factory make_expert_factory(std::string device, int threads) {
     if (kind.layer == "nop")
       return std::make_unique<nop_expert>(kind);
     limit_interop_threads();
+    recycle_tensor_memory();
     return std::make_unique<trained_expert>(kind, fresh_expert(kind, uid, seed),
                                             choose_device(device),
                                             choose_threads(threads));

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/experts/blocking_call.hpp"
+#include "runtime/experts/expert_shelf.hpp"
 #include "tools/potluck/calling_peer.hpp"
 
 using namespace potluck::loopback;
@@ -107,11 +108,33 @@ struct experts_scene {
     }
     return n;
   }
-  bool await_files(const std::string& section, std::size_t count) {
+  bool await_files(const std::string& section, std::size_t count,
+                   std::size_t except = 99) {
     auto end = std::chrono::steady_clock::now() + startup_patience;
-    while (files(section) < count && std::chrono::steady_clock::now() < end)
+    while (files(section, except) < count
+           && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(50ms); // Until somebody writes.
-    return files(section) >= count;
+    return files(section, except) >= count;
+  }
+
+  /// Hosts that keep a replica of at least this version for another.
+  std::size_t guards(const std::string& uid, std::uint64_t version) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      potluck::expert_shelf shelf{s.path("host" + std::to_string(i))
+                                  + "/experts/potluck/replicas"};
+      auto x = shelf.get(uid);
+      n += x && !x->bytes.empty() && x->version >= version;
+    }
+    return n;
+  }
+  bool await_guards(const std::string& uid, std::uint64_t version,
+                    std::size_t count) {
+    auto end = std::chrono::steady_clock::now() + startup_patience;
+    while (guards(uid, version) < count
+           && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(50ms); // Until somebody writes.
+    return guards(uid, version) >= count;
   }
 
   scene s;
@@ -131,18 +154,25 @@ TEST_CASE("a killed host's experts are back with the others within thirty "
   for (int i = 0; i < 30; ++i)
     taught = k.insist("ffn.1.0", expert_pass::backward, startup_patience) + 1;
   CHECK(taught == 30);
-  // A save is on its way as long as a fsync and a round trip take.
-  std::this_thread::sleep_for(1s);
+  // The save of every fourth update, with both: guards with replicas of several
+  // versions take their turns one after the other.
+  REQUIRE(k.await_guards("ffn.1.0", 28, 2));
   k.hosts[1]->process.signal(SIGKILL);
   auto killed = std::chrono::steady_clock::now();
+  auto since = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now()
+                                         - killed)
+        .count();
+  };
   // Calls of the others go on.
   CHECK(k.insist("ffn.0.0", expert_pass::backward, startup_patience) == 0);
+  CHECK(k.await_files("adopted", 2, 1));
+  auto taken_over = since();
   auto version = k.insist("ffn.1.0", expert_pass::forward, startup_patience);
   k.insist("ffn.1.1", expert_pass::forward, startup_patience);
-  auto seconds
-      = std::chrono::duration<double>(std::chrono::steady_clock::now() - killed)
-            .count();
-  MESSAGE("back after " << seconds << " s, at version " << version);
+  auto seconds = since();
+  MESSAGE("taken over after " << taken_over << " s, answering after " << seconds
+                              << " s, at version " << version);
   CHECK(seconds < 30);
   CHECK(version + 4 >= taught);
   CHECK(version <= taught);

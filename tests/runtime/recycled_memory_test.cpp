@@ -54,6 +54,54 @@ TEST_CASE("no more waits to be used again than the limit allows") {
   drop_idle_blocks();
 }
 
+TEST_CASE("sizes that nobody wants any more make room for others") {
+  drop_idle_blocks();
+  // Of two sizes in turn, so that the oldest is not simply the smallest.
+  std::vector<std::pair<void*, std::size_t>> old;
+  std::size_t total = 0;
+  while (total < limits::recycled_bytes) {
+    auto size = old.size() % 2 == 0 ? 3 * large : large;
+    old.emplace_back(take_block(size), size);
+    total += size;
+  }
+  for (auto [block, size] : old)
+    give_block(block, size);
+  const auto full = idle_blocks_bytes();
+  const auto wanted = 10 * large;
+  give_block(take_block(wanted), wanted);
+  CHECK(idle_blocks_bytes() == full); // It is early to say what is not wanted.
+  for (int i = 0; i < 2000; ++i)
+    give_block(take_block(wanted), wanted);
+  auto* recent = take_block(wanted);
+  give_block(recent, wanted);
+  CHECK(take_block(wanted) == recent);
+  CHECK(idle_blocks_bytes() > limits::recycled_bytes - 2 * wanted);
+  give_block(recent, wanted);
+  CHECK(idle_blocks_bytes() <= limits::recycled_bytes);
+  drop_idle_blocks();
+}
+
+TEST_CASE("a round number of values has room for a head before it") {
+  drop_idle_blocks();
+  auto* x = take_block(large + 64);
+  give_block(x, large + 64);
+  CHECK(idle_blocks_bytes() == large + 64);
+  CHECK(take_block(large) == x);
+  give_block(x, large);
+  drop_idle_blocks();
+}
+
+TEST_CASE("a block that is larger than all that may wait is not kept") {
+  drop_idle_blocks();
+  auto* small = take_block(large);
+  give_block(small, large);
+  give_block(take_block(limits::recycled_bytes + large),
+             limits::recycled_bytes + large);
+  CHECK(idle_blocks_bytes() >= large); // Nothing had to go for it.
+  CHECK(idle_blocks_bytes() < 2 * large);
+  drop_idle_blocks();
+}
+
 TEST_CASE("any thread may give back what another one took") {
   drop_idle_blocks();
   std::vector<std::thread> threads;

@@ -1,8 +1,10 @@
 #include "tools/bench/expert_load.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <ostream>
 #include <thread>
 
@@ -21,6 +23,9 @@ using clock = std::chrono::steady_clock;
 constexpr auto first_answer_patience = 60s;
 constexpr auto call_patience = 60s;
 constexpr auto look_interval = 5ms;
+/// The time is prolonged, at most by so much, until every client had these.
+constexpr std::uint64_t least_turns = 3;
+constexpr auto longest_extra = 60s;
 
 /// The same small numbers in every batch: what they are does not matter.
 std::shared_ptr<const float_array> numbers(std::size_t count) {
@@ -35,7 +40,7 @@ std::shared_ptr<const float_array> numbers(std::size_t count) {
 class load {
 public:
   load(const expert_load& what, expert_network& network)
-      : what_(what), network_(network),
+      : what_(what), network_(network), turns_(what.clients),
         inputs_(numbers(std::size_t{what.batch} * what.values)),
         both_(numbers(std::size_t{2} * what.batch * what.values)) {
   }
@@ -70,17 +75,57 @@ public:
       std::this_thread::sleep_for(look_interval);
   }
 
-  std::uint64_t samples() const {
-    return samples_;
+  void count_from_now() {
+    std::lock_guard<std::mutex> guard{mutex_};
+    counting_ = true;
   }
+
+  bool enough() const {
+    std::lock_guard<std::mutex> guard{mutex_};
+    return std::all_of(turns_.begin(), turns_.end(),
+                       [](auto& x) { return x.count >= least_turns; });
+  }
+
+  /// Samples a second of all clients: each one's from the end of one turn to
+  /// the end of another. So a turn that takes a second is not cut in two.
+  double rate() const {
+    std::lock_guard<std::mutex> guard{mutex_};
+    double result = 0;
+    for (auto& x : turns_)
+      if (x.count > 0)
+        result += static_cast<double>(x.count * what_.batch)
+                  / std::chrono::duration<double>(x.last - x.first).count();
+    return result;
+  }
+
   std::uint64_t failed() const {
     return failed_;
   }
 
 private:
+  /// What a client was given, pass after pass, since its first turn ended.
+  struct turns {
+    bool begun = false;
+    std::uint64_t count = 0;
+    clock::time_point first;
+    clock::time_point last;
+  };
+
+  void note(turns& x) {
+    std::lock_guard<std::mutex> guard{mutex_};
+    if (!counting_)
+      return;
+    x.last = clock::now();
+    if (x.begun)
+      ++x.count;
+    else
+      x.first = x.last;
+    x.begun = true;
+  }
+
   void done(std::uint32_t client, bool well) {
     if (well)
-      samples_ += what_.batch;
+      note(turns_[client]);
     else
       ++failed_;
     if (!stopping_)
@@ -90,9 +135,11 @@ private:
 
   const expert_load& what_;
   expert_network& network_;
+  mutable std::mutex mutex_;
+  bool counting_ = false;
+  std::vector<turns> turns_;
   std::shared_ptr<const float_array> inputs_;
   std::shared_ptr<const float_array> both_;
-  std::atomic<std::uint64_t> samples_{0};
   std::atomic<std::uint64_t> failed_{0};
   std::atomic<std::uint32_t> under_way_{0};
   std::atomic<bool> stopping_{false};
@@ -121,14 +168,18 @@ bool run_load(const expert_load& what, std::ostream& out) {
   out << to_json(event{"ready", {}}, 0) << std::endl;
   while (!std::filesystem::exists(what.go))
     std::this_thread::sleep_for(look_interval);
-  auto before = all.samples();
   auto cpu = cpu_seconds();
   auto began = clock::now();
+  auto passed
+      = [&] { return std::chrono::duration<double>(clock::now() - began); };
+  all.count_from_now();
   std::this_thread::sleep_for(std::chrono::duration<double>(what.seconds));
-  auto samples = all.samples() - before;
-  auto seconds = std::chrono::duration<double>(clock::now() - began).count();
+  auto latest = clock::now() + longest_extra;
+  while (!all.enough() && clock::now() < latest)
+    std::this_thread::sleep_for(look_interval);
+  auto seconds = passed().count();
   out << to_json(event{"load",
-                       {{"samples", samples},
+                       {{"rate", all.rate()},
                         {"seconds", seconds},
                         {"cpu_seconds", cpu_seconds() - cpu},
                         {"failed", all.failed()}}},

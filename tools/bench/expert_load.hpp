@@ -26,8 +26,8 @@ struct expert_load {
 };
 
 /// Prints, as JSON a line, `ready` when every client has had an answer, and
-/// `load` with samples and seconds at the end. False when an expert is not to
-/// be had.
+/// `load` with the rate in samples a second, and the seconds, at the end. False
+/// when an expert is not to be had.
 bool run_load(const expert_load& what, std::ostream& out);
 
 } // namespace potluck::bench

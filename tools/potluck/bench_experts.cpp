@@ -32,7 +32,6 @@ constexpr std::uint32_t hidden = 1024;
 constexpr std::uint32_t inner = 4096;
 /// Callers are spread over so many processes.
 constexpr std::uint32_t most_processes = 4;
-constexpr double seconds_of_direct = 3;
 constexpr auto patience = 120s;
 
 /// A workload of hivemind's benchmark, and what that served.
@@ -82,8 +81,14 @@ unsigned threads_of(const cli::command_line& options) {
                : std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// The modules, one after the other, in this process.
-double measure_direct(const expert_row& row, unsigned threads) {
+struct direct_calls {
+  std::uint64_t samples = 0;
+  double seconds = 0;
+};
+
+/// The modules, one after the other, in this process; so long at least.
+direct_calls measure_direct(const expert_row& row, unsigned threads,
+                            double least_seconds) {
   expert_kind kind;
   kind.layer = row.layer;
   kind.hidden = hidden;
@@ -101,15 +106,15 @@ double measure_direct(const expert_row& row, unsigned threads) {
   };
   for (auto& x : modules)
     once(*x); // The first makes buffers.
-  std::uint64_t samples = 0;
+  direct_calls result;
   auto began = clock::now();
-  double seconds = 0;
-  for (std::size_t i = 0; seconds < seconds_of_direct; ++i) {
+  for (std::size_t i = 0; result.seconds < least_seconds; ++i) {
     once(*modules[i % modules.size()]);
-    samples += row.batch;
-    seconds = std::chrono::duration<double>(clock::now() - began).count();
+    result.samples += row.batch;
+    result.seconds
+        = std::chrono::duration<double>(clock::now() - began).count();
   }
-  return static_cast<double>(samples) / seconds;
+  return result;
 }
 
 /// A process that the measurement starts, and what it says.
@@ -160,8 +165,7 @@ public:
       auto x = await(*caller, "load");
       if (!x)
         return failure{x.error()};
-      result.served
-          += static_cast<double>(x->count("samples")) / x->number("seconds");
+      result.served += x->number("rate");
       result.callers_cpu += x->number("cpu_seconds") / x->number("seconds");
       result.failed += x->count("failed");
     }
@@ -341,12 +345,15 @@ int bench_experts(cli::command_line& options, const std::string& program) {
   for (auto& row : rows()) {
     if (wanted != "all" && wanted != row.name)
       continue;
-    auto direct = measure_direct(row, threads_of(options));
+    // Before and after: machines become slower and faster by the minute.
+    auto before = measure_direct(row, threads_of(options), seconds / 2);
     auto x = served_trial{row, options, program, *directory + "/" + row.name}
                  .run();
     if (!x)
       return complain(row.name + ": " + x.error(), failed);
-    x->direct = direct;
+    auto after = measure_direct(row, threads_of(options), seconds / 2);
+    x->direct = static_cast<double>(before.samples + after.samples)
+                / (before.seconds + after.seconds);
     report.push_back(to_json(row, *x));
     report.back()["packing"] = options.text("packing");
     met &= report.back()["met"].get<bool>();

@@ -14,6 +14,10 @@ observer_actor::behavior_type deaf() {
 
 } // namespace
 
+calling_peer::quiet_config::quiet_config() {
+  set("scheduler.policy", caf::atom("sharing"));
+}
+
 calling_peer::calling_peer(std::string run, std::vector<address> seeds,
                            bool insecure)
     : system_(options_), eyes_(system_.spawn(deaf)) {

@@ -27,7 +27,13 @@ public:
   }
 
 private:
-  caf::actor_system_config options_;
+  /// Without CAF's work stealing, which polls while there is nothing to do, and
+  /// so takes processor time from experts on the same machine.
+  struct quiet_config : caf::actor_system_config {
+    quiet_config();
+  };
+
+  quiet_config options_;
   caf::actor_system system_;
   std::shared_ptr<expert_client> client_ = std::make_shared<expert_client>();
   observer_actor eyes_;
