@@ -43,7 +43,9 @@ void* take_block(std::size_t bytes) {
   {
     auto& x = the_shelf();
     std::lock_guard<std::mutex> guard{x.mutex};
-    if (auto found = x.blocks.find(size); found != x.blocks.end()) {
+    // The one given last: it may still be in a cache.
+    if (auto found = x.blocks.upper_bound(size);
+        found != x.blocks.begin() && (--found)->first == size) {
       auto* block = found->second;
       x.blocks.erase(found);
       x.idle -= size;
