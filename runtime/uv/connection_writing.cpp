@@ -10,8 +10,9 @@ namespace potluck {
 namespace {
 
 /// What one write holds: enough that its call-back costs nothing, little enough
-/// that the owners of sent bodies are released early.
-constexpr std::size_t batch_bytes = 1024 * 1024;
+/// that what its checksums have read is still in the cache, and that the owners
+/// of sent bodies are released early.
+constexpr std::size_t batch_bytes = 256 * 1024;
 constexpr std::size_t batch_frames = 128;
 /// Likewise encrypted, which is a copy: little enough to stay in a cache.
 constexpr std::size_t encrypted_batch_bytes = 256 * 1024;
@@ -72,7 +73,8 @@ void connection::introduce(queued_frame& x) const {
   preamble announced{static_cast<std::uint32_t>(head.size()),
                      static_cast<std::uint32_t>(body.size), 0};
   if (!tls_) // Else every record has a better checksum.
-    announced = preamble_for(head.data(), head.size(), body.data, body.size);
+    announced = preamble_for(head.data(), head.size(), body.data, body.size,
+                             body.sum);
   x.preamble = write_preamble(announced);
   x.introduced = true;
 }
