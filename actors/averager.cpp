@@ -60,8 +60,46 @@ void averager_state::on(const peer_left& x) {
   early_.erase(std::remove_if(early_.begin(), early_.end(),
                               [&](auto& l) { return l.from == x.id; }),
                early_.end());
-  if (round_)
+  if (!round_)
+    return;
+  auto& last = round_->last_in_touch;
+  if (last && *last == x.id)
+    return;
+  if (x.orderly || last || !cut_off_without(x.id)) {
     lose(x.id);
+    return;
+  }
+  last = x.id;
+  self_->delayed_send(self_, limits::out_of_touch_patience,
+                      out_of_touch{round_->contract().group});
+}
+
+bool averager_state::cut_off_without(const peer_id& member) const {
+  const auto& r = *round_;
+  if (r.over || !r.trains)
+    return false;
+  std::size_t others = 0;
+  auto was_member = false;
+  for (std::size_t i = 0; i < r.contract().members.size(); ++i) {
+    const auto& x = r.contract().members[i];
+    if (i == r.self || x.role != role::trainer)
+      continue;
+    ++others;
+    was_member = was_member || x.who.id == member;
+    if (connected_.count(x.who.id))
+      return false;
+  }
+  return was_member && others > 1;
+}
+
+void averager_state::on(const out_of_touch& x) {
+  if (!round_ || round_->contract().group != x.group || !round_->last_in_touch)
+    return;
+  auto last = *std::exchange(round_->last_in_touch, std::nullopt);
+  if (connected_.count(last) && !round_->over)
+    carry_out(round_->agreement.member_out_of_touch(last));
+  else
+    lose(last);
 }
 
 void averager_state::on(const member_withdrew& x) {

@@ -58,6 +58,7 @@ public:
   void on(const mean_ready& x);
   void on(const part_refused& x);
   void on(const inquiry_due& x);
+  void on(const out_of_touch& x);
   void on(const deadline_passed& x);
   void on_down(const caf::down_msg& x);
 
@@ -111,6 +112,8 @@ private:
     bool judged = false;
     bool committed = false;
     std::optional<round_over> withheld; ///< News of the abort, until judged.
+    /// The last trainer whose line broke, while that of this peer may have.
+    std::optional<peer_id> last_in_touch;
     bool lost_patience = false;
     bool over = false;
     clock_time began;
@@ -141,6 +144,9 @@ private:
   void stay_out(const group_id& group);
   bool stayed_out(const letter& x, const group_id& group);
   void lose(const peer_id& member);
+  /// Whether this was the last trainer of several that we had a line to: then
+  /// it is more likely our own line that broke.
+  bool cut_off_without(const peer_id& member) const;
   /// Null when the chunk has been averaged.
   chunk_reducer_actor reducer_of(std::uint32_t chunk);
   void offer_own_part(std::uint32_t chunk);

@@ -146,7 +146,8 @@ void averager_state::on(const deadline_passed& x) {
     return;
   auto& r = *round_;
   auto quiet = self_->clock().now() - r.last_news;
-  if (quiet >= std::chrono::milliseconds{r.contract().patience_ms}) {
+  if (!r.last_in_touch
+      && quiet >= std::chrono::milliseconds{r.contract().patience_ms}) {
     r.last_news = self_->clock().now();
     r.lost_patience = true;
     close_intake();

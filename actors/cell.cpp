@@ -17,12 +17,17 @@ void cell_state::on(const wiring& w) {
   // Whoever is new has to hear it, when the roster has told what it knows.
   told_.reset();
   wanted_.reset();
+  wired_at_ = self_->clock().now();
   self_->delayed_send(self_, limits::cell_beginning, deadline_passed{});
 }
 
 void cell_state::on(const deadline_passed&) {
-  if (wired_.conductor && wired_.roster && !told_)
-    choose();
+  choose_first();
+}
+
+void cell_state::on(const run_looked_up&) {
+  looked_up_ = true;
+  choose_first();
 }
 
 // ---- who takes part how
@@ -46,6 +51,19 @@ void cell_state::on(const report_heard& x) {
   auto& charter = x.report.charter;
   if (charter.empty() || charter == config_.agreed.digest())
     choice_->heard(x.report, self_->clock().now());
+}
+
+void cell_state::choose_first() {
+  if (!wired_.conductor || !wired_.roster || told_)
+    return;
+  // Whoever chose before it knows the members would be one, and call at all
+  // that it then hears of.
+  auto waited = self_->clock().now() - wired_at_;
+  if (looked_up_ || (connected_.empty() && waited >= limits::cell_beginning)
+      || waited >= limits::look_up_patience)
+    choose();
+  else
+    self_->delayed_send(self_, limits::cell_beginning, deadline_passed{});
 }
 
 void cell_state::choose() {

@@ -32,6 +32,7 @@ public:
   void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const report_heard& x);
+  void on(const run_looked_up&);
   void on(const gather_contributions& x);
   void on(const contribution_taken& x);
   void on(const hand_over& x);
@@ -44,6 +45,8 @@ private:
   void read(const peer_id& from, const contribution_request& x);
   void read(const letter& x, const contribution_part& part);
   void read(const peer_id& from, const contribution_answer& x);
+  /// For the first time, once it is known who is there.
+  void choose_first();
   void choose();
   /// Asks whom it is time to ask; ends the gathering when nobody is left.
   void go_on();
@@ -55,6 +58,8 @@ private:
   wiring wired_;
   std::optional<cell_choice> choice_;
   std::set<peer_id> connected_;
+  bool looked_up_ = false; ///< The roster has told who is in the run.
+  clock_time wired_at_;
   std::optional<cell_standing> told_;
   std::optional<links_wanted> wanted_;
   std::uint64_t requests_ = 0;

@@ -217,6 +217,7 @@ private:
   std::map<peer_id, entrance> entrances_;
 
   std::optional<clock_time> others_average_since_; ///< Waited for.
+  clock_time others_looked_at_;                    ///< The last time.
   std::optional<clock_time> finished_at_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
   split_watch splits_;

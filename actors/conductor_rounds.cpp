@@ -61,13 +61,15 @@ bool conductor_state::others_average(
     return false;
   }
   auto now = self_->clock().now();
-  if (!others_average_since_)
+  // While somebody else was to lead nobody looked.
+  if (!others_average_since_
+      || now - others_looked_at_ > duration{limits::round_floor})
     others_average_since_ = now;
-  // What most are about to complete is the step that counts, and a round that
-  // loses its leader lasts longer than most.
-  auto wait = 2 * busy > companions.size() + 1
-                  ? limits::stuck_round * round_patience()
-                  : round_patience();
+  others_looked_at_ = now;
+  // What most are about to complete is the step that counts; how long it may be
+  // stuck they know, who have seen slower rounds than we have.
+  auto wait = 2 * busy > companions.size() + 1 ? duration{limits::round_cap}
+                                               : duration{round_patience()};
   return now - *others_average_since_ < wait;
 }
 

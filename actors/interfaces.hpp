@@ -113,9 +113,9 @@ using compute_actor = caf::typed_actor<
 using cell_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-    caf::reacts_to<gather_contributions>, caf::reacts_to<contribution_taken>,
-    caf::reacts_to<hand_over>, caf::reacts_to<deadline_passed>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<run_looked_up>, caf::reacts_to<gather_contributions>,
+    caf::reacts_to<contribution_taken>, caf::reacts_to<hand_over>,
+    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<
@@ -144,7 +144,8 @@ using averager_actor = caf::typed_actor<
     caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
     caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
     caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
-    caf::reacts_to<inquiry_due>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<inquiry_due>, caf::reacts_to<out_of_touch>,
+    caf::reacts_to<deadline_passed>>;
 
 /// Serves the calls of experts that this peer hosts, as far as others see it
 /// (`expert_host.hpp` has the rest).

@@ -304,6 +304,9 @@ struct links_wanted {
   bool newcomers = true;
   std::vector<peer_id> who; ///< When not everybody.
 };
+/// Roster to cell: the DHT was asked who is in the run, and what it named was
+/// told.
+struct run_looked_up {};
 /// Conductor to cell: ask these contributors for their gradients. Replaces an
 /// earlier gathering.
 struct gather_contributions {
@@ -409,6 +412,11 @@ struct round_begun {
 struct member_withdrew {
   group_id group;
   peer_id member;
+};
+/// Averager to itself: it has been out of touch with all others of its round
+/// for as long as a line takes to come back.
+struct out_of_touch {
+  group_id group;
 };
 /// To the averager, if its round still runs: this trainer has completed the
 /// step, or a later one, and is to be asked.
@@ -566,6 +574,7 @@ POTLUCK_LOCAL_MESSAGE(begin_round)
 POTLUCK_LOCAL_MESSAGE(round_begun)
 POTLUCK_LOCAL_MESSAGE(member_withdrew)
 POTLUCK_LOCAL_MESSAGE(outcome_known)
+POTLUCK_LOCAL_MESSAGE(out_of_touch)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(part_given_up)
 POTLUCK_LOCAL_MESSAGE(mean_ready)
@@ -577,6 +586,7 @@ POTLUCK_LOCAL_MESSAGE(run_status)
 POTLUCK_LOCAL_MESSAGE(peer_over)
 POTLUCK_LOCAL_MESSAGE(cell_standing)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
+POTLUCK_LOCAL_MESSAGE(run_looked_up)
 POTLUCK_LOCAL_MESSAGE(gather_contributions)
 POTLUCK_LOCAL_MESSAGE(contribution_ready)
 POTLUCK_LOCAL_MESSAGE(contribution_taken)

@@ -100,6 +100,8 @@ void roster_state::on(const wiring& w) {
   for (auto& report :
        ledger_->reports(self_->clock().now(), limits::report_max_age))
     tell_conductors({report, guests_.count(report.id) != 0});
+  if (looked_up_ && wired_.cell)
+    self_->send(wired_.cell, run_looked_up{});
 }
 
 // ---- coming and going
@@ -291,6 +293,8 @@ void roster_state::on(const records_looked_up& x) {
   if (!looked_up_ && x.answers > 0) {
     looked_up_ = true;
     next_publication_ = now; // Of this peer, if there is no run yet.
+    if (wired_.cell)
+      self_->send(wired_.cell, run_looked_up{});
   }
   if (wired_.registrar)
     self_->send(wired_.registrar, x);

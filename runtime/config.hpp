@@ -219,8 +219,10 @@ constexpr int fetch_backoff_share = 2;
 /// Between two looks at who averages and who contributes: choices by chance
 /// settle slowly enough for news of them to spread.
 constexpr auto cell_interval = 1s;
-/// Before the first choice: the roster tells a new actor what it knows.
+/// Before the first choice: the roster tells a new actor what it knows...
 constexpr auto cell_beginning = 100ms;
+/// ...and where others are there, its first look-up is waited for so long.
+constexpr auto look_up_patience = 3s;
 /// The same while contributions are being gathered: their deadlines.
 constexpr auto gathering_interval = 250ms;
 /// Contributors asked at a time: a gradient's memory each.
@@ -368,13 +370,10 @@ constexpr auto minority_patience = 120s;
 /// Rounds in a row in which a connected member kept silent, after which groups
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;
-/// So many times as long as a round is expected to last a peer waits that is
-/// not in the round of most others, before it forms a group without them. The
-/// longest that silent members can hold a round up: three expiries (of the
-/// leader's patience, of those who suspect it, of the next leader's), each of
-/// `leaders_patience` and a follower's grace.
-constexpr int stuck_round
-    = 3 * leaders_patience * (follower_share + 1) / follower_share + 1;
+/// A member that has lost its lines to all others of its round waits so long
+/// for them, before it goes on alone: more likely its own line broke, and is
+/// dialled again. From the end of a silence to the handshake on a slow line.
+constexpr auto out_of_touch_patience = 6s;
 /// Between two `state_progress` events.
 constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long

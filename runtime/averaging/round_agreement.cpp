@@ -140,11 +140,25 @@ round_agreement::actions round_agreement::member_lost(const peer_id& id) {
   auto i = index_of(id);
   if (i == members_.size() || i == self_ || members_[i].down)
     return {};
+  lose(i);
+  return take();
+}
+
+void round_agreement::lose(std::size_t i) {
   members_[i].down = true;
   if (healing_)
     carry(ledger_.do_without(i, static_cast<std::uint32_t>(answered_)));
   if (!leave_if_outnumbered())
     reconsider();
+}
+
+round_agreement::actions
+round_agreement::member_out_of_touch(const peer_id& id) {
+  auto i = index_of(id);
+  if (i == members_.size() || i == self_ || members_[i].down)
+    return {};
+  members_[i].returned = true;
+  lose(i);
   return take();
 }
 

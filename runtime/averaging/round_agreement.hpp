@@ -105,6 +105,10 @@ public:
   /// outnumber those that are left.
   actions member_returned(const peer_id& member);
 
+  /// Both at once: its line broke and is up again. What others have come back
+  /// meanwhile counts before anything is ruled without them.
+  actions member_out_of_touch(const peer_id& member);
+
   /// Messages of strangers, of other groups, or of lower epochs change nothing.
   actions receive(const peer_id& from, const round_message& what);
 
@@ -215,6 +219,7 @@ private:
   void reconsider();
   /// Aborts when most trainers alive are out of touch; false when not.
   bool leave_if_outnumbered();
+  void lose(std::size_t member);
   /// The first leader, before any settle: when all trainers are prepared,
   /// commits, or aborts if two differ; false when it must wait for more.
   bool rule_if_prepared();

@@ -1,5 +1,7 @@
 #include "runtime/sim/sim_network.hpp"
 
+#include <algorithm>
+
 #include "runtime/sim/sim_network_core.hpp"
 
 namespace potluck {
@@ -14,8 +16,12 @@ public:
         self_(std::make_shared<sim_network::core::endpoint>()) {
     self_->on = net_->machine_of(host);
     self_->who = who;
-    ++self_->on->running;
-    net_->endpoints.push_back(self_);
+    auto& on = *self_->on;
+    ++on.running;
+    on.endpoints.erase(std::remove_if(on.endpoints.begin(), on.endpoints.end(),
+                                      [](auto& x) { return x.expired(); }),
+                       on.endpoints.end());
+    on.endpoints.push_back(self_);
   }
   ~sim_transport() override {
     stop();
@@ -26,32 +32,53 @@ public:
   }
 
   expected<address> listen(const address& where) override {
-    const auto& host = self_->on->name;
-    auto port = where.port;
-    if (port == 0)
-      for (port = 1000; net_->listening.count({host, port});)
-        ++port;
-    if (!net_->listening.emplace(address{host, port}, self_).second)
-      return failure{"Cannot listen on " + to_string(where)
-                     + ": the address is in use; choose another port."};
-    self_->port = port;
-    return address{where.host, port};
+    return net_->listen(self_, where);
   }
 
   connection_id dial(const address& where) override {
-    return net_->dial(self_, where);
+    auto id = self_->next_id++;
+    net_->ask(self_->on, [net = net_, self = self_, id, where] {
+      net->dial(self, id, where);
+    });
+    return id;
   }
   void send(connection_id id, outgoing_frame frame) override {
-    net_->send(self_, id, std::move(frame));
+    if (!self_->lines.count(id))
+      return;
+    self_->traffic.bytes_sent += frame.head.size() + frame.body.size;
+    if (self_->on->in_turn)
+      self_->on->deeds.emplace_back(
+          self_->on->moment,
+          [net = net_, self = self_, id, frame = std::move(frame)]() mutable {
+            net->send(self, id, std::move(frame));
+          });
+    else
+      net_->send(self_, id, std::move(frame));
   }
   void close(connection_id id, std::uint32_t) override {
-    net_->close(self_, id);
+    if (self_->on->in_turn)
+      self_->closing.insert(id);
+    net_->ask(self_->on,
+              [net = net_, self = self_, id] { net->close(self, id); });
   }
   transport_traffic traffic() const override {
     return self_->traffic;
   }
   void stop() override {
-    net_->stop(self_, false, false);
+    if (!self_->on->in_turn) {
+      net_->stop(self_, false, false);
+      return;
+    }
+    if (self_->stopping || self_->stopped)
+      return;
+    self_->stopping = true;
+    net_->stop_listening(self_);
+    auto listener = std::move(self_->listener);
+    if (listener)
+      for (auto& [id, value] : self_->lines)
+        listener->on_closed(id, "stopped");
+    net_->ask(self_->on,
+              [net = net_, self = self_] { net->stop(self, false, false); });
   }
 
 private:
@@ -71,6 +98,8 @@ sim_network::~sim_network() {
   for (auto& [name, x] : core_->machines) {
     x->frozen_mail.clear();
     x->unread.clear();
+    x->inbox.clear();
+    x->deeds.clear();
     x->forge = nullptr;
   }
   core_->before = nullptr;
@@ -127,12 +156,13 @@ void sim_network::cut(const std::string& host) {
 
 void sim_network::crash(const std::string& host, bool silent) {
   auto x = core_->machine_of(host);
-  for (auto& weak : core_->endpoints)
-    if (auto y = weak.lock(); y && y->on == x)
+  for (auto& weak : x->endpoints)
+    if (auto y = weak.lock())
       core_->stop(y, true, silent);
   x->frozen = false;
   x->deaf = false;
   x->frozen_mail.clear();
+  x->inbox.clear();
   x->unread.clear();
 }
 
@@ -167,6 +197,85 @@ sim_network::run_until(duration now,
   core_->now = std::max(core_->now, now);
   core_->before = nullptr;
   return count;
+}
+
+// ---- turns
+// ---------------------------------------------------------------------
+
+void sim_network::take_turns() {
+  core_->turns = true;
+}
+
+duration sim_network::shortest_way() const {
+  auto least = duration::max();
+  auto second = duration::max();
+  for (auto& [name, x] : core_->machines) {
+    auto own = x->access.delay;
+    if (own < least)
+      second = std::exchange(least, own);
+    else
+      second = std::min(second, own);
+  }
+  return second == duration::max() ? duration::zero() : least + second;
+}
+
+void sim_network::begin_turn(const std::string& host) {
+  auto& x = *core_->machines.at(host);
+  x.in_turn = true;
+  x.moment = core_->now;
+}
+
+void sim_network::deliver(const std::string& host, duration at) {
+  auto& x = *core_->machines.at(host);
+  x.moment = at;
+  while (!x.inbox.empty() && x.inbox.front().first <= at) {
+    auto what = std::move(x.inbox.front().second);
+    x.inbox.pop_front();
+    what();
+  }
+}
+
+std::optional<duration> sim_network::mail(const std::string& host) const {
+  auto& x = *core_->machines.at(host);
+  if (x.inbox.empty())
+    return std::nullopt;
+  return x.inbox.front().first;
+}
+
+void sim_network::end_turn(const std::string& host) {
+  core_->machines.at(host)->in_turn = false;
+}
+
+void sim_network::note(const std::string& host, std::function<void()> deed) {
+  core_->ask(core_->machines.at(host), std::move(deed));
+}
+
+void sim_network::settle(const std::vector<std::string>& hosts,
+                         const std::function<void(duration)>& clock) {
+  struct place {
+    duration at;
+    std::size_t host;
+    std::function<void()>* what;
+  };
+  std::vector<place> order;
+  std::vector<std::vector<std::pair<duration, std::function<void()>>>> all;
+  all.reserve(hosts.size());
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    all.push_back(std::move(core_->machines.at(hosts[i])->deeds));
+    core_->machines.at(hosts[i])->deeds.clear();
+    for (auto& [at, what] : all.back())
+      order.push_back({at, i, &what});
+  }
+  std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) {
+    return a.at != b.at ? a.at < b.at : a.host < b.host;
+  });
+  auto now = core_->now;
+  for (auto& x : order) {
+    core_->now = x.at;
+    clock(x.at);
+    (*x.what)();
+  }
+  core_->now = now;
 }
 
 std::size_t sim_network::open_connections() const {

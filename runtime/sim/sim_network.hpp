@@ -7,7 +7,13 @@
 /// lost packet (1,400 bytes each) holds everything behind it up for a
 /// retransmission time, as TCP does. Only broken boxes on the way duplicate,
 /// reorder or corrupt frames, and a corrupt one breaks its connection where it
-/// arrives, by its checksum. One thread; nothing moves but in `run_until`.
+/// arrives, by its checksum. Nothing moves but in `run_until`.
+///
+/// One thread, or many: after `take_turns`, what arrives waits at its host
+/// until the host's turn, and what a host's program asks of the network in its
+/// turn is done when turns are settled. Turns of several hosts may then run at
+/// the same time, over a span no longer than `shortest_way`: what one of them
+/// sends arrives at no other within it.
 ///
 /// Differences from a real network: no slow start, no shared bottleneck but the
 /// access lines, and the sender's queue is unlimited (its highest mark is
@@ -102,6 +108,29 @@ public:
   std::size_t
   run_until(duration now,
             const std::function<void(const std::string& host)>& before = {});
+
+  /// From here on hosts take turns; between turns as before.
+  void take_turns();
+  /// The least time that a frame is under way between two of the hosts, by
+  /// their present lines.
+  duration shortest_way() const;
+  /// A turn of one host: no other call for the same host meanwhile, but those
+  /// of its own program. `at` only grows in a turn, from the time that the last
+  /// `run_until` came to.
+  void begin_turn(const std::string& host);
+  /// Hands over what arrived by then; the host's program does all that it does
+  /// before the next call at this time.
+  void deliver(const std::string& host, duration at);
+  /// When the next thing arrived that was not handed over.
+  std::optional<duration> mail(const std::string& host) const;
+  void end_turn(const std::string& host);
+  /// In the host's turn: done when turns are settled, in its place among what
+  /// the host asks of the network. Else: done at once.
+  void note(const std::string& host, std::function<void()> deed);
+  /// Does what was asked in the turns of these hosts: in order of time, then of
+  /// the list. Tells `clock` each deed's time before.
+  void settle(const std::vector<std::string>& hosts,
+              const std::function<void(duration)>& clock);
 
   /// Connections open at both ends.
   std::size_t open_connections() const;

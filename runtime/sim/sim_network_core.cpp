@@ -62,17 +62,48 @@ void sim_network::core::hand_over(const host& x, std::function<void()> what) {
   }
   if (before)
     before(x->name);
-  what();
+  if (turns)
+    x->inbox.emplace_back(now, std::move(what));
+  else
+    what();
 }
 
 void sim_network::core::thaw(machine& x) {
   x.frozen = false;
   auto mail = std::move(x.frozen_mail);
   x.frozen_mail.clear();
-  if (before)
-    before(x.name);
+  auto it = machine_of(x.name);
   for (auto& what : mail)
-    what();
+    hand_over(it, std::move(what));
+}
+
+void sim_network::core::ask(const host& x, std::function<void()> deed) {
+  if (x->in_turn)
+    x->deeds.emplace_back(x->moment, std::move(deed));
+  else
+    deed();
+}
+
+expected<address> sim_network::core::listen(const end& x,
+                                            const address& where) {
+  std::lock_guard guard{ports};
+  const auto& host = x->on->name;
+  auto port = where.port;
+  if (port == 0)
+    for (port = 1000; listening.count({host, port});)
+      ++port;
+  if (!listening.emplace(address{host, port}, x).second)
+    return failure{"Cannot listen on " + to_string(where)
+                   + ": the address is in use; choose another port."};
+  x->port = port;
+  return address{where.host, port};
+}
+
+void sim_network::core::stop_listening(const end& x) {
+  std::lock_guard guard{ports};
+  auto found = listening.find({x->on->name, x->port});
+  if (found != listening.end() && found->second == x)
+    listening.erase(found);
 }
 
 void sim_network::core::read_again(machine& x) {
@@ -80,7 +111,7 @@ void sim_network::core::read_again(machine& x) {
   auto mail = std::move(x.unread);
   x.unread.clear();
   for (auto& what : mail)
-    hand_over(machine_of(x.name), std::move(what));
+    what();
 }
 
 // ---- connections
@@ -107,28 +138,27 @@ void sim_network::core::pass(const line_ptr& c, int to,
 void sim_network::core::reunite(std::uint64_t partition) {
   for (auto& [name, x] : machines)
     x->partitions.erase(partition);
-  for (auto& weak : endpoints) {
-    auto x = weak.lock();
-    if (!x)
+  for (auto& [name, x] : machines)
+    for (auto& weak : x->endpoints)
+      if (auto y = weak.lock())
+        send_again(*y);
+}
+
+void sim_network::core::send_again(endpoint& x) {
+  for (auto& [id, value] : x.lines) {
+    auto& [c, which] = value;
+    auto& s = c->sides[which];
+    if (s.held.empty() || parted(*c->sides[0].on, *c->sides[1].on))
       continue;
-    for (auto& [id, value] : x->lines) {
-      auto& [c, which] = value;
-      auto& s = c->sides[which];
-      if (s.held.empty() || parted(*c->sides[0].on, *c->sides[1].on))
-        continue;
-      // Retransmissions find their way again, in order.
-      s.last_due = std::max(s.last_due, now + shortest_retransmission);
-      later(s.last_due, [c = c, which = which] {
-        auto held = std::move(c->sides[which].held);
-        c->sides[which].held.clear();
-        for (auto& what : held)
-          what();
-      });
-    }
+    // Retransmissions find their way again, in order.
+    s.last_due = std::max(s.last_due, now + shortest_retransmission);
+    later(s.last_due, [c = c, which = which] {
+      auto held = std::move(c->sides[which].held);
+      c->sides[which].held.clear();
+      for (auto& what : held)
+        what();
+    });
   }
-  endpoints.erase(std::remove_if(endpoints.begin(), endpoints.end(),
-                                 [](auto& x) { return x.expired(); }),
-                  endpoints.end());
 }
 
 void sim_network::core::close_side(const line_ptr& c, int which,
@@ -148,18 +178,18 @@ void sim_network::core::close_side(const line_ptr& c, int which,
     });
 }
 
-connection_id sim_network::core::dial(const end& from, const address& where) {
+void sim_network::core::dial(const end& from, connection_id id,
+                             const address& where) {
   auto c = std::make_shared<connection>();
   c->from = {from->on->name, ++from->on->next_port};
   c->to = where;
   c->sides[0].owner = from;
   c->sides[0].on = from->on;
-  c->sides[0].id = from->next_id++;
+  c->sides[0].id = id;
   c->sides[1].on = machine_of(where.host);
-  from->lines[c->sides[0].id] = {c, 0};
+  from->lines[id] = {c, 0};
   auto way = one_way(*from->on, *c->sides[1].on);
   later(now + way, [this, c] { arrive(c); });
-  return c->sides[0].id;
 }
 
 void sim_network::core::arrive(const line_ptr& c) {
@@ -209,7 +239,6 @@ void sim_network::core::send(const end& from, connection_id id,
   auto [c, side] = found->second;
   if (c->sides[side].closing)
     return;
-  from->traffic.bytes_sent += frame.head.size() + frame.body.size;
   if (see)
     see(from->on->name, frame);
   if (!from->on->forge) {
@@ -310,31 +339,36 @@ void sim_network::core::receive(const line_ptr& c, int to, on_the_way x) {
              [this, c, to] { close_side(c, 1 - to, "connection reset"); });
     return;
   }
-  if (s.closed || s.closing)
-    return;
-  auto deliver = [this, c, to, x = std::move(x)] {
-    auto& side = c->sides[to];
-    if (side.closed || side.closing || !side.owner->listener)
-      return;
-    const auto& frame = x.frame;
-    if (x.announced
-        && !intact(*x.announced, frame.head.data(), frame.body.data)) {
-      close_side(c, to, "corrupt frame: bits changed on the way");
-      notify(c, 1 - to,
-             [this, c, to] { close_side(c, 1 - to, "connection reset"); });
-      return;
-    }
-    side.owner->traffic.bytes_received += frame.head.size() + frame.body.size;
-    side.owner->listener->on_frame(side.id,
-                                   {frame.head, aligned_copy(frame.body)});
-  };
   if (s.on->deaf)
-    s.on->unread.push_back(std::move(deliver));
+    s.on->unread.push_back(
+        [this, c, to, x = std::move(x)]() mutable { hand_in(c, to, x); });
   else
-    hand_over(s.on, std::move(deliver));
+    hand_in(c, to, std::move(x));
+}
+
+void sim_network::core::hand_in(const line_ptr& c, int to, on_the_way x) {
+  auto& s = c->sides[to];
+  if (s.closed || s.closing || s.owner->stopped)
+    return;
+  if (x.announced
+      && !intact(*x.announced, x.frame.head.data(), x.frame.body.data)) {
+    close_side(c, to, "corrupt frame: bits changed on the way");
+    notify(c, 1 - to,
+           [this, c, to] { close_side(c, 1 - to, "connection reset"); });
+    return;
+  }
+  hand_over(s.on, [c, to, frame = std::move(x.frame)] {
+    auto& side = c->sides[to];
+    auto& owner = *side.owner;
+    if (side.closing || owner.closing.count(side.id) || !owner.listener)
+      return;
+    owner.traffic.bytes_received += frame.head.size() + frame.body.size;
+    owner.listener->on_frame(side.id, {frame.head, aligned_copy(frame.body)});
+  });
 }
 
 void sim_network::core::close(const end& from, connection_id id) {
+  from->closing.erase(id);
   auto found = from->lines.find(id);
   if (found == from->lines.end())
     return;
@@ -355,8 +389,7 @@ void sim_network::core::stop(const end& x, bool crashed, bool silent) {
     return;
   x->stopped = true;
   --x->on->running;
-  if (x->port != 0)
-    listening.erase({x->on->name, x->port});
+  stop_listening(x);
   auto lines = std::move(x->lines);
   x->lines.clear();
   for (auto& [id, value] : lines) {
@@ -380,9 +413,9 @@ void sim_network::core::stop(const end& x, bool crashed, bool silent) {
 }
 
 void sim_network::core::cut(const host& x) {
-  for (auto& weak : endpoints) {
+  for (auto& weak : x->endpoints) {
     auto y = weak.lock();
-    if (!y || y->on != x || y->stopped)
+    if (!y || y->stopped)
       continue;
     auto lines = y->lines;
     for (auto& [id, value] : lines) {

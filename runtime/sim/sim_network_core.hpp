@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <queue>
 #include <unordered_map>
 
@@ -27,6 +28,8 @@ public:
     }
   };
 
+  struct endpoint;
+
   struct machine {
     std::string name;
     line access;
@@ -38,6 +41,13 @@ public:
     forger forge;
     std::set<std::uint64_t> partitions;
     std::deque<std::function<void()>> frozen_mail;
+    /// What waits for the machine's turn, and since when.
+    std::deque<std::pair<duration, std::function<void()>>> inbox;
+    /// What its program asked for in its turn, and when.
+    std::vector<std::pair<duration, std::function<void()>>> deeds;
+    bool in_turn = false;
+    duration moment{0}; ///< Of its turn.
+    std::vector<std::weak_ptr<endpoint>> endpoints;
     std::deque<std::function<void()>> unread;
     std::uint16_t next_port = 40000;
     std::size_t running = 0; ///< Transports that are not stopped.
@@ -53,6 +63,8 @@ public:
     connection_id next_id = 1;
     transport_traffic traffic;
     bool stopped = false;
+    bool stopping = false;           ///< Asked for in a turn.
+    std::set<connection_id> closing; ///< Asked for in a turn.
     std::map<connection_id, std::pair<std::shared_ptr<struct connection>, int>>
         lines;
   };
@@ -67,12 +79,19 @@ public:
   }
   bool parted(const machine& a, const machine& b) const;
 
-  connection_id dial(const end& from, const address& where);
+  /// Does it, or in a turn of the machine notes it.
+  void ask(const host& x, std::function<void()> deed);
+  expected<address> listen(const end& x, const address& where);
+  void stop_listening(const end& x);
+
+  void dial(const end& from, connection_id id, const address& where);
   void send(const end& from, connection_id id, outgoing_frame frame);
   void close(const end& from, connection_id id);
   void stop(const end& x, bool crashed, bool silent);
   void cut(const host& x);
   void reunite(std::uint64_t partition);
+  /// What partitions that are over held up on the way to it.
+  void send_again(endpoint& x);
   void thaw(machine& x);
   void read_again(machine& x);
 
@@ -82,13 +101,15 @@ public:
   std::uint64_t partitions = 0;
   std::priority_queue<task> due;
   std::map<std::string, host> machines;
+  /// By turns at the same time.
+  std::mutex ports;
   std::map<address, end> listening;
-  std::vector<std::weak_ptr<endpoint>> endpoints;
   statistics totals;
   std::uint64_t in_flight = 0;
   std::size_t open = 0;
   std::function<void(const std::string&)> before;
   watcher see;
+  bool turns = false;
 
 private:
   using line_ptr = std::shared_ptr<connection>;
@@ -105,6 +126,7 @@ private:
   void notify(const line_ptr& c, int to, std::function<void()> what);
   void pass(const line_ptr& c, int to, std::function<void()> what);
   void receive(const line_ptr& c, int to, on_the_way x);
+  void hand_in(const line_ptr& c, int to, on_the_way x);
   void close_side(const line_ptr& c, int which, const std::string& reason);
   void hand_over(const host& x, std::function<void()> what);
   duration one_way(const machine& a, const machine& b);

@@ -317,6 +317,51 @@ TEST_CASE("wherever a member is lost, the others decide alike") {
   CHECK(aborted > 0);
 }
 
+// flaky-lines.json, seed 2: a member that had all it needed lost its lines to
+// everybody, and completed the round alone while the others healed it.
+TEST_CASE("a member that loses all its lines at once waits for them") {
+  table t{3};
+  const std::vector<std::size_t> others{1, 2};
+  std::vector<contact> away;
+  for (auto i : others)
+    away.push_back(t.contract.members[i].who);
+  auto it = t.members[0]->wired.averager;
+  // Its line breaks behind its parts: those of the others are here already.
+  t.world.network.judge_frames([&](auto& from, auto& to, auto& x) {
+    auto ours = from == host(1) || to == host(1);
+    if (!ours || !is_averaging(x))
+      return memory_network::fate::arrives;
+    auto content = decode(x.head.data(), x.head.size(), x.body.size);
+    return to == host(1) && std::holds_alternative<chunk_part>(*content)
+               ? memory_network::fate::arrives
+               : memory_network::fate::lost;
+  });
+  t.begin_all();
+  t.world.run_for(10ms);
+  for (auto& who : away)
+    caf::anon_send(it, peer_left{who.id, "the line broke", false});
+  for (auto i : others)
+    caf::anon_send(
+        t.members[i]->wired.averager,
+        peer_left{t.contract.members[0].who.id, "the line broke", false});
+  REQUIRE(t.world.run_until([&] { return t.decided(others); }, patience));
+  t.check_healed(others, 0);
+  CHECK_FALSE(t.outcome(0));
+  SUBCASE("they come back: it leaves the round to the others") {
+    for (auto& who : away)
+      caf::anon_send(it, peer_joined{who, role::trainer, {}, {}, {}});
+    t.world.run_for(limits::out_of_touch_patience + 100ms);
+    REQUIRE(t.outcome(0));
+    CHECK_FALSE(t.outcome(0)->committed);
+  }
+  SUBCASE("they do not: it may be the only one left") {
+    t.world.run_for(limits::out_of_touch_patience - 1s);
+    CHECK_FALSE(t.outcome(0));
+    t.world.run_for(2s);
+    CHECK(t.outcome(0));
+  }
+}
+
 TEST_CASE("a silent member costs the round two patiences and nothing more") {
   table t{3};
   t.begin(0);

@@ -104,19 +104,35 @@ struct one_cell {
 TEST_CASE("where there is room a trainer averages, and wants everybody") {
   one_cell x{4};
   x.meet(1);
-  CHECK(x.conductor->count<cell_standing>() == 0);
   x.pass(limits::cell_beginning);
+  CHECK(x.conductor->count<cell_standing>() == 0);
+  x.tell(run_looked_up{});
   REQUIRE(x.conductor->count<cell_standing>() == 1);
   CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
   CHECK(x.conductor->last<cell_standing>().members == 2);
   CHECK(x.roster->last<links_wanted>().everybody);
 }
 
+TEST_CASE("where no look-up is answered it decides after a patience") {
+  one_cell x{4};
+  x.meet(1);
+  x.pass(limits::look_up_patience - limits::cell_beginning);
+  CHECK(x.conductor->count<cell_standing>() == 0);
+  x.pass(limits::cell_beginning);
+  CHECK(x.conductor->count<cell_standing>() == 1);
+}
+
+TEST_CASE("who is connected with nobody waits for no look-up") {
+  one_cell x{4};
+  x.pass(limits::cell_beginning);
+  CHECK(x.conductor->count<cell_standing>() == 1);
+}
+
 TEST_CASE("in a crowd it contributes, and wants two") {
   one_cell x{3};
   for (std::uint8_t i : {1, 2, 3, 4})
     x.meet(i);
-  x.pass(limits::cell_beginning);
+  x.tell(run_looked_up{});
   auto standing = x.conductor->last<cell_standing>();
   CHECK(standing.contributes);
   CHECK_FALSE(standing.sponsor.empty());

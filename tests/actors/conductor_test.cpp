@@ -402,6 +402,44 @@ TEST_CASE("who comes into a round of its own step waits for that round") {
   }
 }
 
+// satellite.json, seed 31: a member outside the round of all others, which was
+// stuck for longer than any that it had seen, trained on alone.
+TEST_CASE("outside the round of most others nobody trains alone") {
+  stage x;
+  for (auto other : {6, 7, 8})
+    x.join(other);
+  x.hold(1);
+  auto hear_all = [&](phase what) {
+    for (auto other : {6, 7, 8})
+      x.hear(x.report(other, 1, what));
+  };
+  hear_all(phase::averaging);
+  x.compute_all();
+  auto wait = [&](duration how_long) {
+    for (auto waited = duration{0}; waited < how_long; waited += 1s) {
+      hear_all(phase::averaging);
+      x.world.run_for(1s);
+    }
+  };
+  wait(limits::round_cap - 5s);
+  CHECK(x.matchmaking->count<lead_group>() == 0);
+  SUBCASE("nor when that fails and somebody else is to lead the next") {
+    x.join(1);
+    x.hear(x.report(1, 1));
+    for (auto i = 0; i < 5; ++i) {
+      hear_all(phase::accumulating);
+      x.world.run_for(1s);
+    }
+    x.tell(peer_left{peer(1), "gone", true});
+    wait(limits::round_cap - 5s);
+    CHECK(x.matchmaking->count<lead_group>() == 0);
+  }
+  SUBCASE("but nobody holds it up for ever") {
+    wait(10s);
+    CHECK(x.matchmaking->count<lead_group>() == 1);
+  }
+}
+
 TEST_CASE("a failed download costs the samples that were not counted") {
   stage x;
   x.join(6);

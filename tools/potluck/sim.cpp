@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <thread>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -187,6 +188,9 @@ int run(cli::command_line& options, const std::string&) {
   std::signal(SIGTERM, [](int) { interrupted = 1; });
   auto first = static_cast<std::uint64_t>(options.integer("seed"));
   auto live = ::isatty(STDERR_FILENO) != 0;
+  auto threads = options.integer("threads");
+  if (threads < 0 || threads > 256)
+    return complain("--threads must be a number from 1 to 256.");
   std::int64_t failures = 0;
   double virtual_seconds = 0;
   std::uint64_t messages = 0;
@@ -203,6 +207,8 @@ int run(cli::command_line& options, const std::string&) {
     simulation::options how;
     how.seed = seed;
     how.weightless = options.flag("weightless");
+    how.threads = threads > 0 ? static_cast<unsigned>(threads)
+                              : std::thread::hardware_concurrency();
     if (log.is_open())
       how.log = [&](const std::string& line) { log << line << '\n'; };
     const auto before = taken();
@@ -285,6 +291,11 @@ command sim_command() {
        "Optimizer steps to take (default: the scenario's).", "NUMBER"},
       {"weightless", option_kind::flag, "",
        "Replace computing by its duration: for thousands of peers.", ""},
+      {"threads", option_kind::integer, "0",
+       "Simulate a crowd (256 peers or more) in so many threads; the history "
+       "is "
+       "the same (default: as many as cores).",
+       "NUMBER"},
       {"without", option_kind::text, "",
        "Take one safeguard away, to see the simulation fail; `--without ?` "
        "lists them.",

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include <caf/logger.hpp>
+
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/sim/forgery.hpp"
@@ -173,6 +175,7 @@ std::optional<duration> machine::wake() const {
 }
 
 std::size_t machine::run(duration now) {
+  now_ = now;
   if (!system_ || stopped)
     return 0;
   auto& c = coordinator();
@@ -189,6 +192,10 @@ std::size_t machine::run(duration now) {
     c.run_once();
   }
   return count;
+}
+
+void machine::leave_thread() {
+  caf::logger::set_current_actor_system(nullptr);
 }
 
 std::size_t machine::actors() const {

@@ -66,6 +66,13 @@ public:
   /// Moves its clock to `now` and lets its actors work until all are idle.
   /// Returns how many messages they handled.
   std::size_t run(duration now);
+  /// Called in a thread that will run no machine for a while: CAF keeps the
+  /// last one's system alive in it, whose end would be waited for.
+  static void leave_thread();
+  /// When it ran last.
+  duration now() const {
+    return now_;
+  }
 
   // What befalls it.
   void drift(double rate, duration now);
@@ -85,6 +92,7 @@ private:
   planned_peer plan_;
   random_stream order_;
   double rate_;
+  duration now_{0};
   duration base_global_{0};
   duration base_local_{0};
 

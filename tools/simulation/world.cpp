@@ -1,6 +1,7 @@
 #include "tools/simulation/world.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "messages/codec.hpp"
@@ -30,6 +31,11 @@ const std::string checkpoint_path = "run.checkpoint";
 constexpr std::uint64_t checkpoint_every = 5;
 /// How often machines and queues are held against their limits.
 constexpr duration between_looks = std::chrono::seconds{1};
+/// From so many peers on there is enough to do at a time for spans. A constant,
+/// so that a history does not depend on the machine that simulates it.
+constexpr std::size_t crowd = 256;
+/// Fewer turns than this are not worth waking others for.
+constexpr std::size_t few_turns = 8;
 /// More than this is wrong: the rest would be more of the same.
 constexpr std::size_t enough_violations = 20;
 /// Actors of a peer that stand for nobody else, with some air.
@@ -66,13 +72,22 @@ run_settings settings_of(const scenario& what, std::uint64_t seed) {
   return s;
 }
 
+bool has_experts(const scenario& what) {
+  return std::any_of(what.groups.begin(), what.groups.end(), [](auto& x) {
+    return x.role == "expert" || x.role == "caller";
+  });
+}
+
 } // namespace
 
 world::world(const scenario& what, options how)
     : what_(what), how_(std::move(how)),
       plan_(what, how_.seed), chance_{mix(how_.seed, of_accidents)},
       settings_(settings_of(what, mix(how_.seed, of_a_run))),
-      network_{mix(how_.seed, of_the_network)} {
+      network_{mix(how_.seed, of_the_network)},
+      in_spans_(plan_.peers().size() >= crowd && !has_experts(what)),
+      crew_(in_spans_ ? how_.threads : 1) {
+  network_.take_turns();
   run_invariants::rules rules;
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
@@ -218,7 +233,7 @@ void world::start(std::size_t number, bool keeps_disk) {
   if (!x.disk || !keeps_disk)
     x.disk = std::make_unique<sim_disk>(
         mix(mix(how_.seed, of_a_disk), mix(number, x.lives)),
-        [this] { return now_; });
+        [this, box = x.box.get()] { return std::max(now_, box->now()); });
   if (x.honest)
     checks_->add_honest(short_name(x.id));
   if (!keeps_disk) {
@@ -228,8 +243,12 @@ void world::start(std::size_t number, bool keeps_disk) {
   x.finished = false;
   x.leaving = false;
   machine::audience audience;
-  audience.told = [this, number](const event& e) { heard(number, e); };
-  audience.over = [this, number](const peer_over& e) { over(number, e); };
+  audience.told = [this, number](const event& e) {
+    note(number, [this, number, e] { heard(number, e); });
+  };
+  audience.over = [this, number](const peer_over& e) {
+    note(number, [this, number, e] { over(number, e); });
+  };
   auto config = configure(x);
   if (!config.checkpoint_path.empty())
     take_up_checkpoint(x, config);
@@ -323,7 +342,14 @@ void world::advance(duration latest) {
   if (!alarms_.empty())
     next = std::min(next, alarms_.top().first);
   now_ = std::max(now_, next);
-  while (!alarms_.empty() && alarms_.top().first <= now_) {
+}
+
+void world::note(std::size_t number, std::function<void()> deed) {
+  network_.note(lives_[number].host, std::move(deed));
+}
+
+void world::wake_those_due() {
+  while (!alarms_.empty() && alarms_.top().first <= until_) {
     auto [due, number] = alarms_.top();
     alarms_.pop();
     if (lives_[number].alarm != due)
@@ -333,27 +359,72 @@ void world::advance(duration latest) {
   }
 }
 
-void world::work() {
+void world::take_turn(life& x) {
+  auto& box = *x.box;
+  x.handled = 0;
+  network_.begin_turn(x.host);
+  for (auto at = turns_from_;;) {
+    network_.deliver(x.host, at);
+    x.handled += box.run(at);
+    x.wake = box.wake();
+    if (x.wake)
+      x.wake = std::max(*x.wake, at + duration{1});
+    auto next = network_.mail(x.host).value_or(duration::max());
+    next = std::min(next, x.wake.value_or(duration::max()));
+    if (next > until_)
+      break;
+    at = next;
+  }
+  network_.end_turn(x.host);
+}
+
+void world::take_turns(const std::vector<std::size_t>& numbers) {
+  if (crew_.size() == 1 || numbers.size() < few_turns) {
+    for (auto number : numbers)
+      take_turn(lives_[number]);
+  } else {
+    std::atomic<std::size_t> next{0};
+    crew_.run([&](unsigned) {
+      for (auto i = next++; i < numbers.size(); i = next++)
+        take_turn(lives_[numbers[i]]);
+      machine::leave_thread();
+    });
+  }
+  std::vector<std::string> hosts;
+  hosts.reserve(numbers.size());
+  for (auto number : numbers)
+    hosts.push_back(lives_[number].host);
+  auto began = now_;
+  network_.settle(hosts, [this](duration at) { now_ = at; });
+  now_ = began;
+}
+
+void world::work(duration stop) {
+  until_ = now_;
+  turns_from_ = now_;
+  if (in_spans_ && stop > now_)
+    until_ = std::max(now_, std::min(now_ + shortest_way_, stop) - duration{1});
+  wake_those_due();
   auto before = [this](const std::string& host) { touch(hosts_.at(host)); };
   do {
-    network_.run_until(now_, before);
+    network_.run_until(until_, before);
     while (!ready_.empty()) {
-      auto number = *ready_.begin();
-      ready_.erase(ready_.begin());
-      auto& life = lives_[number];
-      auto& box = *life.box;
-      messages_ += box.run(now_);
-      auto wake = box.wake();
-      if (wake)
-        wake = std::max(*wake, now_ + duration{1});
-      if (wake && wake != life.alarm)
-        alarms_.push({*wake, number});
-      life.alarm = wake;
-      if (auto left = box.left_over()) {
-        checks_->check(*left == 0, now_,
-                       std::to_string(*left) + " actors of peer "
-                           + std::to_string(number) + " outlived it");
-        end_process(lives_[number], false);
+      std::vector<std::size_t> numbers(ready_.begin(), ready_.end());
+      ready_.clear();
+      take_turns(numbers);
+      turns_from_ = until_;
+      for (auto number : numbers) {
+        auto& life = lives_[number];
+        messages_ += life.handled;
+        if (life.wake && life.wake != life.alarm)
+          alarms_.push({*life.wake, number});
+        life.alarm = life.wake;
+        if (auto left = life.box->left_over()) {
+          checks_->check(*left == 0, until_,
+                         std::to_string(*left) + " actors of peer "
+                             + std::to_string(number) + " outlived it");
+          end_process(life, false);
+        }
       }
     }
     auto ended = std::move(ended_);
@@ -361,7 +432,8 @@ void world::work() {
     for (auto number : ended)
       retire(number);
   } while (!ready_.empty()
-           || network_.next().value_or(now_ + duration{1}) <= now_);
+           || network_.next().value_or(until_ + duration{1}) <= until_);
+  now_ = until_;
 }
 
 void world::look_around() {
@@ -416,10 +488,15 @@ report world::run() {
     if (auto x = plan_.next(); x && !finishing_)
       next = std::min(next, *x);
     advance(next);
-    if (!finishing_ && plan_.next().value_or(duration::max()) <= now_)
+    if (!finishing_ && plan_.next().value_or(duration::max()) <= now_) {
       for (auto& x : plan_.due(now_, present()))
         carry_out(x);
-    work();
+      shortest_way_ = network_.shortest_way();
+    }
+    auto stop = std::min(next_look, what_.lasts);
+    if (auto x = plan_.next(); x && !finishing_)
+      stop = std::min(stop, *x);
+    work(stop);
     if (now_ >= next_look) {
       next_look = now_ + between_looks;
       look_around();
@@ -458,7 +535,7 @@ void world::close(report& result) {
   auto end = now_ + aftermath;
   while (now_ < end) {
     advance(end);
-    work();
+    work(end);
   }
   c.check(running() == 0, now_,
           std::to_string(running()) + " peers did not leave");

@@ -1,7 +1,7 @@
 /// A whole collaboration in virtual time: machines, the network between them,
 /// what befalls them by a scenario, and the invariants that must hold.
 ///
-/// One thread, one seed: the same seed gives the same history, to the byte.
+/// The same seed gives the same history, to the byte, in any number of threads.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,7 @@
 #include "runtime/sim/run_invariants.hpp"
 #include "runtime/sim/sim_disk.hpp"
 #include "runtime/sim/sim_network.hpp"
+#include "tools/simulation/crew.hpp"
 #include "tools/simulation/expert_parts.hpp"
 #include "tools/simulation/machine.hpp"
 
@@ -23,6 +24,8 @@ struct options {
   std::uint64_t seed = 1;
   /// Only the duration of computing is simulated, not the model.
   bool weightless = false;
+  /// For crowds; smaller collaborations have too little to do at a time.
+  unsigned threads = 1;
   /// Gets every event as a line of JSON; null for none.
   std::function<void(const std::string& line)> log;
   /// Called about once a virtual second; false ends the simulation.
@@ -84,6 +87,8 @@ private:
     bool honest = true;
     bool finished = false;
     bool leaving = false;
+    std::size_t handled = 0; ///< Messages, in its turn.
+    std::optional<duration> wake;
     /// When its machine wakes next; what else waits in `alarms_` is old.
     std::optional<duration> alarm;
   };
@@ -109,9 +114,17 @@ private:
 
   std::set<std::size_t> present() const;
   void touch(std::size_t number);
+  /// Does `deed` in its place among what the peer asks of the network.
+  void note(std::size_t number, std::function<void()> deed);
   /// Moves on to the next moment at which anything is due, `latest` at most.
   void advance(duration latest);
-  void work();
+  /// Lets everybody do what is due now; in a crowd, until shortly before
+  /// `stop`, as far as nobody can hear of anybody else's meanwhile.
+  void work(duration stop);
+  void wake_those_due();
+  void take_turns(const std::vector<std::size_t>& numbers);
+  /// One machine's part of the present span.
+  void take_turn(life& x);
   void look_around();
   bool all_over() const;
   void close(report& result);
@@ -130,7 +143,12 @@ private:
   std::unordered_map<std::string, std::size_t> hosts_;
   std::vector<address> seeds_;
 
-  duration now_{0};
+  duration now_{0};   ///< Where the present span begins, or a deed is done.
+  duration until_{0}; ///< Where it ends: all up to then is done.
+  duration turns_from_{0}; ///< The whole span, or what is left of it.
+  bool in_spans_ = false;
+  duration shortest_way_{0};
+  crew crew_;
   /// Machines with work to do now, in order.
   std::set<std::size_t> ready_;
   using alarm = std::pair<duration, std::size_t>;
