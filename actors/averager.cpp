@@ -49,10 +49,9 @@ void averager_state::on(const wiring& w) {
 
 void averager_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
-  if (round_ && !round_->over) {
-    catch_up();
+  catch_up();
+  if (round_ && !round_->over)
     carry_out(round_->agreement.member_returned(x.who.id));
-  }
 }
 
 void averager_state::on(const peer_left& x) {

@@ -10,7 +10,7 @@ namespace potluck {
 
 namespace {
 
-constexpr char magic[] = {'P', 'L', 'K', '2'};
+constexpr char magic[] = {'P', 'L', 'K', '3'};
 constexpr std::size_t checksum_offset = 12;
 
 template <class T>

@@ -2,7 +2,7 @@
 /// and a body (raw bytes). Fed bytes, does no I/O.
 ///
 ///     offset  size  field
-///     0       4     magic "PLK2"
+///     0       4     magic "PLK3"
 ///     4       4     head size, little-endian, 1 to max_head_bytes
 ///     8       4     body size, little-endian, 0 to max_body_bytes
 ///     12      8     checksum, little-endian: XXH3 (64 bits, seed 0) over the
