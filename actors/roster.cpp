@@ -553,8 +553,8 @@ void roster_state::publish() {
 duration roster_state::look_up_pause() const {
   if (mine_.report.charter.empty())
     return duration::zero();
-  return std::min<duration>(guests_.size() * look_up_pause_per_peer,
-                            longest_look_up_pause);
+  return std::min<duration>(guests_.size() * limits::look_up_pause_per_peer,
+                            limits::longest_look_up_pause);
 }
 
 roster_actor::behavior_type

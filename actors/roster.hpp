@@ -44,14 +44,6 @@ public:
   void on(const tick&);
   void on_down(const caf::down_msg& x);
 
-  /// What all peers' look-ups of a run cost grows with the square of the peers
-  /// (each answer names all), and who is connected with all of them learns
-  /// little: with 24 peers, 7 kB every 200 ms from those closest to the key are
-  /// a tenth of a 3 Mbit/s line. So a look-up follows the last one after so
-  /// long for every peer that we are connected with, but a minute at most.
-  static constexpr duration look_up_pause_per_peer = std::chrono::seconds{1};
-  static constexpr duration longest_look_up_pause = std::chrono::seconds{60};
-
 private:
   struct guest {
     peer_joined news;

@@ -10,12 +10,6 @@ namespace potluck {
 
 namespace {
 
-/// Of a connection within `limits::line_interval`: more than heartbeats are.
-constexpr std::uint64_t telling_bytes = 1448;
-/// Heartbeats that a connection full of other things can do without in a row:
-/// how long an answer takes is to be known all the same.
-constexpr auto spared_heartbeats = 4;
-
 template <class... Ts>
 bool is_one_of(const message& x) {
   return (std::holds_alternative<Ts>(x) || ...);
@@ -126,9 +120,9 @@ void session_state::on(const traffic_seen& x) {
       silence_->stirred(now);
     if (seen.sent > 0)
       silence_->acknowledged(now);
-    if (seen.received >= telling_bytes)
+    if (seen.received >= limits::telling_bytes)
       last_filled_in_ = now;
-    if (seen.sent >= telling_bytes)
+    if (seen.sent >= limits::telling_bytes)
       last_filled_out_ = now;
   }
 }
@@ -230,7 +224,7 @@ void session_state::on(const tick&) {
   auto said = std::max(last_said_, last_filled_out_);
   if (heartbeats_ < limits::first_heartbeats || now - heard >= interval / 2
       || now - said >= interval / 2
-      || now - last_asked_ >= spared_heartbeats * interval) {
+      || now - last_asked_ >= limits::spared_heartbeats * interval) {
     last_asked_ = now;
     auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
     transmit(heartbeat{static_cast<std::uint64_t>(token)});

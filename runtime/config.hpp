@@ -50,6 +50,9 @@ constexpr auto cell_heartbeat_interval = 20s;
 /// trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
 constexpr unsigned first_heartbeats = 4;
+/// Heartbeats that a connection full of other things can do without in a row:
+/// how long an answer takes is to be known all the same.
+constexpr int spared_heartbeats = 4;
 /// How long closing connections may take when leaving: leaves room for the
 /// rest within the two seconds that Ctrl-C promises.
 constexpr auto leave_patience = 500ms;
@@ -60,6 +63,8 @@ constexpr auto leave_patience = 500ms;
 /// Between two looks at how much has passed on each connection, while anything
 /// is waiting: short against a step, long against a thousand packets' noise.
 constexpr auto line_interval = 100ms;
+/// Of a connection within that time: more than heartbeats are. A full packet.
+constexpr std::uint64_t telling_bytes = 1448;
 /// The beginning of a transfer, which says little about the line, and the
 /// least length of a sample; both are longer where round trips are.
 constexpr auto line_warm_up = 100ms;
@@ -100,6 +105,13 @@ constexpr auto publish_interval = 2s;
 /// hear us directly, and the DHT is for newcomers, who announce themselves. Of
 /// 24 peers, looking up every 2 s alone fills a tenth of a 3 Mbit/s line.
 constexpr auto acquainted_publish_interval = 5s;
+/// What all peers' look-ups of a run cost grows with the square of the peers
+/// (each answer names all), and who is connected with all of them learns
+/// little: with 24 peers, 7 kB every 200 ms from those closest to the key are
+/// a tenth of a 3 Mbit/s line. So a look-up follows the last one after so long
+/// for every peer that we are connected with, but a minute at most.
+constexpr auto look_up_pause_per_peer = 1s;
+constexpr auto longest_look_up_pause = 60s;
 /// The same before the run's charter is known: founding waits for look-ups.
 constexpr auto joining_publish_interval = 300ms;
 /// Life of a report in the DHT: survives a few lost publications.
@@ -525,7 +537,7 @@ constexpr auto shutdown_grace = 500ms;
 constexpr std::size_t scenario_bytes = 1u << 20;
 /// Peers of a scenario, those that come later included: what one machine's
 /// memory simulates.
-constexpr std::size_t scenario_peers = 4096;
+constexpr std::size_t scenario_peers = 16384;
 constexpr std::size_t scenario_groups = 256;
 constexpr std::size_t scenario_rules = 1024;
 /// Of every duration in a scenario: as virtual nanoseconds they add up to far

@@ -289,7 +289,7 @@ TEST_CASE("those who join later get new numbers and the group's ways") {
 }
 
 TEST_CASE("joins stop at the limit of peers") {
-  owner o{homes(2, R"({"fault": "join", "group": "homes", "count": 4000,
+  owner o{homes(2, R"({"fault": "join", "group": "homes", "count": 16000,
                        "at": "1s", "every": "1s", "until": "5s"})"),
           4};
   o.until(10s);

@@ -188,9 +188,9 @@ TEST_CASE("every mistake in a scenario is one sentence with its place") {
       {with_group(R"("name": "x", "role": "tariner")"),
        "groups, entry 2, `role`: there is no role `tariner`; did you mean "
        "`trainer`?"},
-      {with_group(R"("name": "x", "count": 5000)"), "out of range"},
-      {with_group(R"("name": "x", "count": 4096)"),
-       "groups: they are more than 4096 peers."},
+      {with_group(R"("name": "x", "count": 20000)"), "out of range"},
+      {with_group(R"("name": "x", "count": 16384)"),
+       "groups: they are more than 16384 peers."},
       {with_group(R"("name": "x", "stays": "5min")"), "`stays` needs `away`"},
       {with_group(R"("name": "x", "away": "5min")"), "`away` needs `stays`"},
       {with_group(R"("name": "x", "role": "bootstrap", "behind_nat": true)"),
@@ -388,7 +388,7 @@ TEST_CASE("a scaled scenario keeps its groups, bootstraps and proportions") {
   CHECK(x->scaled_to(34)->faults[0].who.count == 8);
   CHECK(complaint_of(x->scaled_to(3)).find("needs 4 peers at least")
         != std::string::npos);
-  CHECK(complaint_of(x->scaled_to(5000)).find("4096 peers at most")
+  CHECK(complaint_of(x->scaled_to(20000)).find("16384 peers at most")
         != std::string::npos);
 }
 
