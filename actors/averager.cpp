@@ -32,6 +32,8 @@ void averager_state::init(averager_actor::pointer self,
   self_ = self;
   config_ = config;
   chance_ = random_stream{config_.seed};
+  if (config_.intake)
+    config_.intake->end(); // A predecessor's.
 }
 
 void averager_state::on(const wiring& w) {
@@ -47,6 +49,7 @@ void averager_state::on(const wiring& w) {
 
 void averager_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  catch_up();
   if (round_ && !round_->over)
     carry_out(round_->agreement.member_returned(x.who.id));
 }
@@ -115,6 +118,7 @@ void averager_state::on(const member_withdrew& x) {
 void averager_state::on(const outcome_known& x) {
   if (!round_ || round_->over || round_->contract().group != x.group)
     return;
+  close_intake();
   // Nobody in particular: most of the others have gone on.
   if (!x.member.empty()) {
     carry_out(round_->agreement.ask(x.member));
@@ -136,6 +140,8 @@ void averager_state::on(const outcome_known& x) {
 }
 
 void averager_state::lose(const peer_id& member) {
+  if (round_->agreement.index_of(member) < round_->contract().members.size())
+    close_intake();
   auto actions = round_->agreement.member_lost(member);
   // Who is asked because of it has the whole patience to answer.
   if (!actions.empty())
@@ -176,6 +182,8 @@ bool averager_state::stayed_out(const letter& x, const group_id& group) {
 
 void averager_state::on(const begin_round& x) {
   end_reducers();
+  if (config_.intake)
+    config_.intake->end();
   judge_means(); // For what it is worth: the news of it must not be lost.
   const auto& c = x.contract;
   round_begun news{c.group, {}};
@@ -198,6 +206,7 @@ void averager_state::on(const begin_round& x) {
     r.assembly.emplace(r.map, r.mean->data());
   }
   draw_a_check();
+  expect_means();
   send_parts();
   auto letters = std::move(early_);
   early_.clear();
@@ -225,7 +234,19 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
     job.room = room_->take(job.length);
+    // Of planned chunks: what a heal moves comes by letter.
+    // Nor those of a contract without samples, which its reducer fails at.
+    const bool open = config_.intake && r.map.owner(chunk) == r.self
+                      && std::any_of(job.samples.begin(), job.samples.end(),
+                                     [](auto x) { return x != 0; });
+    if (open)
+      job.average = std::make_shared<shared_average>(
+          job.length, job.samples, job.rule, std::move(job.room));
     result = self_->spawn(chunk_reducer, job);
+    if (open)
+      config_.intake->expect_parts(chunk, job.average, [result] {
+        caf::anon_send(result, part_given_up{});
+      });
     self_->monitor(result);
     if (config_.reducer_started)
       config_.reducer_started("chunk_reducer",
@@ -316,6 +337,52 @@ void averager_state::on(const letter& x) {
       early_.pop_front();
     return;
   }
+  catch_up();
+  receive(x, self_->clock().now());
+  catch_up(); // A place may have been closed, which was the last.
+}
+
+void averager_state::catch_up() {
+  if (!config_.intake || !round_)
+    return;
+  for (auto& x : config_.intake->arrivals()) {
+    if (!round_ || round_->contract().group != *group_of(x.content))
+      continue;
+    receive({x.from, std::move(x.content), std::move(x.body)}, x.when);
+  }
+}
+
+void averager_state::close_intake() {
+  if (!config_.intake)
+    return;
+  config_.intake->close();
+  catch_up();
+}
+
+void averager_state::expect_means() {
+  if (!config_.intake)
+    return;
+  auto& r = *round_;
+  std::vector<peer_id> members;
+  for (auto& member : r.contract().members)
+    members.push_back(member.who.id);
+  auto self = caf::actor_cast<averager_actor>(self_);
+  config_.intake->begin(
+      r.contract().group, std::move(members), [self](round_intake::arrival x) {
+        caf::anon_send(self,
+                       letter{x.from, std::move(x.content), std::move(x.body)});
+      });
+  if (!r.trains)
+    return;
+  for (std::uint32_t chunk = 0; chunk < r.map.chunk_count(); ++chunk) {
+    auto range = r.map.range(chunk);
+    if (r.map.owner(chunk) != r.self)
+      config_.intake->expect_mean(chunk, r.map.owner(chunk), r.mean,
+                                  range.offset, range.count);
+  }
+}
+
+void averager_state::receive(const letter& x, clock_time when) {
   if (round_->agreement.index_of(x.from) == round_->contract().members.size())
     return;
   // A leader that sends nothing and then calls the round off is as silent as
@@ -330,12 +397,24 @@ void averager_state::on(const letter& x) {
   // Members that ask around because they wait as well bring no news.
   if (round_->agreement.leading()
       || !std::holds_alternative<round_standing>(x.content))
-    round_->last_news = self_->clock().now();
+    round_->last_news = std::max(round_->last_news, when);
+  // Who settles wants to know what is here, and what comes now is void.
+  if (std::holds_alternative<round_settle>(x.content)
+      || std::holds_alternative<round_standing>(x.content)
+      || std::holds_alternative<round_heal>(x.content)
+      || std::holds_alternative<round_verdict>(x.content)
+      || std::holds_alternative<mean_request>(x.content))
+    close_intake();
   std::visit([&](const auto& y) { read(x, y); }, x.content);
 }
 
 void averager_state::read(const letter& x, const chunk_part& part) {
   auto& r = *round_;
+  if (x.body.data == nullptr && x.body.size > 0) { // It is in its sum already.
+    r.bytes_received += x.body.size;
+    r.agreement.part_here(part.chunk, part.samples);
+    return;
+  }
   if (part.chunk >= r.map.chunk_count() || shown(x, part) || r.over)
     return;
   auto reducer = reducer_of(part.chunk);
@@ -364,8 +443,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   }
   r.bytes_received += x.body.size;
   r.assembly->forget(mean.chunk); // In case another mean counted before.
-  switch (
-      r.assembly->place(mean.chunk, mean.packing, x.body.data, x.body.size)) {
+  switch (place(mean.chunk, mean.packing, x.body)) {
     case gradient_assembly::verdict::placed:
     case gradient_assembly::verdict::complete:
       r.agreement.mean_here(mean);
@@ -412,9 +490,10 @@ shared_bytes averager_state::mean_bytes(std::uint32_t chunk) const {
             reinterpret_cast<const std::uint8_t*>(own->second->data()), bytes};
   if (!r.mean)
     return {};
+  auto sum = r.digests.find(chunk);
   return {r.mean,
           reinterpret_cast<const std::uint8_t*>(r.mean->data() + range.offset),
-          bytes};
+          bytes, sum == r.digests.end() ? digest{} : sum->second};
 }
 
 void averager_state::on(const mean_ready& x) {
@@ -423,6 +502,8 @@ void averager_state::on(const mean_ready& x) {
   auto& r = *round_;
   r.reducers.erase(x.chunk);
   r.averaged.insert(x.chunk);
+  if (config_.intake)
+    config_.intake->close_parts(x.chunk);
   auto values = x.values;
   if (config_.bend_mean) {
     auto bent = std::make_shared<std::vector<float>>(*values);
@@ -437,7 +518,9 @@ void averager_state::on(const mean_ready& x) {
   r.made.emplace(x.chunk, values);
   r.parts.emplace(x.chunk, x.parts);
   r.last_news = self_->clock().now();
-  carry_out(r.agreement.averaged(x.chunk, x.left_out));
+  catch_up();
+  if (round_) // Else what has come has ended it.
+    carry_out(round_->agreement.averaged(x.chunk, x.left_out));
 }
 
 void averager_state::pack_mean(std::uint32_t chunk,
@@ -450,7 +533,41 @@ void averager_state::pack_mean(std::uint32_t chunk,
     throw std::logic_error{"a mean that was packed cannot be unpacked"};
   auto* data = bytes->data();
   auto size = bytes->size();
-  round_->packed_means[chunk] = {std::move(bytes), data, size};
+  round_->packed_means[chunk]
+      = {std::move(bytes), data, size, digest_of(data, size)};
+}
+
+gradient_assembly::verdict averager_state::place(std::uint32_t chunk,
+                                                 packing how,
+                                                 const shared_bytes& body) {
+  auto& r = *round_;
+  auto range = r.map.range(chunk);
+  auto* values = r.mean->data() + range.offset;
+  const bool here = body.data == reinterpret_cast<const std::uint8_t*>(values);
+  if (!here && config_.intake)
+    config_.intake->close_mean(chunk);
+  auto result = here ? r.assembly->in_place(chunk)
+                     : r.assembly->place(chunk, how, body.data, body.size);
+  if (result == gradient_assembly::verdict::placed
+      || result == gradient_assembly::verdict::complete)
+    r.digests[chunk] = how == packing::float32
+                           ? digest_of(body)
+                           : digest_of(values, range.count * sizeof(float));
+  return result;
+}
+
+digest averager_state::digest_of_means() {
+  auto& r = *round_;
+  std::vector<digest> all;
+  for (std::uint32_t chunk = 0; chunk < r.map.chunk_count(); ++chunk) {
+    auto range = r.map.range(chunk);
+    auto [known, fresh] = r.digests.try_emplace(chunk);
+    if (fresh)
+      known->second = digest_of(r.mean->data() + range.offset,
+                                range.count * sizeof(float));
+    all.push_back(known->second);
+  }
+  return digest_of(all.data(), all.size() * sizeof(digest));
 }
 
 void averager_state::adopt_own_means() {
@@ -465,7 +582,9 @@ void averager_state::adopt_own_means() {
       continue;
     }
     r.assembly->forget(i->first);
-    r.assembly->place(i->first, i->second->data(), i->second->size());
+    place(i->first, packing::float32,
+          {i->second, reinterpret_cast<const std::uint8_t*>(i->second->data()),
+           i->second->size() * sizeof(float)});
     i = r.made.erase(i);
   }
 }

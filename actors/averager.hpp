@@ -19,6 +19,7 @@
 #include "runtime/averaging/means_inquiry.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/round_agreement.hpp"
+#include "runtime/averaging/round_intake.hpp"
 #include "runtime/averaging/value_pool.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
@@ -39,6 +40,8 @@ struct averager_config {
   /// See `peer_config::bend_mean`.
   std::function<void(std::vector<float>&)> bend_mean = {};
   std::uint64_t seed = 1; ///< Of which means it checks.
+  /// Where the gateway puts what it can; null for nowhere.
+  std::shared_ptr<round_intake> intake = {};
 };
 
 class averager_state {
@@ -84,6 +87,8 @@ private:
     round_agreement agreement;
     std::shared_ptr<std::vector<float>> mean;
     std::optional<gradient_assembly> assembly;
+    /// Of the values in the assembly: made while they are in the cache.
+    std::map<std::uint32_t, digest> digests;
     /// Of planned chunks, and of others that parts came for.
     std::map<std::uint32_t, chunk_reducer_actor> reducers;
     std::set<std::uint32_t> offered;  ///< Own reducers that have our own part.
@@ -129,6 +134,12 @@ private:
   void read(const letter& x, const mean_challenge& challenge);
   template <class Other>
   void read(const letter& x, const Other& other);
+  void receive(const letter& x, clock_time when);
+  /// Hears of what the intake has taken.
+  void catch_up();
+  /// From here on everything comes by letter.
+  void close_intake();
+  void expect_means();
 
   void stay_out(const group_id& group);
   bool stayed_out(const letter& x, const group_id& group);
@@ -144,6 +155,11 @@ private:
   /// As it is sent to another reducer, and how it is packed then.
   std::pair<shared_bytes, packing> outgoing_part(std::uint32_t chunk) const;
   void adopt_own_means();
+  /// Puts a mean where it belongs, unless it is there already.
+  gradient_assembly::verdict place(std::uint32_t chunk, packing how,
+                                   const shared_bytes& body);
+  /// One digest of all values, of those of the chunks.
+  digest digest_of_means();
   /// Ends our part in the round, and tells the others.
   void abandon(const std::string& why);
   void tell_out_of(const group_id& group, const std::vector<peer_id>& members);

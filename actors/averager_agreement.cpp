@@ -99,6 +99,8 @@ void averager_state::abandon(const std::string& why) {
   auto order = round_->order;
   auto over = round_->over;
   end_reducers();
+  if (config_.intake)
+    config_.intake->end();
   round_.reset();
   self_->send(wired_.observer, event{"fault",
                                      {{"what", std::string{"left the round"}},
@@ -139,12 +141,16 @@ void averager_state::arm() {
 void averager_state::on(const deadline_passed& x) {
   if (!round_ || !round_->agreement.waiting() || x.number != deadline_)
     return;
+  catch_up();
+  if (!round_ || !round_->agreement.waiting())
+    return;
   auto& r = *round_;
   auto quiet = self_->clock().now() - r.last_news;
   if (!r.last_in_touch
       && quiet >= std::chrono::milliseconds{r.contract().patience_ms}) {
     r.last_news = self_->clock().now();
     r.lost_patience = true;
+    close_intake();
     carry_out(r.agreement.expired());
   }
   if (round_->agreement.waiting())
@@ -161,8 +167,7 @@ void averager_state::carry_out(const round_agreement::actions& actions) {
   auto& r = *round_;
   if (!r.agreement.digest_wanted())
     return;
-  carry_out(r.agreement.whole_vector_here(
-      digest_of(r.mean->data(), r.mean->size() * sizeof(float))));
+  carry_out(r.agreement.whole_vector_here(digest_of_means()));
   // Not before: on a slow line, a chunk of every member is a tenth of the
   // round.
   if (!round_ || !round_->drawn)
@@ -235,6 +240,8 @@ void averager_state::carry_out(const average_chunk& x) {
 void averager_state::carry_out(const round_decision& x) {
   auto& r = *round_;
   r.over = true;
+  if (config_.intake)
+    config_.intake->end();
   round_over news;
   news.contract = r.contract();
   news.committed = x.commit;

@@ -90,8 +90,7 @@ bool averager_state::show(chunk_audit& audit, std::size_t member,
   std::vector<float> values(count);
   if (!unpack(how, body.data, body.size, values.data(), count))
     count = 0;
-  return audit.show(member, samples, values.data(), count,
-                    digest_of(body.data, body.size));
+  return audit.show(member, samples, values.data(), count, digest_of(body));
 }
 
 bool averager_state::shown(const letter& x, const chunk_part& part) {

@@ -9,8 +9,9 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
-  average_.emplace(job_.length, job_.samples, job_.rule, std::move(job_.room));
-  parts_.resize(job_.samples.size());
+  if (!job_.average)
+    job_.average = std::make_shared<shared_average>(
+        job_.length, job_.samples, job_.rule, std::move(job_.room));
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
@@ -26,10 +27,13 @@ void chunk_reducer_state::on(const part_arrived& x) {
       return refuse(x.member, "it holds a NaN or an infinity");
     values = unpacked_.data();
   }
-  auto verdict = average_->offer(x.member, x.samples, values, count);
+  auto& [mutex, parts, average] = *job_.average;
+  std::unique_lock<std::mutex> lock{mutex};
+  auto verdict = average.offer(x.member, x.samples, values, count);
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete)
-    parts_[x.member] = digest_of(x.values.data, x.values.size);
+    parts[x.member] = digest_of(x.values);
+  lock.unlock();
   switch (verdict) {
     case chunk_average::verdict::accepted:
     case chunk_average::verdict::repeated: // A resent part is no offence.
@@ -58,28 +62,35 @@ void chunk_reducer_state::on(const part_arrived& x) {
 
 void chunk_reducer_state::on(const part_given_up& x) {
   for (auto member : x.members)
-    average_->leave_out(member);
+    leave_out(member);
   report_if_complete();
 }
 
 void chunk_reducer_state::refuse(std::uint32_t member, const char* why) {
   self_->send(job_.parent, part_refused{job_.chunk, member, why});
-  average_->leave_out(member);
+  leave_out(member);
   report_if_complete();
 }
 
+void chunk_reducer_state::leave_out(std::uint32_t member) {
+  std::lock_guard<std::mutex> guard{job_.average->mutex};
+  job_.average->average.leave_out(member);
+}
+
 void chunk_reducer_state::report_if_complete() {
-  if (!average_->complete())
+  auto& [mutex, parts, average] = *job_.average;
+  std::lock_guard<std::mutex> guard{mutex};
+  if (!average.complete())
     return;
-  for (auto member : average_->drop_outliers(limits::outlier_norm)) {
-    parts_[member] = {};
+  for (auto member : average.drop_outliers(limits::outlier_norm)) {
+    parts[member] = {};
     self_->send(job_.parent,
                 part_refused{job_.chunk, static_cast<std::uint32_t>(member),
                              "it is a million times as long as the others'"});
   }
   self_->send(job_.parent,
-              mean_ready{job_.group, job_.chunk, average_->shared_mean(),
-                         average_->left_out(), std::move(parts_)});
+              mean_ready{job_.group, job_.chunk, average.shared_mean(),
+                         average.left_out(), std::move(parts)});
   self_->quit();
 }
 

@@ -1,6 +1,9 @@
 /// A chunk reducer: one chunk of one round, from the members' parts to the
 /// mean.
 ///
+/// Parts come by message, or are in the sum already when whoever received them
+/// could add them (runtime/averaging/round_intake.hpp).
+///
 /// Sends its parent exactly one `mean_ready` when every part is in but those it
 /// is told to do without, and ends. A member whose part is refused is done
 /// without as well. It does not wait for time: the averager
@@ -8,7 +11,7 @@
 #pragma once
 
 #include "actors/interfaces.hpp"
-#include "runtime/averaging/chunk_average.hpp"
+#include "runtime/averaging/round_intake.hpp"
 #include "runtime/packing/packing.hpp"
 
 namespace potluck {
@@ -22,6 +25,9 @@ struct reduction_job {
   mean_listener parent;
   /// For the mean (see `chunk_average`).
   std::shared_ptr<std::vector<float>> room;
+  /// Where others may add parts, too, and then send an empty `part_given_up`;
+  /// null to have one made.
+  std::shared_ptr<shared_average> average;
 };
 
 class chunk_reducer_state {
@@ -32,13 +38,12 @@ public:
 
 private:
   void refuse(std::uint32_t member, const char* why);
+  void leave_out(std::uint32_t member);
   void report_if_complete();
 
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
-  std::optional<chunk_average> average_;
   std::vector<float> unpacked_; ///< The part at hand, if it came packed.
-  std::vector<digest> parts_;   ///< Of those counted; for who checks the mean.
 };
 
 chunk_reducer_actor::behavior_type

@@ -17,7 +17,10 @@ namespace {
 /// Turns the transport's call-backs, which come on its own thread, into mail.
 class mail_listener : public transport_listener {
 public:
-  explicit mail_listener(gateway_actor gateway) : gateway_(std::move(gateway)) {
+  mail_listener(gateway_actor gateway, std::shared_ptr<round_intake> intake,
+                std::shared_ptr<guest_list> guests, caf::actor_clock& clock)
+      : gateway_(std::move(gateway)), intake_(std::move(intake)),
+        guests_(std::move(guests)), clock_(clock) {
   }
   void on_accepted(connection_id id, const address& remote,
                    const peer_id& proven) override {
@@ -28,6 +31,8 @@ public:
     caf::anon_send(gateway_, connection_opened{id, remote, proven});
   }
   void on_frame(connection_id id, incoming_frame frame) override {
+    if (intake_ && intake_->worth_a_look(frame.body.size) && taken(id, frame))
+      return;
     caf::anon_send(gateway_, frame_arrived{id, std::move(frame)});
   }
   void on_traffic(duration interval,
@@ -39,17 +44,48 @@ public:
   }
 
 private:
+  /// It was a round's, and is where it belongs.
+  bool taken(connection_id id, const incoming_frame& frame) {
+    auto from = guests_->at(id);
+    if (from.empty())
+      return false;
+    auto content
+        = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    return content && intake_->take(from, *content, frame.body, clock_.now());
+  }
+
   gateway_actor gateway_;
+  std::shared_ptr<round_intake> intake_;
+  std::shared_ptr<guest_list> guests_;
+  caf::actor_clock& clock_; ///< The system's.
 };
 
 } // namespace
+
+void guest_list::add(connection_id id, const peer_id& who) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  guests_[id] = who;
+}
+
+void guest_list::remove(connection_id id) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  guests_.erase(id);
+}
+
+peer_id guest_list::at(connection_id id) const {
+  std::lock_guard<std::mutex> guard{mutex_};
+  auto found = guests_.find(id);
+  return found == guests_.end() ? peer_id{} : found->second;
+}
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;
   config_ = std::move(config);
   network_ = config_.make_transport();
-  network_->start(
-      std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self)));
+  welcome_ = std::make_shared<guest_list>();
+  network_->start(std::make_shared<mail_listener>(
+      caf::actor_cast<gateway_actor>(self), config_.intake, welcome_,
+      self->home_system().clock()));
   auto bound = network_->listen(config_.listen);
   if (!bound) {
     self_->send(config_.observer, peer_over{bound.error(), true});
@@ -123,6 +159,7 @@ void gateway_state::on(const connection_closed& x) {
     return;
   auto gone = i->second;
   links_.erase(i);
+  welcome_->remove(x.id);
   if (!gone.peer.empty()) {
     if (auto g = guests_.find(gone.peer); g != guests_.end())
       self_->send(g->second.session, x);
@@ -257,6 +294,7 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
+  welcome_->add(id, theirs.id);
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});

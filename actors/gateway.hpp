@@ -2,7 +2,8 @@
 ///
 /// Owns the transport. A connection whose `hello` is welcome belongs to the
 /// session of its peer; the gateway only moves frames between the two. It knows
-/// nothing of what the frames mean.
+/// nothing of what the frames mean. A round's bulk never comes that far: what
+/// the intake has a place for is taken on the transport's thread.
 #pragma once
 
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/averaging/round_intake.hpp"
 #include "runtime/config.hpp"
 #include "runtime/lines/line_estimator.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
@@ -26,6 +28,21 @@ struct gateway_config {
   observer_actor observer;
   /// Told of every session (see `peer_config::child_started`).
   supervisor::witness session_started;
+  /// What takes a round's bulk before anybody else sees it; null for nobody.
+  std::shared_ptr<round_intake> intake = {};
+};
+
+/// Whose connection it is, once they are welcome. Thread-safe.
+class guest_list {
+public:
+  void add(connection_id id, const peer_id& who);
+  void remove(connection_id id);
+  /// Empty when nobody is known to be there.
+  peer_id at(connection_id id) const;
+
+private:
+  mutable std::mutex mutex_;
+  std::map<connection_id, peer_id> guests_;
 };
 
 class gateway_state {
@@ -80,6 +97,8 @@ private:
   std::optional<address> bound_;
   wiring wired_;
   std::map<connection_id, link> links_;
+  /// Who is welcome, for the transport's thread.
+  std::shared_ptr<guest_list> welcome_;
   line_estimator line_;
   /// What of it the others heard last.
   line_measured told_;

@@ -87,6 +87,7 @@ void peer_state::start_network() {
                     c.supervisor = wired_.supervisor;
                     c.observer = wired_.observer;
                     c.session_started = config_.child_started;
+                    c.intake = intake_;
                     auto g = self_->spawn(gateway, c);
                     gateway_ = g.address();
                     return g;
@@ -219,6 +220,7 @@ void peer_state::start_training() {
                     c.bend_mean = config_.bend_mean;
                     c.seed = mix(config_.seed, audits);
                     c.reducer_started = config_.child_started;
+                    c.intake = intake_;
                     return self_->spawn(averager, c);
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {

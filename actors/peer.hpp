@@ -18,6 +18,7 @@
 #include "actors/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/averaging/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
 
 namespace potluck {
@@ -111,6 +112,8 @@ private:
   wiring wired_;
   std::unique_ptr<supervisor> children_;
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
+  /// Where the gateway puts a round's bulk; both may be restarted.
+  std::shared_ptr<round_intake> intake_ = std::make_shared<round_intake>();
   charter charter_;
   caf::actor_addr gateway_;
   round_begun last_round_;     ///< Begun by an averager.

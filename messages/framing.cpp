@@ -10,7 +10,7 @@ namespace potluck {
 
 namespace {
 
-constexpr char magic[] = {'P', 'L', 'K', '2'};
+constexpr char magic[] = {'P', 'L', 'K', '3'};
 constexpr std::size_t checksum_offset = 12;
 
 template <class T>
@@ -28,7 +28,7 @@ T get(const std::uint8_t* in) {
 }
 
 std::uint64_t checksum_of(const preamble& x, const std::uint8_t* head,
-                          const std::uint8_t* body) {
+                          const digest& body) {
   struct release {
     void operator()(XXH3_state_t* state) const {
       XXH3_freeState(state);
@@ -42,24 +42,35 @@ std::uint64_t checksum_of(const preamble& x, const std::uint8_t* head,
       || XXH3_64bits_update(state, bytes.data(), checksum_offset) != XXH_OK
       || XXH3_64bits_update(state, head, x.head_size) != XXH_OK
       || (x.body_size > 0
-          && XXH3_64bits_update(state, body, x.body_size) != XXH_OK))
+          && XXH3_64bits_update(state, body.bytes.data(), body.bytes.size())
+                 != XXH_OK))
     throw std::bad_alloc{};
   return XXH3_64bits_digest(state);
+}
+
+digest digest_of_body(const std::uint8_t* body, std::size_t size) {
+  return size > 0 ? digest_of(body, size) : digest{};
 }
 
 } // namespace
 
 preamble preamble_for(const std::uint8_t* head, std::size_t head_size,
-                      const std::uint8_t* body, std::size_t body_size) {
+                      const std::uint8_t* body, std::size_t body_size,
+                      const digest& body_digest) {
   preamble x{static_cast<std::uint32_t>(head_size),
              static_cast<std::uint32_t>(body_size), 0};
-  x.checksum = checksum_of(x, head, body);
+  x.checksum = checksum_of(x, head,
+                           body_digest.empty() ? digest_of_body(body, body_size)
+                                               : body_digest);
   return x;
 }
 
 bool intact(const preamble& x, const std::uint8_t* head,
-            const std::uint8_t* body) {
-  return checksum_of(x, head, body) == x.checksum;
+            const std::uint8_t* body, digest* body_digest) {
+  auto sum = digest_of_body(body, x.body_size);
+  if (body_digest != nullptr)
+    *body_digest = sum;
+  return checksum_of(x, head, sum) == x.checksum;
 }
 
 std::array<std::uint8_t, preamble_bytes> write_preamble(const preamble& x) {

@@ -33,7 +33,14 @@ struct shared_bytes {
   std::shared_ptr<const void> owner;
   const std::uint8_t* data = nullptr;
   std::size_t size = 0;
+  /// Of all of them, where somebody of this process has made it; else empty.
+  digest sum = {};
 };
+
+/// Looks at the bytes only when their sum is not known.
+inline digest digest_of(const shared_bytes& x) {
+  return x.sum.empty() ? digest_of(x.data, x.size) : x.sum;
+}
 
 /// A message with its bulk payload, verified: what a session hands on.
 struct envelope {

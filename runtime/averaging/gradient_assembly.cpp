@@ -30,6 +30,14 @@ gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
     return verdict::wrong_length;
   if (!unpack(how, body, size, out_ + range.offset, range.count))
     return verdict::not_finite;
+  return in_place(chunk);
+}
+
+gradient_assembly::verdict gradient_assembly::in_place(std::uint32_t chunk) {
+  if (chunk >= map_.chunk_count())
+    return verdict::wrong_chunk;
+  if (here_[chunk])
+    return verdict::repeated;
   here_[chunk] = true;
   return --missing_ == 0 ? verdict::complete : verdict::placed;
 }

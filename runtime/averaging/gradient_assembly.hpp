@@ -34,6 +34,9 @@ public:
   verdict place(std::uint32_t chunk, packing how, const std::uint8_t* body,
                 std::size_t size);
 
+  /// The mean's values have been written to their place, and are finite.
+  verdict in_place(std::uint32_t chunk);
+
   bool complete() const {
     return missing_ == 0;
   }

@@ -113,6 +113,7 @@ private:
 
   // Writing.
   std::deque<queued_frame>::iterator place_of(const queued_frame& x);
+  void introduce(queued_frame& x) const;
   std::size_t gather(std::size_t most);
   std::size_t gather_allowed();
   std::size_t encrypt_allowed();

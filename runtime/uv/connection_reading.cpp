@@ -230,8 +230,9 @@ void connection::deliver() {
   auto bytes = frame.head.size() + frame.body_size + frame_overhead_bytes;
   auto owner
       = std::make_shared<held_frame>(std::move(frame.body), bytes, credit_);
-  hub_.received(
-      id_, {std::move(frame.head), {std::move(owner), body, frame.body_size}});
+  hub_.received(id_,
+                {std::move(frame.head),
+                 {std::move(owner), body, frame.body_size, frame.body_sum}});
 }
 
 void connection::resume() {

@@ -10,8 +10,9 @@ namespace potluck {
 namespace {
 
 /// What one write holds: enough that its call-back costs nothing, little enough
-/// that the owners of sent bodies are released early.
-constexpr std::size_t batch_bytes = 1024 * 1024;
+/// that what its checksums have read is still in the cache, and that the owners
+/// of sent bodies are released early.
+constexpr std::size_t batch_bytes = 256 * 1024;
 constexpr std::size_t batch_frames = 128;
 /// Likewise encrypted, which is a copy: little enough to stay in a cache.
 constexpr std::size_t encrypted_batch_bytes = 256 * 1024;
@@ -45,12 +46,7 @@ std::size_t without_records(std::size_t bytes) {
 void connection::enqueue(outgoing_frame frame) {
   if (state_ == state::draining)
     return;
-  preamble announced{static_cast<std::uint32_t>(frame.head.size()),
-                     static_cast<std::uint32_t>(frame.body.size), 0};
-  if (hub_.tls() == nullptr) // Else every record has a better checksum.
-    announced = preamble_for(frame.head.data(), frame.head.size(),
-                             frame.body.data, frame.body.size);
-  queued_frame next{write_preamble(announced), std::move(frame)};
+  queued_frame next{{}, std::move(frame)};
   queued_bytes_ += next.size();
   queue_.insert(place_of(next), std::move(next));
   if (queued_bytes_ > hub_.options().max_queued_bytes)
@@ -68,6 +64,19 @@ std::deque<queued_frame>::iterator connection::place_of(const queued_frame& x) {
   return std::find_if(
       queue_.begin() + (front_sent_ > 0 ? 1 : 0), queue_.end(),
       [](auto& x) { return x.frame.body.size > 0 && !x.frame.urgent; });
+}
+
+/// Writes its preamble. Not before its turn has come: what a checksum has read
+/// is in the processor's cache then, and the kernel copies it from there.
+void connection::introduce(queued_frame& x) const {
+  const auto& [head, body, urgent] = x.frame;
+  preamble announced{static_cast<std::uint32_t>(head.size()),
+                     static_cast<std::uint32_t>(body.size), 0};
+  if (!tls_) // Else every record has a better checksum.
+    announced = preamble_for(head.data(), head.size(), body.data, body.size,
+                             body.sum);
+  x.preamble = write_preamble(announced);
+  x.introduced = true;
 }
 
 /// Lists the queue's next bytes, at most so many.
@@ -88,9 +97,11 @@ std::size_t connection::gather(std::size_t most) {
     bytes += size;
   };
   std::size_t frames = 0;
-  for (const auto& x : queue_) {
+  for (auto& x : queue_) {
     if (frames++ == batch_frames || bytes == most)
       break;
+    if (!x.introduced)
+      introduce(x);
     append(x.preamble.data(), x.preamble.size());
     append(x.frame.head.data(), x.frame.head.size());
     append(x.frame.body.data, x.frame.body.size);

@@ -93,8 +93,9 @@ void frame_reader::advance(std::size_t size) {
 }
 
 void frame_reader::finish() {
-  const bool whole
-      = !checked_ || intact(announced_, frame_.head.data(), frame_.body.get());
+  const bool whole = !checked_
+                     || intact(announced_, frame_.head.data(),
+                               frame_.body.get(), &frame_.body_sum);
   state_ = whole ? state::complete : state::corrupt;
 }
 

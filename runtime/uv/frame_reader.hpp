@@ -27,6 +27,7 @@ public:
     std::vector<std::uint8_t> head;
     aligned_buffer body; ///< Null when `body_size` is zero.
     std::size_t body_size = 0;
+    digest body_sum = {}; ///< Empty when there is no body, or no check of it.
   };
 
   /// Room to read the stream's next bytes into.

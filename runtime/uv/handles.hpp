@@ -20,6 +20,7 @@ namespace potluck {
 struct queued_frame {
   std::array<std::uint8_t, preamble_bytes> preamble;
   outgoing_frame frame;
+  bool introduced = false; ///< The preamble is written.
 
   std::size_t size() const {
     return preamble.size() + frame.head.size() + frame.body.size;

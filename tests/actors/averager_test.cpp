@@ -17,6 +17,13 @@ namespace {
 constexpr std::uint64_t values = 1000;
 constexpr auto patience = 2s;
 
+averager_config config_of(const node& n) {
+  averager_config result;
+  result.self = n.id;
+  result.intake = n.intake;
+  return result;
+}
+
 /// Nodes 1, 2, ... with averagers, all connected; the last may be auxiliary.
 struct table {
   explicit table(std::uint8_t trainers, bool helper = false) {
@@ -27,8 +34,7 @@ struct table {
       auto r = i > trainers ? role::auxiliary : role::trainer;
       members.push_back(std::make_unique<node>(world, i, seeds, r));
       auto& n = *members.back();
-      n.replace(&wiring::averager,
-                (*n.system).spawn(averager, averager_config{n.id}));
+      n.replace(&wiring::averager, (*n.system).spawn(averager, config_of(n)));
       struct group_member m;
       m.who = contact_of(i);
       m.role = r;

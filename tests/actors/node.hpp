@@ -40,6 +40,7 @@ struct node {
     };
     g.supervisor = parent.handle;
     g.observer = observer.handle;
+    g.intake = intake;
     wired.gateway = system.keep((*system).spawn(gateway, g));
     roster_config c;
     c.self = id;
@@ -90,6 +91,8 @@ struct node {
 
   test_system& system;
   peer_id id;
+  /// Takes bodies of any size, once an averager opens places.
+  std::shared_ptr<round_intake> intake = std::make_shared<round_intake>(1);
   fake<registrar_actor> registrar;
   fake<state_keeper_actor> state_keeper;
   fake<compute_actor> compute;

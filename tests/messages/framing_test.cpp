@@ -10,7 +10,7 @@ using namespace potluck;
 TEST_CASE("a preamble comes back and has the documented bytes") {
   auto bytes = write_preamble({0x0102, 0x030405, 0x060708090a0b0c0d});
   std::array<std::uint8_t, preamble_bytes> documented{
-      'P', 'L', 'K', '2', 2, 1, 0, 0, 5, 4, 3, 0, 13, 12, 11, 10, 9, 8, 7, 6};
+      'P', 'L', 'K', '3', 2, 1, 0, 0, 5, 4, 3, 0, 13, 12, 11, 10, 9, 8, 7, 6};
   CHECK(bytes == documented);
   auto back = read_preamble(bytes.data());
   REQUIRE(back);
@@ -39,16 +39,23 @@ TEST_CASE("any other magic is refused") {
   }
 }
 
-TEST_CASE("the checksum is XXH3 of sizes, head and body, however they lie") {
-  // As `xxhsum -H3` has it for the twelve bytes, "head" and "the body".
+TEST_CASE("the checksum is XXH3 of sizes, head and the body's digest") {
+  // As `xxhsum -H3` has it for the twelve bytes, "head" and the sixteen bytes
+  // that `xxhsum -H2` has for "the body".
   std::vector<std::uint8_t> head{'h', 'e', 'a', 'd'};
   std::string text = "the body";
   std::vector<std::uint8_t> body{text.begin(), text.end()};
   auto x = preamble_for(head.data(), head.size(), body.data(), body.size());
   CHECK(x.head_size == 4);
   CHECK(x.body_size == 8);
-  CHECK(x.checksum == 0x417c85e7d079890a);
-  CHECK(intact(x, head.data(), body.data()));
+  CHECK(x.checksum == 0x8c6578447af3c7a1);
+  digest sum;
+  CHECK(intact(x, head.data(), body.data(), &sum));
+  CHECK(sum == digest_of(body.data(), body.size()));
+  // Who knows it already need not have the body read again.
+  auto again
+      = preamble_for(head.data(), head.size(), nullptr, body.size(), sum);
+  CHECK(again.checksum == x.checksum);
 }
 
 TEST_CASE("any bit that flips in a frame is noticed") {

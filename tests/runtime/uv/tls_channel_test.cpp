@@ -209,7 +209,7 @@ TEST_CASE("first words tell TLS, frames and others apart") {
     return recognize(reinterpret_cast<const std::uint8_t*>(text.data()),
                      text.size());
   };
-  CHECK(is("PLK2....") == first_words::frame);
+  CHECK(is("PLK3....") == first_words::frame);
   CHECK(is("PLK") == first_words::frame);
   CHECK(is("POST / HTTP/1.1") == first_words::other);
   CHECK(is(std::string(1, '\0')) == first_words::other);

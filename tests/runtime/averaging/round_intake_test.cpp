@@ -1,0 +1,176 @@
+#include "runtime/averaging/round_intake.hpp"
+
+#include <limits>
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr time_point now{5s};
+
+peer_id peer(std::uint8_t number) {
+  peer_id result;
+  result.bytes[0] = number;
+  return result;
+}
+
+shared_bytes bytes_of(std::vector<float> values) {
+  auto owner = std::make_shared<std::vector<float>>(std::move(values));
+  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
+          owner->size() * sizeof(float)};
+}
+
+/// Peers 1 and 2 with 1 and 3 samples; chunk 4, of two values, is averaged
+/// here, and the mean of chunk 5 comes from peer 2.
+struct one_round {
+  one_round() {
+    group.bytes[0] = 9;
+    sum = std::make_shared<shared_average>(2, std::vector<std::uint64_t>{1, 3},
+                                           averaging_rule{}, nullptr);
+    intake.begin(group, {peer(1), peer(2)},
+                 [this](round_intake::arrival) { ++all_here; });
+    intake.expect_parts(4, sum, [this] { ++complete; });
+    intake.expect_mean(5, 1, whole, 2, 2);
+  }
+
+  bool part(std::uint8_t from, std::vector<float> values,
+            std::uint64_t samples) {
+    message content = chunk_part{group, 4, samples, packing::float32};
+    return intake.take(peer(from), content, bytes_of(std::move(values)), now);
+  }
+  bool mean(std::uint8_t from, std::vector<float> values,
+            std::uint32_t version = 1) {
+    chunk_mean x;
+    x.group = group;
+    x.chunk = 5;
+    x.version = version;
+    message content = x;
+    return intake.take(peer(from), content, bytes_of(std::move(values)), now);
+  }
+
+  round_intake intake{1};
+  group_id group;
+  std::shared_ptr<shared_average> sum;
+  std::shared_ptr<std::vector<float>> whole
+      = std::make_shared<std::vector<float>>(4, 0.0f);
+  int complete = 0;
+  int all_here = 0;
+};
+
+constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
+
+} // namespace
+
+TEST_CASE("parts go into their sum as they come, and the last one is told of") {
+  one_round x;
+  CHECK(x.part(1, {1, 7}, 1));
+  CHECK(x.complete == 0);
+  CHECK(x.part(2, {3, -3}, 3));
+  CHECK(x.complete == 1);
+  CHECK(x.sum->average.mean() == std::vector<float>{1, 1});
+  auto second = bytes_of({3, -3});
+  CHECK(x.sum->parts[1] == digest_of(second.data, second.size));
+  auto news = x.intake.arrivals();
+  REQUIRE(news.size() == 2);
+  CHECK(news[1].from == peer(2));
+  CHECK(std::get<chunk_part>(news[1].content).samples == 3);
+  CHECK(news[1].body.data == nullptr);
+  CHECK(news[1].body.size == 8);
+  CHECK(news[1].when == now);
+  CHECK(x.intake.arrivals().empty());
+}
+
+TEST_CASE("a part that has another verdict than counted goes the usual way") {
+  one_round x;
+  CHECK(x.part(1, {1, 7}, 1));
+  CHECK_FALSE(x.part(1, {1, 7}, 1));    // Repeated.
+  CHECK_FALSE(x.part(2, {3, nan}, 3));  // Not finite.
+  CHECK_FALSE(x.part(2, {3, 3}, 2));    // Other samples than the contract's.
+  CHECK_FALSE(x.part(2, {3, 3, 3}, 3)); // Of another length.
+  CHECK_FALSE(x.part(2, {}, 3));
+  CHECK_FALSE(x.part(3, {3, 3}, 3)); // A stranger.
+  CHECK(x.intake.arrivals().size() == 1);
+  CHECK(x.complete == 0);
+  CHECK(x.part(2, {3, -3}, 3)); // None of it has changed anything.
+  CHECK(x.sum->average.mean() == std::vector<float>{1, 1});
+}
+
+TEST_CASE("nobody waits for a sum that somebody else is at") {
+  one_round x;
+  std::lock_guard<std::mutex> guard{x.sum->mutex};
+  CHECK_FALSE(x.part(1, {1, 7}, 1));
+  CHECK(x.intake.arrivals().empty());
+}
+
+TEST_CASE("a mean goes to its place, with its digest, and only once") {
+  one_round x;
+  x.intake.expect_mean(6, 1, x.whole, 0, 2); // Else it would be the last.
+  CHECK(x.mean(2, {8, 9}));
+  CHECK(*x.whole == std::vector<float>{0, 0, 8, 9});
+  auto news = x.intake.arrivals();
+  REQUIRE(news.size() == 1);
+  CHECK(news[0].body.data
+        == reinterpret_cast<const std::uint8_t*>(x.whole->data() + 2));
+  CHECK(news[0].body.sum == digest_of(news[0].body.data, news[0].body.size));
+  CHECK_FALSE(x.mean(2, {1, 1}));
+  CHECK(*x.whole == std::vector<float>{0, 0, 8, 9});
+}
+
+TEST_CASE("the last of all means is told of at once") {
+  one_round x;
+  CHECK(x.mean(2, {8, 9}));
+  CHECK(x.all_here == 1);
+  CHECK(x.intake.arrivals().empty());
+}
+
+TEST_CASE("a mean that no place is open for goes the usual way") {
+  one_round x;
+  CHECK_FALSE(x.mean(1, {8, 9}));    // Not its owner.
+  CHECK_FALSE(x.mean(2, {8, 9}, 2)); // A heal's.
+  CHECK_FALSE(x.mean(2, {8, 9, 9})); // Of another length.
+  CHECK(*x.whole == std::vector<float>(4, 0.0f));
+  CHECK_FALSE(x.mean(2, {8, nan}));
+  CHECK_FALSE(x.mean(2, {8, 9})); // Its one chance is gone.
+  CHECK(x.intake.arrivals().empty());
+  CHECK(x.all_here == 0);
+}
+
+TEST_CASE("nothing is taken when the round is closed, or another one") {
+  one_round x;
+  CHECK(x.part(1, {1, 7}, 1));
+  SUBCASE("closed") {
+    x.intake.close();
+    CHECK(x.intake.arrivals().size() == 1);
+  }
+  SUBCASE("ended") {
+    x.intake.end();
+    CHECK(x.intake.arrivals().empty());
+  }
+  SUBCASE("chunk by chunk") {
+    x.intake.close_parts(4);
+    x.intake.close_mean(5);
+  }
+  SUBCASE("another group") {
+    x.group.bytes[0] = 8;
+  }
+  CHECK_FALSE(x.part(2, {3, -3}, 3));
+  CHECK_FALSE(x.mean(2, {8, 9}));
+  CHECK(*x.whole == std::vector<float>(4, 0.0f));
+}
+
+TEST_CASE("places are not opened for bodies that are not worth it") {
+  round_intake x{9};
+  CHECK_FALSE(x.worth_a_look(8));
+  CHECK(x.worth_a_look(9));
+  group_id group;
+  x.begin(group, {peer(1)}, nullptr);
+  auto whole = std::make_shared<std::vector<float>>(2, 0.0f);
+  x.expect_mean(0, 0, whole, 0, 2);
+  chunk_mean mean;
+  mean.version = 1;
+  message content = mean;
+  CHECK_FALSE(x.take(peer(1), content, bytes_of({1, 2}), now));
+}
