@@ -312,6 +312,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
                          session_config{news.who, id, network_,
                                         caf::actor_cast<gateway_actor>(self_)});
   self_->monitor(session);
+  sessions_[session.address()] = theirs.id;
   if (config_.session_started)
     config_.session_started("session", caf::actor_cast<caf::actor>(session));
   self_->send(session, wired_);
@@ -416,17 +417,17 @@ void gateway_state::on(const tick&) {
 }
 
 void gateway_state::on_down(const caf::down_msg& x) {
-  for (auto i = guests_.begin(); i != guests_.end(); ++i)
-    if (i->second.session.address() == x.source) {
-      auto peer = i->first;
-      guests_.erase(i);
-      line_.forget(peer);
-      told_limits_.erase(peer);
-      for (auto& [id, l] : links_)
-        if (l.peer == peer)
-          network_->close(id);
-      return;
-    }
+  auto found = sessions_.find(x.source);
+  if (found == sessions_.end())
+    return;
+  auto peer = found->second;
+  sessions_.erase(found);
+  guests_.erase(peer);
+  line_.forget(peer);
+  told_limits_.erase(peer);
+  for (auto& [id, l] : links_)
+    if (l.peer == peer)
+      network_->close(id);
 }
 
 gateway_actor::behavior_type

@@ -110,6 +110,7 @@ private:
     peer_joined news;
   };
   std::map<peer_id, guest> guests_;
+  std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
   /// Where this peer itself answered, and until when nobody else is dialled
   /// there.
   std::map<address, caf::actor_clock::time_point> own_addresses_;

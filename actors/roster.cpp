@@ -118,6 +118,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
     seen_host_ = x.seen_host;
   auto routes = x.role != role::trainer || newcomers_route();
   guests_[x.who.id] = {x, session.address(), now, false};
+  sessions_[session.address()] = x.who.id;
   guests_[x.who.id].routes = routes;
   self_->monitor(session);
   tell_everybody(x);
@@ -132,29 +133,31 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
 }
 
 void roster_state::on_down(const caf::down_msg& x) {
-  for (auto i = guests_.begin(); i != guests_.end(); ++i) {
-    if (i->second.session != x.source)
-      continue;
-    peer_left news;
-    news.id = i->first;
-    news.orderly = x.reason == caf::exit_reason::normal;
-    news.reason = reason_of(x);
-    guests_.erase(i);
-    acquainted_ = acquainted_ && news.orderly; // It may be on another side.
-    next_dialling_ = {};
-    auto now = self_->clock().now();
-    if (!ledger_->is_banned(news.id, now))
-      ledger_->disconnected(news.id,
-                            news.orderly ? peer_ledger::parting::left
-                                         : peer_ledger::parting::lost,
-                            now);
-    tell_everybody(news);
-    self_->send(wired_.observer, event{"departure",
-                                       {{"peer", short_name(news.id)},
-                                        {"orderly", news.orderly},
-                                        {"reason", news.reason}}});
+  auto found = sessions_.find(x.source);
+  if (found == sessions_.end())
     return;
-  }
+  peer_left news;
+  news.id = found->second;
+  news.orderly = x.reason == caf::exit_reason::normal;
+  news.reason = reason_of(x);
+  sessions_.erase(found);
+  auto guest = guests_.find(news.id);
+  if (guest == guests_.end() || guest->second.session != x.source)
+    return; // It has come back with another session.
+  guests_.erase(guest);
+  acquainted_ = acquainted_ && news.orderly; // It may be on another side.
+  next_dialling_ = {};
+  auto now = self_->clock().now();
+  if (!ledger_->is_banned(news.id, now))
+    ledger_->disconnected(news.id,
+                          news.orderly ? peer_ledger::parting::left
+                                       : peer_ledger::parting::lost,
+                          now);
+  tell_everybody(news);
+  self_->send(wired_.observer, event{"departure",
+                                     {{"peer", short_name(news.id)},
+                                      {"orderly", news.orderly},
+                                      {"reason", news.reason}}});
 }
 
 void roster_state::on(const offence_seen& x) {

@@ -119,6 +119,7 @@ private:
   std::optional<peer_ledger> ledger_;
   misconduct misconduct_;
   std::map<peer_id, guest> guests_;
+  std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
   address listening_;
   address told_address_; ///< To the expert host.
   std::string seen_host_;

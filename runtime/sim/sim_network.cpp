@@ -220,13 +220,13 @@ duration sim_network::shortest_way() const {
 }
 
 void sim_network::begin_turn(const std::string& host) {
-  auto& x = *core_->machines.at(host);
+  auto& x = core_->at(host);
   x.in_turn = true;
   x.moment = core_->now;
 }
 
 void sim_network::deliver(const std::string& host, duration at) {
-  auto& x = *core_->machines.at(host);
+  auto& x = core_->at(host);
   x.moment = at;
   while (!x.inbox.empty() && x.inbox.front().first <= at) {
     auto what = std::move(x.inbox.front().second);
@@ -236,18 +236,22 @@ void sim_network::deliver(const std::string& host, duration at) {
 }
 
 std::optional<duration> sim_network::mail(const std::string& host) const {
-  auto& x = *core_->machines.at(host);
+  auto& x = core_->at(host);
   if (x.inbox.empty())
     return std::nullopt;
   return x.inbox.front().first;
 }
 
 void sim_network::end_turn(const std::string& host) {
-  core_->machines.at(host)->in_turn = false;
+  core_->at(host).in_turn = false;
 }
 
 void sim_network::note(const std::string& host, std::function<void()> deed) {
-  core_->ask(core_->machines.at(host), std::move(deed));
+  auto& x = core_->at(host);
+  if (x.in_turn)
+    x.deeds.emplace_back(x.moment, std::move(deed));
+  else
+    deed();
 }
 
 void sim_network::settle(const std::vector<std::string>& hosts,
@@ -261,8 +265,9 @@ void sim_network::settle(const std::vector<std::string>& hosts,
   std::vector<std::vector<std::pair<duration, std::function<void()>>>> all;
   all.reserve(hosts.size());
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    all.push_back(std::move(core_->machines.at(hosts[i])->deeds));
-    core_->machines.at(hosts[i])->deeds.clear();
+    auto& deeds = core_->at(hosts[i]).deeds;
+    all.push_back(std::move(deeds));
+    deeds.clear();
     for (auto& [at, what] : all.back())
       order.push_back({at, i, &what});
   }

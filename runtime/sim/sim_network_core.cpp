@@ -36,6 +36,7 @@ sim_network::core::host sim_network::core::machine_of(const std::string& name) {
   if (!x) {
     x = std::make_shared<machine>();
     x->name = name;
+    by_name[name] = x.get();
   }
   return x;
 }

@@ -74,6 +74,10 @@ public:
   }
 
   host machine_of(const std::string& name);
+  /// One that is there. By turns at the same time.
+  machine& at(const std::string& name) {
+    return *by_name.at(name);
+  }
   void later(duration when, std::function<void()> what) {
     due.push({std::max(when, now), sequence++, std::move(what)});
   }
@@ -101,6 +105,7 @@ public:
   std::uint64_t partitions = 0;
   std::priority_queue<task> due;
   std::map<std::string, host> machines;
+  std::unordered_map<std::string, machine*> by_name;
   /// By turns at the same time.
   std::mutex ports;
   std::map<address, end> listening;
