@@ -352,36 +352,6 @@ void averager_state::catch_up() {
   }
 }
 
-void averager_state::close_intake() {
-  if (!config_.intake)
-    return;
-  config_.intake->close();
-  catch_up();
-}
-
-void averager_state::expect_means() {
-  if (!config_.intake)
-    return;
-  auto& r = *round_;
-  std::vector<peer_id> members;
-  for (auto& member : r.contract().members)
-    members.push_back(member.who.id);
-  auto self = caf::actor_cast<averager_actor>(self_);
-  config_.intake->begin(
-      r.contract().group, std::move(members), [self](round_intake::arrival x) {
-        caf::anon_send(self,
-                       letter{x.from, std::move(x.content), std::move(x.body)});
-      });
-  if (!r.trains)
-    return;
-  for (std::uint32_t chunk = 0; chunk < r.map.chunk_count(); ++chunk) {
-    auto range = r.map.range(chunk);
-    if (r.map.owner(chunk) != r.self)
-      config_.intake->expect_mean(chunk, r.map.owner(chunk), r.mean,
-                                  range.offset, range.count);
-  }
-}
-
 void averager_state::receive(const letter& x, clock_time when) {
   if (round_->agreement.index_of(x.from) == round_->contract().members.size())
     return;
@@ -535,39 +505,6 @@ void averager_state::pack_mean(std::uint32_t chunk,
   auto size = bytes->size();
   round_->packed_means[chunk]
       = {std::move(bytes), data, size, digest_of(data, size)};
-}
-
-gradient_assembly::verdict averager_state::place(std::uint32_t chunk,
-                                                 packing how,
-                                                 const shared_bytes& body) {
-  auto& r = *round_;
-  auto range = r.map.range(chunk);
-  auto* values = r.mean->data() + range.offset;
-  const bool here = body.data == reinterpret_cast<const std::uint8_t*>(values);
-  if (!here && config_.intake)
-    config_.intake->close_mean(chunk);
-  auto result = here ? r.assembly->in_place(chunk)
-                     : r.assembly->place(chunk, how, body.data, body.size);
-  if (result == gradient_assembly::verdict::placed
-      || result == gradient_assembly::verdict::complete)
-    r.digests[chunk] = how == packing::float32
-                           ? digest_of(body)
-                           : digest_of(values, range.count * sizeof(float));
-  return result;
-}
-
-digest averager_state::digest_of_means() {
-  auto& r = *round_;
-  std::vector<digest> all;
-  for (std::uint32_t chunk = 0; chunk < r.map.chunk_count(); ++chunk) {
-    auto range = r.map.range(chunk);
-    auto [known, fresh] = r.digests.try_emplace(chunk);
-    if (fresh)
-      known->second = digest_of(r.mean->data() + range.offset,
-                                range.count * sizeof(float));
-    all.push_back(known->second);
-  }
-  return digest_of(all.data(), all.size() * sizeof(digest));
 }
 
 void averager_state::adopt_own_means() {

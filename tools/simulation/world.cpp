@@ -1,7 +1,6 @@
 #include "tools/simulation/world.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <stdexcept>
 
 #include "messages/codec.hpp"
@@ -34,8 +33,6 @@ constexpr duration between_looks = std::chrono::seconds{1};
 /// From so many peers on there is enough to do at a time for spans. A constant,
 /// so that a history does not depend on the machine that simulates it.
 constexpr std::size_t crowd = 256;
-/// Fewer turns than this are not worth waking others for.
-constexpr std::size_t few_turns = 8;
 /// More than this is wrong: the rest would be more of the same.
 constexpr std::size_t enough_violations = 20;
 /// Actors of a peer that stand for nobody else, with some air.
@@ -342,98 +339,6 @@ void world::advance(duration latest) {
   if (!alarms_.empty())
     next = std::min(next, alarms_.top().first);
   now_ = std::max(now_, next);
-}
-
-void world::note(std::size_t number, std::function<void()> deed) {
-  network_.note(lives_[number].host, std::move(deed));
-}
-
-void world::wake_those_due() {
-  while (!alarms_.empty() && alarms_.top().first <= until_) {
-    auto [due, number] = alarms_.top();
-    alarms_.pop();
-    if (lives_[number].alarm != due)
-      continue; // Its machine has other plans by now.
-    lives_[number].alarm.reset();
-    touch(number);
-  }
-}
-
-void world::take_turn(life& x) {
-  auto& box = *x.box;
-  x.handled = 0;
-  network_.begin_turn(x.host);
-  for (auto at = turns_from_;;) {
-    network_.deliver(x.host, at);
-    x.handled += box.run(at);
-    x.wake = box.wake();
-    if (x.wake)
-      x.wake = std::max(*x.wake, at + duration{1});
-    auto next = network_.mail(x.host).value_or(duration::max());
-    next = std::min(next, x.wake.value_or(duration::max()));
-    if (next > until_)
-      break;
-    at = next;
-  }
-  network_.end_turn(x.host);
-}
-
-void world::take_turns(const std::vector<std::size_t>& numbers) {
-  if (crew_.size() == 1 || numbers.size() < few_turns) {
-    for (auto number : numbers)
-      take_turn(lives_[number]);
-  } else {
-    std::atomic<std::size_t> next{0};
-    crew_.run([&](unsigned) {
-      for (auto i = next++; i < numbers.size(); i = next++)
-        take_turn(lives_[numbers[i]]);
-      machine::leave_thread();
-    });
-  }
-  std::vector<std::string> hosts;
-  hosts.reserve(numbers.size());
-  for (auto number : numbers)
-    hosts.push_back(lives_[number].host);
-  auto began = now_;
-  network_.settle(hosts, [this](duration at) { now_ = at; });
-  now_ = began;
-}
-
-void world::work(duration stop) {
-  until_ = now_;
-  turns_from_ = now_;
-  if (in_spans_ && stop > now_)
-    until_ = std::max(now_, std::min(now_ + shortest_way_, stop) - duration{1});
-  wake_those_due();
-  auto before = [this](const std::string& host) { touch(hosts_.at(host)); };
-  do {
-    network_.run_until(until_, before);
-    while (!ready_.empty()) {
-      std::vector<std::size_t> numbers(ready_.begin(), ready_.end());
-      ready_.clear();
-      take_turns(numbers);
-      turns_from_ = until_;
-      for (auto number : numbers) {
-        auto& life = lives_[number];
-        messages_ += life.handled;
-        if (life.wake && life.wake != life.alarm)
-          alarms_.push({*life.wake, number});
-        life.alarm = life.wake;
-        if (auto left = life.box->left_over()) {
-          checks_->check(*left == 0, until_,
-                         std::to_string(*left) + " actors of peer "
-                             + std::to_string(number) + " outlived it");
-          end_process(life, false);
-        }
-      }
-    }
-    auto ended = std::move(ended_);
-    ended_.clear();
-    for (auto number : ended)
-      retire(number);
-  } while (!ready_.empty()
-           || network_.next().value_or(until_ + duration{1}) <= until_);
-  now_ = until_;
 }
 
 void world::look_around() {
