@@ -1,6 +1,8 @@
 #include "runtime/averaging/round_intake.hpp"
 
+#include <atomic>
 #include <limits>
+#include <thread>
 
 #include <doctest/doctest.h>
 
@@ -173,4 +175,52 @@ TEST_CASE("places are not opened for bodies that are not worth it") {
   mean.version = 1;
   message content = mean;
   CHECK_FALSE(x.take(peer(1), content, bytes_of({1, 2}), now));
+}
+
+// For the thread sanitizer: the transport's thread and the owner's have nothing
+// in common but this.
+TEST_CASE("parts and means come while the owner opens, reads and closes") {
+  constexpr std::size_t count = 512;
+  one_round x;
+  std::atomic<bool> over{false};
+  std::atomic<unsigned> taken{0};
+  std::thread receiver{[&] {
+    while (!over) {
+      for (std::uint8_t from : {1, 2}) {
+        std::vector<float> values(count, from);
+        taken += x.part(from, values, from == 1 ? 1 : 3) ? 1 : 0;
+        taken += x.mean(from, values) ? 1 : 0;
+      }
+    }
+  }};
+  unsigned sums = 0;
+  for (int round = 0; round < 200; ++round) {
+    auto whole = std::make_shared<std::vector<float>>(count, 0.0f);
+    auto sum = std::make_shared<shared_average>(
+        count, std::vector<std::uint64_t>{1, 3}, averaging_rule{}, nullptr);
+    std::atomic<int> complete{0};
+    std::atomic<int> all_here{0};
+    const auto enough = taken + static_cast<unsigned>(round % 4);
+    x.intake.begin(x.group, {peer(1), peer(2)},
+                   [&](round_intake::arrival) { ++all_here; });
+    x.intake.expect_parts(4, sum, [&] { ++complete; });
+    x.intake.expect_mean(5, 1, whole, 0, count);
+    // Closed before, between and after all are here.
+    while (taken < enough)
+      std::this_thread::yield();
+    x.intake.close();
+    auto arrived = x.intake.arrivals();
+    CHECK(arrived.size() + static_cast<std::size_t>(all_here) <= 3);
+    if (all_here != 0)
+      CHECK(*whole == std::vector<float>(count, 2.0f));
+    std::lock_guard<std::mutex> guard{sum->mutex};
+    if (complete != 0) {
+      ++sums;
+      CHECK(sum->average.mean() == std::vector<float>(count, 0.75f));
+    }
+    x.intake.end();
+  }
+  over = true;
+  receiver.join();
+  CHECK(sums > 0);
 }
