@@ -32,8 +32,9 @@ void averager_state::init(averager_actor::pointer self,
   self_ = self;
   config_ = config;
   chance_ = random_stream{config_.seed};
-  if (config_.intake)
-    config_.intake->end(); // A predecessor's.
+  if (!config_.intake)
+    config_.intake = std::make_shared<round_intake>(); // That nobody feeds.
+  config_.intake->end();                               // A predecessor's.
 }
 
 void averager_state::on(const wiring& w) {
@@ -182,8 +183,7 @@ bool averager_state::stayed_out(const letter& x, const group_id& group) {
 
 void averager_state::on(const begin_round& x) {
   end_reducers();
-  if (config_.intake)
-    config_.intake->end();
+  config_.intake->end();
   judge_means(); // For what it is worth: the news of it must not be lost.
   const auto& c = x.contract;
   round_begun news{c.group, {}};
@@ -236,7 +236,7 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.room = room_->take(job.length);
     // Of planned chunks: what a heal moves comes by letter.
     // Nor those of a contract without samples, which its reducer fails at.
-    const bool open = config_.intake && r.map.owner(chunk) == r.self
+    const bool open = r.map.owner(chunk) == r.self
                       && std::any_of(job.samples.begin(), job.samples.end(),
                                      [](auto x) { return x != 0; });
     if (open)
@@ -343,7 +343,7 @@ void averager_state::on(const letter& x) {
 }
 
 void averager_state::catch_up() {
-  if (!config_.intake || !round_)
+  if (!round_)
     return;
   for (auto& x : config_.intake->arrivals()) {
     if (!round_ || round_->contract().group != *group_of(x.content))
@@ -472,8 +472,7 @@ void averager_state::on(const mean_ready& x) {
   auto& r = *round_;
   r.reducers.erase(x.chunk);
   r.averaged.insert(x.chunk);
-  if (config_.intake)
-    config_.intake->close_parts(x.chunk);
+  config_.intake->close_parts(x.chunk);
   auto values = x.values;
   if (config_.bend_mean) {
     auto bent = std::make_shared<std::vector<float>>(*values);

@@ -40,7 +40,7 @@ struct averager_config {
   /// See `peer_config::bend_mean`.
   std::function<void(std::vector<float>&)> bend_mean = {};
   std::uint64_t seed = 1; ///< Of which means it checks.
-  /// Where the gateway puts what it can; null for nowhere.
+  /// Where the gateway puts what it can; null: everything comes by letter.
   std::shared_ptr<round_intake> intake = {};
 };
 

@@ -99,8 +99,7 @@ void averager_state::abandon(const std::string& why) {
   auto order = round_->order;
   auto over = round_->over;
   end_reducers();
-  if (config_.intake)
-    config_.intake->end();
+  config_.intake->end();
   round_.reset();
   self_->send(wired_.observer, event{"fault",
                                      {{"what", std::string{"left the round"}},
@@ -240,8 +239,7 @@ void averager_state::carry_out(const average_chunk& x) {
 void averager_state::carry_out(const round_decision& x) {
   auto& r = *round_;
   r.over = true;
-  if (config_.intake)
-    config_.intake->end();
+  config_.intake->end();
   round_over news;
   news.contract = r.contract();
   news.committed = x.commit;

@@ -5,15 +5,11 @@
 namespace potluck {
 
 void averager_state::close_intake() {
-  if (!config_.intake)
-    return;
   config_.intake->close();
   catch_up();
 }
 
 void averager_state::expect_means() {
-  if (!config_.intake)
-    return;
   auto& r = *round_;
   std::vector<peer_id> members;
   for (auto& member : r.contract().members)
@@ -41,7 +37,7 @@ gradient_assembly::verdict averager_state::place(std::uint32_t chunk,
   auto range = r.map.range(chunk);
   auto* values = r.mean->data() + range.offset;
   const bool here = body.data == reinterpret_cast<const std::uint8_t*>(values);
-  if (!here && config_.intake)
+  if (!here)
     config_.intake->close_mean(chunk);
   auto result = here ? r.assembly->in_place(chunk)
                      : r.assembly->place(chunk, how, body.data, body.size);

@@ -37,7 +37,7 @@ public:
 
   connection_id dial(const address& where) override {
     auto id = self_->next_id++;
-    net_->ask(self_->on, [net = net_, self = self_, id, where] {
+    net_->ask(*self_->on, [net = net_, self = self_, id, where] {
       net->dial(self, id, where);
     });
     return id;
@@ -46,19 +46,15 @@ public:
     if (!self_->lines.count(id))
       return;
     self_->traffic.bytes_sent += frame.head.size() + frame.body.size;
-    if (self_->on->in_turn)
-      self_->on->deeds.emplace_back(
-          self_->on->moment,
-          [net = net_, self = self_, id, frame = std::move(frame)]() mutable {
-            net->send(self, id, std::move(frame));
-          });
-    else
-      net_->send(self_, id, std::move(frame));
+    net_->ask(*self_->on, [net = net_, self = self_, id,
+                           frame = std::move(frame)]() mutable {
+      net->send(self, id, std::move(frame));
+    });
   }
   void close(connection_id id, std::uint32_t) override {
     if (self_->on->in_turn)
       self_->closing.insert(id);
-    net_->ask(self_->on,
+    net_->ask(*self_->on,
               [net = net_, self = self_, id] { net->close(self, id); });
   }
   transport_traffic traffic() const override {
@@ -77,7 +73,7 @@ public:
     if (listener)
       for (auto& [id, value] : self_->lines)
         listener->on_closed(id, "stopped");
-    net_->ask(self_->on,
+    net_->ask(*self_->on,
               [net = net_, self = self_] { net->stop(self, false, false); });
   }
 
@@ -247,11 +243,7 @@ void sim_network::end_turn(const std::string& host) {
 }
 
 void sim_network::note(const std::string& host, std::function<void()> deed) {
-  auto& x = core_->at(host);
-  if (x.in_turn)
-    x.deeds.emplace_back(x.moment, std::move(deed));
-  else
-    deed();
+  core_->ask(core_->at(host), std::move(deed));
 }
 
 void sim_network::settle(const std::vector<std::string>& hosts,

@@ -78,9 +78,9 @@ void sim_network::core::thaw(machine& x) {
     hand_over(it, std::move(what));
 }
 
-void sim_network::core::ask(const host& x, std::function<void()> deed) {
-  if (x->in_turn)
-    x->deeds.emplace_back(x->moment, std::move(deed));
+void sim_network::core::ask(machine& x, std::function<void()> deed) {
+  if (x.in_turn)
+    x.deeds.emplace_back(x.moment, std::move(deed));
   else
     deed();
 }

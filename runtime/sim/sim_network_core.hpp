@@ -84,7 +84,7 @@ public:
   bool parted(const machine& a, const machine& b) const;
 
   /// Does it, or in a turn of the machine notes it.
-  void ask(const host& x, std::function<void()> deed);
+  static void ask(machine& x, std::function<void()> deed);
   expected<address> listen(const end& x, const address& where);
   void stop_listening(const end& x);
 
