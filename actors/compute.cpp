@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "actors/behavior.hpp"
+#include "runtime/averaging/value_pool.hpp"
 
 namespace potluck {
 
@@ -19,28 +21,108 @@ void advance(training_state& state, std::uint64_t samples) {
 
 struct compute_state::workshop {
   compute_config config;
+  bool delayed = false; ///< The run's updates.
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
-  std::shared_ptr<std::vector<float>> gradient;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
+
+  // The first thread's.
+  std::shared_ptr<std::vector<float>> gradient;
+  std::shared_ptr<std::vector<float>> aside; ///< Null: nothing was set aside.
+
+  /// Where gradients and copies of parameters come from, and back to.
+  std::optional<value_pool> room;
+
+  // What both threads touch, if there are two.
+  std::mutex desk;
+  /// What batches read: those of a step that was the newest a moment ago.
+  std::shared_ptr<const std::vector<float>> parameters;
+  std::uint64_t parameters_step = 0;
+  std::shared_ptr<std::vector<float>> empty; ///< For the next gradient.
 
   training_state& state() {
     return *config.vault->state;
   }
 
+  std::shared_ptr<std::vector<float>> zeros() {
+    auto result = room->take(model->layout().values());
+    std::fill(result->begin(), result->end(), 0.0f);
+    return result;
+  }
+
   /// The gradient, ours alone: a round may still be sending the old one.
-  std::vector<float>& own_gradient() {
+  static std::vector<float>&
+  alone(std::shared_ptr<std::vector<float>>& gradient) {
     if (gradient.use_count() > 1)
       gradient = std::make_shared<std::vector<float>>(*gradient);
     return *gradient;
   }
 
   void clear_gradient() {
+    aside.reset();
     if (gradient && gradient.use_count() == 1)
       std::fill(gradient->begin(), gradient->end(), 0.0f);
     else
-      gradient = std::make_shared<std::vector<float>>(model->layout().values(),
-                                                      0.0f);
+      gradient = zeros();
+  }
+
+  void set_aside() {
+    aside = std::move(gradient);
+    {
+      std::lock_guard<std::mutex> guard{desk};
+      gradient = std::move(empty);
+    }
+    if (!gradient)
+      gradient = zeros();
+  }
+
+  void take_back(bool with_newer) {
+    if (!aside)
+      return;
+    auto newer = std::exchange(gradient, std::move(aside));
+    if (with_newer)
+      add(alone(gradient), *newer);
+  }
+
+  static void add(std::vector<float>& sum, const std::vector<float>& more) {
+    for (std::size_t i = 0; i < more.size(); ++i)
+      sum[i] += more[i];
+  }
+
+  /// With the vault: batches that begin from here on see the present state.
+  void show_parameters() {
+    if (!delayed)
+      return;
+    const auto& present = state().parameters;
+    auto copy = room->take(present.size());
+    std::copy(present.begin(), present.end(), copy->begin());
+    std::lock_guard<std::mutex> guard{desk};
+    parameters = std::move(copy);
+    parameters_step = state().step;
+  }
+
+  /// Makes room for the gradient of the step after the next.
+  void clean_up() {
+    auto next = zeros();
+    std::lock_guard<std::mutex> guard{desk};
+    empty = std::move(next);
+  }
+
+  batch_result compute(const compute_batch& x,
+                       const std::atomic<bool>& cancelled) {
+    if (!delayed)
+      return x.step == state().step
+                 ? model->accumulate(x.request, state().parameters.data(),
+                                     alone(gradient).data(), cancelled)
+                 : batch_result{};
+    std::unique_lock<std::mutex> lock{desk};
+    auto here = parameters;
+    // The step may have been made since the batch was asked for.
+    auto known = x.step == parameters_step || x.step + 1 == parameters_step;
+    lock.unlock();
+    return known ? model->accumulate(x.request, here->data(),
+                                     alone(gradient).data(), cancelled)
+                 : batch_result{};
   }
 
   state_changed describe() const {
@@ -56,15 +138,18 @@ struct compute_state::workshop {
 };
 
 template <class Job>
-void compute_state::post(Job job, bool is_batch) {
+std::function<void()> compute_state::make(Job job, bool with_vault) {
   auto outbox = caf::actor_cast<compute_actor>(self_);
-  auto whole = [job = std::move(job), shop = workshop_, outbox] {
+  return [job = std::move(job), shop = workshop_, outbox, with_vault] {
     auto& vault = *shop->config.vault;
-    std::lock_guard<std::mutex> guard{vault.busy};
-    if (shop->tenancy == 0)
-      shop->tenancy = ++vault.tenant;
-    else if (shop->tenancy != vault.tenant)
-      return;
+    std::unique_lock<std::mutex> guard{vault.busy, std::defer_lock};
+    if (with_vault) {
+      guard.lock();
+      if (shop->tenancy == 0)
+        shop->tenancy = ++vault.tenant;
+      else if (shop->tenancy != vault.tenant)
+        return;
+    }
     try {
       job(*shop, outbox);
     } catch (const std::exception& e) {
@@ -74,10 +159,24 @@ void compute_state::post(Job job, bool is_batch) {
                                          "the standard library"});
     }
   };
+}
+
+template <class Job>
+void compute_state::post(Job job, bool with_vault, bool is_batch) {
+  auto whole = make(std::move(job), with_vault);
   if (batch_lasts_)
     waiting_.emplace_back(std::move(whole), is_batch);
   else
     hand_to_worker(std::move(whole), is_batch);
+}
+
+template <class Job>
+void compute_state::post_beside(Job job) {
+  // Before the first state there is nothing to be beside of.
+  if (second_thread_ && last_state_)
+    second_thread_->post(make(std::move(job), true));
+  else
+    post(std::move(job));
 }
 
 void compute_state::hand_to_worker(std::function<void()> job, bool is_batch) {
@@ -90,6 +189,9 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   workshop_ = std::make_shared<workshop>();
   batch_time_ = config.batch_time;
   thread_ = std::make_unique<worker>(config.mode, config.niceness);
+  workshop_->delayed = config.agreed.settings().delayed_updates();
+  if (workshop_->delayed)
+    second_thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->config = std::move(config);
   post([](workshop& shop, const compute_actor& outbox) {
     const auto& settings = shop.config.agreed.settings();
@@ -106,7 +208,9 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
           "use the settings that it was made with.");
     if (state->recent.empty())
       remember_digest(*state);
+    shop.room.emplace(2 * layout.values());
     shop.clear_gradient();
+    shop.show_parameters();
     caf::anon_send(outbox, shop.describe());
   });
 }
@@ -127,6 +231,7 @@ void compute_state::on(const wiring& w) {
 }
 
 void compute_state::on(const compute_batch& x) {
+  auto reads_vault = !workshop_->delayed;
   post(
       [x, cancelled = cancelled_,
        &clock = self_->clock()](workshop& shop, const compute_actor& outbox) {
@@ -134,15 +239,12 @@ void compute_state::on(const compute_batch& x) {
         batch_done done;
         done.step = x.step;
         done.number = x.number;
-        if (x.step == shop.state().step)
-          done.result = shop.model->accumulate(
-              x.request, shop.state().parameters.data(),
-              shop.own_gradient().data(), *cancelled);
+        done.result = shop.compute(x, *cancelled);
         done.seconds
             = std::chrono::duration<double>(clock.now() - begin).count();
         caf::anon_send(outbox, done);
       },
-      true);
+      reads_vault, true);
 }
 
 void compute_state::on(const batch_done& x) {
@@ -163,22 +265,42 @@ void compute_state::on(const batch_done& x) {
   }
 }
 
-void compute_state::on(const lend_gradient&) {
-  post([](workshop& shop, const compute_actor& outbox) {
-    caf::anon_send(outbox, gradient_lent{shop.gradient});
-  });
+void compute_state::on(const lend_gradient& x) {
+  post(
+      [x](workshop& shop, const compute_actor& outbox) {
+        caf::anon_send(outbox,
+                       gradient_lent{x.aside ? shop.aside : shop.gradient});
+      },
+      false);
 }
 
 void compute_state::on(const gradient_lent& x) {
   self_->send(wired_.conductor, x);
 }
 
-void compute_state::on(const drop_gradient&) {
-  post([](workshop& shop, const compute_actor&) { shop.clear_gradient(); });
+void compute_state::on(const drop_gradient& x) {
+  post(
+      [x](workshop& shop, const compute_actor&) {
+        if (x.only_aside)
+          shop.aside.reset();
+        else
+          shop.clear_gradient();
+      },
+      false);
+}
+
+void compute_state::on(const set_gradient_aside&) {
+  post([](workshop& shop, const compute_actor&) { shop.set_aside(); }, false);
+}
+
+void compute_state::on(const take_gradient_back& x) {
+  post([x](workshop& shop,
+           const compute_actor&) { shop.take_back(x.with_newer); },
+       false);
 }
 
 void compute_state::on(const apply_mean& x) {
-  post([x](workshop& shop, const compute_actor& outbox) {
+  auto job = [x](workshop& shop, const compute_actor& outbox) {
     auto& state = shop.state();
     std::string problem;
     if (x.step != state.step + 1 || x.mean->size() != state.parameters.size())
@@ -191,12 +313,21 @@ void compute_state::on(const apply_mean& x) {
       problem = "the mean gradient is not finite";
     else
       advance(state, x.samples);
-    shop.clear_gradient();
+    shop.show_parameters();
     auto news = shop.describe();
     news.applied = problem.empty();
     news.problem = problem;
     caf::anon_send(outbox, news);
-  });
+    // Whoever hears it has enough to say to others meanwhile.
+    if (x.beside)
+      shop.clean_up();
+    else
+      shop.clear_gradient();
+  };
+  if (x.beside)
+    post_beside(job);
+  else
+    post(job);
 }
 
 void compute_state::on(const adopt_state& x) {
@@ -207,24 +338,22 @@ void compute_state::on(const adopt_state& x) {
       remember_digest(*x.state);
     shop.config.vault->state = x.state;
     shop.clear_gradient();
+    shop.show_parameters();
     caf::anon_send(outbox, shop.describe());
   });
 }
 
 void compute_state::on(const add_gradient& x) {
-  post([what = x.what](workshop& shop, const compute_actor&) {
-    const auto& more = what->gradient;
-    if (what->step != shop.state().step
-        || more.size() != shop.model->layout().values())
-      return;
-    auto& sum = shop.own_gradient();
-    for (std::size_t i = 0; i < more.size(); ++i)
-      sum[i] += more[i];
+  post([x](workshop& shop, const compute_actor&) {
+    const auto& more = x.what->gradient;
+    auto& sum = x.aside ? shop.aside : shop.gradient;
+    if (x.what->step == shop.state().step && sum && more.size() == sum->size())
+      workshop::add(workshop::alone(sum), more);
   });
 }
 
 void compute_state::on(const take_snapshot&) {
-  post([](workshop& shop, const compute_actor& outbox) {
+  post_beside([](workshop& shop, const compute_actor& outbox) {
     caf::anon_send(
         outbox, snapshot_taken{std::make_shared<training_state>(shop.state())});
   });

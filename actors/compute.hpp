@@ -2,7 +2,9 @@
 ///
 /// Gradients, optimizer steps and copies of the training state are jobs on one
 /// worker thread, done in the order in which they were asked for. What a job
-/// yields goes to the conductor. A trainer that throws ends this actor; the
+/// yields goes to the conductor. Where updates are delayed, a second thread
+/// takes optimizer steps and copies while batches go on, which read a copy of
+/// the parameters; the newest is taken at the beginning of a batch. A trainer that throws ends this actor; the
 /// supervisor starts another, which finds the training state in the vault.
 #pragma once
 
@@ -49,9 +51,11 @@ public:
   void on(const wiring& w);
   void on(const compute_batch& x);
   void on(const batch_done& x);
-  void on(const lend_gradient&);
+  void on(const lend_gradient& x);
   void on(const gradient_lent& x);
-  void on(const drop_gradient&);
+  void on(const drop_gradient& x);
+  void on(const set_gradient_aside&);
+  void on(const take_gradient_back& x);
   void on(const apply_mean& x);
   void on(const adopt_state& x);
   void on(const add_gradient& x);
@@ -63,13 +67,19 @@ public:
 private:
   void tell(const state_changed& x);
 
-  /// What only the worker thread touches.
+  /// What only the worker threads touch.
   struct workshop;
 
-  /// Runs `job(workshop, outbox)` on the worker thread, behind those that were
-  /// posted before; what it throws ends this actor.
+  /// `job(workshop, outbox)`; what it throws ends this actor. With the vault it
+  /// is done only while this is the newest compute, and no other job has it.
   template <class Job>
-  void post(Job job, bool is_batch = false);
+  std::function<void()> make(Job job, bool with_vault);
+  /// Runs it on the worker thread, behind those that were posted before.
+  template <class Job>
+  void post(Job job, bool with_vault = true, bool is_batch = false);
+  /// Runs it on the second thread, if there is one; with the vault.
+  template <class Job>
+  void post_beside(Job job);
   void hand_to_worker(std::function<void()> job, bool is_batch);
 
   compute_actor::pointer self_ = nullptr;
@@ -84,6 +94,7 @@ private:
       = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<workshop> workshop_;
   std::unique_ptr<worker> thread_;
+  std::unique_ptr<worker> second_thread_; ///< Where updates are delayed.
 };
 
 compute_actor::behavior_type

@@ -61,6 +61,7 @@ void conductor_state::on(const wiring& w) {
 void conductor_state::enter(stage next) {
   stage_ = next;
   if (next == stage::accumulating) {
+    reopen_gradient();
     formed_.reset();
     round_.reset();
     frozen_reported_ = false;
@@ -84,7 +85,8 @@ void conductor_state::announce(bool urgent) {
       own_.phase = phase::joining;
       break;
     case stage::accumulating:
-      own_.phase = batch_running_ ? phase::accumulating : phase::waiting;
+      own_.phase = batch_running_ && !aside_ ? phase::accumulating
+                                              : phase::waiting;
       break;
     case stage::frozen:
       own_.phase = phase::matchmaking;
@@ -223,6 +225,8 @@ void conductor_state::on(const report_heard& x) {
   if (is_trainer()) {
     catch_up_if_behind();
     lead_if_due();
+    if (delayed())
+      pump(); // There may be enough samples now, or too few again.
   } else {
     follow_run_as_auxiliary();
   }
@@ -293,6 +297,8 @@ std::uint32_t conductor_state::batch_size() const {
 }
 
 std::optional<batch_request> conductor_state::next_batch() const {
+  if (aside_)
+    return next_batch_ahead();
   batch_request request;
   request.order_seed = order_seed_;
   if (config_.order.shared) {
@@ -323,9 +329,11 @@ std::optional<batch_request> conductor_state::next_batch() const {
 }
 
 void conductor_state::pump() {
-  if (stage_ != stage::accumulating || batch_running_ || !is_trainer()
-      || !wired_.compute || asked_for_ || resting())
+  reopen_if_incomplete();
+  if (batch_running_ || !is_trainer() || !wired_.compute || asked_for_
+      || resting() || !(stage_ == stage::accumulating || computes_ahead()))
     return;
+  close_if_complete();
   auto request = next_batch();
   if (!request)
     return;
@@ -339,11 +347,14 @@ void conductor_state::on(const batch_done& x) {
     return; // Asked for by a predecessor; what it computed is dropped.
   batch_running_ = false;
   uncounted_batch_ = uncounted_batch_ || stage_ == stage::fetching;
-  if (x.step == own_.step && stage_ != stage::fetching
+  // A step may have been made beside the batch.
+  auto expected
+      = x.step == own_.step || (delayed() && x.step + 1 == own_.step);
+  if (expected && x.number != void_batch_ && stage_ != stage::fetching
       && stage_ != stage::starting) {
-    own_.samples += x.result.samples;
+    (aside_ ? newer_samples_ : own_.samples) += x.result.samples;
+    (aside_ ? newer_loss_ : loss_sum_) += x.result.loss_sum;
     next_sample_ += x.result.samples;
-    loss_sum_ += x.result.loss_sum;
     if (x.result.samples > 0 && x.seconds > 0) {
       auto speed = x.result.samples / x.seconds;
       samples_per_second_
@@ -355,10 +366,17 @@ void conductor_state::on(const batch_done& x) {
   }
   if (stage_ == stage::frozen) {
     report_frozen();
+    pump();
+    return;
+  }
+  if (computes_ahead()) {
+    pump();
     return;
   }
   hand_over_if_asked();
   tracker_->update_self(with_contributors());
+  if (!asked_for_)
+    close_if_complete();
   lead_if_due();
   pump();
   announce(true);

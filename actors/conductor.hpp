@@ -131,6 +131,25 @@ private:
   /// Sets aside for twice as long as last time, if that was lately.
   std::chrono::seconds set_aside_longer(const peer_id& id);
   void begin_step();
+
+  // Delayed updates (conductor_delayed.cpp).
+  bool delayed() const {
+    return is_trainer() && settings().delayed_updates();
+  }
+  /// What has been accumulated is fixed: batches from here on are the next
+  /// step's. No batch runs.
+  void close_gradient();
+  /// Once the target batch is reached, without waiting for a group.
+  void close_if_complete();
+  /// It is not fixed after all, and the newer batches belong to it as well.
+  void reopen_gradient();
+  /// The same, when somebody left with samples that were counted on.
+  void reopen_if_incomplete();
+  /// Computing goes on although the stage is another.
+  bool computes_ahead() const;
+  std::optional<batch_request> next_batch_ahead() const;
+  /// The step is made, or was not: what is left to count for the next one.
+  void count_from_here();
   bool is_trainer() const {
     return config_.role == role::trainer;
   }
@@ -164,6 +183,12 @@ private:
   std::uint64_t next_sample_ = 0; ///< In this peer's own order.
   double loss_sum_ = 0;
   double samples_per_second_ = 0;
+  /// What `own_.samples` counts was set aside; newer samples are counted here.
+  bool aside_ = false;
+  std::uint64_t newer_samples_ = 0;
+  double newer_loss_ = 0;
+  std::uint64_t newer_allowed_ = 0; ///< Samples.
+  std::uint64_t void_batch_ = 0;    ///< Its gradient was dropped.
 
   // Groups and rounds.
   group_id group_; ///< That the gradient is frozen for.

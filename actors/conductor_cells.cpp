@@ -19,6 +19,8 @@ void conductor_state::on(const cell_standing& x) {
     return;
   }
   next_standing_.reset();
+  if (changes)
+    reopen_gradient();
   standing_ = x;
   standing_known_ = true;
   own_.contributes = x.contributes;
@@ -85,7 +87,7 @@ void conductor_state::on(const contribution_ready& x) {
   self_->send(wired_.cell, contribution_taken{what.from, accepted});
   if (!accepted)
     return;
-  self_->send(wired_.compute, add_gradient{x.what});
+  self_->send(wired_.compute, add_gradient{x.what, aside_});
   own_.samples += what.samples;
   loss_sum_ += what.loss_sum;
   if (auto r = reports_.find(what.from); r != reports_.end())
@@ -96,7 +98,7 @@ void conductor_state::on(const gathering_over& x) {
   if (!gathering_ || x.step != own_.step)
     return;
   gathering_ = false;
-  if (stage_ == stage::frozen && !batch_running_)
+  if (stage_ == stage::frozen && (!batch_running_ || aside_))
     report_frozen();
 }
 

@@ -18,6 +18,7 @@ void conductor_state::catch_up_if_behind() {
   auto donors = tracker_->ahead(now);
   if (donors.empty())
     return;
+  reopen_gradient();
   samples_before_fetch_ = own_.samples;
   state_before_fetch_ = own_.state;
   uncounted_batch_ = false;

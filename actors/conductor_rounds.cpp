@@ -100,7 +100,7 @@ void conductor_state::on(const freeze_wanted& x) {
   stage_ = stage::frozen;
   announce(true);
   gather();
-  if (!batch_running_ || !guarded(safeguard::frozen_gradient))
+  if (!batch_running_ || aside_ || !guarded(safeguard::frozen_gradient))
     report_frozen();
 }
 
@@ -110,6 +110,10 @@ void conductor_state::report_frozen() {
   frozen_reported_ = true;
   self_->send(wired_.matchmaking,
               gradient_frozen{group_, own_.samples, loss_sum_});
+  if (delayed()) {
+    close_gradient();
+    pump();
+  }
 }
 
 void conductor_state::on(const group_dissolved& x) {
@@ -151,7 +155,7 @@ void conductor_state::on(const group_formed& x) {
                      {"digest", to_string(x.contract.plan)}}});
   planned_ = x.contract;
   if (is_trainer() && own_.samples > 0)
-    self_->send(wired_.compute, lend_gradient{});
+    self_->send(wired_.compute, lend_gradient{aside_});
   else
     self_->send(wired_.averager,
                 begin_round{formed_->contract, x.plan, nullptr});
@@ -208,7 +212,8 @@ void conductor_state::on(const round_over& x) {
       stage_ = stage::applying;
       tell_facts();
       self_->send(wired_.compute,
-                  apply_mean{x.contract.step, x.samples, x.mean});
+                  apply_mean{x.contract.step, x.samples, x.mean, aside_});
+      pump();
       return;
     }
   }
@@ -305,8 +310,7 @@ void conductor_state::on(const state_changed& x) {
     micro_batch_ = std::max(1u, x.usual_request);
   own_.history_samples = x.history_samples;
   own_.state = x.state;
-  own_.samples = 0;
-  loss_sum_ = 0;
+  count_from_here();
   gathering_ = false;
   if (stage_ == stage::fetching) {
     // The state keeper lays means on the state; it says when that is over.

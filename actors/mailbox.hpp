@@ -224,13 +224,28 @@ struct batch_done {
 struct gradient_lent {
   std::shared_ptr<const std::vector<float>> gradient;
 };
-struct lend_gradient {};
-/// Forget the accumulated gradient.
-struct drop_gradient {};
+/// Two gradients at most: what batches add up to, and what was set aside of it.
+/// The conductor says which it means, for only it knows what it has counted.
+struct lend_gradient {
+  bool aside = false;
+};
+/// Forget what was set aside, and what has been accumulated since, if anything.
+struct drop_gradient {
+  bool only_aside = false;
+};
+/// What has been accumulated is complete: batches from here on add up apart.
+struct set_gradient_aside {};
+/// What was set aside is not complete after all.
+struct take_gradient_back {
+  bool with_newer = true; ///< Add what has been accumulated since, or drop it.
+};
 struct apply_mean {
   std::uint64_t step = 0;    ///< That the mean completes: one more than held.
   std::uint64_t samples = 0; ///< Behind the mean.
   std::shared_ptr<const std::vector<float>> mean;
+  /// Apply it beside batches and touch no gradient. Else it is applied behind
+  /// them, and all gradients are dropped.
+  bool beside = false;
 };
 /// The training state that compute now holds.
 struct state_changed {
@@ -345,6 +360,7 @@ struct hand_over {
 /// Conductor to compute: add this to the gradient, if it is for this step.
 struct add_gradient {
   std::shared_ptr<const contribution> what;
+  bool aside = false; ///< To what was set aside.
 };
 
 // ---- matchmaking
@@ -551,6 +567,8 @@ POTLUCK_LOCAL_MESSAGE(batch_done)
 POTLUCK_LOCAL_MESSAGE(gradient_lent)
 POTLUCK_LOCAL_MESSAGE(lend_gradient)
 POTLUCK_LOCAL_MESSAGE(drop_gradient)
+POTLUCK_LOCAL_MESSAGE(set_gradient_aside)
+POTLUCK_LOCAL_MESSAGE(take_gradient_back)
 POTLUCK_LOCAL_MESSAGE(apply_mean)
 POTLUCK_LOCAL_MESSAGE(state_changed)
 POTLUCK_LOCAL_MESSAGE(adopt_state)

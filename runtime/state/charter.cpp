@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <set>
 
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -40,10 +42,14 @@ expected<run_settings> read_table(const std::string& text) {
       return failure{done.error()};
     start = end + 1;
   }
-  if (lines != charter_fields().size())
+  auto may_lack = static_cast<std::size_t>(std::count_if(
+      charter_fields().begin(), charter_fields().end(),
+      [](const auto& field) { return !field.unwritten.empty(); }));
+  auto all = charter_fields().size();
+  if (lines > all || lines + may_lack < all)
     return failure{"the charter has " + std::to_string(lines)
                    + " settings, but this version of Potluck has "
-                   + std::to_string(charter_fields().size())
+                   + std::to_string(all)
                    + "; use the same version everywhere"};
   return settings;
 }
@@ -60,11 +66,16 @@ std::string shown(const std::string& text) {
   return result;
 }
 
-const setting* find(const std::vector<setting>& table,
-                    const std::string& name) {
-  auto i = std::find_if(table.begin(), table.end(),
-                        [&](const setting& x) { return x.name == name; });
-  return i == table.end() ? nullptr : &*i;
+/// The setting's value; that which is not written where there is none.
+std::optional<std::string> find(const std::vector<setting>& table,
+                                const std::string& name) {
+  for (const auto& line : table)
+    if (line.name == name)
+      return line.value;
+  for (const auto& field : charter_fields())
+    if (field.name == name && !field.unwritten.empty())
+      return field.unwritten;
+  return std::nullopt;
 }
 
 } // namespace
@@ -141,7 +152,8 @@ expected<bool> assign(run_settings& settings, const std::string& name,
 std::vector<setting> to_table(const run_settings& settings) {
   std::vector<setting> table;
   for (const auto& field : charter_fields())
-    table.push_back({field.name, field.print(settings)});
+    if (field.written(settings))
+      table.push_back({field.name, field.print(settings)});
   return table;
 }
 
@@ -165,20 +177,20 @@ std::string problem_with(const run_settings& settings) {
 std::string differences(const std::vector<setting>& here,
                         const std::vector<setting>& there) {
   std::string result;
-  auto add = [&](const std::string& name, const setting* a, const setting* b) {
-    if (!result.empty())
-      result += "; ";
-    result += shown(name) + " is " + (a ? shown(a->value) : "missing")
-              + " here and " + (b ? shown(b->value) : "missing") + " there";
-  };
-  for (const auto& line : here) {
-    auto other = find(there, line.name);
-    if (!other || other->value != line.value)
-      add(line.name, &line, other);
-  }
-  for (const auto& line : there)
-    if (!find(here, line.name))
-      add(line.name, nullptr, &line);
+  std::set<std::string> compared;
+  for (const auto* table : {&here, &there})
+    for (const auto& line : *table) {
+      if (!compared.insert(line.name).second)
+        continue;
+      auto a = find(here, line.name);
+      auto b = find(there, line.name);
+      if (a == b)
+        continue;
+      if (!result.empty())
+        result += "; ";
+      result += shown(line.name) + " is " + (a ? shown(*a) : "missing")
+                + " here and " + (b ? shown(*b) : "missing") + " there";
+    }
   return result;
 }
 

@@ -60,8 +60,17 @@ struct run_settings {
 
   std::string shares = "planned"; ///< Who averages how much: share_rule.
 
+  /// Whether trainers wait for a step's mean before they compute on.
+  std::string updates = "synchronous";
+
   std::uint64_t seed = 1;             ///< Of initialization and data order.
   std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
+
+  /// Gradients of the next step are computed while this one is averaged
+  /// (actors/README.md, "Delayed updates").
+  bool delayed_updates() const {
+    return updates == "delayed";
+  }
 
   /// How chunks are averaged. An unknown aggregator, which `problem_with`
   /// refuses, reads as the mean.
@@ -105,7 +114,8 @@ private:
 expected<bool> assign(run_settings& settings, const std::string& name,
                       const std::string& value);
 
-/// The settings as `{name, text}` in declaration order.
+/// The settings as `{name, text}` in declaration order, but for those that a
+/// charter leaves out at their defaults (`charter_field::unwritten`).
 std::vector<setting> to_table(const run_settings& settings);
 
 /// A sentence when the settings cannot make a model (heads do not divide the

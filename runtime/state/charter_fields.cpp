@@ -123,6 +123,11 @@ std::vector<charter_field> make_fields() {
        "all-reduce (equal shares) or parameter-server (one averages all)",
        text_limits{
            &s::shares, 64, {"planned", "all-reduce", "parameter-server"}}},
+      {"updates",
+       "synchronous: all apply a step's mean before they compute on; delayed: "
+       "they compute the next step meanwhile, with parameters that are one step "
+       "old",
+       text_limits{&s::updates, 64, {"synchronous", "delayed"}}, "synchronous"},
       {"seed", "Of initialization and data order",
        u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},
       // 4194304 floats are 16 MiB: the largest body of a frame.

@@ -28,11 +28,14 @@ private:
 };
 
 struct shop {
-  explicit shop(compute_config c = {})
+  explicit shop(compute_config c = {}, bool delayed = false)
       : conductor(system.pretend<conductor_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
         config(std::move(c)) {
-    config.agreed = tiny_charter(100, 64);
+    auto settings = tiny_charter(100, 64).settings();
+    if (delayed)
+      settings.updates = "delayed";
+    config.agreed = charter{settings, ""};
     if (!config.vault)
       config.vault = std::make_shared<state_vault>();
     if (!config.make_trainer)
@@ -68,8 +71,8 @@ struct shop {
     request.samples = samples;
     tell(compute_batch{step, request});
   }
-  std::vector<float> lent() {
-    tell(lend_gradient{});
+  std::vector<float> lent(bool aside = false) {
+    tell(lend_gradient{aside});
     auto news = conductor->last<gradient_lent>();
     return *news.gradient;
   }
@@ -284,4 +287,68 @@ TEST_CASE("a compute that was replaced no longer touches the state") {
   x.system.run();
   CHECK(x.config.vault->state->step == 0);
   CHECK(x.config.vault->state->parameters == before);
+}
+
+TEST_CASE("what was set aside stays, and batches add up apart") {
+  shop x{{}, true};
+  x.batch(0, 0, 5);
+  x.tell(set_gradient_aside{});
+  x.batch(0, 5, 7);
+  CHECK(x.lent(true) == expected_gradient(0, 5));
+  CHECK(x.lent() == expected_gradient(5, 7));
+  SUBCASE("taken back, both are one") {
+    x.tell(take_gradient_back{true});
+    auto sum = expected_gradient(0, 5);
+    auto newer = expected_gradient(5, 7);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += newer[i];
+    CHECK(x.lent() == sum);
+  }
+  SUBCASE("taken back alone") {
+    x.tell(take_gradient_back{false});
+    CHECK(x.lent() == expected_gradient(0, 5));
+  }
+  SUBCASE("dropped, the newer one stays") {
+    x.tell(drop_gradient{true});
+    CHECK(x.lent() == expected_gradient(5, 7));
+  }
+  SUBCASE("a contribution goes where it is said to") {
+    auto what = std::make_shared<contribution>();
+    what->gradient.assign(tiny_trainer::values, 1.0f);
+    x.tell(add_gradient{what, true});
+    CHECK(x.lent() == expected_gradient(5, 7));
+    CHECK(x.lent(true)[0] == expected_gradient(0, 5)[0] + 1);
+  }
+}
+
+TEST_CASE("a mean that is applied beside batches touches no gradient, and the "
+          "next batch sees the new parameters") {
+  shop x{{}, true};
+  x.batch(0, 0, 5);
+  x.tell(set_gradient_aside{});
+  x.batch(0, 5, 7);
+  auto mean = std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f);
+  x.tell(apply_mean{1, 64, mean, true});
+  CHECK(x.conductor->last<state_changed>().step == 1);
+  CHECK(x.lent(true) == expected_gradient(0, 5));
+  CHECK(x.lent() == expected_gradient(5, 7));
+  x.tell(drop_gradient{});
+  // Asked for before anybody knew of the step, computed behind it.
+  x.batch(0, 12, 3);
+  tiny_trainer model;
+  std::vector<float> newer(tiny_trainer::values, 0.0f);
+  std::atomic<bool> never{false};
+  model.accumulate({3, 12, 3, 1}, x.config.vault->state->parameters.data(),
+                   newer.data(), never);
+  CHECK(x.lent() == newer);
+}
+
+TEST_CASE("delayed or not, a mean leads to the same state") {
+  auto mean = std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f);
+  shop a;
+  a.tell(apply_mean{1, 64, mean});
+  shop b{{}, true};
+  b.tell(apply_mean{1, 64, mean, true});
+  CHECK(a.conductor->last<state_changed>().state
+        == b.conductor->last<state_changed>().state);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <string>
 
@@ -15,6 +14,7 @@
 #include "actors/router.hpp"
 #include "runtime/config.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "tools/bench/process_memory.hpp"
 #include "tools/bench/workload.hpp"
 
 namespace potluck::bench {
@@ -27,22 +27,6 @@ constexpr std::uint64_t checked_values = 1024;
 
 double seconds(caf::actor_clock::time_point x) {
   return std::chrono::duration<double>(x.time_since_epoch()).count();
-}
-
-/// A row of /proc/self/status in bytes: "VmHWM", "VmRSS".
-std::uint64_t memory(const std::string& row) {
-  std::ifstream in{"/proc/self/status"};
-  for (std::string line; std::getline(in, line);)
-    if (line.rfind(row + ":", 0) == 0)
-      return std::stoull(line.substr(row.size() + 1)) * 1024;
-  return 0;
-}
-
-/// What the process has had of its own at most; without the libraries' pages,
-/// which all processes share.
-std::uint64_t peak_memory() {
-  auto shared = memory("RssFile") + memory("RssShmem");
-  return memory("VmHWM") - std::min(memory("VmHWM"), shared);
 }
 
 /// What all hold after a round: nothing in particular, but the same.
@@ -166,7 +150,7 @@ void member_state::init(conductor_actor::pointer self, member_start start) {
   line_ = {config_.upload, config_.download};
   out_ = start.out;
   result_ = std::move(start.result);
-  idle_bytes_ = memory("RssAnon");
+  idle_bytes_ = memory_row("RssAnon");
   gradient_ = std::make_shared<std::vector<float>>(config_.values);
   for (std::uint64_t i = 0; i < config_.values; ++i)
     (*gradient_)[i] = contribution_of(config_.number, i);

@@ -30,6 +30,8 @@ struct member {
   double ready = 0;
   std::vector<double> ends;
   std::vector<double> averaging;
+  std::vector<double> samples;
+  std::vector<double> peers;
   std::uint64_t sent = 0;
   double cpu = 0;
   std::uint64_t peak = 0;
@@ -78,6 +80,8 @@ private:
                         tools::log_tail{path},
                         {},
                         0,
+                        {},
+                        {},
                         {},
                         {},
                         0,
@@ -137,6 +141,8 @@ private:
     else if (x.name == "round") {
       m.ends.push_back(x.time);
       m.averaging.push_back(x.number("averaging"));
+      m.samples.push_back(x.number("samples"));
+      m.peers.push_back(x.number("peers"));
       m.sent += x.count("sent");
     } else if (x.name == "over") {
       m.over = true;
@@ -182,6 +188,8 @@ private:
       } else {
         result.seconds.push_back(end - before);
         result.averaging_seconds.push_back(averaging);
+        result.samples.push_back(members_.front().samples[i]);
+        result.peers.push_back(members_.front().peers[i]);
       }
       before = end;
     }

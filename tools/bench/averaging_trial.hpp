@@ -1,4 +1,4 @@
-/// Runs `potluck bench averaging`: starts the members as processes of this
+/// Runs `potluck bench averaging` and `potluck bench step`: starts the members as processes of this
 /// machine, follows what they report, and makes figures of it.
 #pragma once
 
@@ -32,6 +32,10 @@ struct averaging_figures {
   /// Of each of these rounds, the slowest member's time in it: without
   /// matchmaking. Empty for a reference.
   std::vector<double> averaging_seconds;
+  /// Likewise, of a global step: the samples behind it, and how many members
+  /// took part for all that say so.
+  std::vector<double> samples;
+  std::vector<double> peers;
   double cpu_seconds = 0;       ///< Of all members, all rounds.
   std::uint64_t bytes_sent = 0; ///< Likewise. 0 for a reference.
   std::uint64_t peak_bytes = 0; ///< Their own at most, summed over them.

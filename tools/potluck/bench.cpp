@@ -24,9 +24,11 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_mixture(options);
   if (what == std::vector<std::string>{"beam"})
     return bench_beam(options);
+  if (what == std::vector<std::string>{"step"})
+    return bench_step(options, program);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "beam, potluck bench experts, potluck bench mixture, or "
-                  "potluck bench optimizer.");
+                  "beam, potluck bench experts, potluck bench mixture, potluck "
+                  "bench optimizer, or potluck bench step.");
 }
 
 } // namespace
@@ -34,9 +36,9 @@ int run(cli::command_line& options, const std::string& program) {
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary = "Measure averaging, experts, mixtures or the optimizer";
-  spec.usage
-      = "potluck bench averaging|beam|experts|mixture|optimizer [OPTION]...";
+  spec.summary = "Measure averaging, experts, mixtures, steps or the optimizer";
+  spec.usage = "potluck bench averaging|beam|experts|mixture|optimizer|step "
+               "[OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -49,10 +51,10 @@ command bench_command() {
        "NUMBER"},
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
-       "Averaging: values in one piece.", "NUMBER"},
+       "Averaging and step: values in one piece.", "NUMBER"},
       {"packing", option_kind::text, "float32",
-       "Averaging and experts: how values are sent: float32, float16, bfloat16 "
-       "or int8.",
+       "Averaging, experts and step: how values are sent: float32, float16, "
+       "bfloat16 or int8.",
        "NAME"},
       {"insecure", option_kind::flag, "",
        "Plain TCP instead of encrypted connections.", ""},
@@ -91,6 +93,14 @@ command bench_command() {
       {"data", option_kind::text, "digits",
        "Mixture: a folder with MNIST's files, or digits for drawn ones.",
        "PATH"},
+      {"updates", option_kind::text, "synchronous",
+       "Step: synchronous, or delayed.", "NAME"},
+      {"target-batch", option_kind::integer, "2048",
+       "Step: samples behind a global step.", "SAMPLES"},
+      {"batch", option_kind::integer, "32",
+       "Step: samples that a peer computes at a time.", "SAMPLES"},
+      {"batch-seconds", option_kind::real, "0.25",
+       "Step: what it takes for that.", "NUMBER"},
       {"clients", option_kind::integer, "1",
        "Experts: of the process; with --member.", "NUMBER"},
       {"go", option_kind::text, "",
@@ -100,7 +110,7 @@ command bench_command() {
        "starts.",
        "NUMBER"},
       {"contact", option_kind::text, "",
-       "Averaging: where the first process listens; with --member.", "ADDRESS"},
+       "Averaging and step: where the first process listens; with --member.", "ADDRESS"},
       {"upload", option_kind::text, "",
        "Averaging: what a member says of its line; with --member (default: "
        "what it measures).",

@@ -199,3 +199,36 @@ TEST_CASE("differences are named for a person") {
   CHECK(differences({{"a", "1"}}, {{"b", "2\x1b[2J"}})
         == "a is 1 here and missing there; b is missing here and 2?[2J there");
 }
+
+TEST_CASE("a setting that older versions lack is written only when it is "
+          "used") {
+  run_settings plain;
+  CHECK(charter(plain, "").to_bytes().find("updates") == std::string::npos);
+  auto delayed = plain;
+  delayed.updates = "delayed";
+  charter original(delayed, "");
+  CHECK(original.digest() != charter(plain, "").digest());
+  auto copy = charter::from_bytes(original.to_bytes());
+  REQUIRE(bool(copy));
+  CHECK(copy->settings().delayed_updates());
+  CHECK_FALSE(charter::from_bytes(charter(plain, "").to_bytes())
+                  ->settings()
+                  .delayed_updates());
+  CHECK(differences(to_table(plain), to_table(delayed))
+        == "updates is synchronous here and delayed there");
+  CHECK(differences(to_table(delayed), to_table(plain))
+        == "updates is delayed here and synchronous there");
+  // What its absence says is not said in any other way.
+  auto bytes = charter(plain, "").to_bytes();
+  const std::string line = "updates=synchronous\n";
+  auto at = bytes.find("seed=");
+  REQUIRE(at != std::string::npos);
+  bytes.insert(at, line);
+  auto size = static_cast<unsigned char>(bytes[12])
+              + (static_cast<unsigned char>(bytes[13]) << 8) + line.size();
+  bytes[12] = static_cast<char>(size & 255);
+  bytes[13] = static_cast<char>(size >> 8);
+  auto refused = charter::from_bytes(bytes);
+  REQUIRE(!refused);
+  CHECK(refused.error().find("canonical") != std::string::npos);
+}
