@@ -67,12 +67,13 @@ expected<step_request> request_from(const cli::command_line& options) {
   settings.model = "bench";
   settings.steps = result.steps;
   settings.warmup_steps = 1;
+  settings.updates = options.flag("delayed") ? "delayed" : "synchronous";
   for (auto name : {"target-batch", "chunk-values"})
     if (auto done
         = assign(settings, name, std::to_string(options.integer(name)));
         !done)
       return failure{"--" + done.error() + "."};
-  for (auto name : {"packing", "shares", "updates"})
+  for (auto name : {"packing", "shares"})
     if (auto done = assign(settings, name, options.text(name)); !done)
       return failure{"--" + done.error() + "."};
   return result;
@@ -113,12 +114,14 @@ bench::averaging_trial trial_of(const step_request& x,
                       "peers", "threads"})
       words.push_back("--" + std::string{name} + "="
                       + std::to_string(options.integer(name)));
-    for (auto name : {"packing", "shares", "updates"})
+    for (auto name : {"packing", "shares"})
       words.push_back("--" + std::string{name} + "=" + options.text(name));
     words.push_back(number("megabytes"));
     words.push_back(number("batch-seconds"));
     if (x.member.insecure)
       words.push_back("--insecure");
+    if (options.flag("delayed"))
+      words.push_back("--delayed");
     words.push_back("--member=" + std::to_string(i));
     result.commands.push_back(std::move(words));
   }
