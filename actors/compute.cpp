@@ -11,10 +11,11 @@ namespace potluck {
 
 namespace {
 
-void advance(training_state& state, std::uint64_t samples) {
+void advance(training_state& state, std::uint64_t samples,
+             const state_digests& digests) {
   ++state.step;
   state.history_samples += samples;
-  remember_digest(state);
+  remember_digest(state, digests);
 }
 
 } // namespace
@@ -303,16 +304,17 @@ void compute_state::on(const apply_mean& x) {
   auto job = [x](workshop& shop, const compute_actor& outbox) {
     auto& state = shop.state();
     std::string problem;
+    state_digests digests;
     if (x.step != state.step + 1 || x.mean->size() != state.parameters.size())
       problem = "the mean is for another step";
     else if (shop.optimize->apply(shop.model->layout(), state.parameters.data(),
                                   state.first_moment.data(),
                                   state.second_moment.data(), x.mean->data(),
-                                  state.step + 1)
+                                  state.step + 1, &digests)
              != optimizer::verdict::applied)
       problem = "the mean gradient is not finite";
     else
-      advance(state, x.samples);
+      advance(state, x.samples, digests);
     shop.show_parameters();
     auto news = shop.describe();
     news.applied = problem.empty();

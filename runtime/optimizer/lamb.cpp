@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "messages/digest_stream.hpp"
 #include "runtime/wide_loops.hpp"
 
 #ifdef __FAST_MATH__
@@ -176,7 +177,8 @@ optimizer::optimizer(const run_settings& settings, unsigned threads)
 optimizer::verdict optimizer::apply(const model_layout& layout,
                                     float* parameters, float* m, float* v,
                                     const float* mean_gradient,
-                                    std::uint64_t step) const {
+                                    std::uint64_t step,
+                                    state_digests* digests) const {
   if (step == 0)
     throw std::invalid_argument("optimizer: updates are counted from 1");
   const auto blocks = cut(layout);
@@ -211,11 +213,18 @@ optimizer::verdict optimizer::apply(const model_layout& layout,
       = static_cast<float>(1 / (1 - exact_power(settings_.beta2, step)));
   c.epsilon = static_cast<float>(settings_.epsilon);
   const auto weight_decay = static_cast<float>(settings_.weight_decay);
+  // Blocks lie behind each other, and one thread takes them in order.
+  const bool streams = digests != nullptr && threads_ == 1;
+  digest_stream of_m, of_v, of_parameters;
 
   for_each_index(blocks.size(), threads_, [&](std::size_t i) {
     const auto& b = blocks[i];
     std::size_t size = b.end - b.begin;
     update_moments(c, mean_gradient + b.begin, m + b.begin, v + b.begin, size);
+    if (streams) {
+      of_m.add(m + b.begin, size * sizeof(float));
+      of_v.add(v + b.begin, size * sizeof(float));
+    }
     if (!entries[b.tensor].decays)
       return;
     squares[i] = block_squares(parameters + b.begin, size);
@@ -245,7 +254,20 @@ optimizer::verdict optimizer::apply(const model_layout& layout,
     float decay = entries[b.tensor].decays ? weight_decay : 0.0f;
     move(c, decay, rates[b.tensor], parameters + b.begin, m + b.begin,
          v + b.begin, b.end - b.begin);
+    if (streams)
+      of_parameters.add(parameters + b.begin,
+                        (b.end - b.begin) * sizeof(float));
   });
+  if (streams) {
+    *digests = {of_parameters.result(), of_m.result(), of_v.result()};
+  } else if (digests != nullptr) {
+    const float* vectors[] = {parameters, m, v};
+    digest made[3];
+    for_each_index(3, threads_, [&](std::size_t i) {
+      made[i] = digest_of(vectors[i], layout.values() * sizeof(float));
+    });
+    *digests = {made[0], made[1], made[2]};
+  }
   return verdict::applied;
 }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
+#include "runtime/state/state_digests.hpp"
 
 namespace potluck {
 
@@ -47,8 +48,11 @@ public:
   /// changes nothing.
   /// @param step Number of this update, from 1: the state's step plus one.
   ///             Throws std::invalid_argument when 0.
+  /// @param digests If not null, of the vectors as they are now: made on the
+  ///                way, as far as one thread does all.
   verdict apply(const model_layout& layout, float* parameters, float* m,
-                float* v, const float* mean_gradient, std::uint64_t step) const;
+                float* v, const float* mean_gradient, std::uint64_t step,
+                state_digests* digests = nullptr) const;
 
 private:
   run_settings settings_;

@@ -6,6 +6,7 @@
 #include "messages/framing.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/little_endian.hpp"
+#include "runtime/state/state_digests.hpp"
 #include "runtime/state/state_layout.hpp"
 
 namespace potluck {
@@ -96,24 +97,40 @@ training_state initial_state(const model_layout& layout, std::uint64_t seed) {
 
 digest digest_of_state(const training_state& state) {
   check_lengths(state);
+  auto of = [](const std::vector<float>& x) {
+    return digest_of(x.data(), x.size() * sizeof(float));
+  };
+  return digest_of_state(state, {of(state.parameters), of(state.first_moment),
+                                 of(state.second_moment)});
+}
+
+digest digest_of_state(const training_state& state, const state_digests& of) {
   // A digest of digests, so that the vectors need not lie behind each other.
   auto header = write_state_header(state);
   std::string all;
-  for (const auto& region :
-       state_regions<const training_state, const std::uint8_t>(header.data(),
-                                                               state)) {
-    auto part = digest_of(region.data, region.size);
+  for (auto& part : {digest_of(header.data(), header.size()), of.parameters,
+                     of.first_moment, of.second_moment})
     all.append(part.bytes.begin(), part.bytes.end());
-  }
   return digest_of(all.data(), all.size());
 }
 
-digest remember_digest(training_state& state) {
-  auto result = digest_of_state(state);
+namespace {
+
+digest remember(training_state& state, const digest& result) {
   state.recent.insert(state.recent.begin(), result);
   if (state.recent.size() > max_recent_digests)
     state.recent.resize(max_recent_digests);
   return result;
+}
+
+} // namespace
+
+digest remember_digest(training_state& state) {
+  return remember(state, digest_of_state(state));
+}
+
+digest remember_digest(training_state& state, const state_digests& of) {
+  return remember(state, digest_of_state(state, of));
 }
 
 std::uint64_t state_bytes(std::uint64_t values) {

@@ -88,6 +88,7 @@ TEST_CASE("when a round or a group comes to nothing, newer samples join the "
   delayed_stage x;
   x.hold(0);
   x.compute_all();
+  bool round = false;
   SUBCASE("a group") {
     group_id group;
     group.bytes[0] = 1;
@@ -98,11 +99,14 @@ TEST_CASE("when a round or a group comes to nothing, newer samples join the "
     auto formed = x.form(1);
     x.tell(gradient_lent{std::make_shared<std::vector<float>>()});
     x.end_round(formed, false);
+    round = true;
   }
   REQUIRE(x.compute->count<take_gradient_back>() == 1);
   CHECK(x.compute->last<take_gradient_back>().with_newer);
   CHECK(x.compute->count<apply_mean>() == 0);
   CHECK(x.roster->last<own_report>().report.samples == 2 * batch);
+  if (!round)
+    return; // It goes on, since the others may have had less than they said.
   x.compute_all();
   x.world.run_for(1s);
   // Two target batches are enough to have in hand.
@@ -136,6 +140,7 @@ TEST_CASE("who is behind fetches without anything set aside") {
   delayed_stage x;
   x.join(2);
   x.hold(0);
+  x.hear(x.report(2, 0)); // It would lead.
   x.compute_all();
   REQUIRE(x.compute->count<set_gradient_aside>() == 1);
   x.hear(x.report(2, 2));

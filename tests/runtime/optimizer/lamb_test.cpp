@@ -188,6 +188,25 @@ TEST_CASE("a quadratic problem converges") {
   CHECK(distance() < before / 100);
 }
 
+TEST_CASE("the digests made on the way are those of the vectors") {
+  auto layout = test_layout();
+  for (unsigned threads : {1u, 3u}) {
+    CAPTURE(threads);
+    vectors state(layout.values(), 7);
+    state_digests made;
+    CHECK(optimizer(test_settings(), threads)
+              .apply(layout, state.x.data(), state.m.data(), state.v.data(),
+                     state.gradient.data(), 1, &made)
+          == optimizer::verdict::applied);
+    auto of = [](const std::vector<float>& x) {
+      return digest_of(x.data(), x.size() * sizeof(float));
+    };
+    CHECK(made.parameters == of(state.x));
+    CHECK(made.first_moment == of(state.m));
+    CHECK(made.second_moment == of(state.v));
+  }
+}
+
 TEST_CASE("a gradient that is not finite changes nothing") {
   auto layout = test_layout();
   vectors state(layout.values(), 7);

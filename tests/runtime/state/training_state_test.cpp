@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 #include <doctest/doctest.h>
+
+#include "runtime/state/state_digests.hpp"
 #include <stdexcept>
 
 #include "tests/runtime/state/some_state.hpp"
@@ -76,6 +78,15 @@ TEST_CASE("recent digests are bounded and the newest comes first") {
   CHECK(state.recent.size() == max_recent_digests);
   CHECK(state.recent[0] == digest_of_state(state));
   CHECK(state.recent[0] != state.recent[1]);
+  auto of = [](const std::vector<float>& x) {
+    return digest_of(x.data(), x.size() * sizeof(float));
+  };
+  ++state.step;
+  auto whole = digest_of_state(state);
+  CHECK(remember_digest(state, {of(state.parameters), of(state.first_moment),
+                                of(state.second_moment)})
+        == whole);
+  CHECK(state.recent[0] == whole);
 }
 
 TEST_CASE("a state survives its bytes") {
