@@ -27,3 +27,8 @@ TEST_CASE("long-life holds for one seed") {
   CHECK(trial{"tools/scenarios/long-life.json", 6, 10, {}}.complaint(1, 1)
         == "");
 }
+
+// With people who come and go, and one that is killed each minute.
+TEST_CASE("delayed holds for 13 seeds") {
+  CHECK(trial{"tools/scenarios/delayed.json", 0, 15, {}}.complaint(1, 13) == "");
+}

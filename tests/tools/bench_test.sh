@@ -34,6 +34,16 @@ expect "the optimizer is measured next to memory and to Adam" 0 \
 expect "it needs parameters" 2 'megabytes must be' \
   bench optimizer --megabytes 0
 expect "threads are counted" 2 'threads must be' bench optimizer --threads -1
+for how in "" --delayed; do
+  expect "whole steps end with equal parameters ${how:-without delay}" 0 \
+    '"digests_equal": true' bench step --peers 3 --megabytes 0.4 --rounds 3 \
+    --target-batch 96 --batch 8 --batch-seconds 0.1 --json $how
+done
+expect "a step is held against computing alone" 0 'computing alone: 0.4 s' \
+  bench step --peers 2 --megabytes 0.01 --rounds 2 --target-batch 64 \
+  --batch 8 --batch-seconds 0.1
+expect "computing takes time" 2 'batch-seconds must be' \
+  bench step --batch-seconds 0
 expect "what is measured has to be said" 2 'potluck bench averaging' bench
 expect "nothing else is measured" 2 'potluck bench averaging' bench loss
 expect "one peer cannot average" 2 'peers must be a number from 2' \

@@ -113,6 +113,8 @@ private:
         heard_ = now();
         hear(m, x);
       }
+      if (m.over)
+        count_missed(m);
       auto who = what_.name + " " + std::to_string(i);
       if (!m.problem.empty())
         return failure{who + ": " + m.problem
@@ -152,6 +154,14 @@ private:
       m.idle = x.count("idle_bytes");
       m.digest = x.text("digest");
     }
+  }
+
+  /// Who came too late for the first rounds had no part in them.
+  void count_missed(member& m) const {
+    auto missed = what_.rounds - std::min(what_.rounds, m.ends.size());
+    if (missed <= what_.may_miss)
+      for (auto* x : {&m.ends, &m.averaging, &m.samples, &m.peers})
+        x->insert(x->begin(), missed, 0.0);
   }
 
   bool over() {

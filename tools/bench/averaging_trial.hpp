@@ -21,6 +21,8 @@ struct averaging_trial {
   std::string directory; ///< For their reports; must exist.
   std::string name;      ///< Of their files there.
   std::uint64_t rounds = 1;
+  /// Of the first ones, that a member may come too late for.
+  std::uint64_t may_miss = 0;
 };
 
 struct averaging_figures {

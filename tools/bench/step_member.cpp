@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -21,12 +22,36 @@ double seconds(std::chrono::steady_clock::time_point x) {
   return std::chrono::duration<double>(x.time_since_epoch()).count();
 }
 
+/// Where trainers wait until their peer knows all the others: a founder alone
+/// would have made some steps by then.
+class meeting {
+public:
+  explicit meeting(std::uint32_t missing) : missing_(missing) {
+  }
+  void somebody_came() {
+    std::lock_guard<std::mutex> guard{mutex_};
+    missing_ -= std::min(missing_, 1u);
+    changed_.notify_all();
+  }
+  void wait(const std::atomic<bool>& cancelled) {
+    std::unique_lock<std::mutex> lock{mutex_};
+    while (missing_ > 0 && !cancelled)
+      changed_.wait_for(lock, std::chrono::milliseconds{50});
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint32_t missing_;
+};
+
 /// Sleeps, and adds something to the gradient: as much of it for a sample as a
 /// local step has samples, so that every local step touches all of it once.
 class sleeping_trainer : public trainer {
 public:
-  explicit sleeping_trainer(const step_member_config& config)
-      : batch_(config.batch),
+  sleeping_trainer(const step_member_config& config,
+                   std::shared_ptr<meeting> others)
+      : others_(std::move(others)), batch_(config.batch),
         sample_(config.batch_seconds / config.batch) {
     for (std::uint64_t done = 0; done < config.values; done += tensor_values)
       layout_.add("tensor " + std::to_string(done / tensor_values),
@@ -45,6 +70,7 @@ public:
   batch_result accumulate(const batch_request& request, const float*,
                           float* gradient,
                           const std::atomic<bool>& cancelled) override {
+    others_->wait(cancelled);
     auto end = std::chrono::steady_clock::now() + request.samples * sample_;
     batch_result result;
     if (cancelled)
@@ -70,6 +96,7 @@ public:
 
 private:
   model_layout layout_;
+  std::shared_ptr<meeting> others_;
   std::uint32_t batch_;
   std::chrono::duration<double> sample_;
 };
@@ -77,8 +104,8 @@ private:
 /// What the peer tells its user, for the thread that waits for its end.
 class observed {
 public:
-  explicit observed(std::ostream& out)
-      : out_(out), idle_bytes_(memory_row("RssAnon")) {
+  observed(std::ostream& out, std::shared_ptr<meeting> others)
+      : out_(out), others_(std::move(others)), idle_bytes_(memory_row("RssAnon")) {
   }
 
   void told(const event& x) {
@@ -89,6 +116,8 @@ public:
       say(x, now);
     else if (x.name == "charter")
       say({"ready", {}}, now);
+    else if (x.name == "join")
+      others_->somebody_came();
     else if (x.name == "round")
       round_ = x;
     else if (x.name == "step")
@@ -147,6 +176,7 @@ private:
   }
 
   std::ostream& out_;
+  std::shared_ptr<meeting> others_;
   std::uint64_t idle_bytes_;
   event round_;
   std::string digest_;
@@ -184,7 +214,8 @@ listener(observer_actor::stateful_pointer<listener_state> self, observed* to) {
 
 bool train(caf::actor_system& system, step_member_config config,
            std::ostream& out) {
-  observed seen{out};
+  auto others = std::make_shared<meeting>(config.members - 1);
+  observed seen{out, others};
   auto key = key_pair::generate();
   peer_config peer;
   peer.self = key.id();
@@ -202,8 +233,8 @@ bool train(caf::actor_system& system, step_member_config config,
   std::memcpy(&peer.seed, peer.self.bytes.data(), sizeof(peer.seed));
   peer.seed |= 1;
   peer.propose = [settings = config.settings] { return charter{settings, ""}; };
-  peer.make_trainer = [config](const charter&) {
-    return std::make_unique<sleeping_trainer>(config);
+  peer.make_trainer = [config, others](const charter&) {
+    return std::make_unique<sleeping_trainer>(config, others);
   };
   auto eyes = system.spawn(listener, &seen);
   auto whole = spawn_peer(system, std::move(peer), eyes);

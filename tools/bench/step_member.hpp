@@ -15,7 +15,8 @@ namespace potluck::bench {
 
 struct step_member_config {
   run_settings settings;    ///< Steps and target batch among them.
-  std::uint64_t values = 1; ///< Parameters of the model.
+  std::uint32_t members = 1; ///< In all; each waits for the others.
+  std::uint64_t values = 1;  ///< Parameters of the model.
   /// A local step: so many samples, and what they take.
   std::uint32_t batch = 32;
   double batch_seconds = 0.25;

@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t most_peers = 64;
 constexpr std::int64_t most_steps = 100'000;
 constexpr double most_megabytes = 16'384;
-/// Peers find each other during the first step; the second one has no round
-/// before it to learn from.
+/// Some peers may come in the middle of the first ones, which have no rounds
+/// before them to learn from either.
 constexpr std::uint64_t first_steps = 2;
 
 struct step_request {
@@ -57,6 +57,7 @@ expected<step_request> request_from(const cli::command_line& options) {
   result.peers = static_cast<std::uint32_t>(peers);
   result.steps = static_cast<std::uint64_t>(rounds) + first_steps;
   auto& member = result.member;
+  member.members = result.peers;
   member.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
   member.batch = static_cast<std::uint32_t>(batch);
   member.batch_seconds = seconds;
@@ -128,6 +129,7 @@ bench::averaging_trial trial_of(const step_request& x,
   result.contact_option = "--contact=";
   result.name = "member";
   result.rounds = x.steps;
+  result.may_miss = first_steps;
   return result;
 }
 
