@@ -23,14 +23,27 @@ const std::vector<setting> tiny_model{
     {"run", "chaos"},
 };
 
+/// A proxy, which sees a connection's bytes, cannot do it.
+bool befalls_packets(fault_kind x) {
+  return x == fault_kind::duplicate || x == fault_kind::reorder
+         || x == fault_kind::power_cut;
+}
+
 } // namespace
 
-std::string unknown_to_chaos(const scenario& x) {
-  for (std::size_t i = 0; i < x.faults.size(); ++i)
-    if (!trait_of(x.faults[i].kind).in_chaos)
-      return "faults, entry " + std::to_string(i + 1) + ": "
-             + to_string(x.faults[i].kind)
+std::string unknown_to_chaos(const scenario& x, bool packets) {
+  for (std::size_t i = 0; i < x.faults.size(); ++i) {
+    const auto kind = x.faults[i].kind;
+    const auto place = "faults, entry " + std::to_string(i + 1) + ": "
+                       + to_string(kind);
+    if (!trait_of(kind).in_chaos)
+      return place
              + " is for `potluck sim` alone; real processes cannot act it out.";
+    if (!packets && befalls_packets(kind))
+      return place
+             + " cannot be acted out by proxies: run this as root, with "
+               "--network=namespaces.";
+  }
   for (std::size_t i = 0; i < x.groups.size(); ++i)
     if (auto& role = x.groups[i].role; role == "expert" || role == "caller")
       return "groups, entry " + std::to_string(i + 1) + ": the role " + role
@@ -38,7 +51,7 @@ std::string unknown_to_chaos(const scenario& x) {
   return "";
 }
 
-std::string left_to_simulation(const scenario& x) {
+std::string left_to_simulation(const scenario& x, bool packets) {
   std::string result;
   auto name = [&](bool there, const char* what) {
     if (there)
@@ -48,8 +61,10 @@ std::string left_to_simulation(const scenario& x) {
     return std::any_of(x.groups.begin(), x.groups.end(), has);
   };
   const peer_group plain;
-  name(any([](const auto& g) { return g.line.duplicate > 0; }), "duplicate");
-  name(any([](const auto& g) { return g.line.reorder > 0; }), "reorder");
+  if (!packets) {
+    name(any([](const auto& g) { return g.line.duplicate > 0; }), "duplicate");
+    name(any([](const auto& g) { return g.line.reorder > 0; }), "reorder");
+  }
   name(
       any([&](const auto& g) { return !(g.clock_drift == plain.clock_drift); }),
       "clock_drift");
