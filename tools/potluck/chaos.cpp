@@ -122,7 +122,9 @@ void print(const report& x, const scenario& what) {
             << x.outcome.history.size() << " faults, "
             << x.outcome.network.connections << " connections, "
             << readable(static_cast<double>(x.outcome.network.bytes) / 1e6, 3)
-            << " MB\n";
+            << " MB, " << x.outcome.network.lost_packets << " packets lost, "
+            << x.outcome.network.corrupted << " changed, "
+            << x.outcome.network.cut << " connections cut\n";
   if (x.outcome.network.late_share > late_shown)
     std::cout << "note: "
               << readable(100 * x.outcome.network.late_share, 2)
