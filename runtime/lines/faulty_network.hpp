@@ -25,9 +25,9 @@ struct line_faults {
   double corrupt = 0;   ///< Of packets with data: a bit flips, and TCP's
                         ///< checksum is mended, so that the program has to
                         ///< find it. (One that TCP finds is a lost packet.)
-  bool deaf = false;    ///< What carries data for it is dropped; its own passes,
-                        ///< and so do acknowledgements and dials.
-  bool closed = false;  ///< Nobody can dial it.
+  bool deaf = false;   ///< What carries data for it is dropped; its own passes,
+                       ///< and so do acknowledgements and dials.
+  bool closed = false; ///< Nobody can dial it.
 };
 
 class faulty_network {

@@ -42,9 +42,9 @@ void check_interrupted(const std::string& network) {
                {"name": "homes", "count": 2}]})");
   auto temporary = s.path("tmp");
   std::filesystem::create_directories(temporary);
-  auto& chaos = s.start(
-      "chaos", {"chaos", "--network", network, "--scenario", path},
-      {{"TMPDIR", temporary}});
+  auto& chaos
+      = s.start("chaos", {"chaos", "--network", network, "--scenario", path},
+                {{"TMPDIR", temporary}});
   auto has_begun = [&] {
     return chaos.process.output().find("the scenario's time begins")
            != std::string::npos;
@@ -98,11 +98,10 @@ TEST_CASE("a promise that cannot be kept fails, with a command that replays") {
                {"name": "homes", "count": 2}],
     "expects": {"final_loss": 0.001}})");
   auto work = s.path("work");
-  auto done = s.run(
-      "chaos",
-      {"chaos", "--network", "proxies", "--scenario", path, "--seed", "5",
-       "--keep", work},
-      chaos_patience);
+  auto done = s.run("chaos",
+                    {"chaos", "--network", "proxies", "--scenario", path,
+                     "--seed", "5", "--keep", work},
+                    chaos_patience);
   INFO(done.output);
   CHECK(done.status == 1);
   CHECK(done.output.find("WRONG the last loss is 0.001 at most")

@@ -126,8 +126,7 @@ void print(const report& x, const scenario& what) {
             << x.outcome.network.corrupted << " changed, "
             << x.outcome.network.cut << " connections cut\n";
   if (x.outcome.network.late_share > late_shown)
-    std::cout << "note: "
-              << readable(100 * x.outcome.network.late_share, 2)
+    std::cout << "note: " << readable(100 * x.outcome.network.late_share, 2)
               << " % of the packets came late, for this machine was busy; "
                  "fewer --peers make it less so\n";
   if (x.outcome.not_reached > 0)

@@ -100,9 +100,9 @@ public:
   }
 
   std::vector<std::string> words_of(machine x) const override {
-    return {"--listen="
-            + to_string(address{netlab::dotted(netlab::host_address(x)),
-                                port})};
+    return {
+        "--listen="
+        + to_string(address{netlab::dotted(netlab::host_address(x)), port})};
   }
 
   expected<bool> within(machine x,
@@ -112,8 +112,8 @@ public:
       if (!hosts_[x].enter())
         return;
       random_stream chance{mix(seed_, 2 + x)};
-      auto ahead = std::chrono::duration<double>{clock_range
-                                                 * chance.uniform01()};
+      auto ahead
+          = std::chrono::duration<double>{clock_range * chance.uniform01()};
       if (clocks_shift_
           && !netlab::shift_clocks_of_children(
               std::chrono::duration_cast<duration>(ahead)))
@@ -197,9 +197,8 @@ private:
     }
     ::ppoll(waits.data(), waits.size(), due ? &patience : nullptr, nullptr);
     std::uint64_t ignored = 0;
-    if (waits[0].revents != 0)
-      [[maybe_unused]] auto size
-          = ::read(waits[0].fd, &ignored, sizeof(ignored));
+    if (waits[0].revents != 0) [[maybe_unused]]
+      auto size = ::read(waits[0].fd, &ignored, sizeof(ignored));
   }
 
   void take(std::size_t from) {

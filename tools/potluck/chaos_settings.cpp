@@ -8,14 +8,16 @@ namespace potluck::tools {
 
 namespace {
 
-/// A model that costs next to nothing, so that the run is about the peers.
+/// A model of few bytes, so that the run is about the peers. Its one layer is
+/// applied several times, or a peer alone would take several steps within a
+/// round trip of others, and outrun whoever downloads its state.
 const std::vector<setting> tiny_model{
     {"vocabulary", "300"},
     {"sequence-length", "16"},
     {"embedding-size", "16"},
     {"hidden-size", "32"},
     {"intermediate-size", "64"},
-    {"layers", "1"},
+    {"layers", "4"},
     {"heads", "2"},
     {"target-batch", "256"},
     {"steps", "200"},
@@ -34,8 +36,8 @@ bool befalls_packets(fault_kind x) {
 std::string unknown_to_chaos(const scenario& x, bool packets) {
   for (std::size_t i = 0; i < x.faults.size(); ++i) {
     const auto kind = x.faults[i].kind;
-    const auto place = "faults, entry " + std::to_string(i + 1) + ": "
-                       + to_string(kind);
+    const auto place
+        = "faults, entry " + std::to_string(i + 1) + ": " + to_string(kind);
     if (!trait_of(kind).in_chaos)
       return place
              + " is for `potluck sim` alone; real processes cannot act it out.";

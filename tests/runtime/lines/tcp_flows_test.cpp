@@ -22,8 +22,7 @@ tcp_segment segment(const tcp_end& from, const tcp_end& to, unsigned flags,
 /// Three segments, as `from` dials `to`.
 void connect(tcp_flows& flows, const tcp_end& from, const tcp_end& to) {
   CHECK(flows.see(segment(from, to, flag_syn)) == verdict::pass);
-  CHECK(flows.see(segment(to, from, flag_syn | flag_ack, 11))
-        == verdict::pass);
+  CHECK(flows.see(segment(to, from, flag_syn | flag_ack, 11)) == verdict::pass);
   CHECK(flows.see(segment(from, to, flag_ack, 22)) == verdict::pass);
 }
 

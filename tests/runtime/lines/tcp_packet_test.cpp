@@ -27,8 +27,7 @@ TEST_CASE("a TCP segment is read from its packet") {
 }
 
 TEST_CASE("what is no whole TCP segment is not read") {
-  const auto whole
-      = tcp_packet({{1, 1}, {2, 2}, flag_ack, 5, 9, "hello"});
+  const auto whole = tcp_packet({{1, 1}, {2, 2}, flag_ack, 5, 9, "hello"});
   REQUIRE(read_tcp(whole));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     auto cut = whole;
@@ -50,8 +49,7 @@ TEST_CASE("what is no whole TCP segment is not read") {
 
 TEST_CASE("a flipped bit is one bit of the payload, and the checksum fits") {
   for (std::string payload : {"hello", "hello!"}) {
-    const auto before
-        = tcp_packet({{1, 1}, {2, 2}, flag_ack, 5, 9, payload});
+    const auto before = tcp_packet({{1, 1}, {2, 2}, flag_ack, 5, 9, payload});
     REQUIRE(checksums_fit(before));
     const auto segment = read_tcp(before);
     REQUIRE(segment);
