@@ -25,10 +25,10 @@ constexpr double layer_seconds = 0.00013;
 constexpr double mean_bytes = 60'000;
 /// Whoever downloads a state needs several answers, one after the other, and
 /// the line of who serves it has other things to carry.
-constexpr double round_trips_in_a_step = 5;
-constexpr double means_in_a_step = 3;
+constexpr double round_trips_in_a_step = 3;
+constexpr double means_in_a_step = 2;
 /// More, and small machines would take for ever.
-constexpr double most_layers = 16;
+constexpr double most_layers = 10;
 
 double typical(const quantity& x) {
   return x.kind == quantity::law::uniform ? (x.a + x.b) / 2 : x.a;
