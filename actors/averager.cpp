@@ -178,6 +178,21 @@ bool averager_state::stayed_out(const letter& x, const group_id& group) {
   return false;
 }
 
+bool averager_state::was_aborted(const letter& x, const group_id& group) {
+  if (std::find(aborted_.begin(), aborted_.end(), group) == aborted_.end())
+    return false;
+  // A leader whose lines broke knows of no ruling but its own. Without an
+  // answer it would heal what it has, and commit alone what all others gave up.
+  if (auto question = std::get_if<round_settle>(&x.content)) {
+    round_standing given_up;
+    given_up.group = group;
+    given_up.epoch = question->epoch;
+    given_up.standing = standing::aborted;
+    self_->send(wired_.gateway, parcel{x.from, given_up, {}});
+  }
+  return true;
+}
+
 // ---- the round begins
 // -------------------------------------------------------------
 
@@ -185,6 +200,11 @@ void averager_state::on(const begin_round& x) {
   end_reducers();
   config_.intake->end();
   judge_means(); // For what it is worth: the news of it must not be lost.
+  if (round_ && round_->over && !round_->committed) {
+    aborted_.push_back(round_->contract().group);
+    if (aborted_.size() > limits::groups_left)
+      aborted_.pop_front();
+  }
   const auto& c = x.contract;
   round_begun news{c.group, {}};
   for (auto& member : c.members)
@@ -328,7 +348,7 @@ void averager_state::on(const letter& x) {
   if (!group)
     return;
   if (!round_ || round_->contract().group != *group) {
-    if (stayed_out(x, *group))
+    if (stayed_out(x, *group) || was_aborted(x, *group))
       return;
     // A round that we have not begun. Until then it is one of few letters: the
     // oldest goes when somebody floods us.

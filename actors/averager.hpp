@@ -143,6 +143,9 @@ private:
 
   void stay_out(const group_id& group);
   bool stayed_out(const letter& x, const group_id& group);
+  /// Whether this was a round of ours that came to nothing: then whoever asks
+  /// is told so.
+  bool was_aborted(const letter& x, const group_id& group);
   void lose(const peer_id& member);
   /// Whether this was the last trainer of several that we had a line to: then
   /// it is more likely our own line that broke.
@@ -211,6 +214,9 @@ private:
   std::deque<letter> early_;
   /// Groups whose rounds this peer will not start, and whom it told so.
   std::deque<std::pair<group_id, std::set<peer_id>>> left_;
+  /// Groups whose rounds were aborted here, the newest last, without the
+  /// present one.
+  std::deque<group_id> aborted_;
   std::uint64_t deadline_ = 0;
   /// Where means are made; for gradients as long as the last one.
   std::optional<value_pool> room_;

@@ -1,5 +1,7 @@
 #include "actors/cell.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 
 namespace potluck {
@@ -132,8 +134,11 @@ void cell_state::on(const gather_contributions& x) {
   shape.chunk_values = config_.agreed.settings().chunk_values;
   asked_at_.clear();
   began_ = self_->clock().now();
+  auto bytes = std::max<std::uint64_t>(1, x.gradient_values * sizeof(float));
+  auto fitting
+      = static_cast<std::size_t>(limits::contribution_bytes_in_flight / bytes);
   gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
-                     limits::contributors_at_once);
+                     std::max(limits::contributors_at_once, fitting));
   go_on();
 }
 

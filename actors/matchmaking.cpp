@@ -53,6 +53,8 @@ void matchmaking_state::withdraw() {
 }
 
 void matchmaking_state::on(const matchmaking_facts& x) {
+  if (x.step != facts_.step || x.state != facts_.state)
+    outnumbered_since_.reset();
   facts_ = x;
   if (!matchmaker_) {
     if (x.gradient_values == 0 && config_.role != role::auxiliary)
@@ -96,6 +98,9 @@ void matchmaking_state::on(const lead_group& x) {
   std::vector<invitee> invitees;
   for (std::size_t i = 0; i < x.invitees.size(); ++i)
     invitees.push_back({x.invitees[i], x.roles[i]});
+  matchmaker_->insist(outnumbered_since_
+                      && invited_at_ - *outnumbered_since_
+                             >= limits::round_cap);
   carry_out(matchmaker_->begin(group, invitees));
   arm();
 }
@@ -234,6 +239,8 @@ void matchmaking_state::carry_out(const release_gradient& x) {
                       {{"peer", short_name(x.refused)},
                        {"what", std::string{"refused a contract"}},
                        {"detail", x.reason}}});
+  if (x.outnumbered && !outnumbered_since_)
+    outnumbered_since_ = self_->clock().now();
   stay_out(x.group);
   self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
 }
@@ -248,6 +255,7 @@ share_rule matchmaking_state::rule() const {
 }
 
 void matchmaking_state::carry_out(const start_round& x) {
+  outnumbered_since_.reset();
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);

@@ -78,6 +78,8 @@ private:
   group_id led_;
   caf::actor_clock::time_point invited_at_;
   std::set<peer_id> unanswered_;
+  /// Since when most others will not be in this peer's groups, at this step.
+  std::optional<caf::actor_clock::time_point> outnumbered_since_;
   std::uint64_t deadline_ = 0;
 };
 

@@ -53,9 +53,10 @@ bool roster_state::routes(const peer_joined& x) const {
 bool roster_state::newcomers_route() const {
   if (links_ && !links_->newcomers)
     return false;
-  auto nodes = std::count_if(guests_.begin(), guests_.end(),
-                             [](auto& x) { return x.second.routes; });
-  return static_cast<std::size_t>(nodes) < bucket_size;
+  std::size_t nodes = 0;
+  for (auto i = guests_.begin(); i != guests_.end() && nodes < bucket_size; ++i)
+    nodes += i->second.routes;
+  return nodes < bucket_size;
 }
 
 template <class News>

@@ -82,7 +82,7 @@ void session_state::on(const connection_closed& x) {
   connections_.erase(
       std::remove(connections_.begin(), connections_.end(), x.id),
       connections_.end());
-  if (connections_.empty())
+  if (connections_.empty() || used_.count(x.id) > 0)
     end(caf::exit_reason::remote_link_unreachable, x.reason);
 }
 
@@ -109,6 +109,8 @@ void session_state::on(const frame_arrived& x) {
         "sent more letters than any honest peer");
     return;
   }
+  if (!is_one_of<heartbeat, heartbeat_reply>(*content))
+    used_.insert(x.id);
   deliver(std::move(*content), frame.body);
 }
 
@@ -180,10 +182,13 @@ void session_state::deliver(message content, shared_bytes body) {
 
 void session_state::transmit(const message& content, shared_bytes body) {
   last_said_ = self_->clock().now();
-  if (!connections_.empty())
-    config_.network->send(connections_.front(),
-                          {encode(content), std::move(body),
-                           is_one_of<heartbeat, heartbeat_reply>(content)});
+  if (connections_.empty())
+    return;
+  const bool beat = is_one_of<heartbeat, heartbeat_reply>(content);
+  if (!beat)
+    used_.insert(connections_.front());
+  config_.network->send(connections_.front(),
+                        {encode(content), std::move(body), beat});
 }
 
 void session_state::on(const parcel& x) {

@@ -1,12 +1,15 @@
 /// A session: the local stand-in for one connected remote peer.
 ///
-/// Lives as long as at least one connection to the peer does. Its end is how
+/// Lives as long as the connections that carry letters do, for what was on its
+/// way on one that breaks is lost, and others wait for it; a second one that
+/// both sides leave idle may go. Its end is how
 /// the rest of this peer learns that the other is gone: whoever monitors it
 /// gets a down message whose reason is `normal` after a goodbye and
 /// `remote_link_unreachable`, with a sentence, otherwise.
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/letter_allowance.hpp"
@@ -50,6 +53,7 @@ private:
   wiring wired_;
   /// In the order in which they opened; we send on the first, read from all.
   std::vector<connection_id> connections_;
+  std::set<connection_id> used_; ///< Those that carried letters.
   std::optional<silence_detector> silence_;
   std::optional<letter_allowance> allowance_;
   caf::actor_clock::time_point last_tick_;

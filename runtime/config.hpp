@@ -237,8 +237,10 @@ constexpr auto cell_beginning = 100ms;
 constexpr auto look_up_patience = 3s;
 /// The same while contributions are being gathered: their deadlines.
 constexpr auto gathering_interval = 250ms;
-/// Contributors asked at a time: a gradient's memory each.
+/// Contributors asked at a time: a gradient's memory each. Of a small model
+/// many more: as many gradients as fit, since each of them first ends a batch.
 constexpr std::size_t contributors_at_once = 8;
+constexpr std::uint64_t contribution_bytes_in_flight = 16 << 20;
 /// For a contribution, before any of its sender was observed; then from those.
 /// A batch under way and a gradient over a household's uplink.
 constexpr auto contribution_patience = 10s;

@@ -54,6 +54,16 @@ emulated_network::emulated_network(const network_description& from)
       }
 }
 
+emulated_network::host emulated_network::add(const access_line& line) {
+  hosts_.emplace_back();
+  hosts_.back().line = line;
+  return hosts_.size() - 1;
+}
+
+void emulated_network::set_line(host which, const access_line& line) {
+  hosts_.at(which).line = line;
+}
+
 void emulated_network::change(host which, const line_change& how) {
   how.apply(hosts_.at(which).line);
 }

@@ -41,7 +41,11 @@ public:
 
   explicit emulated_network(const network_description& from);
 
+  /// One more host; nothing is special about its ways to the others.
+  host add(const access_line& line);
+
   void change(host which, const line_change& how);
+  void set_line(host which, const access_line& line);
 
   /// Preconditions: both hosts exist; times never go back.
   void send(time_point now, packet x);

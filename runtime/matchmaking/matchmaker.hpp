@@ -50,6 +50,8 @@ struct release_gradient {
   /// Whose contract this peer has refused, which is somebody's mistake; empty:
   /// nobody's.
   peer_id refused = {};
+  /// Most trainers that answered this leader will not be in its group.
+  bool outnumbered = false;
 };
 
 /// "The group stands: average." Call `finished` when the round is over.
@@ -120,6 +122,14 @@ public:
   /// Whom to follow, when several lead.
   void follow(leader_order order) {
     order_ = std::move(order);
+  }
+
+  /// Whether a group is started although most trainers that answered are with
+  /// another leader, or will not work with this one. Usually not: what a
+  /// minority commits is lost when it meets the others. For good it cannot
+  /// wait.
+  void insist(bool on) {
+    insists_ = on;
   }
 
   /// How long the members of the next group that this peer leads shall wait.
@@ -194,6 +204,7 @@ private:
     invitee peer;
     bool pending = true;
     std::optional<group_answer> accepted;
+    bool against = false; ///< Said no, or that it will not work with us.
   };
 
   actions happen(const peer_id& from, input what);
@@ -221,6 +232,8 @@ private:
   void close();
   /// Cancels those who cannot stay with others that have accepted.
   void drop_avoided();
+  /// More trainers have said no, or avoid this leader, than would be members.
+  bool outnumbered() const;
   void cancel_invitations(const std::string& reason);
   void release(const std::string& reason, const peer_id& refused = {});
   void decline(const peer_id& to, const group_id& group, std::string reason);
@@ -235,6 +248,7 @@ private:
   std::uint64_t step_ = 0; ///< Held; groups complete the next one.
   digest held_;
   std::vector<peer_id> avoid_;
+  bool insists_ = false;
   double upload_ = 0;
   double download_ = 0;
 

@@ -68,6 +68,7 @@ void matchmaker::keep_answer(const peer_id& from, const input& what) {
   auto& who = at->second;
   if (!x.accepted) {
     who.pending = false;
+    who.against = true;
     who.accepted.reset();
   } else if (who.pending) {
     who.pending = false;
@@ -129,8 +130,11 @@ void matchmaker::drop_avoided() {
   for (const auto& [id, x] : invited_)
     if (x.accepted)
       add(id, *x.accepted);
-  for (auto& id : left_out(settings_.self.id, members, group_)) {
-    invited_.at(id).accepted.reset();
+  const auto& self = settings_.self.id;
+  for (auto& id : left_out(self, members, group_)) {
+    auto& guest = invited_.at(id);
+    guest.against = members.at(id).count(self) != 0;
+    guest.accepted.reset();
     out_.emplace_back(send_to_peer{
         id, group_cancel{group_, "not all members will work with you"}});
   }
@@ -153,12 +157,30 @@ void matchmaker::close() {
   for (const auto& [id, x] : invited_)
     if (x.pending)
       out_.emplace_back(send_to_peer{id, group_cancel{group_, "too late"}});
+  if (outnumbered() && !insists_) {
+    const std::string reason = "most others are in another group";
+    cancel_invitations(reason);
+    out_.emplace_back(release_gradient{group_, reason, {}, true});
+    rest({}, round_over{});
+    return;
+  }
   contract.plan = settings_.plan(contract);
   state_ = state::busy;
   for (const auto& x : contract.members)
     if (x.who.id != settings_.self.id)
       out_.emplace_back(send_to_peer{x.who.id, group_start{contract}});
   out_.emplace_back(start_round{contract});
+}
+
+bool matchmaker::outnumbered() const {
+  std::size_t with = 1;
+  std::size_t against = 0;
+  for (const auto& [id, x] : invited_)
+    if (x.peer.role == role::trainer) {
+      with += x.accepted.has_value();
+      against += x.against;
+    }
+  return against > with;
 }
 
 void matchmaker::cancel_invitations(const std::string& reason) {

@@ -74,7 +74,7 @@ struct peer_group {
 
 enum class fault_kind {
   kill,        ///< The process ends at once; its connections are reset.
-  power_cut,   ///< The same, but nobody is told: silence. (simulation)
+  power_cut,   ///< The same, but nobody is told: silence.
   leave,       ///< Leaves in order, as on Ctrl-C.
   stop,        ///< Stands still for a while (SIGSTOP), connections open.
   deafen,      ///< Stops reading from its lines, goes on otherwise.

@@ -362,6 +362,46 @@ TEST_CASE("a member that loses all its lines at once waits for them") {
   }
 }
 
+TEST_CASE("who was out of touch learns that a round was given up since") {
+  table t{3};
+  t.contract.least_samples = 4; // The first two have three.
+  const auto old = t.contract.group;
+  const auto& away = t.contract.members[2].who;
+  std::vector<round_standing> told;
+  t.world.network.judge_frames([&](auto& from, auto& to, auto& x) {
+    auto content = decode(x.head.data(), x.head.size(), x.body.size);
+    if (content && from == host(1) && to == host(3))
+      if (auto said = std::get_if<round_standing>(&*content))
+        told.push_back(*said);
+    return memory_network::fate::arrives;
+  });
+  for (std::size_t i : {0, 1})
+    t.begin(i);
+  for (std::size_t i : {0, 1})
+    caf::anon_send(t.members[i]->wired.averager,
+                   peer_left{away.id, "the line broke", false});
+  t.world.settle();
+  REQUIRE(t.decided({0, 1}));
+  CHECK_FALSE(t.outcome(0)->committed);
+  auto ask = [&](std::uint32_t epoch) {
+    round_settle question;
+    question.group = old;
+    question.epoch = epoch;
+    caf::anon_send(t.members[0]->wired.averager, letter{away.id, question, {}});
+    t.world.settle();
+  };
+  // The next round has begun when it asks.
+  t.contract.group.bytes[0] = 2;
+  t.begin(0);
+  t.world.settle();
+  REQUIRE(told.empty());
+  ask(5);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].group == old);
+  CHECK(told[0].epoch == 5);
+  CHECK(told[0].standing == standing::aborted);
+}
+
 TEST_CASE("a silent member costs the round two patiences and nothing more") {
   table t{3};
   t.begin(0);

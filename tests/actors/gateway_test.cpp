@@ -566,6 +566,28 @@ TEST_CASE("a peer with two connections survives the loss of either") {
   CHECK(theirs.ended);
 }
 
+TEST_CASE("a connection that breaks with letters takes its session along") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  dial(a, b);
+  dial(b, a);
+  world.settle();
+  REQUIRE(world.network.open_connections() == 2);
+  witness mine{a.system, a.session()};
+  witness theirs{b.system, b.session()};
+  // Each speaks on the connection that it had first, which is the oldest for
+  // one of them at least.
+  caf::anon_send(a.it, parcel{peer(2), routing_ping{1}, {}});
+  caf::anon_send(b.it, parcel{peer(1), routing_ping{2}, {}});
+  world.settle();
+  REQUIRE(world.network.break_oldest(host(1), host(2)));
+  world.settle();
+  CHECK(mine.ended);
+  CHECK(theirs.ended);
+}
+
 TEST_CASE("a call dials first and delivers what waited") {
   test_world world;
   door a{world, 1};

@@ -33,6 +33,35 @@ std::string write(const scene& s, const std::string& text) {
   return path;
 }
 
+/// Starts a run that would not end, and presses Ctrl-C.
+void check_interrupted(const std::string& network) {
+  scene s;
+  auto path = write(s, R"({
+    "run": {"target-batch": 64, "steps": 100000},
+    "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
+               {"name": "homes", "count": 2}]})");
+  auto temporary = s.path("tmp");
+  std::filesystem::create_directories(temporary);
+  auto& chaos
+      = s.start("chaos", {"chaos", "--network", network, "--scenario", path},
+                {{"TMPDIR", temporary}});
+  auto has_begun = [&] {
+    return chaos.process.output().find("the scenario's time begins")
+           != std::string::npos;
+  };
+  auto deadline = std::chrono::steady_clock::now() + startup_patience;
+  while (!has_begun() && std::chrono::steady_clock::now() < deadline)
+    chaos.process.wait(50ms);
+  REQUIRE(has_begun());
+  CHECK(processes_in(temporary) == 3);
+  chaos.process.signal(SIGINT);
+  auto end = chaos.process.wait(startup_patience);
+  REQUIRE(end);
+  CHECK(end->status == 1);
+  CHECK(processes_in(temporary) == 0);
+  CHECK(std::filesystem::is_empty(temporary));
+}
+
 } // namespace
 
 TEST_CASE("half of eight peers are killed, as many come, and all end equal") {
@@ -40,8 +69,8 @@ TEST_CASE("half of eight peers are killed, as many come, and all end equal") {
   auto work = s.path("work");
   auto half = std::filesystem::absolute("tools/scenarios/kill-half.json");
   auto done = s.run("chaos",
-                    {"chaos", "--scenario", half.string(), "--seed", "11",
-                     "--json", "--keep", work},
+                    {"chaos", "--network", "proxies", "--scenario",
+                     half.string(), "--seed", "11", "--json", "--keep", work},
                     chaos_patience);
   INFO(done.output);
   REQUIRE(done.status == 0);
@@ -69,44 +98,62 @@ TEST_CASE("a promise that cannot be kept fails, with a command that replays") {
                {"name": "homes", "count": 2}],
     "expects": {"final_loss": 0.001}})");
   auto work = s.path("work");
-  auto done = s.run(
-      "chaos", {"chaos", "--scenario", path, "--seed", "5", "--keep", work},
-      chaos_patience);
+  auto done = s.run("chaos",
+                    {"chaos", "--network", "proxies", "--scenario", path,
+                     "--seed", "5", "--keep", work},
+                    chaos_patience);
   INFO(done.output);
   CHECK(done.status == 1);
   CHECK(done.output.find("WRONG the last loss is 0.001 at most")
         != std::string::npos);
   CHECK(done.output.find("chaos: FAIL") != std::string::npos);
-  CHECK(done.output.find("potluck chaos --scenario=" + path + " --seed=5")
+  CHECK(done.output.find("potluck chaos --scenario=" + path
+                         + " --seed=5 --network=proxies")
         != std::string::npos);
   CHECK(std::filesystem::exists(work + "/peer-1.jsonl"));
 }
 
-TEST_CASE("Ctrl-C ends a chaos run and leaves neither process nor file") {
+TEST_CASE("on hosts of their own, peers get through faults of packets") {
   scene s;
   auto path = write(s, R"({
-    "run": {"target-batch": 64, "steps": 100000},
+    "run": {"target-batch": 256, "steps": 40},
     "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
-               {"name": "homes", "count": 2}]})");
-  auto temporary = s.path("tmp");
-  std::filesystem::create_directories(temporary);
-  auto& chaos = s.start("chaos", {"chaos", "--scenario", path},
-                        {{"TMPDIR", temporary}});
-  auto has_begun = [&] {
-    return chaos.process.output().find("the scenario's time begins")
-           != std::string::npos;
-  };
-  auto deadline = std::chrono::steady_clock::now() + startup_patience;
-  while (!has_begun() && std::chrono::steady_clock::now() < deadline)
-    chaos.process.wait(50ms);
-  REQUIRE(has_begun());
-  CHECK(processes_in(temporary) == 3);
-  chaos.process.signal(SIGINT);
-  auto end = chaos.process.wait(startup_patience);
-  REQUIRE(end);
-  CHECK(end->status == 1);
-  CHECK(processes_in(temporary) == 0);
-  CHECK(std::filesystem::is_empty(temporary));
+               {"name": "homes", "count": 3,
+                "line": {"delay": "20ms", "jitter": "5ms", "loss": 0.005,
+                         "duplicate": 0.01, "reorder": 0.01,
+                         "upload": "20mbit", "download": "50mbit"}},
+               {"name": "late", "line": {"delay": "20ms"}}],
+    "faults": [{"fault": "cut", "who": {"random": 1}, "at": "1s"},
+               {"fault": "power_cut", "who": {"random": 1}, "at": "2s"},
+               {"fault": "join", "group": "late", "at": "3s"},
+               {"fault": "lose", "who": {"random": 1}, "amount": 0.1,
+                "at": "3s", "for": "3s"}],
+    "expects": {"recovers_within": "1min"}})");
+  auto work = s.path("work");
+  auto done = s.run("chaos",
+                    {"chaos", "--network", "namespaces", "--scenario", path,
+                     "--seed", "3", "--json", "--keep", work},
+                    chaos_patience);
+  INFO(done.output);
+  if (done.output.find("network namespaces cannot be made here")
+      != std::string::npos) {
+    MESSAGE("skipped, since this system makes no hosts: " << done.output);
+    return;
+  }
+  REQUIRE(done.status == 0);
+  auto verdict = json::parse(done.output);
+  CHECK(verdict.at("passed") == true);
+  CHECK(verdict.at("network") == "namespaces");
+  CHECK(verdict.at("lost_packets") > 0);
+  CHECK(verdict.at("cut") > 0);
+  CHECK(processes_in(work) == 0);
+}
+
+TEST_CASE("Ctrl-C ends a chaos run and leaves neither process nor file") {
+  for (std::string network : {"proxies", "auto"}) {
+    CAPTURE(network);
+    check_interrupted(network);
+  }
 }
 
 TEST_CASE("what chaos cannot use is refused with one sentence") {
@@ -129,8 +176,14 @@ TEST_CASE("what chaos cannot use is refused with one sentence") {
           + ": faults, entry 1: there is no fault `kil`; did you mean `kill`?");
   path = write(s, R"({"groups": [{"name": "homes", "count": 2}],
                       "faults": [{"fault": "power_cut"}]})");
-  has(complaint({"--scenario", path}), "power_cut is for `potluck sim` alone");
+  has(complaint({"--scenario", path, "--network", "proxies"}),
+      "power_cut cannot be acted out by proxies");
+  path = write(s, R"({"groups": [{"name": "homes", "count": 2}],
+                      "faults": [{"fault": "tear_writes"}]})");
+  has(complaint({"--scenario", path}),
+      "tear_writes is for `potluck sim` alone");
   path = write(s, R"({"groups": [{"name": "homes", "count": 2}]})");
+  has(complaint({"--scenario", path, "--network", "cables"}), "--network");
   has(complaint({"--scenario", path, "--peers", "-1"}), "--peers");
   has(complaint({"--scenario", path, "--peers", "2000"}), "2000 processes");
   has(complaint({"--scenario", path, "--steps", "-1"}), "--steps");

@@ -103,6 +103,22 @@ TEST_CASE("steps that were given up for a longer history are set aside") {
   CHECK(broken(x).size() == 2); // The last digest, too.
 }
 
+TEST_CASE("steps given up by one after the other are set aside for both") {
+  auto x = good();
+  // b and c had the same; c gave it up for a's, then b for c's.
+  x.lives[1] = trainer("b", {"d1", "mine", "d3"});
+  x.lives.push_back(trainer("c", {"d1", "mine", "d3"}));
+  auto give_up = [&](std::size_t who, const char* donor) {
+    auto& events = x.lives[who].events;
+    events.insert(events.begin() + 3,
+                  named("island", {{"donor", donor}}, {{"step", 2}}));
+  };
+  give_up(1, "c");
+  CHECK(only(x, "at step 2"));
+  give_up(2, "a");
+  CHECK(broken(x).empty());
+}
+
 TEST_CASE(
     "a step taken alone may be replaced by a download, a common one not") {
   auto x = good();

@@ -1,128 +1,31 @@
 // Hosts as network namespaces.
 
 #include <arpa/inet.h>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <linux/if_tun.h>
-#include <net/if.h>
-#include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/state/file_descriptor.hpp"
 #include "tools/network_lab/lab_network.hpp"
+#include "tools/network_lab/namespace_host.hpp"
 
 namespace potluck::netlab {
 
 namespace {
 
-constexpr const char* device = "wan";
-/// As on Ethernet; a larger one would make rates and losses unlike real ones.
-constexpr int packet_bytes = 1500;
-/// Packets that a host's kernel keeps until we read them: a few milliseconds of
-/// our inattention at a gigabit.
-constexpr int device_queue = 2000;
 /// Packets taken from one host before the next has its turn.
 constexpr int turn_packets = 64;
-/// 10.77.0.0/16; hosts are 10.77.0.1 and on.
-constexpr std::uint32_t first_address = 0x0a4d0001;
-constexpr const char* netmask = "255.255.0.0";
 
 time_point now() {
   return std::chrono::steady_clock::now();
 }
 
-std::string dotted(std::uint32_t x) {
-  in_addr in{htonl(x)};
-  char text[INET_ADDRSTRLEN];
-  return ::inet_ntop(AF_INET, &in, text, sizeof(text));
-}
-
-/// Requests about one interface of the present namespace.
-class interface {
-public:
-  explicit interface(const char* name)
-      : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    std::strncpy(request_.ifr_name, name, IFNAMSIZ - 1);
-  }
-
-  bool set_address(unsigned long what, const std::string& text) {
-    auto& to = reinterpret_cast<sockaddr_in&>(request_.ifr_addr);
-    to = {};
-    to.sin_family = AF_INET;
-    return ::inet_pton(AF_INET, text.c_str(), &to.sin_addr) == 1 && ask(what);
-  }
-  bool set_packet_bytes(int x) {
-    request_.ifr_mtu = x;
-    return ask(SIOCSIFMTU);
-  }
-  bool set_queue(int x) {
-    request_.ifr_qlen = x;
-    return ask(SIOCSIFTXQLEN);
-  }
-  bool up() {
-    if (!ask(SIOCGIFFLAGS))
-      return false;
-    request_.ifr_flags |= IFF_UP | IFF_RUNNING;
-    return ask(SIOCSIFFLAGS);
-  }
-
-private:
-  bool ask(unsigned long what) {
-    return socket_ && ::ioctl(socket_.get(), what, &request_) == 0;
-  }
-
-  file_descriptor socket_;
-  ifreq request_{};
-};
-
-struct real_host {
-  file_descriptor space; ///< Its network namespace.
-  file_descriptor line;  ///< What its kernel sends and receives.
-};
-
-/// Leaves this process in the new host's namespace.
-expected<real_host> make_host(const std::string& address) {
-  auto refused = [](const char* what) {
-    return failure{std::string{"A host cannot be made ("} + what + ": "
-                   + std::strerror(errno)
-                   + "): run as root, or with --without-namespaces."};
-  };
-  real_host result;
-  if (::unshare(CLONE_NEWNET) != 0)
-    return refused("network namespace");
-  result.space
-      = file_descriptor{::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)};
-  if (!result.space)
-    return refused("/proc/self/ns/net");
-  result.line = file_descriptor{
-      ::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC)};
-  ifreq wanted{};
-  wanted.ifr_flags = IFF_TUN | IFF_NO_PI;
-  std::strncpy(wanted.ifr_name, device, IFNAMSIZ - 1);
-  if (!result.line || ::ioctl(result.line.get(), TUNSETIFF, &wanted) != 0)
-    return refused("/dev/net/tun");
-  interface wan {
-    device
-  };
-  if (!interface{"lo"}.up() || !wan.set_address(SIOCSIFADDR, address)
-      || !wan.set_address(SIOCSIFNETMASK, netmask)
-      || !wan.set_packet_bytes(packet_bytes) || !wan.set_queue(device_queue)
-      || !wan.up())
-    return refused("its interface");
-  return result;
-}
-
 class namespaces : public lab_network {
 public:
-  namespaces(const network_description& from, std::vector<real_host> hosts)
+  namespaces(const network_description& from, std::vector<namespace_host> hosts)
       : hosts_(std::move(hosts)), network_(from) {
   }
 
   std::string address_of(host x) const override {
-    return dotted(first_address + static_cast<std::uint32_t>(x));
+    return dotted(host_address(x));
   }
 
   expected<std::vector<std::string>> network_words(host x,
@@ -132,7 +35,7 @@ public:
   }
 
   bool enter(host x) const override {
-    return ::setns(hosts_[x].space.get(), CLONE_NEWNET) == 0;
+    return hosts_[x].enter();
   }
 
   void change(host x, const line_change& how) override {
@@ -142,7 +45,7 @@ public:
   std::vector<int> descriptors() const override {
     std::vector<int> result;
     for (const auto& x : hosts_)
-      result.push_back(x.line.get());
+      result.push_back(x.line());
     return result;
   }
 
@@ -166,9 +69,9 @@ public:
 
 private:
   void take(host from) {
-    std::uint8_t buffer[packet_bytes + 64];
+    std::uint8_t buffer[namespace_host::packet_bytes + 64];
     for (int i = 0; i < turn_packets; ++i) {
-      auto size = ::read(hosts_[from].line.get(), buffer, sizeof(buffer));
+      auto size = ::read(hosts_[from].line(), buffer, sizeof(buffer));
       if (size <= 0)
         return;
       // The receiver stands behind 16 bytes of an IPv4 header. Anything else
@@ -177,7 +80,7 @@ private:
         continue;
       std::uint32_t to = 0;
       std::memcpy(&to, buffer + 16, sizeof(to));
-      host number = ntohl(to) - first_address;
+      host number = ntohl(to) - host_address(0);
       if (number < hosts_.size())
         network_.send(now(), {from, number, {buffer, buffer + size}});
     }
@@ -195,11 +98,11 @@ private:
         ++late_;
       // What the kernel does not take is lost, as in a real one.
       [[maybe_unused]] auto size
-          = ::write(hosts_[x.to].line.get(), x.bytes.data(), x.bytes.size());
+          = ::write(hosts_[x.to].line(), x.bytes.data(), x.bytes.size());
     }
   }
 
-  std::vector<real_host> hosts_;
+  std::vector<namespace_host> hosts_;
   emulated_network network_;
   std::uint64_t passed_ = 0;
   std::uint64_t late_ = 0;
@@ -209,12 +112,12 @@ private:
 
 expected<std::unique_ptr<lab_network>>
 make_namespaces(const network_description& from) {
-  std::vector<real_host> hosts;
+  std::vector<namespace_host> hosts;
   for (std::size_t i = 0; i < from.hosts.size(); ++i) {
-    auto made
-        = make_host(dotted(first_address + static_cast<std::uint32_t>(i)));
+    auto made = namespace_host::make(host_address(i));
     if (!made)
-      return failure{made.error()};
+      return failure{"A host cannot be made (" + made.error()
+                     + "): run as root, or with --without-namespaces."};
     hosts.push_back(std::move(*made));
   }
   return std::unique_ptr<lab_network>{

@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using cli::option_kind;
 
+/// Share of late packets from which delays are not as described.
+constexpr double late_shown = 0.02;
 /// A process takes a quarter of a gigabyte, and all share this machine.
 constexpr std::size_t most_peers = 256;
 
@@ -51,9 +53,28 @@ expected<scenario> scenario_from(const cli::command_line& options) {
       return failure{"--steps must be a number from 0 to 1000000."};
     what.run.push_back({"steps", std::to_string(steps)});
   }
-  if (auto unknown = unknown_to_chaos(what); !unknown.empty())
-    return failure{path + ": " + unknown};
   return what;
+}
+
+/// As `--network` says; fails with a sentence. `why` gets the reason when there
+/// are no namespaces, though they would do.
+expected<std::unique_ptr<chaos_network>>
+network_for(const cli::command_line& options, std::uint64_t seed,
+            std::string& why) {
+  auto kind = options.text("network");
+  if (kind == "proxies")
+    return make_proxy_network(seed);
+  if (kind != "namespaces" && kind != "auto")
+    return failure{"--network: '" + kind
+                   + "' is none of namespaces, proxies and auto."};
+  auto result = make_namespace_network(seed);
+  if (result)
+    return result;
+  why = "network namespaces cannot be made here (" + result.error() + ")";
+  if (kind == "auto")
+    return make_proxy_network(seed);
+  return failure{"--network: " + why
+                 + "; run this as root on Linux, or with --network=proxies."};
 }
 
 /// What others put in front of the command to run the same again.
@@ -64,8 +85,9 @@ std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
     if (options.integer(name) != 0)
       line += std::string{" --"} + name + "="
               + std::to_string(options.integer(name));
-  if (options.given("data"))
-    line += " --data=" + options.text("data");
+  for (auto name : {"network", "data"})
+    if (options.given(name))
+      line += std::string{" --"} + name + "=" + options.text(name);
   return line;
 }
 
@@ -83,6 +105,7 @@ struct report {
   chaos_outcome outcome;
   std::vector<chaos_finding> findings;
   std::string replay;
+  std::string network;   ///< "namespaces" or "proxies".
   std::string directory; ///< Empty when it is gone.
 
   bool passed() const {
@@ -99,7 +122,13 @@ void print(const report& x, const scenario& what) {
             << x.outcome.history.size() << " faults, "
             << x.outcome.network.connections << " connections, "
             << readable(static_cast<double>(x.outcome.network.bytes) / 1e6, 3)
-            << " MB through the proxies\n";
+            << " MB, " << x.outcome.network.lost_packets << " packets lost, "
+            << x.outcome.network.corrupted << " changed, "
+            << x.outcome.network.cut << " connections cut\n";
+  if (x.outcome.network.late_share > late_shown)
+    std::cout << "note: " << readable(100 * x.outcome.network.late_share, 2)
+              << " % of the packets came late, for this machine was busy; "
+                 "fewer --peers make it less so\n";
   if (x.outcome.not_reached > 0)
     std::cout << "note: the run was over before all that was planned had "
                  "happened; more --steps make it longer\n";
@@ -123,6 +152,7 @@ void print_json(const report& x, const scenario& what, std::uint64_t seed) {
   nlohmann::ordered_json result{
       {"scenario", what.name},
       {"seed", seed},
+      {"network", x.network},
       {"passed", x.passed()},
       {"seconds", x.outcome.seconds},
       {"faults", x.outcome.history},
@@ -130,6 +160,8 @@ void print_json(const report& x, const scenario& what, std::uint64_t seed) {
       {"bytes", x.outcome.network.bytes},
       {"lost_packets", x.outcome.network.lost_packets},
       {"corrupted", x.outcome.network.corrupted},
+      {"cut", x.outcome.network.cut},
+      {"late_share", x.outcome.network.late_share},
       {"not_reached", x.outcome.not_reached},
       {"replay", x.replay},
       {"directory", x.directory}};
@@ -162,6 +194,13 @@ int run(cli::command_line& options, const std::string&) {
     return complain("This program's own file is not known, since /proc is not "
                     "mounted: mount it.",
                     failed);
+  std::string why;
+  auto network = network_for(options, mix(plan.seed, 1), why);
+  if (!network)
+    return complain(network.error());
+  const auto packets = (*network)->carries_packets();
+  if (auto unknown = unknown_to_chaos(plan.what, packets); !unknown.empty())
+    return complain(options.text("scenario") + ": " + unknown);
   if (options.given("data")) {
     plan.data = fs::canonical(options.text("data"), problem).string();
     if (problem)
@@ -193,7 +232,9 @@ int run(cli::command_line& options, const std::string&) {
   screen.say(what->name + ": " + what->about);
   screen.say(std::to_string(what->peers()) + " peers, seed "
              + std::to_string(plan.seed) + "; everything is in " + *directory);
-  if (auto fields = left_to_simulation(*what); !fields.empty())
+  screen.say((*network)->about() + (why.empty() ? "" : ", since " + why));
+  result.network = packets ? "namespaces" : "proxies";
+  if (auto fields = left_to_simulation(*what, packets); !fields.empty())
     screen.say("left to the simulation, since real processes have their own: "
                + fields);
   sigset_t signals;
@@ -201,7 +242,7 @@ int run(cli::command_line& options, const std::string&) {
   for (auto number : {SIGINT, SIGTERM, SIGHUP})
     sigaddset(&signals, number);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  auto outcome = chaos_run{plan, screen, signals}.run();
+  auto outcome = chaos_run{plan, std::move(*network), screen, signals}.run();
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   screen.close();
   if (!outcome) {
@@ -246,6 +287,12 @@ command chaos_command() {
        "Scale the scenario to so many processes, bootstraps included; 0 for as "
        "many as it has.",
        "NUMBER"},
+      {"network", option_kind::text, "auto",
+       "What lies between the peers: `namespaces` (each is a host of its own "
+       "on an emulated internet of packets; for root, or who may make user "
+       "namespaces), `proxies` (one before each, for everybody), or `auto`: "
+       "namespaces where the system allows them.",
+       "KIND"},
       {"steps", option_kind::integer, "0",
        "Optimizer steps to take; 0 for as many as the scenario says.",
        "NUMBER"},

@@ -68,6 +68,11 @@ void chaos_run::befall(const fault_event& x) {
       case fault_kind::kill:
         peer.kill();
         break;
+      case fault_kind::power_cut:
+        // First the line, so that nobody hears of it.
+        dark_[number] = network_->part({number});
+        peer.kill();
+        break;
       case fault_kind::leave:
         peer.leave();
         break;
@@ -115,14 +120,17 @@ void chaos_run::draw_line(std::size_t number) {
   const auto& peer = faults_.peers()[number];
   const auto& group = plan_.what.groups[peer.group];
   random_stream chance{mix(peer.seed, 2)};
-  fault_proxy::line line;
+  access_line line;
   line.delay = peer.delay;
   line.jitter = to_duration(group.line.jitter.draw(chance));
   line.upload = peer.upload;
   line.download = peer.download;
-  line.loss = group.line.loss;
-  line.corrupt = group.line.corrupt;
-  line.closed = group.behind_nat;
+  line_faults wrong;
+  wrong.loss = group.line.loss;
+  wrong.duplicate = group.line.duplicate;
+  wrong.reorder = group.line.reorder;
+  wrong.corrupt = group.line.corrupt;
+  wrong.closed = group.behind_nat;
   auto slower = [](double rate, double cap) {
     return rate > 0 ? std::min(rate, cap) : cap;
   };
@@ -136,14 +144,18 @@ void chaos_run::draw_line(std::size_t number) {
       line.upload = slower(line.upload, x.amount);
       line.download = slower(line.download, x.amount);
     } else if (x.kind == fault_kind::lose) {
-      line.loss = either(line.loss, x.amount);
+      wrong.loss = either(wrong.loss, x.amount);
+    } else if (x.kind == fault_kind::duplicate) {
+      wrong.duplicate = either(wrong.duplicate, x.amount);
+    } else if (x.kind == fault_kind::reorder) {
+      wrong.reorder = either(wrong.reorder, x.amount);
     } else if (x.kind == fault_kind::corrupt) {
-      line.corrupt = either(line.corrupt, x.amount);
+      wrong.corrupt = either(wrong.corrupt, x.amount);
     } else if (x.kind == fault_kind::deafen) {
-      line.deaf = true;
+      wrong.deaf = true;
     }
   }
-  network_->set_line(number, line);
+  network_->set_line(number, line, wrong);
 }
 
 /// One that ends: what lasts for ever has to be lived with.

@@ -30,10 +30,8 @@ std::uint64_t peak_memory(pid_t id) {
 
 } // namespace
 
-chaos_peer::chaos_peer(std::string name, std::string role, address front,
-                       std::string back)
-    : name_(std::move(name)), role_(std::move(role)), front_(std::move(front)),
-      back_(std::move(back)) {
+chaos_peer::chaos_peer(std::string name, std::string role, address front)
+    : name_(std::move(name)), role_(std::move(role)), front_(std::move(front)) {
 }
 
 expected<bool> chaos_peer::start(const child_group& family,
@@ -48,10 +46,7 @@ expected<bool> chaos_peer::start(const child_group& family,
   }
   // Each life has a log of its own; identity and checkpoint stay.
   auto base = name_ + (count_ > 1 ? "." + std::to_string(count_) : "");
-  words.insert(words.end(),
-               {"--listen=" + to_string(address{back_, front_.port}),
-                "--announce=" + to_string(front_), "--dial-from=" + front_.host,
-                "--identity-dir=" + directory + "/" + name_});
+  words.push_back("--identity-dir=" + directory + "/" + name_);
   auto started = demo_peer::start(family, directory, base, role_, words);
   if (!started)
     return failure{started.error()};

@@ -19,9 +19,8 @@ class chaos_peer {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// @param front Where others reach it; see runtime/uv/fault_proxy.hpp.
-  chaos_peer(std::string name, std::string role, address front,
-             std::string back);
+  /// @param front Where others reach it.
+  chaos_peer(std::string name, std::string role, address front);
 
   /// Starts its next life; `words` begin with the program. `fresh`: without the
   /// files of the lives before.
@@ -82,7 +81,6 @@ private:
   std::string name_;
   std::string role_;
   address front_;
-  std::string back_;
   std::optional<demo_peer> process_;
   std::vector<life_record> lives_; ///< Ended ones.
   life_record life_;               ///< Of the process.

@@ -22,11 +22,6 @@ constexpr auto goodbye_patience = 3s;
 /// Planned events that are counted: a rule without an end plans for ever.
 constexpr std::size_t many_events = 1000;
 
-std::string host_of(unsigned net, std::size_t number) {
-  return "127." + std::to_string(net) + "." + std::to_string(number / 250) + "."
-         + std::to_string(number % 250 + 1);
-}
-
 double seconds_since(std::chrono::steady_clock::time_point x) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - x)
       .count();
@@ -49,11 +44,11 @@ bool separates(fault_kind x) {
 
 } // namespace
 
-chaos_run::chaos_run(chaos_plan plan, demo_screen& screen,
-                     const sigset_t& signals)
+chaos_run::chaos_run(chaos_plan plan, std::unique_ptr<chaos_network> network,
+                     demo_screen& screen, const sigset_t& signals)
     : plan_(std::move(plan)), screen_(screen), signals_(signals),
-      faults_(plan_.what, plan_.seed), began_(clock::now()),
-      calm_since_(began_), next_measure_(began_) {
+      faults_(plan_.what, plan_.seed), network_(std::move(network)),
+      began_(clock::now()), calm_since_(began_), next_measure_(began_) {
   view_.steps = number_in(chaos_settings(plan_.what), "steps");
 }
 
@@ -65,12 +60,10 @@ expected<bool> chaos_run::add_peers() {
   while (peers_.size() < faults_.peers().size()) {
     auto number = peers_.size();
     const auto& group = plan_.what.groups[faults_.peers()[number].group];
-    auto back = host_of(2, number);
-    auto front = network_->add(number, host_of(1, number), back);
+    auto front = network_->add(number);
     if (!front)
       return failure{front.error()};
-    peers_.emplace_back("peer-" + std::to_string(number), group.role, *front,
-                        back);
+    peers_.emplace_back("peer-" + std::to_string(number), group.role, *front);
     draw_line(number);
   }
   return true;
@@ -85,6 +78,8 @@ std::vector<std::string> chaos_run::words_of(std::size_t number) const {
   else
     words.insert(words.end(),
                  {"join", "--config-file=/dev/null", "--role=" + group.role});
+  for (auto& word : network_->words_of(number))
+    words.push_back(std::move(word));
   // Every peer knows the bootstraps; without any, the first peer.
   for (const auto& other : peers_)
     if (other.role() == "bootstrap" && &other != &peer)
@@ -109,8 +104,14 @@ std::vector<std::string> chaos_run::words_of(std::size_t number) const {
 }
 
 expected<bool> chaos_run::start(std::size_t number, bool fresh) {
-  return peers_[number].start(*family_, plan_.directory, words_of(number),
-                              fresh);
+  if (auto i = dark_.find(number); i != dark_.end()) {
+    network_->reunite(i->second);
+    dark_.erase(i);
+  }
+  return network_->within(number, [&] {
+    return peers_[number].start(*family_, plan_.directory, words_of(number),
+                                fresh);
+  });
 }
 
 // ---- following
@@ -216,7 +217,6 @@ void chaos_run::show() {
 // ---------------------------------------------------------------
 
 expected<chaos_outcome> chaos_run::run() {
-  network_ = std::make_unique<fault_proxy>(mix(plan_.seed, 1));
   auto family = child_group::make();
   if (!family)
     return failure{family.error()};

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/sim/fault_plan.hpp"
-#include "runtime/uv/fault_proxy.hpp"
+#include "tools/potluck/chaos_network.hpp"
 #include "tools/potluck/chaos_peer.hpp"
 #include "tools/potluck/demo_screen.hpp"
 
@@ -26,11 +26,12 @@ struct chaos_plan {
 };
 
 /// Why processes cannot act this scenario out; empty when they can.
-std::string unknown_to_chaos(const scenario& x);
+/// @param packets On a network that carries packets.
+std::string unknown_to_chaos(const scenario& x, bool packets);
 
 /// Fields of its groups that mean nothing to real processes, separated by
 /// commas; empty when there are none.
-std::string left_to_simulation(const scenario& x);
+std::string left_to_simulation(const scenario& x, bool packets);
 
 /// The settings of the run: a tiny model, and what the scenario says.
 std::vector<setting> chaos_settings(const scenario& x);
@@ -40,13 +41,14 @@ struct chaos_outcome {
   std::vector<std::string> history; ///< What befell whom.
   std::size_t not_reached = 0; ///< Events that were due after the run's end.
   double seconds = 0;
-  fault_proxy::statistics network;
+  chaos_network::statistics network;
 };
 
 class chaos_run {
 public:
   /// @param signals Blocked in this thread; any of them ends the run.
-  chaos_run(chaos_plan plan, demo_screen& screen, const sigset_t& signals);
+  chaos_run(chaos_plan plan, std::unique_ptr<chaos_network> network,
+            demo_screen& screen, const sigset_t& signals);
 
   /// Fails with a sentence when there is nothing to judge.
   expected<chaos_outcome> run();
@@ -77,11 +79,13 @@ private:
   demo_screen& screen_;
   sigset_t signals_;
   fault_plan faults_;
-  std::unique_ptr<fault_proxy> network_;
+  std::unique_ptr<chaos_network> network_;
   std::optional<child_group> family_;
   std::vector<chaos_peer> peers_; ///< By number.
   std::map<std::uint64_t, fault_event> lasting_;
   std::map<std::uint64_t, std::uint64_t> partitions_; ///< By fault.
+  /// Partitions of those whose power was cut, by number.
+  std::map<std::size_t, std::uint64_t> dark_;
   std::optional<clock::time_point> first_step_;
   clock::time_point began_;
   clock::time_point calm_since_; ///< No step and no fault since then.

@@ -11,6 +11,7 @@ namespace potluck::tools {
 namespace {
 
 using pair_list = std::vector<std::pair<std::uint64_t, std::string>>;
+using pair_set = std::set<std::pair<std::uint64_t, std::string>>;
 using how = life_record::how;
 
 std::string counted(std::size_t n, const std::string& noun) {
@@ -62,13 +63,16 @@ private:
   }
 
   /// What `life` gave up at its event `i`: what it reported before, back to the
-  /// last step that it shares with the donor.
-  pair_list given_up(const life_record& life, std::size_t i) const {
-    std::set<std::pair<std::uint64_t, std::string>> shared;
+  /// last step that it shares with the donor, but for those that the donor gave
+  /// up itself, which are `lost`.
+  pair_list given_up(const life_record& life, std::size_t i,
+                     const pair_set& lost) const {
+    pair_set shared;
     for (const auto& other : record_.lives)
       if (&other != &life && is_called(other, life.events[i].text("donor")))
         for (auto& x : reports_of(other))
-          shared.insert(x);
+          if (lost.count(x) == 0)
+            shared.insert(x);
     pair_list result;
     while (i-- > 0) {
       const auto& x = life.events[i];
@@ -97,6 +101,24 @@ private:
     return result;
   }
 
+  /// Whatever anybody gave up. Who gives steps up for those of a peer that had
+  /// held the same ones, and gave them up before, is found once that is known.
+  pair_set all_given_up() const {
+    pair_set lost;
+    for (std::size_t known = 1; known != lost.size();) {
+      known = lost.size();
+      for (const auto& life : record_.lives)
+        for (std::size_t i = 0; i < life.events.size(); ++i)
+          if (life.events[i].name == "island")
+            for (auto& x : given_up(life, i, lost))
+              lost.insert(x);
+          else if (life.events[i].name == "state_download")
+            for (auto& x : replaced(life, i))
+              lost.insert(x);
+    }
+    return lost;
+  }
+
   static bool is_called(const life_record& life, const std::string& short_id) {
     return std::any_of(
         life.events.begin(), life.events.end(), [&](const auto& x) {
@@ -105,18 +127,11 @@ private:
   }
 
   void check_digests() {
-    std::set<std::pair<std::uint64_t, std::string>> lost;
+    const auto lost = all_given_up();
     std::map<std::uint64_t, std::map<std::string, std::vector<std::string>>>
         held;
-    std::set<std::pair<std::uint64_t, std::string>> survived, certain;
+    pair_set survived, certain;
     for (const auto& life : record_.lives) {
-      for (std::size_t i = 0; i < life.events.size(); ++i)
-        if (life.events[i].name == "island")
-          for (auto& x : given_up(life, i))
-            lost.insert(x);
-        else if (life.events[i].name == "state_download")
-          for (auto& x : replaced(life, i))
-            lost.insert(x);
       for (auto& x : reports_of(life)) {
         held[x.first][x.second].push_back(life.name);
         if (!life.log_has_gaps)

@@ -418,6 +418,67 @@ TEST_CASE("a leader whom rounds taught better says nothing of any line") {
   CHECK(quotes_lines(start->contract) == believes);
 }
 
+TEST_CASE("a leader that most will not join starts nothing alone") {
+  auto one = make(2);
+  one.insist(false);
+  bool lonely = true;
+  auto answer = [&](std::size_t i, bool joins) {
+    auto x = yes(0, 5);
+    if (!joins) {
+      x = {};
+      x.group = group(0);
+      x.reason = "following another";
+    }
+    return one.receive(peer(i), x);
+  };
+  matchmaker::actions all;
+  SUBCASE("two of three said no: they are as many as those who will") {
+    one.begin(group(0), invitees({4, 5, 6}));
+    one.frozen(12, 1);
+    answer(4, true);
+    answer(5, false);
+    all = answer(6, false);
+    lonely = false;
+  }
+  SUBCASE("all said no") {
+    one.begin(group(0), invitees({4, 5}));
+    one.frozen(12, 1);
+    answer(4, false);
+    all = answer(5, false);
+  }
+  SUBCASE("they have nothing against a group, but against its leader") {
+    one.begin(group(0), invitees({4, 5}));
+    one.frozen(12, 1);
+    auto but = yes(0, 5);
+    but.avoid = {peer(2)};
+    one.receive(peer(4), but);
+    all = one.receive(peer(5), but);
+  }
+  SUBCASE("all said no for too long") {
+    one.insist(true);
+    one.begin(group(0), invitees({4, 5}));
+    one.frozen(12, 1);
+    answer(4, false);
+    all = answer(5, false);
+    lonely = false;
+  }
+  SUBCASE("who is gone is against nobody") {
+    one.begin(group(0), invitees({4, 5}));
+    one.frozen(12, 1);
+    one.lost(peer(4));
+    all = one.lost(peer(5));
+    lonely = false;
+  }
+  CHECK((one.now() == state::busy) == !lonely);
+  CHECK((find<start_round>(all) != nullptr) == !lonely);
+  auto* released = find<release_gradient>(all);
+  CHECK((released != nullptr) == lonely);
+  if (released) {
+    CHECK(released->outnumbered);
+    CHECK(one.now() == state::idle);
+  }
+}
+
 TEST_CASE("a leader learns that a member does not take part after all") {
   auto one = make(2);
   one.begin(group(0), invitees({4, 5}));
