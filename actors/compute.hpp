@@ -4,8 +4,9 @@
 /// worker thread, done in the order in which they were asked for. What a job
 /// yields goes to the conductor. Where updates are delayed, a second thread
 /// takes optimizer steps and copies while batches go on, which read a copy of
-/// the parameters; the newest is taken at the beginning of a batch. A trainer that throws ends this actor; the
-/// supervisor starts another, which finds the training state in the vault.
+/// the parameters; the newest is taken at the beginning of a batch. A trainer
+/// that throws ends this actor; the supervisor starts another, which finds the
+/// training state in the vault.
 #pragma once
 
 #include <atomic>

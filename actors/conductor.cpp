@@ -85,8 +85,8 @@ void conductor_state::announce(bool urgent) {
       own_.phase = phase::joining;
       break;
     case stage::accumulating:
-      own_.phase = batch_running_ && !aside_ ? phase::accumulating
-                                              : phase::waiting;
+      own_.phase
+          = batch_running_ && !aside_ ? phase::accumulating : phase::waiting;
       break;
     case stage::frozen:
       own_.phase = phase::matchmaking;
@@ -348,8 +348,7 @@ void conductor_state::on(const batch_done& x) {
   batch_running_ = false;
   uncounted_batch_ = uncounted_batch_ || stage_ == stage::fetching;
   // A step may have been made beside the batch.
-  auto expected
-      = x.step == own_.step || (delayed() && x.step + 1 == own_.step);
+  auto expected = x.step == own_.step || (delayed() && x.step + 1 == own_.step);
   if (expected && x.number != void_batch_ && stage_ != stage::fetching
       && stage_ != stage::starting) {
     (aside_ ? newer_samples_ : own_.samples) += x.result.samples;

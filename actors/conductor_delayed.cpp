@@ -19,13 +19,13 @@ void conductor_state::close_gradient() {
   auto target
       = static_cast<double>(settings().target_batch + settings().reserve);
   tracker_->update_self(with_contributors());
-  auto total = static_cast<double>(
-      tracker_->total_samples(self_->clock().now()));
+  auto total
+      = static_cast<double>(tracker_->total_samples(self_->clock().now()));
   auto own = static_cast<double>(own_.samples);
   auto fair = own * target / std::max(total, target);
   auto allowed = std::ceil(std::max(0.0, 2 * fair - own));
-  newer_allowed_ = own_.samples == 0 ? batch_size()
-                                     : static_cast<std::uint64_t>(allowed);
+  newer_allowed_
+      = own_.samples == 0 ? batch_size() : static_cast<std::uint64_t>(allowed);
   self_->send(wired_.compute, set_gradient_aside{});
 }
 

@@ -49,8 +49,7 @@ expected<run_settings> read_table(const std::string& text) {
   if (lines > all || lines + may_lack < all)
     return failure{"the charter has " + std::to_string(lines)
                    + " settings, but this version of Potluck has "
-                   + std::to_string(all)
-                   + "; use the same version everywhere"};
+                   + std::to_string(all) + "; use the same version everywhere"};
   return settings;
 }
 

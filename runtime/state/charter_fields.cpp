@@ -125,7 +125,8 @@ std::vector<charter_field> make_fields() {
            &s::shares, 64, {"planned", "all-reduce", "parameter-server"}}},
       {"updates",
        "synchronous: all apply a step's mean before they compute on; delayed: "
-       "they compute the next step meanwhile, with parameters that are one step "
+       "they compute the next step meanwhile, with parameters that are one "
+       "step "
        "old",
        text_limits{&s::updates, 64, {"synchronous", "delayed"}}, "synchronous"},
       {"seed", "Of initialization and data order",

@@ -21,7 +21,8 @@ inline digest state_after(std::uint64_t step) {
 struct stage {
   explicit stage(role r = role::trainer, bool checkpoints = false,
                  double upload = 0, charter about = tiny_charter(steps, batch))
-      : agreed(std::move(about)), system(world.add_system()), roster(system.pretend<roster_actor>()),
+      : agreed(std::move(about)), system(world.add_system()),
+        roster(system.pretend<roster_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
         compute(system.pretend<compute_actor>()),
         matchmaking(system.pretend<matchmaking_actor>()),

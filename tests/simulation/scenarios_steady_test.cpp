@@ -30,5 +30,6 @@ TEST_CASE("long-life holds for one seed") {
 
 // With people who come and go, and one that is killed each minute.
 TEST_CASE("delayed holds for 13 seeds") {
-  CHECK(trial{"tools/scenarios/delayed.json", 0, 15, {}}.complaint(1, 13) == "");
+  CHECK(trial{"tools/scenarios/delayed.json", 0, 15, {}}.complaint(1, 13)
+        == "");
 }

@@ -1,5 +1,6 @@
-/// Runs `potluck bench averaging` and `potluck bench step`: starts the members as processes of this
-/// machine, follows what they report, and makes figures of it.
+/// Runs `potluck bench averaging` and `potluck bench step`: starts the members
+/// as processes of this machine, follows what they report, and makes figures of
+/// it.
 #pragma once
 
 #include <cstdint>

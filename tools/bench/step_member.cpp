@@ -105,7 +105,8 @@ private:
 class observed {
 public:
   observed(std::ostream& out, std::shared_ptr<meeting> others)
-      : out_(out), others_(std::move(others)), idle_bytes_(memory_row("RssAnon")) {
+      : out_(out), others_(std::move(others)),
+        idle_bytes_(memory_row("RssAnon")) {
   }
 
   void told(const event& x) {

@@ -14,7 +14,7 @@ class actor_system;
 namespace potluck::bench {
 
 struct step_member_config {
-  run_settings settings;    ///< Steps and target batch among them.
+  run_settings settings;     ///< Steps and target batch among them.
   std::uint32_t members = 1; ///< In all; each waits for the others.
   std::uint64_t values = 1;  ///< Parameters of the model.
   /// A local step: so many samples, and what they take.

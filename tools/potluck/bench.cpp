@@ -110,7 +110,8 @@ command bench_command() {
        "starts.",
        "NUMBER"},
       {"contact", option_kind::text, "",
-       "Averaging and step: where the first process listens; with --member.", "ADDRESS"},
+       "Averaging and step: where the first process listens; with --member.",
+       "ADDRESS"},
       {"upload", option_kind::text, "",
        "Averaging: what a member says of its line; with --member (default: "
        "what it measures).",

@@ -170,8 +170,7 @@ expected<nlohmann::ordered_json> to_json(const step_request& what,
       {"samples_per_step", all_samples / static_cast<double>(x.samples.size())},
       {"overhead_percent_by_samples",
        100 * (all_seconds / all_samples * target / ideal - 1)},
-      {"averaging_seconds_median",
-       bench::quantile(x.averaging_seconds, 0.5)},
+      {"averaging_seconds_median", bench::quantile(x.averaging_seconds, 0.5)},
       {"cpu_seconds", x.cpu_seconds},
       {"peak_bytes", x.peak_bytes},
       {"digests_equal", x.digests_equal}};
@@ -194,8 +193,9 @@ void print(const nlohmann::ordered_json& x) {
             << number("overhead_percent") << " %\n"
             << "  samples behind a step: " << std::setprecision(5)
             << number("samples_per_step") << "; more than computing alone "
-            << std::setprecision(3) << "takes for as many: "
-            << number("overhead_percent_by_samples") << " %\n"
+            << std::setprecision(3)
+            << "takes for as many: " << number("overhead_percent_by_samples")
+            << " %\n"
             << std::flush;
 }
 
