@@ -51,8 +51,12 @@ void averager_state::on(const wiring& w) {
 void averager_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
   catch_up();
-  if (round_ && !round_->over)
-    carry_out(round_->agreement.member_returned(x.who.id));
+  if (!round_ || round_->over)
+    return;
+  carry_out(round_->agreement.member_returned(x.who.id));
+  // Waiting would cost everybody the patience: the others heal without us.
+  if (round_ && round_->agreement.yields_to(x.who.id))
+    abandon("the line to " + short_name(x.who.id) + " broke in this round");
 }
 
 void averager_state::on(const peer_left& x) {

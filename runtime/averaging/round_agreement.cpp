@@ -171,6 +171,14 @@ round_agreement::actions round_agreement::member_returned(const peer_id& id) {
   return take();
 }
 
+bool round_agreement::yields_to(const peer_id& id) const {
+  auto i = index_of(id);
+  if (i >= self_ || decided() || fetching_ || answered_ >= 0)
+    return false;
+  const auto& x = members_[i];
+  return x.trains && x.down && x.returned && members_[self_].trains;
+}
+
 bool round_agreement::leave_if_outnumbered() {
   // A fetch ends with what somebody has committed, whoever that was.
   if (decided() || fetching_)

@@ -109,6 +109,11 @@ public:
   /// meanwhile counts before anything is ruled without them.
   actions member_out_of_touch(const peer_id& member);
 
+  /// Whether this member is to leave the round because of one that returned:
+  /// only the line between the two broke, nobody has ruled on it, and of a pair
+  /// that cannot give each other anything any more the later one goes.
+  bool yields_to(const peer_id& member) const;
+
   /// Messages of strangers, of other groups, or of lower epochs change nothing.
   actions receive(const peer_id& from, const round_message& what);
 
