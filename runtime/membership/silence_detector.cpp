@@ -46,10 +46,12 @@ duration silence_detector::patience() const {
   auto longest = answers && gaps_.count() < observed_durations::enough
                      ? how_.floor
                      : gaps_.deadline(how_.floor, how_.cap);
-  // The next sign of life may be the answer to a heartbeat not yet sent.
+  // The next sign of life may be the answer to a heartbeat not yet sent, and a
+  // packet of it may get lost: TCP notices that after a round trip or more
+  // (RFC 6298), and holds back what came behind.
   if (answers) {
-    const auto answer
-        = how_.heartbeat + round_trips_.deadline(duration::zero(), how_.cap);
+    const auto answer = how_.heartbeat
+                        + 2 * round_trips_.deadline(duration::zero(), how_.cap);
     longest = std::max(longest, std::min(answer, how_.cap));
   }
   return longest;
