@@ -193,6 +193,8 @@ private:
   // Groups and rounds.
   group_id group_; ///< That the gradient is frozen for.
   /// Groups in a row that came to nothing.
+  /// Since when this peer would lead, if it did not believe itself doubted.
+  std::optional<caf::actor_clock::time_point> shunned_since_;
   unsigned dissolved_ = 0;
   clock_time lead_not_before_;
   bool frozen_reported_ = false;

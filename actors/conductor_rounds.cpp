@@ -22,12 +22,18 @@ void conductor_state::lead_if_due() {
   auto now = self_->clock().now();
   if (now < lead_not_before_ || !tracker_->target_reached(now))
     return;
-  auto doubted = distrusted_.find(config_.self);
-  if (doubted != distrusted_.end() && now < doubted->second)
-    return; // The others do not want to hear from us.
   auto companions = tracker_->companions(now);
   if (!should_lead(own_, companions, leaders_))
     return;
+  // Others that doubt us lead without us. Who does not, waits for us: after a
+  // while it is worth asking.
+  auto doubted = distrusted_.find(config_.self);
+  if (doubted != distrusted_.end() && now < doubted->second) {
+    if (!shunned_since_)
+      shunned_since_ = now;
+    if (now - *shunned_since_ < round_patience())
+      return;
+  }
   for (auto& [id, since] : unconnected_since_)
     if (now - since < connecting_.patience(id))
       return;
@@ -343,6 +349,7 @@ void conductor_state::begin_step() {
   dissolved_ = 0;
   lead_not_before_ = {};
   leaders_.begin_step();
+  shunned_since_.reset();
   if (own_.step < settings().steps)
     enter(stage::accumulating);
   else
