@@ -1,22 +1,11 @@
 // Hosts as network namespaces.
 
-#include <arpa/inet.h>
-#include <cstring>
-#include <unistd.h>
-
 #include "tools/network_lab/lab_network.hpp"
-#include "tools/network_lab/namespace_host.hpp"
+#include "tools/network_lab/packet_carrier.hpp"
 
 namespace potluck::netlab {
 
 namespace {
-
-/// Packets taken from one host before the next has its turn.
-constexpr int turn_packets = 64;
-
-time_point now() {
-  return std::chrono::steady_clock::now();
-}
 
 class namespaces : public lab_network {
 public:
@@ -50,11 +39,7 @@ public:
   }
 
   std::optional<time_point> step() override {
-    hand_over(); // First, so that lateness is seen.
-    for (host i = 0; i < hosts_.size(); ++i)
-      take(i);
-    hand_over();
-    return network_.next();
+    return carrier_.step();
   }
 
   const emulated_network::counters* counters_of(host x) const override {
@@ -62,50 +47,14 @@ public:
   }
 
   double late_share() const override {
-    return passed_ == 0
-               ? 0
-               : static_cast<double>(late_) / static_cast<double>(passed_);
+    return carrier_.late_share();
   }
 
 private:
-  void take(host from) {
-    std::uint8_t buffer[namespace_host::packet_bytes + 64];
-    for (int i = 0; i < turn_packets; ++i) {
-      auto size = ::read(hosts_[from].line(), buffer, sizeof(buffer));
-      if (size <= 0)
-        return;
-      // The receiver stands behind 16 bytes of an IPv4 header. Anything else
-      // (IPv6's announcements, broadcasts) has nowhere to go here.
-      if (size < 20 || buffer[0] >> 4 != 4)
-        continue;
-      std::uint32_t to = 0;
-      std::memcpy(&to, buffer + 16, sizeof(to));
-      host number = ntohl(to) - host_address(0);
-      if (number < hosts_.size())
-        network_.send(now(), {from, number, {buffer, buffer + size}});
-    }
-  }
-
-  void hand_over() {
-    auto due = network_.next();
-    auto at = now();
-    if (!due || *due > at)
-      return;
-    bool late = at - *due > lab_lateness;
-    for (const auto& x : network_.arrived(at)) {
-      ++passed_;
-      if (late && *due != time_point{})
-        ++late_;
-      // What the kernel does not take is lost, as in a real one.
-      [[maybe_unused]] auto size
-          = ::write(hosts_[x.to].line(), x.bytes.data(), x.bytes.size());
-    }
-  }
-
   std::vector<namespace_host> hosts_;
   emulated_network network_;
-  std::uint64_t passed_ = 0;
-  std::uint64_t late_ = 0;
+  packet_carrier<emulated_network, std::vector<namespace_host>> carrier_{
+      network_, hosts_};
 };
 
 } // namespace

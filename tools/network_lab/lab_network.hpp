@@ -41,14 +41,11 @@ public:
   /// What passed, and what did not; nothing where this is not counted.
   virtual const emulated_network::counters* counters_of(host x) const = 0;
 
-  /// Share of the packets that came more than `lab_lateness` late, because the
-  /// machine was busy: beyond a few in a hundred, figures are not to be
+  /// Share of the packets that came more than `packet_lateness` late, because
+  /// the machine was busy: beyond a few in a hundred, figures are not to be
   /// trusted.
   virtual double late_share() const = 0;
 };
-
-/// Beyond it a packet counts as late.
-constexpr auto lab_lateness = std::chrono::milliseconds{5};
 
 /// Hosts as network namespaces with a TUN device each, whose other ends we
 /// hold. They live exactly as long as their processes and we do: nothing has a

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/event_log.hpp"
+#include "tools/network_lab/await_news.hpp"
 #include "tools/network_lab/lab_process.hpp"
 #include "tools/network_lab/lab_words.hpp"
 
@@ -237,11 +238,7 @@ private:
                               {lifeline_, POLLIN, 0}};
     for (auto fd : network_.descriptors())
       waits.push_back({fd, POLLIN, 0});
-    auto left = std::max(until - now(), duration{0});
-    auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    timespec patience{static_cast<time_t>(seconds.count()),
-                      static_cast<long>((left - seconds).count())};
-    ::ppoll(waits.data(), waits.size(), &patience, nullptr);
+    await_news(waits, until);
     network_.step();
     if (waits[1].revents != 0)
       interrupted("whoever started the lab is gone", true);

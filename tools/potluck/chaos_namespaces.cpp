@@ -1,19 +1,17 @@
 // Peers on hosts of their own, whose packets we pass on.
 
-#include <arpa/inet.h>
 #include <atomic>
 #include <csignal>
-#include <cstring>
 #include <deque>
 #include <mutex>
-#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <thread>
 #include <unistd.h>
 
-#include "tools/network_lab/namespace_host.hpp"
+#include "tools/network_lab/await_news.hpp"
+#include "tools/network_lab/packet_carrier.hpp"
 #include "tools/potluck/chaos_network.hpp"
 #include "tools/potluck/child_process.hpp"
 
@@ -26,10 +24,6 @@ using netlab::namespace_host;
 
 /// On which every peer listens: each has an address of its own.
 constexpr std::uint16_t port = 7000;
-/// Packets taken from one host before the next has its turn.
-constexpr int turn_packets = 64;
-/// Beyond it a packet counts as late.
-constexpr auto lateness = 5ms;
 /// Clocks are apart by so much at most.
 constexpr double clock_range = 10.0 * 24 * 3600;
 
@@ -151,7 +145,7 @@ public:
     std::lock_guard guard{mutex_};
     const auto& x = network_.totals();
     return {x.connections, x.bytes, x.lost,
-            x.corrupted,   x.cut,   passed_ == 0 ? 0 : late_ / passed_};
+            x.corrupted,   x.cut,   packets_.late_share()};
   }
 
 private:
@@ -173,63 +167,15 @@ private:
       std::optional<time_point> due;
       {
         std::lock_guard guard{mutex_};
-        hand_over(); // First, so that lateness is seen.
-        for (std::size_t i = 0; i < hosts_.size(); ++i)
-          take(i);
-        hand_over();
-        due = network_.next();
+        due = packets_.step();
         waits.assign(1, {wake_.get(), POLLIN, 0});
         for (const auto& x : hosts_)
           waits.push_back({x.line(), POLLIN, 0});
       }
-      wait(waits, due);
-    }
-  }
-
-  static void wait(std::vector<pollfd>& waits,
-                   const std::optional<time_point>& due) {
-    timespec patience{};
-    if (due) {
-      auto left = std::max(*due - now(), duration{0});
-      auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-      patience = {static_cast<time_t>(seconds.count()),
-                  static_cast<long>((left - seconds).count())};
-    }
-    ::ppoll(waits.data(), waits.size(), due ? &patience : nullptr, nullptr);
-    std::uint64_t ignored = 0;
-    if (waits[0].revents != 0) [[maybe_unused]]
-      auto size = ::read(waits[0].fd, &ignored, sizeof(ignored));
-  }
-
-  void take(std::size_t from) {
-    std::uint8_t buffer[namespace_host::packet_bytes + 64];
-    for (int i = 0; i < turn_packets; ++i) {
-      auto size = ::read(hosts_[from].line(), buffer, sizeof(buffer));
-      if (size <= 0)
-        return;
-      // The receiver stands behind 16 bytes of an IPv4 header. Anything else
-      // (IPv6's announcements, broadcasts) has nowhere to go here.
-      if (size < 20 || buffer[0] >> 4 != 4)
-        continue;
-      std::uint32_t to = 0;
-      std::memcpy(&to, buffer + 16, sizeof(to));
-      if (auto receiver = network_.at(ntohl(to)))
-        network_.send(now(), {from, *receiver, {buffer, buffer + size}});
-    }
-  }
-
-  void hand_over() {
-    auto due = network_.next();
-    auto at = now();
-    if (!due || *due > at)
-      return;
-    bool late = at - *due > lateness && *due != time_point{};
-    for (const auto& x : network_.arrived(at)) {
-      ++passed_;
-      late_ += late;
-      // What the kernel does not take is lost, as in a real one.
-      [[maybe_unused]] auto size
-          = ::write(hosts_[x.to].line(), x.bytes.data(), x.bytes.size());
+      netlab::await_news(waits, due);
+      std::uint64_t ignored = 0;
+      if (waits[0].revents != 0) [[maybe_unused]]
+        auto size = ::read(waits[0].fd, &ignored, sizeof(ignored));
     }
   }
 
@@ -237,8 +183,8 @@ private:
   mutable std::mutex mutex_; ///< Of what follows, as far as it changes.
   faulty_network network_;
   std::deque<namespace_host> hosts_;
-  double passed_ = 0;
-  double late_ = 0;
+  netlab::packet_carrier<faulty_network, std::deque<namespace_host>> packets_{
+      network_, hosts_};
   file_descriptor wake_;
   const bool clocks_shift_;
   std::atomic<bool> over_{false};
