@@ -30,7 +30,7 @@ struct averager_config {
   peer_id self;
   /// How parts become means: the run's.
   averaging_rule rule = {};
-  /// How parts and means are sent: the run's.
+  /// How parts and means are sent, where the plan says nothing: the run's.
   potluck::packing packing = potluck::packing::float32;
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
@@ -141,6 +141,8 @@ private:
   void close_intake();
   void expect_means();
 
+  /// Of the round that a letter belongs to; null for other letters.
+  static const group_id* group_of(const message& x);
   void stay_out(const group_id& group);
   bool stayed_out(const letter& x, const group_id& group);
   /// Whether this was a round of ours that came to nothing: then whoever asks
@@ -155,6 +157,8 @@ private:
   void offer_own_part(std::uint32_t chunk);
   void send_parts();
   shared_bytes own_part(std::uint32_t chunk) const;
+  /// How a member packs what it sends in this round.
+  packing packing_of(std::size_t member) const;
   /// As it is sent to another reducer, and how it is packed then.
   std::pair<shared_bytes, packing> outgoing_part(std::uint32_t chunk) const;
   void adopt_own_means();

@@ -214,7 +214,7 @@ void averager_state::carry_out(const send_mean& x) {
   auto packed = r.packed_means.find(x.chunk);
   if (head.version == 1 && packed != r.packed_means.end()) {
     bytes = packed->second;
-    head.packing = config_.packing;
+    head.packing = packing_of(r.self);
   }
   r.bytes_sent += bytes.size;
   self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id, head,

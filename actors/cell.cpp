@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -119,10 +120,13 @@ void cell_state::on(const tick&) {
       }
     go_on();
   }
-  self_->delayed_send(self_,
-                      gathering_ ? duration{limits::gathering_interval}
-                                 : duration{limits::cell_interval},
-                      tick{});
+  auto pause = duration{limits::cell_interval};
+  if (gathering_)
+    pause = limits::gathering_interval;
+  else if (told_ && told_->contributes
+           && choice_->enough_members(self_->clock().now()))
+    pause = limits::contributor_tick;
+  self_->delayed_send(self_, pause, tick{});
 }
 
 // ---- as a sponsor
@@ -137,6 +141,9 @@ void cell_state::on(const gather_contributions& x) {
   auto bytes = std::max<std::uint64_t>(1, x.gradient_values * sizeof(float));
   auto fitting
       = static_cast<std::size_t>(limits::contribution_bytes_in_flight / bytes);
+  packings_.clear();
+  for (std::size_t i = 0; i < x.packings.size(); ++i)
+    packings_[x.contributors.at(i)] = x.packings[i];
   gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
                      std::max(limits::contributors_at_once, fitting));
   go_on();
@@ -145,7 +152,8 @@ void cell_state::on(const gather_contributions& x) {
 void cell_state::go_on() {
   for (auto& id : gathering_->next()) {
     asked_at_[id] = self_->clock().now();
-    self_->send(wired_.gateway, parcel{id, gathering_->request(), {}});
+    self_->send(wired_.gateway,
+                parcel{id, gathering_->request(packings_[id]), {}});
   }
   if (!gathering_->over())
     return;
@@ -169,9 +177,7 @@ void cell_state::read(const letter& x, const contribution_part& part) {
       answer(x.from, part.number, false, "too late");
     return;
   }
-  switch (gathering_->offer(x.from, part,
-                            reinterpret_cast<const float*>(x.body.data),
-                            x.body.size / sizeof(float))) {
+  switch (gathering_->offer(x.from, part, x.body.data, x.body.size)) {
     case gathering::verdict::placed:
     case gathering::verdict::unasked: // Its request was given up, and it knows.
       return;
@@ -213,9 +219,10 @@ void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
 // ---------------------------------------------------------------------
 
 void cell_state::read(const peer_id& from, const contribution_request& x) {
-  if (choice_->contributes() && told_ && told_->sponsor == from)
+  if (choice_->contributes() && told_ && told_->sponsor == from) {
+    wanted_as_ = x.packing;
     self_->send(wired_.conductor, contribution_wanted{from, x});
-  else
+  } else
     answer(from, x.number, false, "this is not my sponsor");
 }
 
@@ -226,13 +233,11 @@ void cell_state::on(const hand_over& x) {
   }
   std::size_t length = config_.agreed.settings().chunk_values;
   const auto& values = *x.gradient;
-  contribution_part part{x.number, 0, x.samples, x.loss_sum, packing::float32};
+  contribution_part part{x.number, 0, x.samples, x.loss_sum, wanted_as_};
   for (std::size_t first = 0; first < values.size(); first += length) {
     auto count = std::min(length, values.size() - first);
-    shared_bytes body{
-        x.gradient,
-        reinterpret_cast<const std::uint8_t*>(values.data() + first),
-        count * sizeof(float)};
+    auto body
+        = packed_body(wanted_as_, x.gradient, values.data() + first, count);
     self_->send(wired_.gateway, parcel{x.to, part, std::move(body)});
     ++part.chunk;
   }

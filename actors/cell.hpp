@@ -62,10 +62,13 @@ private:
   clock_time wired_at_;
   std::optional<cell_standing> told_;
   std::optional<links_wanted> wanted_;
+  /// How the sponsor wants what it asked for last.
+  packing wanted_as_ = packing::float32;
   std::uint64_t requests_ = 0;
   std::optional<gathering> gathering_;
   clock_time began_; ///< The gathering.
   std::map<peer_id, clock_time> asked_at_;
+  std::map<peer_id, packing> packings_; ///< Of their contributions.
   /// Passed to the conductor, which has not said yet; with their requests.
   std::map<peer_id, std::uint64_t> passed_on_;
   /// From a request to the last chunk.

@@ -13,6 +13,7 @@
 #include "actors/interfaces.hpp"
 #include "runtime/averaging/round_intake.hpp"
 #include "runtime/packing/packing.hpp"
+#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
@@ -43,7 +44,7 @@ private:
 
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
-  std::vector<float> unpacked_; ///< The part at hand, if it came packed.
+  float_array unpacked_; ///< The part at hand, if it came packed.
 };
 
 chunk_reducer_actor::behavior_type

@@ -94,6 +94,8 @@ private:
   void pump();
   std::optional<batch_request> next_batch() const;
   std::uint32_t batch_size() const;
+  /// Of a step, by the speeds that are reported; 0: unknown.
+  std::chrono::milliseconds computing_time() const;
   /// From what rounds took lately.
   std::chrono::milliseconds round_patience() const;
   /// From the speeds that the companions report.
@@ -111,6 +113,9 @@ private:
   /// Asks this peer's contributors for what they have, once for each time that
   /// the gradient is frozen.
   void gather();
+  /// How each of these is to pack what it hands over.
+  std::vector<packing>
+  contribution_packings(const std::vector<peer_id>& contributors) const;
   /// As a contributor: ends its accumulating for the sponsor that asked.
   void hand_over_if_asked();
   void give(std::shared_ptr<const std::vector<float>> gradient);
@@ -243,6 +248,9 @@ private:
   };
   std::map<peer_id, entrance> entrances_;
 
+  phase announced_phase_ = phase::joining;
+  clock_time announced_at_;
+  std::optional<clock_time> group_due_since_; ///< The target batch is there.
   std::optional<clock_time> others_average_since_; ///< Waited for.
   clock_time others_looked_at_;                    ///< The last time.
   std::optional<clock_time> finished_at_;

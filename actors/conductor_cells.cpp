@@ -6,6 +6,8 @@
 
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/packing/packing.hpp"
+#include "runtime/planning/thin_lines.hpp"
 
 namespace potluck {
 
@@ -73,8 +75,38 @@ void conductor_state::gather() {
       order.contributors.push_back(id);
   if (order.contributors.empty())
     return;
+  order.packings = contribution_packings(order.contributors);
   gathering_ = true;
   self_->send(wired_.cell, order);
+}
+
+std::vector<packing> conductor_state::contribution_packings(
+    const std::vector<peer_id>& contributors) const {
+  if (!settings().packs_thin_lines())
+    return std::vector<packing>(
+        contributors.size(),
+        packing_named(settings().packing).value_or(packing::float32));
+  // An exchange in which this peer averages all, and nobody needs the mean.
+  collaboration cell;
+  cell.gradient_bytes = gradient_values_ * sizeof(float);
+  cell.overlaps = settings().delayed_updates();
+  cell.computing_seconds
+      = std::chrono::duration<double>(computing_time()).count();
+  auto add = [&](const progress_report& r, bool contributes) {
+    planned_peer x;
+    x.computes = contributes;
+    x.holds_model = !contributes;
+    x.upload_bytes_per_second = r.upload_bytes_per_second;
+    x.download_bytes_per_second = r.download_bytes_per_second;
+    cell.peers.push_back(x);
+  };
+  add(own_, false);
+  for (const auto& id : contributors)
+    add(reports_.at(id), true);
+  std::vector<double> shares(cell.peers.size(), 0);
+  shares[0] = 1;
+  auto chosen = choose_packings(cell, shares).packings;
+  return {chosen.begin() + 1, chosen.end()};
 }
 
 void conductor_state::on(const contribution_ready& x) {

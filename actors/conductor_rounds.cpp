@@ -1,136 +1,37 @@
-/// The conductor's part in a step: leading or following a group, its round, and
-/// what the optimizer made of the mean.
+/// The conductor's part in a step: its round, and what the optimizer made of
+/// the mean.
 #include "actors/conductor.hpp"
 
 #include <algorithm>
 
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/packing/packing.hpp"
 #include "runtime/planning/contract_difference.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 
 namespace potluck {
 
-// ---- groups
-// ----------------------------------------------------------------------------
+namespace {
 
-void conductor_state::lead_if_due() {
-  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty()
-      || !averages())
-    return;
-  auto now = self_->clock().now();
-  if (now < lead_not_before_ || !tracker_->target_reached(now))
-    return;
-  auto companions = tracker_->companions(now);
-  if (!should_lead(own_, companions, leaders_))
-    return;
-  // Others that doubt us lead without us. Who does not, waits for us: after a
-  // while it is worth asking.
-  auto doubted = distrusted_.find(config_.self);
-  if (doubted != distrusted_.end() && now < doubted->second) {
-    if (!shunned_since_)
-      shunned_since_ = now;
-    if (now - *shunned_since_ < round_patience())
-      return;
+/// Whose values are rounded on the way in this round: "peer 1a2b3c4d int8".
+std::string packed_lines(const group_formed& x) {
+  std::string result;
+  for (std::size_t i = 0; i < x.plan.packings.size(); ++i) {
+    if (x.plan.packings[i] == packing::float32)
+      continue;
+    const auto& id = x.contract.members.at(i).who.id;
+    result += (result.empty() ? "peer " : ", peer ") + short_name(id) + " "
+              + to_string(x.plan.packings[i]);
   }
-  for (auto& [id, since] : unconnected_since_)
-    if (now - since < connecting_.patience(id))
-      return;
-  if (others_average(companions) || somebody_enters())
-    return;
-  lead_group order;
-  order.round_patience = round_patience();
-  order.answer_patience
-      = std::max(order.round_patience, answer_patience(companions));
-  auto invite = [&](const progress_report& r) {
-    order.invitees.push_back({r.id, r.where});
-    order.roles.push_back(r.role);
-  };
-  for (auto& r : companions)
-    invite(r);
-  for (auto& r : tracker_->auxiliaries(now))
-    invite(r);
-  // Asked only once: matchmaking answers with a freeze or a dissolution.
-  stage_ = stage::frozen;
-  group_ = {};
-  self_->send(wired_.matchmaking, order);
+  return result;
 }
 
-bool conductor_state::others_average(
-    const std::vector<progress_report>& companions) {
-  auto busy = static_cast<std::size_t>(
-      std::count_if(companions.begin(), companions.end(),
-                    [](const auto& r) { return r.phase == phase::averaging; }));
-  if (busy == 0) {
-    others_average_since_.reset();
-    return false;
-  }
-  auto now = self_->clock().now();
-  // While somebody else was to lead nobody looked.
-  if (!others_average_since_
-      || now - others_looked_at_ > duration{limits::round_floor})
-    others_average_since_ = now;
-  others_looked_at_ = now;
-  // What most are about to complete is the step that counts; how long it may be
-  // stuck they know, who have seen slower rounds than we have.
-  auto wait = 2 * busy > companions.size() + 1 ? duration{limits::round_cap}
-                                               : duration{round_patience()};
-  return now - *others_average_since_ < wait;
-}
+} // namespace
 
-std::chrono::milliseconds conductor_state::round_patience() const {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-      round_times_.patience(peer_id{}));
-}
-
-std::chrono::milliseconds conductor_state::answer_patience(
-    const std::vector<progress_report>& companions) const {
-  using seconds = std::chrono::duration<double>;
-  seconds longest = limits::longest_batch;
-  for (auto& r : companions)
-    if (r.samples_per_second > 0) // A batch has at least one sample.
-      longest = std::max(longest, seconds{1 / r.samples_per_second});
-  auto wait = std::min<seconds>(longest * limits::patience_in_batches,
-                                limits::answer_cap);
-  return std::chrono::duration_cast<std::chrono::milliseconds>(wait);
-}
-
-void conductor_state::on(const freeze_wanted& x) {
-  if (stage_ != stage::accumulating && stage_ != stage::frozen) {
-    tell_facts(); // Its news crossed ours: the invitation is to be declined.
-    return;
-  }
-  group_ = x.group;
-  frozen_reported_ = false;
-  stage_ = stage::frozen;
-  announce(true);
-  gather();
-  if (!batch_running_ || aside_ || !guarded(safeguard::frozen_gradient))
-    report_frozen();
-}
-
-void conductor_state::report_frozen() {
-  if (frozen_reported_ || group_.empty() || gathering_)
-    return;
-  frozen_reported_ = true;
-  self_->send(wired_.matchmaking,
-              gradient_frozen{group_, own_.samples, loss_sum_});
-  if (delayed()) {
-    close_gradient();
-    pump();
-  }
-}
-
-void conductor_state::on(const group_dissolved& x) {
-  if (stage_ != stage::frozen || (!group_.empty() && x.group != group_))
-    return;
-  auto pause = lead_pause * (1u << std::min(dissolved_, 10u));
-  lead_not_before_
-      = self_->clock().now() + std::min<duration>(pause, lead_pause_cap);
-  ++dissolved_;
-  enter(stage::accumulating);
-}
+// ---- rounds
+// ----------------------------------------------------------------------
 
 void conductor_state::on(const group_formed& x) {
   if (stage_ != stage::frozen || x.contract.group != group_) {
@@ -155,6 +56,7 @@ void conductor_state::on(const group_formed& x) {
                      {"strategy", x.plan.strategy},
                      {"binding", x.plan.binding},
                      {"predicted_seconds", x.plan.predicted_seconds},
+                     {"packed", packed_lines(x)},
                      {"why", planned_.members.empty()
                                  ? std::string{"the first plan"}
                                  : plan_change(planned_, x.contract)},
@@ -344,6 +246,7 @@ void conductor_state::on(const state_changed& x) {
 
 /// Whatever came before: an applied mean, a download, or nothing.
 void conductor_state::begin_step() {
+  group_due_since_.reset();
   others_average_since_.reset();
   step_began_ = self_->clock().now();
   dissolved_ = 0;

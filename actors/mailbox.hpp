@@ -329,6 +329,7 @@ struct gather_contributions {
   digest state;
   std::uint64_t gradient_values = 0;
   std::vector<peer_id> contributors;
+  std::vector<packing> packings = {}; ///< Of each; none: float32.
 };
 /// A contributor's gradient has come whole.
 struct contribution_ready {
@@ -374,6 +375,8 @@ struct lead_group {
   std::chrono::milliseconds answer_patience{0};
   /// For news in the round, in which nobody computes.
   std::chrono::milliseconds round_patience{0};
+  /// That all take together to compute a step; 0: unknown.
+  std::chrono::milliseconds computing{0};
 };
 /// Gateway to conductor: what our line was seen to do, in bytes per second; 0
 /// where it is unknown.

@@ -66,8 +66,8 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.gradient_values = x.gradient_values;
     s.chunk_values = config_.settings.chunk_values;
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
-    s.plan = [rule = rule()](const group_contract& c) {
-      return plan_digest(c, rule);
+    s.plan = [rules = rules()](const group_contract& c) {
+      return plan_digest(c, rules);
     };
     s.believe = [this] { return claims_.believe(); };
     matchmaker_.emplace(std::move(s));
@@ -92,6 +92,7 @@ void matchmaking_state::on(const lead_group& x) {
     unanswered_.insert(who.id);
   matchmaker_->set_patience(
       static_cast<std::uint32_t>(x.round_patience.count()));
+  matchmaker_->set_computing(static_cast<std::uint32_t>(x.computing.count()));
   group_id group;
   random_.fill(group.bytes.data(), group.bytes.size());
   led_ = group;
@@ -170,7 +171,7 @@ void matchmaking_state::on(const gradient_frozen& x) {
 }
 
 void matchmaking_state::check_claims(const round_over& x) {
-  if (!x.committed || x.healed || rule() != share_rule::planned
+  if (!x.committed || x.healed || rules().shares != share_rule::planned
       || x.contract.members.size() < 2 || x.contract.group != planned_)
     return;
   std::vector<peer_id> members;
@@ -249,9 +250,12 @@ void matchmaking_state::stay_out(const group_id& group) {
   self_->send(wired_.averager, member_withdrew{group, config_.self});
 }
 
-share_rule matchmaking_state::rule() const {
-  return share_rule_named(config_.settings.shares)
-      .value_or(share_rule::planned);
+plan_rules matchmaking_state::rules() const {
+  const auto& s = config_.settings;
+  plan_rules result = share_rule_named(s.shares).value_or(share_rule::planned);
+  result.packs_thin_lines = s.packs_thin_lines();
+  result.overlaps = s.delayed_updates();
+  return result;
 }
 
 void matchmaking_state::carry_out(const start_round& x) {
@@ -259,7 +263,7 @@ void matchmaking_state::carry_out(const start_round& x) {
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);
-  group_formed formed{x.contract, plan(collaboration_of(x.contract, rule()))};
+  group_formed formed{x.contract, plan(collaboration_of(x.contract, rules()))};
   planned_ = x.contract.group;
   planned_seconds_ = formed.plan.predicted_seconds;
   self_->send(wired_.conductor, formed);

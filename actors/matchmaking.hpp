@@ -46,7 +46,7 @@ private:
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
   void arm();
-  share_rule rule() const; ///< The run's.
+  plan_rules rules() const; ///< The run's.
   /// For the slowest answer, from what the invited took lately.
   std::chrono::milliseconds answer_patience(const lead_group& x) const;
   void answered(const peer_id& from, const group_answer& x);

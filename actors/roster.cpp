@@ -506,8 +506,9 @@ void roster_state::on(const tick&) {
     }
   }
   self_->delayed_send(self_,
-                      settled_contributor() ? duration{limits::contributor_tick}
-                                            : duration{limits::roster_interval},
+                      settled_contributor()
+                          ? duration{limits::contributor_tick}
+                          : duration{limits::roster_interval},
                       tick{});
 }
 

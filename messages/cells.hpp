@@ -15,6 +15,8 @@ struct contribution_request {
   std::uint64_t number = 0; ///< Of this request; its answers repeat it.
   std::uint64_t step = 0;   ///< Steps that the contributor must have applied...
   digest state;             ///< ...and the state that it must hold.
+  /// How the values are to come.
+  potluck::packing packing = potluck::packing::float32;
 };
 
 /// A contributor to its sponsor: one chunk of its gradient, *summed* over its

@@ -97,12 +97,13 @@ public:
   void operator()(const contribution_request& x) {
     must(x.step <= max_step, "the step is too large");
     must(!x.state.empty(), "the state's digest is missing");
+    known(x.packing);
   }
   void operator()(const contribution_part& x) {
     must(x.chunk < max_chunks, "the chunk's index is too large");
     must(x.samples > 0, "there are no samples");
     must(x.samples <= max_samples, "there are too many samples");
-    must(x.packing == packing::float32, "the packing is unknown");
+    known(x.packing);
     real(x.loss_sum, "the loss");
   }
   void operator()(const contribution_answer& x) {

@@ -222,6 +222,7 @@ group_start read(const wire::GroupStart& start) {
   take(out.members, x.members());
   take(out.plan, x.plan());
   out.least_samples = x.least_samples();
+  out.computing_ms = x.computing_ms();
   return result;
 }
 
@@ -259,6 +260,7 @@ contribution_request read(const wire::ContributionRequest& x) {
   out.number = x.number();
   out.step = x.step();
   take(out.state, x.state());
+  out.packing = packing(x.packing());
   return out;
 }
 

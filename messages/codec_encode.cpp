@@ -178,7 +178,7 @@ auto write(builder& b, const group_start& start) {
   auto contract = wire::CreateGroupContract(
       b, raw<wire::GroupId>(x.group), x.step, x.gradient_values, x.chunk_values,
       x.patience_ms, put(b, x.members), raw<wire::Digest>(x.plan),
-      x.least_samples);
+      x.least_samples, x.computing_ms);
   return wire::CreateGroupStart(b, contract);
 }
 
@@ -207,7 +207,8 @@ auto write(builder& b, const chunk_mean& x) {
 
 auto write(builder& b, const contribution_request& x) {
   return wire::CreateContributionRequest(b, x.number, x.step,
-                                         raw<wire::Digest>(x.state));
+                                         raw<wire::Digest>(x.state),
+                                         wire::Packing(x.packing));
 }
 
 auto write(builder& b, const contribution_part& x) {

@@ -56,6 +56,9 @@ struct group_contract {
   digest plan;                       ///< Of the leader's share plan.
   /// A step over fewer samples does not count. At most the members' total.
   std::uint64_t least_samples = 0;
+  /// What computing a step takes in milliseconds, as the leader sees it; 0
+  /// where it does not know.
+  std::uint32_t computing_ms = 0;
 };
 
 struct group_start {

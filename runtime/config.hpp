@@ -198,6 +198,8 @@ constexpr auto longest_batch = 500ms;
 constexpr auto contributors_longest_batch = 1s;
 /// Of the first batch, whose duration nobody knows.
 constexpr std::uint32_t first_batch = 2;
+/// Longer is not told of computing a step.
+constexpr auto longest_computing = 24h;
 /// Batches of the slowest member that a leader waits for its answer: one under
 /// way, and slack for a machine that has other things to do.
 constexpr int patience_in_batches = 6;
@@ -255,8 +257,8 @@ constexpr auto contributor_rest = 10s;
 /// contributors, when nothing happens that they have to know at once.
 constexpr auto contributor_pause = 4s;
 constexpr auto cell_news_pause = 8s;
-/// Between two looks of a settled contributor's roster and conductor: news wake
-/// them, the rest are pauses of several seconds.
+/// Between two looks of a settled contributor's roster, conductor and cell:
+/// news wake them, the rest are pauses of several seconds.
 constexpr auto contributor_tick = 2s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 4;
@@ -295,6 +297,9 @@ constexpr std::uint64_t audit_bytes = 256u << 20;
 /// A leader may set a round's patience to so many times what a member itself
 /// has learnt; a member that has seen fewer slow rounds follows its own.
 constexpr int leaders_patience = 2;
+/// Who is to lead, and has not for so many times the patience of a round, is
+/// passed over: it may be waiting for somebody whom others avoid.
+constexpr int leaders_turn = 2;
 /// For all members' parts, and for what all of them found when a round was
 /// aborted: a chunk of 1 MB from each of 16 needs 5 s at 27 Mbit/s.
 constexpr auto audit_patience = 10s;

@@ -51,6 +51,15 @@ std::size_t cell_choice::members(time_point now) const {
   return contributes_ ? std::max(heard, told) : heard;
 }
 
+bool cell_choice::enough_members(time_point now) const {
+  return enough(members(now));
+}
+
+bool cell_choice::enough(std::size_t members) const {
+  return static_cast<double>(members)
+         >= enough_parts * static_cast<double>(group_size_);
+}
+
 std::size_t cell_choice::before_us(time_point now, bool newcomers) const {
   return static_cast<std::size_t>(
       std::count_if(others_.begin(), others_.end(), [&](auto& x) {
@@ -82,14 +91,14 @@ void cell_choice::reconsider(time_point now) {
     contributes_ = std::max(before_us(now, true), told) >= group_size_;
     return;
   }
-  const auto there = static_cast<double>(members(now));
+  const auto there = members(now);
   if (contributes_) {
     // Whoever comes forward cannot agree with the others on who it should be:
     // chance lets about as many as are missing.
-    if (there < enough_members * size
-        && chance_.uniform01() < hurry * (size - there) / crowd_)
+    const auto missing = size - static_cast<double>(there);
+    if (!enough(there) && chance_.uniform01() < hurry * missing / crowd_)
       contributes_ = false;
-  } else if (there + 1 > too_many_members * size
+  } else if (static_cast<double>(there) + 1 > too_many_members * size
              && before_us(now, false) >= group_size_) {
     contributes_ = true;
   }

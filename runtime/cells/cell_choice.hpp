@@ -24,7 +24,7 @@ public:
   static constexpr std::size_t links = 2;
   /// A contributor becomes a member when fewer than these parts of the group's
   /// size are left.
-  static constexpr double enough_members = 0.75;
+  static constexpr double enough_parts = 0.75;
   /// A member gives way when more than so many times the group's size are
   /// there.
   static constexpr double too_many_members = 1.25;
@@ -60,6 +60,8 @@ public:
   /// contributor goes, known to a member that it hears. Newcomers, who have not
   /// decided yet, are none: in a rush there are more of them than members.
   std::size_t members(time_point now) const;
+  /// Whether no contributor has to come forward.
+  bool enough_members(time_point now) const;
 
 private:
   struct row {
@@ -74,6 +76,7 @@ private:
   bool counts(const row& x, time_point now) const {
     return !x.contributes && now - x.at <= silent_after_;
   }
+  bool enough(std::size_t members) const;
   /// Those before this peer in the order of ids: newcomers, who will decide
   /// by the same order, or not.
   std::size_t before_us(time_point now, bool newcomers) const;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/vector_loops.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -36,7 +36,8 @@ gathering::verdict gathering::refuse(const peer_id& from, const char* why) {
 
 gathering::verdict gathering::offer(const peer_id& from,
                                     const contribution_part& part,
-                                    const float* values, std::size_t count) {
+                                    const std::uint8_t* body,
+                                    std::size_t size) {
   auto found = open_.find(from);
   if (found == open_.end() || part.number != number_ || found->second.complete)
     return verdict::unasked;
@@ -53,12 +54,14 @@ gathering::verdict gathering::offer(const peer_id& from,
   } else if (part.samples != x.samples) {
     return refuse(from, "its chunks are over different samples");
   }
-  auto left = shape_.gradient_values - x.gradient.size();
-  if (count != std::min<std::uint64_t>(left, shape_.chunk_values))
+  auto have = x.gradient.size();
+  auto count = std::min<std::size_t>(shape_.gradient_values - have,
+                                     shape_.chunk_values);
+  if (size != packed_bytes(part.packing, count))
     return refuse(from, "a chunk has another length than the run's");
-  if (!all_finite(values, count))
+  x.gradient.resize(have + count);
+  if (!unpack(part.packing, body, size, x.gradient.data() + have, count))
     return refuse(from, "it holds a NaN or an infinity");
-  x.gradient.insert(x.gradient.end(), values, values + count);
   if (++half.next_chunk < chunks_)
     return verdict::placed;
   half.complete = true;

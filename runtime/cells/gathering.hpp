@@ -49,13 +49,13 @@ public:
 
   /// Whom to ask now. Each counts as asked from here on.
   std::vector<peer_id> next();
-  contribution_request request() const {
-    return {number_, step_, state_};
+  contribution_request request(packing how = packing::float32) const {
+    return {number_, step_, state_, how};
   }
 
-  /// @param values,count The body.
+  /// @param body,size The values, packed as the part says.
   verdict offer(const peer_id& from, const contribution_part& part,
-                const float* values, std::size_t count);
+                const std::uint8_t* body, std::size_t size);
   /// Why the last offer was refused, as part of a sentence.
   const std::string& reason() const {
     return reason_;

@@ -18,9 +18,9 @@ call_size size_of(const expert_answer& x) {
 
 shared_bytes body_of(packing how, std::shared_ptr<const void> owner,
                      const float* values, const call_size& size) {
-  if (how == packing::float32)
-    return {std::move(owner), reinterpret_cast<const std::uint8_t*>(values),
-            (size.inputs + size.gradients) * sizeof(float)};
+  if (how == packing::float32 || size.gradients == 0)
+    return packed_body(how, std::move(owner), values,
+                       size.inputs + size.gradients);
   const auto first = packed_bytes(how, size.inputs);
   auto bytes = std::make_shared<byte_array>();
   bytes->resize(first + packed_bytes(how, size.gradients));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "runtime/config.hpp"
 
@@ -87,17 +88,20 @@ std::size_t upload_turns::turn_bytes() const {
 /// grows; and the queue.
 std::size_t upload_turns::window() const {
   auto bytes = rate() * (2 * seconds(all_.least_round_trip) + queue_seconds);
-  return std::max(2 * turn_bytes(), static_cast<std::size_t>(bytes));
+  return std::max(
+      {2 * turn_bytes(), static_cast<std::size_t>(bytes), line_.next()});
 }
 
 std::size_t upload_turns::window(connection_id who) const {
+  auto grown = emptied_.find(who);
+  auto least = grown == emptied_.end() ? 0 : grown->second.next();
   auto i = flows_.find(who);
   if (i == flows_.end())
-    return packet;
+    return std::max(packet, least);
   auto carried = i->second.value()
                  * (2 * (seconds(i->second.least_round_trip) + own_delay_)
                     + queue_elsewhere_seconds);
-  return packet + static_cast<std::size_t>(carried);
+  return std::max(packet + static_cast<std::size_t>(carried), least);
 }
 
 std::size_t upload_turns::room(connection_id who) const {
@@ -119,6 +123,11 @@ std::size_t upload_turns::take(connection_id who, std::size_t wanted) {
   if (wanted <= small_write && !waits)
     may = std::max(may, small_write);
   if (may == 0) {
+    if (waiting_.empty() && !serving_) { // From here on there are checks.
+      line_.given = 0;
+      for (auto& [id, x] : emptied_)
+        x.given = 0;
+    }
     waiting_.try_emplace(who, place{0, next_number_++}).first->second.wanted
         = wanted;
     return 0;
@@ -127,11 +136,33 @@ std::size_t upload_turns::take(connection_id who, std::size_t wanted) {
   served_ = 0; // One turn, then the next in line.
   under_way_[who] += bytes;
   sum_under_way_ += bytes;
+  line_.given += bytes;
+  emptied_[who].given += bytes;
   return bytes;
+}
+
+void upload_turns::note_what_arrived() {
+  bool empty = std::all_of(under_way_.begin(), under_way_.end(),
+                           [](const auto& x) { return x.second == 0; });
+  if (!empty) {
+    if (++checks_not_empty_ < full_checks)
+      return;
+    line_ = {};
+    emptied_.clear();
+    return;
+  }
+  checks_not_empty_ = 0;
+  auto note = [](emptied& x) {
+    x.carried = std::max(x.carried, std::exchange(x.given, 0));
+  };
+  note(line_);
+  for (auto& [id, x] : emptied_)
+    note(x);
 }
 
 void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
   under_way_ = std::move(under_way);
+  note_what_arrived();
   sum_under_way_ = 0;
   for (const auto& [id, bytes] : under_way_)
     if (auto i = flows_.find(id);
@@ -143,6 +174,7 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
                : a.second.number > b.second.number;
   };
   std::map<connection_id, place> in_vain;
+  serving_ = true;
   while (!waiting_.empty() && sum_under_way_ < window()) {
     auto next = std::max_element(waiting_.begin(), waiting_.end(), less);
     auto who = next->first;
@@ -158,10 +190,12 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
     served_ = 0;
   }
   waiting_.merge(in_vain);
+  serving_ = false;
 }
 
 void upload_turns::forget(connection_id who) {
   flows_.erase(who);
+  emptied_.erase(who);
   if (auto i = under_way_.find(who); i != under_way_.end()) {
     sum_under_way_ -= std::min(sum_under_way_, i->second);
     under_way_.erase(i);

@@ -24,9 +24,10 @@ namespace potluck {
 /// Whether this peer is the one to lead: a trainer, ready, and no other ready
 /// trainer at the same step and state comes before it.
 /// @param fresh Reports of other peers that are recent enough to count.
+/// @param passed_over How many before it may have missed their turn.
 bool should_lead(const progress_report& self,
                  const std::vector<progress_report>& fresh,
-                 const leader_order& order = {});
+                 const leader_order& order = {}, std::size_t passed_over = 0);
 
 using matchmaking_message
     = std::variant<group_invite, group_answer, group_start, group_cancel>;
@@ -84,6 +85,7 @@ struct matchmaker_settings {
   /// Whether the contracts of groups that this peer leads say what members said
   /// of their lines; else nothing of any, and all plan equal shares.
   std::function<bool()> believe = [] { return true; };
+  std::uint32_t computing_ms = 0; ///< Of a step; 0: unknown.
 };
 
 /// Whether the contract says anything of anybody's line.
@@ -135,6 +137,11 @@ public:
   /// How long the members of the next group that this peer leads shall wait.
   void set_patience(std::uint32_t patience_ms) {
     settings_.patience_ms = patience_ms;
+  }
+
+  /// What computing a step takes, for the contract of that group.
+  void set_computing(std::uint32_t computing_ms) {
+    settings_.computing_ms = computing_ms;
   }
 
   /// Starts to lead. @param group Fresh and random. @param step The step that

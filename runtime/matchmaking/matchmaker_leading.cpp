@@ -10,17 +10,19 @@ namespace potluck {
 
 bool should_lead(const progress_report& self,
                  const std::vector<progress_report>& fresh,
-                 const leader_order& order) {
+                 const leader_order& order, std::size_t passed_over) {
   auto ready = [&](const progress_report& x) {
     return x.role == role::trainer && x.step == self.step
            && x.state == self.state
            && (x.phase == phase::accumulating || x.phase == phase::waiting
                || x.phase == phase::matchmaking);
   };
-  return ready(self)
-         && std::none_of(fresh.begin(), fresh.end(), [&](const auto& x) {
-              return ready(x) && order.before(x.id, self.id);
-            });
+  if (!ready(self))
+    return false;
+  auto before = std::count_if(fresh.begin(), fresh.end(), [&](const auto& x) {
+    return ready(x) && order.before(x.id, self.id);
+  });
+  return static_cast<std::size_t>(before) <= passed_over;
 }
 
 namespace {
@@ -197,6 +199,7 @@ group_contract matchmaker::make_contract() const {
   result.gradient_values = settings_.gradient_values;
   result.chunk_values = settings_.chunk_values;
   result.patience_ms = settings_.patience_ms;
+  result.computing_ms = settings_.computing_ms;
   result.least_samples = settings_.target_batch;
   auto add = [&](const contact& who, role as, const group_answer& x) {
     result.members.push_back({who, as, x.samples, x.loss_sum,

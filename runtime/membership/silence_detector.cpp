@@ -65,7 +65,9 @@ time_point silence_detector::deadline() const {
 }
 
 bool silence_detector::suspicious(time_point now) const {
-  return now >= deadline();
+  // Most looks end here: deadlines are medians of many durations.
+  const auto said = std::max(last_heard_, last_stirred_);
+  return now - said >= how_.floor && now >= deadline();
 }
 
 } // namespace potluck

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/recycled_memory.hpp"
 #include "runtime/vector_loops.hpp"
 #include "runtime/wide_loops.hpp"
 
@@ -353,6 +354,19 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
              && all_finite(out, count);
   }
   return false;
+}
+
+shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
+                         const float* values, std::size_t count) {
+  if (how == packing::float32)
+    return {std::move(owner), reinterpret_cast<const std::uint8_t*>(values),
+            count * sizeof(float)};
+  auto bytes = std::make_shared<byte_array>();
+  bytes->resize(packed_bytes(how, count));
+  pack(how, values, count, bytes->data());
+  const auto* data = bytes->data();
+  const auto size = bytes->size();
+  return {std::move(bytes), data, size};
 }
 
 double packing_error(packing how, double value, double largest) {

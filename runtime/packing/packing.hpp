@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "messages/message.hpp"
 #include "messages/packing.hpp"
 
 namespace potluck {
@@ -24,6 +26,12 @@ void pack(packing how, const float* values, std::size_t count,
 /// values.
 bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count);
+
+/// The body of a frame with these values: packed in memory of its own, or as
+/// they lie there when they are to go as float32.
+/// @param owner Keeps the values alive.
+shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
+                         const float* values, std::size_t count);
 
 /// By how much a value may be off after packing and unpacking.
 /// @param value Its magnitude. @param largest That of its block's largest.

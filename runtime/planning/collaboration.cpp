@@ -29,9 +29,12 @@ std::optional<share_rule> share_rule_named(const std::string& name) {
 }
 
 collaboration collaboration_of(const group_contract& contract,
-                               share_rule rule) {
+                               const plan_rules& rules) {
   collaboration result;
-  result.rule = rule;
+  result.rule = rules.shares;
+  result.packs_thin_lines = rules.packs_thin_lines;
+  result.overlaps = rules.overlaps;
+  result.computing_seconds = contract.computing_ms / 1e3;
   for (const auto& x : contract.members) {
     planned_peer peer;
     peer.id = x.who.id;

@@ -23,6 +23,15 @@ std::string to_string(share_rule x);
 /// Nothing for other words than `to_string` gives.
 std::optional<share_rule> share_rule_named(const std::string& name);
 
+/// How a run plans: from its settings, so that members agree.
+struct plan_rules {
+  plan_rules(share_rule how = share_rule::planned) : shares{how} {
+  }
+  share_rule shares;
+  bool packs_thin_lines = false; ///< thin_lines.hpp; else all pack alike.
+  bool overlaps = false; ///< The next step is computed during the exchange.
+};
+
 struct planned_peer {
   peer_id id;
   bool computes = true;          ///< Has a gradient to send.
@@ -40,11 +49,14 @@ struct collaboration {
   std::uint64_t gradient_bytes = 0; ///< On the wire.
   std::uint32_t chunks = 1;         ///< Equal parts that are averaged whole.
   share_rule rule = share_rule::planned;
+  bool packs_thin_lines = false;
+  bool overlaps = false;
+  double computing_seconds = 0; ///< Of a step; 0: unknown.
 };
 
 /// The members of a contract as planners see them. Throws std::invalid_argument
 /// when the contract has no values or no chunks.
 collaboration collaboration_of(const group_contract& contract,
-                               share_rule rule = share_rule::planned);
+                               const plan_rules& rules = {});
 
 } // namespace potluck

@@ -34,6 +34,7 @@ template <class Visit>
 void for_each_input(const group_contract& x, Visit visit) {
   visit("length of the gradient", whole(x.gradient_values));
   visit("length of a chunk", whole(x.chunk_values));
+  visit("time of computing in ms", whole(x.computing_ms));
   visit("number of members", whole(x.members.size()));
 }
 

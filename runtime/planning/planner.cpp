@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "runtime/planning/one_place.hpp"
+#include "runtime/planning/thin_lines.hpp"
 
 namespace potluck {
 
@@ -46,26 +47,21 @@ std::vector<double> believable(std::vector<double> speeds) {
 }
 
 std::vector<line> lines_of(const collaboration& input) {
-  std::vector<double> up;
-  std::vector<double> down;
   double computing = 0;
   double holding = 0;
   for (const auto& x : input.peers) {
-    up.push_back(x.upload_bytes_per_second);
-    down.push_back(x.download_bytes_per_second);
     computing += x.computes;
     holding += x.holds_model;
   }
-  up = believable(up);
-  down = believable(down);
+  const auto speeds = believed_lines(input);
   std::vector<line> result;
   for (std::size_t i = 0; i < input.peers.size(); ++i) {
     double c = input.peers[i].computes;
     double m = input.peers[i].holds_model;
     // Up: the parts that others average; the means of its own to all holders.
-    result.push_back({i, true, c, holding - m - c, up[i]});
+    result.push_back({i, true, c, holding - m - c, speeds[i].upload});
     // Down: the means that others make; the parts of all others for its own.
-    result.push_back({i, false, m, computing - c - m, down[i]});
+    result.push_back({i, false, m, computing - c - m, speeds[i].download});
   }
   return result;
 }
@@ -155,6 +151,21 @@ std::string strategy_of(const collaboration& input, const share_plan& x) {
 
 } // namespace
 
+std::vector<line_speeds> believed_lines(const collaboration& input) {
+  std::vector<double> up;
+  std::vector<double> down;
+  for (const auto& x : input.peers) {
+    up.push_back(x.upload_bytes_per_second);
+    down.push_back(x.download_bytes_per_second);
+  }
+  up = believable(up);
+  down = believable(down);
+  std::vector<line_speeds> result;
+  for (std::size_t i = 0; i < up.size(); ++i)
+    result.push_back({up[i], down[i]});
+  return result;
+}
+
 double exchange_seconds(const collaboration& input,
                         const std::vector<double>& shares) {
   double result = 0;
@@ -196,6 +207,11 @@ share_plan share_planner::plan(const collaboration& input) const {
   else
     result.binding += "nothing has to move";
   result.strategy = strategy_of(input, result);
+  if (input.packs_thin_lines) {
+    auto choice = choose_packings(input, result.shares);
+    result.packings = choice.packings;
+    result.predicted_seconds = choice.seconds;
+  }
   return result;
 }
 
@@ -203,8 +219,8 @@ share_plan plan(const collaboration& input) {
   return share_planner{}.plan(input);
 }
 
-digest plan_digest(const group_contract& contract, share_rule rule) {
-  return plan_digest(plan(collaboration_of(contract, rule)));
+digest plan_digest(const group_contract& contract, const plan_rules& rules) {
+  return plan_digest(plan(collaboration_of(contract, rules)));
 }
 
 } // namespace potluck

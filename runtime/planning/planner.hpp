@@ -33,6 +33,16 @@ public:
   share_plan plan(const collaboration& input) const override;
 };
 
+/// A line's speeds in bytes per second, both positive.
+struct line_speeds {
+  double upload = 0;
+  double download = 0;
+};
+
+/// Each peer's line as `share_planner` reads it: within its bounds, and like
+/// the others' where nothing is known of it.
+std::vector<line_speeds> believed_lines(const collaboration& input);
+
 /// Seconds that an exchange with these shares takes when bandwidth alone limits
 /// it, by `share_planner`'s reading of the figures.
 double exchange_seconds(const collaboration& input,
@@ -43,6 +53,6 @@ share_plan plan(const collaboration& input);
 
 /// Its digest for a contract, as `matchmaker_settings::plan` wants it.
 digest plan_digest(const group_contract& contract,
-                   share_rule rule = share_rule::planned);
+                   const plan_rules& rules = {});
 
 } // namespace potluck

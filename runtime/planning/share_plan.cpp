@@ -12,6 +12,8 @@ digest plan_digest(const share_plan& plan) {
   for (auto x : plan.chunks)
     for (int shift = 0; shift < 32; shift += 8)
       bytes.push_back(static_cast<std::uint8_t>(x >> shift));
+  for (auto x : plan.packings)
+    bytes.push_back(static_cast<std::uint8_t>(x));
   return digest_of(bytes.data(), bytes.size());
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "messages/ids.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck {
 
@@ -14,6 +15,8 @@ struct share_plan {
   std::vector<std::uint32_t> chunks;
   /// The same as fractions of all chunks; they sum to 1.
   std::vector<double> shares;
+  /// How each member packs what it sends; empty: as the run says, all alike.
+  std::vector<packing> packings;
   /// How long the exchange takes if nothing but bandwidth limits it.
   double predicted_seconds = 0;
   /// "all-reduce", "parameter server", "byteps" or "mixed".
@@ -22,7 +25,7 @@ struct share_plan {
   std::string binding;
 };
 
-/// Of the chunk counts, which are all that members must agree on.
+/// Of the chunk counts and packings, which are what members must agree on.
 digest plan_digest(const share_plan& plan);
 
 /// Distributes `chunks` in proportion to `weights` by largest remainder; ties

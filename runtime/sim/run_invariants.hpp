@@ -23,6 +23,7 @@ public:
     std::uint64_t target_batch = 1;
     /// Peers that cannot reach each other may go on apart for a while.
     bool may_split = false;
+    bool rounded = false; ///< Gradients or means, on the way (packing).
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
     std::set<std::string> honest;

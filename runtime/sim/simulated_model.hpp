@@ -38,6 +38,8 @@ private:
 };
 
 /// Whether the mean of a chunk counts every sample once: its tally is one.
-bool tally_is_right(float mean_of_tally);
+/// @param rounded Parts or means were packed on the way: then a sample more or
+/// less does not show, but a member more or less does.
+bool tally_is_right(float mean_of_tally, bool rounded = false);
 
 } // namespace potluck

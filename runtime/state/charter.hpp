@@ -66,6 +66,12 @@ struct run_settings {
   std::uint64_t seed = 1;             ///< Of initialization and data order.
   std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
 
+  /// Who packs what is planned for each round
+  /// (runtime/planning/thin_lines.hpp).
+  bool packs_thin_lines() const {
+    return packing == "auto";
+  }
+
   /// Gradients of the next step are computed while this one is averaged
   /// (actors/README.md, "Delayed updates").
   bool delayed_updates() const {

@@ -115,9 +115,10 @@ std::vector<charter_field> make_fields() {
       {"packing",
        "How values are sent: float32; float16 and bfloat16 take half the "
        "bytes, "
-       "int8 a quarter, and round",
-       text_limits{
-           &s::packing, 64, {"float32", "float16", "bfloat16", "int8"}}},
+       "int8 a quarter, and round; auto rounds where a line holds up the step",
+       text_limits{&s::packing,
+                   64,
+                   {"float32", "float16", "bfloat16", "int8", "auto"}}},
       {"shares",
        "Who averages how much: planned by the lines; or, to compare with, "
        "all-reduce (equal shares) or parameter-server (one averages all)",

@@ -165,6 +165,45 @@ TEST_CASE("a round gives every trainer the weighted mean") {
   CHECK(t.members[0]->matchmaking->count<round_over>() == 1);
 }
 
+TEST_CASE("members that pack differently hold the same bits") {
+  table t{4};
+  auto shares = plan(collaboration_of(t.contract));
+  shares.packings
+      = {packing::int8, packing::float32, packing::float16, packing::int8};
+  std::vector<potluck::packing> seen;
+  t.world.network.judge_frames([&](auto&, auto&, auto& frame) {
+    auto x = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    if (x && std::holds_alternative<chunk_part>(*x))
+      seen.push_back(std::get<chunk_part>(*x).packing);
+    if (x && std::holds_alternative<chunk_mean>(*x))
+      seen.push_back(std::get<chunk_mean>(*x).packing);
+    return memory_network::fate::arrives;
+  });
+  for (std::size_t i = 0; i < 4; ++i)
+    caf::anon_send(t.members[i]->wired.averager,
+                   begin_round{t.contract, shares, t.gradient(i)});
+  t.world.settle();
+  auto first = t.outcome(0);
+  REQUIRE(first);
+  REQUIRE(first->committed);
+  for (std::size_t i = 0; i < 4; ++i) {
+    auto over = t.outcome(i);
+    REQUIRE(over);
+    CHECK_FALSE(over->healed);
+    CHECK(*over->mean == *first->mean);
+  }
+  // Near the mean: a block's largest value is 14, an int8 step a 127th of it.
+  for (std::size_t i = 0; i < values; ++i) {
+    double sum = 0;
+    for (std::size_t m = 0; m < 4; ++m)
+      sum += t.value(m, i);
+    CHECK(std::abs(sum / 10 - (*first->mean)[i]) < 0.2);
+  }
+  CHECK(std::count(seen.begin(), seen.end(), packing::float16) == 6);
+  CHECK(std::count(seen.begin(), seen.end(), packing::int8) == 12);
+  CHECK(std::count(seen.begin(), seen.end(), packing::float32) == 6);
+}
+
 TEST_CASE("members may begin at different times") {
   table t{3};
   t.begin(1);

@@ -74,6 +74,14 @@ struct one_cell {
     r.phase = phase::accumulating;
     tell(report_heard{r, true});
   }
+  /// Of those it has met.
+  peer_id sponsor() {
+    tell(run_looked_up{});
+    pass(limits::cell_interval);
+    auto result = conductor->template last<cell_standing>().sponsor;
+    REQUIRE_FALSE(result.empty());
+    return result;
+  }
   void gather(std::vector<peer_id> from) {
     tell(gather_contributions{4, some_state(), 300, from});
   }
@@ -219,8 +227,7 @@ TEST_CASE("only the own sponsor gets a gradient") {
   one_cell x{3};
   for (std::uint8_t i : {1, 2, 3})
     x.meet(i);
-  x.pass(limits::cell_beginning);
-  auto sponsor = x.conductor->last<cell_standing>().sponsor;
+  auto sponsor = x.sponsor();
   auto stranger = sponsor == id_of(1) ? id_of(2) : id_of(1);
   x.tell(letter{stranger, contribution_request{3, 4, some_state()}, {}});
   CHECK(x.conductor->count<contribution_wanted>() == 0);
@@ -246,4 +253,18 @@ TEST_CASE("a gradient is handed over in the run's chunks") {
   CHECK(bytes == 300 * sizeof(float));
   x.tell(hand_over{id_of(1), 4, 0, 0, nullptr, "nothing accumulated"});
   CHECK(x.sent<contribution_answer>().at(0).reason == "nothing accumulated");
+}
+
+TEST_CASE("a gradient is packed as the sponsor wants it") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  auto sponsor = x.sponsor();
+  x.tell(letter{
+      sponsor, contribution_request{4, 4, some_state(), packing::float16}, {}});
+  auto gradient = std::make_shared<std::vector<float>>(300, 0.5f);
+  x.tell(hand_over{sponsor, 4, 12, 6.0, gradient, ""});
+  auto last = x.gateway->last<parcel>();
+  CHECK(std::get<contribution_part>(last.content).packing == packing::float16);
+  CHECK(last.body.size == packed_bytes(packing::float16, 44));
 }

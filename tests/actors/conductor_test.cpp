@@ -82,6 +82,30 @@ TEST_CASE("who is not the leader waits to be invited") {
   CHECK(x.matchmaking->count<lead_group>() == 0);
 }
 
+// liars.json, seed 10: all waited for one that waited for a peer they doubted.
+TEST_CASE("a leader that lets its turn pass is passed over") {
+  stage x;
+  x.join(1);
+  x.join(2);
+  x.hold(0);
+  x.hear(x.report(1, 0));
+  x.hear(x.report(2, 0));
+  x.compute_all();
+  auto wait = [&](duration how_long) {
+    for (auto waited = duration{0}; waited < how_long; waited += 1s) {
+      x.hear(x.report(1, 0));
+      x.hear(x.report(2, 0));
+      x.world.run_for(1s);
+    }
+  };
+  auto turn = limits::leaders_turn * duration{limits::first_round_patience};
+  wait(2 * turn - 1s); // Two are before it.
+  CHECK(x.matchmaking->count<lead_group>() == 0);
+  wait(2s);
+  REQUIRE(x.matchmaking->count<lead_group>() == 1);
+  CHECK(x.matchmaking->last<lead_group>().invitees.size() == 2);
+}
+
 TEST_CASE("the leader invites companions and helpers") {
   stage x;
   x.join(6);
@@ -242,8 +266,7 @@ TEST_CASE("who comes into a round of its own step waits for that round") {
     CHECK(x.state_keeper->count<fetch_state>() > 0);
   }
   SUBCASE("nobody hears of it again: somebody has to lead") {
-    for (auto waited = 0s; waited < limits::first_round_patience + 1s;
-         waited += 1s) {
+    for (auto waited = 0s; waited < limits::round_cap + 1s; waited += 1s) {
       x.hear(x.report(1, 1, phase::averaging));
       x.world.run_for(1s);
     }

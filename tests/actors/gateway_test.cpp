@@ -395,48 +395,53 @@ TEST_CASE(
   CHECK_FALSE(mine.orderly);
 }
 
-TEST_CASE("bytes of a frame that is still under way are a sign of life") {
+namespace {
+
+/// Two that know each other's round trips, and hear nothing more.
+struct silenced_pair {
+  silenced_pair() {
+    dial(a, b);
+    world.run_for(10s);
+    seen_by_a.emplace(a.system, a.session());
+    world.network.silence(host(1), host(2));
+  }
+  /// So many seconds in which the kernel says that this much passed in each.
+  void pass(int seconds, const connection_traffic& each) {
+    for (int i = 0; i < seconds; ++i) {
+      caf::anon_send(a.session(), traffic_seen{100ms, {each}});
+      world.run_for(1s);
+    }
+  }
+  bool ended() const {
+    return seen_by_a->ended;
+  }
+
   test_world world;
   door a{world, 1};
   door b{world, 2};
-  dial(a, b);
-  world.run_for(10s);
-  witness mine{a.system, a.session()};
-  world.network.silence(host(1), host(2));
-  auto pass = [&](std::uint64_t received) {
-    connection_traffic seen;
-    seen.received = received;
-    caf::anon_send(a.session(), traffic_seen{100ms, {seen}});
-    world.run_for(1s);
-  };
-  for (int i = 0; i < 60; ++i)
-    pass(5000);
-  CHECK_FALSE(mine.ended);
-  for (int i = 0; i < 60; ++i)
-    pass(0);
-  CHECK(mine.ended);
+  std::optional<witness> seen_by_a;
+};
+
+} // namespace
+
+TEST_CASE("bytes of a frame that is still under way are a sign of life") {
+  silenced_pair x;
+  connection_traffic some;
+  some.received = 5000;
+  x.pass(60, some);
+  CHECK_FALSE(x.ended());
+  x.pass(60, {});
+  CHECK(x.ended());
 }
 
 TEST_CASE("what the other side acknowledges puts suspicion off for a while") {
-  test_world world;
-  door a{world, 1};
-  door b{world, 2};
-  dial(a, b);
-  world.run_for(10s);
-  witness mine{a.system, a.session()};
-  world.network.silence(host(1), host(2));
-  auto pass = [&] {
-    connection_traffic seen;
-    seen.sent = 5000;
-    caf::anon_send(a.session(), traffic_seen{100ms, {seen}});
-    world.run_for(1s);
-  };
-  for (int i = 0; i < 15; ++i)
-    pass();
-  CHECK_FALSE(mine.ended);
-  for (int i = 0; i < 10; ++i) // A process that hangs: its machine goes on.
-    pass();
-  CHECK(mine.ended);
+  silenced_pair x;
+  connection_traffic some;
+  some.sent = 5000;
+  x.pass(15, some);
+  CHECK_FALSE(x.ended());
+  x.pass(10, some); // A process that hangs: its machine goes on.
+  CHECK(x.ended());
 }
 
 TEST_CASE("a connection that is full both ways needs few heartbeats") {

@@ -165,7 +165,8 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
   refused<contribution_part>([](auto& x) { x.samples = 0; });
   refused<contribution_part>([](auto& x) { x.samples = max_samples + 1; });
   refused<contribution_part>([](auto& x) { x.chunk = 1u << 24; });
-  refused<contribution_part>([](auto& x) { x.packing = packing(1); });
+  refused<contribution_part>([](auto& x) { x.packing = packing(4); });
+  refused<contribution_request>([](auto& x) { x.packing = packing(4); });
   real_refused(&contribution_part::loss_sum);
   message part = sample<contribution_part>();
   CHECK_FALSE(problem_with(part, 0).empty());

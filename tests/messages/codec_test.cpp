@@ -59,7 +59,7 @@ auto fields(const progress_report& x) {
                   x.loss, x.contributes, x.sponsor, x.contributors, x.members);
 }
 auto fields(const contribution_request& x) {
-  return std::tie(x.number, x.step, x.state);
+  return std::tie(x.number, x.step, x.state, x.packing);
 }
 auto fields(const contribution_part& x) {
   return std::tie(x.number, x.chunk, x.samples, x.loss_sum, x.packing);
@@ -102,7 +102,8 @@ auto fields(const group_answer& x) {
 auto fields(const group_start& x) {
   auto& c = x.contract;
   return std::tie(c.group, c.step, c.gradient_values, c.chunk_values,
-                  c.patience_ms, c.members, c.plan, c.least_samples);
+                  c.patience_ms, c.members, c.plan, c.least_samples,
+                  c.computing_ms);
 }
 auto fields(const group_cancel& x) {
   return std::tie(x.group, x.reason);

@@ -6,6 +6,13 @@
 
 using potluck::simulation::trial;
 
+// Chance had nine actors of one peer fail within a minute: it gives up then, as
+// its supervisor's budget says, and the others go on.
+TEST_CASE("a peer may give up when more fails than its supervisor restarts") {
+  CHECK(trial{"tools/scenarios/actor-crashes.json"}.complaint(630965411, 1)
+        == "");
+}
+
 TEST_CASE("actor-crashes holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/actor-crashes.json", 0, 25, {}}.complaint(1, 39)
         == "");

@@ -1,10 +1,12 @@
 #include "tools/simulation/world.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
+#include "runtime/packing/packing.hpp"
 #include "runtime/sim/simulated_model.hpp"
 #include "runtime/state/checkpoint.hpp"
 
@@ -88,6 +90,7 @@ world::world(const scenario& what, options how)
   run_invariants::rules rules;
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
+  rules.rounded = settings_.packing != to_string(packing::float32);
   checks_ = std::make_unique<run_invariants>(rules);
   experts_ = std::make_unique<expert_invariants>(*checks_, expert_most_lost);
   for (auto role : {"bootstrap", "trainer"})
@@ -100,11 +103,22 @@ world::world(const scenario& what, options how)
       return;
     auto content = decode(x.head.data(), x.head.size(), x.body.size);
     auto number = hosts_.at(from);
-    if (content && std::holds_alternative<chunk_mean>(*content)
-        && lives_[number].honest && !what_.expects.may_ban)
-      checks_->tally_seen(number, now_,
-                          *reinterpret_cast<const float*>(x.body.data));
+    auto mean = content ? std::get_if<chunk_mean>(&*content) : nullptr;
+    if (mean && lives_[number].honest && !what_.expects.may_ban)
+      checks_->tally_seen(number, now_, tally_of(mean->packing, x.body));
   });
+}
+
+float world::tally_of(packing how, const shared_bytes& body) const {
+  if (how == packing::float32) // Nearly always: no need to read all values.
+    return *reinterpret_cast<const float*>(body.data);
+  for (std::size_t values : {std::size_t{settings_.chunk_values},
+                             what_.model_values % settings_.chunk_values}) {
+    std::vector<float> mean(values);
+    if (values > 0 && unpack(how, body.data, body.size, mean.data(), values))
+      return mean.front();
+  }
+  return std::numeric_limits<float>::quiet_NaN();
 }
 
 world::~world() {
@@ -305,10 +319,19 @@ void world::over(std::size_t number, const peer_over& x) {
   auto& life = lives_[number];
   life.finished = x.problem.empty();
   ended_.push_back(number);
-  // Who comes when the others have finished finds nobody to join.
-  if (life.honest && !finishing_)
+  // Who comes when the others have finished finds nobody to join. And chance
+  // may want more of a supervisor than its budget of restarts.
+  if (life.honest && !finishing_ && !worn_out(life))
     checks_->check(x.problem.empty(), now_,
                    "peer " + std::to_string(number) + " gave up: " + x.problem);
+}
+
+bool world::worn_out(const life& x) const {
+  auto lately
+      = std::count_if(x.crashes.begin(), x.crashes.end(), [&](duration at) {
+          return now_ - at <= limits::restart_window;
+        });
+  return static_cast<std::size_t>(lately) > limits::restarts;
 }
 
 std::size_t world::running() const {

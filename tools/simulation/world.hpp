@@ -87,13 +87,18 @@ private:
     bool honest = true;
     bool finished = false;
     bool leaving = false;
-    std::size_t handled = 0; ///< Messages, in its turn.
+    std::vector<duration> crashes; ///< When actors were made to fail.
+    std::size_t handled = 0;       ///< Messages, in its turn.
     std::optional<duration> wake;
     /// When its machine wakes next; what else waits in `alarms_` is old.
     std::optional<duration> alarm;
   };
 
   life& life_of(std::size_t number);
+  /// Of a chunk's mean; not a number if nothing of the model's is as long.
+  float tally_of(packing how, const shared_bytes& body) const;
+  /// More actors of it failed lately than its supervisor may start again.
+  bool worn_out(const life& x) const;
   void start(std::size_t number, bool keeps_disk);
   /// Continues from the checkpoint on the peer's disk, if that is sound.
   void take_up_checkpoint(const life& x, peer_config& c);

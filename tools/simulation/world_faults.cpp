@@ -101,6 +101,7 @@ void world::begin(const fault_event& x, std::size_t number) {
       break;
     case fault_kind::crash_actor:
       it.box->crash_actor(x.detail, chance_);
+      it.crashes.push_back(now_);
       touch(number);
       break;
     case fault_kind::misbehave:

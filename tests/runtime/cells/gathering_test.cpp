@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
 using namespace potluck;
@@ -28,7 +29,9 @@ gathering::verdict offer(gathering& g, const peer_id& from, std::uint32_t chunk,
                          std::vector<float> values, std::uint64_t samples = 4,
                          std::uint64_t number = 7) {
   contribution_part part{number, chunk, samples, 1.5, packing::float32};
-  return g.offer(from, part, values.data(), values.size());
+  return g.offer(from, part,
+                 reinterpret_cast<const std::uint8_t*>(values.data()),
+                 values.size() * sizeof(float));
 }
 
 using verdict = gathering::verdict;
@@ -107,6 +110,40 @@ TEST_CASE("a broken contribution is refused as a whole") {
   broken(1, {3, std::numeric_limits<float>::quiet_NaN()});
   broken(1, {-std::numeric_limits<float>::infinity(), 4});
   broken(1, {3, 4}, 5);
+}
+
+TEST_CASE(
+    "packed contributions are unpacked, and refused when they cannot be") {
+  const std::vector<float> values{1, -2};
+  for (auto how : {packing::float16, packing::bfloat16, packing::int8}) {
+    CAPTURE(static_cast<int>(how));
+    auto g = five_values({peer(1)});
+    g.next();
+    CHECK(g.request(how).packing == how);
+    contribution_part part{7, 0, 4, 1.5, how};
+    std::vector<std::uint8_t> body(packed_bytes(how, 2));
+    pack(how, values.data(), 2, body.data());
+    CHECK(g.offer(peer(1), part, body.data(), body.size()) == verdict::placed);
+    ++part.chunk;
+    SUBCASE("a byte is missing") {
+      CHECK(g.offer(peer(1), part, body.data(), body.size() - 1)
+            == verdict::refused);
+    }
+    SUBCASE("a value is no number") {
+      std::fill(body.begin(), body.end(), std::uint8_t{0xff});
+      CHECK(g.offer(peer(1), part, body.data(), body.size())
+            == verdict::refused);
+    }
+    SUBCASE("another packing than the first chunk's") {
+      part.packing = packing::float32;
+      CHECK(offer(g, peer(1), 1, {3, 4}) == verdict::placed);
+      CHECK(offer(g, peer(1), 2, {5}) == verdict::complete);
+      auto whole = g.take(peer(1));
+      REQUIRE(whole);
+      CHECK(whole->gradient[1] == doctest::Approx(-2).epsilon(0.01));
+      CHECK(whole->gradient[4] == 5);
+    }
+  }
 }
 
 TEST_CASE("gatherings of chance end, whatever comes in whatever order") {

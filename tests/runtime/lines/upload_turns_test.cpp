@@ -54,7 +54,7 @@ struct uplink {
 
   /// The line carries what it does in 5 ms, in the order of writing.
   void step() {
-    auto left = static_cast<std::size_t>(line_rate * 0.005);
+    auto left = static_cast<std::size_t>(rate * 0.005);
     while (left > 0 && !in_line.empty()) {
       auto& [id, bytes] = in_line.front();
       auto part = std::min(bytes, left);
@@ -76,6 +76,7 @@ struct uplink {
     turns.observe(flows);
   }
 
+  double rate = line_rate;
   std::vector<std::size_t> queued;
   std::map<connection_id, std::size_t> under_way;
   std::deque<std::pair<connection_id, std::size_t>> in_line;
@@ -172,6 +173,56 @@ TEST_CASE("a line that was never measured is not flooded, and shows itself") {
   x.turns.observe({{1, 1e3, false, duration{1ms}}});
   x.turns.observe({{1, 50e6, false, duration{1ms}}});
   CHECK(x.turns.left_alone());
+}
+
+TEST_CASE("what a fast line carries shows before it was ever measured") {
+  std::size_t connections = 0;
+  SUBCASE("to one other") {
+    connections = 1;
+  }
+  SUBCASE("to three others") {
+    connections = 3;
+  }
+  uplink x{std::vector<std::size_t>(connections, 220'000)};
+  x.rate = 125e6; // 1 Gbit/s.
+  x.write_all();
+  auto checks = 0;
+  auto send_all = [&] {
+    for (checks = 0; x.carried < connections * 220'000; ++checks) {
+      REQUIRE(checks < 20);
+      x.step();
+    }
+    x.carried = 0;
+  };
+  send_all();
+  CHECK(checks <= 10);
+  CHECK_FALSE(x.turns.left_alone());
+  // The next gradient finds it known.
+  x.queued.assign(connections, 220'000);
+  x.write_all();
+  send_all();
+  CHECK(checks <= 3);
+  // And when it has become slow, that lasts no longer than a few looks.
+  x.rate = line_rate;
+  x.queued.assign(connections, 3'000'000);
+  x.write_all();
+  CHECK(x.most <= upload_turns::largest_growth);
+  for (int i = 0; i < 400; ++i) // 512 KiB take 1.4 s.
+    x.step();
+  x.most = 0;
+  for (int i = 0; i < 200; ++i)
+    x.step();
+  CHECK(x.most < 375e3 * 0.3);
+}
+
+TEST_CASE("small talk of a long time is not taken for a fast line") {
+  uplink x{{0, 0}};
+  for (int i = 0; i < 1000; ++i)
+    CHECK(x.turns.take(1, 500) == 500);
+  x.queued = {1'000'000, 1'000'000};
+  x.write_all();
+  x.turns.serve({}); // All that has arrived.
+  CHECK(x.most < 10'000);
 }
 
 TEST_CASE("who has gone leaves no place in line and nothing under way") {

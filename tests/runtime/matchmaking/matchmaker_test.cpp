@@ -548,6 +548,20 @@ TEST_CASE("the smallest ready trainer of a step leads") {
   CHECK_FALSE(should_lead(self, {}));
 }
 
+TEST_CASE("those who missed their turn are passed over") {
+  progress_report self;
+  self.id = peer(3);
+  self.step = 5;
+  self.phase = phase::accumulating;
+  std::vector<progress_report> others(2, self);
+  others[0].id = peer(1);
+  others[1].id = peer(2);
+  CHECK_FALSE(should_lead(self, others, {}, 1));
+  CHECK(should_lead(self, others, {}, 2));
+  self.phase = phase::averaging;
+  CHECK_FALSE(should_lead(self, others, {}, 2));
+}
+
 TEST_CASE("who leads into vain rounds again and again leads no more") {
   progress_report self;
   self.id = peer(2);

@@ -306,7 +306,7 @@ TEST_CASE("every scenario of the library parses, explains itself and scales") {
   for (auto name : {"steady", "churn", "kill-half", "join-storm", "partition",
                     "flaky-lines", "slow-peers", "stopped-peers", "deaf-peers",
                     "full-disks", "skewed-clocks", "actor-crashes", "hostile",
-                    "power-cuts", "long-life", "satellite"})
+                    "power-cuts", "long-life", "satellite", "thin-lines"})
     CHECK_MESSAGE(names.count(name) == 1, name);
 }
 

@@ -35,6 +35,9 @@ TEST_CASE("the first value of each chunk counts the samples") {
       CHECK(gradient[i] == 11);
     CHECK(tally_is_right(gradient[0] * (1.0f / 11)));
     CHECK_FALSE(tally_is_right(gradient[0] / 10));
+    CHECK(tally_is_right(1.005f, true));
+    CHECK_FALSE(tally_is_right(1.005f));
+    CHECK_FALSE(tally_is_right(1.1f, true));
   }
 }
 

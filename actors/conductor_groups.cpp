@@ -1,0 +1,162 @@
+/// The conductor's part in groups: when to lead one, for whom to wait, and
+/// freezing the gradient for one.
+#include "actors/conductor.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+#include "runtime/matchmaking/matchmaker.hpp"
+#include "runtime/safeguards.hpp"
+
+namespace potluck {
+
+namespace {
+
+std::size_t averaging(const std::vector<progress_report>& companions) {
+  return static_cast<std::size_t>(
+      std::count_if(companions.begin(), companions.end(),
+                    [](const auto& r) { return r.phase == phase::averaging; }));
+}
+
+/// Whether as many average as do not, this peer among these: what they are
+/// about to complete is the step that counts.
+bool most_average(const std::vector<progress_report>& companions) {
+  auto busy = averaging(companions);
+  return busy >= companions.size() - busy + 1;
+}
+
+} // namespace
+
+void conductor_state::lead_if_due() {
+  auto now = self_->clock().now();
+  if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty()
+      || !averages() || !tracker_->target_reached(now)) {
+    group_due_since_.reset();
+    return;
+  }
+  auto companions = tracker_->companions(now);
+  if (!group_due_since_ || most_average(companions))
+    group_due_since_ = now;
+  if (now < lead_not_before_)
+    return;
+  // Who is to lead may wait in turn, for somebody whom we avoid.
+  auto turn = limits::leaders_turn * round_patience();
+  auto missed = static_cast<std::size_t>((now - *group_due_since_) / turn);
+  if (!should_lead(own_, companions, leaders_, missed))
+    return;
+  // Others that doubt us lead without us. Who does not, waits for us: after a
+  // while it is worth asking.
+  auto doubted = distrusted_.find(config_.self);
+  if (doubted != distrusted_.end() && now < doubted->second) {
+    if (!shunned_since_)
+      shunned_since_ = now;
+    if (now - *shunned_since_ < round_patience())
+      return;
+  }
+  for (auto& [id, since] : unconnected_since_)
+    if (now - since < connecting_.patience(id))
+      return;
+  if (others_average(companions) || somebody_enters())
+    return;
+  lead_group order;
+  order.round_patience = round_patience();
+  order.answer_patience
+      = std::max(order.round_patience, answer_patience(companions));
+  order.computing = computing_time();
+  auto invite = [&](const progress_report& r) {
+    order.invitees.push_back({r.id, r.where});
+    order.roles.push_back(r.role);
+  };
+  for (auto& r : companions)
+    invite(r);
+  for (auto& r : tracker_->auxiliaries(now))
+    invite(r);
+  // Asked only once: matchmaking answers with a freeze or a dissolution.
+  stage_ = stage::frozen;
+  group_ = {};
+  self_->send(wired_.matchmaking, order);
+}
+
+bool conductor_state::others_average(
+    const std::vector<progress_report>& companions) {
+  if (averaging(companions) == 0) {
+    others_average_since_.reset();
+    return false;
+  }
+  auto now = self_->clock().now();
+  // While somebody else was to lead nobody looked.
+  if (!others_average_since_
+      || now - others_looked_at_ > duration{limits::round_floor})
+    others_average_since_ = now;
+  others_looked_at_ = now;
+  // How long most may be stuck they know, who have seen slower rounds.
+  auto wait = most_average(companions) ? duration{limits::round_cap}
+                                       : duration{round_patience()};
+  return now - *others_average_since_ < wait;
+}
+
+std::chrono::milliseconds conductor_state::computing_time() const {
+  using seconds = std::chrono::duration<double>;
+  auto speed = tracker_->samples_per_second(self_->clock().now());
+  if (!(speed > 0))
+    return {};
+  auto samples = static_cast<double>(settings().target_batch);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::min<seconds>(seconds{samples / speed}, limits::longest_computing));
+}
+
+std::chrono::milliseconds conductor_state::round_patience() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      round_times_.patience(peer_id{}));
+}
+
+std::chrono::milliseconds conductor_state::answer_patience(
+    const std::vector<progress_report>& companions) const {
+  using seconds = std::chrono::duration<double>;
+  seconds longest = limits::longest_batch;
+  for (auto& r : companions)
+    if (r.samples_per_second > 0) // A batch has at least one sample.
+      longest = std::max(longest, seconds{1 / r.samples_per_second});
+  auto wait = std::min<seconds>(longest * limits::patience_in_batches,
+                                limits::answer_cap);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(wait);
+}
+
+void conductor_state::on(const freeze_wanted& x) {
+  if (stage_ != stage::accumulating && stage_ != stage::frozen) {
+    tell_facts(); // Its news crossed ours: the invitation is to be declined.
+    return;
+  }
+  group_ = x.group;
+  group_due_since_.reset();
+  frozen_reported_ = false;
+  stage_ = stage::frozen;
+  announce(true);
+  gather();
+  if (!batch_running_ || aside_ || !guarded(safeguard::frozen_gradient))
+    report_frozen();
+}
+
+void conductor_state::report_frozen() {
+  if (frozen_reported_ || group_.empty() || gathering_)
+    return;
+  frozen_reported_ = true;
+  self_->send(wired_.matchmaking,
+              gradient_frozen{group_, own_.samples, loss_sum_});
+  if (delayed()) {
+    close_gradient();
+    pump();
+  }
+}
+
+void conductor_state::on(const group_dissolved& x) {
+  if (stage_ != stage::frozen || (!group_.empty() && x.group != group_))
+    return;
+  auto pause = lead_pause * (1u << std::min(dissolved_, 10u));
+  lead_not_before_
+      = self_->clock().now() + std::min<duration>(pause, lead_pause_cap);
+  ++dissolved_;
+  enter(stage::accumulating);
+}
+
+} // namespace potluck
