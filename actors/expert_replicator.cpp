@@ -62,34 +62,15 @@ void expert_replicator_state::on(const expert_stored& x) {
   if (fresh)
     i->second.next_look = self_->clock().now();
   plan_->saved(x.uid, x.term, x.version);
-  auto a = adopting_.find(x.uid);
-  if (a != adopting_.end()) {
+  if (adopting_.count(x.uid) != 0)
     tell("took over", x.uid, x.term, x.version);
-    if (a->second) {
-      replica_offer about;
-      about.uid = x.uid;
-      about.term = x.term - 1;
-      about.version = x.version;
-      reply(*a->second, about, replica_standing::serving);
-    }
-    adopting_.erase(a);
-  }
-  count_adopted();
+  adopted(x.uid, replica_standing::serving);
 }
 
 void expert_replicator_state::on(const expert_dropped& x) {
   served_.erase(x.uid);
   plan_->drop(x.uid);
-  auto a = adopting_.find(x.uid);
-  if (a != adopting_.end()) {
-    if (a->second) {
-      replica_offer about;
-      about.uid = x.uid;
-      reply(*a->second, about, replica_standing::refused);
-    }
-    adopting_.erase(a);
-  }
-  count_adopted();
+  adopted(x.uid, replica_standing::refused);
 }
 
 void expert_replicator_state::on(const hand_over_expert& x) {
@@ -151,6 +132,12 @@ void expert_replicator_state::read_reply(const peer_id& from,
   if (o == outgoing_.end() || !plan_->under_way(x.uid, from))
     return;
   const auto& offer = o->second.what;
+  // To an earlier offer of the same expert, or of its replica: that of the last
+  // version may be under way when the expert is handed over.
+  if (x.term != offer.term || x.version != offer.version
+      || (x.standing == replica_standing::held && offer.hand_over)
+      || (x.standing == replica_standing::serving && !offer.hand_over))
+    return;
   auto refuse = [&] {
     plan_->refused(x.uid, from, now);
     outgoing_.erase(o);
@@ -159,7 +146,7 @@ void expert_replicator_state::read_reply(const peer_id& from,
   switch (x.standing) {
     case replica_standing::wanted: {
       const auto& bytes = o->second.kept->bytes;
-      if (x.version != offer.version || x.offset >= bytes.size())
+      if (x.offset >= bytes.size())
         return;
       plan_->progress(x.uid, from, now);
       auto end = std::min<std::size_t>(bytes.size(), x.offset + x.length);
@@ -173,19 +160,11 @@ void expert_replicator_state::read_reply(const peer_id& from,
       break;
     }
     case replica_standing::held:
-      if (offer.hand_over) {
-        refuse();
-        break;
-      }
       plan_->held(x.uid, from, now);
       outgoing_.erase(o);
       send_offers(now);
       break;
     case replica_standing::serving:
-      if (!offer.hand_over) {
-        refuse();
-        break;
-      }
       outgoing_.erase(o);
       plan_->drop(x.uid);
       served_.erase(x.uid);

@@ -150,6 +150,11 @@ private:
     std::optional<std::vector<expert_announcement>> hosts;
     std::optional<std::vector<expert_announcement>> guards;
   };
+  /// A replica on its way to the shelf of adopted experts.
+  struct adoption {
+    std::optional<peer_id> from; ///< Who hands it over and waits.
+    replica_offer what;          ///< Its uid, term and version.
+  };
   struct kept_record {
     expert_announcement what;
     time_point next;
@@ -172,6 +177,8 @@ private:
   void adopt(const std::string& uid, const replica_book::replica& what,
              std::optional<peer_id> from);
   void kept(const replica_offer& x, const peer_id& from);
+  /// It is served here, or is not going to be.
+  void adopted(const std::string& uid, replica_standing standing);
   void count_adopted();
   void tell(const std::string& what, const std::string& uid, std::uint32_t term,
             std::uint64_t version);
@@ -187,9 +194,7 @@ private:
   std::map<std::string, served> served_;
   std::map<std::pair<std::string, peer_id>, outgoing> outgoing_;
   std::map<std::string, incoming> incoming_;
-  /// On their way to the shelf of adopted experts, and from whom if somebody
-  /// waits for it.
-  std::map<std::string, std::optional<peer_id>> adopting_;
+  std::map<std::string, adoption> adopting_;
   std::map<std::string, inquiry> inquiries_;
   std::multimap<record_key, purpose> asked_;
   std::map<std::string, kept_record> records_; ///< Of replicas kept here.

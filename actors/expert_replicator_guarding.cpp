@@ -131,7 +131,11 @@ void expert_replicator_state::kept(const replica_offer& x,
 void expert_replicator_state::adopt(const std::string& uid,
                                     const replica_book::replica& what,
                                     std::optional<peer_id> from) {
-  adopting_[uid] = from;
+  auto& a = adopting_[uid];
+  a.from = from;
+  a.what.uid = uid;
+  a.what.term = what.term;
+  a.what.version = what.version;
   records_.erase(uid);
   count_adopted();
   disk_->post([uid, term = what.term + 1, shelves = config_.shelves,
@@ -150,6 +154,17 @@ void expert_replicator_state::adopt(const std::string& uid,
     }
     caf::anon_send(outbox, x);
   });
+}
+
+void expert_replicator_state::adopted(const std::string& uid,
+                                      replica_standing standing) {
+  auto a = adopting_.find(uid);
+  if (a != adopting_.end()) {
+    if (a->second.from)
+      reply(*a->second.from, a->second.what, standing);
+    adopting_.erase(a);
+  }
+  count_adopted();
 }
 
 void expert_replicator_state::on(const replica_moved& x) {

@@ -521,6 +521,10 @@ constexpr auto orphan_again = 10s;
 /// A host that refused, or did not answer, is not offered the same expert again
 /// so soon.
 constexpr auto replica_refusal_pause = 30s;
+/// One that is to take an expert over is asked again soon, a few times: it may
+/// have been busy with others.
+constexpr auto hand_over_pause = 1s;
+constexpr int hand_over_attempts = 3;
 /// For all experts of a host that leaves to be handed over. A person waits, and
 /// may end it at once by a second Ctrl-C.
 constexpr auto hand_over_patience = 20s;

@@ -26,6 +26,7 @@ void replication_plan::hand_over(const std::string& uid) {
   if (i == entries_.end())
     return;
   i->second.leaving = true;
+  i->second.pauses.clear(); // Who wants no replica may want the expert.
   // What is under way may be an older version.
   flights_ -= i->second.flight.has_value();
   i->second.flight.reset();
@@ -99,10 +100,17 @@ std::optional<replication_plan::offer> replication_plan::next(time_point now) {
   return std::nullopt;
 }
 
+bool replication_plan::may_be_taken(const entry& x) const {
+  return std::any_of(
+    x.refusals.begin(), x.refusals.end(),
+    [](auto& r) { return r.second < limits::hand_over_attempts; });
+}
+
 std::vector<std::string> replication_plan::unwanted(time_point now) {
   std::vector<std::string> result;
   for (auto& [uid, x] : entries_)
-    if (x.leaving && !x.told && !x.flight && !successor(uid, x, now)) {
+    if (x.leaving && !x.told && !x.flight && !successor(uid, x, now)
+        && !may_be_taken(x)) {
       x.told = true;
       result.push_back(uid);
     }
@@ -146,7 +154,10 @@ void replication_plan::refused(const std::string& uid, const peer_id& guard,
   x.flight.reset();
   --flights_;
   x.guards.erase(guard);
-  x.pauses[guard] = now + duration{limits::replica_refusal_pause};
+  auto again = x.leaving && ++x.refusals[guard] < limits::hand_over_attempts;
+  x.pauses[guard] = now
+                    + (again ? duration{limits::hand_over_pause}
+                             : duration{limits::replica_refusal_pause});
 }
 
 void replication_plan::lost(const peer_id& guard, time_point now) {

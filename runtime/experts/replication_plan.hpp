@@ -60,7 +60,8 @@ public:
   void progress(const std::string& uid, const peer_id& guard, time_point now);
   /// The guard keeps what was under way.
   void held(const std::string& uid, const peer_id& guard, time_point now);
-  /// It does not want it.
+  /// It does not want it, or not now: who refuses to take an expert over is
+  /// asked up to `limits::hand_over_attempts` times.
   void refused(const std::string& uid, const peer_id& guard, time_point now);
   /// The connection with it is gone: all that was under way to it is over.
   void lost(const peer_id& guard, time_point now);
@@ -87,6 +88,7 @@ private:
     bool told = false; ///< That nobody takes it.
     std::map<peer_id, guard> guards;
     std::map<peer_id, time_point> pauses; ///< Who refused, until when.
+    std::map<peer_id, int> refusals;      ///< To take it over, how often.
     std::optional<transfer> flight;
   };
 
@@ -95,6 +97,8 @@ private:
   std::optional<contact> successor(const std::string& uid, const entry& x,
                                    time_point now) const;
   bool ready(const entry& x, const peer_id& host, time_point now) const;
+  /// Somebody refused to take it over, and will be asked again.
+  bool may_be_taken(const entry& x) const;
 
   peer_id self_;
   digest kind_;

@@ -552,6 +552,22 @@ TEST_CASE("a host that leaves hands its experts over and loses nothing") {
   CHECK(k.version("ffn.0.0", 15s) == 0);
 }
 
+TEST_CASE("a host loses nothing if it leaves while the replica of its last save "
+          "is under way") {
+  for (auto after = 0ms; after < 400ms; after += 20ms) {
+    CAPTURE(after.count());
+    shared_kitchen k;
+    k.world.network.delay(host(2), host(3), 30ms);
+    k.world.network.delay(host(2), host(4), 30ms);
+    k.teach("ffn.0.1", 5); // Saved at the fourth.
+    k.world.run_for(after);
+    k.peers[2]->leave();
+    REQUIRE(k.world.run_until([&] { return k.peers[2]->running() == 0; }, 15s));
+    CHECK(k.moved(3, "took over") + k.moved(4, "took over") == 4);
+    CHECK(k.version("ffn.0.1", 15s) == 5);
+  }
+}
+
 TEST_CASE("of two hosts that come to train one expert, one gives way within a "
           "renewal") {
   kitchen k;
