@@ -44,6 +44,8 @@ void cell_state::on(const peer_left& x) {
   connected_.erase(x.id);
   choice_->lost(x.id);
   passed_on_.erase(x.id);
+  if (told_ && told_->sponsor == x.id)
+    choose(); // Nobody averages for us until somebody else does.
   if (gathering_) {
     gathering_->without(x.id);
     go_on();
@@ -125,7 +127,7 @@ void cell_state::on(const tick&) {
     pause = limits::gathering_interval;
   else if (told_ && told_->contributes
            && choice_->enough_members(self_->clock().now()))
-    pause = limits::contributor_tick;
+    pause = until_next_look(self_->clock().now(), pace_.look, config_.self);
   self_->delayed_send(self_, pause, tick{});
 }
 

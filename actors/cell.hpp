@@ -36,6 +36,9 @@ public:
   void on(const gather_contributions& x);
   void on(const contribution_taken& x);
   void on(const hand_over& x);
+  void on(const contributor_pace& x) {
+    pace_ = x;
+  }
   void on(const deadline_passed&);
   void on(const tick&);
 
@@ -62,6 +65,7 @@ private:
   clock_time wired_at_;
   std::optional<cell_standing> told_;
   std::optional<links_wanted> wanted_;
+  contributor_pace pace_;
   /// How the sponsor wants what it asked for last.
   packing wanted_as_ = packing::float32;
   std::uint64_t requests_ = 0;

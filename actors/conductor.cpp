@@ -53,6 +53,7 @@ void conductor_state::on(const wiring& w) {
   wired_ = w;
   announce(true);
   tell_facts();
+  tell_pace();
 }
 
 // ---- stages
@@ -107,7 +108,7 @@ void conductor_state::announce(bool urgent) {
   // Its members are told of more samples every few seconds at most.
   auto now = self_->clock().now();
   if (!urgent && standing_.contributes && own_.phase == announced_phase_
-      && now - announced_at_ < limits::contributor_tick)
+      && now - announced_at_ < pace_.look)
     return;
   announced_phase_ = own_.phase;
   announced_at_ = now;
@@ -143,8 +144,7 @@ std::uint32_t conductor_state::batch_size() const {
   if (samples_per_second_ == 0)
     return std::min(micro_batch_, limits::first_batch);
   std::chrono::duration<double> longest
-      = standing_.contributes ? duration{limits::contributors_longest_batch}
-                              : duration{limits::longest_batch};
+      = standing_.contributes ? pace_.batch : duration{limits::longest_batch};
   auto seconds = longest.count();
   auto fitting = samples_per_second_ * seconds;
   return fitting >= micro_batch_
@@ -341,7 +341,7 @@ void conductor_state::on(const tick&) {
   }
   self_->delayed_send(self_,
                       standing_.contributes
-                          ? duration{limits::contributor_tick}
+                          ? until_next_look(now, pace_.look, config_.self)
                           : duration{limits::conductor_interval},
                       tick{});
 }

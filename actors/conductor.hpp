@@ -87,6 +87,7 @@ private:
   bool averages() const;
   /// Has given its gradient away, and expects the step to be done soon.
   bool resting() const;
+  void tell_pace();
   void tell_facts();
   void show_status();
 
@@ -222,6 +223,7 @@ private:
 
   // Cells (conductor_cells.cpp).
   cell_standing standing_;
+  contributor_pace pace_; ///< By the last step.
   bool standing_known_ = false;
   std::optional<cell_standing> next_standing_; ///< When no group needs us.
   bool gathering_ = false;

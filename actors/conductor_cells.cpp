@@ -137,6 +137,13 @@ void conductor_state::on(const gathering_over& x) {
 // ---- as a contributor
 // ---------------------------------------------------------------------
 
+void conductor_state::tell_pace() {
+  if (wired_.cell && wired_.roster) {
+    self_->send(wired_.roster, pace_);
+    self_->send(wired_.cell, pace_);
+  }
+}
+
 bool conductor_state::resting() const {
   return standing_.contributes && gave_at_step_ == own_.step + 1
          && self_->clock().now() < rests_until_;

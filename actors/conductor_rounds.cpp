@@ -278,9 +278,12 @@ void conductor_state::note_step(const state_changed& x) {
     last_loss_ = samples > 0 ? loss / samples : 0;
     last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
   }
-  auto seconds
-      = std::chrono::duration<double>(self_->clock().now() - step_began_)
-            .count();
+  auto took = duration{self_->clock().now() - step_began_};
+  if (auto pace = pace_of(took); !(pace == pace_)) {
+    pace_ = pace;
+    tell_pace();
+  }
+  auto seconds = std::chrono::duration<double>(took).count();
   self_->send(
       wired_.observer,
       event{"step",

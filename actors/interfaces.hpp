@@ -71,8 +71,8 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
-    caf::reacts_to<own_report>, caf::reacts_to<links_wanted>,
-    caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
+    caf::reacts_to<own_report>, caf::reacts_to<contributor_pace>,
+    caf::reacts_to<links_wanted>, caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
     caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
@@ -116,7 +116,8 @@ using cell_actor = caf::typed_actor<
     caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
     caf::reacts_to<run_looked_up>, caf::reacts_to<gather_contributions>,
     caf::reacts_to<contribution_taken>, caf::reacts_to<hand_over>,
-    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
+    caf::reacts_to<contributor_pace>, caf::reacts_to<deadline_passed>,
+    caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<

@@ -16,6 +16,7 @@
 #include <caf/all.hpp>
 
 #include "messages/message.hpp"
+#include "runtime/cells/contributor_pace.hpp"
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/cells/gathering.hpp"
 #include "runtime/event_log.hpp"
@@ -606,6 +607,7 @@ POTLUCK_LOCAL_MESSAGE(round_over)
 POTLUCK_LOCAL_MESSAGE(run_status)
 POTLUCK_LOCAL_MESSAGE(peer_over)
 POTLUCK_LOCAL_MESSAGE(cell_standing)
+POTLUCK_LOCAL_MESSAGE(contributor_pace)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
 POTLUCK_LOCAL_MESSAGE(run_looked_up)
 POTLUCK_LOCAL_MESSAGE(gather_contributions)

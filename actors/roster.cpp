@@ -370,8 +370,8 @@ void roster_state::tell_cells() {
                         && mine.phase != phase::finished,
                     mine.samples != 0};
   auto now = self_->clock().now();
-  auto pause = duration{mine.contributes ? limits::contributor_pause
-                                         : limits::cell_news_pause};
+  auto pause
+      = mine.contributes ? pace_.report : duration{limits::cell_news_pause};
   if (now_true == told_cells_ && now - told_cells_at_ < pause)
     return;
   auto changes = told_cells_.contributes != now_true.contributes;
@@ -379,7 +379,7 @@ void roster_state::tell_cells() {
   told_cells_at_ = now;
   // A contributor's other member only has to know that it is there.
   auto rarely = now_true == told_rarely_
-                && now - told_rarely_at_ < limits::cell_news_pause;
+                && now - told_rarely_at_ < 2 * pace_.report;
   if (!rarely) {
     told_rarely_ = now_true;
     told_rarely_at_ = now;
@@ -507,7 +507,7 @@ void roster_state::on(const tick&) {
   }
   self_->delayed_send(self_,
                       settled_contributor()
-                          ? duration{limits::contributor_tick}
+                          ? until_next_look(now, pace_.look, config_.self)
                           : duration{limits::roster_interval},
                       tick{});
 }

@@ -37,6 +37,9 @@ public:
   void on(const letter& x);
   void on(const offence_seen& x);
   void on(const own_report& x);
+  void on(const contributor_pace& x) {
+    pace_ = x;
+  }
   void on(const links_wanted& x);
   void on(const records_looked_up& x);
   void on(const record_published&) {
@@ -129,6 +132,7 @@ private:
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.
   headline told_cells_;
   caf::actor_clock::time_point told_cells_at_;
+  contributor_pace pace_;
   headline told_rarely_; ///< To others than the own sponsor.
   caf::actor_clock::time_point told_rarely_at_;
   bool reached_anybody_ = false;

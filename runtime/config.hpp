@@ -194,8 +194,6 @@ constexpr auto first_round_patience = 15s;
 /// A batch is cut so that it takes no longer: an invited peer answers when its
 /// batch is done, and the others wait for that.
 constexpr auto longest_batch = 500ms;
-/// The same for a contributor: its sponsor waits for many at a time.
-constexpr auto contributors_longest_batch = 1s;
 /// Of the first batch, whose duration nobody knows.
 constexpr std::uint32_t first_batch = 2;
 /// Longer is not told of computing a step.
@@ -253,13 +251,22 @@ constexpr auto gathering_cap = 20s;
 /// A contributor that has handed over computes nothing more for the same step
 /// in this time: usually the step is done by then.
 constexpr auto contributor_rest = 10s;
-/// Between two reports of a contributor to its members, and of a member to its
-/// contributors, when nothing happens that they have to know at once.
-constexpr auto contributor_pause = 4s;
+/// Between two reports of a member to its contributors, when nothing happens
+/// that they have to know at once.
 constexpr auto cell_news_pause = 8s;
-/// Between two looks of a settled contributor's roster, conductor and cell:
-/// news wake them, the rest are pauses of several seconds.
-constexpr auto contributor_tick = 2s;
+/// A contributor's pauses are parts of a step (`contributor_pace`): between two
+/// looks of its roster, conductor and cell, which news wake besides; the
+/// longest batch, which its sponsor may have to wait for; and between two
+/// reports to its members, which are old after `report_max_age`.
+constexpr int looks_a_step = 10;
+constexpr auto shortest_look = 2s;
+constexpr auto longest_look = 5s;
+constexpr int contributors_batches_a_step = 20;
+constexpr auto contributors_shortest_batch = 1s;
+constexpr auto contributors_longest_batch = 4s;
+constexpr int reports_a_step = 6;
+constexpr auto shortest_report_pause = 4s;
+constexpr auto longest_report_pause = 9s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 4;
 /// Since a report named the run's charter, a newcomer does not publish its own:

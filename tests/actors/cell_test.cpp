@@ -146,9 +146,8 @@ TEST_CASE("in a crowd it contributes, and wants two") {
   CHECK_FALSE(standing.sponsor.empty());
   CHECK_FALSE(x.roster->last<links_wanted>().everybody);
   CHECK(x.roster->last<links_wanted>().who.size() == 2);
-  // Its sponsor leaves: another one takes over.
+  // Its sponsor leaves: another one takes over at once.
   x.tell(peer_left{standing.sponsor, "gone", false});
-  x.pass(limits::cell_interval);
   auto next = x.conductor->last<cell_standing>();
   CHECK(next.contributes);
   CHECK_FALSE(next.sponsor.empty());

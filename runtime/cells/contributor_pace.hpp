@@ -1,0 +1,30 @@
+/// How often a contributor looks around, tells its members what it has, and
+/// ends a batch: parts of a step, within limits.
+///
+/// Nobody waits for a contributor but its sponsor, once a step. The longer the
+/// steps, the less it has to say, and the more of them a sponsor can have.
+#pragma once
+
+#include "messages/ids.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+struct contributor_pace {
+  duration look = limits::shortest_look; ///< Of its roster, conductor and cell.
+  duration batch = limits::contributors_shortest_batch; ///< At most.
+  duration report = limits::shortest_report_pause;      ///< Without news.
+};
+
+bool operator==(const contributor_pace& a, const contributor_pace& b);
+
+/// @param step What the last step took.
+contributor_pace pace_of(duration step);
+
+/// From `now` to the next look. All actors of one peer look at the same
+/// moments, so that it wakes once; different peers look at different ones.
+/// @return More than zero, at most `look`.
+duration until_next_look(time_point now, duration look, const peer_id& self);
+
+} // namespace potluck

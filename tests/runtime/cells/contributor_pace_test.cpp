@@ -1,0 +1,45 @@
+#include "runtime/cells/contributor_pace.hpp"
+
+#include <doctest/doctest.h>
+
+#include "messages/limits.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+TEST_CASE("the longer the steps, the less a contributor has to say, within "
+          "limits") {
+  contributor_pace at_first;
+  CHECK(pace_of(0s) == at_first);
+  CHECK(pace_of(5s) == at_first);
+  auto x = pace_of(30s);
+  CHECK(x.look == 3s);
+  CHECK(x.batch == 1500ms);
+  CHECK(x.report == 5s);
+  auto slow = pace_of(1h);
+  CHECK(slow.look == limits::longest_look);
+  CHECK(slow.batch == limits::contributors_longest_batch);
+  CHECK(slow.report == limits::longest_report_pause);
+  // Its reports go with a look, and one may be late.
+  auto between = (slow.report + slow.look - 1ns) / slow.look * slow.look;
+  CHECK(between + 2s < limits::report_max_age);
+}
+
+TEST_CASE("a peer looks at the same moments with all its actors, and at others "
+          "than its neighbours") {
+  auto look = duration{5s};
+  peer_id a;
+  peer_id b;
+  b.bytes[0] = 77;
+  time_point now{123456789012345ns};
+  auto next_a = now + until_next_look(now, look, a);
+  for (auto later : {0ns, 1ns, 1000ns, 1000000ns}) {
+    auto t = now + later;
+    CHECK(t + until_next_look(t, look, a) == next_a);
+  }
+  CHECK(until_next_look(next_a, look, a) == look);
+  auto next_b = now + until_next_look(now, look, b);
+  CHECK(next_b != next_a);
+  CHECK(next_b - now > 0s);
+  CHECK(next_b - now <= look);
+}
