@@ -72,8 +72,8 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
     caf::reacts_to<own_report>, caf::reacts_to<contributor_pace>,
-    caf::reacts_to<links_wanted>, caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<links_wanted>, caf::reacts_to<records_looked_up>,
+    caf::reacts_to<record_published>, caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
 using router_actor = caf::typed_actor<

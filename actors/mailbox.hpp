@@ -16,8 +16,8 @@
 #include <caf/all.hpp>
 
 #include "messages/message.hpp"
-#include "runtime/cells/contributor_pace.hpp"
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/cells/contributor_pace.hpp"
 #include "runtime/cells/gathering.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/matchmaking/leader_order.hpp"

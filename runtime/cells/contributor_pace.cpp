@@ -13,8 +13,8 @@ contributor_pace pace_of(duration step) {
     return std::clamp(step / parts, shortest, longest);
   };
   contributor_pace x;
-  x.look = part(limits::looks_a_step, limits::shortest_look,
-                limits::longest_look);
+  x.look
+      = part(limits::looks_a_step, limits::shortest_look, limits::longest_look);
   x.batch = part(limits::contributors_batches_a_step,
                  limits::contributors_shortest_batch,
                  limits::contributors_longest_batch);

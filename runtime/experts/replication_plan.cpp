@@ -101,9 +101,9 @@ std::optional<replication_plan::offer> replication_plan::next(time_point now) {
 }
 
 bool replication_plan::may_be_taken(const entry& x) const {
-  return std::any_of(
-    x.refusals.begin(), x.refusals.end(),
-    [](auto& r) { return r.second < limits::hand_over_attempts; });
+  return std::any_of(x.refusals.begin(), x.refusals.end(), [](auto& r) {
+    return r.second < limits::hand_over_attempts;
+  });
 }
 
 std::vector<std::string> replication_plan::unwanted(time_point now) {
