@@ -378,8 +378,8 @@ void roster_state::tell_cells() {
   told_cells_ = now_true;
   told_cells_at_ = now;
   // A contributor's other member only has to know that it is there.
-  auto rarely
-      = now_true == told_rarely_ && now - told_rarely_at_ < 2 * pace_.report;
+  auto rarely = mine.contributes && now_true == told_rarely_
+                && now - told_rarely_at_ < 2 * pace_.report;
   if (!rarely) {
     told_rarely_ = now_true;
     told_rarely_at_ = now;

@@ -340,3 +340,65 @@ TEST_CASE("a refusal ends who dialled and knows nobody else") {
     CHECK(d.observer->events("fault").size() == 1);
   }
 }
+
+namespace {
+
+/// A roster of a peer at this place in a cell, whose steps take an hour.
+struct cell_desk : desk {
+  explicit cell_desk(bool contributes) {
+    for (std::uint8_t i : {2, 3}) {
+      arrive(i);
+      auto r = report_of(i);
+      r.contributes = !contributes;
+      if (r.contributes)
+        r.sponsor = peer(1);
+      caf::anon_send(it, letter{peer(i), r, {}});
+    }
+    own_report mine;
+    mine.report = report_of(1);
+    mine.report.phase = phase::accumulating;
+    mine.report.contributes = contributes;
+    if (contributes) {
+      mine.report.sponsor = peer(2);
+      caf::anon_send(it, links_wanted{false, false, {peer(2), peer(3)}});
+    }
+    caf::anon_send(it, mine);
+    caf::anon_send(it, pace_of(1h));
+    world.settle();
+  }
+
+  /// The longest time in which this peer hears nothing of the roster's.
+  duration longest_silence(std::uint8_t number, duration watched = 2min) {
+    duration longest{0};
+    auto last = world.now();
+    for (auto end = world.now() + watched; world.now() < end;) {
+      gateway->clear();
+      world.run_for(test_world::step);
+      for (auto& x : gateway->all<parcel>())
+        if (x.to == peer(number)) {
+          longest = std::max(longest, world.now() - last);
+          last = world.now();
+        }
+    }
+    return std::max(longest, world.now() - last);
+  }
+};
+
+} // namespace
+
+TEST_CASE("however long the steps, a member's contributors hear of it before "
+          "its last report is old") {
+  cell_desk d{false};
+  CHECK(d.longest_silence(2) < limits::report_max_age - 2s);
+  CHECK(d.longest_silence(3) < limits::report_max_age - 2s);
+}
+
+TEST_CASE("a contributor's sponsor hears of it before its last report is old, "
+          "its other member half as often") {
+  cell_desk d{true};
+  auto sponsor = d.longest_silence(2);
+  CHECK(sponsor < limits::report_max_age - 2s);
+  auto other = d.longest_silence(3);
+  CHECK(other > sponsor);
+  CHECK(other <= 2 * limits::longest_report_pause + limits::longest_look);
+}
