@@ -10,23 +10,6 @@ namespace potluck {
 
 namespace {
 
-/// Puts `where` into `addresses`, first when it is proven.
-void note(std::vector<address>& addresses, const address& where, bool proven) {
-  if (!dialable(where))
-    return;
-  auto at = std::find(addresses.begin(), addresses.end(), where);
-  if (at == addresses.end()) {
-    if (addresses.size() == peer_ledger::max_addresses) {
-      if (!proven)
-        return;
-      addresses.pop_back();
-    }
-    at = addresses.insert(addresses.end(), where);
-  }
-  if (proven)
-    std::rotate(addresses.begin(), at, at + 1);
-}
-
 bool plausible(double x, double most = 1e300) {
   return std::isfinite(x) && x >= 0 && x <= most;
 }
@@ -50,6 +33,32 @@ peer_ledger::peer_ledger(const peer_id& self, std::uint64_t seed)
     : self_(self), random_(seed) {
 }
 
+void peer_ledger::note(const peer_id& who, row& x, const address& where,
+                       bool proven) {
+  if (!dialable(where))
+    return;
+  auto& all = x.addresses;
+  auto at = std::find(all.begin(), all.end(), where);
+  if (at == all.end()) {
+    if (all.size() == max_addresses) {
+      if (!proven)
+        return;
+      named_.erase({all.back(), who});
+      all.pop_back();
+    }
+    at = all.insert(all.end(), where);
+    named_.insert({where, who});
+  }
+  if (proven)
+    std::rotate(all.begin(), at, at + 1);
+}
+
+peer_ledger::rows::iterator peer_ledger::forget(rows::iterator at) {
+  for (const auto& where : at->second.addresses)
+    named_.erase({where, at->first});
+  return rows_.erase(at);
+}
+
 peer_ledger::row* peer_ledger::make_room(const peer_id& who, bool proven,
                                          time_point now) {
   if (rows_.size() >= max_peers)
@@ -71,7 +80,7 @@ peer_ledger::row* peer_ledger::make_room(const peer_id& who, bool proven,
     }
     if (worst == rows_.end())
       return nullptr;
-    rows_.erase(worst);
+    forget(worst);
   }
   auto& fresh = rows_[who];
   fresh.dial.due = now;
@@ -103,13 +112,13 @@ peer_ledger::verdict peer_ledger::learn(const contact& who, time_point now) {
     auto* fresh = make_room(who.id, false, now);
     if (fresh == nullptr)
       return verdict::full;
-    note(fresh->addresses, who.where, false);
+    note(who.id, *fresh, who.where, false);
     return verdict::added;
   }
   if (is_banned(who.id, now))
     return verdict::banned;
   auto& x = at->second;
-  note(x.addresses, who.where, false);
+  note(who.id, x, who.where, false);
   // Hearsay keeps nobody alive who cannot be reached.
   if (x.dial.failures == 0)
     x.vouched = now;
@@ -125,20 +134,23 @@ bool peer_ledger::taken(const address& where, const peer_id& who,
 }
 
 void peer_ledger::vacate(const address& where, const peer_id& holder) {
-  for (auto at = rows_.begin(); at != rows_.end();) {
-    auto& [id, x] = *at;
-    auto old = std::find(x.addresses.begin(), x.addresses.end(), where);
-    if (id == holder || x.state == state::linked || old == x.addresses.end()) {
-      ++at;
+  auto next = named_.lower_bound({where, peer_id{}});
+  while (next != named_.end() && next->first == where) {
+    const auto id = next->second;
+    const auto at = rows_.find(id);
+    auto& x = at->second;
+    if (id == holder || x.state == state::linked) {
+      ++next;
       continue;
     }
-    x.addresses.erase(old);
-    const bool nowhere = x.addresses.empty();
-    if (nowhere)
-      x.said.reset();
+    next = named_.erase(next);
+    x.addresses.erase(std::find(x.addresses.begin(), x.addresses.end(), where));
+    if (!x.addresses.empty())
+      continue;
+    x.said.reset();
     // A ban stays, and a dial under way is waited for.
-    at = nowhere && x.state == state::known && !x.banned_until ? rows_.erase(at)
-                                                               : std::next(at);
+    if (x.state == state::known && !x.banned_until)
+      rows_.erase(at);
   }
 }
 
@@ -223,7 +235,7 @@ bool peer_ledger::connected(const contact& who, role what, time_point now) {
   auto* x = at != rows_.end() ? &at->second : make_room(who.id, true, now);
   if (x == nullptr)
     return false;
-  note(x->addresses, who.where, true);
+  note(who.id, *x, who.where, true);
   if (dialable(who.where) && held_.emplace(who.where, who.id).second)
     vacate(who.where, who.id);
   x->role = what;
@@ -279,7 +291,7 @@ void peer_ledger::disconnected(const peer_id& who, parting why,
   } else if (at == rows_.end()) {
     return;
   } else if (why == parting::left) {
-    rows_.erase(at);
+    forget(at);
   } else {
     auto& x = at->second;
     // Only a connection that lasted ends a row of failures.
@@ -339,7 +351,7 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
           || (age > duration::zero() && said_at - x->said_at < same_record)))
     return verdict::older;
   if (!taken(said.where, said.id, now))
-    note(x->addresses, said.where, false);
+    note(said.id, *x, said.where, false);
   x->role = said.role;
   x->said = said;
   x->said_at = said_at;
@@ -365,7 +377,7 @@ void peer_ledger::forget_stale(time_point now) {
     const bool stale = x.state == state::known && !x.banned_until
                        && now - x.vouched >= forget_after
                        && (!x.said || now - x.said_at >= forget_after);
-    at = stale ? rows_.erase(at) : std::next(at);
+    at = stale ? forget(at) : std::next(at);
   }
 }
 

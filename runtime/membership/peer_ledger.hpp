@@ -18,6 +18,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "messages/contact.hpp"
@@ -189,6 +191,12 @@ private:
     std::optional<peer_id> holder;
   };
 
+  using rows = std::map<peer_id, row>;
+
+  /// Puts `where` into the row's addresses, first when it is proven.
+  void note(const peer_id& who, row& x, const address& where, bool proven);
+  rows::iterator forget(rows::iterator at);
+
   /// Whether somebody else than `who` is known to answer at `where`: this peer,
   /// or one that is linked now.
   bool taken(const address& where, const peer_id& who, time_point now) const;
@@ -201,7 +209,9 @@ private:
 
   peer_id self_;
   random_stream random_;
-  std::map<peer_id, row> rows_;
+  rows rows_;
+  /// Who is in which rows' addresses: thousands may come one after the other.
+  std::set<std::pair<address, peer_id>> named_;
   std::map<address, seed> seeds_;
   std::map<address, time_point> own_; ///< Until when.
   std::map<address, peer_id> held_;   ///< By linked peers.
