@@ -117,7 +117,7 @@ public:
     tensor(x.samples, x.values);
     must(x.patience_ms > 0, "the patience is zero");
     must(x.patience_ms <= max_patience_ms, "the patience is too long");
-    known(x.packing);
+    dense(x.packing);
     if (x.pass == expert_pass::forward)
       must(x.gradients == 0, "a forward pass has gradients");
     else
@@ -127,7 +127,7 @@ public:
   void operator()(const expert_answer& x) {
     must(x.outcome <= expert_outcome::failed, "the outcome is unknown");
     text(x.sentence, max_sentence_bytes, "the sentence");
-    known(x.packing);
+    dense(x.packing);
     if (x.outcome == expert_outcome::done) {
       tensor(x.samples, x.values);
       return;
@@ -227,6 +227,7 @@ public:
   }
   void operator()(const chunk_mean& x) {
     chunk(x);
+    dense(x.packing);
     must(x.samples <= max_group_samples, "there are too many samples");
     must(x.version > 0, "the mean has no version");
     version(x.version);
@@ -393,7 +394,11 @@ private:
     known(x.packing);
   }
   void known(packing x) {
-    must(x <= packing::int8, "the packing is unknown");
+    must(x <= packing::topk, "the packing is unknown");
+  }
+  /// Of values of which none may be missing.
+  void dense(packing x) {
+    must(x <= packing::int8, "the packing is unknown, or leaves values out");
   }
   void tensor(std::uint32_t samples, std::uint32_t values) {
     must(samples > 0, "there are no samples");

@@ -1,11 +1,11 @@
 #include "runtime/packing/packing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "runtime/packing/top_values.hpp"
 #include "runtime/recycled_memory.hpp"
 #include "runtime/vector_loops.hpp"
 #include "runtime/wide_loops.hpp"
@@ -25,9 +25,6 @@ constexpr std::uint32_t sign_mask = 0x80000000u;
 /// Adding and subtracting it rounds a float below 2^22 to a whole number, ties
 /// to even.
 constexpr float rounder = 12582912.0f; // 1.5 * 2^23
-
-constexpr std::array<const char*, 4> names{"float32", "float16", "bfloat16",
-                                           "int8"};
 
 std::uint32_t bits_of(float x) {
   std::uint32_t bits;
@@ -319,6 +316,9 @@ void pack(packing how, const float* values, std::size_t count,
     case packing::int8:
       pack_bytes(values, count, out);
       break;
+    case packing::topk:
+      pack_top_values(values, count, out);
+      break;
   }
 }
 
@@ -352,6 +352,8 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
                    return true;
                  })
              && all_finite(out, count);
+    case packing::topk:
+      return unpack_top_values(bytes, out, count);
   }
   return false;
 }
@@ -381,19 +383,10 @@ double packing_error(packing how, double value, double largest) {
       return std::max(value, tiny) * 0x1p-8;
     case packing::int8:
       return std::max(largest / 254 * (1 + 0x1p-20), tiny * 127);
+    case packing::topk: // Left out, or kept as int8 does.
+      return std::max(value, packing_error(packing::int8, value, largest));
   }
   return 0;
-}
-
-std::string to_string(packing x) {
-  return names.at(static_cast<std::size_t>(x));
-}
-
-std::optional<packing> packing_named(const std::string& name) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (name == names[i])
-      return static_cast<packing>(i);
-  return std::nullopt;
 }
 
 } // namespace potluck

@@ -165,8 +165,10 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
   refused<contribution_part>([](auto& x) { x.samples = 0; });
   refused<contribution_part>([](auto& x) { x.samples = max_samples + 1; });
   refused<contribution_part>([](auto& x) { x.chunk = 1u << 24; });
-  refused<contribution_part>([](auto& x) { x.packing = packing(4); });
-  refused<contribution_request>([](auto& x) { x.packing = packing(4); });
+  refused<contribution_part>([](auto& x) { x.packing = packing(5); });
+  accepted<contribution_part>([](auto& x) { x.packing = packing::topk; });
+  refused<contribution_request>([](auto& x) { x.packing = packing(5); });
+  accepted<contribution_request>([](auto& x) { x.packing = packing::topk; });
   real_refused(&contribution_part::loss_sum);
   message part = sample<contribution_part>();
   CHECK_FALSE(problem_with(part, 0).empty());
@@ -189,7 +191,7 @@ TEST_CASE("a call names an expert and holds as many values as it says") {
   });
   refused<expert_request>([](auto& x) { x.patience_ms = 0; });
   refused<expert_request>([](auto& x) { x.patience_ms = max_patience_ms + 1; });
-  refused<expert_request>([](auto& x) { x.packing = packing(4); });
+  refused<expert_request>([](auto& x) { x.packing = packing::topk; });
   refused<expert_request>([](auto& x) { x.gradients = 0; });
   refused<expert_request>([](auto& x) { x.gradients = x.values; });
   refused<expert_request>([](auto& x) { x.gradients = x.values + 1; });
@@ -228,7 +230,7 @@ TEST_CASE("calls and answers are as long as their packing makes them") {
 TEST_CASE("an answer holds values when the call is done, and a reason if not") {
   refused<expert_answer>([](auto& x) { x.outcome = expert_outcome(6); });
   refused<expert_answer>([](auto& x) { x.samples = 0; });
-  refused<expert_answer>([](auto& x) { x.packing = packing(4); });
+  refused<expert_answer>([](auto& x) { x.packing = packing::topk; });
   message answer = sample<expert_answer>();
   CHECK_FALSE(problem_with(answer, 0).empty());
   CHECK_FALSE(problem_with(answer, samples::body_size(answer) - 4).empty());
@@ -394,8 +396,9 @@ TEST_CASE("chunks carry samples and whole values") {
   refused<chunk_mean>([](auto& x) { x.parts.resize(max_members + 1); });
   accepted<chunk_mean>([](auto& x) { x.parts.resize(max_members); });
   accepted<chunk_mean>([](auto& x) { x.parts.clear(); });
-  refused<chunk_part>([](auto& x) { x.packing = packing(4); });
-  refused<chunk_mean>([](auto& x) { x.packing = packing(4); });
+  refused<chunk_part>([](auto& x) { x.packing = packing(5); });
+  accepted<chunk_part>([](auto& x) { x.packing = packing::topk; });
+  refused<chunk_mean>([](auto& x) { x.packing = packing::topk; });
   for (message x :
        {message{sample<chunk_part>()}, message{sample<chunk_mean>()}}) {
     CHECK_FALSE(problem_with(x, 0).empty());

@@ -14,6 +14,7 @@ using namespace potluck;
 
 namespace {
 
+/// Those that send every value; the others have tests of their own.
 const std::vector<packing> all{packing::float32, packing::float16,
                                packing::bfloat16, packing::int8};
 
@@ -60,7 +61,8 @@ TEST_CASE("no value is off by more than its packing may") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     random_stream chance{seed};
     auto x = gradient(chance, 1 + chance.below(5000));
-    for (auto how : all) {
+    for (auto how : {packing::float32, packing::float16, packing::bfloat16,
+                     packing::int8, packing::topk}) {
       auto y = there_and_back(how, x);
       double worst = 0;
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -195,5 +197,9 @@ TEST_CASE("random bytes never give what is no number") {
 TEST_CASE("packings have names") {
   for (auto how : all)
     CHECK(packing_named(to_string(how)) == how);
+  CHECK(packing_named("topk") == packing::topk);
+  CHECK(mean_packing(packing::topk) == packing::int8);
+  for (auto how : all)
+    CHECK(mean_packing(how) == how);
   CHECK_FALSE(packing_named("float8"));
 }
