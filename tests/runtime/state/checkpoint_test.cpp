@@ -150,3 +150,48 @@ TEST_CASE("a checkpoint that cannot be placed is a failure") {
   CHECK(!save_checkpoint(scratch.file("directory"), some_charter(), state));
   CHECK(!std::filesystem::exists(scratch.file("directory.partial")));
 }
+
+TEST_CASE("a checkpoint brings back what the peer's packing left out") {
+  scratch_directory scratch;
+  auto path = scratch.file("c");
+  auto state = some_state(300, 3);
+  REQUIRE(bool(save_checkpoint(path, some_charter(), state)));
+  auto without = read_all(path);
+  state.residual
+      = std::make_shared<std::vector<float>>(std::vector<float>(300, 0.25f));
+  REQUIRE(bool(save_checkpoint(path, some_charter(), state)));
+  auto whole = read_all(path);
+  CHECK(whole.size() == without.size() + 8 + 8 + 4 * 300 + 16);
+  CHECK(whole.compare(0, without.size(), without) == 0);
+  auto loaded = load_checkpoint(path);
+  REQUIRE(bool(loaded));
+  CHECK(to_bytes(loaded->state) == to_bytes(state));
+  REQUIRE(loaded->state.residual);
+  CHECK(*loaded->state.residual == *state.residual);
+
+  write_all(path, without);
+  CHECK_FALSE(load_checkpoint(path)->state.residual);
+  // The state counts all the same.
+  auto none = [&](const std::string& content) {
+    write_all(path, content);
+    auto x = load_checkpoint(path);
+    return x && !x->state.residual && to_bytes(x->state) == to_bytes(state);
+  };
+  CHECK(none(whole.substr(0, whole.size() - 1)));
+  CHECK(none(whole + "x"));
+  for (auto i = without.size() + 8; i < whole.size(); ++i) {
+    auto spoilt = whole;
+    spoilt[i] = static_cast<char>(spoilt[i] ^ (1 << i % 8));
+    CAPTURE(i);
+    REQUIRE(none(spoilt));
+  }
+  // What is not even a residual is damage.
+  auto other = whole;
+  other[without.size()] = 'R';
+  write_all(path, other);
+  CHECK(says(load_checkpoint(path), "damaged"));
+  // Of another model.
+  state.residual = std::make_shared<std::vector<float>>(299, 0.25f);
+  REQUIRE(bool(save_checkpoint(path, some_charter(), state)));
+  CHECK(none(read_all(path)));
+}
