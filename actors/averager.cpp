@@ -330,7 +330,7 @@ void averager_state::on(const mean_ready& x) {
     config_.bend_mean(*bent);
     values = bent;
   }
-  if (packing_of(r.self) != packing::float32
+  if (mean_packing_of(r.self) != packing::float32
       && r.map.owner(x.chunk) == r.self) {
     auto rounded = std::make_shared<std::vector<float>>(*values);
     pack_mean(x.chunk, *rounded);
@@ -346,7 +346,7 @@ void averager_state::on(const mean_ready& x) {
 
 void averager_state::pack_mean(std::uint32_t chunk,
                                std::vector<float>& values) {
-  auto how = packing_of(round_->self);
+  auto how = mean_packing_of(round_->self);
   auto body = packed_body(how, nullptr, values.data(), values.size());
   if (!unpack(how, body.data, body.size, values.data(), values.size()))
     throw std::logic_error{"a mean that was packed cannot be unpacked"};

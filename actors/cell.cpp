@@ -221,11 +221,16 @@ void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
 // ---------------------------------------------------------------------
 
 void cell_state::read(const peer_id& from, const contribution_request& x) {
-  if (choice_->contributes() && told_ && told_->sponsor == from) {
+  auto sparse = x.packing == packing::topk;
+  if (!choice_->contributes() || !told_ || told_->sponsor != from) {
+    answer(from, x.number, false, "this is not my sponsor");
+  } else if (sparse != config_.agreed.settings().keeps_residuals()) {
+    // What is left out would be lost, or count twice.
+    answer(from, x.number, false, "another packing than the run's");
+  } else {
     wanted_as_ = x.packing;
     self_->send(wired_.conductor, contribution_wanted{from, x});
-  } else
-    answer(from, x.number, false, "this is not my sponsor");
+  }
 }
 
 void cell_state::on(const hand_over& x) {
@@ -233,6 +238,7 @@ void cell_state::on(const hand_over& x) {
     answer(x.to, x.number, false, x.reason);
     return;
   }
+  given_ = {x.to, x.number};
   std::size_t length = config_.agreed.settings().chunk_values;
   const auto& values = *x.gradient;
   contribution_part part{x.number, 0, x.samples, x.loss_sum, wanted_as_};
@@ -252,6 +258,8 @@ void cell_state::read(const peer_id& from, const contribution_answer& x) {
     go_on();
     return;
   }
+  if (!x.accepted && given_ == std::pair{from, x.number})
+    self_->send(wired_.compute, gift_refused{x.number});
   if (!x.accepted && choice_->contributes())
     self_->send(wired_.observer,
                 event{"fault",

@@ -68,6 +68,8 @@ private:
   contributor_pace pace_;
   /// How the sponsor wants what it asked for last.
   packing wanted_as_ = packing::float32;
+  /// Whom this peer gave its gradient last, and under which number.
+  std::pair<peer_id, std::uint64_t> given_;
   std::uint64_t requests_ = 0;
   std::optional<gathering> gathering_;
   clock_time began_; ///< The gathering.

@@ -24,7 +24,9 @@ void chunk_reducer_state::on(const part_arrived& x) {
       return refuse(x.member, "its length is not the chunk's");
     if (!unpack(x.packing, x.values.data, x.values.size, unpacked_.data(),
                 count))
-      return refuse(x.member, "it holds a NaN or an infinity");
+      return refuse(x.member, x.packing == packing::topk
+                                  ? "it is not what packing makes"
+                                  : "it holds a NaN or an infinity");
     values = unpacked_.data();
   }
   auto& [mutex, parts, average] = *job_.average;

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "runtime/averaging/value_pool.hpp"
+#include "actors/compute_workshop.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -19,124 +20,6 @@ void advance(training_state& state, std::uint64_t samples,
 }
 
 } // namespace
-
-struct compute_state::workshop {
-  compute_config config;
-  bool delayed = false; ///< The run's updates.
-  std::unique_ptr<trainer> model;
-  std::unique_ptr<optimizer> optimize;
-  std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
-
-  // The first thread's.
-  std::shared_ptr<std::vector<float>> gradient;
-  std::shared_ptr<std::vector<float>> aside; ///< Null: nothing was set aside.
-
-  /// Where gradients and copies of parameters come from, and back to.
-  std::optional<value_pool> room;
-
-  // What both threads touch, if there are two.
-  std::mutex desk;
-  /// What batches read: those of a step that was the newest a moment ago.
-  std::shared_ptr<const std::vector<float>> parameters;
-  std::uint64_t parameters_step = 0;
-  std::shared_ptr<std::vector<float>> empty; ///< For the next gradient.
-
-  training_state& state() {
-    return *config.vault->state;
-  }
-
-  std::shared_ptr<std::vector<float>> zeros() {
-    auto result = room->take(model->layout().values());
-    std::fill(result->begin(), result->end(), 0.0f);
-    return result;
-  }
-
-  /// The gradient, ours alone: a round may still be sending the old one.
-  static std::vector<float>&
-  alone(std::shared_ptr<std::vector<float>>& gradient) {
-    if (gradient.use_count() > 1)
-      gradient = std::make_shared<std::vector<float>>(*gradient);
-    return *gradient;
-  }
-
-  void clear_gradient() {
-    aside.reset();
-    if (gradient && gradient.use_count() == 1)
-      std::fill(gradient->begin(), gradient->end(), 0.0f);
-    else
-      gradient = zeros();
-  }
-
-  void set_aside() {
-    aside = std::move(gradient);
-    {
-      std::lock_guard<std::mutex> guard{desk};
-      gradient = std::move(empty);
-    }
-    if (!gradient)
-      gradient = zeros();
-  }
-
-  void take_back(bool with_newer) {
-    if (!aside)
-      return;
-    auto newer = std::exchange(gradient, std::move(aside));
-    if (with_newer)
-      add(alone(gradient), *newer);
-  }
-
-  static void add(std::vector<float>& sum, const std::vector<float>& more) {
-    for (std::size_t i = 0; i < more.size(); ++i)
-      sum[i] += more[i];
-  }
-
-  /// With the vault: batches that begin from here on see the present state.
-  void show_parameters() {
-    if (!delayed)
-      return;
-    const auto& present = state().parameters;
-    auto copy = room->take(present.size());
-    std::copy(present.begin(), present.end(), copy->begin());
-    std::lock_guard<std::mutex> guard{desk};
-    parameters = std::move(copy);
-    parameters_step = state().step;
-  }
-
-  /// Makes room for the gradient of the step after the next.
-  void clean_up() {
-    auto next = zeros();
-    std::lock_guard<std::mutex> guard{desk};
-    empty = std::move(next);
-  }
-
-  batch_result compute(const compute_batch& x,
-                       const std::atomic<bool>& cancelled) {
-    if (!delayed)
-      return x.step == state().step
-                 ? model->accumulate(x.request, state().parameters.data(),
-                                     alone(gradient).data(), cancelled)
-                 : batch_result{};
-    std::unique_lock<std::mutex> lock{desk};
-    auto here = parameters;
-    // The step may have been made since the batch was asked for.
-    auto known = x.step == parameters_step || x.step + 1 == parameters_step;
-    lock.unlock();
-    return known ? model->accumulate(x.request, here->data(),
-                                     alone(gradient).data(), cancelled)
-                 : batch_result{};
-  }
-
-  state_changed describe() const {
-    const auto& s = *config.vault->state;
-    state_changed x;
-    x.step = s.step;
-    x.history_samples = s.history_samples;
-    x.state = s.recent.front();
-    x.gradient_values = s.parameters.size();
-    x.usual_request = model->usual_request();
-    return x;
-  }
-};
 
 template <class Job>
 std::function<void()> compute_state::make(Job job, bool with_vault) {
@@ -191,6 +74,7 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   batch_time_ = config.batch_time;
   thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->delayed = config.agreed.settings().delayed_updates();
+  workshop_->remembers = config.agreed.settings().keeps_residuals();
   if (workshop_->delayed)
     second_thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->config = std::move(config);
@@ -209,6 +93,13 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
           "use the settings that it was made with.");
     if (state->recent.empty())
       remember_digest(*state);
+    if (auto& memory = shop.config.vault->memory; shop.remembers && !memory) {
+      memory.emplace(packing_named(settings.packing).value(),
+                     settings.chunk_values, layout.values());
+      memory->restore(state->residual);
+    }
+    state->residual.reset();
+    shop.remember([](error_feedback&) {}); // Of a predecessor.
     shop.room.emplace(2 * layout.values());
     shop.clear_gradient();
     shop.show_parameters();
@@ -269,14 +160,24 @@ void compute_state::on(const batch_done& x) {
 void compute_state::on(const lend_gradient& x) {
   post(
       [x](workshop& shop, const compute_actor& outbox) {
-        caf::anon_send(outbox,
-                       gradient_lent{x.aside ? shop.aside : shop.gradient});
+        gradient_lent lent{x.aside ? shop.aside : shop.gradient};
+        shop.remember([&](error_feedback& memory) {
+          lent.gradient = x.gift != 0 ? memory.give(lent.gradient, x.gift)
+                                      : memory.offer(lent.gradient);
+        });
+        caf::anon_send(outbox, lent);
       },
-      false);
+      workshop_->remembers);
 }
 
 void compute_state::on(const gradient_lent& x) {
   self_->send(wired_.conductor, x);
+}
+
+void compute_state::on(const gift_refused& x) {
+  post([x](workshop& shop, const compute_actor&) {
+    shop.remember([&](error_feedback& memory) { memory.gift_refused(x.gift); });
+  });
 }
 
 void compute_state::on(const drop_gradient& x) {
@@ -321,6 +222,9 @@ void compute_state::on(const apply_mean& x) {
     news.problem = problem;
     caf::anon_send(outbox, news);
     // Whoever hears it has enough to say to others meanwhile.
+    if (problem.empty())
+      shop.remember(
+          [&](error_feedback& memory) { memory.step_made(x.own.get()); });
     if (x.beside)
       shop.clean_up();
     else
@@ -339,6 +243,7 @@ void compute_state::on(const adopt_state& x) {
     if (x.state->recent.empty())
       remember_digest(*x.state);
     shop.config.vault->state = x.state;
+    shop.remember([](error_feedback& memory) { memory.state_replaced(); });
     shop.clear_gradient();
     shop.show_parameters();
     caf::anon_send(outbox, shop.describe());

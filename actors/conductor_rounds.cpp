@@ -119,8 +119,8 @@ void conductor_state::on(const round_over& x) {
       round_ = x;
       stage_ = stage::applying;
       tell_facts();
-      self_->send(wired_.compute,
-                  apply_mean{x.contract.step, x.samples, x.mean, aside_});
+      self_->send(wired_.compute, apply_mean{x.contract.step, x.samples, x.mean,
+                                             aside_, std::move(round_->own)});
       pump();
       return;
     }

@@ -17,6 +17,7 @@
 
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/averaging/error_feedback.hpp"
 #include "runtime/cells/contributor_pace.hpp"
 #include "runtime/cells/gathering.hpp"
 #include "runtime/event_log.hpp"
@@ -229,6 +230,12 @@ struct gradient_lent {
 /// The conductor says which it means, for only it knows what it has counted.
 struct lend_gradient {
   bool aside = false;
+  /// Not zero: it is for a sponsor that asked under this number.
+  std::uint64_t gift = 0;
+};
+/// Cell to compute: the sponsor did not take what it asked for.
+struct gift_refused {
+  std::uint64_t gift = 0;
 };
 /// Forget what was set aside, and what has been accumulated since, if anything.
 struct drop_gradient {
@@ -247,6 +254,8 @@ struct apply_mean {
   /// Apply it beside batches and touch no gradient. Else it is applied behind
   /// them, and all gradients are dropped.
   bool beside = false;
+  /// What this peer has in it; null when others say that it counts.
+  std::shared_ptr<const own_parts> own = {};
 };
 /// The training state that compute now holds.
 struct state_changed {
@@ -497,6 +506,8 @@ struct round_over {
   /// Indices in the contract of those whose gradient is not in every chunk.
   std::vector<std::uint8_t> left_out;
   bool healed = false; ///< Somebody was lost, and the others went on.
+  /// What this peer has in the mean; where the run keeps residuals.
+  std::shared_ptr<const own_parts> own;
   /// Connected trainers that kept silent until this member lost patience, as
   /// far as it ought to have heard of them.
   std::vector<peer_id> silent;
@@ -570,6 +581,7 @@ POTLUCK_LOCAL_MESSAGE(compute_batch)
 POTLUCK_LOCAL_MESSAGE(batch_done)
 POTLUCK_LOCAL_MESSAGE(gradient_lent)
 POTLUCK_LOCAL_MESSAGE(lend_gradient)
+POTLUCK_LOCAL_MESSAGE(gift_refused)
 POTLUCK_LOCAL_MESSAGE(drop_gradient)
 POTLUCK_LOCAL_MESSAGE(set_gradient_aside)
 POTLUCK_LOCAL_MESSAGE(take_gradient_back)

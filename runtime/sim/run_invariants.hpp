@@ -24,6 +24,8 @@ public:
     /// Peers that cannot reach each other may go on apart for a while.
     bool may_split = false;
     bool rounded = false; ///< Gradients or means, on the way (packing).
+    /// What a mean lacks of a member comes in a later one (residuals).
+    bool made_up_for = false;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
     std::set<std::string> honest;

@@ -29,8 +29,9 @@ shared_bytes bytes_of(std::vector<float> values) {
           owner->size() * sizeof(float)};
 }
 
-charter of_group_size(std::uint32_t size) {
+charter of_group_size(std::uint32_t size, const std::string& packing) {
   run_settings s;
+  s.packing = packing;
   s.group_size = size;
   s.chunk_values = 256;
   return {s, ""};
@@ -38,18 +39,21 @@ charter of_group_size(std::uint32_t size) {
 
 /// A cell among fakes; this peer is number 9. Gradients have 300 values.
 struct one_cell {
-  explicit one_cell(std::uint32_t group_size)
+  explicit one_cell(std::uint32_t group_size,
+                    const std::string& packing = "float32")
       : gateway(system.pretend<gateway_actor>()),
+        compute(system.pretend<compute_actor>()),
         roster(system.pretend<roster_actor>()),
         conductor(system.pretend<conductor_actor>()),
         observer(system.pretend<observer_actor>()) {
     cell_config c;
     c.self = id_of(9);
-    c.agreed = of_group_size(group_size);
+    c.agreed = of_group_size(group_size, packing);
     c.seed = 1;
     it = system.keep((*system).spawn(cell, c));
     wiring w;
     w.gateway = gateway.handle;
+    w.compute = compute.handle;
     w.roster = roster.handle;
     w.conductor = conductor.handle;
     w.observer = observer.handle;
@@ -101,6 +105,7 @@ struct one_cell {
 
   test_system system;
   fake<gateway_actor> gateway;
+  fake<compute_actor> compute;
   fake<roster_actor> roster;
   fake<conductor_actor> conductor;
   fake<observer_actor> observer;
@@ -266,4 +271,38 @@ TEST_CASE("a gradient is packed as the sponsor wants it") {
   auto last = x.gateway->last<parcel>();
   CHECK(std::get<contribution_part>(last.content).packing == packing::float16);
   CHECK(last.body.size == packed_bytes(packing::float16, 44));
+}
+
+TEST_CASE("who keeps residuals hears what a sponsor did not take") {
+  one_cell x{3, "topk"};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  auto sponsor = x.sponsor();
+  // In any other packing what it keeps would count twice.
+  x.tell(letter{sponsor, contribution_request{4, 4, some_state()}, {}});
+  CHECK(x.conductor->count<contribution_wanted>() == 0);
+  CHECK_FALSE(x.sent<contribution_answer>().at(0).accepted);
+  x.tell(letter{
+      sponsor, contribution_request{5, 4, some_state(), packing::topk}, {}});
+  CHECK(x.conductor->count<contribution_wanted>() == 1);
+  auto gradient = std::make_shared<std::vector<float>>(300, 0.5f);
+  x.tell(hand_over{sponsor, 5, 12, 6.0, gradient, ""});
+  CHECK(x.gateway->last<parcel>().body.size == packed_bytes(packing::topk, 44));
+  x.tell(letter{sponsor, contribution_answer{5, true, ""}, {}});
+  x.tell(letter{sponsor, contribution_answer{4, false, "too late"}, {}});
+  x.tell(letter{id_of(7), contribution_answer{5, false, "too late"}, {}});
+  CHECK(x.compute->count<gift_refused>() == 0);
+  x.tell(letter{sponsor, contribution_answer{5, false, "too late"}, {}});
+  REQUIRE(x.compute->count<gift_refused>() == 1);
+  CHECK(x.compute->last<gift_refused>().gift == 5);
+}
+
+TEST_CASE("a run that keeps no residuals sends no sparse contributions") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  x.tell(letter{x.sponsor(),
+                contribution_request{4, 4, some_state(), packing::topk},
+                {}});
+  CHECK(x.conductor->count<contribution_wanted>() == 0);
 }

@@ -91,6 +91,7 @@ world::world(const scenario& what, options how)
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
   rules.rounded = settings_.packing != to_string(packing::float32);
+  rules.made_up_for = settings_.keeps_residuals();
   checks_ = std::make_unique<run_invariants>(rules);
   experts_ = std::make_unique<expert_invariants>(*checks_, expert_most_lost);
   for (auto role : {"bootstrap", "trainer"})

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "runtime/packing/packing.hpp"
+
 using namespace potluck;
 using outcome = chunk_audit::outcome;
 
@@ -144,4 +146,31 @@ TEST_CASE("a mean that holds a part which must be refused is wrong") {
   for (auto i : audit.missing())
     x.show(audit, i);
   CHECK(audit.judge() == outcome::wrong);
+}
+
+TEST_CASE("a mean of sparse parts that went as int8 is found right, and no "
+          "other") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    one_chunk x{aggregator::mean, seed};
+    auto there_and_back = [](packing how, std::vector<float>& values) {
+      std::vector<std::uint8_t> bytes(packed_bytes(how, length));
+      pack(how, values.data(), length, bytes.data());
+      REQUIRE(unpack(how, bytes.data(), bytes.size(), values.data(), length));
+    };
+    for (auto i : {0, 2, 4}) // The reducer's own is summed as it is.
+      there_and_back(packing::topk, x.parts[i]);
+    auto mean = x.mean();
+    there_and_back(mean_packing(packing::topk), mean);
+    auto judged = [&](const std::vector<float>& what) {
+      chunk_audit audit{x.samples, x.rule,      1,      x.left_out,
+                        x.said,    what.data(), length, packing::int8};
+      for (auto i : audit.missing())
+        x.show(audit, i);
+      return audit.judge();
+    };
+    CHECK(judged(mean) == outcome::right);
+    mean[seed] += 1;
+    CHECK(judged(mean) == outcome::wrong);
+  }
 }

@@ -115,6 +115,18 @@ TEST_CASE("settings that cannot make a model are named") {
         == 0);
 }
 
+TEST_CASE("a packing that leaves values out goes with the mean only") {
+  run_settings x;
+  x.packing = "topk";
+  CHECK(problem_with(x).empty());
+  x.part_norm = 1;
+  CHECK(problem_with(x).find("packing topk needs part-norm 0") == 0);
+  for (auto rule : {"median", "trimmed-mean", "centered-clip"}) {
+    x.aggregator = rule;
+    CHECK(problem_with(x).find("packing topk needs the aggregator mean") == 0);
+  }
+}
+
 TEST_CASE("a charter survives its bytes") {
   std::string tokenizer("model\0with\nzero=bytes", 21);
   charter original(unusual_settings(), tokenizer);
