@@ -48,7 +48,7 @@ TEST_CASE("peers with other threads and other BLAS kernels hold the same bits "
 TEST_CASE("peers that send their largest values hold the same bits, delayed or "
           "not, and keep the others") {
   for (auto updates : {"synchronous", "delayed"}) {
-    CAPTURE(updates);
+    CAPTURE(std::string{updates});
     scene s;
     auto seed = s.bootstrap().address();
     const words flags{"--peer",    seed,    "--packing",      "topk",

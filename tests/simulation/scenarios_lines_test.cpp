@@ -37,6 +37,11 @@ TEST_CASE("thin-lines holds for 12 seeds") {
         == "");
 }
 
+TEST_CASE("sparse-parts holds for 12 seeds") {
+  CHECK(trial{"tools/scenarios/sparse-parts.json", 0, 25, {}}.complaint(1, 12)
+        == "");
+}
+
 TEST_CASE("planned packing is as fast as int8, and learns as with float32") {
   auto loaded = potluck::load_scenario("tools/scenarios/thin-lines.json");
   REQUIRE(loaded);
