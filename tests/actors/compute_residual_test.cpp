@@ -4,8 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/test_world.hpp"
-#include "tests/support/tiny_trainer.hpp"
+#include "tests/actors/compute_stage.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -14,44 +13,25 @@ namespace {
 
 using floats = std::vector<float>;
 
-struct sparse_shop {
-  explicit sparse_shop(bool delayed = false, std::shared_ptr<state_vault> vault
-                                             = std::make_shared<state_vault>())
-      : conductor(system.pretend<conductor_actor>()),
-        state_keeper(system.pretend<state_keeper_actor>()) {
-    auto settings = tiny_charter(100, 64).settings();
-    settings.packing = "topk";
-    if (delayed)
-      settings.updates = "delayed";
-    config.agreed = charter{settings, ""};
-    chunk_values = settings.chunk_values;
-    config.vault = std::move(vault);
-    config.make_trainer
-        = [](const charter&) { return std::make_unique<tiny_trainer>(); };
-    config.mode = worker_mode::immediate;
-    start();
+struct sparse_shop : compute_stage {
+  explicit sparse_shop(bool delayed = false,
+                       std::shared_ptr<state_vault> vault = nullptr)
+      : compute_stage(sparse(delayed), with(std::move(vault))),
+        chunk_values(config.agreed.settings().chunk_values) {
+  }
+  static run_settings sparse(bool delayed) {
+    auto result = settings(delayed);
+    result.packing = "topk";
+    return result;
+  }
+  static compute_config with(std::shared_ptr<state_vault> vault) {
+    compute_config result;
+    result.vault = std::move(vault);
+    return result;
   }
 
-  void start() {
-    it = system.keep((*system).spawn(compute, config));
-    wiring w;
-    w.compute = it;
-    w.conductor = conductor.handle;
-    w.state_keeper = state_keeper.handle;
-    tell(w);
-  }
-  template <class T>
-  void tell(const T& x) {
-    caf::anon_send(it, x);
-    system.run();
-  }
   void batch(std::uint64_t step, std::uint64_t first) {
-    compute_batch x;
-    x.step = step;
-    x.request.order_seed = 3;
-    x.request.first_sample = first;
-    x.request.samples = 8;
-    tell(x);
+    compute_stage::batch(step, first, 8);
   }
   shared_gradient lent(lend_gradient how = {}) {
     tell(how);
@@ -78,12 +58,7 @@ struct sparse_shop {
     return state_keeper->last<snapshot_taken>().state->residual;
   }
 
-  test_system system;
-  fake<conductor_actor> conductor;
-  fake<state_keeper_actor> state_keeper;
   std::uint32_t chunk_values = 0;
-  compute_config config;
-  compute_actor it;
 };
 
 const floats nothing(tiny_trainer::values, 0.0f);

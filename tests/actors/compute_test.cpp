@@ -4,8 +4,7 @@
 
 #include <stdexcept>
 
-#include "tests/support/test_world.hpp"
-#include "tests/support/tiny_trainer.hpp"
+#include "tests/actors/compute_stage.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -27,63 +26,16 @@ private:
   int batches_ = 0;
 };
 
-struct shop {
+struct shop : compute_stage {
   explicit shop(compute_config c = {}, bool delayed = false)
-      : conductor(system.pretend<conductor_actor>()),
-        state_keeper(system.pretend<state_keeper_actor>()),
-        config(std::move(c)) {
-    auto settings = tiny_charter(100, 64).settings();
-    if (delayed)
-      settings.updates = "delayed";
-    config.agreed = charter{settings, ""};
-    if (!config.vault)
-      config.vault = std::make_shared<state_vault>();
-    if (!config.make_trainer)
-      config.make_trainer
-          = [](const charter&) { return std::make_unique<tiny_trainer>(); };
-    config.mode = worker_mode::immediate;
-    start();
+      : compute_stage(settings(delayed), std::move(c)) {
   }
 
-  void start() {
-    it = system.keep((*system).spawn(compute, config));
-    ended = false;
-    it->attach_functor([this](const caf::error& why) {
-      ended = true;
-      reason = caf::actor_system_config::render(why);
-    });
-    wiring w;
-    w.compute = it;
-    w.conductor = conductor.handle;
-    w.state_keeper = state_keeper.handle;
-    caf::anon_send(it, w);
-    system.run();
-  }
-  template <class T>
-  void tell(const T& x) {
-    caf::anon_send(it, x);
-    system.run();
-  }
-  void batch(std::uint64_t step, std::uint64_t first, std::uint32_t samples) {
-    batch_request request;
-    request.order_seed = 3;
-    request.first_sample = first;
-    request.samples = samples;
-    tell(compute_batch{step, request});
-  }
   std::vector<float> lent(bool aside = false) {
     tell(lend_gradient{aside});
     auto news = conductor->last<gradient_lent>();
     return *news.gradient;
   }
-
-  bool ended = false;
-  std::string reason;
-  test_system system;
-  fake<conductor_actor> conductor;
-  fake<state_keeper_actor> state_keeper;
-  compute_config config;
-  compute_actor it;
 };
 
 /// The gradient of samples `first` to `first + samples` at the first state.
