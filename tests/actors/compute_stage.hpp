@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "actors/compute.hpp"
 #include "tests/support/test_world.hpp"
@@ -12,7 +13,7 @@ namespace potluck {
 
 struct compute_stage {
   /// @param given What it lacks is filled in.
-  explicit compute_stage(const run_settings& settings, compute_config given)
+  compute_stage(const run_settings& settings, compute_config given)
       : conductor(system.pretend<conductor_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
         config(std::move(given)) {
