@@ -255,7 +255,7 @@ void compute_state::on(const add_gradient& x) {
     const auto& more = x.what->gradient;
     auto& sum = x.aside ? shop.aside : shop.gradient;
     if (x.what->step == shop.state().step && sum && more.size() == sum->size())
-      workshop::add(workshop::alone(sum), more);
+      add_to(workshop::alone(sum).data(), more.data(), more.size());
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
@@ -82,12 +83,7 @@ struct compute_state::workshop {
       return;
     auto newer = std::exchange(gradient, std::move(aside));
     if (with_newer)
-      add(alone(gradient), *newer);
-  }
-
-  static void add(std::vector<float>& sum, const std::vector<float>& more) {
-    for (std::size_t i = 0; i < more.size(); ++i)
-      sum[i] += more[i];
+      add_to(alone(gradient).data(), newer->data(), newer->size());
   }
 
   /// With the vault: batches that begin from here on see the present state.

@@ -33,23 +33,19 @@ run_settings small_network(const std::string& data, std::uint64_t steps) {
   s.steps = steps;
   s.warmup_steps = steps / 10;
   s.chunk_values = 4096;
+  s.hidden_size = 64;
+  s.layers = 2;
+  s.target_batch = 128;
+  s.learning_rate = 0.01;
   if (problem_with_data("mnist-ffn", data).empty()) {
     s.model = "mnist-ffn";
-    s.hidden_size = 64;
     s.intermediate_size = 128;
-    s.layers = 2;
-    s.target_batch = 128;
-    s.learning_rate = 0.01;
     return s;
   }
   s.vocabulary = 1000;
   s.embedding_size = 32;
-  s.hidden_size = 64;
   s.intermediate_size = 256;
-  s.layers = 2;
   s.sequence_length = 32;
-  s.target_batch = 128;
-  s.learning_rate = 0.01;
   return s;
 }
 
