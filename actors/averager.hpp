@@ -207,7 +207,6 @@ private:
   void answer_for(const check& x, std::uint32_t chunk);
   /// Tells all what we found, and keeps the news of the abort until then.
   void inquire(round_over news);
-  std::vector<digest> own_findings() const;
   void open_inquiry();
   void judge_if_all_spoke();
   void judge_means();

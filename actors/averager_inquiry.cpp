@@ -172,32 +172,10 @@ void averager_state::read(const letter& x, const mean_challenge& challenge) {
 // ---- after a round whose means differed
 // ---------------------------------------------------
 
-std::vector<digest> averager_state::own_findings() const {
-  auto& r = *round_;
-  auto& ledger = r.agreement.ledger();
-  std::vector<digest> result(r.contract().members.size());
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    auto own = r.map.chunks_of(i);
-    std::string text;
-    for (auto chunk = own.first; chunk < own.first + own.count; ++chunk) {
-      auto range = r.map.range(chunk);
-      auto values = digest_of(r.mean->data() + range.offset,
-                              range.count * sizeof(float));
-      auto head = ledger.describe(chunk);
-      text.append(values.bytes.begin(), values.bytes.end());
-      text += std::to_string(head.version) + " " + std::to_string(head.samples);
-      text.append(head.left_out.begin(), head.left_out.end());
-    }
-    if (own.count != 0)
-      result[i] = digest_of(text.data(), text.size());
-  }
-  return result;
-}
-
 void averager_state::inquire(round_over news) {
   auto& r = *round_;
   r.withheld = std::move(news);
-  auto found = own_findings();
+  auto found = findings_of(r.agreement.ledger(), r.map, *r.mean);
   tell_others(round_findings{r.contract().group, found});
   open_inquiry();
   r.inquiry->heard(r.self, std::move(found));

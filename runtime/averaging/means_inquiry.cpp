@@ -2,8 +2,39 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 namespace potluck {
+
+namespace {
+
+digest finding_of(const chunk_ledger& ledger, const chunk_map& map,
+                  chunk_range own, const std::vector<float>& means) {
+  std::string text;
+  for (auto chunk = own.first; chunk < own.first + own.count; ++chunk) {
+    if (ledger.version(chunk) != 1)
+      return {};
+    const auto range = map.range(chunk);
+    const auto values
+        = digest_of(means.data() + range.offset, range.count * sizeof(float));
+    const auto head = ledger.describe(chunk);
+    text.append(values.bytes.begin(), values.bytes.end());
+    text += std::to_string(head.samples);
+    text.append(head.left_out.begin(), head.left_out.end());
+  }
+  return text.empty() ? digest{} : digest_of(text.data(), text.size());
+}
+
+} // namespace
+
+std::vector<digest> findings_of(const chunk_ledger& ledger,
+                                const chunk_map& map,
+                                const std::vector<float>& means) {
+  std::vector<digest> result;
+  for (std::size_t i = 0; i < map.member_count(); ++i)
+    result.push_back(finding_of(ledger, map, map.chunks_of(i), means));
+  return result;
+}
 
 void means_inquiry::heard(std::size_t member, std::vector<digest> owners) {
   if (member < members_ && owners.size() == members_)

@@ -2,7 +2,7 @@
 /// every member got of every reducer to who is named a liar, and who only
 /// contradicts whom.
 ///
-/// Pure, and without any values. One member's word names nobody: a reducer that
+/// Pure. One member's word names nobody: a reducer that
 /// told one member something else and a member that only says so look alike, so
 /// that such a pair is merely kept apart. A majority names
 /// (Gorbunov et al., "Secure Distributed Training at Scale", 2022, have the
@@ -15,8 +15,18 @@
 #include <vector>
 
 #include "messages/ids.hpp"
+#include "runtime/averaging/chunk_ledger.hpp"
 
 namespace potluck {
+
+/// What is here of each member's means, for the inquiry: a digest over all of
+/// them with their samples and whom they lack. Empty for who averages nothing,
+/// and where a mean is not the planned one: a heal's means are others' work, in
+/// as many versions as there were attempts.
+/// @param means As long as the gradient; every chunk is here.
+std::vector<digest> findings_of(const chunk_ledger& ledger,
+                                const chunk_map& map,
+                                const std::vector<float>& means);
 
 /// Members are indices into the contract.
 struct judgement {
