@@ -43,7 +43,7 @@ gradient_assembly::verdict averager_state::place(std::uint32_t chunk,
                      : r.assembly->place(chunk, how, body.data, body.size);
   if (result == gradient_assembly::verdict::placed
       || result == gradient_assembly::verdict::complete)
-    r.digests[chunk] = how == packing::float32
+    r.digests[chunk] = here || how == packing::float32
                            ? digest_of(body)
                            : digest_of(values, range.count * sizeof(float));
   return result;

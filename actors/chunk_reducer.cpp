@@ -2,6 +2,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -15,23 +16,10 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
-  auto* values = reinterpret_cast<const float*>(x.values.data);
-  auto count = x.values.size / sizeof(float);
-  if (x.packing != packing::float32) {
-    unpacked_.resize(job_.length);
-    count = job_.length;
-    if (x.values.size != packed_bytes(x.packing, count))
-      return refuse(x.member, "its length is not the chunk's");
-    if (!unpack(x.packing, x.values.data, x.values.size, unpacked_.data(),
-                count))
-      return refuse(x.member, x.packing == packing::topk
-                                  ? "it is not what packing makes"
-                                  : "it holds a NaN or an infinity");
-    values = unpacked_.data();
-  }
   auto& [mutex, parts, average] = *job_.average;
   std::unique_lock<std::mutex> lock{mutex};
-  auto verdict = average.offer(x.member, x.samples, values, count);
+  auto verdict = average.offer(x.member, x.samples, x.packing, x.values.data,
+                               x.values.size);
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete)
     parts[x.member] = digest_of(x.values);
@@ -54,7 +42,7 @@ void chunk_reducer_state::on(const part_arrived& x) {
       refuse(x.member, "its samples are not the contract's");
       break;
     case chunk_average::verdict::not_finite:
-      refuse(x.member, "it holds a NaN or an infinity");
+      refuse(x.member, why_not_unpacked(x.packing));
       break;
     case chunk_average::verdict::too_large:
       refuse(x.member, "its mean is longer than part-norm allows");

@@ -12,8 +12,6 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/averaging/round_intake.hpp"
-#include "runtime/packing/packing.hpp"
-#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
@@ -44,7 +42,6 @@ private:
 
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
-  float_array unpacked_; ///< The part at hand, if it came packed.
 };
 
 chunk_reducer_actor::behavior_type

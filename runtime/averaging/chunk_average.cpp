@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/packing/packing.hpp"
+#include "runtime/recycled_memory.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -27,21 +29,28 @@ chunk_average::chunk_average(std::size_t length,
     throw std::invalid_argument{"A mean's room must be as long as its parts."};
 }
 
+std::optional<chunk_average::verdict>
+chunk_average::refusal(std::size_t member, std::uint64_t samples,
+                       bool fits) const {
+  if (member >= samples_.size() || parts_[member] == part::none)
+    return verdict::stranger;
+  if (parts_[member] == part::counted && guarded(safeguard::repeated_part))
+    return verdict::repeated;
+  if (parts_[member] == part::left_out)
+    return verdict::too_late;
+  if (!fits)
+    return verdict::wrong_length;
+  if (samples != samples_[member])
+    return verdict::wrong_samples;
+  return std::nullopt;
+}
+
 chunk_average::verdict chunk_average::offer(std::size_t member,
                                             std::uint64_t samples,
                                             const float* values,
                                             std::size_t count) {
-  if (member >= samples_.size() || parts_[member] == part::none)
-    return verdict::stranger;
-  bool again = parts_[member] == part::counted;
-  if (again && guarded(safeguard::repeated_part))
-    return verdict::repeated;
-  if (parts_[member] == part::left_out)
-    return verdict::too_late;
-  if (count != length_)
-    return verdict::wrong_length;
-  if (samples != samples_[member])
-    return verdict::wrong_samples;
+  if (auto why = refusal(member, samples, count == length_))
+    return *why;
   if (!all_finite(values, count) && guarded(safeguard::finite_part))
     return verdict::not_finite;
   if (rule_.part_norm > 0
@@ -49,10 +58,43 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
              > rule_.part_norm)
     return verdict::too_large;
   keep(member, values);
-  if (again)
+  return counted(member);
+}
+
+chunk_average::verdict chunk_average::offer(std::size_t member,
+                                            std::uint64_t samples, packing how,
+                                            const std::uint8_t* body,
+                                            std::size_t size) {
+  if (auto why = refusal(member, samples, size == packed_bytes(how, length_)))
+    return *why;
+  if (how == packing::float32
+      && reinterpret_cast<std::uintptr_t>(body) % alignof(float) == 0)
+    return offer(member, samples, reinterpret_cast<const float*>(body),
+                 length_);
+  if (sum_packed(how, body, size))
+    return counted(member);
+  float_array values;
+  values.resize(length_);
+  if (!unpack(how, body, size, values.data(), length_))
+    return verdict::not_finite;
+  return offer(member, samples, values.data(), length_);
+}
+
+bool chunk_average::sum_packed(packing how, const std::uint8_t* body,
+                               std::size_t size) {
+  if (robust() || rule_.part_norm > 0 || how == packing::float32)
+    return false;
+  if (begun_)
+    return add_unpacked(how, body, size, values_->data(), length_);
+  begun_ = unpack(how, body, size, values_->data(), length_);
+  return begun_;
+}
+
+chunk_average::verdict chunk_average::counted(std::size_t member) {
+  if (parts_[member] == part::counted)
     return verdict::accepted; // Only where a safeguard is missing.
   parts_[member] = part::counted;
-  samples_counted_ += samples;
+  samples_counted_ += samples_[member];
   --missing_;
   return complete() ? verdict::complete : verdict::accepted;
 }

@@ -15,9 +15,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "messages/packing.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 
 namespace potluck {
@@ -51,6 +53,11 @@ public:
   /// @param values `count` sums over the member's samples; copied or added.
   verdict offer(std::size_t member, std::uint64_t samples, const float* values,
                 std::size_t count);
+
+  /// The same for a part as it came. What no packing makes is `not_finite`.
+  /// @param body `size` bytes at any address.
+  verdict offer(std::size_t member, std::uint64_t samples, packing how,
+                const std::uint8_t* body, std::size_t size);
 
   /// Does without the member's part. Without effect when it has none to send,
   /// or when it has been counted. A part that comes later is `too_late`.
@@ -92,6 +99,14 @@ private:
   bool robust() const {
     return rule_.how != aggregator::mean;
   }
+  /// Why a part is not even looked at; nothing when it is.
+  std::optional<verdict> refusal(std::size_t member, std::uint64_t samples,
+                                 bool fits) const;
+  /// Puts a packed part into the sum without unpacking it elsewhere; false when
+  /// that cannot be done: nothing has been counted then.
+  bool sum_packed(packing how, const std::uint8_t* body, std::size_t size);
+  /// What is in the sum now, or kept.
+  verdict counted(std::size_t member);
   void keep(std::size_t member, const float* values);
   void average();
 

@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/vector_loops.hpp"
+#include "runtime/packing/packing.hpp"
 
 namespace potluck {
-
-namespace {
-
-bool plain(packing how, const shared_bytes& body, std::uint64_t values) {
-  return how == packing::float32 && body.size == values * sizeof(float)
-         && reinterpret_cast<std::uintptr_t>(body.data) % alignof(float) == 0;
-}
-
-} // namespace
 
 round_intake::round_intake(std::size_t least_bytes)
     : least_bytes_{least_bytes} {
@@ -108,11 +99,10 @@ bool round_intake::take(std::size_t member, const chunk_part& part,
   auto& [where, complete] = place->second;
   // Its reducer is at it: whoever receives has other things to do than wait.
   std::unique_lock<std::mutex> lock{where->mutex, std::try_to_lock};
-  if (!lock || !plain(part.packing, body, where->average.length()))
+  if (!lock)
     return false;
-  auto verdict = where->average.offer(member, part.samples,
-                                      reinterpret_cast<const float*>(body.data),
-                                      where->average.length());
+  auto verdict = where->average.offer(member, part.samples, part.packing,
+                                      body.data, body.size);
   if (verdict != chunk_average::verdict::accepted
       && verdict != chunk_average::verdict::complete)
     return false; // It has changed nothing, and will get the same again.
@@ -131,14 +121,17 @@ bool round_intake::take(std::size_t member, const chunk_mean& mean,
   if (mean.group != group_ || mean.version != 1 || place == means_.end())
     return false;
   auto [owner, whole, offset, count] = place->second;
-  if (owner != member || !plain(mean.packing, body, count))
+  if (owner != member || body.size != packed_bytes(mean.packing, count))
     return false;
   auto* to = whole->data() + offset;
   means_.erase(place);
-  if (!copy_finite(to, reinterpret_cast<const float*>(body.data), count))
+  if (!unpack(mean.packing, body.data, body.size, to, count))
     return false;
   auto* bytes = reinterpret_cast<const std::uint8_t*>(to);
-  news.body = {std::move(whole), bytes, body.size, digest_of(body)};
+  news.body = {std::move(whole), bytes, body.size,
+               mean.packing == packing::float32
+                   ? digest_of(body)
+                   : digest_of(to, count * sizeof(float))};
   return true;
 }
 

@@ -39,8 +39,8 @@ public:
   struct arrival {
     peer_id from;
     message content; ///< A `chunk_part` or a `chunk_mean`.
-    /// Of a mean its place, where its values are now, and their sum; of a part
-    /// only the size.
+    /// The size of what came; of a mean also its place, where its values are
+    /// now, and their sum.
     shared_bytes body;
     time_point when;
   };

@@ -61,7 +61,7 @@ gathering::verdict gathering::offer(const peer_id& from,
     return refuse(from, "a chunk has another length than the run's");
   x.gradient.resize(have + count);
   if (!unpack(part.packing, body, size, x.gradient.data() + have, count))
-    return refuse(from, "it holds a NaN or an infinity");
+    return refuse(from, why_not_unpacked(part.packing));
   if (++half.next_chunk < chunks_)
     return verdict::placed;
   half.complete = true;

@@ -234,6 +234,18 @@ POTLUCK_WIDE void from_bytes(const std::uint8_t* bytes, std::size_t count,
     out[i] = static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
 }
 
+POTLUCK_WIDE void add_bytes(float* __restrict sum,
+                            const std::uint8_t* __restrict bytes,
+                            std::size_t count, float scale) {
+  for (std::size_t i = 0; i < count; ++i)
+    sum[i] += static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
+}
+
+/// Times any signed byte it is finite.
+bool is_modest(float scale) {
+  return scale <= std::numeric_limits<float>::max() / 128;
+}
+
 /// Of a block: largest / 127, or 0 where that is too small to divide by.
 float byte_scale(std::uint32_t largest) {
   auto scale = float_of(largest) / 127.0f;
@@ -346,16 +358,30 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
       return from_brains(bytes, count, out);
     case packing::int8:
       return unpack_blocks(
-                 count, bytes,
-                 [&](std::size_t first, std::size_t block, float scale) {
-                   from_bytes(values + first, block, scale, out + first);
-                   return true;
-                 })
-             && all_finite(out, count);
+          count, bytes, [&](std::size_t first, std::size_t block, float scale) {
+            from_bytes(values + first, block, scale, out + first);
+            return is_modest(scale) || all_finite(out + first, block);
+          });
     case packing::topk:
       return unpack_top_values(bytes, out, count);
   }
   return false;
+}
+
+bool add_unpacked(packing how, const std::uint8_t* bytes, std::size_t size,
+                  float* sum, std::size_t count) {
+  if (how != packing::int8 || size != packed_bytes(how, count)
+      || !unpack_blocks(count, bytes,
+                        [](std::size_t, std::size_t, float scale) {
+                          return is_modest(scale);
+                        }))
+    return false;
+  auto* values = bytes + blocks_of(count) * sizeof(float);
+  return unpack_blocks(count, bytes,
+                       [&](std::size_t first, std::size_t block, float scale) {
+                         add_bytes(sum + first, values + first, block, scale);
+                         return true;
+                       });
 }
 
 shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,

@@ -27,6 +27,16 @@ void pack(packing how, const float* values, std::size_t count,
 bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count);
 
+/// What is wrong with a body of the right length that `unpack` refuses: a
+/// clause about "it".
+const char* why_not_unpacked(packing how);
+
+/// sum[i] += what `unpack` makes, in one pass.
+/// @returns False, with the sum as it was, when `unpack` has to look first
+/// whether all are finite, as always but for int8, or would return false.
+bool add_unpacked(packing how, const std::uint8_t* bytes, std::size_t size,
+                  float* sum, std::size_t count);
+
 /// The body of a frame with these values: packed in memory of its own, or as
 /// they lie there when they are to go as float32.
 /// @param owner Keeps the values alive.

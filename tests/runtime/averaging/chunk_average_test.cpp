@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/packing/packing.hpp"
 
 using namespace potluck;
 using verdict = chunk_average::verdict;
@@ -54,6 +55,88 @@ TEST_CASE("the mean is weighted by samples, whatever the order of arrival") {
       CHECK(worst < 1e-5);
     }
   }
+}
+
+TEST_CASE("packed parts count as if they had been unpacked before") {
+  std::mt19937_64 random{5};
+  std::normal_distribution<float> noise;
+  constexpr std::size_t length = 2500; // Two blocks and a half.
+  for (auto how : {packing::float32, packing::float16, packing::bfloat16,
+                   packing::int8, packing::topk})
+    for (auto part_norm : {0.0, 1e9})
+      for (std::size_t offset : {0, 1}) { // Of the body: any address.
+        CAPTURE(to_string(how));
+        CAPTURE(part_norm);
+        averaging_rule rule;
+        rule.part_norm = part_norm;
+        chunk_average packed{length, {1, 2, 3}, rule};
+        chunk_average plain{length, {1, 2, 3}, rule};
+        for (std::size_t member = 0; member < 3; ++member) {
+          std::vector<float> values(length);
+          for (auto& x : values)
+            x = noise(random);
+          std::vector<std::uint8_t> body(offset + packed_bytes(how, length));
+          pack(how, values.data(), length, body.data() + offset);
+          const auto size = body.size() - offset;
+          REQUIRE(
+              unpack(how, body.data() + offset, size, values.data(), length));
+          const auto samples = member + 1;
+          CHECK(
+              packed.offer(member, samples, how, body.data() + offset, size - 1)
+              == verdict::wrong_length);
+          CHECK(packed.offer(member, samples, how, body.data() + offset, size)
+                == plain.offer(member, samples, values.data(), length));
+          CHECK(packed.offer(member, samples, how, body.data() + offset, size)
+                == verdict::repeated);
+        }
+        CHECK(packed.mean() == plain.mean());
+      }
+}
+
+TEST_CASE("what no packing makes changes no sum, whether first or later") {
+  constexpr std::size_t length = 1500;
+  for (auto how :
+       {packing::float16, packing::bfloat16, packing::int8, packing::topk}) {
+    CAPTURE(to_string(how));
+    std::vector<float> values(length, 2.0f);
+    std::vector<std::uint8_t> good(packed_bytes(how, length));
+    pack(how, values.data(), length, good.data());
+    auto bad = good;
+    // The second block's scale, or of bfloat16 a value: not a number.
+    bad[6] = bad[7] = 0xff;
+    chunk_average average{length, {1, 1}};
+    for (std::size_t member : {0, 1}) {
+      CHECK(average.offer(member, 1, how, bad.data(), bad.size())
+            == verdict::not_finite);
+      CHECK(average.missing().front() == member);
+      average.offer(member, 1, how, good.data(), good.size());
+    }
+    REQUIRE(average.complete());
+    REQUIRE(unpack(how, good.data(), good.size(), values.data(), length));
+    CHECK(average.mean() == values);
+  }
+}
+
+TEST_CASE("int8 of the largest numbers is added, or refused, as a whole") {
+  const auto most = std::numeric_limits<float>::max();
+  std::vector<float> values(1024, 0.0f);
+  values[3] = most;
+  std::vector<std::uint8_t> body(packed_bytes(packing::int8, 1024));
+  pack(packing::int8, values.data(), 1024, body.data());
+  std::vector<float> sum(1024, 1.0f);
+  CHECK(!add_unpacked(packing::int8, body.data(), body.size(), sum.data(),
+                      1024)); // It would have to look.
+  CHECK(sum == std::vector<float>(1024, 1.0f));
+  chunk_average average{1024, {1, 1}};
+  std::vector<float> zeros(1024, 0.0f);
+  CHECK(average.offer(0, 1, zeros.data(), 1024) == verdict::accepted);
+  auto overflowing = body;
+  overflowing[4 + 3] = 0x80; // -128 times the scale.
+  CHECK(average.offer(1, 1, packing::int8, overflowing.data(), body.size())
+        == verdict::not_finite);
+  CHECK(average.offer(1, 1, packing::int8, body.data(), body.size())
+        == verdict::complete);
+  CHECK(average.mean()[3] == doctest::Approx(most / 2).epsilon(1e-3));
 }
 
 TEST_CASE("a refused part changes nothing") {

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/packing/packing.hpp"
+
 using namespace potluck;
 using namespace std::chrono_literals;
 
@@ -83,6 +85,31 @@ TEST_CASE("parts go into their sum as they come, and the last one is told of") {
   CHECK(news[1].body.size == 8);
   CHECK(news[1].when == now);
   CHECK(x.intake.arrivals().empty());
+}
+
+TEST_CASE("packed parts and means are unpacked on their way") {
+  one_round x;
+  auto pack_int8 = [](std::vector<float> values) {
+    return packed_body(packing::int8, nullptr, values.data(), values.size());
+  };
+  message part = chunk_part{x.group, 4, 1, packing::int8};
+  CHECK(x.intake.take(peer(1), part, pack_int8({127, -3}), now));
+  CHECK(x.part(2, {1, 3}, 3));
+  CHECK(x.sum->average.mean() == std::vector<float>{32, 0});
+
+  auto body = pack_int8({-127, 5});
+  chunk_mean mean;
+  mean.group = x.group;
+  mean.chunk = 5;
+  mean.version = 1;
+  mean.packing = packing::int8;
+  message content = mean;
+  CHECK(x.intake.take(peer(2), content, body, now));
+  CHECK(*x.whole == std::vector<float>{0, 0, -127, 5});
+  auto news = x.intake.arrivals();
+  REQUIRE(news.size() == 2); // The mean was the last: it was told at once.
+  CHECK(x.all_here == 1);
+  CHECK(news[0].body.size == packed_bytes(packing::int8, 2));
 }
 
 TEST_CASE("a part that has another verdict than counted goes the usual way") {
