@@ -275,6 +275,7 @@ std::shared_ptr<const own_parts> averager_state::own_parts_that_count() const {
   auto result = std::make_shared<own_parts>();
   if (r.contract().members[r.self].samples != 0)
     result->offered = r.order.gradient;
+  result->chunk_values = r.contract().chunk_values;
   for (std::uint32_t chunk = 0; chunk < r.map.chunk_count(); ++chunk)
     result->fates.push_back(r.agreement.ledger().own_part(chunk));
   return result;

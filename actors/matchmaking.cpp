@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/planning/chunk_size.hpp"
 #include "runtime/planning/planner.hpp"
 
 namespace potluck {
@@ -65,6 +66,12 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.target_batch = config_.settings.target_batch;
     s.gradient_values = x.gradient_values;
     s.chunk_values = config_.settings.chunk_values;
+    // Robust rules look at a chunk's length and direction: always the same one.
+    if (auto rule = config_.settings.averaging();
+        rule.how == aggregator::mean && rule.part_norm <= 0)
+      s.cut = [most = s.chunk_values](const group_contract& c) {
+        return chunk_values_for(c, most);
+      };
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
     s.plan = [rules = rules()](const group_contract& c) {
       return plan_digest(c, rules);

@@ -30,6 +30,8 @@ shared_gradient residual_after(const own_parts& own, std::uint32_t chunk_values,
                                packing how) {
   auto result = std::make_shared<floats>(*own.offered);
   std::size_t chunk = 0;
+  if (own.chunk_values != 0)
+    chunk_values = own.chunk_values;
   for (std::size_t first = 0; first < result->size(); first += chunk_values) {
     auto count = std::min<std::size_t>(chunk_values, result->size() - first);
     auto* values = result->data() + first;
@@ -79,7 +81,7 @@ shared_gradient error_feedback::give(shared_gradient gradient,
   auto result = offer(std::move(gradient));
   before_gift_ = std::move(residual_);
   gift_ = number;
-  residual_ = residual_after({std::move(offered_), {}}, chunk_values_, how_);
+  residual_ = residual_after({std::move(offered_), {}, 0}, chunk_values_, how_);
   offered_.reset();
   return result;
 }
@@ -95,7 +97,7 @@ void error_feedback::step_made(const own_parts* own) {
   if (own && own->offered)
     residual_ = residual_after(*own, chunk_values_, how_);
   else if (!own && offered_)
-    residual_ = residual_after({offered_, {}}, chunk_values_, how_);
+    residual_ = residual_after({offered_, {}, 0}, chunk_values_, how_);
   else if (!own && restored_)
     residual_.reset();
   offered_.reset();

@@ -28,6 +28,8 @@ enum class part_fate : std::uint8_t {
 struct own_parts {
   shared_gradient offered;      ///< As it was lent; null: it brought nothing.
   std::vector<part_fate> fates; ///< Of each chunk; empty: all were packed.
+  /// As the round cut it; 0: as the run says.
+  std::uint32_t chunk_values = 0;
 };
 
 /// What remains of what was offered: of each chunk all but what is in the mean.

@@ -268,7 +268,7 @@ std::string matchmaker::problem_with(const peer_id& from,
     return "the contract is for another step";
   if (settings_.gradient_values != 0
       && (x.gradient_values != settings_.gradient_values
-          || x.chunk_values != settings_.chunk_values))
+          || x.chunk_values != chunk_values_of(x)))
     return "the contract cuts another gradient";
   if (x.members.empty() || x.members.front().who.id != from
       || x.members.front().role != role::trainer)

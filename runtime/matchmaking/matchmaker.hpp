@@ -79,6 +79,9 @@ struct matchmaker_settings {
   std::uint64_t target_batch = 1;
   std::uint64_t gradient_values = 0;
   std::uint32_t chunk_values = 0;
+  /// Values a chunk of a round, from its contract but for `chunk_values` and
+  /// `plan`; null: as above.
+  std::function<std::uint32_t(const group_contract&)> cut = nullptr;
   std::uint32_t patience_ms = 0;
   /// The digest of the share plan of a contract whose `plan` is not set yet.
   std::function<digest(const group_contract&)> plan;
@@ -245,6 +248,8 @@ private:
   void release(const std::string& reason, const peer_id& refused = {});
   void decline(const peer_id& to, const group_id& group, std::string reason);
   group_contract make_contract() const;
+  /// How its round cuts the gradient.
+  std::uint32_t chunk_values_of(const group_contract& x) const;
   std::string problem_with(const peer_id& from, const group_contract& x) const;
   /// What a contract says of this peer that it did not answer; empty: nothing.
   std::string misquoted(const group_member& mine,

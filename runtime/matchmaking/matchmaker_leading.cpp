@@ -197,7 +197,6 @@ group_contract matchmaker::make_contract() const {
   result.group = group_;
   result.step = group_step_;
   result.gradient_values = settings_.gradient_values;
-  result.chunk_values = settings_.chunk_values;
   result.patience_ms = settings_.patience_ms;
   result.computing_ms = settings_.computing_ms;
   result.least_samples = settings_.target_batch;
@@ -214,7 +213,12 @@ group_contract matchmaker::make_contract() const {
   if (!settings_.believe())
     for (auto& x : result.members)
       x.upload_bytes_per_second = x.download_bytes_per_second = 0;
+  result.chunk_values = chunk_values_of(result);
   return result;
+}
+
+std::uint32_t matchmaker::chunk_values_of(const group_contract& x) const {
+  return settings_.cut ? settings_.cut(x) : settings_.chunk_values;
 }
 
 } // namespace potluck

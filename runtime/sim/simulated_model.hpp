@@ -16,7 +16,8 @@ public:
   static constexpr std::size_t stretch = 32;
 
   /// @param values Parameters. Not zero.
-  /// @param chunk_values The charter's, for the places of the tallies.
+  /// @param chunk_values Of the shortest chunk of any round: a tally begins
+  /// each.
   /// @param weightless Nothing but the tallies is computed: for so many peers
   /// that only the duration of computing matters.
   simulated_model(std::size_t values, std::uint32_t chunk_values,

@@ -134,7 +134,9 @@ std::vector<charter_field> make_fields() {
       {"seed", "Of initialization and data order",
        u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},
       // 4194304 floats are 16 MiB: the largest body of a frame.
-      {"chunk-values", "Values of an averaged chunk",
+      {"chunk-values",
+       "Values of an averaged chunk at most: rounds halve it for small models, "
+       "unless lines are fast",
        u32_limits{&s::chunk_values, 256, 4194304}},
   };
 }

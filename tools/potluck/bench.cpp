@@ -57,7 +57,7 @@ command bench_command() {
        "NUMBER"},
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
-       "Averaging and step: values in one piece.", "NUMBER"},
+       "Averaging and step: values of a chunk at most.", "NUMBER"},
       {"packing", option_kind::text, "float32",
        "Averaging, experts and step: how values are sent: float32, float16, "
        "bfloat16 or int8; averaging and step: or topk.",

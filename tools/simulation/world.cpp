@@ -7,6 +7,7 @@
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
+#include "runtime/planning/chunk_size.hpp"
 #include "runtime/sim/simulated_model.hpp"
 #include "runtime/state/checkpoint.hpp"
 
@@ -110,15 +111,21 @@ world::world(const scenario& what, options how)
   });
 }
 
+std::uint32_t world::tally_distance() const {
+  return least_chunk_values(settings_.chunk_values);
+}
+
 float world::tally_of(packing how, const shared_bytes& body) const {
   if (how == packing::float32) // Nearly always: no need to read all values.
     return *reinterpret_cast<const float*>(body.data);
-  for (std::size_t values : {std::size_t{settings_.chunk_values},
-                             what_.model_values % settings_.chunk_values}) {
-    std::vector<float> mean(values);
-    if (values > 0 && unpack(how, body.data, body.size, mean.data(), values))
-      return mean.front();
-  }
+  // Rounds cut the gradient as they like, within the run's limits.
+  for (std::size_t chunk = settings_.chunk_values; chunk >= tally_distance();
+       chunk /= 2)
+    for (std::size_t values : {chunk, what_.model_values % chunk}) {
+      std::vector<float> mean(values);
+      if (values > 0 && unpack(how, body.data, body.size, mean.data(), values))
+        return mean.front();
+    }
   return std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -188,7 +195,7 @@ peer_config world::configure(life& x) const {
     return network.make_transport(host, who);
   };
   auto values = what_.model_values;
-  auto chunk_values = settings_.chunk_values;
+  auto chunk_values = tally_distance();
   auto weightless = how_.weightless;
   c.make_trainer = [=](const charter&) {
     return std::make_unique<simulated_model>(values, chunk_values, weightless);
@@ -372,7 +379,7 @@ void world::look_around() {
                  "a connection's queue held " + std::to_string(queue)
                      + " bytes");
   auto peers = lives_.size();
-  auto chunks = what_.model_values / settings_.chunk_values + 1;
+  auto chunks = what_.model_values / tally_distance() + 1;
   for (auto& x : lives_) {
     if (!x.box->running() || !x.honest)
       continue;

@@ -95,6 +95,9 @@ private:
   };
 
   life& life_of(std::size_t number);
+  /// Values from one tally to the next: the shortest chunk that a round may
+  /// have.
+  std::uint32_t tally_distance() const;
   /// Of a chunk's mean; not a number if nothing of the model's is as long.
   float tally_of(packing how, const shared_bytes& body) const;
   /// More actors of it failed lately than its supervisor may start again.

@@ -34,13 +34,19 @@ digest state_number(std::uint8_t i) {
 }
 
 digest plan_of(const group_contract& x) {
-  std::uint64_t figures[] = {x.members.size(), x.gradient_values, x.step};
+  std::uint64_t figures[]
+      = {x.members.size(), x.gradient_values, x.step, x.chunk_values};
   return digest_of(figures, sizeof(figures));
+}
+
+/// As many values a chunk as there are members.
+std::uint32_t cut(const group_contract& x) {
+  return static_cast<std::uint32_t>(x.members.size());
 }
 
 matchmaker make(std::size_t i, role as = role::trainer) {
   matchmaker result{
-      {{peer(i), {"127.0.0.1", 7000}}, as, 10, 100, 8, 500, plan_of}};
+      {{peer(i), {"127.0.0.1", 7000}}, as, 10, 100, 8, cut, 500, plan_of}};
   result.hold(5, state_number(1));
   result.measure(1e6, 2e6);
   return result;
@@ -115,6 +121,7 @@ TEST_CASE("a leader starts when its gradient and all answers are here") {
   CHECK(members[3].who.id == peer(1));
   CHECK(members[3].role == role::auxiliary);
   CHECK(start->contract.step == 6);
+  CHECK(start->contract.chunk_values == 4);
   CHECK(start->contract.plan == plan_of(start->contract));
   CHECK(sent<group_start>(all).size() == 3);
 }
@@ -362,6 +369,11 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
     contract.gradient_values = 99;
     contract.plan = plan_of(contract);
   }
+  SUBCASE("other chunks than follow from it") {
+    contract.chunk_values = 8;
+    contract.plan = plan_of(contract);
+    names = "cuts another gradient";
+  }
   SUBCASE("another group") {
     contract.group = group(9);
   }
@@ -400,6 +412,7 @@ TEST_CASE("a leader whom rounds taught better says nothing of any line") {
                   10,
                   100,
                   8,
+                  cut,
                   500,
                   plan_of,
                   [&] { return believes; }}};

@@ -1,0 +1,34 @@
+/// How finely a round cuts the gradient: the lines decide.
+///
+/// A mean is made when its chunk is here from everybody, so that for the time
+/// of a chunk from each member no mean travels, and a member averages no less
+/// than a chunk: small chunks fill the lines sooner and make finer shares. But
+/// each costs a head, digests and a look, so that a fast line wants large ones.
+#pragma once
+
+#include <cstdint>
+
+#include "messages/matchmaking.hpp"
+
+namespace potluck {
+
+/// Chunks of each member that are worth having: the first of them, before which
+/// no mean is made, is then 3 % of what a line carries.
+constexpr std::uint64_t chunks_a_member = 16;
+/// Below, heads and digests are more than 2 % of a chunk.
+constexpr double least_chunk_bytes = 16 * 1024;
+/// A chunk is at least what the slowest line carries in this many seconds: more
+/// often nobody has to look.
+constexpr double least_chunk_seconds = 0.002;
+
+/// Values a chunk, from all of the contract but its `chunk_values` and `plan`:
+/// every member cuts alike.
+/// @param most The run's setting. The result is that, halved as often as the
+/// chunk stays large enough and whole blocks of packings remain whole.
+std::uint32_t chunk_values_for(const group_contract& contract,
+                               std::uint32_t most);
+
+/// The least that any contract comes to.
+std::uint32_t least_chunk_values(std::uint32_t most);
+
+} // namespace potluck

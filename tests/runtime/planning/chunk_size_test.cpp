@@ -1,0 +1,57 @@
+#include "runtime/planning/chunk_size.hpp"
+
+#include <limits>
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+
+namespace {
+
+constexpr std::uint32_t most = 65536; // 256 KiB.
+
+group_contract group_of(std::size_t members, std::uint64_t values,
+                        double line = 0) {
+  group_contract x;
+  x.gradient_values = values;
+  for (std::size_t i = 0; i < members; ++i)
+    x.members.push_back({{}, role::trainer, 1, 0, line, line});
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("a large gradient is cut as the run says") {
+  CHECK(chunk_values_for(group_of(4, 100'000'000), most) == most);
+}
+
+TEST_CASE("of a small one everybody gets a few chunks, of 16 KiB at least") {
+  // 1 MB for each of 4: 64 KiB hold a 64th of it and no more.
+  CHECK(chunk_values_for(group_of(4, 1'048'576), most) == 16384);
+  CHECK(chunk_values_for(group_of(8, 50'000), most) == 4096);
+  CHECK(chunk_values_for(group_of(1, 1), most) == 4096);
+}
+
+TEST_CASE("fast lines want larger chunks, and the slowest one decides") {
+  auto fast = group_of(8, 50'000, 32 * 1024 * 500.0); // 32 KiB in 2 ms.
+  CHECK(chunk_values_for(fast, most) == 8192);
+  fast.members[3].download_bytes_per_second = 1000;
+  CHECK(chunk_values_for(fast, most) == 4096);
+  auto loopback = group_of(8, 50'000, 1e9);
+  CHECK(chunk_values_for(loopback, most) == most);
+}
+
+TEST_CASE("packings' blocks stay whole, and nothing grows") {
+  CHECK(chunk_values_for(group_of(4, 50'000), 3 * 1024 * 4) == 3 * 1024 * 2);
+  CHECK(chunk_values_for(group_of(4, 50'000), 50'000) == 50'000);
+  CHECK(chunk_values_for(group_of(4, 50'000), 256) == 256);
+  CHECK(least_chunk_values(most) == 4096);
+  CHECK(least_chunk_values(256) == 256);
+}
+
+TEST_CASE("lines that nobody can have count as unknown") {
+  auto x = group_of(3, 1'000'000, std::numeric_limits<double>::quiet_NaN());
+  CHECK(chunk_values_for(x, most) == 32768);
+  x = group_of(3, 1'000'000, std::numeric_limits<double>::infinity());
+  CHECK(chunk_values_for(x, most) == 32768);
+}
