@@ -12,6 +12,10 @@ namespace potluck {
 
 namespace {
 
+/// In a large group those who do not lead hear at most so often: by then they
+/// have to know who has come, not when the step is full.
+constexpr int rounds_of_news_a_look = 4;
+
 bool any_interface(const std::string& host) {
   return host.empty() || host == "0.0.0.0" || host == "::";
 }
@@ -310,8 +314,14 @@ void roster_state::on(const own_report& x) {
   if (x.report.charter != mine_.report.charter
       || x.report.contributes != mine_.report.contributes)
     next_dialling_ = {};
+  // Who comes has little to tell, but how far it is.
+  if (x.report.charter != mine_.report.charter
+      || x.report.phase != mine_.report.phase
+      || x.report.contributes != mine_.report.contributes)
+    last_round_of_news_ = {};
   mine_ = x;
   report_due_ = true;
+  leaders_due_ = true;
   if (ended)
     tell_everybody_mine();
   else if (x.urgent)
@@ -323,6 +333,8 @@ void roster_state::on(const own_report& x) {
 void roster_state::on(const links_wanted& x) {
   links_ = x;
   next_dialling_ = {};
+  told_cells_at_ = {};
+  told_rarely_at_ = {};
   if (wired_.router)
     self_->send(wired_.router, x);
 }
@@ -353,6 +365,7 @@ void roster_state::tell_mine(const peer_id& id, const guest& g) {
 void roster_state::tell_everybody_mine() {
   write_report();
   report_due_ = false;
+  leaders_due_ = false;
   last_round_of_news_ = self_->clock().now();
   for (auto& [id, g] : guests_)
     if (!in_a_cell(g))
@@ -384,8 +397,13 @@ void roster_state::tell_cells() {
     told_rarely_ = now_true;
     told_rarely_at_ = now;
   }
+  // Whom it does not name it leaves.
+  auto leaves = [&](const guest& g) {
+    return g.news.role == role::bootstrap
+           || (wants_few() && !named(g.news.who.id));
+  };
   for (auto& [id, g] : guests_)
-    if (in_a_cell(g) && (g.news.role != role::bootstrap || changes)
+    if (in_a_cell(g) && (changes || !leaves(g))
         && (!rarely || id == mine.sponsor))
       tell_mine(id, g);
 }
@@ -395,12 +413,20 @@ void roster_state::spread_report() {
       std::count_if(guests_.begin(), guests_.end(),
                     [&](auto& x) { return !in_a_cell(x.second); }));
   auto many = near - std::min(near, limits::few_peers);
-  auto pause = duration{limits::report_pause_per_peer} * static_cast<int>(many);
+  const auto joining = mine_.report.phase == phase::joining;
+  auto pause = std::min<duration>(limits::report_pause_per_peer
+                                      * static_cast<int>(many),
+                                  limits::longest_report_round);
+  if (joining)
+    pause = std::max<duration>(pause, limits::newcomers_report_pause);
   if (self_->clock().now() - last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
   }
   // Those who lead, now or next, decide by what they hear.
+  if (joining || !leaders_due_)
+    return;
+  leaders_due_ = false;
   write_report();
   std::size_t leaders = 0;
   for (auto& [id, g] : guests_)

@@ -127,7 +127,8 @@ private:
   address told_address_; ///< To the expert host.
   std::string seen_host_;
   own_report mine_;
-  bool report_due_ = false; ///< Not everybody knows it yet.
+  bool report_due_ = false;  ///< Not everybody knows it yet.
+  bool leaders_due_ = false; ///< Nor those who lead.
   caf::actor_clock::time_point last_round_of_news_;
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.
   headline told_cells_;

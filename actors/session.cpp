@@ -52,6 +52,14 @@ bool is_small(const message& x) {
                    records_found, charter_request>(x);
 }
 
+silence_detector::settings detection(duration interval) {
+  silence_detector::settings how;
+  how.heartbeat = interval;
+  how.floor = std::max(how.floor, 2 * interval);
+  how.cap = std::max(how.cap, 4 * interval);
+  return how;
+}
+
 } // namespace
 
 void session_state::init(session_actor::pointer self, session_config config) {
@@ -59,10 +67,10 @@ void session_state::init(session_actor::pointer self, session_config config) {
   config_ = std::move(config);
   connections_.push_back(config_.connection);
   self_->monitor(config_.gateway);
-  last_tick_ = self_->clock().now();
-  silence_.emplace(last_tick_);
-  allowance_.emplace(letter_allowance::usual, last_tick_);
-  self_->send(self_, tick{});
+  const auto now = self_->clock().now();
+  silence_.emplace(now, detection(heartbeat_interval()));
+  allowance_.emplace(letter_allowance::usual, now);
+  look_at(now + heartbeat_interval());
 }
 
 void session_state::on_down(const caf::down_msg&) {
@@ -137,22 +145,35 @@ void session_state::accuse(connection_id on, const std::string& what) {
 }
 
 duration session_state::heartbeat_interval() const {
-  return we_contribute_ || they_contribute_
-             ? duration{limits::cell_heartbeat_interval}
-             : duration{limits::heartbeat_interval};
+  if (us_ == standing::contributor || them_ == standing::contributor)
+    return limits::cell_heartbeat_interval;
+  return us_ == standing::member && them_ == standing::member
+             ? duration{limits::heartbeat_interval}
+             : duration{duration{limits::acquaintance_heartbeat_interval}};
 }
 
 void session_state::pace(const progress_report& x, bool ours) {
   auto before = heartbeat_interval();
-  (ours ? we_contribute_ : they_contribute_) = x.contributes;
+  (ours ? us_ : them_) = x.contributes               ? standing::contributor
+                         : x.phase == phase::joining ? standing::unknown
+                                                     : standing::member;
   auto interval = heartbeat_interval();
   if (interval == before)
     return;
-  silence_detector::settings how;
-  how.floor = std::max(how.floor, 2 * interval);
-  how.cap = std::max(how.cap, 4 * interval);
-  how.heartbeat = interval;
-  silence_.emplace(self_->clock().now(), how);
+  silence_.emplace(self_->clock().now(), detection(interval));
+  if (interval < before) {
+    quick_heartbeats_ = limits::first_heartbeats;
+    look_at(self_->clock().now());
+  }
+}
+
+void session_state::look_at(caf::actor_clock::time_point when) {
+  due_ = when;
+  const auto now = self_->clock().now();
+  if (wake_ > now && wake_ <= due_)
+    return;
+  wake_ = std::max(due_, now);
+  self_->delayed_send(self_, wake_ - now, tick{});
 }
 
 void session_state::deliver(message content, shared_bytes body) {
@@ -161,6 +182,14 @@ void session_state::deliver(message content, shared_bytes body) {
     pace(*report, false);
   if (auto beat = std::get_if<heartbeat>(&content)) {
     transmit(heartbeat_reply{beat->token});
+    // Who is asked all the time asks only to know how long an answer takes.
+    if (quick_heartbeats_ == 0) {
+      const auto interval = heartbeat_interval();
+      const auto now = self_->clock().now();
+      due_ = std::max(
+          due_, std::min(now + interval + interval / 2,
+                         last_asked_ + limits::spared_heartbeats * interval));
+    }
     return;
   }
   if (auto reply = std::get_if<heartbeat_reply>(&content)) {
@@ -212,12 +241,17 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
 
 void session_state::on(const tick&) {
   auto now = self_->clock().now();
+  if (now < wake_)
+    return;
+  if (now < due_) {
+    look_at(due_);
+    return;
+  }
   // When we are late ourselves (a loaded or suspended machine), what the other
   // side said meanwhile still waits to be read: start counting anew.
   auto interval = heartbeat_interval();
-  if (now - last_tick_ > 2 * interval)
+  if (now - due_ > interval)
     silence_->heard(now);
-  last_tick_ = now;
   if (silence_->suspicious(now)) {
     end(caf::exit_reason::remote_link_unreachable, "silent for too long");
     return;
@@ -227,19 +261,18 @@ void session_state::on(const tick&) {
   // answers; on a line that gradients fill, nearly none do.
   auto heard = std::max(silence_->last_heard(), last_filled_in_);
   auto said = std::max(last_said_, last_filled_out_);
-  if (heartbeats_ < limits::first_heartbeats || now - heard >= interval / 2
+  if (quick_heartbeats_ > 0 || now - heard >= interval / 2
       || now - said >= interval / 2
       || now - last_asked_ >= limits::spared_heartbeats * interval) {
     last_asked_ = now;
     auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
     transmit(heartbeat{static_cast<std::uint64_t>(token)});
   }
-  if (heartbeats_ < limits::first_heartbeats) {
-    ++heartbeats_;
-    self_->delayed_send(self_, limits::first_heartbeat_interval, tick{});
-  } else {
-    self_->delayed_send(self_, interval, tick{});
+  if (quick_heartbeats_ > 0) {
+    --quick_heartbeats_;
+    interval = limits::first_heartbeat_interval;
   }
+  look_at(now + interval);
 }
 
 session_actor::behavior_type

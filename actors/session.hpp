@@ -39,14 +39,19 @@ public:
   void on_down(const caf::down_msg&);
 
 private:
+  enum class standing { unknown, member, contributor };
+
   /// Gives a letter to the actor whose conversation it belongs to.
   void deliver(message content, shared_bytes body);
   void transmit(const message& content, shared_bytes body = {});
   void end(caf::exit_reason why, const std::string& reason);
   void accuse(connection_id on, const std::string& what);
-  /// A member has many contributors, and their connections can do with less.
+  /// Members wait for each other and are quick to notice a death; who only
+  /// looks something up, or has many contributors, can do with less.
   void pace(const progress_report& x, bool ours);
   duration heartbeat_interval() const;
+  /// Looks at the latest then.
+  void look_at(caf::actor_clock::time_point when);
 
   session_actor::pointer self_ = nullptr;
   session_config config_;
@@ -56,16 +61,19 @@ private:
   std::set<connection_id> used_; ///< Those that carried letters.
   std::optional<silence_detector> silence_;
   std::optional<letter_allowance> allowance_;
-  caf::actor_clock::time_point last_tick_;
+  /// The next look, and the tick that is on its way for it: a later look waits
+  /// for that one, an earlier one gets another, and what comes before is old.
+  caf::actor_clock::time_point due_;
+  caf::actor_clock::time_point wake_;
   caf::actor_clock::time_point last_said_;
   caf::actor_clock::time_point last_asked_;
   /// When the connection last carried as much as frames in the middle of
   /// something large do.
   caf::actor_clock::time_point last_filled_in_;
   caf::actor_clock::time_point last_filled_out_;
-  unsigned heartbeats_ = 0; ///< Of the quick first ones.
-  bool we_contribute_ = false;
-  bool they_contribute_ = false;
+  unsigned quick_heartbeats_ = 0;   ///< Still to come.
+  standing us_ = standing::unknown; ///< By the last reports that passed.
+  standing them_ = standing::unknown;
 };
 
 session_actor::behavior_type

@@ -42,12 +42,15 @@ constexpr long certificate_bytes = 4096;
 constexpr std::uint64_t records_per_key = 1u << 20;
 /// Messages kept for a peer that is being dialled: a look-up asks few things.
 constexpr std::size_t messages_waiting_for_a_dial = 64;
-/// Between two heartbeats on a session.
+/// Between two heartbeats of two members, who wait for each other.
 constexpr auto heartbeat_interval = 1s;
+/// The same while one of two has not reported to the other: it looks something
+/// up, or has come a moment ago.
+constexpr auto acquaintance_heartbeat_interval = 5s;
 /// The same between a contributor and a member, which may have hundreds.
 constexpr auto cell_heartbeat_interval = 20s;
-/// The first ones come faster, so that silence is judged by observed round
-/// trips from the second second on.
+/// The first ones of members come faster, so that silence is judged by observed
+/// round trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
 constexpr unsigned first_heartbeats = 4;
 /// Heartbeats that a connection full of other things can do without in a row:
@@ -123,9 +126,12 @@ constexpr auto report_max_age = 15s;
 /// burden on household lines.
 constexpr std::size_t few_peers = 8;
 /// Beyond, everybody hears at most so often (times the connected peers beyond
-/// those): in a large group each gets about forty reports a second, and 256
+/// those): in a large group each gets about twenty reports a second, and all
 /// members still hear each other well within `report_max_age`.
-constexpr auto report_pause_per_peer = 25ms;
+constexpr auto report_pause_per_peer = 50ms;
+constexpr auto longest_report_round = 6s;
+/// The same of who still fetches the state: nobody waits for its samples.
+constexpr auto newcomers_report_pause = 2s;
 /// The trainers with the smallest ids, who lead now or next, hear at once.
 constexpr std::size_t leaders_told_at_once = 3;
 /// Dials begun at one look.

@@ -74,6 +74,20 @@ void dial(door& from, const door& to, const peer_id& expected = {}) {
   caf::anon_send(from.it, dial_contact{{expected, to.where}});
 }
 
+/// Both report to each other.
+void say(test_world& world, door& a, door& b, phase now,
+         bool a_contributes = false) {
+  progress_report x;
+  x.phase = now;
+  x.id = peer(1);
+  x.contributes = a_contributes;
+  caf::anon_send(a.session(), parcel{peer(2), x, {}});
+  x.id = peer(2);
+  x.contributes = false;
+  caf::anon_send(b.session(), parcel{peer(1), x, {}});
+  world.settle();
+}
+
 /// How an actor ended, as those that monitor it are told.
 struct witness {
   witness(test_system& system, const session_actor& subject) {
@@ -383,6 +397,7 @@ TEST_CASE(
   door b{world, 2};
   dial(a, b);
   world.settle();
+  say(world, a, b, phase::accumulating);
   witness mine{a.system, a.session()};
   world.run_for(60s);
   CHECK_FALSE(mine.ended);
@@ -401,6 +416,8 @@ namespace {
 struct silenced_pair {
   silenced_pair() {
     dial(a, b);
+    world.settle();
+    say(world, a, b, phase::accumulating);
     world.run_for(10s);
     seen_by_a.emplace(a.system, a.session());
     world.network.silence(host(1), host(2));
@@ -444,11 +461,62 @@ TEST_CASE("what the other side acknowledges puts suspicion off for a while") {
   CHECK(x.ended());
 }
 
+TEST_CASE("members ask every second, others more rarely, and one of two asks") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(a, b);
+  world.settle();
+  std::uint64_t frames = 0;
+  world.network.judge_frames([&](auto&, auto&, auto&) {
+    ++frames;
+    return memory_network::fate::arrives;
+  });
+  auto said_in = [&](duration long_time) {
+    auto before = frames;
+    world.run_for(long_time);
+    return static_cast<double>(frames - before);
+  };
+  // A question and its answer; each side wants an answer at times.
+  auto rate = [](duration interval, duration time) {
+    return 2.0 * static_cast<double>(time / interval);
+  };
+  auto acquainted
+      = rate(limits::acquaintance_heartbeat_interval, duration{200s});
+  auto heard = said_in(200s);
+  CHECK(heard >= acquainted - 4);
+  CHECK(heard <= 1.5 * acquainted + 4);
+  say(world, a, b, phase::joining);
+  CHECK(said_in(200s) <= 1.5 * acquainted + 4);
+
+  say(world, a, b, phase::accumulating);
+  CHECK(said_in(1s) >= 2 * limits::first_heartbeats); // At once, and quickly.
+  auto close = rate(limits::heartbeat_interval, duration{100s});
+  heard = said_in(100s);
+  CHECK(heard >= close - 4);
+  CHECK(heard <= 1.5 * close + 4);
+
+  say(world, a, b, phase::accumulating, true);
+  auto distant = rate(limits::cell_heartbeat_interval, duration{1000s});
+  heard = said_in(1000s);
+  CHECK(heard >= distant - 4);
+  CHECK(heard <= 1.5 * distant + 4);
+  say(world, a, b, phase::accumulating);
+  CHECK(said_in(2s) >= 2 * limits::first_heartbeats);
+  witness mine{a.system, a.session()};
+  world.network.silence(host(1), host(2));
+  world.run_for(silence_detector::settings{}.floor
+                + 2 * limits::heartbeat_interval);
+  CHECK(mine.ended);
+}
+
 TEST_CASE("a connection that is full both ways needs few heartbeats") {
   test_world world;
   door a{world, 1};
   door b{world, 2};
   dial(a, b);
+  world.settle();
+  say(world, a, b, phase::accumulating);
   world.run_for(10s);
   std::uint64_t frames = 0;
   world.network.judge_frames([&](auto&, auto&, auto&) {
