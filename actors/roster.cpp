@@ -314,11 +314,13 @@ void roster_state::on(const own_report& x) {
   if (x.report.charter != mine_.report.charter
       || x.report.contributes != mine_.report.contributes)
     next_dialling_ = {};
-  // Who comes has little to tell, but how far it is.
-  if (x.report.charter != mine_.report.charter
-      || x.report.phase != mine_.report.phase
-      || x.report.contributes != mine_.report.contributes)
-    last_round_of_news_ = {};
+  // Who comes has little to tell but how far it is: others may wait for it.
+  const auto& before = mine_.report;
+  if (before.phase == phase::joining
+      && (x.report.phase != before.phase || x.report.step != before.step
+          || x.report.charter != before.charter
+          || x.report.contributes != before.contributes))
+    last_round_of_news_.reset();
   mine_ = x;
   report_due_ = true;
   leaders_due_ = true;
@@ -419,7 +421,8 @@ void roster_state::spread_report() {
                                   limits::longest_report_round);
   if (joining)
     pause = std::max<duration>(pause, limits::newcomers_report_pause);
-  if (self_->clock().now() - last_round_of_news_ >= pause) {
+  if (!last_round_of_news_
+      || self_->clock().now() - *last_round_of_news_ >= pause) {
     tell_everybody_mine();
     return;
   }

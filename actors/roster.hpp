@@ -129,7 +129,8 @@ private:
   own_report mine_;
   bool report_due_ = false;  ///< Not everybody knows it yet.
   bool leaders_due_ = false; ///< Nor those who lead.
-  caf::actor_clock::time_point last_round_of_news_;
+  /// When everybody was told last; none: that is due.
+  std::optional<caf::actor_clock::time_point> last_round_of_news_;
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.
   headline told_cells_;
   caf::actor_clock::time_point told_cells_at_;

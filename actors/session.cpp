@@ -154,9 +154,10 @@ duration session_state::heartbeat_interval() const {
 
 void session_state::pace(const progress_report& x, bool ours) {
   auto before = heartbeat_interval();
-  (ours ? us_ : them_) = x.contributes               ? standing::contributor
-                         : x.phase == phase::joining ? standing::unknown
-                                                     : standing::member;
+  // Who has been a member stays one while it fetches what it missed.
+  if (x.contributes || x.phase != phase::joining)
+    (ours ? us_ : them_)
+        = x.contributes ? standing::contributor : standing::member;
   auto interval = heartbeat_interval();
   if (interval == before)
     return;
@@ -173,6 +174,7 @@ void session_state::look_at(caf::actor_clock::time_point when) {
   if (wake_ > now && wake_ <= due_)
     return;
   wake_ = std::max(due_, now);
+  ++ticks_;
   self_->delayed_send(self_, wake_ - now, tick{});
 }
 
@@ -241,8 +243,12 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
 
 void session_state::on(const tick&) {
   auto now = self_->clock().now();
-  if (now < wake_)
+  // Of several on their way only the one for the next look counts; the last
+  // always does, whatever a clock says.
+  --ticks_;
+  if (now < wake_ && ticks_ > 0)
     return;
+  wake_ = {};
   if (now < due_) {
     look_at(due_);
     return;

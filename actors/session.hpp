@@ -65,6 +65,7 @@ private:
   /// for that one, an earlier one gets another, and what comes before is old.
   caf::actor_clock::time_point due_;
   caf::actor_clock::time_point wake_;
+  unsigned ticks_ = 0; ///< On their way.
   caf::actor_clock::time_point last_said_;
   caf::actor_clock::time_point last_asked_;
   /// When the connection last carried as much as frames in the middle of
