@@ -346,10 +346,8 @@ void averager_state::on(const mean_ready& x) {
 
 void averager_state::pack_mean(std::uint32_t chunk,
                                std::vector<float>& values) {
-  auto how = mean_packing_of(round_->self);
-  auto body = packed_body(how, nullptr, values.data(), values.size());
-  if (!unpack(how, body.data, body.size, values.data(), values.size()))
-    throw std::logic_error{"a mean that was packed cannot be unpacked"};
+  auto body = pack_and_round(mean_packing_of(round_->self), values.data(),
+                             values.size());
   auto what = digest_of(body.data, body.size);
   round_->packed_means[chunk]
       = {std::move(body.owner), body.data, body.size, what};

@@ -2,7 +2,6 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
-#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -41,8 +40,8 @@ void chunk_reducer_state::on(const part_arrived& x) {
     case chunk_average::verdict::wrong_samples:
       refuse(x.member, "its samples are not the contract's");
       break;
-    case chunk_average::verdict::not_finite:
-      refuse(x.member, why_not_unpacked(x.packing));
+    case chunk_average::verdict::unfit:
+      refuse(x.member, unfit_values);
       break;
     case chunk_average::verdict::too_large:
       refuse(x.member, "its mean is longer than part-norm allows");

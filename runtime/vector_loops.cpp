@@ -11,6 +11,7 @@ namespace potluck {
 namespace {
 
 constexpr std::uint32_t exponent = 0x7f800000u;
+constexpr std::uint32_t magnitude = 0x7fffffffu;
 /// What is looked at before it is copied still lies in the first-level cache.
 constexpr std::size_t block = 2048;
 
@@ -23,6 +24,20 @@ POTLUCK_WIDE bool all_finite(const float* values, std::size_t count) {
     std::uint32_t bits;
     std::memcpy(&bits, values + i, sizeof(bits));
     bad |= static_cast<std::uint32_t>((bits & exponent) == exponent);
+  }
+  return bad == 0;
+}
+
+POTLUCK_WIDE bool all_within(const float* values, std::size_t count,
+                             float most) {
+  // Magnitudes are in the order of their bits, and NaNs above all.
+  std::uint32_t limit;
+  std::memcpy(&limit, &most, sizeof(limit));
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof(bits));
+    bad |= static_cast<std::uint32_t>((bits & magnitude) > limit);
   }
   return bad == 0;
 }

@@ -14,6 +14,9 @@ namespace potluck {
 /// std::isfinite, so that it survives -ffast-math.
 bool all_finite(const float* values, std::size_t count);
 
+/// The same of any value that is not a number between -most and most.
+bool all_within(const float* values, std::size_t count, float most);
+
 /// sum[i] += values[i]. The two must not overlap.
 void add_to(float* sum, const float* values, std::size_t count);
 

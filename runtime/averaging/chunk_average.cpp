@@ -51,8 +51,9 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
                                             std::size_t count) {
   if (auto why = refusal(member, samples, count == length_))
     return *why;
-  if (!all_finite(values, count) && guarded(safeguard::finite_part))
-    return verdict::not_finite;
+  if (!all_within(values, count, largest_part_value)
+      && guarded(safeguard::finite_part))
+    return verdict::unfit;
   if (rule_.part_norm > 0
       && norm_of(values, count) / static_cast<double>(samples)
              > rule_.part_norm)
@@ -76,18 +77,20 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
   float_array values;
   values.resize(length_);
   if (!unpack(how, body, size, values.data(), length_))
-    return verdict::not_finite;
+    return verdict::unfit;
   return offer(member, samples, values.data(), length_);
 }
 
 bool chunk_average::sum_packed(packing how, const std::uint8_t* body,
                                std::size_t size) {
-  if (robust() || rule_.part_norm > 0 || how == packing::float32)
+  if (robust() || rule_.part_norm > 0
+      || !surely_within(how, body, size, length_, largest_part_value))
     return false;
-  if (begun_)
-    return add_unpacked(how, body, size, values_->data(), length_);
-  begun_ = unpack(how, body, size, values_->data(), length_);
-  return begun_;
+  if (std::exchange(begun_, true))
+    add_unpacked(how, body, values_->data(), length_);
+  else
+    unpack(how, body, size, values_->data(), length_);
+  return true;
 }
 
 chunk_average::verdict chunk_average::counted(std::size_t member) {

@@ -24,6 +24,17 @@
 
 namespace potluck {
 
+/// Beyond it no part has a value: so no sum of parts is infinite, whoever sends
+/// them. A gradient's sums are far below.
+constexpr float largest_part_value = 0x1p100f;
+/// The same for what a sponsor adds to its part, from thousands.
+constexpr float largest_contributed_value = 0x1p80f;
+
+/// What is wrong with values that are refused.
+constexpr auto unfit_values
+    = "it holds a NaN, an infinity or more than any gradient, or is not what "
+      "packing makes";
+
 class chunk_average {
 public:
   enum class verdict {
@@ -33,7 +44,7 @@ public:
     repeated,      ///< The sender has already been counted.
     wrong_length,  ///< The part does not hold `length` values.
     wrong_samples, ///< The part's samples are not what the contract says.
-    not_finite,    ///< A value is NaN or infinite.
+    unfit,         ///< A value is NaN, infinite or beyond any gradient's.
     too_large,     ///< Its mean is longer than the rule's `part_norm`.
     too_late,      ///< The member has been left out.
   };
@@ -54,7 +65,7 @@ public:
   verdict offer(std::size_t member, std::uint64_t samples, const float* values,
                 std::size_t count);
 
-  /// The same for a part as it came. What no packing makes is `not_finite`.
+  /// The same for a part as it came. What no packing makes is `unfit`.
   /// @param body `size` bytes at any address.
   verdict offer(std::size_t member, std::uint64_t samples, packing how,
                 const std::uint8_t* body, std::size_t size);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "runtime/averaging/chunk_average.hpp"
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/packing/packing.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
@@ -60,8 +62,10 @@ gathering::verdict gathering::offer(const peer_id& from,
   if (size != packed_bytes(part.packing, count))
     return refuse(from, "a chunk has another length than the run's");
   x.gradient.resize(have + count);
-  if (!unpack(part.packing, body, size, x.gradient.data() + have, count))
-    return refuse(from, why_not_unpacked(part.packing));
+  auto* values = x.gradient.data() + have;
+  if (!unpack(part.packing, body, size, values, count)
+      || !all_within(values, count, largest_contributed_value))
+    return refuse(from, unfit_values);
   if (++half.next_chunk < chunks_)
     return verdict::placed;
   half.complete = true;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "runtime/packing/top_values.hpp"
 #include "runtime/recycled_memory.hpp"
@@ -241,11 +242,6 @@ POTLUCK_WIDE void add_bytes(float* __restrict sum,
     sum[i] += static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
 }
 
-/// Times any signed byte it is finite.
-bool is_modest(float scale) {
-  return scale <= std::numeric_limits<float>::max() / 128;
-}
-
 /// Of a block: largest / 127, or 0 where that is too small to divide by.
 float byte_scale(std::uint32_t largest) {
   auto scale = float_of(largest) / 127.0f;
@@ -360,7 +356,9 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
       return unpack_blocks(
           count, bytes, [&](std::size_t first, std::size_t block, float scale) {
             from_bytes(values + first, block, scale, out + first);
-            return is_modest(scale) || all_finite(out + first, block);
+            // A signed byte is at most 128.
+            return scale <= std::numeric_limits<float>::max() / 128
+                   || all_finite(out + first, block);
           });
     case packing::topk:
       return unpack_top_values(bytes, out, count);
@@ -368,20 +366,25 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
   return false;
 }
 
-bool add_unpacked(packing how, const std::uint8_t* bytes, std::size_t size,
-                  float* sum, std::size_t count) {
-  if (how != packing::int8 || size != packed_bytes(how, count)
-      || !unpack_blocks(count, bytes,
-                        [](std::size_t, std::size_t, float scale) {
-                          return is_modest(scale);
-                        }))
-    return false;
+bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
+                   std::size_t count, float most) {
+  return how == packing::int8 && size == packed_bytes(how, count)
+         && unpack_blocks(count, bytes,
+                          [&](std::size_t, std::size_t, float scale) {
+                            return scale <= most / 128;
+                          });
+}
+
+void add_unpacked(packing how, const std::uint8_t* bytes, float* sum,
+                  std::size_t count) {
+  if (how != packing::int8)
+    throw std::invalid_argument{"Only int8 is added as it is."};
   auto* values = bytes + blocks_of(count) * sizeof(float);
-  return unpack_blocks(count, bytes,
-                       [&](std::size_t first, std::size_t block, float scale) {
-                         add_bytes(sum + first, values + first, block, scale);
-                         return true;
-                       });
+  unpack_blocks(count, bytes,
+                [&](std::size_t first, std::size_t block, float scale) {
+                  add_bytes(sum + first, values + first, block, scale);
+                  return true;
+                });
 }
 
 shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
@@ -392,6 +395,17 @@ shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
   auto bytes = std::make_shared<byte_array>();
   bytes->resize(packed_bytes(how, count));
   pack(how, values, count, bytes->data());
+  const auto* data = bytes->data();
+  const auto size = bytes->size();
+  return {std::move(bytes), data, size};
+}
+
+shared_bytes pack_and_round(packing how, float* values, std::size_t count) {
+  auto bytes = std::make_shared<byte_array>();
+  bytes->resize(packed_bytes(how, count));
+  pack(how, values, count, bytes->data());
+  if (!unpack(how, bytes->data(), bytes->size(), values, count))
+    throw std::invalid_argument{"Only finite values can be packed."};
   const auto* data = bytes->data();
   const auto size = bytes->size();
   return {std::move(bytes), data, size};

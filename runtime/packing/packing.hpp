@@ -27,21 +27,25 @@ void pack(packing how, const float* values, std::size_t count,
 bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count);
 
-/// What is wrong with a body of the right length that `unpack` refuses: a
-/// clause about "it".
-const char* why_not_unpacked(packing how);
+/// Whether `unpack` would return true and make no value beyond `most`, as far
+/// as the scales tell: only int8's do.
+bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
+                   std::size_t count, float most);
 
-/// sum[i] += what `unpack` makes, in one pass.
-/// @returns False, with the sum as it was, when `unpack` has to look first
-/// whether all are finite, as always but for int8, or would return false.
-bool add_unpacked(packing how, const std::uint8_t* bytes, std::size_t size,
-                  float* sum, std::size_t count);
+/// sum[i] += what `unpack` makes, in one pass. Only for what is `surely_within`
+/// anything.
+void add_unpacked(packing how, const std::uint8_t* bytes, float* sum,
+                  std::size_t count);
 
 /// The body of a frame with these values: packed in memory of its own, or as
 /// they lie there when they are to go as float32.
 /// @param owner Keeps the values alive.
 shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
                          const float* values, std::size_t count);
+
+/// A body of its own, and leaves of the values what others will unpack from it.
+/// @param values Finite.
+shared_bytes pack_and_round(packing how, float* values, std::size_t count);
 
 /// By how much a value may be off after packing and unpacking.
 /// @param value Its magnitude. @param largest That of its block's largest.

@@ -22,10 +22,4 @@ std::optional<packing> packing_named(const std::string& name) {
   return std::nullopt;
 }
 
-const char* why_not_unpacked(packing how) {
-  return how == packing::float32
-             ? "it holds a NaN or an infinity"
-             : "it is not what packing makes of finite values";
-}
-
 } // namespace potluck

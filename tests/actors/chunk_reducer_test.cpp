@@ -83,6 +83,9 @@ TEST_CASE(
   one_chunk x;
   x.offer(1, 3, {3, 3});
   std::uint32_t culprit = 0;
+  SUBCASE("more than any gradient, so that two would be infinite") {
+    x.offer(0, 1, {1, std::numeric_limits<float>::max()});
+  }
   SUBCASE("a NaN") {
     x.offer(0, 1, {1, std::numeric_limits<float>::quiet_NaN()});
   }

@@ -59,3 +59,20 @@ TEST_CASE("one value that is no number is found wherever it is") {
       CHECK_FALSE(copy_finite(out.data(), x.data(), x.size()));
     }
 }
+
+TEST_CASE("one value beyond a bound is found wherever it is") {
+  constexpr float most = 100;
+  for (std::size_t place : {0, 5, 2047, 2048, 4999}) {
+    std::vector<float> x(5000, -1.0f);
+    auto within = [&](float value) {
+      x[place] = value;
+      return all_within(x.data(), x.size(), most);
+    };
+    for (float sign : {1.0f, -1.0f}) {
+      CHECK(within(sign * most));
+      CHECK_FALSE(within(sign * std::nextafter(most, 2 * most)));
+      CHECK_FALSE(within(sign * std::numeric_limits<float>::infinity()));
+      CHECK_FALSE(within(sign * std::numeric_limits<float>::quiet_NaN()));
+    }
+  }
+}

@@ -6,9 +6,7 @@
 
 using potluck::simulation::trial;
 
-// Left out: hostile, since nobody can tell who lied about a mean, and rounds
-// whose members got different ones are dropped for ever. And long-life takes
-// seconds a seed, as vandals does.
+// hostile, vandals and long-life take seconds a seed.
 
 TEST_CASE("partition holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/partition.json", 0, 25, {}}.complaint(1, 39)
@@ -21,6 +19,10 @@ TEST_CASE("steady holds for 39 seeds") {
 
 TEST_CASE("vandals holds for six seeds") {
   CHECK(trial{"tools/scenarios/vandals.json", 0, 25, {}}.complaint(1, 6) == "");
+}
+
+TEST_CASE("hostile holds for four seeds") {
+  CHECK(trial{"tools/scenarios/hostile.json", 0, 45, {}}.complaint(1, 4) == "");
 }
 
 TEST_CASE("long-life holds for one seed") {

@@ -63,11 +63,9 @@ private:
 
   /// Makes the values what others unpack. @returns The bytes.
   static double there_and_back(packing how, float* x, std::size_t count) {
-    std::vector<std::uint8_t> bytes(packed_bytes(how, count));
-    pack(how, x, count, bytes.data());
-    if (!unpack(how, bytes.data(), bytes.size(), x, count))
+    if (!all_finite(x, count))
       throw std::runtime_error{"The network has diverged."};
-    return static_cast<double>(bytes.size());
+    return static_cast<double>(pack_and_round(how, x, count).size);
   }
 
   void add_part(values& sum, std::size_t member, values gradient) {

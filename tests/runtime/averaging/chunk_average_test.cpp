@@ -107,7 +107,7 @@ TEST_CASE("what no packing makes changes no sum, whether first or later") {
     chunk_average average{length, {1, 1}};
     for (std::size_t member : {0, 1}) {
       CHECK(average.offer(member, 1, how, bad.data(), bad.size())
-            == verdict::not_finite);
+            == verdict::unfit);
       CHECK(average.missing().front() == member);
       average.offer(member, 1, how, good.data(), good.size());
     }
@@ -117,26 +117,44 @@ TEST_CASE("what no packing makes changes no sum, whether first or later") {
   }
 }
 
-TEST_CASE("int8 of the largest numbers is added, or refused, as a whole") {
-  const auto most = std::numeric_limits<float>::max();
-  std::vector<float> values(1024, 0.0f);
-  values[3] = most;
+TEST_CASE("no part holds more than any gradient, so that no sum is infinite") {
+  for (auto how : {packing::float32, packing::float16, packing::int8}) {
+    CAPTURE(to_string(how));
+    auto body_of = [how](float value) {
+      std::vector<float> values(1500, 0.0f);
+      values[1100] = value;
+      std::vector<std::uint8_t> body(packed_bytes(how, values.size()));
+      pack(how, values.data(), values.size(), body.data());
+      return body;
+    };
+    const auto too_much = body_of(std::numeric_limits<float>::max());
+    const auto much = body_of(largest_part_value / 2);
+    chunk_average average{1500, {1, 1, 1}};
+    for (std::size_t member : {0, 1, 2}) {
+      CHECK(average.offer(member, 1, how, too_much.data(), too_much.size())
+            == verdict::unfit);
+      CHECK(average.offer(member, 1, how, much.data(), much.size())
+            == (member < 2 ? verdict::accepted : verdict::complete));
+    }
+    CHECK(average.mean()[1100]
+          == doctest::Approx(largest_part_value / 2).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("int8 that its scales do not vouch for is looked at") {
+  std::vector<float> values(1024, 1.0f);
+  values[3] = largest_part_value;
   std::vector<std::uint8_t> body(packed_bytes(packing::int8, 1024));
   pack(packing::int8, values.data(), 1024, body.data());
-  std::vector<float> sum(1024, 1.0f);
-  CHECK(!add_unpacked(packing::int8, body.data(), body.size(), sum.data(),
-                      1024)); // It would have to look.
-  CHECK(sum == std::vector<float>(1024, 1.0f));
+  CHECK(!surely_within(packing::int8, body.data(), body.size(), 1024,
+                       largest_part_value)); // 128 times it would be more.
+  body[4 + 3] = 0x80;
   chunk_average average{1024, {1, 1}};
-  std::vector<float> zeros(1024, 0.0f);
-  CHECK(average.offer(0, 1, zeros.data(), 1024) == verdict::accepted);
-  auto overflowing = body;
-  overflowing[4 + 3] = 0x80; // -128 times the scale.
-  CHECK(average.offer(1, 1, packing::int8, overflowing.data(), body.size())
-        == verdict::not_finite);
-  CHECK(average.offer(1, 1, packing::int8, body.data(), body.size())
-        == verdict::complete);
-  CHECK(average.mean()[3] == doctest::Approx(most / 2).epsilon(1e-3));
+  CHECK(average.offer(0, 1, packing::int8, body.data(), body.size())
+        == verdict::unfit);
+  body[4 + 3] = 0x7e;
+  CHECK(average.offer(0, 1, packing::int8, body.data(), body.size())
+        == verdict::accepted);
 }
 
 TEST_CASE("a refused part changes nothing") {
@@ -153,7 +171,7 @@ TEST_CASE("a refused part changes nothing") {
                   -std::numeric_limits<float>::infinity(),
                   std::numeric_limits<float>::quiet_NaN()}) {
     std::vector<float> bad{1, x};
-    CHECK(average.offer(2, 1, bad.data(), 2) == verdict::not_finite);
+    CHECK(average.offer(2, 1, bad.data(), 2) == verdict::unfit);
   }
   CHECK(average.missing() == std::vector<std::size_t>{2});
   CHECK(average.offer(2, 1, last.data(), 2) == verdict::complete);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/averaging/chunk_average.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
@@ -108,6 +109,7 @@ TEST_CASE("a broken contribution is refused as a whole") {
   broken(1, {3, 4, 5});
   broken(1, {});
   broken(1, {3, std::numeric_limits<float>::quiet_NaN()});
+  broken(1, {3, 2 * largest_contributed_value});
   broken(1, {-std::numeric_limits<float>::infinity(), 4});
   broken(1, {3, 4}, 5);
 }

@@ -146,6 +146,20 @@ TEST_CASE("extremes survive") {
   }
 }
 
+TEST_CASE("who packs and rounds holds what others unpack") {
+  for (auto how : {packing::float32, packing::float16, packing::bfloat16,
+                   packing::int8, packing::topk}) {
+    CAPTURE(to_string(how));
+    std::vector<float> values;
+    for (int i = 0; i < 1500; ++i)
+      values.push_back(0.37f * static_cast<float>(i) - 200.0f);
+    auto body = pack_and_round(how, values.data(), values.size());
+    std::vector<float> theirs(values.size());
+    REQUIRE(unpack(how, body.data, body.size, theirs.data(), theirs.size()));
+    CHECK(values == theirs);
+  }
+}
+
 TEST_CASE("what no packing made is refused") {
   std::vector<float> x(2000, 1.0f);
   std::vector<float> out(x.size());
