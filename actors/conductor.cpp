@@ -334,6 +334,9 @@ void conductor_state::on(const tick&) {
     pump();
     lead_if_due();
     finish_if_others_are_done();
+    // The first step of a run, and one that lacks people, take long as well.
+    if (now - step_began_ > 2 * paced_for_)
+      keep_pace(now - step_began_);
     if (now >= next_status_) {
       next_status_ = now + limits::status_interval;
       show_status();

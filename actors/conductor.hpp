@@ -87,6 +87,8 @@ private:
   bool averages() const;
   /// Has given its gradient away, and expects the step to be done soon.
   bool resting() const;
+  /// The pace that goes with steps as long as this one.
+  void keep_pace(duration step);
   void tell_pace();
   void tell_facts();
   void show_status();
@@ -223,7 +225,9 @@ private:
 
   // Cells (conductor_cells.cpp).
   cell_standing standing_;
-  contributor_pace pace_; ///< By the last step.
+  contributor_pace pace_; ///< By the last step, or this one if it lasts.
+  /// That step. At first as long as the shortest look is made for.
+  duration paced_for_ = limits::looks_a_step * limits::shortest_look;
   bool standing_known_ = false;
   std::optional<cell_standing> next_standing_; ///< When no group needs us.
   bool gathering_ = false;

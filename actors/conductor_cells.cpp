@@ -137,6 +137,14 @@ void conductor_state::on(const gathering_over& x) {
 // ---- as a contributor
 // ---------------------------------------------------------------------
 
+void conductor_state::keep_pace(duration step) {
+  paced_for_ = step;
+  if (auto pace = pace_of(step); !(pace == pace_)) {
+    pace_ = pace;
+    tell_pace();
+  }
+}
+
 void conductor_state::tell_pace() {
   if (wired_.cell && wired_.roster) {
     self_->send(wired_.roster, pace_);

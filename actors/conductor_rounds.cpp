@@ -279,10 +279,7 @@ void conductor_state::note_step(const state_changed& x) {
     last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
   }
   auto took = duration{self_->clock().now() - step_began_};
-  if (auto pace = pace_of(took); !(pace == pace_)) {
-    pace_ = pace;
-    tell_pace();
-  }
+  keep_pace(took);
   auto seconds = std::chrono::duration<double>(took).count();
   self_->send(
       wired_.observer,

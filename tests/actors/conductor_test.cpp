@@ -434,3 +434,28 @@ TEST_CASE("a measured line counts where the user stated none") {
     CHECK(said.download_bytes_per_second == 3e6);
   }
 }
+
+TEST_CASE("the longer a step lasts, the more rarely contributors look") {
+  stage x;
+  auto cell = x.system.pretend<cell_actor>();
+  wiring w;
+  w.roster = x.roster.handle;
+  w.matchmaking = x.matchmaking.handle;
+  w.averager = x.averager.handle;
+  w.observer = x.observer.handle;
+  w.conductor = x.it;
+  w.state_keeper = x.state_keeper.handle;
+  w.compute = x.compute.handle;
+  w.cell = cell.handle;
+  x.tell(w);
+  x.hold(0);
+  x.world.run_for(60s);
+  REQUIRE(cell->count<contributor_pace>() > 0);
+  auto pace = cell->last<contributor_pace>();
+  CHECK(pace.look > limits::shortest_look);
+  CHECK(x.roster->last<contributor_pace>() == pace);
+  CHECK(cell->count<contributor_pace>() <= 3); // Not with every second.
+  x.world.run_for(600s);
+  CHECK(cell->last<contributor_pace>().look == limits::longest_look);
+  CHECK(cell->count<contributor_pace>() <= 8);
+}
