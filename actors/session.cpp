@@ -149,7 +149,7 @@ duration session_state::heartbeat_interval() const {
     return limits::cell_heartbeat_interval;
   return us_ == standing::member && them_ == standing::member
              ? duration{limits::heartbeat_interval}
-             : duration{duration{limits::acquaintance_heartbeat_interval}};
+             : duration{limits::acquaintance_heartbeat_interval};
 }
 
 void session_state::pace(const progress_report& x, bool ours) {

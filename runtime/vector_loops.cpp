@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "runtime/wide_loops.hpp"
 
@@ -10,36 +11,30 @@ namespace potluck {
 
 namespace {
 
-constexpr std::uint32_t exponent = 0x7f800000u;
-constexpr std::uint32_t magnitude = 0x7fffffffu;
+constexpr std::int32_t magnitude = 0x7fffffff;
 /// What is looked at before it is copied still lies in the first-level cache.
 constexpr std::size_t block = 2048;
 
 } // namespace
 
-POTLUCK_WIDE bool all_finite(const float* values, std::size_t count) {
+POTLUCK_WIDE bool all_within(const float* values, std::size_t count,
+                             float most) {
   static_assert(sizeof(float) == sizeof(std::uint32_t));
-  std::uint32_t bad = 0;
+  // Magnitudes are in the order of their bits, and NaNs above all. Signed,
+  // since that is what AVX2 compares.
+  std::int32_t limit;
+  std::memcpy(&limit, &most, sizeof(limit));
+  std::int32_t bad = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t bits;
+    std::int32_t bits;
     std::memcpy(&bits, values + i, sizeof(bits));
-    bad |= static_cast<std::uint32_t>((bits & exponent) == exponent);
+    bad |= static_cast<std::int32_t>((bits & magnitude) > limit);
   }
   return bad == 0;
 }
 
-POTLUCK_WIDE bool all_within(const float* values, std::size_t count,
-                             float most) {
-  // Magnitudes are in the order of their bits, and NaNs above all.
-  std::uint32_t limit;
-  std::memcpy(&limit, &most, sizeof(limit));
-  std::uint32_t bad = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t bits;
-    std::memcpy(&bits, values + i, sizeof(bits));
-    bad |= static_cast<std::uint32_t>((bits & magnitude) > limit);
-  }
-  return bad == 0;
+bool all_finite(const float* values, std::size_t count) {
+  return all_within(values, count, std::numeric_limits<float>::max());
 }
 
 POTLUCK_WIDE void add_to(float* __restrict sum, const float* __restrict values,

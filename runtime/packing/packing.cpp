@@ -242,6 +242,11 @@ POTLUCK_WIDE void add_bytes(float* __restrict sum,
     sum[i] += static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
 }
 
+/// Whatever signed byte is multiplied by it.
+bool never_beyond(float scale, float most) {
+  return scale <= most / 128;
+}
+
 /// Of a block: largest / 127, or 0 where that is too small to divide by.
 float byte_scale(std::uint32_t largest) {
   auto scale = float_of(largest) / 127.0f;
@@ -356,8 +361,7 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
       return unpack_blocks(
           count, bytes, [&](std::size_t first, std::size_t block, float scale) {
             from_bytes(values + first, block, scale, out + first);
-            // A signed byte is at most 128.
-            return scale <= std::numeric_limits<float>::max() / 128
+            return never_beyond(scale, std::numeric_limits<float>::max())
                    || all_finite(out + first, block);
           });
     case packing::topk:
@@ -366,12 +370,25 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
   return false;
 }
 
+namespace {
+
+shared_bytes packed_copy(packing how, const float* values, std::size_t count) {
+  auto bytes = std::make_shared<byte_array>();
+  bytes->resize(packed_bytes(how, count));
+  pack(how, values, count, bytes->data());
+  const auto* data = bytes->data();
+  const auto size = bytes->size();
+  return {std::move(bytes), data, size};
+}
+
+} // namespace
+
 bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
                    std::size_t count, float most) {
   return how == packing::int8 && size == packed_bytes(how, count)
          && unpack_blocks(count, bytes,
                           [&](std::size_t, std::size_t, float scale) {
-                            return scale <= most / 128;
+                            return never_beyond(scale, most);
                           });
 }
 
@@ -392,23 +409,14 @@ shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
   if (how == packing::float32)
     return {std::move(owner), reinterpret_cast<const std::uint8_t*>(values),
             count * sizeof(float)};
-  auto bytes = std::make_shared<byte_array>();
-  bytes->resize(packed_bytes(how, count));
-  pack(how, values, count, bytes->data());
-  const auto* data = bytes->data();
-  const auto size = bytes->size();
-  return {std::move(bytes), data, size};
+  return packed_copy(how, values, count);
 }
 
 shared_bytes pack_and_round(packing how, float* values, std::size_t count) {
-  auto bytes = std::make_shared<byte_array>();
-  bytes->resize(packed_bytes(how, count));
-  pack(how, values, count, bytes->data());
-  if (!unpack(how, bytes->data(), bytes->size(), values, count))
+  auto body = packed_copy(how, values, count);
+  if (!unpack(how, body.data, body.size, values, count))
     throw std::invalid_argument{"Only finite values can be packed."};
-  const auto* data = bytes->data();
-  const auto size = bytes->size();
-  return {std::move(bytes), data, size};
+  return body;
 }
 
 double packing_error(packing how, double value, double largest) {

@@ -37,17 +37,16 @@ struct stage {
     c.checkpoint_every = 2;
     c.upload_bytes_per_second = upload;
     it = system.keep((*system).spawn(conductor, c));
-    wiring w;
-    w.roster = roster.handle;
-    w.matchmaking = matchmaking.handle;
-    w.averager = averager.handle;
-    w.observer = observer.handle;
-    w.conductor = it;
+    wired.roster = roster.handle;
+    wired.matchmaking = matchmaking.handle;
+    wired.averager = averager.handle;
+    wired.observer = observer.handle;
+    wired.conductor = it;
     if (r == role::trainer) {
-      w.state_keeper = state_keeper.handle;
-      w.compute = compute.handle;
+      wired.state_keeper = state_keeper.handle;
+      wired.compute = compute.handle;
     }
-    tell(w);
+    tell(wired);
   }
 
   template <class T>
@@ -153,6 +152,7 @@ struct stage {
   fake<averager_actor> averager;
   fake<observer_actor> observer;
   conductor_actor it;
+  wiring wired;
 };
 
 } // namespace potluck

@@ -438,16 +438,8 @@ TEST_CASE("a measured line counts where the user stated none") {
 TEST_CASE("the longer a step lasts, the more rarely contributors look") {
   stage x;
   auto cell = x.system.pretend<cell_actor>();
-  wiring w;
-  w.roster = x.roster.handle;
-  w.matchmaking = x.matchmaking.handle;
-  w.averager = x.averager.handle;
-  w.observer = x.observer.handle;
-  w.conductor = x.it;
-  w.state_keeper = x.state_keeper.handle;
-  w.compute = x.compute.handle;
-  w.cell = cell.handle;
-  x.tell(w);
+  x.wired.cell = cell.handle;
+  x.tell(x.wired);
   x.hold(0);
   x.world.run_for(60s);
   REQUIRE(cell->count<contributor_pace>() > 0);

@@ -165,16 +165,27 @@ cat > "$scratch/rates.json" << END
     "import socket, time; t = time.time(); socket.socket().connect_ex(('{address:a}', 9)); print(round(1000 * (time.time() - t)))"]}]}
 END
 networks=$(ls /sys/class/net /run/netns 2>&1)
-expect "a lab that ends well" 0 "" "$netlab" --out "$scratch/rates" "$scratch/rates.json"
-near() { awk -v is="$1" -v want="$2" 'BEGIN { print is, want; exit !(is > 0.85 * want && is < 1.15 * want) }'; }
-rates=()
-mapfile -t rates < <(cat "$scratch/rates/b.txt" "$scratch/rates/c.txt")
-echo "measured, in Mbit/s: ${rates[*]}"
-expect "an upload of 20 Mbit/s" 0 "" near "${rates[0]:-0}" 20
-expect "the same, halved meanwhile" 0 "" near "${rates[1]:-0}" 10
-expect "a download of 8 Mbit/s" 0 "" near "${rates[2]:-0}" 8
+carried() { # carried <Mbit/s> <of the line>
+  awk -v is="$1" -v line="$2" 'BEGIN { print is, line; exit !(is > 0.85 * line && is < 1.15 * line) }'
+}
+prompt() { grep -Eqx "5[0-9]|6[0-5]" "$scratch/rates/far.txt"; }
+# A machine that stalls makes TCP wait: what passes is less than the line
+# carries, or late. Then it is measured again. More must never pass.
+for _ in 1 2 3; do
+  rm -rf "$scratch/rates"
+  expect "a lab that ends well" 0 "" "$netlab" --out "$scratch/rates" "$scratch/rates.json"
+  mapfile -t rates < <(cat "$scratch/rates/b.txt" "$scratch/rates/c.txt")
+  echo "measured, in Mbit/s: ${rates[*]}; a round trip in ms: $(cat "$scratch/rates/far.txt")"
+  expect "no more than the lines carry" 0 "" \
+    awk -v is="${rates[*]}" 'BEGIN { split(is, x); exit !(x[1] < 23 && x[2] < 11.5 && x[3] < 9.2) }'
+  prompt && carried "${rates[0]:-0}" 20 && carried "${rates[1]:-0}" 10 \
+    && carried "${rates[2]:-0}" 8 && break
+done
+expect "an upload of 20 Mbit/s" 0 "" carried "${rates[0]:-0}" 20
+expect "the same, halved meanwhile" 0 "" carried "${rates[1]:-0}" 10
+expect "a download of 8 Mbit/s" 0 "" carried "${rates[2]:-0}" 8
+expect "a round trip of 50 ms" 0 "" prompt
 expect "a blocked pair" 0 "status 9" cat "$scratch/rates/blocked.txt"
-expect "a round trip of 50 ms" 0 "^(5[0-9]|6[0-5])$" cat "$scratch/rates/far.txt"
 expect "the lab's counts" 0 "\"blocked\": [1-9]" cat "$scratch/rates/netlab.json"
 expect "nothing is left" 0 "" leftovers ""
 conclude

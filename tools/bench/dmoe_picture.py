@@ -3,15 +3,11 @@ accuracy against updates in the middle, and how long a search for experts takes
 in networks of three sizes on the right."""
 
 import math
-from xml.sax.saxutils import escape
+
+from svg_text import text
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 320, 220, 60, 50, 90
 COLOURS = ["#e7298a", "#1b9e77", "#7570b3", "#d95f02", "#66a61e"]
-
-
-def text(x, y, what, size=12, anchor="middle"):
-    return ('<text x="%.1f" y="%.1f" font-size="%d" text-anchor="%s">%s</text>'
-            % (x, y, size, anchor, escape(what)))
 
 
 def panel(left, title, below, curves, limits):

@@ -2,16 +2,12 @@
 a line for each number of peers, and their ratio to gloo's below."""
 
 import math
-from xml.sax.saxutils import escape
+
+from svg_text import text
 
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d")
 LEFT, RIGHT, TOP, GAP = 70, 120, 46, 56
 WIDTH, TALL, SHORT = 460, 260, 150
-
-
-def text(x, y, what, anchor="middle", size=12):
-    return ('<text x="%.1f" y="%.1f" font-size="%d" text-anchor="%s">%s</text>'
-            % (x, y, size, anchor, escape(what)))
 
 
 def line(points, colour, dashed=False):
@@ -46,7 +42,7 @@ class panel:
             at = self.at(10 ** self.x0, y)
             result.append('<line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f" '
                           'stroke="#ddd"/>' % (LEFT, LEFT + WIDTH, at[1], at[1]))
-            result.append(text(LEFT - 6, at[1] + 4, label % y, "end"))
+            result.append(text(LEFT - 6, at[1] + 4, label % y, anchor="end"))
         return result
 
 
@@ -87,5 +83,5 @@ def picture(rows):
             out.append(line([upper.at(x["megabytes"], x["alone"]) for x in mine],
                             colour, dashed=True))
         out.append(text(points[-1][0] + 8, points[-1][1] + 4, "%d peers" % n,
-                        "start"))
+                        anchor="start"))
     return "\n".join(out) + "\n</svg>\n"

@@ -1,16 +1,11 @@
 """Draws what tools/bench/strategies measured: a panel a row, a bar a strategy,
 the prediction as a mark on it, and the lower bound as a line across."""
 
-from xml.sax.saxutils import escape
+from svg_text import text
 
 COLOURS = {"all-reduce": "#8da0cb", "parameter-server": "#fc8d62",
            "planned": "#66c2a5", "planned, measured": "#1b9e77"}
 PANEL, HEIGHT, TOP, BOTTOM, LEFT = 200, 220, 60, 40, 16
-
-
-def text(x, y, what, size=12, anchor="middle", extra=""):
-    return ('<text x="%.1f" y="%.1f" font-size="%d" text-anchor="%s" %s>%s'
-            "</text>" % (x, y, size, anchor, extra, escape(what)))
 
 
 def bars(left, row, rules):

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/runtime/averaging/round_world.hpp"
+
 using namespace potluck;
 
 namespace {
@@ -35,14 +37,11 @@ TEST_CASE("what a heal has made anew is no finding about its reducer") {
   // Three members that average a chunk each; a round in which one was lost
   // after some had all means, and others healed theirs (seed 139229490 of
   // hostile.json: everybody named everybody, and trained alone).
-  group_contract contract;
-  for (std::uint8_t i = 0; i < 3; ++i) {
-    group_member m;
-    m.who.id.bytes[0] = i + 1;
-    m.samples = 1;
-    contract.members.push_back(m);
-  }
-  const chunk_map map{3, 1, {1, 1, 1}};
+  testing::round_setting setting;
+  setting.trainers = 3;
+  setting.chunks = {1, 1, 1};
+  const auto contract = testing::contract_of(setting);
+  const auto map = setting.map();
   auto findings
       = [&](std::vector<mean_version> versions, std::vector<float> means) {
           chunk_ledger ledger{contract, map, 0};
