@@ -338,7 +338,10 @@ void conductor_state::on(const tick&) {
     if (now - step_began_ > 2 * paced_for_)
       keep_pace(now - step_began_);
     if (now >= next_status_) {
-      next_status_ = now + limits::status_interval;
+      next_status_
+          = now
+            + std::max<duration>(limits::status_interval,
+                                 reports_.size() * limits::status_pause_a_peer);
       show_status();
     }
   }

@@ -53,10 +53,16 @@ bool roster_state::routes(const peer_joined& x) const {
 bool roster_state::newcomers_route() const {
   if (links_ && !links_->newcomers)
     return false;
-  std::size_t nodes = 0;
-  for (auto i = guests_.begin(); i != guests_.end() && nodes < bucket_size; ++i)
-    nodes += i->second.routes;
-  return nodes < bucket_size;
+  return routing_ < bucket_size;
+}
+
+void roster_state::note(guest& g, bool contributes, bool routes) {
+  contributing_ += contributes;
+  contributing_ -= g.contributes;
+  g.contributes = contributes;
+  routing_ += routes;
+  routing_ -= g.routes;
+  g.routes = routes;
 }
 
 template <class News>
@@ -118,9 +124,12 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
   auto routes = x.role != role::trainer || newcomers_route();
-  guests_[x.who.id] = {x, session.address(), now, false};
+  auto& g = guests_[x.who.id];
+  note(g, false, routes);
+  g.news = x;
+  g.session = session.address();
+  g.since = now;
   sessions_[session.address()] = x.who.id;
-  guests_[x.who.id].routes = routes;
   self_->monitor(session);
   tell_everybody(x);
   self_->send(wired_.observer, event{"join",
@@ -129,7 +138,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
                                       {"address", to_string(x.who.where)}}});
   if (in_a_run()) {
     write_report();
-    tell_mine(x.who.id, guests_[x.who.id]);
+    tell_mine(x.who.id, g);
   }
 }
 
@@ -145,6 +154,7 @@ void roster_state::on_down(const caf::down_msg& x) {
   auto guest = guests_.find(news.id);
   if (guest == guests_.end() || guest->second.session != x.source)
     return; // It has come back with another session.
+  note(guest->second, false, false);
   guests_.erase(guest);
   acquainted_ = acquainted_ && news.orderly; // It may be on another side.
   next_dialling_ = {};
@@ -256,7 +266,6 @@ void roster_state::on(const letter& x) {
     return;
   note_charter(report);
   auto& g = guest->second;
-  g.contributes = report.contributes;
   // Who contributes closes what it does not need: nobody should look for
   // records there.
   auto routes
@@ -267,7 +276,7 @@ void roster_state::on(const letter& x) {
     else
       self_->send(wired_.router, peer_left{x.from, "contributes", true});
   }
-  g.routes = routes;
+  note(g, report.contributes, routes);
   tell_conductors({report, true});
 }
 
@@ -336,6 +345,8 @@ bool roster_state::wants(const peer_id& id) const {
     trainers += g.news.role == role::trainer;
     auto heard = ledger_->last_report(other);
     knowing += heard && !heard->charter.empty();
+    if (trainers >= limits::trainers_asked && knowing > 0)
+      return false;
   }
   return trainers < limits::trainers_asked
          || (said && !said->charter.empty() && knowing == 0);

@@ -53,7 +53,7 @@ private:
     caf::actor_addr session;
     caf::actor_clock::time_point since;
     bool contributes = false;
-    bool routes = true; ///< The router may ask it, and name it to others.
+    bool routes = false; ///< The router may ask it, and name it to others.
   };
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
@@ -73,6 +73,8 @@ private:
 
   template <class News>
   void tell_everybody(const News& news);
+  /// Of a guest; these are counted.
+  void note(guest& g, bool contributes, bool routes);
   bool routes(const peer_joined& x) const;
   static bool routes(const peer_left&) {
     return true;
@@ -122,6 +124,8 @@ private:
   std::optional<peer_ledger> ledger_;
   misconduct misconduct_;
   std::map<peer_id, guest> guests_;
+  std::size_t contributing_ = 0;                ///< Guests that do.
+  std::size_t routing_ = 0;                     ///< Likewise.
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
   address listening_;
   address told_address_; ///< To the expert host.

@@ -96,10 +96,9 @@ void roster_state::tell_cells() {
 }
 
 void roster_state::spread_report() {
-  auto near = static_cast<std::size_t>(
-      std::count_if(guests_.begin(), guests_.end(),
-                    [&](auto& x) { return !in_a_cell(x.second); }));
-  auto many = near - std::min(near, limits::few_peers);
+  const auto near
+      = mine_.report.contributes ? 0 : guests_.size() - contributing_;
+  const auto many = near - std::min(near, limits::few_peers);
   const auto joining = mine_.report.phase == phase::joining;
   auto pause = std::min<duration>(limits::report_pause_per_peer
                                       * static_cast<int>(many),

@@ -181,6 +181,9 @@ constexpr auto charter_cap = 60s;
 constexpr auto conductor_interval = 50ms;
 /// Between two lines for a person's screen.
 constexpr auto status_interval = 250ms;
+/// ...and at least so long for each peer that it counts: a sponsor has
+/// hundreds.
+constexpr auto status_pause_a_peer = 4ms;
 /// A peer in the run that we know of but are not connected to is waited for so
 /// long before a group forms without it, while nobody's connecting was
 /// observed; then as long as connecting takes. The floor is two dials by the

@@ -16,14 +16,22 @@ deadline_estimator::row& deadline_estimator::row_of(const peer_id& who) {
   auto at = rows_.find(who);
   if (at == rows_.end()) {
     if (rows_.size() >= max_peers)
-      rows_.erase(std::min_element(rows_.begin(), rows_.end(),
-                                   [](const auto& a, const auto& b) {
-                                     return a.second.used < b.second.used;
-                                   }));
+      forget(peer_id{by_use_.begin()->second});
     at = rows_.try_emplace(who).first;
+  } else {
+    by_use_.erase(at->second.used);
   }
   at->second.used = ++uses_;
+  by_use_.emplace_hint(by_use_.end(), uses_, who);
   return at->second;
+}
+
+void deadline_estimator::forget(const peer_id& who) {
+  auto at = rows_.find(who);
+  if (at == rows_.end())
+    return;
+  by_use_.erase(at->second.used);
+  rows_.erase(at);
 }
 
 void deadline_estimator::observed(const peer_id& who, duration taken) {

@@ -27,7 +27,7 @@ namespace potluck {
 
 class deadline_estimator {
 public:
-  /// Peers remembered: 600 KiB. The one that was used longest ago goes.
+  /// Peers remembered: 700 KiB. The one that was used longest ago goes.
   static constexpr std::size_t max_peers = 1024;
   /// Doublings counted; any cap is reached before.
   static constexpr unsigned max_expiries = 16;
@@ -62,9 +62,7 @@ public:
   /// For whom nothing is known about but what the others took.
   duration patience_for_a_stranger() const;
 
-  void forget(const peer_id& who) {
-    rows_.erase(who);
-  }
+  void forget(const peer_id& who);
 
   /// Observations of `who` in the window.
   std::size_t count(const peer_id& who) const;
@@ -87,6 +85,7 @@ private:
   settings how_;
   observed_durations all_;
   std::map<peer_id, row> rows_;
+  std::map<std::uint64_t, peer_id> by_use_; ///< `used` of each row.
   std::uint64_t uses_ = 0;
 };
 

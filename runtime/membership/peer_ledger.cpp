@@ -236,7 +236,7 @@ bool peer_ledger::connected(const contact& who, role what, time_point now) {
   if (x == nullptr)
     return false;
   note(who.id, *x, who.where, true);
-  if (dialable(who.where) && held_.emplace(who.where, who.id).second)
+  if (dialable(who.where) && hold(who.where, who.id))
     vacate(who.where, who.id);
   x->role = what;
   x->proven = true;
@@ -269,12 +269,26 @@ void peer_ledger::reached(const address& where, const peer_id& who,
     x.dial.due = *rows_.at(who).banned_until;
 }
 
+bool peer_ledger::hold(const address& where, const peer_id& who) {
+  if (!held_.emplace(where, who).second)
+    return false;
+  holdings_.emplace(who, where);
+  return true;
+}
+
+void peer_ledger::release(const peer_id& who) {
+  auto first = holdings_.lower_bound({who, address{}});
+  auto last = first;
+  for (; last != holdings_.end() && last->first == who; ++last)
+    held_.erase(last->second);
+  holdings_.erase(first, last);
+}
+
 void peer_ledger::disconnected(const peer_id& who, parting why,
                                time_point now) {
   if (who == self_ || who.empty())
     return;
-  for (auto held = held_.begin(); held != held_.end();)
-    held = held->second == who ? held_.erase(held) : std::next(held);
+  release(who);
   const bool bans = why == parting::refused || why == parting::misbehaved;
   for (auto& [where, x] : seeds_)
     if (x.holder == who)

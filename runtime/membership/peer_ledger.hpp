@@ -200,6 +200,9 @@ private:
   /// Whether somebody else than `who` is known to answer at `where`: this peer,
   /// or one that is linked now.
   bool taken(const address& where, const peer_id& who, time_point now) const;
+  /// False when somebody holds `where` already.
+  bool hold(const address& where, const peer_id& who);
+  void release(const peer_id& who);
   /// Nobody but `holder` is looked for at `where`.
   void vacate(const address& where, const peer_id& holder);
 
@@ -213,8 +216,9 @@ private:
   /// Who is in which rows' addresses: thousands may come one after the other.
   std::set<std::pair<address, peer_id>> named_;
   std::map<address, seed> seeds_;
-  std::map<address, time_point> own_; ///< Until when.
-  std::map<address, peer_id> held_;   ///< By linked peers.
+  std::map<address, time_point> own_;              ///< Until when.
+  std::map<address, peer_id> held_;                ///< By linked peers.
+  std::set<std::pair<peer_id, address>> holdings_; ///< The same, by peer.
 };
 
 } // namespace potluck

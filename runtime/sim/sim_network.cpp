@@ -109,6 +109,7 @@ std::unique_ptr<transport> sim_network::make_transport(const std::string& host,
 
 void sim_network::set_line(const std::string& host, const line& x) {
   core_->machine_of(host)->access = x;
+  core_->shortest_way.reset();
 }
 
 sim_network::line sim_network::line_of(const std::string& host) const {
@@ -203,6 +204,8 @@ void sim_network::take_turns() {
 }
 
 duration sim_network::shortest_way() const {
+  if (core_->shortest_way)
+    return *core_->shortest_way;
   auto least = duration::max();
   auto second = duration::max();
   for (auto& [name, x] : core_->machines) {
@@ -212,7 +215,9 @@ duration sim_network::shortest_way() const {
     else
       second = std::min(second, own);
   }
-  return second == duration::max() ? duration::zero() : least + second;
+  core_->shortest_way
+      = second == duration::max() ? duration::zero() : least + second;
+  return *core_->shortest_way;
 }
 
 void sim_network::begin_turn(const std::string& host) {

@@ -37,6 +37,7 @@ sim_network::core::host sim_network::core::machine_of(const std::string& name) {
     x = std::make_shared<machine>();
     x->name = name;
     by_name[name] = x.get();
+    shortest_way.reset();
   }
   return x;
 }

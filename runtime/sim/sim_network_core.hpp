@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -105,6 +106,7 @@ public:
   std::uint64_t partitions = 0;
   std::priority_queue<task> due;
   std::map<std::string, host> machines;
+  std::optional<duration> shortest_way; ///< Unless lines have changed.
   std::unordered_map<std::string, machine*> by_name;
   /// By turns at the same time.
   std::mutex ports;

@@ -113,6 +113,7 @@ private:
 
   // Writing.
   std::deque<queued_frame>::iterator place_of(const queued_frame& x);
+  std::size_t bytes_beyond_arrays() const;
   void introduce(queued_frame& x) const;
   std::size_t gather(std::size_t most);
   std::size_t gather_allowed();
@@ -157,6 +158,8 @@ private:
 
   std::deque<queued_frame> queue_;
   std::size_t queued_bytes_ = 0;
+  /// How many before they are looked at again.
+  std::size_t next_look_at_queue_ = 0;
   std::size_t front_sent_ = 0; ///< Of the first frame.
   std::size_t in_flight_ = 0;  ///< Bytes of the write under way; 0: none.
   std::vector<uv_buf_t> buffers_;

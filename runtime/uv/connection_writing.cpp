@@ -1,6 +1,9 @@
 /// What a connection does with frames that go out.
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/uv/connection.hpp"
@@ -49,9 +52,33 @@ void connection::enqueue(outgoing_frame frame) {
   queued_frame next{{}, std::move(frame)};
   queued_bytes_ += next.size();
   queue_.insert(place_of(next), std::move(next));
-  if (queued_bytes_ > hub_.options().max_queued_bytes)
-    end("the other side stopped reading: " + std::to_string(queued_bytes_ >> 20)
+  const auto most = hub_.options().max_queued_bytes;
+  if (queued_bytes_ <= most) {
+    next_look_at_queue_ = most;
+    return;
+  }
+  if (queued_bytes_ <= next_look_at_queue_)
+    return;
+  next_look_at_queue_ = queued_bytes_ + most / 8;
+  if (auto bytes = bytes_beyond_arrays(); bytes > most)
+    end("the other side stopped reading: " + std::to_string(bytes >> 20)
         + " MiB were waiting for it");
+}
+
+/// What waits, but for the bodies in the arrays that most of it lies in.
+std::size_t connection::bytes_beyond_arrays() const {
+  std::unordered_map<const void*, std::size_t> arrays;
+  for (const auto& x : queue_)
+    arrays[x.frame.body.owner.get()] += x.frame.body.size;
+  arrays.erase(nullptr);
+  std::vector<std::size_t> sizes;
+  for (const auto& [owner, bytes] : arrays)
+    sizes.push_back(bytes);
+  const auto free = std::min(hub_.options().queued_arrays, sizes.size());
+  const auto end = sizes.begin() + static_cast<std::ptrdiff_t>(free);
+  std::partial_sort(sizes.begin(), end, sizes.end(), std::greater<>{});
+  const auto spared = std::accumulate(sizes.begin(), end, std::size_t{0});
+  return queued_bytes_ - std::min(spared, queued_bytes_);
 }
 
 /// Behind all, or, if it is urgent, before the first body that has not begun:

@@ -28,8 +28,13 @@ struct uv_transport_options {
   /// connection is no longer read. Reading goes on at half of it.
   std::size_t high_mark_bytes = std::size_t{32} << 20;
   /// Bytes waiting to be sent before the other side counts as not reading, and
-  /// the connection is closed.
+  /// the connection is closed. Bodies that lie in one of `queued_arrays` arrays
+  /// are not counted: a gradient of any size may wait.
   std::size_t max_queued_bytes = std::size_t{512} << 20;
+  /// Of the bodies that wait, those in so many arrays (bodies of one owner) are
+  /// not counted, the largest first: the gradient and the mean of this round
+  /// and of the one before.
+  std::size_t queued_arrays = 4;
   /// For the whole dial: looking the name up and trying all its addresses.
   std::chrono::milliseconds dial_timeout{5000};
   /// From then on, until both sides have proven who they are.

@@ -4,6 +4,10 @@
 #include <limits>
 #include <stdexcept>
 
+#ifdef POTLUCK_MIMALLOC
+#include <mimalloc.h>
+#endif
+
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
@@ -36,6 +40,9 @@ constexpr duration between_looks = std::chrono::seconds{1};
 /// From so many peers on there is enough to do at a time for spans. A constant,
 /// so that a history does not depend on the machine that simulates it.
 constexpr std::size_t crowd = 256;
+/// Samples that peers compute at a time at most where computing is replaced by
+/// its duration: they have no memory that could be too small for more.
+constexpr std::uint32_t weightless_batch = 64;
 /// More than this is wrong: the rest would be more of the same.
 constexpr std::size_t enough_violations = 20;
 /// Actors of a peer that stand for nobody else, with some air.
@@ -87,6 +94,11 @@ world::world(const scenario& what, options how)
       network_{mix(how_.seed, of_the_network)},
       in_spans_(plan_.peers().size() >= crowd && !has_experts(what)),
       crew_(in_spans_ ? how_.threads : 1) {
+#ifdef POTLUCK_MIMALLOC
+  // Each turn finds its machine's memory cold: with pages of 4 KiB their table,
+  // too.
+  mi_option_enable(mi_option_large_os_pages);
+#endif
   network_.take_turns();
   run_invariants::rules rules;
   rules.target_batch = settings_.target_batch;
@@ -200,6 +212,8 @@ peer_config world::configure(life& x) const {
   c.make_trainer = [=](const charter&) {
     return std::make_unique<simulated_model>(values, chunk_values, weightless);
   };
+  if (weightless)
+    c.micro_batch = weightless_batch;
   c.propose = [settings = settings_] { return charter{settings, ""}; };
   c.upload_bytes_per_second = plan.upload;
   c.download_bytes_per_second = plan.download;
@@ -274,7 +288,9 @@ void world::start(std::size_t number, bool keeps_disk) {
   add_experts(x, config);
   auto beside = caller_of(x);
   x.box->start(std::move(config), std::move(audience), now_, beside);
-  most_peers_ = std::max(most_peers_, running());
+  ++running_;
+  present_.insert(number);
+  most_peers_ = std::max(most_peers_, running_);
   touch(number);
 }
 
@@ -283,6 +299,8 @@ void world::end_process(life& x, bool silent) {
     return;
   network_.crash(x.host, silent);
   auto left = x.box->switch_off();
+  --running_;
+  present_.erase(x.box->plan().number);
   if (!x.leaving) // Who leaves in order has written everything.
     x.disk->cut();
   auto number = x.box->plan().number;
@@ -297,6 +315,7 @@ void world::end_process(life& x, bool silent) {
 void world::retire(std::size_t number) {
   auto& x = lives_[number];
   x.leaving = true;
+  present_.erase(number);
   x.box->leave("finished");
   touch(number);
 }
@@ -340,20 +359,6 @@ bool world::worn_out(const life& x) const {
           return now_ - at <= limits::restart_window;
         });
   return static_cast<std::size_t>(lately) > limits::restarts;
-}
-
-std::size_t world::running() const {
-  return static_cast<std::size_t>(
-      std::count_if(lives_.begin(), lives_.end(),
-                    [](const life& x) { return x.box->running(); }));
-}
-
-std::set<std::size_t> world::present() const {
-  std::set<std::size_t> result;
-  for (std::size_t i = 0; i < lives_.size(); ++i)
-    if (lives_[i].box->running() && !lives_[i].leaving)
-      result.insert(i);
-  return result;
 }
 
 // ---- time
@@ -425,7 +430,7 @@ report world::run() {
       next = std::min(next, *x);
     advance(next);
     if (!finishing_ && plan_.next().value_or(duration::max()) <= now_) {
-      for (auto& x : plan_.due(now_, present()))
+      for (auto& x : plan_.due(now_, present_))
         carry_out(x);
       shortest_way_ = network_.shortest_way();
     }

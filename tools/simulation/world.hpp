@@ -69,7 +69,10 @@ public:
   const run_invariants& invariants() const {
     return *checks_;
   }
-  std::size_t running() const;
+  /// Peers.
+  std::size_t running() const {
+    return running_;
+  }
   duration lasts() const {
     return what_.lasts;
   }
@@ -120,7 +123,6 @@ private:
   void end(const fault_event& x, std::size_t number);
   sim_network::line usual_line(const planned_peer& x) const;
 
-  std::set<std::size_t> present() const;
   void touch(std::size_t number);
   /// Does `deed` in its place among what the peer asks of the network.
   void note(std::size_t number, std::function<void()> deed);
@@ -150,6 +152,8 @@ private:
   std::vector<life> lives_;
   std::unordered_map<std::string, std::size_t> hosts_;
   std::vector<address> seeds_;
+  std::size_t running_ = 0;
+  std::set<std::size_t> present_; ///< Those that run and are not leaving.
 
   duration now_{0};   ///< Where the present span begins, or a deed is done.
   duration until_{0}; ///< Where it ends: all up to then is done.

@@ -52,6 +52,7 @@ void world::begin(const fault_event& x, std::size_t number) {
     case fault_kind::leave:
       if (it.box->running()) {
         it.leaving = true;
+        present_.erase(number);
         it.box->leave("has to go");
         touch(number);
       }

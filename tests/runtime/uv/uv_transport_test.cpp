@@ -185,15 +185,41 @@ TEST_CASE("a peer that stops reading is closed, and its bodies are released") {
   REQUIRE(id != 0);
   auto body = body_of(1 << 20, 1);
   std::weak_ptr<const void> alive = body.owner;
-  for (int i = 0; i < 64; ++i)
-    server.net->send(id, {head_of(1), body});
+  server.net->send(id, {head_of(1), body});
   body = {};
+  for (int i = 0; i < 64; ++i)
+    server.net->send(id, {head_of(1), body_of(1 << 20, 1)});
   REQUIRE(server.heard->wait_for_close(id));
   CHECK(server.heard->with(id, [](auto& x) { return x.reason; })
             .find("stopped reading")
         != std::string::npos);
   server.net->stop();
   CHECK(alive.expired());
+}
+
+TEST_CASE("what waits in one array is not counted") {
+  uv_transport_options options;
+  options.max_queued_bytes = 4 << 20;
+  options.queued_arrays = 2;
+  node server{with(options)};
+  auto where = *server.net->listen(anywhere);
+  raw_socket idle{where};
+  auto id = server.heard->wait_for_accepted();
+  REQUIRE(id != 0);
+  const auto gradient = body_of(1 << 20, 1);
+  const auto mean = body_of(1 << 20, 2);
+  for (int i = 0; i < 64; ++i) {
+    server.net->send(id, {head_of(1), gradient});
+    server.net->send(id, {head_of(1), mean});
+  }
+  // Answered by the transport's thread, after all of the above.
+  auto other = server.net->dial(where);
+  CHECK(server.heard->wait_for_open(other));
+  CHECK(server.heard->with(id, [](auto& x) { return x.closed; }) == 0);
+  const auto third = body_of(1 << 20, 3);
+  for (int i = 0; i < 8; ++i)
+    server.net->send(id, {head_of(1), third});
+  CHECK(server.heard->wait_for_close(id));
 }
 
 TEST_CASE("a close lingers no longer than it was told to") {
