@@ -20,9 +20,13 @@ void roster_state::on(const own_report& x) {
           || x.report.charter != before.charter
           || x.report.contributes != before.contributes))
     last_round_of_news_.reset();
+  // A leader waits for who falls behind, if it knows: a run with steps as short
+  // as the pause between two rounds of news may leave it behind for ever.
+  const auto joining = x.report.phase == phase::joining;
+  if (!joining || before.phase != phase::joining)
+    leaders_due_ = true;
   mine_ = x;
   report_due_ = true;
-  leaders_due_ = true;
   if (ended)
     tell_everybody_mine();
   else if (x.urgent)
@@ -111,7 +115,7 @@ void roster_state::spread_report() {
     return;
   }
   // Those who lead, now or next, decide by what they hear.
-  if (joining || !leaders_due_)
+  if (!leaders_due_)
     return;
   leaders_due_ = false;
   write_report();

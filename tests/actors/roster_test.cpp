@@ -235,6 +235,35 @@ TEST_CASE("an urgent report goes to connected peers that train") {
   CHECK(sent.where == address{host(1), 1000});
 }
 
+TEST_CASE("in a large group those who lead hear at once who falls behind") {
+  // With steps as short as the pause between two rounds of news a joiner was
+  // never waited for, and one step behind for ever.
+  desk d;
+  const auto others = static_cast<std::uint8_t>(limits::few_peers + 4);
+  for (std::uint8_t i = 2; i < 2 + others; ++i)
+    d.arrive(i);
+  auto say = [&](phase p, std::uint64_t step) {
+    d.gateway->clear();
+    own_report mine;
+    mine.report = report_of(1, step);
+    mine.report.phase = p;
+    mine.urgent = true;
+    caf::anon_send(d.it, mine);
+    d.world.settle();
+    std::vector<peer_id> told;
+    for (auto& x : d.gateway->all<parcel>())
+      told.push_back(x.to);
+    return told;
+  };
+  CHECK(say(phase::accumulating, 3).size() == others);
+  const std::vector<peer_id> leaders{peer(2), peer(3), peer(4)};
+  CHECK(say(phase::joining, 3) == leaders);
+  CHECK(say(phase::joining, 3).empty());
+  CHECK(say(phase::joining, 4).size() == others);
+  CHECK(say(phase::waiting, 4).size() == others);
+  CHECK(say(phase::accumulating, 4) == leaders);
+}
+
 TEST_CASE("the report is published in the DHT again and again") {
   desk d{{}, {"example.org", 777}};
   d.world.run_for(1s);
