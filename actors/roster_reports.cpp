@@ -120,12 +120,14 @@ void roster_state::spread_report() {
   leaders_due_ = false;
   write_report();
   std::size_t leaders = 0;
-  for (auto& [id, g] : guests_)
-    if (g.news.role == role::trainer && !in_a_cell(g)
-        && leaders < limits::leaders_told_at_once) {
+  for (auto& [id, g] : guests_) {
+    if (leaders == limits::leaders_told_at_once)
+      break;
+    if (g.news.role == role::trainer && !in_a_cell(g)) {
       ++leaders;
       tell_mine(id, g);
     }
+  }
 }
 
 // ---- in the DHT

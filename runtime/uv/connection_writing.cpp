@@ -53,11 +53,7 @@ void connection::enqueue(outgoing_frame frame) {
   queued_bytes_ += next.size();
   queue_.insert(place_of(next), std::move(next));
   const auto most = hub_.options().max_queued_bytes;
-  if (queued_bytes_ <= most) {
-    next_look_at_queue_ = most;
-    return;
-  }
-  if (queued_bytes_ <= next_look_at_queue_)
+  if (queued_bytes_ <= std::max(most, next_look_at_queue_))
     return;
   next_look_at_queue_ = queued_bytes_ + most / 8;
   if (auto bytes = bytes_beyond_arrays(); bytes > most)
@@ -256,6 +252,9 @@ void connection::sent(std::size_t bytes) {
 /// The queue's next `bytes` are not needed any more.
 void connection::release(std::size_t bytes) {
   queued_bytes_ -= bytes;
+  // What comes in place of it may be of another kind.
+  next_look_at_queue_ = std::min(
+      next_look_at_queue_, queued_bytes_ + hub_.options().max_queued_bytes / 8);
   front_sent_ += bytes;
   while (!queue_.empty() && front_sent_ >= queue_.front().size()) {
     front_sent_ -= queue_.front().size();

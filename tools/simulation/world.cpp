@@ -299,11 +299,11 @@ void world::end_process(life& x, bool silent) {
     return;
   network_.crash(x.host, silent);
   auto left = x.box->switch_off();
+  auto number = x.box->plan().number;
   --running_;
-  present_.erase(x.box->plan().number);
+  present_.erase(number);
   if (!x.leaving) // Who leaves in order has written everything.
     x.disk->cut();
-  auto number = x.box->plan().number;
   checks_->check(left == 0, now_,
                  std::to_string(left) + " actors of peer "
                      + std::to_string(number) + " did not end");
@@ -312,11 +312,11 @@ void world::end_process(life& x, bool silent) {
   x.box->slowness = 1;
 }
 
-void world::retire(std::size_t number) {
+void world::retire(std::size_t number, const std::string& why) {
   auto& x = lives_[number];
   x.leaving = true;
   present_.erase(number);
-  x.box->leave("finished");
+  x.box->leave(why);
   touch(number);
 }
 
@@ -472,7 +472,7 @@ void world::close(report& result) {
   // Everybody leaves; then nothing may be left.
   for (std::size_t i = 0; i < lives_.size(); ++i)
     if (lives_[i].box->running() && !lives_[i].leaving)
-      retire(i);
+      retire(i, "finished");
   auto end = now_ + aftermath;
   while (now_ < end) {
     advance(end);

@@ -109,7 +109,7 @@ private:
   /// Continues from the checkpoint on the peer's disk, if that is sound.
   void take_up_checkpoint(const life& x, peer_config& c);
   void end_process(life& x, bool silent);
-  void retire(std::size_t number);
+  void retire(std::size_t number, const std::string& why);
   /// Experts and calls of them, as the peer's role says (world_experts.cpp).
   void add_experts(life& x, peer_config& c);
   machine::companion caller_of(const life& x);

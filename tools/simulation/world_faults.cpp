@@ -50,12 +50,8 @@ void world::begin(const fault_event& x, std::size_t number) {
       end_process(it, true);
       break;
     case fault_kind::leave:
-      if (it.box->running()) {
-        it.leaving = true;
-        present_.erase(number);
-        it.box->leave("has to go");
-        touch(number);
-      }
+      if (it.box->running())
+        retire(number, "has to go");
       break;
     case fault_kind::stop:
       it.box->stopped = true;

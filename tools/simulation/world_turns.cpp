@@ -99,7 +99,7 @@ void world::work(duration stop) {
     auto ended = std::move(ended_);
     ended_.clear();
     for (auto number : ended)
-      retire(number);
+      retire(number, "finished");
   } while (!ready_.empty()
            || network_.next().value_or(until_ + duration{1}) <= until_);
   now_ = until_;
