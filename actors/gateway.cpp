@@ -33,7 +33,11 @@ public:
   void on_frame(connection_id id, incoming_frame frame) override {
     if (intake_ && intake_->worth_a_look(frame.body.size) && taken(id, frame))
       return;
-    caf::anon_send(gateway_, frame_arrived{id, std::move(frame)});
+    frame_arrived news{id, std::move(frame)};
+    if (auto session = guests_->straight_to(id))
+      caf::anon_send(session, std::move(news));
+    else
+      caf::anon_send(gateway_, std::move(news));
   }
   void on_traffic(duration interval,
                   const std::vector<connection_traffic>& traffic) override {
@@ -62,9 +66,12 @@ private:
 
 } // namespace
 
-void guest_list::add(connection_id id, const peer_id& who) {
+void guest_list::add(connection_id id, const peer_id& who,
+                     session_actor session) {
   std::lock_guard<std::mutex> guard{mutex_};
-  guests_[id] = who;
+  auto& g = guests_[id];
+  g.who = who;
+  g.session = std::move(session);
 }
 
 void guest_list::remove(connection_id id) {
@@ -75,7 +82,23 @@ void guest_list::remove(connection_id id) {
 peer_id guest_list::at(connection_id id) const {
   std::lock_guard<std::mutex> guard{mutex_};
   auto found = guests_.find(id);
-  return found == guests_.end() ? peer_id{} : found->second;
+  return found == guests_.end() ? peer_id{} : found->second.who;
+}
+
+session_actor guest_list::straight_to(connection_id id) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  auto& g = guests_[id];
+  if (g.session && g.passing == 0)
+    return g.session;
+  ++g.passing;
+  return {};
+}
+
+void guest_list::passed(connection_id id) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  if (auto found = guests_.find(id);
+      found != guests_.end() && found->second.passing > 0)
+    --found->second.passing;
 }
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
@@ -154,12 +177,12 @@ void gateway_state::on(const connection_opened& x) {
 }
 
 void gateway_state::on(const connection_closed& x) {
+  welcome_->remove(x.id);
   auto i = links_.find(x.id);
   if (i == links_.end())
     return;
   auto gone = i->second;
   links_.erase(i);
-  welcome_->remove(x.id);
   if (!gone.peer.empty()) {
     if (auto g = guests_.find(gone.peer); g != guests_.end())
       self_->send(g->second.session, x);
@@ -182,6 +205,11 @@ void gateway_state::give_up(const address& where, const peer_id& expected,
 }
 
 void gateway_state::on(const frame_arrived& x) {
+  pass(x);
+  welcome_->passed(x.id);
+}
+
+void gateway_state::pass(const frame_arrived& x) {
   auto i = links_.find(x.id);
   if (i == links_.end())
     return;
@@ -294,13 +322,13 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
-  welcome_->add(id, theirs.id);
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& [session, news] = guests_[theirs.id];
   if (session) {
     self_->send(session, connection_added{id});
+    welcome_->add(id, theirs.id, session);
     return;
   }
   news.who = {theirs.id, {l.remote.host, theirs.listen_port}};
@@ -318,6 +346,8 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   self_->send(session, wired_);
   if (wired_.roster)
     self_->send(wired_.roster, news, session);
+  // What comes from now on finds everybody prepared.
+  welcome_->add(id, theirs.id, session);
   auto queue = waiting_.find(theirs.id);
   if (queue == waiting_.end())
     return;

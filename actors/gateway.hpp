@@ -1,9 +1,9 @@
 /// The gateway: this peer's door to the network.
 ///
 /// Owns the transport. A connection whose `hello` is welcome belongs to the
-/// session of its peer; the gateway only moves frames between the two. It knows
-/// nothing of what the frames mean. A round's bulk never comes that far: what
-/// the intake has a place for is taken on the transport's thread.
+/// session of its peer, which gets its frames from the transport's thread. The
+/// gateway knows nothing of what they mean. A round's bulk comes to no actor:
+/// what the intake has a place for is taken on the transport's thread.
 #pragma once
 
 #include <map>
@@ -32,17 +32,29 @@ struct gateway_config {
   std::shared_ptr<round_intake> intake = {};
 };
 
-/// Whose connection it is, once they are welcome. Thread-safe.
+/// Whose connection it is, once they are welcome, and whether the gateway still
+/// has frames of it: until then their session's frames pass the gateway, lest a
+/// later one overtakes them. Thread-safe.
 class guest_list {
 public:
-  void add(connection_id id, const peer_id& who);
+  void add(connection_id id, const peer_id& who, session_actor session);
   void remove(connection_id id);
   /// Empty when nobody is known to be there.
   peer_id at(connection_id id) const;
+  /// The session that the next frame may go to at once. None: it has to pass
+  /// the gateway, which says `passed` when it did.
+  session_actor straight_to(connection_id id);
+  void passed(connection_id id);
 
 private:
+  struct guest {
+    peer_id who;
+    session_actor session;
+    std::size_t passing = 0; ///< Frames on their way through the gateway.
+  };
+
   mutable std::mutex mutex_;
-  std::map<connection_id, peer_id> guests_;
+  std::map<connection_id, guest> guests_;
 };
 
 class gateway_state {
@@ -78,6 +90,8 @@ private:
     caf::actor_clock::time_point since;
   };
 
+  /// On to its session; a stranger's first one is looked at.
+  void pass(const frame_arrived& x);
   bool is_another(const link& l, const peer_id& who) const;
   void greet(connection_id id, const address& remote);
   void welcome(connection_id id, link& l, const hello& theirs);

@@ -183,6 +183,27 @@ TEST_CASE("a welcome hello makes one session at each side") {
   CHECK(b.roster->count<dial_succeeded>() == 0);
 }
 
+TEST_CASE("no frame overtakes those that still pass the gateway") {
+  test_world world;
+  auto to = world.add_system().pretend<session_actor>();
+  guest_list guests;
+  // Its hello, and what it sent right after.
+  CHECK(!guests.straight_to(7));
+  CHECK(!guests.straight_to(7));
+  guests.add(7, peer(2), to.handle);
+  CHECK(guests.at(7) == peer(2));
+  guests.passed(7);
+  CHECK(!guests.straight_to(7)); // Behind what it sent before.
+  guests.passed(7);
+  guests.passed(7);
+  CHECK(guests.straight_to(7) == to.handle);
+  CHECK(guests.straight_to(7) == to.handle);
+  CHECK(!guests.straight_to(8));
+  guests.remove(7);
+  CHECK(guests.at(7).empty());
+  CHECK(!guests.straight_to(7));
+}
+
 TEST_CASE("a refusal names what differs and reaches both sides") {
   test_world world;
   door a{world, 1};

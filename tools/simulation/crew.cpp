@@ -1,8 +1,17 @@
 #include "tools/simulation/crew.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace potluck::simulation {
+
+namespace {
+
+/// For so long a thread looks before it sleeps: longer than most turns take,
+/// and than what the caller does between two of them.
+constexpr auto wakeful = std::chrono::microseconds{200};
+
+} // namespace
 
 crew::crew(unsigned size) : problems_(std::max(size, 1u)) {
   for (unsigned i = 1; i < problems_.size(); ++i)
@@ -10,13 +19,32 @@ crew::crew(unsigned size) : problems_(std::max(size, 1u)) {
 }
 
 crew::~crew() {
-  {
-    std::lock_guard guard{mutex_};
-    over_ = true;
-  }
-  begin_.notify_all();
+  over_ = true;
+  tell(begin_);
   for (auto& x : others_)
     x.join();
+}
+
+template <class Reached>
+void crew::await(std::condition_variable& moved, Reached reached) {
+  const auto enough = std::chrono::steady_clock::now() + wakeful;
+  while (!reached()) {
+    if (std::chrono::steady_clock::now() < enough) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::unique_lock guard{mutex_};
+    ++asleep_; // Before the last look: whoever changes it now sees it.
+    moved.wait(guard, reached);
+    --asleep_;
+  }
+}
+
+void crew::tell(std::condition_variable& moved) {
+  if (asleep_ == 0)
+    return;
+  { std::lock_guard guard{mutex_}; }
+  moved.notify_all();
 }
 
 void crew::attempt(unsigned number) {
@@ -29,34 +57,26 @@ void crew::attempt(unsigned number) {
 }
 
 void crew::run(const std::function<void(unsigned)>& work) {
-  {
-    std::lock_guard guard{mutex_};
-    work_ = &work;
-    busy_ = static_cast<unsigned>(others_.size());
-    ++turn_;
-  }
-  begin_.notify_all();
+  work_ = &work;
+  busy_ = static_cast<unsigned>(others_.size());
+  ++turn_;
+  tell(begin_);
   attempt(0);
-  std::unique_lock guard{mutex_};
-  end_.wait(guard, [this] { return busy_ == 0; });
+  await(end_, [this] { return busy_ == 0; });
   for (auto& x : problems_)
     if (x)
       std::rethrow_exception(x);
 }
 
 void crew::serve(unsigned number) {
-  std::uint64_t served = 0;
-  std::unique_lock guard{mutex_};
-  for (;;) {
-    begin_.wait(guard, [&] { return over_ || turn_ != served; });
+  for (std::uint64_t served = 0;;) {
+    await(begin_, [&] { return over_ || turn_ != served; });
     if (over_)
       return;
     served = turn_;
-    guard.unlock();
     attempt(number);
-    guard.lock();
     if (--busy_ == 0)
-      end_.notify_one();
+      tell(end_);
   }
 }
 
