@@ -25,7 +25,7 @@ struct proof {
 const std::vector<proof> proofs{
     {safeguard::repeated_part, "flood", 2, "counts samples"},
     {safeguard::equal_digests, "equivocator", 2, "holds other parameters"},
-    {safeguard::target_batch, "joining", 12, "of a target batch of"},
+    {safeguard::target_batch, "matchmaking-crashes", 6, "of a target batch of"},
     {safeguard::frozen_gradient, "calm", 2, "counts samples"},
     {safeguard::batch_number, "conductor-crashes", 6, "counts samples"},
     {safeguard::restart_gradient, "conductor-crashes", 6, "counts samples"},
