@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "actors/expert_client.hpp"
-#include "models/catalogue.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/join_trainer.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
 
@@ -135,6 +134,10 @@ expected<bool> fill_training(const cli::command_line& options,
       return failure{order.error()};
     config.order = *order;
   }
+  if (config.role == role::trainer)
+    if (auto problem = fill_trainer(options, config, *settings, notices);
+        !problem)
+      return problem;
   if (options.given("resume")) {
     auto saved = load_checkpoint(options.text("resume"));
     if (!saved)
@@ -143,40 +146,6 @@ expected<bool> fill_training(const cli::command_line& options,
     config.run = saved->charter.settings().run;
     config.state = std::make_shared<training_state>(std::move(saved->state));
   }
-  if (config.role == role::auxiliary)
-    return true;
-  auto data = options.text("data");
-  if (data.empty())
-    return failure{"A trainer needs data; name a file or a folder with --data "
-                   "PATH, or join with --role auxiliary."};
-  // Who joins a run learns there which model it has.
-  const auto founds = options.given("model") || config.seeds.empty();
-  if (auto problem = problem_with_data(founds ? settings->model : "", data);
-      !problem.empty())
-    return failure{"--data: " + problem};
-  trainer_options how;
-  how.data_path = data;
-  how.threads = static_cast<int>(threads);
-  how.device = options.text("device");
-  if (auto problem = problem_with_device(how.device); !problem.empty())
-    return failure{"--device: " + problem};
-  auto in_flight = options.integer("in-flight");
-  if (in_flight < 1 || in_flight > 256)
-    return failure{"--in-flight must be a number from 1 to 256."};
-  how.in_flight = static_cast<std::uint32_t>(in_flight);
-  auto experts = std::make_shared<expert_client>();
-  config.expert_calls = experts->line();
-  how.experts = experts;
-  how.notice = [notices](const std::string& x) { notices->post(x); };
-  config.make_trainer = make_trainer_factory(how);
-  config.propose = [wanted = *settings, data] {
-    auto proposed = propose_charter(wanted, data);
-    if (!proposed)
-      throw std::runtime_error(proposed.error());
-    return *proposed;
-  };
-  if (auto layout = layout_of(*settings); !layout)
-    return failure{layout.error()};
   return true;
 }
 
@@ -207,9 +176,6 @@ int run(cli::command_line& options, const std::string&) {
     else if (!who->directory.empty())
       config.checkpoint_path
           = who->directory + "/" + config.run + ".checkpoint";
-    auto slow = slow_blas_remedy();
-    if (!slow.empty())
-      complain(slow);
   }
   return run_peer(options, std::move(config), std::move(notices));
 }

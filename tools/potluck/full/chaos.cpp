@@ -10,8 +10,8 @@
 
 #include "runtime/display/numbers.hpp"
 #include "tools/potluck/chaos_run.hpp"
-#include "tools/potluck/commands.hpp"
-#include "tools/potluck/demo_text.hpp"
+#include "tools/potluck/front.hpp"
+#include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/work_directory.hpp"
 
@@ -183,17 +183,15 @@ int run(cli::command_line& options, const std::string&) {
   auto what = scenario_from(options);
   if (!what)
     return complain(what.error());
-  std::error_code problem;
   chaos_plan plan;
   plan.what = *what;
   plan.seed = static_cast<std::uint64_t>(options.integer("seed"));
   if (plan.seed == 0)
     plan.seed = random_seed() >> 1; // As an option's number, not negative.
-  plan.program = fs::read_symlink("/proc/self/exe", problem).string();
-  if (problem)
-    return complain("This program's own file is not known, since /proc is not "
-                    "mounted: mount it.",
-                    failed);
+  auto program = path_beside("potluck");
+  if (!program)
+    return complain(program.error(), failed);
+  plan.program = *program;
   std::string why;
   auto network = network_for(options, mix(plan.seed, 1), why);
   if (!network)
@@ -202,6 +200,7 @@ int run(cli::command_line& options, const std::string&) {
   if (auto unknown = unknown_to_chaos(plan.what, packets); !unknown.empty())
     return complain(options.text("scenario") + ": " + unknown);
   if (options.given("data")) {
+    std::error_code problem;
     plan.data = fs::canonical(options.text("data"), problem).string();
     if (problem)
       return complain("--data: '" + options.text("data")

@@ -11,9 +11,9 @@
 #include "runtime/display/numbers.hpp"
 #include "runtime/display/table.hpp"
 #include "runtime/state/atomic_file.hpp"
-#include "tools/potluck/commands.hpp"
 #include "tools/potluck/demo_run.hpp"
-#include "tools/potluck/demo_text.hpp"
+#include "tools/potluck/front.hpp"
+#include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/work_directory.hpp"
 
 namespace potluck::tools {
@@ -151,12 +151,10 @@ int run(cli::command_line& options, const std::string&) {
   if (!directory)
     return complain(directory.error());
   plan->directory = *directory;
-  std::error_code problem;
-  plan->program = fs::read_symlink("/proc/self/exe", problem).string();
-  if (problem)
-    return complain("This program's own file is not known, since /proc is not "
-                    "mounted: mount it.",
-                    failed);
+  auto program = path_beside("potluck");
+  if (!program)
+    return complain(program.error(), failed);
+  plan->program = *program;
 
   demo_screen screen;
   if (plan->data.empty()) {

@@ -1,4 +1,4 @@
-#include "tools/potluck/demo_text.hpp"
+#include "tools/potluck/full/demo_text.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# What needs no model runs without LibTorch; for the rest `potluck` becomes
+# `potluck-full`, and says so where that is missing.
+. "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
+
+build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
+potluck=$build/bin/potluck
+if [ ! -x "$potluck" ]; then
+  echo "'$potluck' is not built"
+  exit 77 # ctest's "skipped"
+fi
+
+# libraries <file>: what it is linked with, directly or not.
+libraries() {
+  ldd "$1"
+}
+# without <regex> <command>...: its output has no such line.
+without() {
+  ! "${@:2}" 2>&1 | grep -E "$1"
+}
+expect "potluck is light" 0 '' without 'torch' libraries "$potluck"
+expect "potluck-full is not" 0 'torch' libraries "$build/bin/potluck-full"
+
+# The light one alone.
+cp "$potluck" "$scratch/"
+alone=$scratch/potluck
+absent='Cannot start .*/potluck-full: No such file'
+expect "light: bootstrap" 0 'usage: potluck bootstrap' "$alone" bootstrap --help
+expect "light: sim" 0 'usage: potluck sim' "$alone" sim --help
+expect "light: plan" 0 'usage: potluck plan' "$alone" plan --help
+expect "light: averaging" 0 'usage: potluck bench' "$alone" bench averaging --help
+expect "light: an auxiliary peer" 2 'name a peer of the run' \
+  "$alone" join --role=auxiliary --listen=127.0.0.1:0
+expect "full: a trainer" 1 "$absent" "$alone" join
+expect "full: a trainer of a run of that name" 1 "$absent" \
+  "$alone" join --run auxiliary --data=/dev/null
+expect "full: help" 1 "$absent" "$alone" help
+expect "full: nothing" 1 "$absent" "$alone"
+expect "full: another subcommand" 1 "$absent" "$alone" chaos --help
+expect "full: another bench" 1 "$absent" "$alone" bench optimizer
+
+# Both together.
+for name in demo bootstrap join expert export eval sim chaos plan bench; do
+  expect "$name in the list" 0 "^  $name " "$potluck" help
+  expect "$name's help" 0 "usage: potluck $name" "$potluck" "$name" --help
+  expect "$name's help, the other way" 0 "usage: potluck $name" \
+    "$potluck" help "$name"
+done
+expect "no subcommand" 2 'Usage: potluck SUBCOMMAND' "$potluck"
+expect "a misspelt one" 2 "did you mean 'join'" "$potluck" jion
+# A section of another subcommand is skipped, whichever executable has it.
+printf '[chaos]\nx=1\n[join]\nrole="auxiliary"\n' > "$scratch/file.ini"
+expect "others' sections, light" 0 '' \
+  "$potluck" plan --config-file="$scratch/file.ini" --help
+expect "a role from a file" 2 'name a peer of the run' \
+  "$potluck" join --config-file="$scratch/file.ini" --listen=127.0.0.1:0
+
+conclude

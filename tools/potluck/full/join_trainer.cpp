@@ -1,0 +1,49 @@
+#include "tools/potluck/join_trainer.hpp"
+
+#include "actors/expert_client.hpp"
+#include "models/catalogue.hpp"
+#include "tools/potluck/commands.hpp"
+
+namespace potluck::tools {
+
+expected<bool> fill_trainer(const cli::command_line& options,
+                            peer_config& config, const run_settings& settings,
+                            const std::shared_ptr<notice_board>& notices) {
+  auto data = options.text("data");
+  if (data.empty())
+    return failure{"A trainer needs data; name a file or a folder with --data "
+                   "PATH, or join with --role auxiliary."};
+  // Who joins a run learns there which model it has.
+  const auto founds = options.given("model") || config.seeds.empty();
+  if (auto problem = problem_with_data(founds ? settings.model : "", data);
+      !problem.empty())
+    return failure{"--data: " + problem};
+  trainer_options how;
+  how.data_path = data;
+  how.threads = static_cast<int>(config.threads);
+  how.device = options.text("device");
+  if (auto problem = problem_with_device(how.device); !problem.empty())
+    return failure{"--device: " + problem};
+  auto in_flight = options.integer("in-flight");
+  if (in_flight < 1 || in_flight > 256)
+    return failure{"--in-flight must be a number from 1 to 256."};
+  how.in_flight = static_cast<std::uint32_t>(in_flight);
+  auto experts = std::make_shared<expert_client>();
+  config.expert_calls = experts->line();
+  how.experts = experts;
+  how.notice = [notices](const std::string& x) { notices->post(x); };
+  config.make_trainer = make_trainer_factory(how);
+  config.propose = [wanted = settings, data] {
+    auto proposed = propose_charter(wanted, data);
+    if (!proposed)
+      throw std::runtime_error(proposed.error());
+    return *proposed;
+  };
+  if (auto layout = layout_of(settings); !layout)
+    return failure{layout.error()};
+  if (auto slow = slow_blas_remedy(); !slow.empty())
+    complain(slow);
+  return true;
+}
+
+} // namespace potluck::tools
