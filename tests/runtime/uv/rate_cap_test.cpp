@@ -134,3 +134,78 @@ TEST_CASE("connections under one cap get equal parts") {
     CHECK(static_cast<double>(x->network->traffic().bytes_received)
           == doctest::Approx(static_cast<double>(whole) / 3).epsilon(0.1));
 }
+
+TEST_CASE("a small frame does not wait behind another connection's large one") {
+  end_point a{1e6}, b, c;
+  auto [bulk, at_b] = a.connect(b);
+  auto [quick, at_c] = a.connect(c);
+  a.network->send(bulk, frame_of(8 << 20));
+  std::this_thread::sleep_for(200ms);
+  auto begin = clock::now();
+  a.network->send(quick, frame_of(100));
+  REQUIRE(c.listener->wait_for_frames(at_c, 1));
+  CHECK(clock::now() - begin < 200ms);
+  CHECK(b.listener->with(at_b, [](auto& x) { return x.frames.empty(); }));
+}
+
+TEST_CASE("frames that are cut by caps on both sides arrive whole, in order") {
+  end_point a{2e6}, b{0, 1.5e6};
+  auto [out, in] = a.connect(b);
+  const std::size_t sizes[]{0, 1, 1499, 1500, 1501, 70000, 3, 300001, 65536};
+  std::uint8_t number = 0;
+  for (auto size : sizes)
+    a.network->send(out, frame_of(size, ++number));
+  REQUIRE(b.listener->wait_for_frames(in, std::size(sizes)));
+  auto got = b.listener->with(in, [](auto& x) { return x.frames; });
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    auto expected = frame_of(sizes[i], static_cast<std::uint8_t>(i + 1));
+    CHECK(got[i].head == expected.head);
+    REQUIRE(got[i].body.size == sizes[i]);
+    CHECK(std::equal(got[i].body.data, got[i].body.data + got[i].body.size,
+                     expected.body.data));
+  }
+}
+
+TEST_CASE("closing and stopping do not wait for a cap") {
+  end_point a{20e3, 20e3}, b;
+  auto [out, in] = a.connect(b);
+  a.network->send(out, frame_of(4 << 20));
+  b.network->send(in, frame_of(4 << 20));
+  std::this_thread::sleep_for(100ms);
+  auto begin = clock::now();
+  a.network->close(out, 100);
+  REQUIRE(a.listener->wait_for_close(out));
+  auto [again, at_b] = a.connect(b);
+  a.network->send(again, frame_of(4 << 20));
+  a.network->stop();
+  CHECK(clock::now() - begin < 1s);
+}
+
+TEST_CASE("an urgent frame overtakes what waits, and no other urgent one") {
+  end_point sender{1e6};
+  end_point receiver;
+  auto [out, in] = sender.connect(receiver);
+  for (std::uint8_t i = 0; i < 20; ++i)
+    sender.network->send(out, frame_of(50'000, i));
+  for (std::uint8_t i = 100; i < 103; ++i) {
+    auto sign = frame_of(10, i);
+    sign.urgent = true;
+    sender.network->send(out, sign);
+  }
+  REQUIRE(receiver.listener->wait_for_frames(in, 23));
+  receiver.listener->with(in, [](auto& x) {
+    std::vector<std::uint8_t> large, urgent;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < x.frames.size(); ++i) {
+      auto first = x.frames[i].head.front();
+      (first < 100 ? large : urgent).push_back(first);
+      if (first == 102)
+        place = i;
+    }
+    CHECK(std::is_sorted(large.begin(), large.end()));
+    CHECK(urgent == std::vector<std::uint8_t>{100, 101, 102});
+    // Behind those only that had begun.
+    CHECK(place <= 12);
+  });
+}
