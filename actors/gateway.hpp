@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "actors/guest_list.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round_intake.hpp"
@@ -30,31 +31,6 @@ struct gateway_config {
   supervisor::witness session_started;
   /// What takes a round's bulk before anybody else sees it; null for nobody.
   std::shared_ptr<round_intake> intake = {};
-};
-
-/// Whose connection it is, once they are welcome, and whether the gateway still
-/// has frames of it: until then their session's frames pass the gateway, lest a
-/// later one overtakes them. Thread-safe.
-class guest_list {
-public:
-  void add(connection_id id, const peer_id& who, session_actor session);
-  void remove(connection_id id);
-  /// Empty when nobody is known to be there.
-  peer_id at(connection_id id) const;
-  /// The session that the next frame may go to at once. None: it has to pass
-  /// the gateway, which says `passed` when it did.
-  session_actor straight_to(connection_id id);
-  void passed(connection_id id);
-
-private:
-  struct guest {
-    peer_id who;
-    session_actor session;
-    std::size_t passing = 0; ///< Frames on their way through the gateway.
-  };
-
-  mutable std::mutex mutex_;
-  std::map<connection_id, guest> guests_;
 };
 
 class gateway_state {

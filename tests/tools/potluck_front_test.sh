@@ -10,16 +10,12 @@ if [ ! -x "$potluck" ]; then
   exit 77 # ctest's "skipped"
 fi
 
-# libraries <file>: what it is linked with, directly or not.
-libraries() {
-  ldd "$1"
-}
 # without <regex> <command>...: its output has no such line.
 without() {
   ! "${@:2}" 2>&1 | grep -E "$1"
 }
-expect "potluck is light" 0 '' without 'torch' libraries "$potluck"
-expect "potluck-full is not" 0 'torch' libraries "$build/bin/potluck-full"
+expect "potluck is light" 0 '' without 'torch' ldd "$potluck"
+expect "potluck-full is not" 0 'torch' ldd "$build/bin/potluck-full"
 
 # The light one alone.
 cp "$potluck" "$scratch/"
