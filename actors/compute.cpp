@@ -125,30 +125,25 @@ void compute_state::on(const wiring& w) {
 void compute_state::on(const compute_batch& x) {
   auto reads_vault = !workshop_->delayed;
   post(
-      [x, cancelled = cancelled_,
-       &clock = self_->clock()](workshop& shop, const compute_actor& outbox) {
+      [x, cancelled = cancelled_, &clock = self_->clock(),
+       takes = batch_time_](workshop& shop, const compute_actor& outbox) {
         auto begin = clock.now();
         batch_done done;
         done.step = x.step;
         done.number = x.number;
         done.result = shop.compute(x, *cancelled);
-        done.seconds
-            = std::chrono::duration<double>(clock.now() - begin).count();
-        caf::anon_send(outbox, done);
+        auto taken = takes ? takes(done.result.samples) : clock.now() - begin;
+        done.seconds = std::chrono::duration<double>(taken).count();
+        if (takes)
+          caf::delayed_anon_send(outbox, taken, done);
+        else
+          caf::anon_send(outbox, done);
       },
       reads_vault, true);
 }
 
 void compute_state::on(const batch_done& x) {
-  if (batch_time_ && !lasting_) {
-    auto taken = batch_time_(x.result.samples);
-    lasting_ = x;
-    lasting_->seconds = std::chrono::duration<double>(taken).count();
-    self_->delayed_send(self_, taken, x);
-    return;
-  }
-  self_->send(wired_.conductor, lasting_.value_or(x));
-  lasting_.reset();
+  self_->send(wired_.conductor, x);
   batch_lasts_ = false;
   while (!waiting_.empty() && !batch_lasts_) {
     auto [job, is_batch] = std::move(waiting_.front());

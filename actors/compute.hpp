@@ -92,7 +92,6 @@ private:
   std::function<duration(std::uint32_t)> batch_time_;
   /// In simulations a batch takes its time: until then, nothing else is done.
   bool batch_lasts_ = false;
-  std::optional<batch_done> lasting_;
   std::deque<std::pair<std::function<void()>, bool>> waiting_;
   wiring wired_;
   std::optional<state_changed> last_state_;

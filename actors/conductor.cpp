@@ -134,6 +134,7 @@ void conductor_state::tell_facts() {
       facts.doubted.insert(id);
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
+  facts.slow_pairs = own_.slow_pairs;
   self_->send(wired_.matchmaking, facts);
 }
 
@@ -323,6 +324,7 @@ void conductor_state::on(const line_measured& x) {
     own_.upload_bytes_per_second = x.upload;
   if (config_.download_bytes_per_second == 0)
     own_.download_bytes_per_second = x.download;
+  own_.slow_pairs = x.slow_pairs;
 }
 
 void conductor_state::on(const tick&) {

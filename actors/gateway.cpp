@@ -6,6 +6,7 @@
 #include "actors/behavior.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
+#include "messages/limits.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/peer_ledger.hpp"
@@ -233,7 +234,41 @@ void gateway_state::on(const traffic_seen& x) {
   for (const auto& [id, sum] : peers)
     traffic.push_back(sum);
   line_.observe(x.interval, traffic);
+  if (auto to = peers.find(probed_); probe_ && to != peers.end()) {
+    if (line_.upload() > 0)
+      probe_->stop();
+    probe(probed_, probe_->observed(x.interval, to->second.sent));
+  }
   tell_line();
+}
+
+void gateway_state::probe(const peer_id& whom, std::size_t bytes) {
+  auto g = guests_.find(whom);
+  if (g == guests_.end())
+    return;
+  // Small ones, between which heartbeats find their way.
+  static const auto zeros = std::make_shared<const std::vector<std::uint8_t>>(
+      upload_probe::first_burst);
+  for (std::size_t size = 0; bytes > 0; bytes -= size) {
+    size = std::min(bytes, zeros->size());
+    self_->send(g->second.session,
+                parcel{whom, line_probe{}, {zeros, zeros->data(), size}});
+  }
+}
+
+std::vector<slow_pair> gateway_state::slow_pairs() const {
+  std::vector<slow_pair> result;
+  for (const auto& [id, g] : guests_)
+    if (auto limit = line_.limit_to(id);
+        limit > 0 && limit <= limits::slow_pair_most
+        && limit <= limits::slow_pair_part * line_.upload())
+      result.push_back({id, limit});
+  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) {
+    return a.bytes_per_second < b.bytes_per_second;
+  });
+  if (result.size() > max_slow_pairs)
+    result.resize(max_slow_pairs);
+  return result;
 }
 
 void gateway_state::tell_line() {
@@ -243,16 +278,25 @@ void gateway_state::tell_line() {
   auto news = [](double said, double is) {
     return std::abs(is - said) > limits::line_news * std::max(said, is);
   };
-  line_measured is{line_.upload(), std::max(line_.upload(), line_.download())};
-  if (is.upload > 0
-      && (news(told_.upload, is.upload) || news(told_.download, is.download))) {
+  line_measured is{line_.upload(), std::max(line_.upload(), line_.download()),
+                   slow_pairs()};
+  auto other_pairs = !std::equal(
+      is.slow_pairs.begin(), is.slow_pairs.end(), told_.slow_pairs.begin(),
+      told_.slow_pairs.end(), [&](const slow_pair& x, const slow_pair& told) {
+        return x.to == told.to
+               && !news(told.bytes_per_second, x.bytes_per_second);
+      });
+  auto other_line
+      = news(told_.upload, is.upload) || news(told_.download, is.download);
+  if (is.upload > 0 && (other_line || other_pairs)) {
     last_told_ = now;
     told_ = is;
     if (wired_.conductor)
       self_->send(wired_.conductor, is);
-    self_->send(config_.observer, event{"line",
-                                        {{"upload", line_.upload()},
-                                         {"download", line_.download()}}});
+    if (other_line)
+      self_->send(config_.observer, event{"line",
+                                          {{"upload", line_.upload()},
+                                           {"download", line_.download()}}});
   }
   for (const auto& [id, g] : guests_)
     if (auto limit = line_.limit_to(id); news(told_limits_[id], limit)) {
@@ -313,6 +357,10 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     self_->send(wired_.roster, news, session);
   // What comes from now on finds everybody prepared.
   welcome_->add(id, theirs.id, session);
+  if (config_.probes_line && !probe_ && theirs.role == role::trainer) {
+    probed_ = theirs.id;
+    probe(probed_, probe_.emplace().begin());
+  }
   auto queue = waiting_.find(theirs.id);
   if (queue == waiting_.end())
     return;

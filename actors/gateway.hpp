@@ -15,6 +15,7 @@
 #include "runtime/averaging/round_intake.hpp"
 #include "runtime/config.hpp"
 #include "runtime/lines/line_estimator.hpp"
+#include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
 namespace potluck {
@@ -31,6 +32,8 @@ struct gateway_config {
   supervisor::witness session_started;
   /// What takes a round's bulk before anybody else sees it; null for nobody.
   std::shared_ptr<round_intake> intake = {};
+  /// Whether to see what the line carries before there is anything to send.
+  bool probes_line = false;
 };
 
 class gateway_state {
@@ -77,7 +80,10 @@ private:
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason);
 
+  void probe(const peer_id& whom, std::size_t bytes);
   void tell_line();
+  /// Those that a plan should know of, the slowest first.
+  std::vector<slow_pair> slow_pairs() const;
   /// Looks for connections that nobody greets on, while there may be any.
   void watch_handshakes();
 
@@ -90,6 +96,9 @@ private:
   /// Who is welcome, for the transport's thread.
   std::shared_ptr<guest_list> welcome_;
   line_estimator line_;
+  /// Once, to the first trainer, unless the user has stated the upload.
+  std::optional<upload_probe> probe_;
+  peer_id probed_;
   /// What of it the others heard last.
   line_measured told_;
   std::map<peer_id, double> told_limits_;

@@ -393,6 +393,7 @@ struct lead_group {
 struct line_measured {
   double upload = 0;
   double download = 0;
+  std::vector<slow_pair> slow_pairs; ///< The slowest first, `max_slow_pairs`.
 };
 /// What matchmaking needs to know to judge invitations.
 struct matchmaking_facts {
@@ -404,6 +405,7 @@ struct matchmaking_facts {
   leader_order leaders;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
+  std::vector<slow_pair> slow_pairs;
 };
 struct freeze_wanted {
   group_id group;

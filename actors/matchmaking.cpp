@@ -84,7 +84,8 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   matchmaker_->hold(x.step, x.state);
   matchmaker_->follow(x.leaders);
   matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
-  matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second);
+  matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
+                       x.slow_pairs);
 }
 
 void matchmaking_state::on(const lead_group& x) {

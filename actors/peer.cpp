@@ -88,6 +88,9 @@ void peer_state::start_network() {
                     c.observer = wired_.observer;
                     c.session_started = config_.child_started;
                     c.intake = intake_;
+                    c.probes_line = config_.upload_bytes_per_second == 0
+                                    && (config_.role == role::trainer
+                                        || config_.role == role::auxiliary);
                     auto g = self_->spawn(gateway, c);
                     gateway_ = g.address();
                     return g;

@@ -127,7 +127,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   auto& g = guests_[x.who.id];
   note(g, false, routes);
   g.news = x;
-  g.session = session.address();
+  g.session = session;
   g.since = now;
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
@@ -138,7 +138,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
                                       {"address", to_string(x.who.where)}}});
   if (in_a_run()) {
     write_report();
-    tell_mine(x.who.id, g);
+    tell_mine(g);
   }
 }
 
@@ -152,7 +152,7 @@ void roster_state::on_down(const caf::down_msg& x) {
   news.reason = reason_of(x);
   sessions_.erase(found);
   auto guest = guests_.find(news.id);
-  if (guest == guests_.end() || guest->second.session != x.source)
+  if (guest == guests_.end() || guest->second.session.address() != x.source)
     return; // It has come back with another session.
   note(guest->second, false, false);
   guests_.erase(guest);
@@ -277,6 +277,7 @@ void roster_state::on(const letter& x) {
       self_->send(wired_.router, peer_left{x.from, "contributes", true});
   }
   note(g, report.contributes, routes);
+  g.in_own_cell = report.contributes && report.sponsor == config_.self;
   tell_conductors({report, true});
 }
 
@@ -316,8 +317,8 @@ void roster_state::on(const records_looked_up& x) {
 void roster_state::on(const links_wanted& x) {
   links_ = x;
   next_dialling_ = {};
-  told_cells_at_ = {};
-  told_rarely_at_ = {};
+  told_own_cell_.at = {};
+  told_other_cells_.at = {};
   if (wired_.router)
     self_->send(wired_.router, x);
 }

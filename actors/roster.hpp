@@ -50,10 +50,11 @@ public:
 private:
   struct guest {
     peer_joined news;
-    caf::actor_addr session;
+    session_actor session;
     caf::actor_clock::time_point since;
     bool contributes = false;
-    bool routes = false; ///< The router may ask it, and name it to others.
+    bool in_own_cell = false; ///< This peer is its sponsor.
+    bool routes = false;      ///< The router may ask it, and name it to others.
   };
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
@@ -71,6 +72,12 @@ private:
     }
   };
 
+  /// What they were told last, and when.
+  struct cell_news {
+    headline what;
+    caf::actor_clock::time_point at;
+  };
+
   template <class News>
   void tell_everybody(const News& news);
   /// Of a guest; these are counted.
@@ -81,12 +88,14 @@ private:
   }
   void tell_conductors(const report_heard& x);
   void write_report();
-  void tell_mine(const peer_id& id, const guest& g);
+  void tell_mine(const guest& g);
   void tell_everybody_mine();
   /// To all, or when that was a moment ago, to those who lead.
   void spread_report();
   /// Between contributors and members: when the headline changes, or rarely.
   void tell_cells();
+  /// Whether it is time for these; then they count as told.
+  bool due(cell_news& told, const headline& now_true, duration pause) const;
   bool in_a_cell(const guest& g) const {
     return mine_.report.contributes || g.contributes;
   }
@@ -136,11 +145,9 @@ private:
   /// When everybody was told last; none: that is due.
   std::optional<caf::actor_clock::time_point> last_round_of_news_;
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.
-  headline told_cells_;
-  caf::actor_clock::time_point told_cells_at_;
   contributor_pace pace_;
-  headline told_rarely_; ///< To others than the own sponsor.
-  caf::actor_clock::time_point told_rarely_at_;
+  cell_news told_own_cell_; ///< To the sponsor, or to whom this peer is that.
+  cell_news told_other_cells_;
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;

@@ -45,12 +45,12 @@ void roster_state::write_report() {
 // ---- directly
 // ---------------------------------------------------------------------
 
-void roster_state::tell_mine(const peer_id& id, const guest& g) {
+void roster_state::tell_mine(const guest& g) {
   // A bootstrap peer only has to know whom not to name to others.
   if (g.news.role == role::expert)
     return; // It has no use for it.
   if (g.news.role != role::bootstrap || mine_.report.contributes)
-    self_->send(wired_.gateway, parcel{id, mine_.report, {}});
+    self_->send(g.session, parcel{g.news.who.id, mine_.report, {}});
 }
 
 void roster_state::tell_everybody_mine() {
@@ -60,43 +60,57 @@ void roster_state::tell_everybody_mine() {
   last_round_of_news_ = self_->clock().now();
   for (auto& [id, g] : guests_)
     if (!in_a_cell(g))
-      tell_mine(id, g);
+      tell_mine(g);
   tell_cells();
+}
+
+bool roster_state::due(cell_news& told, const headline& now_true,
+                       duration pause) const {
+  auto now = self_->clock().now();
+  if (now_true == told.what && now - told.at < pause)
+    return false;
+  told = {now_true, now};
+  return true;
 }
 
 void roster_state::tell_cells() {
   const auto& mine = mine_.report;
-  headline now_true{mine.step,
-                    mine.state,
-                    mine.contributes,
-                    mine.sponsor,
-                    mine.phase != phase::joining
-                        && mine.phase != phase::finished,
-                    mine.samples != 0};
-  auto now = self_->clock().now();
-  auto pause
-      = mine.contributes ? pace_.report : duration{limits::cell_news_pause};
-  if (now_true == told_cells_ && now - told_cells_at_ < pause)
-    return;
-  auto changes = told_cells_.contributes != now_true.contributes;
-  told_cells_ = now_true;
-  told_cells_at_ = now;
-  // A contributor's other member only has to know that it is there.
-  auto rarely = mine.contributes && now_true == told_rarely_
-                && now - told_rarely_at_ < 2 * pace_.report;
-  if (!rarely) {
-    told_rarely_ = now_true;
-    told_rarely_at_ = now;
+  headline own{mine.step,
+               mine.state,
+               mine.contributes,
+               mine.sponsor,
+               mine.phase != phase::joining && mine.phase != phase::finished,
+               mine.samples != 0};
+  // A contributor of another cell has to know where this member is, for it may
+  // ask for the mean there; a contributor's other member only that it is there.
+  auto other = own;
+  other.has_samples = false;
+  if (mine.contributes) {
+    other.step = 0;
+    other.state = {};
   }
+  auto changes = told_own_cell_.what.contributes != mine.contributes;
+  duration own_pause = limits::cell_news_pause;
+  duration others_pause = limits::cell_news_pause;
+  if (mine.contributes) {
+    own_pause = pace_.report;
+    others_pause = limits::other_member_news_pause;
+  }
+  auto to_own = due(told_own_cell_, own, own_pause);
+  auto to_others = due(told_other_cells_, other, others_pause);
+  if (!to_own && !to_others)
+    return;
   // Whom it does not name it leaves.
   auto leaves = [&](const guest& g) {
     return g.news.role == role::bootstrap
            || (wants_few() && !named(g.news.who.id));
   };
-  for (auto& [id, g] : guests_)
-    if (in_a_cell(g) && (changes || !leaves(g))
-        && (!rarely || id == mine.sponsor))
-      tell_mine(id, g);
+  for (auto& [id, g] : guests_) {
+    auto own_cell = mine.contributes ? id == mine.sponsor : g.in_own_cell;
+    if (in_a_cell(g) && (own_cell ? to_own : to_others)
+        && (changes || !leaves(g)))
+      tell_mine(g);
+  }
 }
 
 void roster_state::spread_report() {
@@ -125,7 +139,7 @@ void roster_state::spread_report() {
       break;
     if (g.news.role == role::trainer && !in_a_cell(g)) {
       ++leaders;
-      tell_mine(id, g);
+      tell_mine(g);
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
+#include "messages/limits.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -117,6 +118,16 @@ void session_state::on(const frame_arrived& x) {
         "sent more letters than any honest peer");
     return;
   }
+  if (std::holds_alternative<line_probe>(*content)) {
+    // Only the time that it takes matters, and to its sender.
+    probed_ += frame.body.size;
+    if (probed_ <= max_probe_total)
+      return;
+    accuse(x.id, "more line probes than any honest peer sends");
+    end(caf::exit_reason::remote_link_unreachable,
+        "sent more line probes than any honest peer");
+    return;
+  }
   if (!is_one_of<heartbeat, heartbeat_reply>(*content))
     used_.insert(x.id);
   deliver(std::move(*content), frame.body);
@@ -216,7 +227,7 @@ void session_state::transmit(const message& content, shared_bytes body) {
   if (connections_.empty())
     return;
   const bool beat = is_one_of<heartbeat, heartbeat_reply>(content);
-  if (!beat)
+  if (!beat && !std::holds_alternative<line_probe>(content))
     used_.insert(connections_.front());
   config_.network->send(connections_.front(),
                         {encode(content), std::move(body), beat});
@@ -267,8 +278,8 @@ void session_state::on(const tick&) {
   // answers; on a line that gradients fill, nearly none do.
   auto heard = std::max(silence_->last_heard(), last_filled_in_);
   auto said = std::max(last_said_, last_filled_out_);
-  if (quick_heartbeats_ > 0 || now - heard >= interval / 2
-      || now - said >= interval / 2
+  auto lately = interval * 3 / 4;
+  if (quick_heartbeats_ > 0 || now - heard >= lately || now - said >= lately
       || now - last_asked_ >= limits::spared_heartbeats * interval) {
     last_asked_ = now;
     auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};

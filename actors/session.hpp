@@ -73,6 +73,7 @@ private:
   caf::actor_clock::time_point last_filled_in_;
   caf::actor_clock::time_point last_filled_out_;
   unsigned quick_heartbeats_ = 0;   ///< Still to come.
+  std::size_t probed_ = 0;          ///< Bytes of line probes that came.
   standing us_ = standing::unknown; ///< By the last reports that passed.
   standing them_ = standing::unknown;
 };

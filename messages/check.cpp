@@ -60,6 +60,8 @@ public:
   }
   void operator()(const state_done&) {
   }
+  void operator()(const line_probe&) {
+  }
 
   void operator()(const nodes_found& x) {
     contacts(x.nodes);
@@ -92,6 +94,7 @@ public:
          "a peer that does not contribute has a sponsor");
     must(x.contributors <= max_contributors, "there are too many contributors");
     must(x.members <= max_members, "there are too many members");
+    pairs(x.slow_pairs);
   }
 
   void operator()(const contribution_request& x) {
@@ -385,6 +388,15 @@ private:
     real(x.loss_sum, "the loss");
     real(x.upload_bytes_per_second, "the upload bandwidth");
     real(x.download_bytes_per_second, "the download bandwidth");
+    pairs(x.slow_pairs);
+  }
+  void pairs(const std::vector<slow_pair>& xs) {
+    must(xs.size() <= max_slow_pairs, "there are too many slow pairs");
+    for (const auto& x : xs) {
+      must(!x.to.empty(), "a slow pair's peer is missing");
+      real(x.bytes_per_second, "a slow pair's bandwidth");
+      must(x.bytes_per_second > 0, "a slow pair's bandwidth is zero");
+    }
   }
   template <class T>
   void chunk(const T& x) {
@@ -466,6 +478,8 @@ void check_body(checker& check, [[maybe_unused]] const T& x, std::size_t size) {
   else if constexpr (is_any<T, replica_chunk>)
     check.must(size > 0 && size <= replica_chunk_bytes,
                "a part of a replica has no bytes or too many");
+  else if constexpr (is_any<T, line_probe>)
+    check.must(size <= max_probe_bytes, "a line probe is too large");
   else if constexpr (!is_any<T, charter_reply, state_piece>)
     check.must(size == 0, "a body came with a message that has none");
   check.must(size <= max_body_bytes, "the body is too large");

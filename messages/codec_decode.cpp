@@ -45,6 +45,11 @@ void take(contact& out, const wire::Contact* x) {
   take(out.where, x->where());
 }
 
+void take(slow_pair& out, const wire::SlowPair* x) {
+  take(out.to, &x->to());
+  out.bytes_per_second = x->bytes_per_second();
+}
+
 void take(setting& out, const wire::Setting* x) {
   take(out.name, x->name());
   take(out.value, x->value());
@@ -57,6 +62,9 @@ void take(dht_record& out, const wire::Record* x) {
   out.lives_ms = x->lives_ms();
 }
 
+template <class T, class Wire>
+void take(std::vector<T>& out, const fb::Vector<Wire>* xs);
+
 void take(group_member& out, const wire::GroupMember* x) {
   take(out.who, x->who());
   out.role = role(x->role());
@@ -64,15 +72,7 @@ void take(group_member& out, const wire::GroupMember* x) {
   out.loss_sum = x->loss_sum();
   out.upload_bytes_per_second = x->upload_bytes_per_second();
   out.download_bytes_per_second = x->download_bytes_per_second();
-}
-
-template <class Number>
-void take_numbers(std::vector<Number>& out, const fb::Vector<Number>* xs) {
-  if (xs == nullptr)
-    return;
-  out.reserve(xs->size());
-  for (fb::uoffset_t i = 0; i < xs->size(); ++i)
-    out.push_back(xs->Get(i));
+  take(out.slow_pairs, x->slow_pairs());
 }
 
 template <class T, class Wire>
@@ -82,6 +82,15 @@ void take(std::vector<T>& out, const fb::Vector<Wire>* xs) {
   out.resize(xs->size());
   for (fb::uoffset_t i = 0; i < xs->size(); ++i)
     take(out[i], xs->Get(i));
+}
+
+template <class Number>
+void take_numbers(std::vector<Number>& out, const fb::Vector<Number>* xs) {
+  if (xs == nullptr)
+    return;
+  out.reserve(xs->size());
+  for (fb::uoffset_t i = 0; i < xs->size(); ++i)
+    out.push_back(xs->Get(i));
 }
 
 // ---- messages, in the order of the variant ---------------------------------
@@ -186,6 +195,7 @@ progress_report read(const wire::ProgressReport& x) {
   take(out.sponsor, x.sponsor());
   out.contributors = x.contributors();
   out.members = x.members();
+  take(out.slow_pairs, x.slow_pairs());
   return out;
 }
 
@@ -207,6 +217,7 @@ group_answer read(const wire::GroupAnswer& x) {
   out.upload_bytes_per_second = x.upload_bytes_per_second();
   out.download_bytes_per_second = x.download_bytes_per_second();
   take(out.avoid, x.avoid());
+  take(out.slow_pairs, x.slow_pairs());
   return out;
 }
 
@@ -356,6 +367,10 @@ replica_chunk read(const wire::ReplicaChunk& x) {
   out.version = x.version();
   out.offset = x.offset();
   return out;
+}
+
+line_probe read(const wire::LineProbe&) {
+  return {};
 }
 
 mean_request read(const wire::MeanRequest& x) {
@@ -542,20 +557,22 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables = table_list<
-    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
-    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
-    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
-    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
-    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone,
-    wire::RoundHeal, wire::ContributionRequest, wire::ContributionPart,
-    wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
-    wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer,
-    wire::ReplicaOffer, wire::ReplicaReply, wire::ReplicaChunk>;
+using tables
+    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
+                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
+                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
+                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
+                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
+                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+                 wire::StateManifest, wire::PieceRequest, wire::StatePiece,
+                 wire::StateDone, wire::RoundHeal, wire::ContributionRequest,
+                 wire::ContributionPart, wire::ContributionAnswer,
+                 wire::RoundFindings, wire::PartRequest, wire::MeanChallenge,
+                 wire::ExpertRequest, wire::ExpertAnswer, wire::ReplicaOffer,
+                 wire::ReplicaReply, wire::ReplicaChunk, wire::LineProbe>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

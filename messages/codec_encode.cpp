@@ -49,6 +49,16 @@ fb::Offset<fb::Vector<Number>> put_numbers(builder& b,
   return xs.empty() ? 0 : b.CreateVector(xs);
 }
 
+fb::Offset<fb::Vector<const wire::SlowPair*>>
+put(builder& b, const std::vector<slow_pair>& xs) {
+  if (xs.empty())
+    return 0;
+  std::vector<wire::SlowPair> pairs;
+  for (const auto& x : xs)
+    pairs.emplace_back(*raw<wire::PeerId>(x.to), x.bytes_per_second);
+  return b.CreateVectorOfStructs(pairs);
+}
+
 auto put(builder& b, const address& x) {
   auto host = put(b, x.host);
   return wire::CreateAddress(b, host, x.port);
@@ -71,9 +81,10 @@ auto put(builder& b, const dht_record& x) {
 }
 
 auto put(builder& b, const group_member& x) {
+  auto pairs = put(b, x.slow_pairs);
   return wire::CreateGroupMember(
       b, put(b, x.who), wire::Role(x.role), x.samples, x.loss_sum,
-      x.upload_bytes_per_second, x.download_bytes_per_second);
+      x.upload_bytes_per_second, x.download_bytes_per_second, pairs);
 }
 
 template <class T>
@@ -148,13 +159,14 @@ auto write(builder& b, const records_found& x) {
 }
 
 auto write(builder& b, const progress_report& x) {
+  auto pairs = put(b, x.slow_pairs);
   return wire::CreateProgressReport(
       b, raw<wire::PeerId>(x.id), put(b, x.where), wire::Role(x.role),
       wire::Phase(x.phase), raw_or_none<wire::Digest>(x.charter), x.step,
       x.history_samples, raw_or_none<wire::Digest>(x.state), x.samples,
       x.samples_per_second, x.upload_bytes_per_second,
       x.download_bytes_per_second, x.loss, x.contributes,
-      raw_or_none<wire::PeerId>(x.sponsor), x.contributors, x.members);
+      raw_or_none<wire::PeerId>(x.sponsor), x.contributors, x.members, pairs);
 }
 
 auto write(builder& b, const group_invite& x) {
@@ -168,9 +180,10 @@ auto write(builder& b, const group_answer& x) {
                    ? fb::Offset<fb::Vector<const wire::PeerId*>>{}
                    : b.CreateVectorOfStructs(raw<wire::PeerId>(x.avoid.front()),
                                              x.avoid.size());
+  auto pairs = put(b, x.slow_pairs);
   return wire::CreateGroupAnswer(
       b, raw<wire::GroupId>(x.group), x.accepted, reason, x.samples, x.loss_sum,
-      x.upload_bytes_per_second, x.download_bytes_per_second, avoid);
+      x.upload_bytes_per_second, x.download_bytes_per_second, avoid, pairs);
 }
 
 auto write(builder& b, const group_start& start) {
@@ -261,6 +274,10 @@ auto write(builder& b, const replica_reply& x) {
 auto write(builder& b, const replica_chunk& x) {
   auto uid = b.CreateString(x.uid);
   return wire::CreateReplicaChunk(b, uid, x.term, x.version, x.offset);
+}
+
+auto write(builder& b, const line_probe&) {
+  return wire::CreateLineProbe(b);
 }
 
 auto write(builder& b, const mean_request& x) {

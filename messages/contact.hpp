@@ -43,6 +43,16 @@ struct contact {
   }
 };
 
+/// A pair of peers whose connection carries less than the sender's line.
+struct slow_pair {
+  peer_id to;
+  double bytes_per_second = 0; ///< More than zero.
+
+  friend bool operator==(const slow_pair& a, const slow_pair& b) {
+    return a.to == b.to && a.bytes_per_second == b.bytes_per_second;
+  }
+};
+
 /// What a peer does in a run. The values are on the wire: append only.
 enum class role : std::uint8_t {
   trainer = 0,   ///< Computes gradients, reduces, holds the model.

@@ -3,6 +3,7 @@
 /// Phases: both sides send `hello` at once; a side that dislikes what it reads
 /// answers `refusal` and closes; otherwise the connection is open. While open,
 /// `heartbeat` is answered by `heartbeat_reply`; `goodbye` announces a leaver.
+/// A `line_probe` is read and dropped.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 namespace potluck {
 
 /// Raised whenever an old peer could misread a new one.
-constexpr std::uint32_t protocol_version = 4;
+constexpr std::uint32_t protocol_version = 5;
 
 /// One line of a run's settings, as text: what two peers compare and name.
 struct setting {
@@ -60,5 +61,8 @@ struct heartbeat {
 struct heartbeat_reply {
   std::uint64_t token = 0;
 };
+
+/// Its body means nothing: the sender measures how fast it goes.
+struct line_probe {};
 
 } // namespace potluck

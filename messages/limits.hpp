@@ -40,6 +40,11 @@ constexpr std::uint32_t max_epochs = 1u << 16;
 constexpr std::uint64_t max_step = std::uint64_t{1} << 40;
 /// Peers that an answer to an invitation may name as avoided.
 constexpr std::size_t max_avoided = 32;
+/// Slow pairs that a peer tells of: a plan can do without few lines only.
+constexpr std::size_t max_slow_pairs = 8;
+/// Bytes of a line probe, and of all that come on a connection.
+constexpr std::size_t max_probe_bytes = 64 * 1024;
+constexpr std::size_t max_probe_total = 2 * 1024 * 1024;
 
 /// Samples of one peer in one step. `max_members` of them stay below 2^48,
 /// which a double holds exactly.

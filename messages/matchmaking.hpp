@@ -31,6 +31,7 @@ struct group_answer {
   /// lately. The leader does without whom most members avoid, and without one
   /// of each other pair.
   std::vector<peer_id> avoid = {};
+  std::vector<slow_pair> slow_pairs = {}; ///< The slowest first.
 };
 
 /// One line of the contract.
@@ -41,6 +42,7 @@ struct group_member {
   double loss_sum = 0;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
+  std::vector<slow_pair> slow_pairs = {}; ///< As it answered.
 };
 
 /// Everything from which the members derive the same plan, and the order in

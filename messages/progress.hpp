@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "messages/contact.hpp"
 
@@ -53,6 +54,8 @@ struct progress_report {
   /// Trainers that the sender knows to average in groups, itself included if it
   /// does.
   std::uint32_t members = 0;
+  /// Connections that carry less than the sender's line; the slowest first.
+  std::vector<slow_pair> slow_pairs = {};
 };
 
 } // namespace potluck

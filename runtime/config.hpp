@@ -75,6 +75,11 @@ constexpr auto line_sample = 100ms;
 /// A measured line is told to others when it differs by more than this from
 /// what they know, and no more often than this.
 constexpr double line_news = 0.1;
+/// Pairs that carry more than this part of the sender's line, or than so many
+/// bytes per second (100 Mbit/s), are not told as slow ones: a plan around them
+/// gains little, and there the computers are what is measured.
+constexpr double slow_pair_part = 0.5;
+constexpr double slow_pair_most = 12.5e6;
 constexpr auto line_news_interval = 1s;
 /// Bytes per second that come without anybody sending much: heartbeats and
 /// reports of a hundred peers.
@@ -262,7 +267,9 @@ constexpr auto gathering_cap = 20s;
 constexpr auto contributor_rest = 10s;
 /// Between two reports of a member to its contributors, when nothing happens
 /// that they have to know at once.
-constexpr auto cell_news_pause = 8s;
+constexpr auto cell_news_pause = 12s;
+/// The same of a contributor to the member that is not its sponsor.
+constexpr auto other_member_news_pause = 60s;
 /// A contributor's pauses are parts of a step (`contributor_pace`): between two
 /// looks of its roster, conductor and cell, which news wake besides; the
 /// longest batch, which its sponsor may have to wait for; and between two

@@ -53,9 +53,13 @@ void matchmaker::hold(std::uint64_t step, const digest& state) {
   held_ = state;
 }
 
-void matchmaker::measure(double upload, double download) {
+void matchmaker::measure(double upload, double download,
+                         std::vector<slow_pair> slow_pairs) {
   upload_ = upload;
   download_ = download;
+  slow_pairs_ = std::move(slow_pairs);
+  if (slow_pairs_.size() > max_slow_pairs)
+    slow_pairs_.resize(max_slow_pairs);
 }
 
 matchmaker::actions matchmaker::begin(const group_id& group,
@@ -231,8 +235,8 @@ void matchmaker::avoid(std::vector<peer_id> whom) {
 }
 
 group_answer matchmaker::own_answer() const {
-  return {group_,         true,    {},        own_->samples,
-          own_->loss_sum, upload_, download_, avoid_};
+  return {group_,  true,      {},     own_->samples, own_->loss_sum,
+          upload_, download_, avoid_, slow_pairs_};
 }
 
 std::string matchmaker::misquoted(const group_member& mine,
@@ -259,6 +263,8 @@ std::string matchmaker::misquoted(const group_member& mine,
     return differ("its download in bytes/s is ",
                   answer_.download_bytes_per_second,
                   mine.download_bytes_per_second);
+  if (!(mine.slow_pairs == answer_.slow_pairs))
+    return "its slow pairs are others here and there";
   return {};
 }
 

@@ -118,7 +118,9 @@ public:
   void hold(std::uint64_t step, const digest& state);
 
   /// Bytes per second, 0 while unknown: what the next answer or contract says.
-  void measure(double upload, double download);
+  /// @param slow_pairs At most `max_slow_pairs` are said.
+  void measure(double upload, double download,
+               std::vector<slow_pair> slow_pairs = {});
 
   /// With whom this peer will not work: what the next answer says. A
   /// leader leaves out whom most avoid, and one of each other pair (aversions).
@@ -260,6 +262,7 @@ private:
   std::uint64_t step_ = 0; ///< Held; groups complete the next one.
   digest held_;
   std::vector<peer_id> avoid_;
+  std::vector<slow_pair> slow_pairs_;
   bool insists_ = false;
   double upload_ = 0;
   double download_ = 0;

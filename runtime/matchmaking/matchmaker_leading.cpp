@@ -203,7 +203,7 @@ group_contract matchmaker::make_contract() const {
   auto add = [&](const contact& who, role as, const group_answer& x) {
     result.members.push_back({who, as, x.samples, x.loss_sum,
                               x.upload_bytes_per_second,
-                              x.download_bytes_per_second});
+                              x.download_bytes_per_second, x.slow_pairs});
   };
   add(settings_.self, settings_.role, own_answer());
   for (auto as : {role::trainer, role::auxiliary})
@@ -211,8 +211,10 @@ group_contract matchmaker::make_contract() const {
       if (x.accepted && x.peer.role == as)
         add(x.peer.who, as, *x.accepted);
   if (!settings_.believe())
-    for (auto& x : result.members)
+    for (auto& x : result.members) {
       x.upload_bytes_per_second = x.download_bytes_per_second = 0;
+      x.slow_pairs.clear();
+    }
   result.chunk_values = chunk_values_of(result);
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"
@@ -49,6 +50,17 @@ collaboration collaboration_of(const group_contract& contract,
     result.target_batch
         += std::min(x.samples, std::numeric_limits<std::uint64_t>::max()
                                    - result.target_batch);
+  }
+  for (std::size_t i = 0; i < contract.members.size(); ++i) {
+    std::set<std::size_t> limited;
+    for (const auto& x : contract.members[i].slow_pairs) {
+      auto to = static_cast<std::size_t>(
+          std::find_if(contract.members.begin(), contract.members.end(),
+                       [&](const group_member& m) { return m.who.id == x.to; })
+          - contract.members.begin());
+      if (to < contract.members.size() && to != i && limited.insert(to).second)
+        result.limits.push_back({i, to, x.bytes_per_second});
+    }
   }
   result.chunks = count_chunks(contract.gradient_values, contract.chunk_values);
   result.gradient_bytes = contract.gradient_values * sizeof(float);

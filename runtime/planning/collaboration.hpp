@@ -43,11 +43,19 @@ struct planned_peer {
   double download_bytes_per_second = 0; ///< 0: unknown.
 };
 
+/// What a connection between two of them carries less than their lines.
+struct planned_limit {
+  std::size_t from = 0; ///< Places among the peers.
+  std::size_t to = 0;
+  double bytes_per_second = 0;
+};
+
 struct collaboration {
-  std::vector<planned_peer> peers;  ///< In the order of the contract.
-  std::uint64_t target_batch = 0;   ///< Samples behind one step.
-  std::uint64_t gradient_bytes = 0; ///< On the wire.
-  std::uint32_t chunks = 1;         ///< Equal parts that are averaged whole.
+  std::vector<planned_peer> peers;        ///< In the order of the contract.
+  std::vector<planned_limit> limits = {}; ///< No pair twice.
+  std::uint64_t target_batch = 0;         ///< Samples behind one step.
+  std::uint64_t gradient_bytes = 0;       ///< On the wire.
+  std::uint32_t chunks = 1; ///< Equal parts that are averaged whole.
   share_rule rule = share_rule::planned;
   bool packs_thin_lines = false;
   bool overlaps = false;

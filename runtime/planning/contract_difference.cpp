@@ -28,6 +28,11 @@ void for_each_input(const group_member& x, Visit visit) {
   visit("being reachable", flag(x.who.where.port != 0));
   visit("upload in bytes/s", readable(x.upload_bytes_per_second, 17));
   visit("download in bytes/s", readable(x.download_bytes_per_second, 17));
+  std::string pairs;
+  for (const auto& pair : x.slow_pairs)
+    pairs += (pairs.empty() ? "" : ", ") + short_name(pair.to) + " at "
+             + readable(pair.bytes_per_second, 17) + " bytes/s";
+  visit("list of slow pairs", pairs.empty() ? "none" : pairs);
 }
 
 template <class Visit>
@@ -64,6 +69,10 @@ std::string plan_change(const group_contract& before,
                           [&](auto& x) { return x.who.id == id; });
     return i == in.members.end() ? nullptr : &*i;
   };
+  auto names = [](const group_member& x, const peer_id& to) {
+    return std::any_of(x.slow_pairs.begin(), x.slow_pairs.end(),
+                       [&](const auto& pair) { return pair.to == to; });
+  };
   auto name = [](const group_member& x) {
     return (x.role == role::auxiliary ? "auxiliary peer " : "peer ")
            + short_name(x.who.id);
@@ -90,6 +99,18 @@ std::string plan_change(const group_contract& before,
             x.upload_bytes_per_second);
     compare(x, " downloads ", was->download_bytes_per_second,
             x.download_bytes_per_second);
+    // A pair that is not named carries what the line does.
+    auto carried = [](const group_member& from, const peer_id& to) {
+      for (const auto& pair : from.slow_pairs)
+        if (pair.to == to)
+          return pair.bytes_per_second;
+      return from.upload_bytes_per_second;
+    };
+    for (const auto& y : now.members)
+      if (find(before, y.who.id) != nullptr
+          && (names(*was, y.who.id) || names(x, y.who.id)))
+        compare(x, (" carries to " + short_name(y.who.id) + " ").c_str(),
+                carried(*was, y.who.id), carried(x, y.who.id));
   }
   std::string result;
   for (std::size_t i = 0; i < std::min(clauses.size(), most_clauses); ++i)

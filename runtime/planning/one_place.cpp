@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/planning/pair_shares.hpp"
+
 namespace potluck {
 
 namespace {
@@ -98,10 +100,60 @@ void bounds::line(std::size_t i, bool upload, double fixed, double slope,
     earliest = std::max(earliest, fixed / speed);
 }
 
+/// The least and the most of everybody's share in some time.
+struct room {
+  std::vector<double> least;
+  std::vector<double> most;
+  bool enough = false; ///< For shares that sum to 1.
+
+  room(const bounds& limit, const std::vector<one_place_peer>& peers,
+       const std::vector<one_place_limit>& limits, double time);
+};
+
+room::room(const bounds& limit, const std::vector<one_place_peer>& peers,
+           const std::vector<one_place_limit>& limits, double time)
+    : least(peers.size(), 0), most(peers.size(), 0) {
+  for (const auto& low : limit.least)
+    least[low.peer] = low.at(time);
+  for (std::size_t i = 0; i < peers.size(); ++i)
+    most[i] = limit.most(i, time);
+  // From i to j go i's part of what j averages, and the mean of what i does.
+  std::vector<shared_bound> shared;
+  for (const auto& x : limits) {
+    auto carried = x.speed * time;
+    bool part = peers[x.from].computes;
+    bool mean = peers[x.to].holds;
+    if (part && mean)
+      shared.push_back({x.from, x.to, carried - least[x.from] - least[x.to]});
+    else if (part)
+      most[x.to] = std::min(most[x.to], carried);
+    else if (mean)
+      most[x.from] = std::min(most[x.from], carried);
+  }
+  double needed = 0;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    needed += least[i];
+    most[i] -= least[i];
+    if (most[i] < 0)
+      return;
+  }
+  for (const auto& x : shared)
+    if (x.most < 0)
+      return;
+  most = most_together(most, shared);
+  double sum = needed;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    sum += most[i];
+    most[i] += least[i];
+  }
+  enough = needed <= 1 && sum >= 1;
+}
+
 } // namespace
 
 one_place_answer
-fastest_in_one_place(const std::vector<one_place_peer>& peers) {
+fastest_in_one_place(const std::vector<one_place_peer>& peers,
+                     const std::vector<one_place_limit>& limits) {
   double computing = 0;
   double holding = 0;
   for (const auto& x : peers) {
@@ -109,47 +161,51 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers) {
     holding += x.holds;
   }
   bounds limit{peers, computing, holding};
+  auto fits = [&](double time) {
+    return limits.empty() ? limit.fits(time)
+                          : room{limit, peers, limits, time}.enough;
+  };
+  // Each look at limited pairs takes n^3; a share is a chunk of thousands.
+  const auto precise = limits.empty() ? 0.0 : 1e-9;
   one_place_answer result;
   result.seconds = infinite;
   double low = limit.earliest;
   if (!std::isfinite(low))
     return result;
   double high = low;
-  if (!limit.fits(high)) {
+  if (!fits(high)) {
     if (high == 0)
       high = 1e-100;
-    while (!limit.fits(high)) {
+    while (!fits(high)) {
       low = high;
       high *= 16;
       if (high > 1e100)
         return result;
     }
-    while (true) {
+    while (high - low > precise * high) {
       double middle = low + (high - low) / 2;
       if (middle <= low || middle >= high)
         break;
-      (limit.fits(middle) ? high : low) = middle;
+      (fits(middle) ? high : low) = middle;
     }
   }
   result.seconds = high;
   // A hair more time, so that the peers whose bounds are exact have a share.
-  double time = high * (1 + 1e-12);
-  std::vector<double> least(peers.size(), 0);
-  for (const auto& low : limit.least)
-    least[low.peer] = low.at(time);
+  const room in_time{limit, peers, limits, high * (1 + 1e-12)};
+  const auto& least = in_time.least;
+  const auto& most = in_time.most;
   double needed = 0;
-  double room = 0;
+  double space = 0;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     needed += least[i];
-    room += limit.most(i, time);
+    space += most[i];
   }
-  double part = room > needed
-                    ? std::clamp((1 - needed) / (room - needed), 0.0, 1.0)
+  double part = space > needed
+                    ? std::clamp((1 - needed) / (space - needed), 0.0, 1.0)
                     : 0;
   double sum = 0;
   for (std::size_t i = 0; i < peers.size(); ++i) {
-    double most = limit.most(i, time);
-    result.shares.push_back(least[i] + (most - least[i]) * part);
+    result.shares.push_back(least[i] + (most[i] - least[i]) * part);
     sum += result.shares.back();
   }
   for (auto& x : result.shares)

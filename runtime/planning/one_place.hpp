@@ -4,7 +4,8 @@
 /// In time T a peer can average any share between two bounds that are linear in
 /// T; the answer is the least T at which the bounds leave room for shares that
 /// sum to 1. O(n) for each halving, and every sum in one order, so that all
-/// machines get the same bits.
+/// machines get the same bits. Where pairs are limited, two peers' shares have
+/// a bound together, and a halving is a matching (pair_shares.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,9 +28,18 @@ struct one_place_answer {
   std::vector<double> shares; ///< They sum to 1; empty when there are none.
 };
 
+/// What peer `from` can send peer `to`.
+struct one_place_limit {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  double speed = 0; ///< Gradients per second, more than zero.
+};
+
 /// When many shares are equally fast, each peer gets in proportion to the most
-/// that it could average in that time: equal peers equal shares.
-one_place_answer fastest_in_one_place(const std::vector<one_place_peer>& peers);
+/// that it could average in that time: without limits equal peers equal shares.
+one_place_answer fastest_in_one_place(const std::vector<one_place_peer>& peers,
+                                      const std::vector<one_place_limit>& limits
+                                      = {});
 
 /// By how much gradients per second grow with each peer's upload or download,
 /// in gradients per second. Zero where another line alone limits them, and for

@@ -70,6 +70,15 @@ double seconds_of(const line& x, double share, double gradient_bytes) {
   return (x.fixed + x.slope * share) * gradient_bytes / x.speed;
 }
 
+/// A part of what the other averages, and the mean of what the sender does.
+double seconds_of(const planned_limit& x, const collaboration& input,
+                  const std::vector<double>& shares) {
+  auto gradients = input.peers[x.from].computes * shares[x.to]
+                   + input.peers[x.to].holds_model * shares[x.from];
+  return gradients * static_cast<double>(input.gradient_bytes)
+         / x.bytes_per_second;
+}
+
 /// Those that can average for others; everybody when nobody listens.
 std::vector<std::size_t> reducers_of(const collaboration& input) {
   std::vector<std::size_t> result;
@@ -98,7 +107,11 @@ std::vector<double> fastest_of(const collaboration& input,
   }
   for (auto i : reducers_of(input))
     peers[i].averages = true;
-  return fastest_in_one_place(peers).shares;
+  std::vector<one_place_limit> limits;
+  for (const auto& x : believed_limits(input))
+    limits.push_back(
+        {x.from, x.to, x.bytes_per_second / share_planner::slowest_line});
+  return fastest_in_one_place(peers, limits).shares;
 }
 
 /// What does not depend on how much faster one line is than another.
@@ -166,6 +179,20 @@ std::vector<line_speeds> believed_lines(const collaboration& input) {
   return result;
 }
 
+std::vector<planned_limit> believed_limits(const collaboration& input) {
+  auto result = input.limits;
+  for (auto& x : result)
+    x.bytes_per_second
+        = std::round(std::clamp(known(x.bytes_per_second)
+                                    ? x.bytes_per_second
+                                    : share_planner::slowest_line,
+                                share_planner::slowest_line,
+                                share_planner::fastest_line)
+                     / 1e3)
+          * 1e3;
+  return result;
+}
+
 double exchange_seconds(const collaboration& input,
                         const std::vector<double>& shares) {
   double result = 0;
@@ -173,6 +200,8 @@ double exchange_seconds(const collaboration& input,
     result = std::max(result,
                       seconds_of(x, shares.at(x.peer),
                                  static_cast<double>(input.gradient_bytes)));
+  for (const auto& x : believed_limits(input))
+    result = std::max(result, seconds_of(x, input, shares));
   return result;
 }
 
@@ -201,7 +230,19 @@ share_plan share_planner::plan(const collaboration& input) const {
       result.predicted_seconds = seconds;
     }
   }
-  if (result.predicted_seconds > 0)
+  const planned_limit* between = nullptr;
+  const auto limits = believed_limits(input);
+  for (const auto& x : limits)
+    if (auto seconds = seconds_of(x, input, result.shares);
+        seconds > result.predicted_seconds) {
+      between = &x;
+      result.predicted_seconds = seconds;
+    }
+  if (between != nullptr)
+    result.binding += "connection from "
+                      + short_name(input.peers[between->from].id) + " to "
+                      + short_name(input.peers[between->to].id);
+  else if (result.predicted_seconds > 0)
     result.binding += (slowest->upload ? "upload of " : "download of ")
                       + short_name(input.peers[slowest->peer].id);
   else

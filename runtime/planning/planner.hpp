@@ -43,6 +43,9 @@ struct line_speeds {
 /// the others' where nothing is known of it.
 std::vector<line_speeds> believed_lines(const collaboration& input);
 
+/// The same of the pairs that are limited.
+std::vector<planned_limit> believed_limits(const collaboration& input);
+
 /// Seconds that an exchange with these shares takes when bandwidth alone limits
 /// it, by `share_planner`'s reading of the figures.
 double exchange_seconds(const collaboration& input,

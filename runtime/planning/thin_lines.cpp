@@ -26,7 +26,7 @@ public:
   exchange(const collaboration& input, const std::vector<double>& shares,
            const std::vector<line_speeds>& lines)
       : input_{input}, shares_{shares}, lines_{lines},
-        down_(input.peers.size(), 0),
+        limits_(believed_limits(input)), down_(input.peers.size(), 0),
         choice_(input.peers.size(), packing::int8) {
     for (const auto& x : input.peers)
       holders_ += x.holds_model;
@@ -69,24 +69,31 @@ private:
     const auto& x = input_.peers[i];
     auto gradients = x.computes * (1 - shares_[i])
                      + shares_[i] * (holders_ - x.holds_model);
-    return gradients * bytes() * thick / lines_[i].upload;
+    auto seconds = gradients / lines_[i].upload;
+    for (const auto& x : limits_)
+      if (x.from == i)
+        seconds = std::max(seconds, sent(i, x.to) / x.bytes_per_second);
+    return seconds * bytes() * thick;
+  }
+  /// Gradients that i sends j: its part of j's share, the mean of its own.
+  double sent(std::size_t i, std::size_t j) const {
+    return input_.peers[i].computes * shares_[j]
+           + shares_[i] * input_.peers[j].holds_model;
   }
   double download_seconds(std::size_t j) const {
     return down_[j] * bytes() / lines_[j].download;
   }
   /// Adds what i sends to what the others receive, so many times.
   void send(std::size_t i, double thick) {
-    const auto& x = input_.peers[i];
     for (std::size_t j = 0; j < down_.size(); ++j)
       if (j != i)
-        down_[j] += thick
-                    * (x.computes * shares_[j]
-                       + shares_[i] * input_.peers[j].holds_model);
+        down_[j] += thick * sent(i, j);
   }
 
   const collaboration& input_;
   const std::vector<double>& shares_;
   const std::vector<line_speeds>& lines_;
+  const std::vector<planned_limit> limits_;
   double holders_ = 0;
   std::vector<double> down_; ///< Gradients that each receives, as packed.
   std::vector<packing> choice_;

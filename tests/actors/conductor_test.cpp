@@ -425,7 +425,7 @@ TEST_CASE("a measured line counts where the user stated none") {
     CAPTURE(stated);
     stage x{role::trainer, false, stated};
     x.hold(0);
-    x.tell(line_measured{2e6, 3e6});
+    x.tell(line_measured{2e6, 3e6, {}});
     x.do_step(1);
     CHECK(x.facts().upload_bytes_per_second == (stated > 0 ? stated : 2e6));
     CHECK(x.facts().download_bytes_per_second == 3e6);

@@ -6,7 +6,9 @@
 
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
+#include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/letter_allowance.hpp"
 #include "tests/support/test_world.hpp"
@@ -26,7 +28,8 @@ hello introduction(std::uint8_t number) {
 /// A gateway among fakes.
 struct door {
   /// @param key Whose it is, that is, what its connections prove.
-  door(test_world& world, hello x, const std::string& at, peer_id key)
+  door(test_world& world, hello x, const std::string& at, peer_id key,
+       bool probes = false)
       : system(world.add_system()), where{at, 1000},
         roster(system.pretend<roster_actor>()),
         router(system.pretend<router_actor>()),
@@ -40,6 +43,7 @@ struct door {
     };
     c.supervisor = parent.handle;
     c.observer = observer.handle;
+    c.probes_line = probes;
     it = system.keep((*system).spawn(gateway, c));
     wiring w;
     w.gateway = it;
@@ -629,6 +633,79 @@ TEST_CASE("a flood of letters ends its session, a burst does not") {
   }
 }
 
+TEST_CASE("a newcomer sends the first trainer a bounded probe, until it knows "
+          "its line") {
+  test_world world;
+  door a{world, introduction(1), host(1), peer(1), true};
+  stranger server{world, host(3)};
+  stranger first{world, host(2)};
+  stranger second{world, host(4)};
+  world.settle();
+  auto come = [&](stranger& s, hello x) {
+    auto line = s.net->dial(a.where);
+    s.net->send(line, {encode(x), {}});
+    world.settle();
+  };
+  auto contact = introduction(3);
+  contact.role = role::bootstrap;
+  come(server, contact);
+  CHECK(server.count<line_probe>() == 0);
+  come(first, introduction(2));
+  CHECK(first.count<line_probe>() == 1);
+  come(second, introduction(4));
+  CHECK(second.count<line_probe>() == 0);
+  // Whatever number its connection has; others are nobody's.
+  auto pass = [&](std::uint64_t bytes) {
+    traffic_seen x{100ms, {}};
+    for (connection_id id = 1; id < 9; ++id)
+      x.traffic.push_back({id, bytes, 0, true, 20ms});
+    caf::anon_send(a.it, x);
+    world.run_for(100ms);
+  };
+  std::size_t most = 1;
+  SUBCASE("of which it learns the line's speed") {
+    for (int i = 0; i < 20; ++i)
+      pass(20'000);
+    most = 20;
+  }
+  SUBCASE("of which it learns nothing") {
+    for (int i = 0; i < 2; ++i)
+      pass(1'000'000);
+    CHECK(first.count<line_probe>()
+          == upload_probe::budget / upload_probe::first_burst);
+    for (int i = 0; i < 50; ++i)
+      pass(1'000'000);
+    most = upload_probe::budget / upload_probe::first_burst;
+  }
+  CHECK(first.count<line_probe>() > 1);
+  CHECK(first.count<line_probe>() <= most);
+  CHECK(second.count<line_probe>() == 0);
+}
+
+TEST_CASE("a flood of line probes ends its session, what one probe takes does "
+          "not") {
+  for (bool floods : {false, true}) {
+    CAPTURE(floods);
+    test_world world;
+    door a{world, 1};
+    stranger s{world, host(2)};
+    world.settle();
+    auto line = s.net->dial(a.where);
+    s.net->send(line, {encode(introduction(2)), {}});
+    world.settle();
+    witness session{a.system, a.session()};
+    auto bytes = std::make_shared<std::vector<std::uint8_t>>(max_probe_bytes);
+    for (std::size_t sent = 0; sent < max_probe_total; sent += bytes->size())
+      s.net->send(
+          line, {encode(line_probe{}), {bytes, bytes->data(), bytes->size()}});
+    if (floods)
+      s.net->send(line, {encode(line_probe{}), {bytes, bytes->data(), 1}});
+    world.settle();
+    CHECK(session.ended == floods);
+    CHECK(a.roster->count<offence_seen>() == (floods ? 1 : 0));
+  }
+}
+
 TEST_CASE("a peer with two connections survives the loss of either") {
   test_world world;
   door a{world, 1};
@@ -815,4 +892,45 @@ TEST_CASE(
   world.settle();
   REQUIRE(successor->count<line_measured>() == 1);
   CHECK(successor->last<line_measured>().upload == doctest::Approx(1e6));
+}
+
+TEST_CASE("pairs far slower than the line are told to the conductor") {
+  test_world world;
+  door a{world, 1}, b{world, 2}, c{world, 3};
+  world.settle();
+  dial(a, b);
+  world.settle();
+  dial(a, c);
+  world.settle();
+  auto conductor = a.system.pretend<conductor_actor>();
+  wiring w;
+  w.roster = a.roster.handle;
+  w.router = a.router.handle;
+  w.conductor = conductor.handle;
+  caf::anon_send(a.it, w);
+  // Bytes per second over each of its connections, the first and the second.
+  auto send = [&](double first, double second, int times) {
+    for (int i = 0; i < times; ++i) {
+      traffic_seen x{100ms, {}};
+      connection_id id = 0;
+      for (auto rate : {first, second})
+        if (++id; rate > 0)
+          x.traffic.push_back(
+              {id, static_cast<std::uint64_t>(rate / 10), 0, true, 20ms});
+      caf::anon_send(a.it, x);
+      world.run_for(100ms);
+    }
+  };
+  send(1e6, 1e6, 30);
+  send(2e6, 0, 30);
+  REQUIRE(conductor->count<line_measured>() > 0);
+  CHECK(conductor->last<line_measured>().slow_pairs.empty());
+  send(0, 3e5, 30);
+  auto told = conductor->last<line_measured>();
+  CHECK(told.upload > 1.5e6);
+  REQUIRE(told.slow_pairs.size() == 1);
+  CHECK(told.slow_pairs[0].bytes_per_second == doctest::Approx(3e5));
+  // It has mended.
+  send(0, 2e6, 60);
+  CHECK(conductor->last<line_measured>().slow_pairs.empty());
 }

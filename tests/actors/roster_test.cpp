@@ -11,20 +11,25 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A session that ends well when told to leave.
+/// A session that ends well when told to leave, and shows its gateway what it
+/// is to send.
 class polite_session {
 public:
-  void init(session_actor::pointer self, int) {
+  void init(session_actor::pointer self, gateway_actor gateway) {
     self_ = self;
+    gateway_ = std::move(gateway);
   }
   template <class T>
-  void on(const T&) {
+  void on(const T& x) {
     if constexpr (std::is_same_v<T, leave_run>)
       self_->quit();
+    if constexpr (std::is_same_v<T, parcel>)
+      self_->send(gateway_, x);
   }
 
 private:
   session_actor::pointer self_ = nullptr;
+  gateway_actor gateway_;
 };
 
 /// A roster among fakes.
@@ -57,8 +62,9 @@ struct desk {
 
   session_actor arrive(std::uint8_t number, role r = role::trainer) {
     auto session = system.keep((*system).spawn(
-        [](session_actor::stateful_pointer<polite_session> self) {
-          return behave<session_actor, polite_session>(self, 0);
+        [g = gateway.handle](
+            session_actor::stateful_pointer<polite_session> self) {
+          return behave<session_actor, polite_session>(self, g);
         }));
     peer_joined news;
     news.who = contact_of(number);
@@ -380,10 +386,9 @@ struct cell_desk : desk {
       auto r = report_of(i);
       r.contributes = !contributes;
       if (r.contributes)
-        r.sponsor = peer(1);
+        r.sponsor = peer(i == 2 ? 1 : 9);
       caf::anon_send(it, letter{peer(i), r, {}});
     }
-    own_report mine;
     mine.report = report_of(1);
     mine.report.phase = phase::accumulating;
     mine.report.contributes = contributes;
@@ -411,6 +416,22 @@ struct cell_desk : desk {
     }
     return std::max(longest, world.now() - last);
   }
+
+  /// Whether this peer hears at once of a change of the own report.
+  template <class Change>
+  bool tells(std::uint8_t number, Change change) {
+    world.settle();
+    gateway->clear();
+    change(mine.report);
+    caf::anon_send(it, mine);
+    world.run_for(mine.report.contributes ? duration{limits::longest_look}
+                                          : duration{1s});
+    auto all = gateway->all<parcel>();
+    return std::any_of(all.begin(), all.end(),
+                       [&](auto& x) { return x.to == peer(number); });
+  }
+
+  own_report mine;
 };
 
 } // namespace
@@ -422,12 +443,35 @@ TEST_CASE("however long the steps, a member's contributors hear of it before "
   CHECK(d.longest_silence(3) < limits::report_max_age - 2s);
 }
 
+TEST_CASE("a member's contributors hear at once of a step, and only its own of "
+          "its first samples") {
+  cell_desk d{false};
+  auto samples = [](progress_report& x) { x.samples += 5; };
+  auto step = [](progress_report& x) { ++x.step; };
+  CHECK(d.tells(2, step));
+  CHECK(d.tells(3, step));
+  CHECK(d.tells(2, samples));
+  CHECK(d.tells(2, step));
+  CHECK(d.tells(2, [](progress_report& x) { x.samples = 0; }));
+  CHECK_FALSE(d.tells(3, samples));
+}
+
 TEST_CASE("a contributor's sponsor hears of it before its last report is old, "
-          "its other member half as often") {
+          "its other member now and then that it is there") {
   cell_desk d{true};
   auto sponsor = d.longest_silence(2);
   CHECK(sponsor < limits::report_max_age - 2s);
-  auto other = d.longest_silence(3);
+  auto other = d.longest_silence(3, 5min);
   CHECK(other > sponsor);
-  CHECK(other <= 2 * limits::longest_report_pause + limits::longest_look);
+  CHECK(other <= limits::other_member_news_pause + limits::longest_look);
+}
+
+TEST_CASE(
+    "a contributor's other member hears whose sponsor is another, and not "
+    "of steps") {
+  cell_desk d{true};
+  auto step = [](progress_report& x) { ++x.step; };
+  CHECK(d.tells(2, step));
+  CHECK_FALSE(d.tells(3, step));
+  CHECK(d.tells(3, [](progress_report& x) { x.sponsor = peer(3); }));
 }

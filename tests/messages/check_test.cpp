@@ -541,6 +541,7 @@ TEST_CASE("only the types that have a body may come with one") {
     CAPTURE(x.index());
     bool any = std::holds_alternative<charter_reply>(x)
                || std::holds_alternative<state_piece>(x)
+               || std::holds_alternative<line_probe>(x)
                || std::holds_alternative<replica_chunk>(x);
     bool values = samples::body_size(x) != 0;
     CHECK(problem_with(x, 0).empty() == !values);
@@ -550,4 +551,26 @@ TEST_CASE("only the types that have a body may come with one") {
     CHECK(problem_with(x, 7).empty() == any);
     CHECK_FALSE(problem_with(x, std::size_t{max_body_bytes} + 8).empty());
   }
+}
+
+TEST_CASE("slow pairs name a peer and a rate, and are few") {
+  auto check = [](auto spoil) {
+    refused<progress_report>([&](auto& x) { spoil(x.slow_pairs); });
+    refused<group_answer>([&](auto& x) { spoil(x.slow_pairs); });
+    refused<group_start>(
+        [&](auto& x) { spoil(x.contract.members[0].slow_pairs); });
+  };
+  using pairs = std::vector<slow_pair>;
+  check([](pairs& x) { x.resize(max_slow_pairs + 1, x.front()); });
+  check([](pairs& x) { x[0].to = {}; });
+  for (double bad : {0.0, -1.0, infinity, not_a_number, 2e18})
+    check([bad](pairs& x) { x[0].bytes_per_second = bad; });
+  accepted<group_answer>(
+      [](auto& x) { x.slow_pairs.resize(max_slow_pairs, x.slow_pairs[0]); });
+}
+
+TEST_CASE("a line probe has a body of 64 KiB at most") {
+  CHECK(problem_with(line_probe{}, 0).empty());
+  CHECK(problem_with(line_probe{}, max_probe_bytes).empty());
+  CHECK_FALSE(problem_with(line_probe{}, max_probe_bytes + 1).empty());
 }

@@ -22,7 +22,8 @@ auto fields(const dht_record& x) {
 }
 auto fields(const group_member& x) {
   return std::tie(x.who, x.role, x.samples, x.loss_sum,
-                  x.upload_bytes_per_second, x.download_bytes_per_second);
+                  x.upload_bytes_per_second, x.download_bytes_per_second,
+                  x.slow_pairs);
 }
 auto fields(const hello& x) {
   return std::tie(x.version, x.id, x.role, x.run, x.listen_port, x.seen_host,
@@ -56,7 +57,8 @@ auto fields(const progress_report& x) {
   return std::tie(x.id, x.where, x.role, x.phase, x.charter, x.step,
                   x.history_samples, x.state, x.samples, x.samples_per_second,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
-                  x.loss, x.contributes, x.sponsor, x.contributors, x.members);
+                  x.loss, x.contributes, x.sponsor, x.contributors, x.members,
+                  x.slow_pairs);
 }
 auto fields(const contribution_request& x) {
   return std::tie(x.number, x.step, x.state, x.packing);
@@ -91,13 +93,16 @@ auto fields(const replica_reply& x) {
 auto fields(const replica_chunk& x) {
   return std::tie(x.uid, x.term, x.version, x.offset);
 }
+auto fields(const line_probe&) {
+  return std::tie();
+}
 auto fields(const group_invite& x) {
   return std::tie(x.group, x.step, x.state);
 }
 auto fields(const group_answer& x) {
   return std::tie(x.group, x.accepted, x.reason, x.samples, x.loss_sum,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
-                  x.avoid);
+                  x.avoid, x.slow_pairs);
 }
 auto fields(const group_start& x) {
   auto& c = x.contract;

@@ -57,4 +57,22 @@ planned=$(sed -n 's/.*"event":"plan".*"predicted_seconds":\([0-9.e+-]*\).*/\1/p'
 echo "planned, in seconds: $planned"
 expect "a plan that reckons with it" 0 "" \
   awk -v is="${planned:-0}" 'BEGIN { exit !(is > 1.6 && is < 4) }'
+
+# Two homes that reach each other slowly: they say so, and plans heed it.
+"$root/tools/netlab" --out "$scratch/pair" "$root/tools/networks/slow-pair.json" \
+  2> "$scratch/said"
+expect "all peers of the slow pair finish" 0 "" test $? -eq 0
+cat "$scratch/said"
+if grep -q "too busy" "$scratch/said"; then
+  echo "skipped the figures, which are not to be trusted"
+  conclude
+fi
+expect "a plan because of the pair" 0 "" grep -q \
+  '"event":"plan".*"why":"[^"]*carries to [0-9a-f]* [0-9]* kB/s, not' "$scratch/pair/home-3.jsonl"
+for home in home-1 home-2 home-3 home-4; do
+  begun=$(grep -n -m 1 '"event":"round"\|"event":"plan"' "$scratch/pair/$home.jsonl" | cut -d: -f1)
+  probed=$(grep -n -m 1 '"event":"line".*"upload"' "$scratch/pair/$home.jsonl" | cut -d: -f1)
+  expect "$home knows its line before its first plan" 0 "" \
+    test "${probed:-99999}" -lt "${begun:-0}"
+done
 conclude

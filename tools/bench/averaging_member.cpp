@@ -147,7 +147,7 @@ void member_state::init(conductor_actor::pointer self, member_start start) {
   self_ = self;
   config_ = std::move(start.config);
   id_ = start.self;
-  line_ = {config_.upload, config_.download};
+  line_ = {config_.upload, config_.download, {}};
   out_ = start.out;
   result_ = std::move(start.result);
   idle_bytes_ = memory_row("RssAnon");

@@ -355,6 +355,10 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
     contract.members[1].download_bytes_per_second = 0;
     names = "its upload in bytes/s is ";
   }
+  SUBCASE("other slow pairs") {
+    contract.members[1].slow_pairs = {{peer(2), 1e3}};
+    names = "its slow pairs are others here and there";
+  }
   SUBCASE("other role") {
     contract.members[1].role = role::auxiliary;
   }

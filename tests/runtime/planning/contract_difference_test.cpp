@@ -59,6 +59,10 @@ TEST_CASE("the first input that differs is named with both values") {
   x.gradient_values = 200;
   check(x, "the length of the gradient is 1000 here and 200 there");
   x = contract();
+  x.members[0].slow_pairs = {{x.members[1].who.id, 1500}};
+  check(x, "peer a0000000: list of slow pairs is none here and a1000000 at "
+           "1500 bytes/s there");
+  x = contract();
   x.members.pop_back();
   check(x, "the number of members is 2 here and 1 there");
   x = contract();
@@ -77,6 +81,12 @@ TEST_CASE("a new plan says what it is new for") {
   now.members[0].upload_bytes_per_second = 500e3;
   before.members[0].upload_bytes_per_second = 1e6;
   CHECK(plan_change(before, now) == "peer a0000000 uploads 500 kB/s, not 1000");
+  now = before;
+  now.members[0].slow_pairs = {{now.members[1].who.id, 100e3}};
+  CHECK(plan_change(before, now)
+        == "peer a0000000 carries to a1000000 100 kB/s, not 1000");
+  CHECK(plan_change(now, before)
+        == "peer a0000000 carries to a1000000 1000 kB/s, not 100");
   now = before;
   now.members.pop_back();
   CHECK(plan_change(before, now) == "auxiliary peer a1000000 left");

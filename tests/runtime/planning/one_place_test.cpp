@@ -47,8 +47,17 @@ std::pair<double, double> load(const std::vector<one_place_peer>& peers,
   return {c * (1 - w) + w * (holding - m), m * (1 - w) + w * (computing - c)};
 }
 
+/// What passes from one to another: a part of its share, the mean of one's own.
+double load(const std::vector<one_place_peer>& peers, const one_place_limit& x,
+            const std::vector<double>& shares) {
+  return peers[x.from].computes * shares[x.to]
+         + peers[x.to].holds * shares[x.from];
+}
+
 /// The least time by GLPK, on the rows of the README.
-std::optional<double> by_program(const std::vector<one_place_peer>& peers) {
+std::optional<double> by_program(const std::vector<one_place_peer>& peers,
+                                 const std::vector<one_place_limit>& limits
+                                 = {}) {
   linear_program program{peers.size() + 1};
   program.cost(0, 1);
   std::vector<std::pair<std::size_t, double>> all;
@@ -63,6 +72,11 @@ std::optional<double> by_program(const std::vector<one_place_peer>& peers) {
     program.require({{0, peers[i].down}, {i + 1, down - most_down}},
                     relation::at_least, down);
   }
+  for (const auto& x : limits)
+    program.require({{0, x.speed},
+                     {x.to + 1, -1.0 * peers[x.from].computes},
+                     {x.from + 1, -1.0 * peers[x.to].holds}},
+                    relation::at_least, 0);
   program.require(all, relation::equal, 1);
   auto found = program.solve();
   if (!found)
@@ -201,4 +215,56 @@ TEST_CASE("a thousand peers take a millisecond, and ten thousand twenty") {
   // Three times what is asked for: tests run beside each other.
   CHECK(first < 3e-3);
   CHECK(second < 60e-3);
+}
+
+TEST_CASE("with limited pairs it is as fast as GLPK's answer, too") {
+  std::size_t limits_mattered = 0;
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    CAPTURE(seed);
+    test::random_networks random{seed};
+    auto peers = random_peers(random, 2 + random.below(11));
+    std::vector<one_place_limit> limits;
+    const auto density = random.power(-1.3, -0.2);
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      for (std::size_t j = 0; j < peers.size(); ++j)
+        if (i != j && random.chance(density))
+          limits.push_back({i, j, random.power(-3.5, -1)});
+    auto reference = by_program(peers, limits);
+    REQUIRE(reference);
+    auto x = fastest_in_one_place(peers, limits);
+    REQUIRE(x.shares.size() == peers.size());
+    CHECK(x.seconds == doctest::Approx(*reference).epsilon(1e-6));
+    auto seconds = seconds_of(peers, x.shares);
+    for (const auto& limit : limits)
+      seconds = std::max(seconds, load(peers, limit, x.shares) / limit.speed);
+    CHECK(seconds <= x.seconds * (1 + 1e-8));
+    CHECK(std::accumulate(x.shares.begin(), x.shares.end(), 0.0)
+          == doctest::Approx(1).epsilon(1e-12));
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+      CHECK(x.shares[i] >= 0);
+      if (!peers[i].averages)
+        CHECK(x.shares[i] == 0);
+    }
+    limits_mattered
+        += x.seconds > fastest_in_one_place(peers).seconds * (1 + 1e-6);
+    CHECK(fastest_in_one_place(peers, limits).shares == x.shares);
+  }
+  CHECK(limits_mattered > 500);
+}
+
+TEST_CASE("a group of 64 in which every pair is limited is planned at once") {
+  test::random_networks random{3};
+  std::vector<one_place_peer> peers(64);
+  for (auto& x : peers)
+    x.up = x.down = random.power(-1, 0);
+  std::vector<one_place_limit> limits;
+  for (std::size_t i = 0; i < peers.size(); ++i)
+    for (std::size_t j = 0; j < peers.size(); ++j)
+      if (i != j)
+        limits.push_back({i, j, random.power(-3, -1)});
+  auto begin = std::chrono::steady_clock::now();
+  auto x = fastest_in_one_place(peers, limits);
+  auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(x.seconds == doctest::Approx(*by_program(peers, limits)).epsilon(1e-6));
+  CHECK(took < std::chrono::seconds{5}); // Some 50 ms; busy machines differ.
 }

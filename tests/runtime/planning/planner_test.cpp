@@ -322,3 +322,66 @@ TEST_CASE("members of one rule plan alike, and of another do not") {
   CHECK(plan_digest(contract, share_rule::parameter_server)
         != plan_digest(contract, share_rule::all_reduce));
 }
+
+TEST_CASE("a thin connection between two gets less of the gradient, and is "
+          "named") {
+  auto input = of(times(4, trainer(1e6, 1e6)), 4000);
+  auto free = plan(input);
+  input.limits = {{1, 2, 2e5}};
+  auto x = plan(input);
+  // What the two average passes over it: their shares together, at most
+  // 2e5 * T, and the others have the rest.
+  CHECK(x.shares[1] + x.shares[2] < 0.35);
+  CHECK(x.predicted_seconds > free.predicted_seconds);
+  CHECK(x.predicted_seconds < exchange_seconds(input, free.shares) * 0.75);
+  CHECK(exchange_seconds(input, x.shares)
+        == doctest::Approx(x.predicted_seconds));
+  input.limits = {{1, 2, 1e3}};
+  x = plan(input);
+  CHECK(x.shares[1] + x.shares[2] < 0.01);
+  input.rule = share_rule::all_reduce;
+  x = plan(input);
+  CHECK(x.shares[1] == doctest::Approx(0.25));
+  CHECK(x.binding.find("connection from 02000000 to 03000000")
+        != std::string::npos);
+}
+
+TEST_CASE("limits that cannot be true still give a plan") {
+  auto input = of(times(3, trainer(1e6, 1e6)), 300);
+  for (double odd :
+       {0.0, -1.0, 1e300, 1e-300, std::numeric_limits<double>::quiet_NaN(),
+        std::numeric_limits<double>::infinity()}) {
+    CAPTURE(odd);
+    input.limits = {{0, 1, odd}, {1, 0, odd}, {1, 2, 1e5}};
+    auto x = plan(input);
+    CHECK(std::accumulate(x.chunks.begin(), x.chunks.end(), 0u) == 300);
+    CHECK(std::isfinite(x.predicted_seconds));
+  }
+}
+
+TEST_CASE("a contract's slow pairs are limits between its members") {
+  group_contract contract;
+  contract.gradient_values = 1000;
+  contract.chunk_values = 10;
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    group_member m;
+    m.who.id.bytes[0] = i;
+    m.who.where.port = 7000;
+    m.samples = 1;
+    contract.members.push_back(m);
+  }
+  auto other = contract.members[0].who.id;
+  other.bytes[0] = 9;
+  contract.members[1].slow_pairs = {{contract.members[2].who.id, 5e3},
+                                    {other, 1},
+                                    {contract.members[1].who.id, 1},
+                                    {contract.members[2].who.id, 1}};
+  auto x = collaboration_of(contract);
+  REQUIRE(x.limits.size() == 1);
+  CHECK(x.limits[0].from == 1);
+  CHECK(x.limits[0].to == 2);
+  CHECK(x.limits[0].bytes_per_second == 5e3);
+  auto free = contract;
+  free.members[1].slow_pairs.clear();
+  CHECK(plan_digest(free) != plan_digest(contract));
+}
