@@ -235,7 +235,7 @@ void gateway_state::on(const traffic_seen& x) {
     traffic.push_back(sum);
   line_.observe(x.interval, traffic);
   if (auto to = peers.find(probed_); probe_ && to != peers.end()) {
-    if (line_.upload() > 0)
+    if (line_.sure_of_upload())
       probe_->stop();
     probe(probed_, probe_->observed(x.interval, to->second.sent));
   }
@@ -259,9 +259,8 @@ void gateway_state::probe(const peer_id& whom, std::size_t bytes) {
 std::vector<slow_pair> gateway_state::slow_pairs() const {
   std::vector<slow_pair> result;
   for (const auto& [id, g] : guests_)
-    if (auto limit = line_.limit_to(id);
-        limit > 0 && limit <= limits::slow_pair_most
-        && limit <= limits::slow_pair_part * line_.upload())
+    if (auto limit = line_.sure_limit_to(id);
+        limit > 0 && limit <= limits::slow_pair_most)
       result.push_back({id, limit});
   std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) {
     return a.bytes_per_second < b.bytes_per_second;

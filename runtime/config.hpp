@@ -75,10 +75,8 @@ constexpr auto line_sample = 100ms;
 /// A measured line is told to others when it differs by more than this from
 /// what they know, and no more often than this.
 constexpr double line_news = 0.1;
-/// Pairs that carry more than this part of the sender's line, or than so many
-/// bytes per second (100 Mbit/s), are not told as slow ones: a plan around them
-/// gains little, and there the computers are what is measured.
-constexpr double slow_pair_part = 0.5;
+/// Pairs that carry more bytes per second (100 Mbit/s) are not told as slow
+/// ones: there the computers are what is measured.
 constexpr double slow_pair_most = 12.5e6;
 constexpr auto line_news_interval = 1s;
 /// Bytes per second that come without anybody sending much: heartbeats and

@@ -81,6 +81,12 @@ void line_estimator::observe_upload(duration interval,
 }
 
 void line_estimator::judge_upload() {
+  for (const auto& [peer, share] : shares_) {
+    auto& carried = carried_[peer];
+    carried.push_back(share.rate());
+    if (carried.size() > pair_samples_kept)
+      carried.pop_front();
+  }
   const auto rate = sending_.sample.rate();
   const auto growing = sending_.growing(rate);
   sending_.last_rate = rate;
@@ -157,6 +163,7 @@ void line_estimator::judge_download() {
 
 void line_estimator::forget(const peer_id& peer) {
   pairs_.erase(peer);
+  carried_.erase(peer);
   shares_.erase(peer);
   served_.erase(peer);
 }
@@ -167,6 +174,15 @@ double line_estimator::limit_to(const peer_id& peer) const {
       || i->second.rate() >= reached * upload_.rate())
     return 0;
   return i->second.rate();
+}
+
+double line_estimator::sure_limit_to(const peer_id& peer) const {
+  auto i = carried_.find(peer);
+  if (limit_to(peer) == 0 || i == carried_.end()
+      || i->second.size() < pair_samples)
+    return 0;
+  auto most = *std::max_element(i->second.begin(), i->second.end());
+  return most < clearly_slow * upload_.rate() ? most : 0;
 }
 
 } // namespace potluck

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <vector>
@@ -50,9 +51,25 @@ public:
   /// Of the pair, where it is clearly below the upload; else 0.
   double limit_to(const peer_id& peer) const;
 
+  /// The same for plans, where a wrong one costs more than a missing one: the
+  /// most that the pair carried lately, where that is far below the upload.
+  double sure_limit_to(const peer_id& peer) const;
+
+  /// More samples of the upload would hardly change it.
+  bool sure_of_upload() const {
+    return upload_.samples() >= sure_samples;
+  }
+
 private:
   /// Fewer may all be of TCP's beginning, or of its recovery from a loss.
   static constexpr std::size_t least_samples = 3;
+  /// With fewer a moment in which this machine, or another, stood still may be
+  /// most of them.
+  static constexpr std::size_t sure_samples = 6;
+  /// Of a pair, the last so many count; and so many there must be.
+  static constexpr std::size_t pair_samples_kept = 45;
+  static constexpr std::size_t pair_samples = 12;
+  static constexpr double clearly_slow = 0.4;
 
   struct share {
     std::uint64_t bytes = 0;
@@ -83,6 +100,7 @@ private:
   rate_window upload_;
   std::set<peer_id> served_;             ///< Who was ever backlogged.
   std::map<peer_id, rate_window> pairs_; ///< Of who was alone or held back.
+  std::map<peer_id, std::deque<double>> carried_; ///< In any sample.
   busy_period sending_;
   std::map<peer_id, share> shares_; ///< Of the sample, while backlogged.
 

@@ -1,6 +1,7 @@
 #include "actors/gateway.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <doctest/doctest.h>
 
@@ -612,24 +613,58 @@ TEST_CASE("a malformed frame costs its connection and nothing else") {
   CHECK(s.count<heartbeat_reply>() == 1);
 }
 
+namespace {
+
+/// What a welcome stranger sends, all at once, and what becomes of it.
+struct welcome_stranger {
+  welcome_stranger() {
+    world.settle();
+    line = s.net->dial(a.where);
+    s.net->send(line, {encode(introduction(2)), {}});
+    world.settle();
+    session.emplace(a.system, a.session());
+  }
+  void send(const message& x, shared_bytes body = {}) {
+    s.net->send(line, {encode(x), std::move(body)});
+  }
+  void check_ended(bool by_fault) {
+    world.settle();
+    CHECK(session->ended == by_fault);
+    CHECK(a.roster->count<offence_seen>() == (by_fault ? 1 : 0));
+  }
+
+  test_world world;
+  door a{world, 1};
+  stranger s{world, host(2)};
+  connection_id line = 0;
+  std::optional<witness> session;
+};
+
+} // namespace
+
 TEST_CASE("a flood of letters ends its session, a burst does not") {
   for (bool floods : {false, true}) {
     CAPTURE(floods);
-    test_world world;
-    door a{world, 1};
-    stranger s{world, host(2)};
-    world.settle();
-    auto line = s.net->dial(a.where);
-    s.net->send(line, {encode(introduction(2)), {}});
-    world.settle();
-    witness session{a.system, a.session()};
+    welcome_stranger x;
     auto letters = floods ? letter_allowance::usual.at_once + 1
                           : letter_allowance::usual.at_once / 2;
     for (double i = 0; i < letters; ++i)
-      s.net->send(line, {encode(routing_ping{}), {}});
-    world.settle();
-    CHECK(session.ended == floods);
-    CHECK(a.roster->count<offence_seen>() == (floods ? 1 : 0));
+      x.send(routing_ping{});
+    x.check_ended(floods);
+  }
+}
+
+TEST_CASE("a flood of line probes ends its session, what one probe takes does "
+          "not") {
+  for (bool floods : {false, true}) {
+    CAPTURE(floods);
+    welcome_stranger x;
+    auto bytes = std::make_shared<std::vector<std::uint8_t>>(max_probe_bytes);
+    for (std::size_t sent = 0; sent < max_probe_total; sent += bytes->size())
+      x.send(line_probe{}, {bytes, bytes->data(), bytes->size()});
+    if (floods)
+      x.send(line_probe{}, {bytes, bytes->data(), 1});
+    x.check_ended(floods);
   }
 }
 
@@ -680,30 +715,6 @@ TEST_CASE("a newcomer sends the first trainer a bounded probe, until it knows "
   CHECK(first.count<line_probe>() > 1);
   CHECK(first.count<line_probe>() <= most);
   CHECK(second.count<line_probe>() == 0);
-}
-
-TEST_CASE("a flood of line probes ends its session, what one probe takes does "
-          "not") {
-  for (bool floods : {false, true}) {
-    CAPTURE(floods);
-    test_world world;
-    door a{world, 1};
-    stranger s{world, host(2)};
-    world.settle();
-    auto line = s.net->dial(a.where);
-    s.net->send(line, {encode(introduction(2)), {}});
-    world.settle();
-    witness session{a.system, a.session()};
-    auto bytes = std::make_shared<std::vector<std::uint8_t>>(max_probe_bytes);
-    for (std::size_t sent = 0; sent < max_probe_total; sent += bytes->size())
-      s.net->send(
-          line, {encode(line_probe{}), {bytes, bytes->data(), bytes->size()}});
-    if (floods)
-      s.net->send(line, {encode(line_probe{}), {bytes, bytes->data(), 1}});
-    world.settle();
-    CHECK(session.ended == floods);
-    CHECK(a.roster->count<offence_seen>() == (floods ? 1 : 0));
-  }
 }
 
 TEST_CASE("a peer with two connections survives the loss of either") {
@@ -925,7 +936,7 @@ TEST_CASE("pairs far slower than the line are told to the conductor") {
   send(2e6, 0, 30);
   REQUIRE(conductor->count<line_measured>() > 0);
   CHECK(conductor->last<line_measured>().slow_pairs.empty());
-  send(0, 3e5, 30);
+  send(0, 3e5, 60);
   auto told = conductor->last<line_measured>();
   CHECK(told.upload > 1.5e6);
   REQUIRE(told.slow_pairs.size() == 1);

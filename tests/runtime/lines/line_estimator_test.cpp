@@ -262,6 +262,52 @@ TEST_CASE("with one peer alone, what it gets is the upload") {
   CHECK(x.upload() == about(1 * MB));
 }
 
+TEST_CASE("plans hear of pairs that are slow for certain") {
+  line_estimator x;
+  simulated_line line;
+  line.limits = {{3, 0.25 * MB}};
+  line.run(x, 2s, {1, 2, 3});
+  for (int i = 0; i < 6; ++i) {
+    line.run(x, 1s, {1});
+    line.run(x, 500ms, {});
+    line.run(x, 1s, {3});
+    line.run(x, 500ms, {});
+  }
+  CHECK(x.sure_limit_to(peer(3)) == about(0.25 * MB));
+  CHECK(x.sure_limit_to(peer(1)) == 0);
+  line.limits.clear();
+  line.run(x, 3s, {3});
+  CHECK(x.sure_limit_to(peer(3)) == 0);
+}
+
+TEST_CASE("machines that stand still make no pair slow for plans") {
+  // Whatever passes, for a third of the time it is next to nothing: of one
+  // pair, or of all. What a pair carries shows in between.
+  std::size_t limited = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    line_estimator x;
+    simulated_line line;
+    line.chance = random_stream{seed};
+    random_stream chance{seed + 100};
+    line.run(x, 2s, {1, 2, 3});
+    for (int i = 0; i < 60; ++i) {
+      line.limits.clear();
+      if (chance.uniform01() < 0.33)
+        line.limits[1 + static_cast<int>(chance.below(3))] = 0.02 * MB;
+      line.rate = chance.uniform01() < 0.2 ? 0.2 * MB : 2 * MB;
+      line.run(x, 300ms, {1, 2, 3});
+      if (chance.uniform01() < 0.3)
+        line.run(x, 300ms, {1 + static_cast<int>(chance.below(3))});
+    }
+    for (int to : {1, 2, 3}) {
+      CHECK(x.sure_limit_to(peer(to)) == 0);
+      limited += x.limit_to(peer(to)) > 0;
+    }
+  }
+  CHECK(limited > 20); // Else nothing was in doubt.
+}
+
 TEST_CASE("whoever has left is forgotten") {
   line_estimator x;
   simulated_line line;

@@ -47,7 +47,7 @@ struct probed_line {
       estimator.observe(steps_a_look * step,
                         {{other, static_cast<std::uint64_t>(passed), 0, waiting,
                           round_trip}});
-      if (estimator.upload() > 0)
+      if (estimator.sure_of_upload())
         probe.stop();
       auto more = static_cast<double>(probe.observed(
           steps_a_look * step, static_cast<std::uint64_t>(passed)));

@@ -109,26 +109,35 @@ double fastest_of(int times, const std::vector<one_place_peer>& peers) {
 
 } // namespace
 
+namespace {
+
+/// As fast as the reference, in whole, and nothing where it may not be.
+void check_shares(const std::vector<one_place_peer>& peers,
+                  const one_place_answer& x, std::optional<double> reference) {
+  REQUIRE(reference);
+  REQUIRE(x.shares.size() == peers.size());
+  CHECK(x.seconds == doctest::Approx(*reference).epsilon(1e-6));
+  CHECK(std::accumulate(x.shares.begin(), x.shares.end(), 0.0)
+        == doctest::Approx(1).epsilon(1e-12));
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    CHECK(x.shares[i] >= 0);
+    if (!peers[i].averages)
+      CHECK(x.shares[i] == 0);
+  }
+}
+
+} // namespace
+
 TEST_CASE("the closed form is as fast as GLPK's answer, and its shares fit") {
   std::size_t shares_mattered = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);
     test::random_networks random{seed};
     auto peers = random_peers(random, 1 + random.below(16));
-    auto reference = by_program(peers);
-    REQUIRE(reference);
     auto x = fastest_in_one_place(peers);
-    REQUIRE(x.shares.size() == peers.size());
-    CHECK(x.seconds == doctest::Approx(*reference).epsilon(1e-6));
+    check_shares(peers, x, by_program(peers));
     CHECK(seconds_of(peers, x.shares)
           == doctest::Approx(x.seconds).epsilon(1e-9));
-    CHECK(std::accumulate(x.shares.begin(), x.shares.end(), 0.0)
-          == doctest::Approx(1).epsilon(1e-12));
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      CHECK(x.shares[i] >= 0);
-      if (!peers[i].averages)
-        CHECK(x.shares[i] == 0);
-    }
     double least = 0; // Whatever the shares.
     for (std::size_t i = 0; i < peers.size(); ++i)
       least = std::max({least, peers[i].computes / peers[i].up,
@@ -229,22 +238,12 @@ TEST_CASE("with limited pairs it is as fast as GLPK's answer, too") {
       for (std::size_t j = 0; j < peers.size(); ++j)
         if (i != j && random.chance(density))
           limits.push_back({i, j, random.power(-3.5, -1)});
-    auto reference = by_program(peers, limits);
-    REQUIRE(reference);
     auto x = fastest_in_one_place(peers, limits);
-    REQUIRE(x.shares.size() == peers.size());
-    CHECK(x.seconds == doctest::Approx(*reference).epsilon(1e-6));
+    check_shares(peers, x, by_program(peers, limits));
     auto seconds = seconds_of(peers, x.shares);
     for (const auto& limit : limits)
       seconds = std::max(seconds, load(peers, limit, x.shares) / limit.speed);
     CHECK(seconds <= x.seconds * (1 + 1e-8));
-    CHECK(std::accumulate(x.shares.begin(), x.shares.end(), 0.0)
-          == doctest::Approx(1).epsilon(1e-12));
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      CHECK(x.shares[i] >= 0);
-      if (!peers[i].averages)
-        CHECK(x.shares[i] == 0);
-    }
     limits_mattered
         += x.seconds > fastest_in_one_place(peers).seconds * (1 + 1e-6);
     CHECK(fastest_in_one_place(peers, limits).shares == x.shares);
