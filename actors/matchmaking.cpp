@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/planning/chunk_size.hpp"
+#include "runtime/planning/contract_difference.hpp"
 #include "runtime/planning/planner.hpp"
 
 namespace potluck {
@@ -73,9 +74,8 @@ void matchmaking_state::on(const matchmaking_facts& x) {
         return chunk_values_for(c, most);
       };
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
-    s.plan = [rules = rules()](const group_contract& c) {
-      return plan_digest(c, rules);
-    };
+    s.plan
+        = [this](const group_contract& c) { return plan_digest(plan_of(c)); };
     s.believe = [this] { return claims_.believe(); };
     matchmaker_.emplace(std::move(s));
   }
@@ -266,12 +266,19 @@ plan_rules matchmaking_state::rules() const {
   return result;
 }
 
+const share_plan& matchmaking_state::plan_of(const group_contract& contract) {
+  auto input = plan_input_digest(contract);
+  if (!last_plan_ || last_plan_->first != input)
+    last_plan_ = {input, plan(collaboration_of(contract, rules()))};
+  return last_plan_->second;
+}
+
 void matchmaking_state::carry_out(const start_round& x) {
   outnumbered_since_.reset();
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);
-  group_formed formed{x.contract, plan(collaboration_of(x.contract, rules()))};
+  group_formed formed{x.contract, plan_of(x.contract)};
   planned_ = x.contract.group;
   planned_seconds_ = formed.plan.predicted_seconds;
   self_->send(wired_.conductor, formed);

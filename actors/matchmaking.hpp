@@ -47,6 +47,9 @@ private:
   void carry_out(const member_declined& x);
   void arm();
   plan_rules rules() const; ///< The run's.
+  /// Planned once: members compare its digest before they start, and what a
+  /// round begins with should not wait for the same again.
+  const share_plan& plan_of(const group_contract& contract);
   /// For the slowest answer, from what the invited took lately.
   std::chrono::milliseconds answer_patience(const lead_group& x) const;
   void answered(const peer_id& from, const group_answer& x);
@@ -68,6 +71,8 @@ private:
   claims_check claims_;
   group_id planned_; ///< The round that began last, and what its plan says.
   double planned_seconds_ = 0;
+  /// With the digest of what it follows from.
+  std::optional<std::pair<digest, share_plan>> last_plan_;
   std::chrono::milliseconds patience_;
   deadline_estimator answers_{
       {limits::answer_floor, limits::answer_cap, limits::answer_cap}};

@@ -31,7 +31,7 @@ const std::vector<proof> proofs{
     {safeguard::restart_gradient, "conductor-crashes", 6, "counts samples"},
     {safeguard::group_ids, "matchmaking-crashes", 6, "after the same round"},
     {safeguard::longer_history, "joining", 6, "holds other parameters"},
-    {safeguard::piece_digest, "wrong-state", 24, "says of the honest donor"},
+    {safeguard::piece_digest, "wrong-state", 8, "says of the honest donor"},
     {safeguard::naming, "two-faced", 24, "no step for"},
     {safeguard::audit, "liar", 2, "the loss is"},
     {safeguard::checkpoint_sum, "torn-disks", 4, "parameters that nobody had"},
