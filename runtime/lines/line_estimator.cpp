@@ -90,6 +90,11 @@ void line_estimator::judge_upload() {
   const auto rate = sending_.sample.rate();
   const auto growing = sending_.growing(rate);
   sending_.last_rate = rate;
+  // What one peer alone got was its pair's doing, if several get more.
+  if (shares_.size() > 1 && by_one_ && rate > growth * upload_.rate()) {
+    upload_ = {};
+    by_one_ = false;
+  }
   if (upload_.rate() == 0 || rate >= reached * upload_.rate())
     upload_.add(rate, growing);
   // A line that is short slows everybody: as long as somebody gets what its

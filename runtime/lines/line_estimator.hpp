@@ -98,7 +98,8 @@ private:
   void judge_download();
 
   rate_window upload_;
-  std::set<peer_id> served_;             ///< Who was ever backlogged.
+  bool by_one_ = true;       ///< Known from one peer at a time only.
+  std::set<peer_id> served_; ///< Who was ever backlogged.
   std::map<peer_id, rate_window> pairs_; ///< Of who was alone or held back.
   std::map<peer_id, std::deque<double>> carried_; ///< In any sample.
   busy_period sending_;

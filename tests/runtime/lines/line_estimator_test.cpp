@@ -308,6 +308,21 @@ TEST_CASE("machines that stand still make no pair slow for plans") {
   CHECK(limited > 20); // Else nothing was in doubt.
 }
 
+TEST_CASE("an upload measured over a slow pair is forgotten once several are "
+          "served") {
+  line_estimator x;
+  simulated_line line;
+  line.limits = {{1, 0.25 * MB}};
+  line.run(x, 2s, {1});
+  CHECK(x.upload() == about(0.25 * MB)); // Who knows.
+  line.run(x, 500ms, {});
+  line.run(x, 2s, {1, 2, 3});
+  CHECK(x.upload() == about(2 * MB));
+  line.run(x, 3s, {1});
+  CHECK(x.upload() == about(2 * MB));
+  CHECK(x.limit_to(peer(1)) == about(0.25 * MB));
+}
+
 TEST_CASE("whoever has left is forgotten") {
   line_estimator x;
   simulated_line line;
