@@ -151,6 +151,7 @@ void gateway_state::on(const connection_closed& x) {
   } else if (gone.dialled) {
     give_up(gone.remote, gone.expected,
             is_another(gone, gone.proven) ? "another peer answers there"
+            : gone.late                   ? "no answer in time"
                                           : x.reason);
   }
   if (leaving_ && links_.empty())
@@ -355,8 +356,10 @@ void gateway_state::on(const tick&) {
     if (!l.peer.empty())
       continue;
     waits = true;
-    if (now - l.since > handshakes_.patience_for_a_stranger())
+    if (now - l.since > handshakes_.patience_for_a_stranger()) {
+      l.late = true;
       network_->close(id, 0);
+    }
   }
   if (waits)
     watch_handshakes();

@@ -67,6 +67,7 @@ private:
     peer_id proven;   ///< Who is there for certain; empty when unencrypted.
     peer_id peer;
     caf::actor_clock::time_point since;
+    bool late = false; ///< Closed, because nobody answered in time.
   };
 
   /// On to its session; a stranger's first one is looked at.

@@ -27,10 +27,11 @@ void gateway_state::on(const traffic_seen& x) {
   for (const auto& [id, sum] : peers)
     traffic.push_back(sum);
   line_.observe(x.interval, traffic);
-  if (auto to = peers.find(probed_); probe_ && to != peers.end()) {
+  if (probe_ && !probe_->over()) {
     if (line_.sure_of_upload())
       probe_->stop();
-    probe(probed_, probe_->observed(x.interval, to->second.sent));
+    if (auto to = peers.find(probed_); to != peers.end())
+      probe(probed_, probe_->observed(x.interval, to->second.sent));
   }
   tell_line();
 }

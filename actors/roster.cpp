@@ -192,59 +192,6 @@ void roster_state::on(const gateway_ready& x) {
   listening_ = x.bound;
 }
 
-void roster_state::on(const dial_succeeded& x) {
-  ledger_->reached(x.where, x.who, self_->clock().now());
-}
-
-void roster_state::on(const dial_failed& x) {
-  last_dial_problem_ = x.reason;
-  next_dialling_ = {};
-  ledger_->dial_failed({x.expected, x.where}, self_->clock().now());
-  // Whoever cannot be reached must not be waited for, whatever records say.
-  if (!x.expected.empty() && !guests_.count(x.expected))
-    tell_everybody(peer_left{x.expected, "cannot be reached", false});
-}
-
-void roster_state::on(const peer_refused& x) {
-  auto seed = std::find(config_.seeds.begin(), config_.seeds.end(), x.where);
-  if (x.dialled && !reached_anybody_ && !gave_up_
-      && seed != config_.seeds.end()) {
-    // A stranger's opinion ends nothing, but whom the user named decides; and
-    // when all of them refuse, or we them, there is nobody left to try.
-    refusals_[x.where] = x.sentence;
-    if (refusals_.size() == config_.seeds.size()) {
-      gave_up_ = true;
-      self_->send(wired_.observer, peer_over{x.sentence, true});
-      return;
-    }
-  }
-  self_->send(
-      wired_.observer,
-      event{"fault",
-            {{"peer", to_string(x.where)},
-             {"what", std::string{x.dialled ? "refused us" : "refused by us"}},
-             {"detail", x.sentence}}});
-}
-
-void roster_state::check_first_contact() {
-  if (reached_anybody_ || gave_up_ || config_.seeds.empty()
-      || self_->clock().now() - began_ < limits::first_contact_patience)
-    return;
-  gave_up_ = true;
-  if (!refusals_.empty()) {
-    self_->send(wired_.observer, peer_over{refusals_.begin()->second, true});
-    return;
-  }
-  std::string names;
-  for (auto& seed : config_.seeds)
-    names += (names.empty() ? "" : ", ") + to_string(seed);
-  self_->send(wired_.observer,
-              peer_over{"Nobody answers at " + names + " (" + last_dial_problem_
-                            + "); start `potluck bootstrap` there, or correct "
-                              "--peer.",
-                        true});
-}
-
 // ---- reports
 // -----------------------------------------------------------------------------
 
@@ -314,88 +261,12 @@ void roster_state::on(const records_looked_up& x) {
     self_->send(wired_.registrar, x);
 }
 
-void roster_state::on(const links_wanted& x) {
-  links_ = x;
-  next_dialling_ = {};
-  told_own_cell_.at = {};
-  told_other_cells_.at = {};
-  if (wired_.router)
-    self_->send(wired_.router, x);
-}
-
 address roster_state::own_address() const {
   if (!config_.announce.host.empty())
     return config_.announce;
   if (!any_interface(listening_.host))
     return listening_;
   return {seen_host_, listening_.port};
-}
-
-bool roster_state::wants(const peer_id& id) const {
-  auto said = ledger_->last_report(id);
-  if (said && said->contributes)
-    return false; // It says itself whom it needs.
-  if (links_)
-    return (links_->everybody
-            && (links_->newcomers || !said || said->phase != phase::joining))
-           || named(id);
-  // Until the charter is known, a few trainers that may know it do.
-  std::size_t trainers = 0;
-  std::size_t knowing = 0;
-  for (auto& [other, g] : guests_) {
-    trainers += g.news.role == role::trainer;
-    auto heard = ledger_->last_report(other);
-    knowing += heard && !heard->charter.empty();
-    if (trainers >= limits::trainers_asked && knowing > 0)
-      return false;
-  }
-  return trainers < limits::trainers_asked
-         || (said && !said->charter.empty() && knowing == 0);
-}
-
-bool roster_state::named(const peer_id& id) const {
-  return std::find(links_->who.begin(), links_->who.end(), id)
-         != links_->who.end();
-}
-
-bool roster_state::wants_few() const {
-  return mine_.report.contributes && links_ && !links_->everybody;
-}
-
-bool roster_state::settled_contributor() const {
-  return wants_few() && links_->who.size() >= cell_choice::links
-         && std::all_of(links_->who.begin(), links_->who.end(),
-                        [&](auto& id) { return guests_.count(id) != 0; });
-}
-
-void roster_state::close_surplus() {
-  if (!wants_few())
-    return;
-  auto now = self_->clock().now();
-  // A bootstrap peer keeps its connections for those who have nobody else.
-  auto settled = settled_contributor();
-  for (auto& [id, g] : guests_)
-    if ((g.news.role != role::bootstrap || settled)
-        && now - g.since > limits::surplus_age && !named(id))
-      self_->send(wired_.gateway,
-                  drop_peer{id, "hands its gradients to others"});
-}
-
-void roster_state::dial_who_is_due() {
-  auto now = self_->clock().now();
-  // A settled contributor needs nobody, the seeds included.
-  if (now < next_dialling_ || settled_contributor())
-    return;
-  auto due
-      = ledger_->due_for_dial(now, limits::dials_at_once,
-                              [this](const peer_id& id) { return wants(id); });
-  for (auto& who : due)
-    self_->send(wired_.gateway, dial_contact{who});
-  if (due.size() == limits::dials_at_once)
-    return; // There may be more.
-  next_dialling_ = now + limits::dialling_interval;
-  if (auto next = ledger_->next_dial(now))
-    next_dialling_ = std::min(next_dialling_, *next);
 }
 
 void roster_state::on(const tick&) {

@@ -75,10 +75,10 @@ constexpr auto line_sample = 100ms;
 /// A measured line is told to others when it differs by more than this from
 /// what they know, and no more often than this.
 constexpr double line_news = 0.1;
+constexpr auto line_news_interval = 1s;
 /// Pairs that carry more bytes per second (100 Mbit/s) are not told as slow
 /// ones: there the computers are what is measured.
 constexpr double slow_pair_most = 12.5e6;
-constexpr auto line_news_interval = 1s;
 /// Bytes per second that come without anybody sending much: heartbeats and
 /// reports of a hundred peers.
 constexpr double line_trickle = 32e3;
@@ -142,6 +142,11 @@ constexpr std::size_t dials_at_once = 16;
 /// How long the addresses given by the user are tried before the peer gives
 /// up: covers a bootstrap that is started a moment later.
 constexpr auto first_contact_patience = 10s;
+/// One of them has been dialled so often by then. Those who refuse at once are
+/// after seven seconds; when nothing comes back it takes the longest, since it
+/// may be our own line that is down for a moment.
+constexpr unsigned first_contact_dials = 5;
+constexpr auto longest_first_contact = 60s;
 
 // ---- routing
 // -------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "messages/limits.hpp"
 #include "runtime/clock.hpp"
 
 namespace potluck {
@@ -18,8 +19,8 @@ class upload_probe {
 public:
   /// Bytes of the first burst: what TCP sends at once anyway.
   static constexpr std::size_t first_burst = 16 * 1024;
-  /// Of all. A line of 25 Mbit/s carries them in 0.7 s.
-  static constexpr std::size_t budget = 2 * 1024 * 1024;
+  /// Of all: what receivers stand. A line of 25 Mbit/s carries it in 0.7 s.
+  static constexpr std::size_t budget = max_probe_total;
   /// A line that takes longer has been measured, or never will be.
   static constexpr duration longest = std::chrono::seconds{3};
 

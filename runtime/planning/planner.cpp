@@ -25,7 +25,16 @@ bool known(double x) {
   return std::isfinite(x) && x > 0;
 }
 
-/// Believable figures, in whole thousands; the median where nothing is known.
+/// A figure within bounds, in whole thousands; another where it is not known.
+double believable(double x, double otherwise) {
+  return std::round(std::clamp(known(x) ? x : otherwise,
+                               share_planner::slowest_line,
+                               share_planner::fastest_line)
+                    / 1e3)
+         * 1e3;
+}
+
+/// Believable figures; the median where nothing is known.
 std::vector<double> believable(std::vector<double> speeds) {
   std::vector<double> measured;
   for (auto x : speeds)
@@ -38,11 +47,8 @@ std::vector<double> believable(std::vector<double> speeds) {
     std::nth_element(measured.begin(), middle, measured.end());
     typical = *middle;
   }
-  for (auto& x : speeds) {
-    x = std::clamp(known(x) ? x : typical, share_planner::slowest_line,
-                   share_planner::fastest_line);
-    x = std::round(x / 1e3) * 1e3;
-  }
+  for (auto& x : speeds)
+    x = believable(x, typical);
   return speeds;
 }
 
@@ -70,13 +76,10 @@ double seconds_of(const line& x, double share, double gradient_bytes) {
   return (x.fixed + x.slope * share) * gradient_bytes / x.speed;
 }
 
-/// A part of what the other averages, and the mean of what the sender does.
 double seconds_of(const planned_limit& x, const collaboration& input,
                   const std::vector<double>& shares) {
-  auto gradients = input.peers[x.from].computes * shares[x.to]
-                   + input.peers[x.to].holds_model * shares[x.from];
-  return gradients * static_cast<double>(input.gradient_bytes)
-         / x.bytes_per_second;
+  return gradients_between(input, shares, x.from, x.to)
+         * static_cast<double>(input.gradient_bytes) / x.bytes_per_second;
 }
 
 /// Those that can average for others; everybody when nobody listens.
@@ -183,14 +186,15 @@ std::vector<planned_limit> believed_limits(const collaboration& input) {
   auto result = input.limits;
   for (auto& x : result)
     x.bytes_per_second
-        = std::round(std::clamp(known(x.bytes_per_second)
-                                    ? x.bytes_per_second
-                                    : share_planner::slowest_line,
-                                share_planner::slowest_line,
-                                share_planner::fastest_line)
-                     / 1e3)
-          * 1e3;
+        = believable(x.bytes_per_second, share_planner::slowest_line);
   return result;
+}
+
+double gradients_between(const collaboration& input,
+                         const std::vector<double>& shares, std::size_t from,
+                         std::size_t to) {
+  return input.peers[from].computes * shares[to]
+         + input.peers[to].holds_model * shares[from];
 }
 
 double exchange_seconds(const collaboration& input,
@@ -258,10 +262,6 @@ share_plan share_planner::plan(const collaboration& input) const {
 
 share_plan plan(const collaboration& input) {
   return share_planner{}.plan(input);
-}
-
-digest plan_digest(const group_contract& contract, const plan_rules& rules) {
-  return plan_digest(plan(collaboration_of(contract, rules)));
 }
 
 } // namespace potluck

@@ -46,6 +46,12 @@ std::vector<line_speeds> believed_lines(const collaboration& input);
 /// The same of the pairs that are limited.
 std::vector<planned_limit> believed_limits(const collaboration& input);
 
+/// Gradients that one sends another: its part of what the other averages, the
+/// mean of what it averages itself.
+double gradients_between(const collaboration& input,
+                         const std::vector<double>& shares, std::size_t from,
+                         std::size_t to);
+
 /// Seconds that an exchange with these shares takes when bandwidth alone limits
 /// it, by `share_planner`'s reading of the figures.
 double exchange_seconds(const collaboration& input,
@@ -53,9 +59,5 @@ double exchange_seconds(const collaboration& input,
 
 /// The plan that this version of Potluck uses.
 share_plan plan(const collaboration& input);
-
-/// Its digest for a contract, as `matchmaker_settings::plan` wants it.
-digest plan_digest(const group_contract& contract,
-                   const plan_rules& rules = {});
 
 } // namespace potluck

@@ -72,13 +72,9 @@ private:
     auto seconds = gradients / lines_[i].upload;
     for (const auto& x : limits_)
       if (x.from == i)
-        seconds = std::max(seconds, sent(i, x.to) / x.bytes_per_second);
+        seconds = std::max(seconds, gradients_between(input_, shares_, i, x.to)
+                                        / x.bytes_per_second);
     return seconds * bytes() * thick;
-  }
-  /// Gradients that i sends j: its part of j's share, the mean of its own.
-  double sent(std::size_t i, std::size_t j) const {
-    return input_.peers[i].computes * shares_[j]
-           + shares_[i] * input_.peers[j].holds_model;
   }
   double download_seconds(std::size_t j) const {
     return down_[j] * bytes() / lines_[j].download;
@@ -87,7 +83,7 @@ private:
   void send(std::size_t i, double thick) {
     for (std::size_t j = 0; j < down_.size(); ++j)
       if (j != i)
-        down_[j] += thick * sent(i, j);
+        down_[j] += thick * gradients_between(input_, shares_, i, j);
   }
 
   const collaboration& input_;

@@ -857,6 +857,21 @@ TEST_CASE("leaving closes everything and ends the gateway") {
   CHECK(world.network.open_connections() == 0);
 }
 
+namespace {
+
+/// Whom this gateway tells of its line from now on.
+fake<conductor_actor> employ_conductor(door& a) {
+  auto conductor = a.system.pretend<conductor_actor>();
+  wiring w;
+  w.roster = a.roster.handle;
+  w.router = a.router.handle;
+  w.conductor = conductor.handle;
+  caf::anon_send(a.it, w);
+  return conductor;
+}
+
+} // namespace
+
 TEST_CASE(
     "what the line does is told to the conductor, and again when it halves") {
   test_world world;
@@ -864,12 +879,7 @@ TEST_CASE(
   world.settle();
   dial(a, b);
   world.settle();
-  auto conductor = a.system.pretend<conductor_actor>();
-  wiring w;
-  w.roster = a.roster.handle;
-  w.router = a.router.handle;
-  w.conductor = conductor.handle;
-  caf::anon_send(a.it, w);
+  auto conductor = employ_conductor(a);
   // Whatever number its only connection has; others are nobody's.
   auto send = [&](std::uint64_t rate, bool waiting) {
     for (int i = 0; i < 30; ++i) {
@@ -897,9 +907,7 @@ TEST_CASE(
   CHECK(conductor->last<line_measured>().upload == doctest::Approx(1e6));
   CHECK(lines() == 2);
   // A successor of the conductor hears at once.
-  auto successor = a.system.pretend<conductor_actor>();
-  w.conductor = successor.handle;
-  caf::anon_send(a.it, w);
+  auto successor = employ_conductor(a);
   world.settle();
   REQUIRE(successor->count<line_measured>() == 1);
   CHECK(successor->last<line_measured>().upload == doctest::Approx(1e6));
@@ -913,12 +921,7 @@ TEST_CASE("pairs far slower than the line are told to the conductor") {
   world.settle();
   dial(a, c);
   world.settle();
-  auto conductor = a.system.pretend<conductor_actor>();
-  wiring w;
-  w.roster = a.roster.handle;
-  w.router = a.router.handle;
-  w.conductor = conductor.handle;
-  caf::anon_send(a.it, w);
+  auto conductor = employ_conductor(a);
   // Bytes per second over each of its connections, the first and the second.
   auto send = [&](double first, double second, int times) {
     for (int i = 0; i < times; ++i) {

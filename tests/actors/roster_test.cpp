@@ -124,7 +124,8 @@ TEST_CASE("a seed is dialled at once, and again after growing pauses") {
 TEST_CASE("when no seed ever answers, the user is told which") {
   address seed{host(9), 1000};
   desk d{{seed}};
-  caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
+  for (unsigned i = 0; i < limits::first_contact_dials; ++i)
+    caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
   d.world.run_for(limits::first_contact_patience - 1s);
   CHECK(d.observer->count<peer_over>() == 0);
   d.world.run_for(2s);
@@ -134,6 +135,28 @@ TEST_CASE("when no seed ever answers, the user is told which") {
   CHECK(over.problem.find("10.0.0.9:1000") != std::string::npos);
   CHECK(over.problem.find("connection refused") != std::string::npos);
   CHECK(over.problem.find("--peer") != std::string::npos);
+}
+
+TEST_CASE("a line that is down for a moment does not end a peer that starts") {
+  address seed{host(9), 1000};
+  desk d{{seed}};
+  d.world.run_for(limits::first_contact_patience + 1s);
+  // Nothing came back, so that the first dial has only just failed: the user
+  // is told, once, and it goes on.
+  caf::anon_send(d.it, dial_failed{seed, {}, "no answer in time"});
+  d.world.run_for(10s);
+  auto told = d.observer->events("fault");
+  REQUIRE(told.size() == 1);
+  CHECK(d.observer->count<peer_over>() == 0);
+  SUBCASE("and when somebody answers then, all is well") {
+    d.arrive(2);
+    d.world.run_for(2 * limits::longest_first_contact);
+    CHECK(d.observer->count<peer_over>() == 0);
+  }
+  SUBCASE("but not for ever") {
+    d.world.run_for(limits::longest_first_contact);
+    CHECK(d.observer->count<peer_over>() == 1);
+  }
 }
 
 TEST_CASE("one contact is enough not to give up") {

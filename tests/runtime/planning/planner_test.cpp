@@ -13,6 +13,12 @@ using namespace potluck;
 
 namespace {
 
+/// As a member of a group has it.
+digest plan_digest(const group_contract& contract,
+                   const plan_rules& rules = {}) {
+  return potluck::plan_digest(plan(collaboration_of(contract, rules)));
+}
+
 peer_id peer(std::size_t i) {
   peer_id x;
   x.bytes[0] = static_cast<std::uint8_t>(i + 1);
