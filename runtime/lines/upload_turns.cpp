@@ -1,7 +1,6 @@
 #include "runtime/lines/upload_turns.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "runtime/config.hpp"
@@ -47,7 +46,6 @@ void upload_turns::observe(const std::vector<flow>& flows) {
   double sum = 0;
   bool backlogged = false;
   duration farthest{0};
-  double least_delay = std::numeric_limits<double>::infinity();
   for (const auto& x : flows) {
     sum += x.rate;
     auto& own = flows_[x.id];
@@ -57,13 +55,10 @@ void upload_turns::observe(const std::vector<flow>& flows) {
       continue;
     backlogged = true;
     own.add(x.rate);
+    if (x.round_trip > duration::zero())
+      own.wait += (seconds(x.round_trip - x.least_round_trip) - own.wait) / 4;
     farthest = std::max(farthest, x.least_round_trip);
-    if (x.rate > 0 && x.round_trip > duration::zero())
-      least_delay
-          = std::min(least_delay, seconds(x.round_trip - x.least_round_trip));
   }
-  if (backlogged)
-    own_delay_ = std::clamp(least_delay, 0.0, queue_seconds);
   if (!backlogged && sum <= all_.value())
     return; // Says what there was to send, and nothing of the line.
   all_.add(sum);
@@ -92,24 +87,35 @@ std::size_t upload_turns::window() const {
       {2 * turn_bytes(), static_cast<std::size_t>(bytes), line_.next()});
 }
 
-std::size_t upload_turns::window(connection_id who) const {
+std::size_t upload_turns::window(connection_id who, double part) const {
   auto grown = emptied_.find(who);
   auto least = grown == emptied_.end() ? 0 : grown->second.next();
   auto i = flows_.find(who);
   if (i == flows_.end())
     return std::max(packet, least);
-  auto carried = i->second.value()
-                 * (2 * (seconds(i->second.least_round_trip) + own_delay_)
-                    + queue_elsewhere_seconds);
-  return std::max(packet + static_cast<std::size_t>(carried), least);
+  const auto& x = i->second;
+  auto calm
+      = std::clamp((long_wait - x.wait) / (long_wait - short_wait), 0.0, 1.0);
+  auto spare = 1 + (most_spare_packets - 1) * calm;
+  auto bytes = spare * static_cast<double>(packet)
+               + x.value() * 2 * seconds(x.least_round_trip);
+  return std::max(static_cast<std::size_t>(part * bytes), least);
 }
 
-std::size_t upload_turns::room(connection_id who) const {
+double upload_turns::share(std::size_t wanted) const {
+  if (most_wanted_ <= wanted)
+    return 1;
+  return std::max(static_cast<double>(wanted)
+                      / static_cast<double>(most_wanted_),
+                  least_share);
+}
+
+std::size_t upload_turns::room(connection_id who, std::size_t wanted) const {
   if (sum_under_way_ >= window())
     return 0;
   auto i = under_way_.find(who);
   auto own = i == under_way_.end() ? 0 : i->second;
-  auto most = window(who);
+  auto most = window(who, share(wanted));
   auto bytes = std::min(turn_bytes(), most > own ? most - own : 0);
   bytes -= bytes % packet;
   return own == 0 ? std::max(packet, bytes) : bytes;
@@ -119,7 +125,7 @@ std::size_t upload_turns::take(connection_id who, std::size_t wanted) {
   if (left_alone())
     return wanted;
   bool waits = waiting_.count(who) != 0;
-  auto may = (served_ == who || waiting_.empty()) ? room(who) : 0;
+  auto may = (served_ == who || waiting_.empty()) ? room(who, wanted) : 0;
   if (wanted <= small_write && !waits)
     may = std::max(may, small_write);
   if (may == 0) {
@@ -173,6 +179,9 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
                ? a.second.wanted < b.second.wanted
                : a.second.number > b.second.number;
   };
+  most_wanted_ = 0;
+  for (const auto& [id, x] : waiting_)
+    most_wanted_ = std::max(most_wanted_, x.wanted);
   std::map<connection_id, place> in_vain;
   serving_ = true;
   while (!waiting_.empty() && sum_under_way_ < window()) {
@@ -180,7 +189,7 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
     auto who = next->first;
     auto where = next->second;
     waiting_.erase(next);
-    if (room(who) == 0) { // On its own connection.
+    if (room(who, where.wanted) == 0) { // On its own connection.
       in_vain.emplace(who, where);
       continue;
     }

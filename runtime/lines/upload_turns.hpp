@@ -37,15 +37,24 @@ public:
   /// two whether it is faster, while a slow one's queue would be flooded for
   /// seconds.
   static constexpr double unmeasured_line = 1.25e6;
-  /// How long bytes may wait for the line, beyond a round trip: long enough for
-  /// a process that is late by a scheduler's slice, and for lines of others
-  /// that are full as well (or what is carried, and with it the window, would
-  /// shrink again and again); below what routers hold.
-  static constexpr double queue_seconds = 0.15;
-  /// Likewise at the other side's end of a connection: all senders' together
-  /// are the queue there, whatever their number.
-  static constexpr double queue_elsewhere_seconds = 0.1;
+  /// How long bytes may be under way, beyond two round trips. Acknowledgements
+  /// wait in the other side's uplink, and what they acknowledge in its
+  /// downlink: shorter, and a line whose peers are busy would be taken for a
+  /// slower one, and then be one.
+  static constexpr double queue_seconds = 0.25;
   static constexpr std::size_t packet = 1448;
+  /// Packets that a connection may have under way however little it carries:
+  /// the most while they take up to `short_wait` longer than the least round
+  /// trip, one from `long_wait` on, since all senders' together are the queue
+  /// at the other side, whatever their number. Beyond, a window must not grow
+  /// with what its connection carries, or those who share a downlink never come
+  /// to equal parts of it: who has more gets more.
+  static constexpr double most_spare_packets = 4;
+  static constexpr double short_wait = 0.1;
+  static constexpr double long_wait = 0.3;
+  /// Who has less to send than another that waits has a smaller window, or on a
+  /// line that few connections fill all would get on alike: at least this part.
+  static constexpr double least_share = 0.33;
   /// A turn is what the line carries meanwhile, within these bounds: a packet
   /// or two; a record of TLS. On one connection at most what its window leaves.
   static constexpr double turn_seconds = 0.02;
@@ -109,11 +118,12 @@ public:
 
   void forget(connection_id who);
 
-  /// Bytes under way at most. On one connection: a packet, and what it carries
-  /// within two of its round trips, our line's queue included, and a short one
-  /// of its own, so that senders who share a line come to equal parts of it
-  /// (Brakmo and Peterson, "TCP Vegas", 1995). On all.
-  std::size_t window(connection_id who) const;
+  /// Bytes under way at most. On one connection: a few packets, and what it
+  /// carries within two of its least round trips, so that senders who share a
+  /// line come to equal parts of it, and one that has a line for itself to all
+  /// of it (Brakmo and Peterson, "TCP Vegas", 1995). On all.
+  /// @param part Of what it carries and may spare.
+  std::size_t window(connection_id who, double part = 1) const;
   std::size_t window() const;
   bool left_alone() const;
 
@@ -122,6 +132,7 @@ private:
   struct best_rate {
     std::deque<double> seen;
     duration least_round_trip{0};
+    double wait = 2 * long_wait; ///< Seconds beyond it, lately.
     unsigned silent_looks = 0;
     void add(double rate);
     double value() const;
@@ -142,13 +153,12 @@ private:
   double rate() const; ///< Of the line.
   void note_what_arrived();
   /// What the connection's next turn may be; 0: it has none.
-  std::size_t room(connection_id who) const;
+  std::size_t room(connection_id who, std::size_t wanted) const;
+  /// The part of its window that who wants this much may have.
+  double share(std::size_t wanted) const;
 
   const std::function<void(connection_id)> turn_;
   best_rate all_;
-  /// Longer than their round trip the packets of all connections take: that is
-  /// our own line's queue, and no fault of theirs.
-  double own_delay_ = 0;
   std::map<connection_id, best_rate> flows_;
   std::map<connection_id, std::size_t> under_way_;
   std::size_t sum_under_way_ = 0;
@@ -160,6 +170,7 @@ private:
     std::uint64_t number = 0; ///< Whoever waits longer has a lower one.
   };
   std::map<connection_id, place> waiting_;
+  std::size_t most_wanted_ = 0; ///< Of those that waited at the last check.
   std::uint64_t next_number_ = 1;
   bool serving_ = false;
   bool oldest_next_ = false;
