@@ -51,17 +51,17 @@ public:
   }
 
   void set_line(machine x, const line& how) {
-    loop_.post([=] {
+    do_now([&] {
       if (auto i = machines_.find(x); i != machines_.end())
         i->second.how = how;
     });
   }
 
-  void part(std::uint64_t number, std::set<machine> side) {
-    loop_.post([=] { partitions_[number] = side; });
+  void part(std::uint64_t number, const std::set<machine>& side) {
+    do_now([&] { partitions_[number] = side; });
   }
   void reunite(std::uint64_t number) {
-    loop_.post([=] { partitions_.erase(number); });
+    do_now([&] { partitions_.erase(number); });
   }
 
   void cut(machine x) {
@@ -83,6 +83,17 @@ public:
   }
 
 private:
+  /// In the loop's thread, and waits for it: what is sent from then on has the
+  /// fault. Nothing when the proxy has stopped.
+  void do_now(const std::function<void()>& what) {
+    std::promise<void> done;
+    if (loop_.post([&] {
+          what();
+          done.set_value();
+        }))
+      done.get_future().wait();
+  }
+
   struct machine_state {
     core* owner = nullptr;
     machine number = 0;
@@ -272,7 +283,7 @@ void fault_proxy::set_line(machine x, const line& how) {
 }
 
 std::uint64_t fault_proxy::part(std::set<machine> side) {
-  core_->part(++partitions_, std::move(side));
+  core_->part(++partitions_, side);
   return partitions_;
 }
 
