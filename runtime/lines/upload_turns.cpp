@@ -1,6 +1,7 @@
 #include "runtime/lines/upload_turns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "runtime/config.hpp"
@@ -105,8 +106,8 @@ std::size_t upload_turns::window(connection_id who, double part) const {
 double upload_turns::share(std::size_t wanted) const {
   if (most_wanted_ <= wanted)
     return 1;
-  return std::max(static_cast<double>(wanted)
-                      / static_cast<double>(most_wanted_),
+  return std::max(std::sqrt(static_cast<double>(wanted)
+                            / static_cast<double>(most_wanted_)),
                   least_share);
 }
 

@@ -54,7 +54,7 @@ public:
   static constexpr double long_wait = 0.3;
   /// Who has less to send than another that waits has a smaller window, or on a
   /// line that few connections fill all would get on alike: at least this part.
-  static constexpr double least_share = 0.33;
+  static constexpr double least_share = 0.45;
   /// A turn is what the line carries meanwhile, within these bounds: a packet
   /// or two; a record of TLS. On one connection at most what its window leaves.
   static constexpr double turn_seconds = 0.02;
