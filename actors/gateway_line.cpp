@@ -4,6 +4,7 @@
 
 #include "actors/gateway.hpp"
 #include "messages/limits.hpp"
+#include "runtime/config.hpp"
 
 namespace potluck {
 

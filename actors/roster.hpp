@@ -151,7 +151,6 @@ private:
   bool reached_anybody_ = false;
   bool gave_up_ = false;
   std::string last_dial_problem_;
-  std::map<address, unsigned> failed_dials_; ///< To seeds.
   bool warned_ = false; ///< The user, that nobody has answered so far.
   /// What the seeds that refused us, or that we refused, said.
   std::map<address, std::string> refusals_;

@@ -97,8 +97,6 @@ void roster_state::on(const dial_succeeded& x) {
 void roster_state::on(const dial_failed& x) {
   last_dial_problem_ = x.reason;
   next_dialling_ = {};
-  if (x.expected.empty())
-    ++failed_dials_[x.where];
   ledger_->dial_failed({x.expected, x.where}, self_->clock().now());
   // Whoever cannot be reached must not be waited for, whatever records say.
   if (!x.expected.empty() && !guests_.count(x.expected))
@@ -136,29 +134,27 @@ void roster_state::check_first_contact() {
     self_->send(wired_.observer, peer_over{refusals_.begin()->second, true});
     return;
   }
+  gave_up_ = ledger_->most_failed_seed_dials() >= limits::first_contact_dials
+             || waited >= limits::longest_first_contact;
+  if (!gave_up_ && std::exchange(warned_, true))
+    return;
   std::string names;
   for (auto& seed : config_.seeds)
     names += (names.empty() ? "" : ", ") + to_string(seed);
   auto nobody = "Nobody answers at " + names + " ("
                 + (last_dial_problem_.empty() ? "no answer in time"
                                               : last_dial_problem_)
-                + ")";
-  unsigned tries = 0;
-  for (auto& [seed, failed] : failed_dials_)
-    tries = std::max(tries, failed);
-  gave_up_ = tries >= limits::first_contact_dials
-             || waited >= limits::longest_first_contact;
+                + "); ";
   if (gave_up_)
     self_->send(wired_.observer,
                 peer_over{nobody
-                              + "; start `potluck bootstrap` there, or "
-                                "correct --peer.",
+                              + "start `potluck bootstrap` there, or correct "
+                                "--peer.",
                           true});
-  else if (!std::exchange(warned_, true))
-    self_->send(wired_.observer,
-                event{"fault",
-                      {{"what", "no contact yet"},
-                       {"detail", nobody + "; trying again"}}});
+  else
+    self_->send(wired_.observer, event{"fault",
+                                       {{"what", "no contact yet"},
+                                        {"detail", nobody + "trying again"}}});
 }
 
 } // namespace potluck

@@ -104,8 +104,8 @@ std::size_t upload_turns::window(connection_id who, double part) const {
 }
 
 double upload_turns::share(std::size_t wanted) const {
-  if (most_wanted_ <= wanted)
-    return 1;
+  if (!serving_ || most_wanted_ <= wanted)
+    return 1; // Outside of `serve` nobody else waits.
   return std::max(std::sqrt(static_cast<double>(wanted)
                             / static_cast<double>(most_wanted_)),
                   least_share);

@@ -46,14 +46,15 @@ public:
   /// Packets that a connection may have under way however little it carries:
   /// the most while they take up to `short_wait` longer than the least round
   /// trip, one from `long_wait` on, since all senders' together are the queue
-  /// at the other side, whatever their number. Beyond, a window must not grow
-  /// with what its connection carries, or those who share a downlink never come
-  /// to equal parts of it: who has more gets more.
+  /// at the other side, whatever their number. Beyond two least round trips a
+  /// window must not grow with what its connection carries, or those who share
+  /// a downlink never come to equal parts of it: who has more gets more.
   static constexpr double most_spare_packets = 4;
   static constexpr double short_wait = 0.1;
   static constexpr double long_wait = 0.3;
-  /// Who has less to send than another that waits has a smaller window, or on a
-  /// line that few connections fill all would get on alike: at least this part.
+  /// Who has less to send than another that waits has a smaller window, by the
+  /// square root of what it has, or on a line that few connections fill all
+  /// would get on alike: at least this part.
   static constexpr double least_share = 0.45;
   /// A turn is what the line carries meanwhile, within these bounds: a packet
   /// or two; a record of TLS. On one connection at most what its window leaves.
@@ -170,7 +171,7 @@ private:
     std::uint64_t number = 0; ///< Whoever waits longer has a lower one.
   };
   std::map<connection_id, place> waiting_;
-  std::size_t most_wanted_ = 0; ///< Of those that waited at the last check.
+  std::size_t most_wanted_ = 0; ///< Of those that waited when `serve` began.
   std::uint64_t next_number_ = 1;
   bool serving_ = false;
   bool oldest_next_ = false;

@@ -337,6 +337,13 @@ void peer_ledger::dial_failed(const contact& who, time_point now) {
                 x.addresses.end());
 }
 
+unsigned peer_ledger::most_failed_seed_dials() const {
+  unsigned most = 0;
+  for (const auto& [where, x] : seeds_)
+    most = std::max(most, x.dial.failures);
+  return most;
+}
+
 peer_ledger::verdict peer_ledger::report(const progress_report& said,
                                          time_point now, duration age) {
   if (said.id == self_)

@@ -137,6 +137,9 @@ public:
   /// A dial to a contact from `due_for_dial` failed, or reached somebody else.
   void dial_failed(const contact& who, time_point now);
 
+  /// Of the seed that has failed most often in a row.
+  unsigned most_failed_seed_dials() const;
+
   /// Takes what a peer said of itself `age` ago: zero for a direct message, the
   /// used part of its life for a DHT record. Its address is learnt, too. A
   /// record that was taken before is `older`.

@@ -43,11 +43,9 @@ public:
 
   expected<address> add(machine x, const std::string& front,
                         const std::string& back, std::uint16_t port) {
-    std::promise<expected<address>> answer;
-    auto result = answer.get_future();
-    if (!loop_.post([&] { answer.set_value(open(x, front, back, port)); }))
-      return failure{"The proxy has stopped."};
-    return result.get();
+    expected<address> result = failure{"The proxy has stopped."};
+    do_now([&] { result = open(x, front, back, port); });
+    return result;
   }
 
   void set_line(machine x, const line& how) {
@@ -65,7 +63,7 @@ public:
   }
 
   void cut(machine x) {
-    loop_.post([=] {
+    do_now([&] {
       for (auto i = relays_.begin(); i != relays_.end();)
         if ((*i)->concerns(x)) {
           // Counted first: both sides hear of it on other threads.
@@ -86,12 +84,13 @@ private:
   /// In the loop's thread, and waits for it: what is sent from then on has the
   /// fault. Nothing when the proxy has stopped.
   void do_now(const std::function<void()>& what) {
-    std::promise<void> done;
-    if (loop_.post([&] {
+    auto promise = std::make_shared<std::promise<void>>();
+    auto done = promise->get_future();
+    if (loop_.post([promise, &what] {
           what();
-          done.set_value();
+          promise->set_value();
         }))
-      done.get_future().wait();
+      done.wait();
   }
 
   struct machine_state {

@@ -66,7 +66,8 @@ public:
   expected<address> add(machine x, const std::string& front,
                         const std::string& back, std::uint16_t port = 0);
 
-  /// Of what is sent from now on.
+  // These hold for what is sent from their return on.
+
   void set_line(machine x, const line& how);
 
   /// Nothing passes between `side` and all others until `reunite`. Several may

@@ -124,9 +124,12 @@ TEST_CASE("a seed is dialled at once, and again after growing pauses") {
 TEST_CASE("when no seed ever answers, the user is told which") {
   address seed{host(9), 1000};
   desk d{{seed}};
-  for (unsigned i = 0; i < limits::first_contact_dials; ++i)
-    caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
-  d.world.run_for(limits::first_contact_patience - 1s);
+  // Each dial is refused at once.
+  for (std::size_t dials = 0;
+       d.world.now() < limits::first_contact_patience - 1s;
+       d.world.run_for(test_world::step))
+    for (; dials < d.gateway->count<dial_contact>(); ++dials)
+      caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
   CHECK(d.observer->count<peer_over>() == 0);
   d.world.run_for(2s);
   REQUIRE(d.observer->count<peer_over>() == 1);

@@ -8,12 +8,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
+#include <map>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "runtime/lines/upload_turns.hpp"
+#include "runtime/planning/planner.hpp"
 #include "runtime/random.hpp"
 
 using namespace potluck;
@@ -25,7 +27,8 @@ constexpr double header = 66; ///< Ethernet's, IP's and TCP's bytes.
 constexpr int way = 10;       ///< ms.
 constexpr int repeated_after = 250;
 constexpr int acknowledged_after = 40;
-constexpr double gradient = 3'066'840;
+constexpr std::uint64_t gradient = 3'066'840; ///< Bytes.
+constexpr std::uint32_t chunks = 100'000;
 
 struct packet {
   std::size_t from;
@@ -99,27 +102,23 @@ struct group_lines {
   std::size_t dropped = 0;
   double bound = 0; ///< Seconds, by the busiest line, without any header.
 
-  /// @param shares Of the gradient that each averages: it gets that part from
-  /// everybody, and sends everybody its mean.
-  group_lines(const std::vector<double>& rates,
-              const std::vector<double>& shares, std::uint64_t seed)
-      : hosts(rates.size()) {
+  group_lines(const collaboration& group, std::uint64_t seed)
+      : hosts(group.peers.size()) {
     random_stream chance{seed};
-    const auto n = rates.size();
+    const auto n = hosts.size();
+    const auto shares = plan(group).shares;
+    bound = exchange_seconds(group, shares);
     for (std::size_t i = 0; i < n; ++i) {
       auto& h = hosts[i];
-      h.up.rate = h.down.rate = rates[i];
+      h.up.rate = group.peers[i].upload_bytes_per_second;
+      h.down.rate = group.peers[i].download_bytes_per_second;
       h.to.resize(n);
       h.check = static_cast<int>(chance.below(5));
       h.look = static_cast<int>(chance.below(100));
-      double sends = 0;
       for (std::size_t j = 0; j < n; ++j)
-        if (j != i) {
-          auto bytes = gradient * (shares[i] + shares[j]);
-          h.to[j].left = static_cast<std::size_t>(bytes);
-          sends += bytes; // And receives as much.
-        }
-      bound = std::max(bound, sends / rates[i]);
+        if (j != i)
+          h.to[j].left = static_cast<std::size_t>(
+              gradients_between(group, shares, i, j) * gradient);
       h.turns = std::make_unique<upload_turns>(
           [this, i](connection_id id) { write(i, id - 1); });
     }
@@ -242,29 +241,16 @@ struct group_lines {
   }
 };
 
-/// Shares by which lines that are as fast up as down are all busy for equally
-/// long (runtime/planning, every chunk in one place).
-std::vector<double> planned_shares(const std::vector<double>& rates) {
-  auto at = [&](double seconds) {
-    std::vector<double> result;
-    for (auto rate : rates)
-      result.push_back(std::max(0.0, seconds * rate / gradient - 1)
-                       / static_cast<double>(rates.size() - 2));
-    return result;
-  };
-  auto sum = [](const std::vector<double>& x) {
-    return std::accumulate(x.begin(), x.end(), 0.0);
-  };
-  auto low = gradient / *std::min_element(rates.begin(), rates.end());
-  auto high = 1000 * low;
-  for (int i = 0; i < 100; ++i) {
-    auto middle = (low + high) / 2;
-    (sum(at(middle)) >= 1 ? high : low) = middle;
+collaboration group_of(const std::vector<double>& rates) {
+  collaboration result;
+  for (auto rate : rates) {
+    planned_peer x;
+    x.id.bytes[0] = static_cast<std::uint8_t>(result.peers.size() + 1);
+    x.upload_bytes_per_second = x.download_bytes_per_second = rate;
+    result.peers.push_back(x);
   }
-  auto result = at(high);
-  auto all = sum(result);
-  for (auto& x : result)
-    x /= all;
+  result.gradient_bytes = gradient;
+  result.chunks = chunks;
   return result;
 }
 
@@ -272,7 +258,7 @@ double worst_of(const std::vector<double>& rates, std::size_t& dropped) {
   double worst = 0;
   dropped = 0;
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    group_lines x{rates, planned_shares(rates), seed};
+    group_lines x{group_of(rates), seed};
     worst = std::max(worst, x.ratio());
     dropped = std::max(dropped, x.dropped);
   }
