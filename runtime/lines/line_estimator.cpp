@@ -17,6 +17,13 @@ constexpr int warm_round_trips = 3;
 /// A sample of less is dominated by how acknowledgements clump.
 constexpr int sample_round_trips = 2;
 
+/// @param x Not empty.
+double median(std::vector<double> x) {
+  auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+  std::nth_element(x.begin(), middle, x.end());
+  return *middle;
+}
+
 } // namespace
 
 double line_estimator::share::rate() const {
@@ -80,13 +87,22 @@ void line_estimator::observe_upload(duration interval,
   shares_.clear();
 }
 
-void line_estimator::judge_upload() {
+void line_estimator::note_carried() {
   for (const auto& [peer, share] : shares_) {
-    auto& carried = carried_[peer];
-    carried.push_back(share.rate());
-    if (carried.size() > pair_samples_kept)
-      carried.pop_front();
+    std::vector<double> others;
+    for (const auto& [other, x] : shares_)
+      if (other != peer)
+        others.push_back(x.rate());
+    auto usual = others.empty() ? upload_.rate() : median(std::move(others));
+    auto& known = carried_[peer];
+    known.push_back({share.rate(), usual > 0 ? share.rate() / usual : 1});
+    if (known.size() > pair_samples_kept)
+      known.pop_front();
   }
+}
+
+void line_estimator::judge_upload() {
+  note_carried();
   const auto rate = sending_.sample.rate();
   const auto growing = sending_.growing(rate);
   sending_.last_rate = rate;
@@ -186,8 +202,16 @@ double line_estimator::sure_limit_to(const peer_id& peer) const {
   if (limit_to(peer) == 0 || i == carried_.end()
       || i->second.size() < pair_samples)
     return 0;
-  auto most = *std::max_element(i->second.begin(), i->second.end());
-  return most < clearly_slow * upload_.rate() ? most : 0;
+  double most = 0;
+  std::vector<double> parts;
+  for (const auto& x : i->second) {
+    most = std::max(most, x.rate);
+    parts.push_back(x.part);
+  }
+  return most < clearly_slow * upload_.rate()
+                 && median(std::move(parts)) < clearly_slow
+             ? most
+             : 0;
 }
 
 } // namespace potluck

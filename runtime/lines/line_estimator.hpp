@@ -52,7 +52,8 @@ public:
   double limit_to(const peer_id& peer) const;
 
   /// The same for plans, where a wrong one costs more than a missing one: the
-  /// most that the pair carried lately, where that is far below the upload.
+  /// most that the pair carried lately, where that is far below the upload, and
+  /// the pair got far less than others at the same time.
   double sure_limit_to(const peer_id& peer) const;
 
   /// More samples of the upload would hardly change it.
@@ -70,6 +71,13 @@ private:
   static constexpr std::size_t pair_samples_kept = 45;
   static constexpr std::size_t pair_samples = 12;
   static constexpr double clearly_slow = 0.4;
+
+  /// What a pair carried in a sample.
+  struct carried {
+    double rate = 0;
+    double part
+        = 0; ///< Of what the others then got, or of the upload if alone.
+  };
 
   struct share {
     std::uint64_t bytes = 0;
@@ -93,6 +101,7 @@ private:
   void observe_upload(duration interval,
                       const std::vector<line_traffic>& traffic);
   void judge_upload();
+  void note_carried();
   void observe_download(duration interval,
                         const std::vector<line_traffic>& traffic);
   void judge_download();
@@ -101,7 +110,7 @@ private:
   bool by_one_ = true;       ///< Known from one peer at a time only.
   std::set<peer_id> served_; ///< Who was ever backlogged.
   std::map<peer_id, rate_window> pairs_; ///< Of who was alone or held back.
-  std::map<peer_id, std::deque<double>> carried_; ///< In any sample.
+  std::map<peer_id, std::deque<carried>> carried_; ///< In any sample.
   busy_period sending_;
   std::map<peer_id, share> shares_; ///< Of the sample, while backlogged.
 

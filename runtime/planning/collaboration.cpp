@@ -29,6 +29,24 @@ std::optional<share_rule> share_rule_named(const std::string& name) {
   return std::nullopt;
 }
 
+namespace {
+
+/// What a pair carries at least while all send to a receiver at once, as a part
+/// of its equal part of the receiver's line.
+constexpr double least_part = 0.5;
+
+/// Whether others who send to the same member are reason enough for a pair to
+/// carry no more: then it is not slow, the member's line is what it is.
+bool explained_by_downlink(const group_contract& contract, std::size_t member,
+                           double bytes_per_second) {
+  const auto& x = contract.members[member];
+  auto line = std::max(x.download_bytes_per_second, x.upload_bytes_per_second);
+  auto senders = static_cast<double>(contract.members.size() - 1);
+  return line > 0 && bytes_per_second >= least_part * line / senders;
+}
+
+} // namespace
+
 collaboration collaboration_of(const group_contract& contract,
                                const plan_rules& rules) {
   collaboration result;
@@ -58,8 +76,10 @@ collaboration collaboration_of(const group_contract& contract,
           std::find_if(contract.members.begin(), contract.members.end(),
                        [&](const group_member& m) { return m.who.id == x.to; })
           - contract.members.begin());
-      if (to < contract.members.size() && to != i && limited.insert(to).second)
-        result.limits.push_back({i, to, x.bytes_per_second});
+      if (to == contract.members.size() || to == i || !limited.insert(to).second
+          || explained_by_downlink(contract, to, x.bytes_per_second))
+        continue;
+      result.limits.push_back({i, to, x.bytes_per_second});
     }
   }
   result.chunks = count_chunks(contract.gradient_values, contract.chunk_values);

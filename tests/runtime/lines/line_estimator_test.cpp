@@ -280,6 +280,21 @@ TEST_CASE("plans hear of pairs that are slow for certain") {
   CHECK(x.sure_limit_to(peer(3)) == 0);
 }
 
+TEST_CASE("a pair that gets what the others get is not slow for plans") {
+  line_estimator x;
+  simulated_line line;
+  for (int i = 0; i < 6; ++i) {
+    line.run(x, 2s, {1, 2, 3, 4, 5, 6});
+    // The third one's downlink is busy with somebody else's parts.
+    line.limits = {{3, 0.25 * MB}};
+    line.run(x, 600ms, {3});
+    line.limits.clear();
+    line.run(x, 500ms, {});
+  }
+  CHECK(x.limit_to(peer(3)) != 0);
+  CHECK(x.sure_limit_to(peer(3)) == 0);
+}
+
 TEST_CASE("machines that stand still make no pair slow for plans") {
   // Whatever passes, for a third of the time it is next to nothing: of one
   // pair, or of all. What a pair carries shows in between.

@@ -387,6 +387,14 @@ TEST_CASE("a contract's slow pairs are limits between its members") {
   CHECK(x.limits[0].from == 1);
   CHECK(x.limits[0].to == 2);
   CHECK(x.limits[0].bytes_per_second == 5e3);
+  // While both others send to it, less than half of an equal part of its line
+  // is the pair's doing; more is not.
+  contract.members[2].download_bytes_per_second = 21e3;
+  CHECK(collaboration_of(contract).limits.size() == 1);
+  contract.members[2].download_bytes_per_second = 19e3;
+  CHECK(collaboration_of(contract).limits.empty());
+  contract.members[2].upload_bytes_per_second = 21e3; // No line downloads less.
+  CHECK(collaboration_of(contract).limits.size() == 1);
   auto free = contract;
   free.members[1].slow_pairs.clear();
   CHECK(plan_digest(free) != plan_digest(contract));
