@@ -1,5 +1,6 @@
 """Draws what tools/bench/strategies measured: a panel a row, a bar a strategy,
-the prediction as a mark on it, and the lower bound as a line across."""
+the prediction as a mark on it, and the lower bound as a line across; below, the
+training rows, a bar each."""
 
 from svg_text import text
 
@@ -34,11 +35,37 @@ def bars(left, row, rules):
     return result
 
 
+def training(top, width, rows):
+    """A bar a row with figures, and what it reached."""
+    rows = {name: x for name, x in rows.items() if x}
+    largest = max(x["samples_per_second"] for x in rows.values())
+    left, step = 170, 26
+    room = width - left - 170
+    result = [text(width / 2, top, "Training together, samples a second", 15)]
+    for i, (name, x) in enumerate(rows.items()):
+        y = top + 20 + i * step
+        long = room * x["samples_per_second"] / largest
+        result.append(text(left - 8, y + 13, name, 12, "end"))
+        result.append('<rect x="%d" y="%d" width="%.1f" height="18" '
+                      'fill="%s"/>' % (left, y, long, COLOURS["all-reduce"]
+                                       if "equal shares" in name
+                                       else COLOURS["planned"]))
+        said = "%.1f" % x["samples_per_second"]
+        if x.get("seconds_to_loss"):
+            said += ", the same loss in %.0f s" % x["seconds_to_loss"]
+        result.append(text(left + long + 6, y + 13, said, 12, "start"))
+    return result
+
+
 def picture(result):
     rows = result["rows"]
     rules = [x for x in COLOURS if any(x in row for row in rows.values())]
     width = PANEL * len(rows)
     total = TOP + HEIGHT + BOTTOM + 34
+    below = total + 16
+    trained = [x for x in result.get("training", {}).values() if x]
+    if trained:
+        total = below + 40 + 26 * len(trained)
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
            'font-family="sans-serif">' % (width, total),
            '<rect width="100%" height="100%" fill="white"/>',
@@ -56,4 +83,6 @@ def picture(result):
         x += 36 + 7 * len(rule)
     out.append(text(x, y, "dashed: predicted by the plan; red: lower bound",
                     12, "start"))
+    if trained:
+        out += training(below, width, result["training"])
     return "\n".join(out) + "\n</svg>\n"
