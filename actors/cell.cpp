@@ -20,6 +20,7 @@ void cell_state::on(const wiring& w) {
   // Whoever is new has to hear it, when the roster has told what it knows.
   told_.reset();
   wanted_.reset();
+  told_relay_ = {};
   wired_at_ = self_->clock().now();
   self_->delayed_send(self_, limits::cell_beginning, deadline_passed{});
 }
@@ -38,12 +39,14 @@ void cell_state::on(const run_looked_up&) {
 
 void cell_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  tell_relay();
 }
 
 void cell_state::on(const peer_left& x) {
   connected_.erase(x.id);
   choice_->lost(x.id);
   passed_on_.erase(x.id);
+  tell_relay();
   if (told_ && told_->sponsor == x.id)
     choose(); // Nobody averages for us until somebody else does.
   if (gathering_) {
@@ -89,6 +92,8 @@ void cell_state::choose() {
                                        ? std::string{}
                                        : short_name(standing.sponsor)},
                        {"members", std::uint64_t{standing.members}}}});
+  if (told_ && told_->sponsor != standing.sponsor)
+    leave_chain();
   if (changes || told_->members != standing.members) {
     told_ = standing;
     self_->send(wired_.conductor, standing);
@@ -97,10 +102,15 @@ void cell_state::choose() {
   links.everybody = !standing.contributes;
   links.newcomers = links.everybody
                     && standing.members < config_.agreed.settings().group_size;
-  if (standing.contributes)
+  if (standing.contributes) {
     links.who = choice_->wanted(connected_, now);
+    links.nearer = place_.nearer;
+    links.farther = place_.farther;
+  }
   if (!wanted_ || wanted_->everybody != links.everybody
-      || wanted_->newcomers != links.newcomers || wanted_->who != links.who) {
+      || wanted_->newcomers != links.newcomers || wanted_->who != links.who
+      || !(wanted_->nearer == links.nearer)
+      || wanted_->farther != links.farther) {
     wanted_ = links;
     self_->send(wired_.roster, links);
   }
@@ -146,6 +156,7 @@ void cell_state::on(const gather_contributions& x) {
   packings_.clear();
   for (std::size_t i = 0; i < x.packings.size(); ++i)
     packings_[x.contributors.at(i)] = x.packings[i];
+  chains_ = x.chains;
   gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
                      std::max(limits::contributors_at_once, fitting));
   go_on();
@@ -154,8 +165,12 @@ void cell_state::on(const gather_contributions& x) {
 void cell_state::go_on() {
   for (auto& id : gathering_->next()) {
     asked_at_[id] = self_->clock().now();
-    self_->send(wired_.gateway,
-                parcel{id, gathering_->request(packings_[id]), {}});
+    auto request = gathering_->request(packings_[id]);
+    if (auto place = chains_.find(id); place != chains_.end()) {
+      request.nearer = place->second.nearer;
+      request.farther = place->second.farther;
+    }
+    self_->send(wired_.gateway, parcel{id, request, {}});
   }
   if (!gathering_->over())
     return;
@@ -229,8 +244,31 @@ void cell_state::read(const peer_id& from, const contribution_request& x) {
     answer(from, x.number, false, "another packing than the run's");
   } else {
     wanted_as_ = x.packing;
+    take_place(x);
     self_->send(wired_.conductor, contribution_wanted{from, x});
   }
+}
+
+void cell_state::take_place(const contribution_request& x) {
+  place_ = {x.nearer, x.farther};
+  if (!x.nearer.id.empty() && connected_.count(x.nearer.id) == 0)
+    wanted_.reset(); // The last dial may have failed.
+  tell_relay();
+  choose();
+}
+
+void cell_state::leave_chain() {
+  place_ = {};
+  tell_relay();
+}
+
+void cell_state::tell_relay() {
+  const auto& id = place_.nearer.id;
+  auto relay = connected_.count(id) != 0 ? id : peer_id{};
+  if (relay == told_relay_ || !wired_.state_keeper)
+    return;
+  told_relay_ = relay;
+  self_->send(wired_.state_keeper, mean_relay{relay});
 }
 
 void cell_state::on(const hand_over& x) {

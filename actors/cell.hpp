@@ -12,6 +12,7 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/cells/cell_choice.hpp"
+#include "runtime/cells/mean_chain.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
@@ -51,6 +52,11 @@ private:
   /// For the first time, once it is known who is there.
   void choose_first();
   void choose();
+  /// Where the sponsor says that it stands among its other contributors.
+  void take_place(const contribution_request& x);
+  void leave_chain();
+  /// Tells the state keeper who is nearer to the sponsor, while it is here.
+  void tell_relay();
   /// Asks whom it is time to ask; ends the gathering when nobody is left.
   void go_on();
   void answer(const peer_id& to, std::uint64_t number, bool accepted,
@@ -70,11 +76,14 @@ private:
   packing wanted_as_ = packing::float32;
   /// Whom this peer gave its gradient last, and under which number.
   std::pair<peer_id, std::uint64_t> given_;
+  chain_place place_; ///< In the sponsor's chains.
+  peer_id told_relay_;
   std::uint64_t requests_ = 0;
   std::optional<gathering> gathering_;
   clock_time began_; ///< The gathering.
   std::map<peer_id, clock_time> asked_at_;
   std::map<peer_id, packing> packings_; ///< Of their contributions.
+  std::map<peer_id, chain_place> chains_;
   /// Passed to the conductor, which has not said yet; with their requests.
   std::map<peer_id, std::uint64_t> passed_on_;
   /// From a request to the last chunk.

@@ -310,7 +310,7 @@ void conductor_state::show_status() {
   // Of the cells that this peer hears of, its own counted one by one.
   status.peers = standing_.contributes ? 0 : 1;
   for (auto& [id, r] : reports_)
-    if (connected_.count(id))
+    if (connected_.count(id) && !(standing_.contributes && r.contributes))
       status.peers += 1 + (sponsors(r) ? 0 : r.contributors);
   status.phase = own_.phase;
   if (auto left = tracker_->time_to_target(now))

@@ -76,6 +76,11 @@ void conductor_state::gather() {
   if (order.contributors.empty())
     return;
   order.packings = contribution_packings(order.contributors);
+  std::vector<progress_report> who;
+  for (auto& id : order.contributors)
+    who.push_back(reports_.at(id));
+  order.chains = mean_chains(who, gradient_values_ * sizeof(float),
+                             own_.upload_bytes_per_second);
   gathering_ = true;
   self_->send(wired_.cell, order);
 }

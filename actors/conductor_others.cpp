@@ -32,8 +32,10 @@ void conductor_state::on(const peer_left& x) {
   unconnected_since_.erase(x.id);
   entrances_.erase(x.id);
   auto known = reports_.find(x.id);
+  // Fellow contributors come and go with the sponsor's chains.
   bool lost = !x.orderly && known != reports_.end()
-              && known->second.role == role::trainer;
+              && known->second.role == role::trainer
+              && !(standing_.contributes && known->second.contributes);
   reports_.erase(x.id);
   if (lost)
     note_loss(x.id);

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "runtime/averaging/error_feedback.hpp"
 #include "runtime/cells/contributor_pace.hpp"
 #include "runtime/cells/gathering.hpp"
+#include "runtime/cells/mean_chain.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/membership/misconduct.hpp"
@@ -328,6 +330,15 @@ struct links_wanted {
   /// And those that have not decided yet: most will contribute in a crowd.
   bool newcomers = true;
   std::vector<peer_id> who; ///< When not everybody.
+  /// Of a contributor: whom to dial besides, and who dials it. It does without
+  /// them when that fails.
+  contact nearer = {};
+  peer_id farther = {};
+};
+/// Cell to state keeper: the connected contributor to ask first for the mean of
+/// a step; empty: only who has it.
+struct mean_relay {
+  peer_id who;
 };
 /// Roster to cell: the DHT was asked who is in the run, and what it named was
 /// told.
@@ -339,7 +350,8 @@ struct gather_contributions {
   digest state;
   std::uint64_t gradient_values = 0;
   std::vector<peer_id> contributors;
-  std::vector<packing> packings = {}; ///< Of each; none: float32.
+  std::vector<packing> packings = {};         ///< Of each; none: float32.
+  std::map<peer_id, chain_place> chains = {}; ///< Of those in one.
 };
 /// A contributor's gradient has come whole.
 struct contribution_ready {
@@ -623,6 +635,7 @@ POTLUCK_LOCAL_MESSAGE(peer_over)
 POTLUCK_LOCAL_MESSAGE(cell_standing)
 POTLUCK_LOCAL_MESSAGE(contributor_pace)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
+POTLUCK_LOCAL_MESSAGE(mean_relay)
 POTLUCK_LOCAL_MESSAGE(run_looked_up)
 POTLUCK_LOCAL_MESSAGE(gather_contributions)
 POTLUCK_LOCAL_MESSAGE(contribution_ready)

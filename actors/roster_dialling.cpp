@@ -13,6 +13,8 @@ namespace potluck {
 
 void roster_state::on(const links_wanted& x) {
   links_ = x;
+  if (!x.nearer.id.empty() && guests_.count(x.nearer.id) == 0)
+    self_->send(wired_.gateway, dial_contact{x.nearer});
   next_dialling_ = {};
   told_own_cell_.at = {};
   told_other_cells_.at = {};
@@ -43,8 +45,9 @@ bool roster_state::wants(const peer_id& id) const {
 }
 
 bool roster_state::named(const peer_id& id) const {
-  return std::find(links_->who.begin(), links_->who.end(), id)
-         != links_->who.end();
+  return id == links_->nearer.id || id == links_->farther
+         || std::find(links_->who.begin(), links_->who.end(), id)
+                != links_->who.end();
 }
 
 bool roster_state::wants_few() const {

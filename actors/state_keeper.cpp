@@ -44,6 +44,8 @@ void state_keeper_state::on(const letter& x) {
 }
 
 void state_keeper_state::on(const peer_left& x) {
+  if (x.id == relay_)
+    relay_ = {};
   donor_->lost(x.id);
   joiner_->lost(x.id, self_->clock().now());
   serve();

@@ -38,6 +38,9 @@ public:
   void on(const mean_applied& x);
   void on(const snapshot_taken& x);
   void on(const state_changed& x);
+  void on(const mean_relay& x) {
+    relay_ = x.who;
+  }
   void on(const save_checkpoint_now& x);
   void on(const checkpoint_saved& x);
   void on(const deadline_passed& x);
@@ -60,6 +63,7 @@ private:
   void serve();
   /// Does what the joiner's half wants by now.
   void fetch();
+  void share_what_comes();
   void post(std::vector<state_letter> letters);
   void show_progress();
   void ask_for_snapshot();
@@ -72,6 +76,7 @@ private:
   std::uint64_t gradient_values_ = 0;
   std::optional<state_donor> donor_;
   std::optional<state_joiner> joiner_;
+  peer_id relay_; ///< Whom to ask first for a mean; empty: nobody.
   bool snapshot_asked_ = false;
   std::optional<fetch_state> too_early_; ///< Until our model is known.
   std::optional<time_point> alarm_;      ///< When `deadline_` comes.

@@ -14,6 +14,7 @@ void state_keeper_state::on(const fetch_state& x) {
   }
   auto goal = x.goal;
   goal.values = gradient_values_;
+  goal.relay = relay_;
   auto now = self_->clock().now();
   next_show_ = now + limits::fetch_report_interval;
   joiner_->begin(goal, now);
@@ -39,6 +40,7 @@ void state_keeper_state::read(const peer_id& from, const state_piece& x,
 
 void state_keeper_state::fetch() {
   post(joiner_->take_letters());
+  share_what_comes();
   for (auto& x : joiner_->take_faults())
     self_->send(wired_.conductor, donor_distrusted{x.peer, x.what});
   if (auto state = joiner_->take_state())
@@ -53,6 +55,18 @@ void state_keeper_state::fetch() {
                 state_fetch_failed{failure->reason, failure->put_aside});
   if (joiner_->busy())
     tick_soon();
+}
+
+/// Others may take it from here, piece by piece.
+void state_keeper_state::share_what_comes() {
+  auto now = self_->clock().now();
+  for (auto& x : joiner_->take_listed())
+    donor_->expects(std::move(x), now);
+  for (auto& x : joiner_->take_placed())
+    donor_->placed(x, now);
+  if (!joiner_->busy())
+    donor_->expects_no_more();
+  post(donor_->take_letters());
 }
 
 void state_keeper_state::show_progress() {

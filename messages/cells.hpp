@@ -7,6 +7,7 @@
 #include <string>
 
 #include "messages/averaging.hpp"
+#include "messages/contact.hpp"
 
 namespace potluck {
 
@@ -17,6 +18,10 @@ struct contribution_request {
   digest state;             ///< ...and the state that it must hold.
   /// How the values are to come.
   potluck::packing packing = potluck::packing::float32;
+  /// Who is next to it in its cell's chain. The one nearer to the sponsor,
+  /// which it asks first for the step's mean; empty: nobody is.
+  contact nearer = {};
+  peer_id farther = {}; ///< Who will ask it for that; empty: nobody.
 };
 
 /// A contributor to its sponsor: one chunk of its gradient, *summed* over its

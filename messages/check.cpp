@@ -101,6 +101,12 @@ public:
     must(x.step <= max_step, "the step is too large");
     must(!x.state.empty(), "the state's digest is missing");
     known(x.packing);
+    if (x.nearer.id.empty())
+      must(x.nearer.where == address{}, "a contact's id is missing");
+    else
+      contact_of(x.nearer);
+    must(x.farther.empty() || x.farther != x.nearer.id,
+         "one peer is next to it on both sides");
   }
   void operator()(const contribution_part& x) {
     must(x.chunk < max_chunks, "the chunk's index is too large");

@@ -272,6 +272,9 @@ contribution_request read(const wire::ContributionRequest& x) {
   out.step = x.step();
   take(out.state, x.state());
   out.packing = packing(x.packing());
+  if (x.nearer() != nullptr)
+    take(out.nearer, x.nearer());
+  take(out.farther, x.farther());
   return out;
 }
 

@@ -219,9 +219,12 @@ auto write(builder& b, const chunk_mean& x) {
 }
 
 auto write(builder& b, const contribution_request& x) {
-  return wire::CreateContributionRequest(b, x.number, x.step,
-                                         raw<wire::Digest>(x.state),
-                                         wire::Packing(x.packing));
+  fb::Offset<wire::Contact> nearer;
+  if (!x.nearer.id.empty())
+    nearer = put(b, x.nearer);
+  return wire::CreateContributionRequest(
+      b, x.number, x.step, raw<wire::Digest>(x.state), wire::Packing(x.packing),
+      nearer, raw_or_none<wire::PeerId>(x.farther));
 }
 
 auto write(builder& b, const contribution_part& x) {

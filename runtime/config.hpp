@@ -292,6 +292,15 @@ constexpr std::size_t trainers_asked = 4;
 /// thousands of them at one key would crowd the members out. Below
 /// `report_life`, so that it is known before it could found the run anew.
 constexpr auto charter_news = 10s;
+/// Contributors that pass a mean on to each other, one after the other: the
+/// last of them waits for as many round trips besides.
+constexpr std::size_t chain_length = 16;
+/// They do where their sponsor would send a mean to two of them for longer than
+/// this: several times what a round trip between them takes.
+constexpr auto chained_mean = 500ms;
+/// A contributor asks others for the mean when the one before it in the chain
+/// has not listed it in this time.
+constexpr auto chain_patience = 3s;
 /// A contributor closes connections that it does not need when they are older
 /// than this; a look-up has used them by then.
 constexpr auto surplus_age = 5s;

@@ -16,6 +16,8 @@ void state_donor::holds(std::uint64_t step, const digest& state,
                         time_point now) {
   step_ = step;
   state_ = state;
+  while (!coming_.empty() && coming_.begin()->first < step)
+    forget_coming(coming_.begin());
   answer_waiting();
   look(now);
 }
@@ -39,6 +41,59 @@ void state_donor::copied(std::shared_ptr<const training_state> state,
   }
   answer_waiting();
   look(now);
+}
+
+// ---- what this peer fetches -------------------------------------------------
+
+void state_donor::expects(coming_mean mean, time_point now) {
+  auto step = mean.manifest.step;
+  if (auto known = coming_.find(step); known != coming_.end())
+    forget_coming(known); // It believes another list now.
+  coming x;
+  if (auto last = coming_.find(step - 1); last != coming_.end())
+    x.before = last->second.mean.manifest.state;
+  else if (step == step_ + 1)
+    x.before = state_;
+  x.here.resize(mean.manifest.pieces.size());
+  x.mean = std::move(mean);
+  coming_.emplace(step, std::move(x));
+  for (auto& [id, joiner] : joiners_)
+    tell_means(id, joiner);
+  look(now);
+}
+
+void state_donor::placed(const coming_piece& x, time_point now) {
+  auto found = coming_.find(x.step);
+  if (found == coming_.end() || x.piece >= found->second.here.size())
+    return;
+  auto& coming = found->second;
+  coming.here[x.piece] = true;
+  auto wanted = coming.wanted.extract(x.piece);
+  if (wanted.empty())
+    return;
+  auto bytes = extent_of(coming.mean.manifest, x.piece).size;
+  for (auto& [id, request] : wanted.mapped())
+    queue(id, request, bytes, now);
+}
+
+void state_donor::expects_no_more() {
+  for (auto i = coming_.upper_bound(step_); i != coming_.end();)
+    forget_coming(i++);
+}
+
+void state_donor::forget_coming(
+    std::map<std::uint64_t, coming>::iterator which) {
+  for (auto& [piece, askers] : which->second.wanted)
+    for (auto& [id, x] : askers)
+      letters_.push_back({id, state_piece{x.state, x.piece, x.mean}, {}});
+  coming_.erase(which);
+}
+
+state_donor::coming* state_donor::leading_to(const digest& state) {
+  for (auto& [step, x] : coming_)
+    if (x.mean.manifest.state == state)
+      return &x;
+  return nullptr;
 }
 
 void state_donor::answer_waiting() {
@@ -80,7 +135,7 @@ void state_donor::read(const peer_id& from, const state_request& x,
   asker.means_told = x.step;
   // Who is declined a mean must not keep others from theirs: it would wait for
   // another donor, where somebody who waits for this one may have the place.
-  if (state_.empty() || (x.means_only && !kept_by_journal(x))) {
+  if (state_.empty() || (x.means_only && !has_means_for(x))) {
     decline(from, asker);
   } else if (!budget_.admit(from, now, places_for(x))) {
     state_manifest busy;
@@ -115,7 +170,7 @@ std::size_t state_donor::places_for(const state_request& x) const {
 bool state_donor::answer(const peer_id& id, joiner& x) {
   const auto& wish = x.wish;
   if (wish.means_only) {
-    if (kept_by_journal(wish))
+    if (has_means_for(wish))
       x.answered = true; // The means are the answer.
     else
       decline(id, x);
@@ -161,10 +216,12 @@ void state_donor::decline(const peer_id& id, joiner& x) {
   letters_.push_back({id, none, {}});
 }
 
-/// Whether all means behind what the joiner holds are here.
-bool state_donor::kept_by_journal(const state_request& x) const {
+/// Whether the means behind what the joiner holds are here, or come.
+bool state_donor::has_means_for(const state_request& x) const {
   auto next = journal_.completing(x.step + 1);
+  auto coming = coming_.find(x.step + 1);
   return (next && next->before == x.state)
+         || (coming != coming_.end() && coming->second.before == x.state)
          || (x.step == step_ && x.state == state_);
 }
 
@@ -181,32 +238,57 @@ void state_donor::tell_means(const peer_id& id, joiner& x) {
     letters_.push_back({id, std::move(manifest), {}});
     x.means_told = step;
   }
+  if (!wish.means_only)
+    return;
+  for (auto i = coming_.find(x.means_told + 1);
+       i != coming_.end() && i->first == x.means_told + 1; ++i) {
+    if (i->first == wish.step + 1 && i->second.before != wish.state)
+      return; // Another history.
+    auto manifest = i->second.mean.manifest;
+    manifest.token = wish.token;
+    letters_.push_back({id, std::move(manifest), {}});
+    x.means_told = i->first;
+  }
 }
 
 void state_donor::read(const peer_id& from, const piece_request& x,
                        time_point now) {
   auto bytes = piece(x);
-  auto nothing = state_letter{from, state_piece{x.state, x.piece, x.mean}, {}};
-  if (bytes.size == 0) {
-    if (budget_.serves(from))
-      letters_.push_back(nothing);
+  if (bytes.size != 0) {
+    queue(from, x, bytes.size, now);
     return;
   }
-  switch (budget_.ask(from, x, bytes.size, now)) {
+  if (!budget_.serves(from))
+    return;
+  auto coming = x.mean ? leading_to(x.state) : nullptr;
+  if (coming && x.piece < coming->here.size())
+    coming->wanted[x.piece][from] = x;
+  else
+    letters_.push_back({from, state_piece{x.state, x.piece, x.mean}, {}});
+}
+
+void state_donor::queue(const peer_id& from, const piece_request& x,
+                        std::size_t bytes, time_point now) {
+  switch (budget_.ask(from, x, bytes, now)) {
     case serving_budget::verdict::queued:
       look(now);
       break;
     case serving_budget::verdict::stranger: // It was given up.
     case serving_budget::verdict::too_much:
-      letters_.push_back(nothing);
+      letters_.push_back({from, state_piece{x.state, x.piece, x.mean}, {}});
       break;
   }
 }
 
 shared_bytes state_donor::piece(const piece_request& x) const {
   if (x.mean) {
-    auto mean = journal_.leading_to(x.state);
-    return mean ? piece_of(*mean, x.piece) : shared_bytes{};
+    if (auto mean = journal_.leading_to(x.state))
+      return piece_of(*mean, x.piece);
+    for (auto& [step, coming] : coming_)
+      if (coming.mean.manifest.state == x.state && x.piece < coming.here.size()
+          && coming.here[x.piece])
+        return piece_of({step, 0, 0, {}, {}, coming.mean.values}, x.piece);
+    return {};
   }
   for (auto& v : versions_)
     if (v.digest() == x.state)
@@ -227,6 +309,9 @@ void state_donor::lost(const peer_id& id) {
 void state_donor::give_up(const peer_id& id) {
   budget_.forget(id);
   joiners_.erase(id);
+  for (auto& [step, x] : coming_)
+    for (auto& [piece, askers] : x.wanted)
+      askers.erase(id);
 }
 
 void state_donor::look(time_point now) {
@@ -242,6 +327,8 @@ void state_donor::look(time_point now) {
 
 /// Keeps only what somebody fetches.
 void state_donor::tidy() {
+  if (joiners_.empty())
+    coming_.erase(coming_.begin(), coming_.upper_bound(step_));
   std::optional<std::uint64_t> oldest;
   for (auto& [id, x] : joiners_)
     oldest = std::min(oldest.value_or(x.wish.step), x.wish.step);

@@ -24,6 +24,17 @@ struct state_letter {
   shared_bytes body;
 };
 
+/// A mean that this peer itself is fetching, by the list that it believes.
+struct coming_mean {
+  state_manifest manifest;
+  /// Pieces are written into it as they come.
+  std::shared_ptr<const std::vector<float>> values;
+};
+struct coming_piece {
+  std::uint64_t step = 0; ///< That its mean completes.
+  std::uint32_t piece = 0;
+};
+
 class state_donor {
 public:
   struct bounds {
@@ -42,6 +53,13 @@ public:
   void holds(std::uint64_t step, const digest& state, time_point now);
   void passed(passed_mean mean, time_point now);
   void copied(std::shared_ptr<const training_state> state, time_point now);
+
+  // What it fetches: whoever holds the state before gets its pieces as they
+  // come, those asked for earlier included.
+  void expects(coming_mean mean, time_point now);
+  void placed(const coming_piece& x, time_point now);
+  /// Nothing more comes of what this peer has not applied by now.
+  void expects_no_more();
 
   // What joiners say.
   void read(const peer_id& from, const state_request& x, time_point now);
@@ -78,6 +96,18 @@ private:
     std::uint64_t means_told = 0; ///< Up to the mean of this step.
   };
 
+  struct coming {
+    coming_mean mean;
+    digest before; ///< The state that it is for.
+    std::vector<bool> here;
+    /// Asked for too early.
+    std::map<std::uint32_t, std::map<peer_id, piece_request>> wanted;
+  };
+
+  coming* leading_to(const digest& state);
+  void forget_coming(std::map<std::uint64_t, coming>::iterator which);
+  void queue(const peer_id& from, const piece_request& x, std::size_t bytes,
+             time_point now);
   const state_snapshot* version(std::uint64_t step) const;
   bool answer(const peer_id& id, joiner& x);
   void answer_waiting();
@@ -85,7 +115,7 @@ private:
   void tell_means(const peer_id& id, joiner& x);
   void give_up(const peer_id& id);
   void tidy();
-  bool kept_by_journal(const state_request& x) const;
+  bool has_means_for(const state_request& x) const;
   /// Of joiners that fetch as little as this one; 0: it fetches much.
   std::size_t places_for(const state_request& x) const;
   shared_bytes piece(const piece_request& x) const;
@@ -96,6 +126,8 @@ private:
   std::uint64_t step_ = 0;
   digest state_; ///< Empty: the trainer holds none yet.
   std::deque<state_snapshot> versions_;
+  /// By their steps; the last one as long as somebody is here for it.
+  std::map<std::uint64_t, coming> coming_;
   std::map<peer_id, joiner> joiners_;
   std::vector<state_letter> letters_;
 };

@@ -31,6 +31,9 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     end(now);
   expire_distrust(now);
   goal_ = std::move(goal);
+  if (distrusts(goal_.relay))
+    goal_.relay = {};
+  relay_late_ = false;
   began_ = now;
   bytes_ = means_applied_ = 0;
   given_.clear();
@@ -50,6 +53,7 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
   for (auto& id : goal_.donors)
     vouchers_.claim(id, goal_.step, goal_.state);
   if (resumed_) {
+    goal_.relay = {};
     reached_ = now;
     ask_everybody(now);
     return;
@@ -63,9 +67,12 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     version_state_ = goal_.own_state;
     reached_ = now;
     stage_ = stage::applying;
+    if (!goal_.relay.empty())
+      ask(goal_.relay, now);
     ask_everybody(now);
     return;
   }
+  goal_.relay = {};
   start_version(goal_.step, goal_.state, now);
 }
 
@@ -147,7 +154,12 @@ void state_joiner::read(const peer_id& from, const state_manifest& x,
   if (!busy() || at == donors_.end() || x.token != at->second.token)
     return;
   auto& d = at->second;
-  if (x.available) {
+  if (from == goal_.relay) {
+    if (x.available && x.mean)
+      listed_by_relay(x);
+    else
+      do_without_relay();
+  } else if (x.available) {
     if (!x.mean || means_only_)
       d.said = answer::serves;
     vote(from, x, now);
@@ -186,8 +198,13 @@ void state_joiner::look(time_point now) {
            {}});
     }
   }
-  plan_.expire(now);
+  for (auto& late : plan_.expire(now))
+    relay_late_ = relay_late_ || late.donor == goal_.relay;
+  if (waits_for_relay() && donors_[goal_.relay].listed.empty()
+      && now - donors_[goal_.relay].asked > limits::chain_patience)
+    do_without_relay();
   forget_unheld_means();
+  add_holders();
   decide(now);
   if (busy())
     advance(now);
@@ -231,7 +248,7 @@ void state_joiner::advance(time_point now) {
   std::size_t count = 0;
   for (auto& [key, b] : blobs_)
     if (!key.state) {
-      held += b.values.size() * sizeof(float);
+      held += goal_.values * sizeof(float);
       ++count;
     }
   if (held > most_.mean_bytes || count > most_.means) {
@@ -247,8 +264,9 @@ void state_joiner::advance(time_point now) {
   bool later = false;
   for (auto i = blobs_.upper_bound(key); i != last; ++i)
     later = later || !i->second.chosen.empty();
-  auto asked = std::any_of(donors_.begin(), donors_.end(), [](auto& x) {
-    return x.second.said == answer::none || x.second.said == answer::busy;
+  auto asked = std::any_of(donors_.begin(), donors_.end(), [this](auto& x) {
+    return x.first != goal_.relay
+           && (x.second.said == answer::none || x.second.said == answer::busy);
   });
   if (later && !asked && !blobs_.count(key)) {
     fail("the mean of step " + std::to_string(next)
@@ -261,9 +279,7 @@ void state_joiner::advance(time_point now) {
   if (plan_.complete(key)) {
     auto& b = blobs_.at(key);
     auto manifest = *chosen(key);
-    mean_job_
-        = mean_job{next, manifest.samples,
-                   std::make_shared<std::vector<float>>(std::move(b.values))};
+    mean_job_ = mean_job{next, manifest.samples, b.values};
     awaited_ = {next, manifest.state};
     return;
   }
@@ -342,6 +358,12 @@ std::vector<state_letter> state_joiner::take_letters() {
 }
 std::vector<fetch_fault> state_joiner::take_faults() {
   return std::exchange(faults_, {});
+}
+std::vector<coming_mean> state_joiner::take_listed() {
+  return std::exchange(listed_, {});
+}
+std::vector<coming_piece> state_joiner::take_placed() {
+  return std::exchange(placed_, {});
 }
 std::shared_ptr<training_state> state_joiner::take_state() {
   return std::exchange(state_job_, nullptr);

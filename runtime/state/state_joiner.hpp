@@ -28,6 +28,10 @@ struct fetch_goal {
   std::uint64_t own_step = 0;
   digest own_state;         ///< Empty: none.
   std::uint64_t values = 0; ///< Parameters of the model.
+  /// Of one who holds what we hold, and fetches the same mean: its pieces are
+  /// asked for there, and of the donors only when it keeps us waiting. Empty:
+  /// nobody.
+  peer_id relay;
 };
 
 /// How a fetch ended well.
@@ -101,6 +105,10 @@ public:
   // What is to be done; each is handed out once.
   std::vector<state_letter> take_letters();
   std::vector<fetch_fault> take_faults();
+  /// Means that come from here on, and their pieces that are here: others may
+  /// have them.
+  std::vector<coming_mean> take_listed();
+  std::vector<coming_piece> take_placed();
   std::shared_ptr<training_state> take_state();
   std::optional<mean_job> take_mean();
   std::optional<fetch_result> take_result();
@@ -141,6 +149,8 @@ private:
     std::uint64_t step = 0;    ///< Where it was when it declined.
     std::uint64_t offered = 0; ///< What it had instead.
     std::uint64_t arrived = 0;
+    /// Of the relay, whose word counts for nothing: what it lists.
+    std::map<blob_key, digest> listed;
   };
   struct offer {
     state_manifest manifest;
@@ -149,7 +159,7 @@ private:
   struct blob {
     std::map<digest, offer> offers; ///< By listing.
     digest chosen;
-    std::vector<float> values; ///< Of a mean.
+    std::shared_ptr<std::vector<float>> values; ///< Of a mean.
     bool doubted = false; ///< All that named the chosen list are distrusted.
   };
 
@@ -170,6 +180,14 @@ private:
   // state_joiner_pieces.cpp: what donors list and send.
   void vote(const peer_id& from, const state_manifest& x, time_point now);
   void choose(const blob_key& key, time_point now);
+  void listed_by_relay(const state_manifest& x);
+  /// Those that the pieces of each blob may be asked of by now.
+  void add_holders();
+  /// Whether the relay may still bring what the others need not send.
+  bool waits_for_relay() const {
+    return !relay_late_ && donors_.count(goal_.relay) != 0;
+  }
+  void do_without_relay();
   void load(const blob_key& key, const digest& listing, time_point now);
   void ban(const peer_id& peer, const std::string& what, time_point now);
   void ban_all(const std::set<peer_id>& peers, const std::string& what,
@@ -199,6 +217,7 @@ private:
   bool resumed_ = false;
   std::set<std::uint64_t> versions_tried_;
   unsigned tries_ = 0;
+  bool relay_late_ = false;      ///< It is one of several from here on.
   std::uint64_t known_step_ = 0; ///< The donors' when they were asked.
   time_point version_began_{};
   std::optional<time_point> reached_;   ///< When somebody was there.
@@ -223,6 +242,8 @@ private:
 
   std::vector<state_letter> letters_;
   std::vector<fetch_fault> faults_;
+  std::vector<coming_mean> listed_;
+  std::vector<coming_piece> placed_;
   std::shared_ptr<training_state> state_job_;
   std::optional<mean_job> mean_job_;
   std::optional<fetch_result> result_;

@@ -66,8 +66,7 @@ void state_joiner::choose(const blob_key& key, time_point now) {
   if (b.chosen != listing
       && (unwanted || (majority && (fresh || best->second.donors.size() > 1))))
     load(key, listing, now);
-  for (auto& id : blobs_.at(key).offers.at(blobs_.at(key).chosen).donors)
-    plan_.add_holder(key, id);
+  add_holders();
   // More than half of all donors, not of those that were quick.
   auto votes = blobs_.at(key).offers.at(listing).donors.size();
   if (votes < 2 || 2 * votes <= donors_.size()
@@ -78,6 +77,39 @@ void state_joiner::choose(const blob_key& key, time_point now) {
     if (other != listing)
       others.insert(o.donors.begin(), o.donors.end());
   ban_all(others, "it lists other pieces than most donors", now);
+}
+
+void state_joiner::add_holders() {
+  const auto relay = donors_.find(goal_.relay);
+  for (auto& [key, b] : blobs_) {
+    auto chosen = b.offers.find(b.chosen);
+    if (chosen == b.offers.end())
+      continue;
+    if (relay != donors_.end()) {
+      auto listed = relay->second.listed.find(key);
+      if (listed != relay->second.listed.end()
+          && listed->second == chosen->first)
+        plan_.add_holder(key, relay->first);
+    }
+    if (!waits_for_relay())
+      for (auto& id : chosen->second.donors)
+        plan_.add_holder(key, id);
+  }
+}
+
+/// Its list counts if it is the one that is chosen anyway.
+void state_joiner::listed_by_relay(const state_manifest& x) {
+  auto& listed = donors_.at(goal_.relay).listed;
+  if (x.step > at_ && listed.size() < limits::means_of_a_state)
+    listed[{false, x.step}] = listing_of(x);
+}
+
+void state_joiner::do_without_relay() {
+  if (donors_.erase(goal_.relay) != 0) {
+    letters_.push_back({goal_.relay, state_done{}, {}});
+    plan_.drop_donor(goal_.relay);
+  }
+  goal_.relay = {};
 }
 
 /// Begins to fetch what this list names, from nothing.
@@ -91,8 +123,11 @@ void state_joiner::load(const blob_key& key, const digest& listing,
   plan_.add(key, static_cast<std::uint32_t>(manifest.pieces.size()),
             manifest.piece_bytes);
   if (!key.state) {
-    b.values.assign(goal_.values, 0.0f);
+    // Not the old ones: somebody may be sent their pieces.
+    b.values = std::make_shared<std::vector<float>>(goal_.values);
     mean_steps_[manifest.state] = key.step;
+    if (means_only_)
+      listed_.push_back({manifest, b.values});
     return;
   }
   auto transfer = state_transfer::begin(manifest, goal_.values);
@@ -185,6 +220,8 @@ void state_joiner::read(const peer_id& from, const state_piece& x,
       o.donors.erase(from);
     if (key->state)
       d->second.said = answer::declines;
+    if (from == goal_.relay)
+      do_without_relay();
     look(now);
     return;
   }
@@ -226,8 +263,10 @@ bool state_joiner::place(const blob_key& key, std::uint32_t piece,
       || (digest_of(body.data, body.size) != manifest->pieces[piece]
           && guarded(safeguard::piece_digest)))
     return false;
-  auto values = reinterpret_cast<std::uint8_t*>(blobs_.at(key).values.data());
+  auto values = reinterpret_cast<std::uint8_t*>(blobs_.at(key).values->data());
   std::memcpy(values + where.offset, body.data, body.size);
+  if (means_only_)
+    placed_.push_back({key.step, piece});
   return true;
 }
 

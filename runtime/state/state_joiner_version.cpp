@@ -40,6 +40,8 @@ void state_joiner::decide(time_point now) {
   std::size_t waiting = 0, serving = 0, declining = 0, busy_ones = 0;
   std::vector<peer_id> silent;
   for (auto& [id, d] : donors_) {
+    if (id == goal_.relay)
+      continue; // It has nothing of its own.
     if (d.said == answer::none && reached_
         && now - std::max(d.asked, *reached_) > limits::manifest_patience)
       silent.push_back(id);

@@ -44,6 +44,7 @@ struct one_cell {
       : gateway(system.pretend<gateway_actor>()),
         compute(system.pretend<compute_actor>()),
         roster(system.pretend<roster_actor>()),
+        keeper(system.pretend<state_keeper_actor>()),
         conductor(system.pretend<conductor_actor>()),
         observer(system.pretend<observer_actor>()) {
     cell_config c;
@@ -55,6 +56,7 @@ struct one_cell {
     w.gateway = gateway.handle;
     w.compute = compute.handle;
     w.roster = roster.handle;
+    w.state_keeper = keeper.handle;
     w.conductor = conductor.handle;
     w.observer = observer.handle;
     w.cell = it;
@@ -107,6 +109,7 @@ struct one_cell {
   fake<gateway_actor> gateway;
   fake<compute_actor> compute;
   fake<roster_actor> roster;
+  fake<state_keeper_actor> keeper;
   fake<conductor_actor> conductor;
   fake<observer_actor> observer;
   cell_actor it;
@@ -238,6 +241,51 @@ TEST_CASE("only the own sponsor gets a gradient") {
   CHECK_FALSE(x.sent<contribution_answer>().at(0).accepted);
   x.tell(letter{sponsor, contribution_request{3, 4, some_state()}, {}});
   CHECK(x.conductor->last<contribution_wanted>().by == sponsor);
+}
+
+TEST_CASE("a sponsor tells who is next to whom in its chains") {
+  one_cell x{4};
+  x.meet(1);
+  gather_contributions order{4, some_state(), 300, {id_of(1), id_of(2)}};
+  order.chains[id_of(1)].farther = id_of(2);
+  order.chains[id_of(2)].nearer = {id_of(1), {"10.0.0.1", 7000}};
+  x.tell(order);
+  auto requests = x.sent<contribution_request>();
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].farther == id_of(2));
+  CHECK(requests[0].nearer.id.empty());
+  CHECK(requests[1].nearer == order.chains[id_of(2)].nearer);
+  CHECK(requests[1].farther.empty());
+}
+
+TEST_CASE("a contributor takes its place in a chain, and gives it up") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  auto sponsor = x.sponsor();
+  contact nearer{id_of(7), {"10.0.0.7", 7000}};
+  contribution_request request{3,      4,       some_state(), packing::float32,
+                               nearer, id_of(8)};
+  x.tell(letter{sponsor, request, {}});
+  CHECK(x.roster->last<links_wanted>().nearer == nearer);
+  CHECK(x.roster->last<links_wanted>().farther == id_of(8));
+  CHECK(x.keeper->count<mean_relay>() == 0); // It is not connected yet.
+  // While the dial comes to nothing, each request is a reason for another.
+  auto wishes = x.roster->count<links_wanted>();
+  x.tell(letter{sponsor, request, {}});
+  CHECK(x.roster->count<links_wanted>() == wishes + 1);
+  peer_joined joined;
+  joined.who.id = nearer.id;
+  x.tell(joined);
+  CHECK(x.keeper->last<mean_relay>().who == nearer.id);
+  x.tell(letter{sponsor, request, {}});
+  CHECK(x.roster->count<links_wanted>() == wishes + 1);
+  x.tell(peer_left{nearer.id, "gone", true});
+  CHECK(x.keeper->last<mean_relay>().who.empty());
+  x.tell(joined);
+  x.tell(peer_left{sponsor, "gone", true});
+  CHECK(x.keeper->last<mean_relay>().who.empty());
+  CHECK(x.roster->last<links_wanted>().nearer.id.empty());
 }
 
 TEST_CASE("a gradient is handed over in the run's chunks") {

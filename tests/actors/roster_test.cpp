@@ -1,6 +1,7 @@
 #include "actors/roster.hpp"
 
 #include <doctest/doctest.h>
+#include <set>
 
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
@@ -326,6 +327,33 @@ TEST_CASE("who joins a run that is there publishes itself as a member only") {
   caf::anon_send(d.it, links);
   d.world.run_for(limits::publish_interval + 1s);
   CHECK(d.router->count<publish_record>() > 0);
+}
+
+TEST_CASE("a contributor keeps those next to it in its chain, and dials one") {
+  desk d;
+  for (std::uint8_t i : {2, 3, 4, 5})
+    d.arrive(i);
+  own_report mine;
+  mine.report.id = peer(1);
+  mine.report.charter.bytes[0] = 1;
+  mine.report.contributes = true;
+  caf::anon_send(d.it, mine);
+  links_wanted links{false, false, {peer(2), peer(3)}};
+  links.nearer = contact_of(6);
+  links.farther = peer(4);
+  caf::anon_send(d.it, links);
+  d.world.settle();
+  CHECK(d.gateway->last<dial_contact>().who == links.nearer);
+  // It does without that one until the cell says otherwise.
+  d.gateway->clear();
+  caf::anon_send(d.it, dial_failed{links.nearer.where, links.nearer.id, "no"});
+  d.arrive(6);
+  d.world.run_for(2 * limits::surplus_age);
+  CHECK(d.gateway->count<dial_contact>() == 0);
+  std::set<peer_id> dropped;
+  for (auto& x : d.gateway->all<drop_peer>())
+    dropped.insert(x.id);
+  CHECK(dropped == std::set<peer_id>{peer(5)});
 }
 
 TEST_CASE("among peers that are all connected the DHT is asked less often") {

@@ -169,6 +169,12 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
   accepted<contribution_part>([](auto& x) { x.packing = packing::topk; });
   refused<contribution_request>([](auto& x) { x.packing = packing(5); });
   accepted<contribution_request>([](auto& x) { x.packing = packing::topk; });
+  accepted<contribution_request>([](auto& x) { x.farther = {}; });
+  accepted<contribution_request>([](auto& x) { x.nearer = {}; });
+  refused<contribution_request>([](auto& x) { x.farther = x.nearer.id; });
+  auto unnamed = sample<contribution_request>();
+  unnamed.nearer.id = {};
+  CHECK_FALSE(problem_with(message{unnamed}, 0).empty());
   real_refused(&contribution_part::loss_sum);
   message part = sample<contribution_part>();
   CHECK_FALSE(problem_with(part, 0).empty());

@@ -61,7 +61,7 @@ auto fields(const progress_report& x) {
                   x.slow_pairs);
 }
 auto fields(const contribution_request& x) {
-  return std::tie(x.number, x.step, x.state, x.packing);
+  return std::tie(x.number, x.step, x.state, x.packing, x.nearer, x.farther);
 }
 auto fields(const contribution_part& x) {
   return std::tie(x.number, x.chunk, x.samples, x.loss_sum, x.packing);

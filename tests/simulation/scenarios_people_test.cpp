@@ -34,6 +34,10 @@ TEST_CASE("experts holds for 20 seeds") {
   CHECK(experts.run(1).expert_moves > 0);
 }
 
+TEST_CASE("chains holds for six seeds") {
+  CHECK(trial{"tools/scenarios/chains.json", 0, 0, {}}.complaint(1, 6) == "");
+}
+
 // Forty trainers each: two seconds a seed.
 TEST_CASE("cells holds for six seeds") {
   CHECK(trial{"tools/scenarios/cells.json", 0, 8, {}}.complaint(1, 6) == "");

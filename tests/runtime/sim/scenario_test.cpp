@@ -303,10 +303,11 @@ TEST_CASE("every scenario of the library parses, explains itself and scales") {
     fault_plan plan{*x, 1};
     CHECK(plan.peers().size() == x->peers());
   }
-  for (auto name : {"steady", "churn", "kill-half", "join-storm", "partition",
-                    "flaky-lines", "slow-peers", "stopped-peers", "deaf-peers",
-                    "full-disks", "skewed-clocks", "actor-crashes", "hostile",
-                    "power-cuts", "long-life", "satellite", "thin-lines"})
+  for (auto name :
+       {"steady", "churn", "kill-half", "join-storm", "partition",
+        "flaky-lines", "slow-peers", "stopped-peers", "deaf-peers",
+        "full-disks", "skewed-clocks", "actor-crashes", "hostile", "power-cuts",
+        "long-life", "satellite", "thin-lines", "chains"})
     CHECK_MESSAGE(names.count(name) == 1, name);
 }
 
