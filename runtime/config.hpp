@@ -79,6 +79,12 @@ constexpr auto line_news_interval = 1s;
 /// Pairs that carry more bytes per second (100 Mbit/s) are not told as slow
 /// ones: there the computers are what is measured.
 constexpr double slow_pair_most = 12.5e6;
+/// Without anything to send for so long, a round's sending is over.
+constexpr auto line_pause = 500ms;
+/// So many in a row, in each of which several were sent to for at least this
+/// time without the upload being reached: then it is no longer believed.
+constexpr unsigned line_weak_uploads = 2;
+constexpr auto line_transfer = 500ms;
 /// Bytes per second that come without anybody sending much: heartbeats and
 /// reports of a hundred peers.
 constexpr double line_trickle = 32e3;
@@ -366,7 +372,8 @@ constexpr std::size_t contributors_served = 64;
 /// Sent to one joiner and not yet there: the bandwidth-delay product of
 /// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
 constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;
-/// The part of a stated upload that joiners get; the rest is for training.
+/// The part of a stated upload that joiners get; the rest is for training, to
+/// which those belong who only miss a mean.
 constexpr double joiners_upload_share = 0.5;
 /// A joiner that says nothing for so long is served no more. It repeats its
 /// request `joiner_sign_of_life` after the last.

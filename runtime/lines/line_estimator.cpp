@@ -1,6 +1,7 @@
 #include "runtime/lines/line_estimator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/config.hpp"
 
@@ -16,6 +17,9 @@ constexpr double growth = 1.25;
 constexpr int warm_round_trips = 3;
 /// A sample of less is dominated by how acknowledgements clump.
 constexpr int sample_round_trips = 2;
+
+/// So many slow pairs at once are rather the line.
+constexpr std::size_t several = 3;
 
 /// @param x Not empty.
 double median(std::vector<double> x) {
@@ -62,8 +66,12 @@ void line_estimator::observe_upload(duration interval,
   if (!busy) {
     sending_ = {};
     shares_.clear();
+    transfer_.idle += interval;
+    if (transfer_.idle >= limits::line_pause)
+      end_transfer();
     return;
   }
+  transfer_.idle = {};
   for (const auto& x : traffic)
     if (x.backlogged)
       sending_.round_trip = std::max(sending_.round_trip, x.round_trip);
@@ -101,11 +109,38 @@ void line_estimator::note_carried() {
   }
 }
 
+void line_estimator::end_transfer() {
+  const auto ended = std::exchange(transfer_, {});
+  if (ended.strong) {
+    weak_transfers_ = 0;
+    best_sent_weakly_ = 0;
+  }
+  if (ended.strong || ended.to_several < limits::line_transfer)
+    return;
+  best_sent_weakly_ = std::max(best_sent_weakly_, ended.best);
+  if (++weak_transfers_ < limits::line_weak_uploads)
+    return;
+  // Several were sent to all the time: whoever's fault it is, the line has not
+  // carried more.
+  upload_ = {};
+  for (std::size_t i = 0; i < least_samples; ++i)
+    upload_.add(best_sent_weakly_, false);
+  pairs_.clear();
+  carried_.clear();
+  weak_transfers_ = 0;
+  best_sent_weakly_ = 0;
+}
+
 void line_estimator::judge_upload() {
   note_carried();
   const auto rate = sending_.sample.rate();
   const auto growing = sending_.growing(rate);
   sending_.last_rate = rate;
+  if (shares_.size() >= several) {
+    transfer_.to_several += sending_.sample.time;
+    transfer_.best = std::max(transfer_.best, rate);
+  }
+  transfer_.strong = transfer_.strong || rate >= reached * upload_.rate();
   // What one peer alone got was its pair's doing, if several get more.
   if (shares_.size() > 1 && by_one_ && rate > growth * upload_.rate()) {
     upload_ = {};

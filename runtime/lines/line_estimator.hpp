@@ -98,8 +98,17 @@ private:
     bool growing(double rate) const;
   };
 
+  /// A round's sending, with its short pauses.
+  struct transfer {
+    duration idle{0};
+    duration to_several{0}; ///< In samples.
+    double best = 0;        ///< Of these.
+    bool strong = false;    ///< The upload was reached.
+  };
+
   void observe_upload(duration interval,
                       const std::vector<line_traffic>& traffic);
+  void end_transfer();
   void judge_upload();
   void note_carried();
   void observe_download(duration interval,
@@ -113,6 +122,9 @@ private:
   std::map<peer_id, std::deque<carried>> carried_; ///< In any sample.
   busy_period sending_;
   std::map<peer_id, share> shares_; ///< Of the sample, while backlogged.
+  transfer transfer_;
+  unsigned weak_transfers_ = 0; ///< In a row.
+  double best_sent_weakly_ = 0; ///< In them.
 
   rate_window download_;
   busy_period receiving_;

@@ -8,7 +8,7 @@ serving_budget::serving_budget(bounds most) : most_(most) {
 }
 
 bool serving_budget::admit(const peer_id& joiner, time_point now,
-                           std::size_t places) {
+                           std::size_t places, bool paced) {
   auto known = joiners_.find(joiner);
   if (known == joiners_.end()) {
     auto large = static_cast<std::size_t>(
@@ -19,6 +19,7 @@ bool serving_budget::admit(const peer_id& joiner, time_point now,
       return false;
     known = joiners_.emplace(joiner, served{}).first;
     known->second.small = small;
+    known->second.paced = paced;
   }
   known->second.heard = now;
   return true;
@@ -65,21 +66,19 @@ bool serving_budget::may_send(const served& x) const {
 }
 
 std::optional<serving_budget::turn> serving_budget::next(time_point now) {
-  if (joiners_.empty() || (most_.bytes_per_second > 0 && now < free_at_))
-    return std::nullopt;
   auto at = joiners_.upper_bound(last_);
   for (std::size_t i = 0; i < joiners_.size(); ++i, ++at) {
     if (at == joiners_.end())
       at = joiners_.begin();
     auto& x = at->second;
-    if (!may_send(x))
+    if (!may_send(x) || (waits_for_its_turn(x) && now < free_at_))
       continue;
     auto first = x.queue.front();
     x.queue.pop_front();
     x.queued -= first.bytes;
     x.sent += first.bytes;
     last_ = at->first;
-    if (most_.bytes_per_second > 0) {
+    if (waits_for_its_turn(x)) {
       std::chrono::duration<double> takes{static_cast<double>(first.bytes)
                                           / most_.bytes_per_second};
       free_at_ = std::max(free_at_, now)
@@ -91,10 +90,9 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
 }
 
 std::optional<time_point> serving_budget::wake() const {
-  if (most_.bytes_per_second > 0)
-    for (auto& [id, x] : joiners_)
-      if (may_send(x))
-        return free_at_;
+  for (auto& [id, x] : joiners_)
+    if (may_send(x) && waits_for_its_turn(x))
+      return free_at_;
   return std::nullopt;
 }
 

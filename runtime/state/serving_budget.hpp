@@ -1,5 +1,6 @@
 /// How much a donor gives: to how many joiners at once, how many bytes in
-/// flight to each, and how many a second in all.
+/// flight to each, and how many a second in all. Only those who train and wait
+/// for a mean are not held back.
 ///
 /// Requests wait here until their turn, one joiner after the other. Pure: the
 /// time comes in with every question.
@@ -21,7 +22,7 @@ public:
   struct bounds {
     std::size_t joiners;
     std::uint64_t bytes_in_flight; ///< For each joiner.
-    double bytes_per_second;       ///< For all of them; 0: as fast as asked.
+    double bytes_per_second;       ///< For all paced; 0: as fast as asked.
     duration silence;              ///< After which a joiner is given up.
   };
   enum class verdict {
@@ -43,7 +44,9 @@ public:
   /// Whether the joiner is, from now on, served; true again for one that is.
   /// @param places Of one that does not fetch as much as `bounds::joiners` is
   ///     meant for: so many joiners may be served at once, it included.
-  bool admit(const peer_id& joiner, time_point now, std::size_t places = 0);
+  /// @param paced What it gets counts towards `bytes_per_second`.
+  bool admit(const peer_id& joiner, time_point now, std::size_t places = 0,
+             bool paced = true);
   bool serves(const peer_id& joiner) const {
     return joiners_.count(joiner) != 0;
   }
@@ -74,12 +77,16 @@ private:
   struct served {
     time_point heard;
     bool small = false; ///< Takes none of `bounds::joiners`.
+    bool paced = true;
     std::uint64_t sent = 0;
     std::uint64_t arrived = 0;
     std::uint64_t queued = 0; ///< Bytes of `queue`.
     std::deque<waiting> queue;
   };
   bool may_send(const served& x) const;
+  bool waits_for_its_turn(const served& x) const {
+    return x.paced && most_.bytes_per_second > 0;
+  }
 
   bounds most_;
   std::map<peer_id, served> joiners_;

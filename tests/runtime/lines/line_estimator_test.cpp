@@ -295,6 +295,49 @@ TEST_CASE("a pair that gets what the others get is not slow for plans") {
   CHECK(x.sure_limit_to(peer(3)) == 0);
 }
 
+TEST_CASE("a slower line is known after two rounds, however slow pairs seem") {
+  line_estimator x;
+  simulated_line line;
+  line.rate = 5 * MB;
+  line.run(x, 2s, {1, 2, 3, 4, 5, 6, 7});
+  // Each one's downlink was busy when it alone was sent to.
+  for (int to = 1; to <= 7; ++to) {
+    line.limits = {{to, 0.15 * MB}};
+    line.run(x, 600ms, {to});
+    line.run(x, 1s, {});
+  }
+  line.limits.clear();
+  line.rate = 1.1 * MB;
+  for (int round = 0; round < 2; ++round) {
+    line.run(x, 3s, {1, 2, 3, 4, 5, 6, 7});
+    line.run(x, 1s, {});
+  }
+  CHECK(x.upload() == about(1.1 * MB));
+  for (int to = 1; to <= 7; ++to)
+    CHECK(x.sure_limit_to(peer(to)) == 0);
+}
+
+TEST_CASE("rounds that end with slow receivers leave the upload what it is") {
+  line_estimator x;
+  simulated_line line;
+  line.run(x, 2s, {1, 2, 3, 4, 5});
+  for (int to = 1; to <= 4; ++to) {
+    line.limits = {{to, 0.1 * MB}};
+    line.run(x, 600ms, {to});
+    line.run(x, 1s, {});
+  }
+  for (int round = 0; round < 6; ++round) {
+    line.limits.clear();
+    line.run(x, 1s, {1, 2, 3, 4, 5});
+    for (int to = 1; to <= 4; ++to)
+      line.limits[to] = 0.1 * MB;
+    line.run(x, 3s, {1, 2, 3, 4});
+    line.run(x, 1s, {});
+    CAPTURE(round);
+    CHECK(x.upload() == about(2 * MB));
+  }
+}
+
 TEST_CASE("machines that stand still make no pair slow for plans") {
   // Whatever passes, for a third of the time it is next to nothing: of one
   // pair, or of all. What a pair carries shows in between.

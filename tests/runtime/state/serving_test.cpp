@@ -142,6 +142,22 @@ TEST_CASE("joiners share the bytes a second, each in its turn") {
   CHECK(turns[joiner(2)] == 5);
 }
 
+TEST_CASE("who trains and misses a mean is not held back with joiners") {
+  serving_budget budget{{2, 1u << 20, 1000, 30s}};
+  budget.admit(joiner(1), at(0s));
+  budget.admit(joiner(2), at(0s), 0, false);
+  for (std::uint8_t i : {1, 2})
+    for (int n = 0; n < 10; ++n)
+      budget.ask(joiner(i), asking(0), 100, at(0s));
+  std::map<peer_id, int> turns;
+  while (auto turn = budget.next(at(0s)))
+    ++turns[turn->joiner];
+  CHECK(turns[joiner(1)] == 1);
+  CHECK(turns[joiner(2)] == 10);
+  REQUIRE(budget.wake());
+  CHECK(*budget.wake() == at(100ms));
+}
+
 TEST_CASE("a digest is believed when more than half of the voices name it") {
   vouchers x;
   CHECK_FALSE(x.believed(5));
