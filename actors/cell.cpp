@@ -39,6 +39,7 @@ void cell_state::on(const run_looked_up&) {
 
 void cell_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  choice_->met(x.who.id);
   tell_relay();
 }
 
@@ -121,11 +122,13 @@ void cell_state::on(const tick&) {
     choose();
   if (gathering_) {
     auto now = self_->clock().now();
-    auto late = now - began_ > limits::gathering_cap;
+    auto late = now - began_ > limits::gathering_cap + lines_patience_;
     if (late)
       gathering_->ask_nobody_else();
     for (auto& id : gathering_->unfinished())
-      if (late || now - asked_at_[id] > contributions_.patience(id)) {
+      if (late
+          || now - asked_at_[id]
+                 > contributions_.patience(id) + lines_patience_) {
         contributions_.expired(id);
         answer(id, gathering_->number(), false, "too late");
         gathering_->without(id);
@@ -150,15 +153,13 @@ void cell_state::on(const gather_contributions& x) {
   shape.chunk_values = config_.agreed.settings().chunk_values;
   asked_at_.clear();
   began_ = self_->clock().now();
-  auto bytes = std::max<std::uint64_t>(1, x.gradient_values * sizeof(float));
-  auto fitting
-      = static_cast<std::size_t>(limits::contribution_bytes_in_flight / bytes);
+  lines_patience_ = x.patience;
   packings_.clear();
   for (std::size_t i = 0; i < x.packings.size(); ++i)
     packings_[x.contributors.at(i)] = x.packings[i];
   chains_ = x.chains;
   gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
-                     std::max(limits::contributors_at_once, fitting));
+                     gathering::at_once(x.gradient_values * sizeof(float)));
   go_on();
 }
 

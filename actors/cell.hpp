@@ -80,7 +80,8 @@ private:
   peer_id told_relay_;
   std::uint64_t requests_ = 0;
   std::optional<gathering> gathering_;
-  clock_time began_; ///< The gathering.
+  clock_time began_;           ///< The gathering.
+  duration lines_patience_{0}; ///< For what its gradients take on the way.
   std::map<peer_id, clock_time> asked_at_;
   std::map<peer_id, packing> packings_; ///< Of their contributions.
   std::map<peer_id, chain_place> chains_;

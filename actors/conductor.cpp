@@ -135,6 +135,7 @@ void conductor_state::tell_facts() {
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
   facts.slow_pairs = own_.slow_pairs;
+  facts.gathering = sponsors_patience(tracker_->companions(now));
   self_->send(wired_.matchmaking, facts);
 }
 

@@ -104,6 +104,10 @@ private:
   /// From the speeds that the companions report.
   std::chrono::milliseconds
   answer_patience(const std::vector<progress_report>& companions) const;
+  /// The longest that one of these, or this peer, gathers contributions for.
+  duration
+  sponsors_patience(const std::vector<progress_report>& companions) const;
+  duration gathering_patience(const progress_report& sponsor) const;
   void lead_if_due();
   void catch_up_if_behind();
   /// Whether a group is averaging our very step without us and may be waited

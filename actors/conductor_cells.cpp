@@ -76,6 +76,7 @@ void conductor_state::gather() {
   if (order.contributors.empty())
     return;
   order.packings = contribution_packings(order.contributors);
+  order.patience = gathering_patience(with_contributors());
   std::vector<progress_report> who;
   for (auto& id : order.contributors)
     who.push_back(reports_.at(id));
@@ -83,6 +84,20 @@ void conductor_state::gather() {
                              own_.upload_bytes_per_second);
   gathering_ = true;
   self_->send(wired_.cell, order);
+}
+
+duration
+conductor_state::gathering_patience(const progress_report& sponsor) const {
+  return limits::gathering_share
+         * gathering_time(sponsor, gradient_values_ * sizeof(float));
+}
+
+duration conductor_state::sponsors_patience(
+    const std::vector<progress_report>& companions) const {
+  auto longest = gathering_patience(with_contributors());
+  for (const auto& x : companions)
+    longest = std::max(longest, gathering_patience(x));
+  return longest;
 }
 
 std::vector<packing> conductor_state::contribution_packings(

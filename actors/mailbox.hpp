@@ -352,6 +352,7 @@ struct gather_contributions {
   std::vector<peer_id> contributors;
   std::vector<packing> packings = {};         ///< Of each; none: float32.
   std::map<peer_id, chain_place> chains = {}; ///< Of those in one.
+  duration patience{0}; ///< For what gradients take on their lines.
 };
 /// A contributor's gradient has come whole.
 struct contribution_ready {
@@ -418,6 +419,7 @@ struct matchmaking_facts {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs;
+  duration gathering{0}; ///< What sponsors may take longer to freeze.
 };
 struct freeze_wanted {
   group_id group;

@@ -83,6 +83,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     carry_out(matchmaker_->expired()); // The gradient will not be frozen.
   matchmaker_->hold(x.step, x.state);
   matchmaker_->follow(x.leaders);
+  gathering_ = x.gathering;
   matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
                        x.slow_pairs);
@@ -123,7 +124,7 @@ matchmaking_state::answer_patience(const lead_group& x) const {
     if (answers_.count(who.id) == 0)
       longest = std::max<duration>(longest, x.answer_patience);
   }
-  longest = std::min<duration>(longest, limits::answer_cap);
+  longest = std::min<duration>(longest, limits::answer_cap) + gathering_;
   return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
 }
 
@@ -207,7 +208,8 @@ void matchmaking_state::arm() {
   // A follower cannot know its leader's patience, only its bounds.
   std::chrono::milliseconds patience = patience_;
   if (matchmaker_->now() != matchmaker::state::leading)
-    patience = limits::answer_cap + limits::follower_grace;
+    patience = std::chrono::duration_cast<std::chrono::milliseconds>(
+        limits::answer_cap + gathering_ + limits::follower_grace);
   self_->delayed_send(self_, patience, deadline_passed{++deadline_});
 }
 

@@ -74,6 +74,7 @@ private:
   /// With the digest of what it follows from.
   std::optional<std::pair<digest, share_plan>> last_plan_;
   std::chrono::milliseconds patience_;
+  duration gathering_{0}; ///< What a sponsor may take longer to answer.
   deadline_estimator answers_{
       {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
   /// From leading to the own frozen gradient: no measure for anybody else.

@@ -269,8 +269,12 @@ constexpr std::uint64_t contribution_bytes_in_flight = 16 << 20;
 constexpr auto contribution_patience = 10s;
 constexpr auto contribution_floor = 2s;
 constexpr auto contribution_cap = 20s;
-/// For all of them: a sponsor's leader waits `answer_cap` for it.
+/// For all of them: a sponsor's leader waits `answer_cap` for it. Both, and
+/// each contribution's, are longer by so many times what the gradients take on
+/// their lines (`gathering_time`), which is at most this.
 constexpr auto gathering_cap = 20s;
+constexpr int gathering_share = 2;
+constexpr auto longest_gathering = 5min;
 /// A contributor that has handed over computes nothing more for the same step
 /// in this time: usually the step is done by then.
 constexpr auto contributor_rest = 10s;

@@ -35,6 +35,7 @@ void cell_choice::heard(const progress_report& x, time_point now) {
 }
 
 void cell_choice::lost(const peer_id& who) {
+  here_.erase(who);
   others_.erase(who);
   if (sponsor_ == who)
     sponsor_ = {};
@@ -44,7 +45,7 @@ std::size_t cell_choice::members(time_point now) const {
   std::size_t heard = 0;
   std::size_t told = 0;
   for (auto& [id, x] : others_)
-    if (counts(x, now) && x.decided) {
+    if (counts(id, x, now) && x.decided) {
       ++heard;
       told = std::max<std::size_t>(told, x.knows);
     }
@@ -66,17 +67,17 @@ std::size_t cell_choice::before_us(time_point now, bool newcomers) const {
         auto& [id, other] = x;
         auto before = newcomers ? id < self_ || other.settled
                                 : id < self_ && other.decided;
-        return counts(other, now) && before;
+        return counts(id, other, now) && before;
       }));
 }
 
 void cell_choice::reconsider(time_point now) {
   // Who came once to join, and was never heard of again, is many in a crowd.
   for (auto i = others_.begin(); i != others_.end();)
-    i = now - i->second.at > silent_after_ ? others_.erase(i) : std::next(i);
+    i = fresh(i->first, i->second, now) ? std::next(i) : others_.erase(i);
   double crowd = 0;
   for (auto& [id, x] : others_)
-    if (counts(x, now))
+    if (counts(id, x, now))
       crowd += x.contributors;
   if (crowd > 0)
     crowd_ = crowd;
@@ -86,7 +87,7 @@ void cell_choice::reconsider(time_point now) {
     // Whoever is here already knows more than a newcomer has heard of yet.
     std::size_t told = 0;
     for (auto& [id, x] : others_)
-      if (now - x.at <= silent_after_)
+      if (fresh(id, x, now))
         told = std::max<std::size_t>(told, x.knows);
     contributes_ = std::max(before_us(now, true), told) >= group_size_;
     return;
@@ -118,7 +119,7 @@ peer_id cell_choice::sponsor(const std::set<peer_id>& connected,
   auto usable = [&](const peer_id& id) {
     auto at = others_.find(id);
     return at != others_.end() && connected.count(id) != 0
-           && counts(at->second, now) && at->second.settled;
+           && counts(id, at->second, now) && at->second.settled;
   };
   if (!contributes_)
     return {};
@@ -140,7 +141,7 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
   if (!sponsor_.empty())
     result.push_back(sponsor_);
   for (auto& [id, x] : others_) {
-    if (!counts(x, now) || id == sponsor_)
+    if (!counts(id, x, now) || id == sponsor_)
       continue;
     if (connected.count(id) != 0 && result.size() < links)
       result.push_back(id);

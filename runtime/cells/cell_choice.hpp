@@ -32,10 +32,18 @@ public:
   /// who did is late.
   static constexpr double hurry = 0.2;
 
+  /// On a line full of gradients the reports of somebody connected come late,
+  /// so they count for so many times as long.
+  static constexpr int patience_with_connected = 4;
+
   /// @param silent_after Older reports count for nothing.
   cell_choice(const peer_id& self, std::size_t group_size,
               duration silent_after, std::uint64_t seed);
 
+  /// The peer is connected from now on, until it is `lost`.
+  void met(const peer_id& who) {
+    here_.insert(who);
+  }
   /// A report of another trainer, at first or second hand.
   void heard(const progress_report& x, time_point now);
   /// The peer is gone, or cannot be reached.
@@ -73,8 +81,12 @@ private:
     time_point at;
   };
 
-  bool counts(const row& x, time_point now) const {
-    return !x.contributes && now - x.at <= silent_after_;
+  bool fresh(const peer_id& id, const row& x, time_point now) const {
+    auto patience = here_.count(id) ? patience_with_connected : 1;
+    return now - x.at <= patience * silent_after_;
+  }
+  bool counts(const peer_id& id, const row& x, time_point now) const {
+    return !x.contributes && fresh(id, x, now);
   }
   bool enough(std::size_t members) const;
   /// Those before this peer in the order of ids: newcomers, who will decide
@@ -90,6 +102,7 @@ private:
   std::uint64_t order_;
   random_stream chance_;
   std::map<peer_id, row> others_;
+  std::set<peer_id> here_; ///< Connected.
   bool decided_ = false;
   bool contributes_ = false;
   peer_id sponsor_;

@@ -5,10 +5,33 @@
 
 #include "runtime/averaging/chunk_average.hpp"
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
+
+duration gathering_time(const progress_report& sponsor, std::uint64_t bytes) {
+  using seconds = std::chrono::duration<double>;
+  auto over = [&](double rate, double gradients) {
+    return rate > 0 ? gradients * static_cast<double>(bytes) / rate : 0;
+  };
+  auto at_once = gathering::at_once(bytes);
+  auto turns = (sponsor.contributors + at_once - 1) / at_once;
+  auto longest = std::max(
+      over(std::max(sponsor.download_bytes_per_second,
+                    sponsor.upload_bytes_per_second),
+           sponsor.contributors),
+      over(sponsor.upload_bytes_per_second, static_cast<double>(turns)));
+  return std::chrono::duration_cast<duration>(
+      std::min<seconds>(seconds{longest}, limits::longest_gathering));
+}
+
+std::size_t gathering::at_once(std::uint64_t bytes) {
+  auto fitting = limits::contribution_bytes_in_flight
+                 / std::max<std::uint64_t>(1, bytes);
+  return std::max<std::size_t>(limits::contributors_at_once, fitting);
+}
 
 gathering::gathering(std::uint64_t number, std::uint64_t step,
                      const digest& state, shape what,

@@ -16,6 +16,8 @@
 
 #include "messages/cells.hpp"
 #include "messages/ids.hpp"
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
 
 namespace potluck {
 
@@ -28,8 +30,17 @@ struct contribution {
   std::vector<float> gradient; ///< The sum over its samples.
 };
 
+/// What a sponsor's contributions take on their way: over its downlink, and
+/// over as many uplinks like its own as send at once. Not more than
+/// `limits::longest_gathering`, whatever a peer says of itself.
+/// @param bytes Of a gradient, as float32.
+duration gathering_time(const progress_report& sponsor, std::uint64_t bytes);
+
 class gathering {
 public:
+  /// Gradients that lie here unfinished: eight at least, more of a small model.
+  static std::size_t at_once(std::uint64_t bytes);
+
   struct shape {
     std::uint64_t gradient_values = 0;
     std::uint32_t chunk_values = 0;

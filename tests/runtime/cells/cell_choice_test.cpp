@@ -272,3 +272,24 @@ TEST_CASE("members that leave are replaced, also all of them at once") {
     CHECK(x.members() <= 10);
   }
 }
+
+TEST_CASE("a member on a busy line stays one while it is connected") {
+  auto x = choice(9, 2);
+  for (unsigned i : {1, 2}) {
+    x.met(peer(i));
+    x.heard(report(i), at(0s));
+  }
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  auto first = x.sponsor({peer(1), peer(2)}, at(1s));
+  REQUIRE_FALSE(first.empty());
+  x.reconsider(at(50s));
+  CHECK(x.members(at(50s)) == 2);
+  CHECK(x.sponsor({peer(1), peer(2)}, at(50s)) == first);
+  // But not for ever.
+  CHECK(x.members(at(61s)) == 0);
+  // Of somebody who is gone nothing counts that is told now.
+  x.lost(peer(1));
+  x.heard(report(1), at(60s));
+  CHECK(x.members(at(76s)) == 0);
+}

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
@@ -184,4 +185,24 @@ TEST_CASE("gatherings of chance end, whatever comes in whatever order") {
     }
     CHECK(whole == taken);
   }
+}
+
+TEST_CASE("contributions are given what lines take for them, within reason") {
+  using namespace std::chrono_literals;
+  progress_report sponsor;
+  sponsor.contributors = 20;
+  sponsor.upload_bytes_per_second = 1e6;
+  sponsor.download_bytes_per_second = 10e6;
+  // Eight at a time over their uplinks, in three turns.
+  CHECK(gathering_time(sponsor, 40'000'000) == 120s);
+  // 20 gradients over the downlink.
+  sponsor.download_bytes_per_second = 0;
+  CHECK(gathering_time(sponsor, 10'000'000) == 200s);
+  sponsor.contributors = 1'000'000;
+  CHECK(gathering_time(sponsor, 40'000'000) == limits::longest_gathering);
+  sponsor.upload_bytes_per_second = 0;
+  CHECK(gathering_time(sponsor, 40'000'000) == 0s);
+  sponsor.contributors = 0;
+  sponsor.upload_bytes_per_second = 1e6;
+  CHECK(gathering_time(sponsor, 40'000'000) == 0s);
 }
