@@ -15,6 +15,10 @@ constexpr std::size_t frame_overhead = 60;
 /// As kernels have it: at least so long, and twice the round trip.
 constexpr duration shortest_retransmission = std::chrono::milliseconds{200};
 constexpr duration dial_timeout = std::chrono::seconds{10};
+/// Frames of up to a packet pass what other connections have to send, as in
+/// `upload_turns`, but for this much of it, which is in the line already.
+constexpr std::size_t small_frame = 1448;
+constexpr duration queue_in_the_line = std::chrono::milliseconds{250};
 /// At most so much later than its turn comes a frame that is overtaken.
 constexpr duration longest_detour = std::chrono::milliseconds{50};
 
@@ -260,8 +264,13 @@ void sim_network::core::transmit(const line_ptr& c, int from,
   auto bytes = size_of(frame);
   ++totals.frames;
   totals.bytes += bytes;
-  a.uplink_free = std::max(a.uplink_free, now) + time_for(bytes, up.upload);
+  auto sending = time_for(bytes, up.upload);
+  a.uplink_free = std::max(a.uplink_free, now) + sending;
   auto left = a.uplink_free;
+  if (frame.body.size == 0 && bytes <= small_frame)
+    left = std::min(left,
+                    std::max(now + queue_in_the_line, s.last_left) + sending);
+  s.last_left = left;
   auto arrival = left + one_way(a, b);
   auto loss = 1 - (1 - up.loss) * (1 - b.access.loss);
   if (loss > 0) {

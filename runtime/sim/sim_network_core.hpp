@@ -145,9 +145,10 @@ struct connection {
     sim_network::core::end owner;
     sim_network::core::host on;
     connection_id id = 0;
-    bool closed = false;  ///< Its `on_closed` was called, or never will be.
-    bool closing = false; ///< Closed by its owner: sends no more.
-    duration last_due{0}; ///< Of what is on its way to this side.
+    bool closed = false;   ///< Its `on_closed` was called, or never will be.
+    bool closing = false;  ///< Closed by its owner: sends no more.
+    duration last_left{0}; ///< Of what is for this side: the other's line.
+    duration last_due{0};  ///< Of what is on its way to this side.
     duration died{duration::max()}; ///< What had not left by then is lost.
     std::uint64_t queued = 0;       ///< Bytes on their way to this side.
     /// Lost to a partition so far; sent again when that ends.
