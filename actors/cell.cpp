@@ -93,7 +93,9 @@ void cell_state::choose() {
                                        ? std::string{}
                                        : short_name(standing.sponsor)},
                        {"members", std::uint64_t{standing.members}}}});
-  if (told_ && told_->sponsor != standing.sponsor)
+  // Who goes because it was told to takes the step's mean where it stood.
+  if (told_ && told_->sponsor != standing.sponsor
+      && connected_.count(told_->sponsor) == 0)
     leave_chain();
   if (changes || told_->members != standing.members) {
     told_ = standing;
@@ -107,11 +109,12 @@ void cell_state::choose() {
     links.who = choice_->wanted(connected_, now);
     links.nearer = place_.nearer;
     links.farther = place_.farther;
+    links.better = advice_;
   }
   if (!wanted_ || wanted_->everybody != links.everybody
       || wanted_->newcomers != links.newcomers || wanted_->who != links.who
-      || !(wanted_->nearer == links.nearer)
-      || wanted_->farther != links.farther) {
+      || !(wanted_->nearer == links.nearer) || wanted_->farther != links.farther
+      || !(wanted_->better == links.better)) {
     wanted_ = links;
     self_->send(wired_.roster, links);
   }
@@ -158,6 +161,7 @@ void cell_state::on(const gather_contributions& x) {
   for (std::size_t i = 0; i < x.packings.size(); ++i)
     packings_[x.contributors.at(i)] = x.packings[i];
   chains_ = x.chains;
+  better_ = x.better;
   gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
                      gathering::at_once(x.gradient_values * sizeof(float)));
   go_on();
@@ -171,6 +175,8 @@ void cell_state::go_on() {
       request.nearer = place->second.nearer;
       request.farther = place->second.farther;
     }
+    if (auto better = better_.find(id); better != better_.end())
+      request.better = better->second;
     self_->send(wired_.gateway, parcel{id, request, {}});
   }
   if (!gathering_->over())
@@ -252,14 +258,18 @@ void cell_state::read(const peer_id& from, const contribution_request& x) {
 
 void cell_state::take_place(const contribution_request& x) {
   place_ = {x.nearer, x.farther};
-  if (!x.nearer.id.empty() && connected_.count(x.nearer.id) == 0)
-    wanted_.reset(); // The last dial may have failed.
+  advice_ = x.better.id == config_.self ? contact{} : x.better;
+  choice_->advised(advice_.id);
+  for (const auto* who : {&place_.nearer, &advice_})
+    if (!who->id.empty() && connected_.count(who->id) == 0)
+      wanted_.reset(); // The last dial may have failed.
   tell_relay();
   choose();
 }
 
 void cell_state::leave_chain() {
   place_ = {};
+  advice_ = {};
   tell_relay();
 }
 

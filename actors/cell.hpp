@@ -77,6 +77,7 @@ private:
   /// Whom this peer gave its gradient last, and under which number.
   std::pair<peer_id, std::uint64_t> given_;
   chain_place place_; ///< In the sponsor's chains.
+  contact advice_;    ///< The sponsor that the last one would rather see.
   peer_id told_relay_;
   std::uint64_t requests_ = 0;
   std::optional<gathering> gathering_;
@@ -85,6 +86,7 @@ private:
   std::map<peer_id, clock_time> asked_at_;
   std::map<peer_id, packing> packings_; ///< Of their contributions.
   std::map<peer_id, chain_place> chains_;
+  std::map<peer_id, contact> better_;
   /// Passed to the conductor, which has not said yet; with their requests.
   std::map<peer_id, std::uint64_t> passed_on_;
   /// From a request to the last chunk.

@@ -273,23 +273,30 @@ void conductor_state::finish_if_others_are_done() {
       || (is_trainer() ? stage_ != stage::finished
                        : own_.step < settings().steps))
     return;
-  auto lagging
-      = std::any_of(reports_.begin(), reports_.end(), [this](const auto& r) {
-          return r.second.role == role::trainer
-                 && (r.second.phase != phase::finished
-                     || r.second.state != own_.state);
-        });
+  std::pair<std::size_t, std::uint64_t> lagging{0, 0};
+  for (const auto& [id, r] : reports_)
+    if (r.role == role::trainer
+        && (r.phase != phase::finished || r.state != own_.state)) {
+      ++lagging.first;
+      lagging.second += r.step;
+    }
   if (is_trainer()) {
     // Somebody who missed the last verdict still needs our state, and who was
     // lost without a goodbye may come back with another history.
     auto now = self_->clock().now();
+    if (lagging != laggards_) {
+      laggards_ = lagging;
+      laggards_moved_ = now;
+    }
     auto lost
         = lost_trainer_at_ && now - *lost_trainer_at_ < limits::finish_linger;
     auto waited = now - *finished_at_;
-    if ((lagging && waited < limits::laggard_linger)
+    auto still = now - std::max(laggards_moved_, *finished_at_);
+    if ((lagging.first > 0 && still < limits::laggard_linger
+         && waited < limits::laggard_patience)
         || (lost && waited < limits::finish_linger))
       return;
-  } else if (lagging) {
+  } else if (lagging.first > 0) {
     return;
   }
   over_ = true;

@@ -108,6 +108,8 @@ private:
   duration
   sponsors_patience(const std::vector<progress_report>& companions) const;
   duration gathering_patience(const progress_report& sponsor) const;
+  /// Whom some of this peer's contributors should go to.
+  std::map<peer_id, contact> better_sponsors_now() const;
   void lead_if_due();
   void catch_up_if_behind();
   /// Whether a group is averaging our very step without us and may be waited
@@ -264,6 +266,10 @@ private:
   std::optional<clock_time> others_average_since_; ///< Waited for.
   clock_time others_looked_at_;                    ///< The last time.
   std::optional<clock_time> finished_at_;
+  /// Trainers that are behind then, the sum of their steps, and since when both
+  /// are as they are.
+  std::pair<std::size_t, std::uint64_t> laggards_;
+  clock_time laggards_moved_;
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
   split_watch splits_;
   bool over_ = false;

@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
+#include "runtime/cells/cell_balance.hpp"
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/thin_lines.hpp"
+#include "runtime/random.hpp"
 
 namespace potluck {
 
@@ -82,8 +84,24 @@ void conductor_state::gather() {
     who.push_back(reports_.at(id));
   order.chains = mean_chains(who, gradient_values_ * sizeof(float),
                              own_.upload_bytes_per_second);
+  order.better = better_sponsors_now();
   gathering_ = true;
   self_->send(wired_.cell, order);
+}
+
+std::map<peer_id, contact> conductor_state::better_sponsors_now() const {
+  std::vector<peer_id> ours;
+  std::vector<progress_report> members;
+  for (auto& [id, r] : reports_)
+    if (sponsors(r))
+      ours.push_back(id);
+    else if (r.role == role::trainer && !r.contributes && r.step == own_.step
+             && r.state == own_.state)
+      members.push_back(r);
+  std::uint64_t seed = own_.step;
+  for (auto byte : config_.self.bytes)
+    seed = mix(seed, byte);
+  return better_sponsors(ours, members, seed);
 }
 
 duration

@@ -334,6 +334,7 @@ struct links_wanted {
   /// them when that fails.
   contact nearer = {};
   peer_id farther = {};
+  contact better = {}; ///< The member that it should go to; dialled, too.
 };
 /// Cell to state keeper: the connected contributor to ask first for the mean of
 /// a step; empty: only who has it.
@@ -352,6 +353,7 @@ struct gather_contributions {
   std::vector<peer_id> contributors;
   std::vector<packing> packings = {};         ///< Of each; none: float32.
   std::map<peer_id, chain_place> chains = {}; ///< Of those in one.
+  std::map<peer_id, contact> better = {};     ///< Of those that should go.
   duration patience{0}; ///< For what gradients take on their lines.
 };
 /// A contributor's gradient has come whole.

@@ -13,8 +13,9 @@ namespace potluck {
 
 void roster_state::on(const links_wanted& x) {
   links_ = x;
-  if (!x.nearer.id.empty() && guests_.count(x.nearer.id) == 0)
-    self_->send(wired_.gateway, dial_contact{x.nearer});
+  for (const auto* who : {&x.nearer, &x.better})
+    if (!who->id.empty() && guests_.count(who->id) == 0)
+      self_->send(wired_.gateway, dial_contact{*who});
   next_dialling_ = {};
   told_own_cell_.at = {};
   told_other_cells_.at = {};
@@ -46,6 +47,7 @@ bool roster_state::wants(const peer_id& id) const {
 
 bool roster_state::named(const peer_id& id) const {
   return id == links_->nearer.id || id == links_->farther
+         || id == links_->better.id
          || std::find(links_->who.begin(), links_->who.end(), id)
                 != links_->who.end();
 }

@@ -22,6 +22,9 @@ struct contribution_request {
   /// which it asks first for the step's mean; empty: nobody is.
   contact nearer = {};
   peer_id farther = {}; ///< Who will ask it for that; empty: nobody.
+  /// A member with fewer contributors, which it should hand its next gradients
+  /// to; empty: it should stay.
+  contact better = {};
 };
 
 /// A contributor to its sponsor: one chunk of its gradient, *summed* over its

@@ -101,10 +101,11 @@ public:
     must(x.step <= max_step, "the step is too large");
     must(!x.state.empty(), "the state's digest is missing");
     known(x.packing);
-    if (x.nearer.id.empty())
-      must(x.nearer.where == address{}, "a contact's id is missing");
-    else
-      contact_of(x.nearer);
+    for (const auto* who : {&x.nearer, &x.better})
+      if (who->id.empty())
+        must(who->where == address{}, "a contact's id is missing");
+      else
+        contact_of(*who);
     must(x.farther.empty() || x.farther != x.nearer.id,
          "one peer is next to it on both sides");
   }
@@ -335,6 +336,7 @@ public:
   void operator()(const state_request& x) {
     must(x.step <= max_step, "the step is too large");
     must(!x.means_only || !x.state.empty(), "the state's digest is missing");
+    must(!x.lists_only || x.means_only, "only means are only listed");
   }
   void operator()(const piece_request& x) {
     piece(x);

@@ -275,6 +275,8 @@ contribution_request read(const wire::ContributionRequest& x) {
   if (x.nearer() != nullptr)
     take(out.nearer, x.nearer());
   take(out.farther, x.farther());
+  if (x.better() != nullptr)
+    take(out.better, x.better());
   return out;
 }
 
@@ -484,6 +486,7 @@ state_request read(const wire::StateRequest& x) {
   out.step = x.step();
   take(out.state, x.state());
   out.means_only = x.means_only();
+  out.lists_only = x.lists_only();
   return out;
 }
 

@@ -219,12 +219,14 @@ auto write(builder& b, const chunk_mean& x) {
 }
 
 auto write(builder& b, const contribution_request& x) {
-  fb::Offset<wire::Contact> nearer;
+  fb::Offset<wire::Contact> nearer, better;
   if (!x.nearer.id.empty())
     nearer = put(b, x.nearer);
+  if (!x.better.id.empty())
+    better = put(b, x.better);
   return wire::CreateContributionRequest(
       b, x.number, x.step, raw<wire::Digest>(x.state), wire::Packing(x.packing),
-      nearer, raw_or_none<wire::PeerId>(x.farther));
+      nearer, raw_or_none<wire::PeerId>(x.farther), better);
 }
 
 auto write(builder& b, const contribution_part& x) {
@@ -354,8 +356,9 @@ auto write(builder& b, const charter_reply& x) {
 }
 
 auto write(builder& b, const state_request& x) {
-  return wire::CreateStateRequest(
-      b, x.token, x.step, raw_or_none<wire::Digest>(x.state), x.means_only);
+  return wire::CreateStateRequest(b, x.token, x.step,
+                                  raw_or_none<wire::Digest>(x.state),
+                                  x.means_only, x.lists_only);
 }
 
 auto write(builder& b, const state_manifest& x) {

@@ -27,6 +27,9 @@ struct state_request {
   std::uint64_t step = 0;
   digest state;            ///< After `step`; empty for a step to come.
   bool means_only = false; ///< The joiner holds `state` and wants no other.
+  /// Of means only the lists: the joiner gets the pieces elsewhere, and takes
+  /// nobody's place.
+  bool lists_only = false;
 };
 
 /// What the donor serves: a version of the state, or the mean that was applied

@@ -239,9 +239,11 @@ constexpr int follower_share = 4;
 /// After the last step: wait so long for lost trainers to come back, who may
 /// have another history...
 constexpr auto finish_linger = 10s;
-/// ...and so long for connected ones to finish, serving them: on a slow line
-/// whoever missed the last verdict needs its patience and a download.
+/// ...and so long for connected ones to get a step further, serving them: on a
+/// slow line whoever missed the last verdict needs its patience and a download.
 constexpr auto laggard_linger = 2min;
+/// Nobody is waited for longer than this after the last step.
+constexpr auto laggard_patience = 15min;
 /// After a download of state failed, before the next donor is asked; where
 /// nothing of it is left, so many times as long as it took besides, so that
 /// whoever promises states in vain costs a peer a third of its time at most.
@@ -308,8 +310,8 @@ constexpr std::size_t chain_length = 16;
 /// They do where their sponsor would send a mean to two of them for longer than
 /// this: several times what a round trip between them takes.
 constexpr auto chained_mean = 500ms;
-/// A contributor asks others for the mean when the one before it in the chain
-/// has not listed it in this time.
+/// A contributor asks others for a mean when the one before it in the chain has
+/// not listed it in this time since it was heard of.
 constexpr auto chain_patience = 3s;
 /// A contributor closes connections that it does not need when they are older
 /// than this; a look-up has used them by then.

@@ -123,6 +123,10 @@ peer_id cell_choice::sponsor(const std::set<peer_id>& connected,
   };
   if (!contributes_)
     return {};
+  if (!advised_.empty() && usable(advised_)) {
+    sponsor_ = advised_;
+    advised_ = {};
+  }
   if (!sponsor_.empty() && usable(sponsor_))
     return sponsor_;
   sponsor_ = {};

@@ -59,6 +59,12 @@ public:
   /// empty when there is none. Stays the same while it can.
   peer_id sponsor(const std::set<peer_id>& connected, time_point now);
 
+  /// Of a contributor: its sponsor would rather see it with this member, whom
+  /// it goes to once that is connected; empty: it is welcome where it is.
+  void advised(const peer_id& better) {
+    advised_ = better;
+  }
+
   /// Of a contributor: the members to be connected with, at most `links`; those
   /// that are `connected` first, then those with the fewest contributors.
   std::vector<peer_id> wanted(const std::set<peer_id>& connected,
@@ -106,6 +112,7 @@ private:
   bool decided_ = false;
   bool contributes_ = false;
   peer_id sponsor_;
+  peer_id advised_;
   double crowd_ = 1; ///< Contributors there were when members last said.
 };
 

@@ -12,9 +12,10 @@ bool serving_budget::admit(const peer_id& joiner, time_point now,
   auto known = joiners_.find(joiner);
   if (known == joiners_.end()) {
     auto large = static_cast<std::size_t>(
-        std::count_if(joiners_.begin(), joiners_.end(),
-                      [](auto& x) { return !x.second.small; }));
-    auto small = joiners_.size() < places;
+        std::count_if(joiners_.begin(), joiners_.end(), [](auto& x) {
+          return !x.second.small && !x.second.listens;
+        }));
+    auto small = joiners() < places;
     if (!small && large >= most_.joiners)
       return false;
     known = joiners_.emplace(joiner, served{}).first;
@@ -23,6 +24,24 @@ bool serving_budget::admit(const peer_id& joiner, time_point now,
   }
   known->second.heard = now;
   return true;
+}
+
+bool serving_budget::listens(const peer_id& joiner, time_point now) {
+  auto known = joiners_.find(joiner);
+  if (known == joiners_.end()) {
+    if (joiners_.size() - joiners() >= most_.listeners)
+      return false;
+    known = joiners_.emplace(joiner, served{}).first;
+    known->second.listens = true;
+  }
+  known->second.heard = now;
+  return true;
+}
+
+std::size_t serving_budget::joiners() const {
+  return static_cast<std::size_t>(
+      std::count_if(joiners_.begin(), joiners_.end(),
+                    [](auto& x) { return !x.second.listens; }));
 }
 
 void serving_budget::forget(const peer_id& joiner) {
@@ -44,7 +63,7 @@ serving_budget::verdict serving_budget::ask(const peer_id& joiner,
                                             std::uint64_t bytes,
                                             time_point now) {
   auto known = joiners_.find(joiner);
-  if (known == joiners_.end())
+  if (known == joiners_.end() || known->second.listens)
     return verdict::stranger;
   auto& x = known->second;
   x.heard = now;

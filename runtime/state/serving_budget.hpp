@@ -24,6 +24,7 @@ public:
     std::uint64_t bytes_in_flight; ///< For each joiner.
     double bytes_per_second;       ///< For all paced; 0: as fast as asked.
     duration silence;              ///< After which a joiner is given up.
+    std::size_t listeners = 1024;  ///< Joiners that get no pieces.
   };
   enum class verdict {
     queued,
@@ -47,6 +48,9 @@ public:
   /// @param paced What it gets counts towards `bytes_per_second`.
   bool admit(const peer_id& joiner, time_point now, std::size_t places = 0,
              bool paced = true);
+  /// Whether the joiner is, from now on, one that gets no pieces, and takes
+  /// nobody's place.
+  bool listens(const peer_id& joiner, time_point now);
   bool serves(const peer_id& joiner) const {
     return joiners_.count(joiner) != 0;
   }
@@ -64,9 +68,8 @@ public:
   /// When `next` has something though nobody asks before; none: never.
   std::optional<time_point> wake() const;
 
-  std::size_t joiners() const {
-    return joiners_.size();
-  }
+  /// Those that get pieces.
+  std::size_t joiners() const;
   std::uint64_t in_flight(const peer_id& joiner) const;
 
 private:
@@ -76,7 +79,8 @@ private:
   };
   struct served {
     time_point heard;
-    bool small = false; ///< Takes none of `bounds::joiners`.
+    bool listens = false; ///< Gets no pieces.
+    bool small = false;   ///< Takes none of `bounds::joiners`.
     bool paced = true;
     std::uint64_t sent = 0;
     std::uint64_t arrived = 0;

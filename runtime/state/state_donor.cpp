@@ -137,7 +137,9 @@ void state_donor::read(const peer_id& from, const state_request& x,
   // another donor, where somebody who waits for this one may have the place.
   if (state_.empty() || (x.means_only && !has_means_for(x))) {
     decline(from, asker);
-  } else if (!budget_.admit(from, now, places_for(x), !x.means_only)) {
+  } else if (!(x.lists_only
+                   ? budget_.listens(from, now)
+                   : budget_.admit(from, now, places_for(x), !x.means_only))) {
     state_manifest busy;
     busy.token = x.token;
     busy.step = step_;

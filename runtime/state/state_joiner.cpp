@@ -33,7 +33,7 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
   goal_ = std::move(goal);
   if (distrusts(goal_.relay))
     goal_.relay = {};
-  relay_late_ = false;
+  relay_alone_ = relay_late_ = false;
   began_ = now;
   bytes_ = means_applied_ = 0;
   given_.clear();
@@ -67,7 +67,8 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     version_state_ = goal_.own_state;
     reached_ = now;
     stage_ = stage::applying;
-    if (!goal_.relay.empty())
+    relay_alone_ = !goal_.relay.empty();
+    if (relay_alone_)
       ask(goal_.relay, now);
     ask_everybody(now);
     return;
@@ -103,6 +104,8 @@ void state_joiner::ask(const peer_id& peer, time_point now) {
   wish.step = version_;
   wish.state = version_state_;
   wish.means_only = means_only_;
+  x.lists_only = wish.lists_only
+      = means_only_ && relay_alone_ && peer != goal_.relay;
   letters_.push_back({peer, wish, {}});
 }
 
@@ -192,19 +195,18 @@ void state_joiner::look(time_point now) {
     } else if (d.said != answer::busy
                && now - d.reminded >= limits::joiner_sign_of_life) {
       d.reminded = now;
-      letters_.push_back(
-          {id,
-           state_request{d.token, version_, version_state_, means_only_},
-           {}});
+      letters_.push_back({id,
+                          state_request{d.token, version_, version_state_,
+                                        means_only_, d.lists_only},
+                          {}});
     }
   }
   for (auto& late : plan_.expire(now))
     relay_late_ = relay_late_ || late.donor == goal_.relay;
-  if (waits_for_relay() && donors_[goal_.relay].listed.empty()
-      && now - donors_[goal_.relay].asked > limits::chain_patience)
-    do_without_relay();
+  if (relay_late_ || donors_.count(goal_.relay) == 0)
+    ask_for_pieces(now);
   forget_unheld_means();
-  add_holders();
+  add_holders(now);
   decide(now);
   if (busy())
     advance(now);

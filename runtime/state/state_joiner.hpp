@@ -143,6 +143,7 @@ private:
   struct donor {
     answer said = answer::none;
     std::uint64_t token = 0;
+    bool lists_only = false; ///< Was asked for no pieces.
     time_point asked;
     time_point reminded; ///< Of us: when the request was sent last.
     time_point retry;
@@ -159,6 +160,7 @@ private:
   struct blob {
     std::map<digest, offer> offers; ///< By listing.
     digest chosen;
+    time_point chosen_at{};
     std::shared_ptr<std::vector<float>> values; ///< Of a mean.
     bool doubted = false; ///< All that named the chosen list are distrusted.
   };
@@ -181,12 +183,11 @@ private:
   void vote(const peer_id& from, const state_manifest& x, time_point now);
   void choose(const blob_key& key, time_point now);
   void listed_by_relay(const state_manifest& x);
-  /// Those that the pieces of each blob may be asked of by now.
-  void add_holders();
-  /// Whether the relay may still bring what the others need not send.
-  bool waits_for_relay() const {
-    return !relay_late_ && donors_.count(goal_.relay) != 0;
-  }
+  /// Those that the pieces of each blob may be asked of by now: the relay alone
+  /// while it lists the same, or may be about to.
+  void add_holders(time_point now);
+  /// Donors that were asked for lists are asked for all.
+  void ask_for_pieces(time_point now);
   void do_without_relay();
   void load(const blob_key& key, const digest& listing, time_point now);
   void ban(const peer_id& peer, const std::string& what, time_point now);
@@ -217,6 +218,7 @@ private:
   bool resumed_ = false;
   std::set<std::uint64_t> versions_tried_;
   unsigned tries_ = 0;
+  bool relay_alone_ = false;     ///< Nobody else was asked for pieces so far.
   bool relay_late_ = false;      ///< It is one of several from here on.
   std::uint64_t known_step_ = 0; ///< The donors' when they were asked.
   time_point version_began_{};

@@ -66,7 +66,7 @@ void state_joiner::choose(const blob_key& key, time_point now) {
   if (b.chosen != listing
       && (unwanted || (majority && (fresh || best->second.donors.size() > 1))))
     load(key, listing, now);
-  add_holders();
+  add_holders(now);
   // More than half of all donors, not of those that were quick.
   auto votes = blobs_.at(key).offers.at(listing).donors.size();
   if (votes < 2 || 2 * votes <= donors_.size()
@@ -79,22 +79,38 @@ void state_joiner::choose(const blob_key& key, time_point now) {
   ban_all(others, "it lists other pieces than most donors", now);
 }
 
-void state_joiner::add_holders() {
+void state_joiner::add_holders(time_point now) {
   const auto relay = donors_.find(goal_.relay);
   for (auto& [key, b] : blobs_) {
     auto chosen = b.offers.find(b.chosen);
     if (chosen == b.offers.end())
       continue;
+    bool comes = false, may_come = false;
     if (relay != donors_.end()) {
       auto listed = relay->second.listed.find(key);
-      if (listed != relay->second.listed.end()
-          && listed->second == chosen->first)
+      comes = listed != relay->second.listed.end()
+              && listed->second == chosen->first;
+      may_come = now - b.chosen_at <= limits::chain_patience;
+      if (comes)
         plan_.add_holder(key, relay->first);
     }
-    if (!waits_for_relay())
-      for (auto& id : chosen->second.donors)
+    if (!relay_late_ && (comes || may_come))
+      continue;
+    ask_for_pieces(now);
+    for (auto& id : chosen->second.donors) {
+      auto d = donors_.find(id);
+      if (d != donors_.end() && d->second.said != answer::none
+          && d->second.said != answer::busy)
         plan_.add_holder(key, id);
+    }
   }
+}
+
+void state_joiner::ask_for_pieces(time_point now) {
+  relay_alone_ = false;
+  for (auto& [id, d] : donors_)
+    if (d.lists_only)
+      ask(id, now);
 }
 
 /// Its list counts if it is the one that is chosen anyway.
@@ -117,6 +133,7 @@ void state_joiner::load(const blob_key& key, const digest& listing,
                         time_point now) {
   auto& b = blobs_.at(key);
   b.chosen = listing;
+  b.chosen_at = now;
   b.doubted = false;
   const auto& manifest = b.offers.at(listing).manifest;
   plan_.drop(key);

@@ -10,6 +10,7 @@ namespace potluck {
 void state_joiner::start_version(std::uint64_t step, const digest& state,
                                  time_point now) {
   forget_version();
+  do_without_relay(); // It has means only.
   means_only_ = resumed_ = false;
   stage_ = stage::loading;
   version_ = std::min(step, most_.last_step);

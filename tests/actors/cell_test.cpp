@@ -258,6 +258,41 @@ TEST_CASE("a sponsor tells who is next to whom in its chains") {
   CHECK(requests[1].farther.empty());
 }
 
+TEST_CASE("a sponsor that has too many tells some whom to go to") {
+  one_cell x{4};
+  x.meet(1);
+  gather_contributions order{4, some_state(), 300, {id_of(1), id_of(2)}};
+  order.better[id_of(2)] = {id_of(9), {"10.0.0.9", 7000}};
+  x.tell(order);
+  auto requests = x.sent<contribution_request>();
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].better.id.empty());
+  CHECK(requests[1].better == order.better[id_of(2)]);
+}
+
+TEST_CASE(
+    "a contributor goes where it is told to, and keeps its place so long") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  auto sponsor = x.sponsor();
+  contribution_request request{3, 4, some_state()};
+  request.nearer = {id_of(7), {"10.0.0.7", 7000}};
+  request.better = {id_of(6), {"10.0.0.6", 7000}};
+  x.tell(letter{sponsor, request, {}});
+  CHECK(x.conductor->last<contribution_wanted>().by == sponsor);
+  CHECK(x.roster->last<links_wanted>().better == request.better);
+  CHECK(x.sponsor() == sponsor);
+  x.meet(6);
+  x.pass(limits::longest_look);
+  CHECK(x.sponsor() == id_of(6));
+  CHECK(x.roster->last<links_wanted>().nearer == request.nearer);
+  // The new one says where it stands from now on.
+  x.tell(letter{id_of(6), contribution_request{8, 5, some_state()}, {}});
+  CHECK(x.sponsor() == id_of(6));
+  CHECK(x.roster->last<links_wanted>().nearer.id.empty());
+}
+
 TEST_CASE("a contributor takes its place in a chain, and gives it up") {
   one_cell x{3};
   for (std::uint8_t i : {1, 2, 3})

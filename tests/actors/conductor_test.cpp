@@ -372,6 +372,26 @@ TEST_CASE("whoever finishes stays a while for those who do not") {
     CHECK(x.observer->count<peer_over>() == 0);
     x.world.run_for(2s);
   }
+  SUBCASE("longer while they get further") {
+    x.world.run_for(limits::laggard_linger - 1s);
+    x.join(7);
+    x.hear(x.report(7, 1));
+    x.world.run_for(limits::laggard_linger - 1s);
+    x.hear(x.report(7, 2));
+    x.world.run_for(limits::laggard_linger - 1s);
+    CHECK(x.observer->count<peer_over>() == 0);
+    x.world.run_for(2s);
+  }
+  SUBCASE("nor for those who say something else all the time") {
+    auto told = limits::laggard_linger / 2;
+    for (duration waited{0}; waited < limits::laggard_patience;
+         waited += told) {
+      CHECK(x.observer->count<peer_over>() == 0);
+      x.hear(x.report(6, 1 + waited / told % 2));
+      x.world.run_for(told);
+    }
+    x.world.run_for(1s);
+  }
   CHECK(x.observer->count<peer_over>() == 1);
 }
 

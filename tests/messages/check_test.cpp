@@ -175,6 +175,10 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
   auto unnamed = sample<contribution_request>();
   unnamed.nearer.id = {};
   CHECK_FALSE(problem_with(message{unnamed}, 0).empty());
+  accepted<contribution_request>([](auto& x) { x.better = {}; });
+  unnamed = sample<contribution_request>();
+  unnamed.better.id = {};
+  CHECK_FALSE(problem_with(message{unnamed}, 0).empty());
   real_refused(&contribution_part::loss_sum);
   message part = sample<contribution_part>();
   CHECK_FALSE(problem_with(part, 0).empty());
@@ -536,6 +540,8 @@ TEST_CASE("a manifest that offers a state describes it") {
   });
   refused<state_request>([](auto& x) { x.step = max_step + 1; });
   refused<state_request>([](auto& x) { x.state = {}; });
+  refused<state_request>([](auto& x) { x.means_only = false; });
+  accepted<state_request>([](auto& x) { x.lists_only = false; });
   refused<piece_request>([](auto& x) { x.state = {}; });
   refused<piece_request>([](auto& x) { x.piece = 1u << 15; });
   refused<state_piece>([](auto& x) { x.state = {}; });

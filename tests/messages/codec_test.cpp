@@ -61,7 +61,8 @@ auto fields(const progress_report& x) {
                   x.slow_pairs);
 }
 auto fields(const contribution_request& x) {
-  return std::tie(x.number, x.step, x.state, x.packing, x.nearer, x.farther);
+  return std::tie(x.number, x.step, x.state, x.packing, x.nearer, x.farther,
+                  x.better);
 }
 auto fields(const contribution_part& x) {
   return std::tie(x.number, x.chunk, x.samples, x.loss_sum, x.packing);
@@ -161,7 +162,7 @@ auto fields(const state_piece& x) {
   return std::tie(x.state, x.piece, x.mean);
 }
 auto fields(const state_request& x) {
-  return std::tie(x.token, x.step, x.state, x.means_only);
+  return std::tie(x.token, x.step, x.state, x.means_only, x.lists_only);
 }
 auto fields(const state_done&) {
   return std::tie();

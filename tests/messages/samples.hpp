@@ -123,7 +123,7 @@ inline std::vector<message> all() {
           round_verdict{group, 1, true, mean, id<peer_id>(2), 30, 40},
           charter_request{21},
           charter_reply{22},
-          state_request{23, 5, id<digest>(3), true},
+          state_request{23, 5, id<digest>(3), true, true},
           state_manifest{
               24,
               true,
@@ -141,7 +141,7 @@ inline std::vector<message> all() {
           state_done{},
           round_heal{group, 3, {0, 2, 255}, {{2, 5}, {255, 1}}},
           contribution_request{25, 5, id<digest>(3), packing::float32,
-                               somebody(8), id<peer_id>(9)},
+                               somebody(8), id<peer_id>(9), somebody(10)},
           contribution_part{25, 2, 10, 20.5, packing::float32},
           contribution_answer{25, true, "with thanks"},
           round_findings{group, {mean, {}, id<digest>(9)}},

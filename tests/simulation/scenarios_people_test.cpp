@@ -38,6 +38,11 @@ TEST_CASE("chains holds for six seeds") {
   CHECK(trial{"tools/scenarios/chains.json", 0, 0, {}}.complaint(1, 6) == "");
 }
 
+TEST_CASE("full-cells holds for six seeds") {
+  CHECK(trial{"tools/scenarios/full-cells.json", 0, 6, {}}.complaint(1, 6)
+        == "");
+}
+
 // Forty trainers each: two seconds a seed.
 TEST_CASE("cells holds for six seeds") {
   CHECK(trial{"tools/scenarios/cells.json", 0, 8, {}}.complaint(1, 6) == "");

@@ -199,6 +199,35 @@ TEST_CASE("a sponsor stays the same while it can") {
   CHECK(x.sponsor({}, at(1s)).empty());
 }
 
+TEST_CASE("who is advised to goes to another sponsor, once it is connected") {
+  auto x = choice(0);
+  for (unsigned i = 1; i <= 5; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(0s));
+  std::set<peer_id> two{peer(2), peer(3)};
+  auto first = x.sponsor(two, at(0s));
+  x.advised(peer(5));
+  CHECK(x.sponsor(two, at(0s)) == first);
+  two.insert(peer(5));
+  CHECK(x.sponsor(two, at(0s)) == peer(5));
+  CHECK(x.wanted(two, at(0s)).front() == peer(5));
+  // That was all: it does not go back there for ever.
+  x.lost(peer(5));
+  two.erase(peer(5));
+  auto second = x.sponsor(two, at(0s));
+  two.insert(peer(5));
+  x.heard(report(5), at(1s));
+  CHECK(x.sponsor(two, at(1s)) == second);
+  x.advised(peer(5));
+  x.advised({});
+  CHECK(x.sponsor(two, at(1s)) == second);
+  // A member that became a contributor is no sponsor.
+  x.heard(report(4, true), at(1s));
+  x.advised(peer(4));
+  two.insert(peer(4));
+  CHECK(x.sponsor(two, at(1s)) == second);
+}
+
 TEST_CASE("a sponsor that contributes itself is left for another") {
   auto x = choice(0);
   for (unsigned i = 1; i <= 4; ++i)

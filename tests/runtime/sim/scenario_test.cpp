@@ -307,7 +307,7 @@ TEST_CASE("every scenario of the library parses, explains itself and scales") {
        {"steady", "churn", "kill-half", "join-storm", "partition",
         "flaky-lines", "slow-peers", "stopped-peers", "deaf-peers",
         "full-disks", "skewed-clocks", "actor-crashes", "hostile", "power-cuts",
-        "long-life", "satellite", "thin-lines", "chains"})
+        "long-life", "satellite", "thin-lines", "chains", "full-cells"})
     CHECK_MESSAGE(names.count(name) == 1, name);
 }
 

@@ -178,3 +178,20 @@ TEST_CASE("pieces grow only where there would be too many") {
   CHECK(piece_bytes_for(max_state_bytes) == max_body_bytes);
   CHECK(state_bytes(max_state_values) / max_body_bytes < max_pieces);
 }
+
+TEST_CASE("who only listens takes nobody's place, and gets no pieces") {
+  serving_budget budget{{2, 1000, 0, 10s, 3}};
+  for (std::uint8_t i = 10; i < 13; ++i)
+    CHECK(budget.listens(joiner(i), at(0s)));
+  CHECK_FALSE(budget.listens(joiner(13), at(0s)));
+  CHECK(budget.listens(joiner(10), at(0s)));
+  CHECK(budget.joiners() == 0);
+  CHECK(budget.admit(joiner(1), at(0s)));
+  CHECK(budget.admit(joiner(2), at(0s)));
+  CHECK_FALSE(budget.admit(joiner(3), at(0s)));
+  CHECK(budget.joiners() == 2);
+  CHECK(budget.ask(joiner(10), asking(0), 100, at(0s))
+        == serving_budget::verdict::stranger);
+  CHECK(budget.expire(at(11s)).size() == 5);
+  CHECK(budget.listens(joiner(13), at(11s)));
+}
