@@ -10,6 +10,7 @@
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/state_joiner.hpp"
+#include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -21,29 +22,11 @@ constexpr double bytes = values * sizeof(float); ///< Of a mean: 13 pieces.
 constexpr double rate = 400e3;         ///< Of every uplink, in bytes a second.
 constexpr double alone = bytes / rate; ///< Seconds of one mean on one uplink.
 
-peer_id id_of(std::size_t number) {
-  peer_id x;
-  x.bytes[0] = static_cast<std::uint8_t>(number + 1);
-  return x;
-}
-
-void lay_on(training_state& state, const std::vector<float>& mean) {
-  for (std::size_t i = 0; i < values; ++i)
-    state.parameters[i] += mean[i];
-  ++state.step;
-  state.history_samples += 64;
-  remember_digest(state);
-}
-
 enum class manner { good, mute, wrong_bytes, elsewhere };
 
 struct chain_world {
   struct node {
-    state_donor donor{
-        {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
-          limits::joiner_silence},
-         {limits::means_kept, limits::journal_steps, limits::journal_bytes},
-         limits::snapshots_kept}};
+    state_donor donor{usual_donor()};
     std::unique_ptr<state_joiner> joiner;
     training_state own;
     manner how = manner::good;
@@ -56,27 +39,14 @@ struct chain_world {
 
   /// Number 0 is the sponsor, the others are contributors in a chain.
   explicit chain_world(std::size_t contributors) : nodes(contributors + 1) {
-    training_state before;
-    before.step = 10;
-    before.parameters.assign(values, 1.0f);
-    before.first_moment.assign(values, 0.0f);
-    before.second_moment.assign(values, 2.0f);
-    remember_digest(before);
-    auto mean = std::make_shared<std::vector<float>>(values);
-    for (std::size_t i = 0; i < values; ++i)
-      (*mean)[i] = static_cast<float>(mix(1, i) % 1000);
+    auto before = state_of(values, 10);
+    auto mean = some_mean(values, 1);
     after = before;
     lay_on(after, *mean);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       auto& x = nodes[i];
       x.own = i == 0 ? after : before;
-      x.joiner = std::make_unique<state_joiner>(
-          id_of(i),
-          state_joiner::bounds{{limits::joiner_bytes_in_flight,
-                                limits::piece_floor, limits::piece_cap},
-                               limits::donors_at_once,
-                               limits::joiner_mean_bytes,
-                               limits::joiner_means});
+      x.joiner = std::make_unique<state_joiner>(id_of(i), usual_joiner());
       x.donor.holds(before.step, before.recent.front(), now());
     }
     nodes[0].donor.holds(after.step, after.recent.front(), now());
@@ -296,137 +266,6 @@ TEST_CASE("a contributor that is lost takes nobody's mean with it") {
     CHECK(x.seconds() < 6 * alone);
     CHECK(x.faults.empty());
   }
-}
-
-namespace {
-
-/// A contributor whose sponsor is a step ahead, and a relay that has the mean
-/// of that step and comes by nothing else. Letters arrive at once.
-struct idle_relay {
-  idle_relay() {
-    run.step = 10;
-    run.parameters.assign(values, 1.0f);
-    run.first_moment.assign(values, 0.0f);
-    run.second_moment.assign(values, 2.0f);
-    remember_digest(run);
-    goal.own_step = run.step;
-    goal.own_state = run.recent.front();
-    held = run;
-    relay.holds(run.step, run.recent.front(), now);
-    first = step();
-    mean_journal list{
-        {limits::means_kept, limits::journal_steps, limits::journal_bytes}};
-    list.add(first);
-    auto manifest = list.manifest(first.step);
-    relay.expects({manifest, first.values}, now);
-    for (std::uint32_t i = 0; i < manifest.pieces.size(); ++i)
-      relay.placed({first.step, i}, now);
-    goal.step = run.step;
-    goal.state = run.recent.front();
-    goal.values = values;
-    goal.donors = {id_of(0)};
-    goal.relay = id_of(1);
-  }
-
-  /// The sponsor takes a step.
-  passed_mean step() {
-    auto before = run.recent.front();
-    auto mean = std::make_shared<std::vector<float>>(values);
-    for (std::size_t i = 0; i < values; ++i)
-      (*mean)[i] = static_cast<float>(mix(run.step, i) % 1000);
-    lay_on(run, *mean);
-    sponsor.holds(run.step, run.recent.front(), now);
-    return {run.step,           64,  run.history_samples, before,
-            run.recent.front(), mean};
-  }
-
-  /// Until nobody has anything to say.
-  void exchange() {
-    for (bool busy = true; busy;) {
-      busy = false;
-      if (sponsor.wants_copy())
-        sponsor.copied(std::make_shared<training_state>(run), now);
-      for (auto& x : joiner.take_letters()) {
-        busy = true;
-        auto& to = x.to == id_of(0) ? sponsor : relay;
-        if (auto wish = std::get_if<state_request>(&x.content))
-          to.read(id_of(2), *wish, now);
-        if (auto wish = std::get_if<piece_request>(&x.content))
-          to.read(id_of(2), *wish, now);
-      }
-      for (auto from : {&sponsor, &relay})
-        for (auto& x : from->take_letters()) {
-          busy = true;
-          auto who = from == &sponsor ? id_of(0) : id_of(1);
-          if (auto list = std::get_if<state_manifest>(&x.content))
-            joiner.read(who, *list, now);
-          if (auto piece = std::get_if<state_piece>(&x.content))
-            joiner.read(who, *piece, x.body, now);
-        }
-    }
-  }
-  template <class Thing>
-  bool wait_for(Thing thing) {
-    for (auto end = now + 10s; now < end; now += limits::fetch_interval) {
-      joiner.look(now);
-      exchange();
-      if (thing())
-        return true;
-    }
-    return false;
-  }
-
-  static state_donor donor() {
-    return state_donor{
-        {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
-          limits::joiner_silence},
-         {limits::means_kept, limits::journal_steps, limits::journal_bytes},
-         limits::snapshots_kept}};
-  }
-  time_point now{1s};
-  state_donor sponsor = donor(), relay = donor();
-  state_joiner joiner{
-      id_of(2),
-      {{limits::joiner_bytes_in_flight, limits::piece_floor, limits::piece_cap},
-       limits::donors_at_once,
-       limits::joiner_mean_bytes,
-       limits::joiner_means}};
-  training_state run, held; ///< The sponsor's state, and the contributor's.
-  passed_mean first;        ///< From one to the other, at the start.
-  fetch_goal goal;
-};
-
-} // namespace
-
-TEST_CASE("a state comes from those who have it, not from the chain") {
-  idle_relay x; // The sponsor took the state over: it has no mean of the step.
-  x.joiner.begin(x.goal, x.now);
-  std::shared_ptr<training_state> state;
-  REQUIRE(x.wait_for([&] {
-    state = x.joiner.take_state();
-    return state != nullptr;
-  }));
-  CHECK(state->recent.front() == x.run.recent.front());
-}
-
-TEST_CASE("a mean that a chain does not list comes from the sponsor") {
-  idle_relay x;
-  x.sponsor.passed(x.first, x.now);
-  x.joiner.begin(x.goal, x.now);
-  x.exchange();
-  x.sponsor.passed(x.step(), x.now);
-  for (std::uint64_t step : {11, 12}) {
-    CAPTURE(step);
-    std::optional<state_joiner::mean_job> job;
-    REQUIRE(x.wait_for([&] {
-      job = x.joiner.take_mean();
-      return job.has_value();
-    }));
-    REQUIRE(job->step == step);
-    lay_on(x.held, *job->values);
-    x.joiner.applied(step, x.held.recent.front(), x.now);
-  }
-  CHECK(x.held.recent.front() == x.run.recent.front());
 }
 
 TEST_CASE("a chain takes no places, and none keeps its lists from it") {
