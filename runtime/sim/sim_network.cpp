@@ -179,7 +179,7 @@ std::optional<duration> sim_network::next() const {
 
 std::size_t
 sim_network::run_until(duration now,
-                       const std::function<void(const std::string&)>& before) {
+                       const std::function<void(host_number)>& before) {
   core_->before = before;
   std::size_t count = 0;
   while (!core_->due.empty() && core_->due.top().at <= now) {
@@ -198,6 +198,10 @@ sim_network::run_until(duration now,
 
 // ---- turns
 // ---------------------------------------------------------------------
+
+sim_network::host_number sim_network::number_of(const std::string& host) const {
+  return core_->machine_of(host)->number;
+}
 
 void sim_network::take_turns() {
   core_->turns = true;
@@ -220,13 +224,13 @@ duration sim_network::shortest_way() const {
   return *core_->shortest_way;
 }
 
-void sim_network::begin_turn(const std::string& host) {
+void sim_network::begin_turn(host_number host) {
   auto& x = core_->at(host);
   x.in_turn = true;
   x.moment = core_->now;
 }
 
-void sim_network::deliver(const std::string& host, duration at) {
+void sim_network::deliver(host_number host, duration at) {
   auto& x = core_->at(host);
   x.moment = at;
   while (!x.inbox.empty() && x.inbox.front().first <= at) {
@@ -236,22 +240,22 @@ void sim_network::deliver(const std::string& host, duration at) {
   }
 }
 
-std::optional<duration> sim_network::mail(const std::string& host) const {
+std::optional<duration> sim_network::mail(host_number host) const {
   auto& x = core_->at(host);
   if (x.inbox.empty())
     return std::nullopt;
   return x.inbox.front().first;
 }
 
-void sim_network::end_turn(const std::string& host) {
+void sim_network::end_turn(host_number host) {
   core_->at(host).in_turn = false;
 }
 
-void sim_network::note(const std::string& host, std::function<void()> deed) {
+void sim_network::note(host_number host, std::function<void()> deed) {
   core_->ask(core_->at(host), std::move(deed));
 }
 
-void sim_network::settle(const std::vector<std::string>& hosts,
+void sim_network::settle(const std::vector<host_number>& hosts,
                          const std::function<void(duration)>& clock) {
   struct place {
     duration at;

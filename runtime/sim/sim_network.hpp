@@ -47,6 +47,10 @@ public:
     double corrupt = 0; ///< One bit of head or body flips: the line breaks.
   };
 
+  /// A host's place among all, from 0 in the order in which they were named
+  /// first: for calls that are made for every turn.
+  using host_number = std::size_t;
+
   /// What a hostile machine makes of a frame that it sends: the frames that go
   /// out in its place (none: swallowed).
   using forger = std::function<std::vector<outgoing_frame>(
@@ -105,9 +109,11 @@ public:
   /// Makes the call-backs that are due until `now` (a time since the beginning,
   /// never running backwards), and those that become due meanwhile. Calls
   /// `before` with the host whose listener is about to be called.
-  std::size_t
-  run_until(duration now,
-            const std::function<void(const std::string& host)>& before = {});
+  std::size_t run_until(duration now,
+                        const std::function<void(host_number host)>& before
+                        = {});
+
+  host_number number_of(const std::string& host) const;
 
   /// From here on hosts take turns; between turns as before.
   void take_turns();
@@ -117,19 +123,19 @@ public:
   /// A turn of one host: no other call for the same host meanwhile, but those
   /// of its own program. `at` only grows in a turn, from the time that the last
   /// `run_until` came to.
-  void begin_turn(const std::string& host);
+  void begin_turn(host_number host);
   /// Hands over what arrived by then; the host's program does all that it does
   /// before the next call at this time.
-  void deliver(const std::string& host, duration at);
+  void deliver(host_number host, duration at);
   /// When the next thing arrived that was not handed over.
-  std::optional<duration> mail(const std::string& host) const;
-  void end_turn(const std::string& host);
+  std::optional<duration> mail(host_number host) const;
+  void end_turn(host_number host);
   /// In the host's turn: done when turns are settled, in its place among what
   /// the host asks of the network. Else: done at once.
-  void note(const std::string& host, std::function<void()> deed);
+  void note(host_number host, std::function<void()> deed);
   /// Does what was asked in the turns of these hosts: in order of time, then of
   /// the list. Tells `clock` each deed's time before.
-  void settle(const std::vector<std::string>& hosts,
+  void settle(const std::vector<host_number>& hosts,
               const std::function<void(duration)>& clock);
 
   /// Connections open at both ends.

@@ -40,7 +40,8 @@ sim_network::core::host sim_network::core::machine_of(const std::string& name) {
   if (!x) {
     x = std::make_shared<machine>();
     x->name = name;
-    by_name[name] = x.get();
+    x->number = by_number.size();
+    by_number.push_back(x.get());
     shortest_way.reset();
   }
   return x;
@@ -67,7 +68,7 @@ void sim_network::core::hand_over(const host& x, std::function<void()> what) {
     return;
   }
   if (before)
-    before(x->name);
+    before(x->number);
   if (turns)
     x->inbox.emplace_back(now, std::move(what));
   else
@@ -192,7 +193,8 @@ void sim_network::core::dial(const end& from, connection_id id,
   c->sides[0].owner = from;
   c->sides[0].on = from->on;
   c->sides[0].id = id;
-  c->sides[1].on = machine_of(where.host);
+  auto there = machines.find(where.host);
+  c->sides[1].on = there == machines.end() ? nowhere : there->second;
   from->lines[id] = {c, 0};
   auto way = one_way(*from->on, *c->sides[1].on);
   later(now + way, [this, c] { arrive(c); });

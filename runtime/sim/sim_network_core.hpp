@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <queue>
-#include <unordered_map>
+#include <vector>
 
 #include "messages/framing.hpp"
 #include "runtime/random.hpp"
@@ -33,6 +33,7 @@ public:
 
   struct machine {
     std::string name;
+    host_number number = 0;
     line access;
     duration uplink_free{0};
     duration downlink_free{0};
@@ -75,9 +76,9 @@ public:
   }
 
   host machine_of(const std::string& name);
-  /// One that is there. By turns at the same time.
-  machine& at(const std::string& name) {
-    return *by_name.at(name);
+  /// By turns at the same time.
+  machine& at(host_number number) {
+    return *by_number[number];
   }
   void later(duration when, std::function<void()> what) {
     due.push({std::max(when, now), sequence++, std::move(what)});
@@ -107,14 +108,16 @@ public:
   std::priority_queue<task> due;
   std::map<std::string, host> machines;
   std::optional<duration> shortest_way; ///< Unless lines have changed.
-  std::unordered_map<std::string, machine*> by_name;
+  std::vector<machine*> by_number;
+  /// Where dials to a host go that nobody has named: none runs there.
+  const host nowhere = std::make_shared<machine>();
   /// By turns at the same time.
   std::mutex ports;
   std::map<address, end> listening;
   statistics totals;
   std::uint64_t in_flight = 0;
   std::size_t open = 0;
-  std::function<void(const std::string&)> before;
+  std::function<void(host_number)> before;
   watcher see;
   bool turns = false;
 

@@ -116,7 +116,7 @@ world::world(const scenario& what, options how)
     if (x.body.size < sizeof(float) || how_.weightless)
       return;
     auto content = decode(x.head.data(), x.head.size(), x.body.size);
-    auto number = hosts_.at(from);
+    auto number = network_.number_of(from);
     auto mean = content ? std::get_if<chunk_mean>(&*content) : nullptr;
     if (mean && lives_[number].honest && !what_.expects.may_ban)
       checks_->tally_seen(number, now_, tally_of(mean->packing, x.body));
@@ -160,8 +160,9 @@ world::life& world::life_of(std::size_t number) {
     x.box
         = std::make_unique<machine>(plan, mix(mix(how_.seed, of_an_order), n));
     x.host = host_of(n);
-    hosts_[x.host] = n;
     network_.set_line(x.host, usual_line(plan));
+    if (network_.number_of(x.host) != n)
+      throw std::logic_error{"Hosts are named in the order of peers."};
     network_.behind_nat(x.host, what_.groups[plan.group].behind_nat);
     lives_.push_back(std::move(x));
   }

@@ -7,7 +7,6 @@
 #include <functional>
 #include <queue>
 #include <string>
-#include <unordered_map>
 
 #include "runtime/sim/expert_invariants.hpp"
 #include "runtime/sim/fault_plan.hpp"
@@ -134,7 +133,7 @@ private:
   void wake_those_due();
   void take_turns(const std::vector<std::size_t>& numbers);
   /// One machine's part of the present span.
-  void take_turn(life& x);
+  void take_turn(std::size_t number);
   void look_around();
   bool all_over() const;
   void close(report& result);
@@ -150,7 +149,6 @@ private:
   std::shared_ptr<std::uint64_t> next_call_
       = std::make_shared<std::uint64_t>(1);
   std::vector<life> lives_;
-  std::unordered_map<std::string, std::size_t> hosts_;
   std::vector<address> seeds_;
   std::size_t running_ = 0;
   std::set<std::size_t> present_; ///< Those that run and are not leaving.

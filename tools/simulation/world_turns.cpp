@@ -14,7 +14,7 @@ constexpr std::size_t few_turns = 8;
 } // namespace
 
 void world::note(std::size_t number, std::function<void()> deed) {
-  network_.note(lives_[number].host, std::move(deed));
+  network_.note(number, std::move(deed));
 }
 
 void world::wake_those_due() {
@@ -28,43 +28,40 @@ void world::wake_those_due() {
   }
 }
 
-void world::take_turn(life& x) {
+void world::take_turn(std::size_t number) {
+  auto& x = lives_[number];
   auto& box = *x.box;
   x.handled = 0;
-  network_.begin_turn(x.host);
+  network_.begin_turn(number);
   for (auto at = turns_from_;;) {
-    network_.deliver(x.host, at);
+    network_.deliver(number, at);
     x.handled += box.run(at);
     x.wake = box.wake();
     if (x.wake)
       x.wake = std::max(*x.wake, at + duration{1});
-    auto next = network_.mail(x.host).value_or(duration::max());
+    auto next = network_.mail(number).value_or(duration::max());
     next = std::min(next, x.wake.value_or(duration::max()));
     if (next > until_)
       break;
     at = next;
   }
-  network_.end_turn(x.host);
+  network_.end_turn(number);
 }
 
 void world::take_turns(const std::vector<std::size_t>& numbers) {
   if (crew_.size() == 1 || numbers.size() < few_turns) {
     for (auto number : numbers)
-      take_turn(lives_[number]);
+      take_turn(number);
   } else {
     std::atomic<std::size_t> next{0};
     crew_.run([&](unsigned) {
       for (auto i = next++; i < numbers.size(); i = next++)
-        take_turn(lives_[numbers[i]]);
+        take_turn(numbers[i]);
       machine::leave_thread();
     });
   }
-  std::vector<std::string> hosts;
-  hosts.reserve(numbers.size());
-  for (auto number : numbers)
-    hosts.push_back(lives_[number].host);
   auto began = now_;
-  network_.settle(hosts, [this](duration at) { now_ = at; });
+  network_.settle(numbers, [this](duration at) { now_ = at; });
   now_ = began;
 }
 
@@ -74,7 +71,7 @@ void world::work(duration stop) {
   if (in_spans_ && stop > now_)
     until_ = std::max(now_, std::min(now_ + shortest_way_, stop) - duration{1});
   wake_those_due();
-  auto before = [this](const std::string& host) { touch(hosts_.at(host)); };
+  auto before = [this](sim_network::host_number host) { touch(host); };
   do {
     network_.run_until(until_, before);
     while (!ready_.empty()) {

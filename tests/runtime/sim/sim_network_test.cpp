@@ -278,8 +278,26 @@ TEST_CASE(
   CHECK(x.at_a->reason == "connection refused");
 }
 
+TEST_CASE("a dial to a host that nobody has named ends after a while") {
+  two_hosts x{delayed(20ms)};
+  x.a->dial({"c", port});
+  x.until(1min);
+  CHECK(x.at_a->reason == "the connection attempt timed out");
+  CHECK(x.net.number_of("c") == 2); // It took no number.
+}
+
 // ---- turns
 // --------------------------------------------------------------------------
+
+/// The order in which `two_hosts` names them.
+constexpr sim_network::host_number on_a = 0;
+constexpr sim_network::host_number on_b = 1;
+
+TEST_CASE("hosts are numbered in the order in which they are named") {
+  two_hosts x{delayed(20ms)};
+  CHECK(x.net.number_of("a") == on_a);
+  CHECK(x.net.number_of("b") == on_b);
+}
 
 TEST_CASE("what arrives waits for its host's turn") {
   two_hosts x{delayed(20ms)};
@@ -288,16 +306,16 @@ TEST_CASE("what arrives waits for its host's turn") {
   x.send(1);
   x.until(x.now + 100ms);
   CHECK(x.at_b->frames.empty());
-  REQUIRE(x.net.mail("b"));
-  CHECK_FALSE(x.net.mail("a"));
-  auto due = *x.net.mail("b");
-  x.net.begin_turn("b");
-  x.net.deliver("b", due - 1ns);
+  REQUIRE(x.net.mail(on_b));
+  CHECK_FALSE(x.net.mail(on_a));
+  auto due = *x.net.mail(on_b);
+  x.net.begin_turn(on_b);
+  x.net.deliver(on_b, due - 1ns);
   CHECK(x.at_b->frames.empty());
-  x.net.deliver("b", due);
-  x.net.end_turn("b");
+  x.net.deliver(on_b, due);
+  x.net.end_turn(on_b);
   REQUIRE(x.at_b->frames.size() == 1);
-  CHECK_FALSE(x.net.mail("b"));
+  CHECK_FALSE(x.net.mail(on_b));
 }
 
 TEST_CASE("what hosts do in their turns counts by its time, then by the list") {
@@ -307,21 +325,21 @@ TEST_CASE("what hosts do in their turns counts by its time, then by the list") {
   x.net.run_until(x.now);
   std::vector<int> done;
   std::vector<duration> clock;
-  auto turn = [&](const std::string& host, duration at, int what) {
+  auto turn = [&](sim_network::host_number host, duration at, int what) {
     x.net.begin_turn(host);
     x.net.deliver(host, x.now + at);
     x.net.note(host, [&, what] { done.push_back(what); });
     x.net.end_turn(host);
   };
-  turn("b", 2ms, 1);
-  turn("a", 2ms, 2);
-  turn("b", 5ms, 3);
-  turn("a", 1ms, 4);
+  turn(on_b, 2ms, 1);
+  turn(on_a, 2ms, 2);
+  turn(on_b, 5ms, 3);
+  turn(on_a, 1ms, 4);
   CHECK(done.empty());
-  x.net.settle({"a", "b"}, [&](duration at) { clock.push_back(at - x.now); });
+  x.net.settle({on_a, on_b}, [&](duration at) { clock.push_back(at - x.now); });
   CHECK(done == std::vector<int>{4, 2, 1, 3});
   CHECK(clock == std::vector<duration>{1ms, 2ms, 2ms, 5ms});
-  x.net.note("a", [&] { done.push_back(5); });
+  x.net.note(on_a, [&] { done.push_back(5); });
   CHECK(done.back() == 5); // Between turns at once.
 }
 
@@ -331,12 +349,12 @@ TEST_CASE("a frame that is sent in a turn leaves at that time") {
   x.net.take_turns();
   x.net.run_until(x.now);
   CHECK(x.net.shortest_way() == duration{40ms});
-  x.net.begin_turn("a");
-  x.net.deliver("a", x.now + 7ms);
+  x.net.begin_turn(on_a);
+  x.net.deliver(on_a, x.now + 7ms);
   x.send(1);
   CHECK_FALSE(x.net.next());
-  x.net.end_turn("a");
-  x.net.settle({"a"}, [](duration) {});
+  x.net.end_turn(on_a);
+  x.net.settle({on_a}, [](duration) {});
   CHECK(x.net.next() == x.now + 47ms);
 }
 
@@ -347,16 +365,16 @@ TEST_CASE("who closes in its turn hears no more of that connection") {
   x.send(1);
   x.send(2);
   x.net.run_until(x.now + 50ms);
-  x.net.begin_turn("b");
+  x.net.begin_turn(on_b);
   x.b->close(x.at_b->accepted, 0);
-  x.net.deliver("b", x.now + 50ms);
-  x.net.end_turn("b");
+  x.net.deliver(on_b, x.now + 50ms);
+  x.net.end_turn(on_b);
   CHECK(x.at_b->frames.empty());
-  x.net.settle({"b"}, [](duration) {});
+  x.net.settle({on_b}, [](duration) {});
   x.net.run_until(x.now + 200ms);
-  x.net.begin_turn("a");
-  x.net.deliver("a", x.now + 200ms);
-  x.net.end_turn("a");
+  x.net.begin_turn(on_a);
+  x.net.deliver(on_a, x.now + 200ms);
+  x.net.end_turn(on_a);
   CHECK(x.at_a->reason == "the other side closed");
   CHECK(x.net.open_connections() == 0);
 }
@@ -365,13 +383,13 @@ TEST_CASE("a transport that stops in a turn frees its port in that turn") {
   two_hosts x{delayed(20ms)};
   x.connect();
   x.net.take_turns();
-  x.net.begin_turn("b");
+  x.net.begin_turn(on_b);
   x.b->stop();
   CHECK(x.at_b->reason == "stopped");
   auto another = x.net.make_transport("b");
   CHECK(another->listen({"b", port}));
-  x.net.end_turn("b");
-  x.net.settle({"b"}, [](duration) {});
+  x.net.end_turn(on_b);
+  x.net.settle({on_b}, [](duration) {});
   // The first one's end does not take the port away from the second.
   auto third = x.net.make_transport("b");
   CHECK_FALSE(third->listen({"b", port}));
