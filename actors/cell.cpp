@@ -111,10 +111,7 @@ void cell_state::choose() {
     links.farther = place_.farther;
     links.better = advice_;
   }
-  if (!wanted_ || wanted_->everybody != links.everybody
-      || wanted_->newcomers != links.newcomers || wanted_->who != links.who
-      || !(wanted_->nearer == links.nearer) || wanted_->farther != links.farther
-      || !(wanted_->better == links.better)) {
+  if (!wanted_ || !(*wanted_ == links)) {
     wanted_ = links;
     self_->send(wired_.roster, links);
   }

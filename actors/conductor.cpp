@@ -1,7 +1,6 @@
 #include "actors/conductor.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
@@ -11,13 +10,6 @@
 namespace potluck {
 
 namespace {
-
-/// Seed of the order in which a peer draws samples by itself.
-std::uint64_t own_order_seed(const run_settings& settings, const peer_id& id) {
-  std::uint64_t low;
-  std::memcpy(&low, id.bytes.data(), sizeof(low));
-  return mix(settings.seed, low);
-}
 
 /// Weight of the newest batch in the measured speed.
 constexpr double speed_smoothing = 0.2;
@@ -32,8 +24,9 @@ void conductor_state::init(conductor_actor::pointer self,
   tracker_.emplace(settings().target_batch + settings().reserve, config_.self,
                    limits::report_max_age);
   batch_number_ = static_cast<std::uint64_t>(self_->id()) << 32;
-  order_seed_ = config_.order.shared ? settings().seed
-                                     : own_order_seed(settings(), config_.self);
+  order_seed_ = config_.order.shared
+                    ? settings().seed
+                    : mix(settings().seed, seed_of(config_.self));
   own_.id = config_.self;
   own_.role = config_.role;
   own_.charter = config_.agreed.digest();
@@ -273,18 +266,18 @@ void conductor_state::finish_if_others_are_done() {
       || (is_trainer() ? stage_ != stage::finished
                        : own_.step < settings().steps))
     return;
-  std::pair<std::size_t, std::uint64_t> lagging{0, 0};
+  backlog lagging;
   for (const auto& [id, r] : reports_)
     if (r.role == role::trainer
         && (r.phase != phase::finished || r.state != own_.state)) {
-      ++lagging.first;
-      lagging.second += r.step;
+      ++lagging.trainers;
+      lagging.steps += r.step;
     }
   if (is_trainer()) {
     // Somebody who missed the last verdict still needs our state, and who was
     // lost without a goodbye may come back with another history.
     auto now = self_->clock().now();
-    if (lagging != laggards_) {
+    if (!(lagging == laggards_)) {
       laggards_ = lagging;
       laggards_moved_ = now;
     }
@@ -292,11 +285,11 @@ void conductor_state::finish_if_others_are_done() {
         = lost_trainer_at_ && now - *lost_trainer_at_ < limits::finish_linger;
     auto waited = now - *finished_at_;
     auto still = now - std::max(laggards_moved_, *finished_at_);
-    if ((lagging.first > 0 && still < limits::laggard_linger
+    if ((lagging.trainers > 0 && still < limits::laggard_linger
          && waited < limits::laggard_patience)
         || (lost && waited < limits::finish_linger))
       return;
-  } else if (lagging.first > 0) {
+  } else if (lagging.trainers > 0) {
     return;
   }
   over_ = true;

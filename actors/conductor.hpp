@@ -11,6 +11,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/peer.hpp"
+#include "runtime/cells/cell_tally.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/split_watch.hpp"
@@ -34,6 +35,16 @@ struct conductor_config {
 };
 
 class conductor_state {
+  /// Connected trainers that have not finished.
+  struct backlog {
+    std::size_t trainers = 0;
+    std::uint64_t steps = 0; ///< The sum of those that they are at.
+
+    friend bool operator==(const backlog& a, const backlog& b) {
+      return a.trainers == b.trainers && a.steps == b.steps;
+    }
+  };
+
 public:
   void init(conductor_actor::pointer self, conductor_config config);
 
@@ -182,6 +193,7 @@ private:
   /// Who has a session with us; and since when we know those that have not.
   std::set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
+  cell_tally tally_; ///< Of those among them whose sponsor this peer is.
   std::map<peer_id, clock_time> unconnected_since_;
   /// From hearsay to the session.
   deadline_estimator connecting_{{limits::connecting_floor,
@@ -266,10 +278,8 @@ private:
   std::optional<clock_time> others_average_since_; ///< Waited for.
   clock_time others_looked_at_;                    ///< The last time.
   std::optional<clock_time> finished_at_;
-  /// Trainers that are behind then, the sum of their steps, and since when both
-  /// are as they are.
-  std::pair<std::size_t, std::uint64_t> laggards_;
-  clock_time laggards_moved_;
+  backlog laggards_;          ///< Then.
+  clock_time laggards_moved_; ///< When `laggards_` became what it is.
   std::optional<clock_time> lost_trainer_at_; ///< Without a goodbye.
   split_watch splits_;
   bool over_ = false;

@@ -31,6 +31,8 @@ void conductor_state::on(const cell_standing& x) {
   own_.sponsor = x.sponsor;
   own_.members = static_cast<std::uint32_t>(
       std::min<std::size_t>(x.members, max_members));
+  tracker_->silent_after(x.contributes ? limits::members_report_life
+                                       : limits::report_max_age);
   tell_facts();
   announce(true);
 }
@@ -47,16 +49,13 @@ progress_report conductor_state::with_contributors() const {
   auto result = own_;
   if (standing_.contributes)
     return result;
-  for (auto& [id, r] : reports_) {
-    if (!sponsors(r))
-      continue;
-    result.contributors = std::min(result.contributors + 1, max_contributors);
-    if (r.step != own_.step || r.state != own_.state)
-      continue;
-    result.samples = std::min(result.samples + r.samples, max_samples);
-    result.samples_per_second
-        = std::min(result.samples_per_second + r.samples_per_second, max_real);
-  }
+  auto cell
+      = tally_.at(own_.step, own_.state, self_->clock().now(), pace_.report);
+  result.contributors = static_cast<std::uint32_t>(
+      std::min<std::size_t>(cell.contributors, max_contributors));
+  result.samples = std::min(result.samples + cell.samples, max_samples);
+  result.samples_per_second
+      = std::min(result.samples_per_second + cell.samples_per_second, max_real);
   return result;
 }
 
@@ -98,10 +97,7 @@ std::map<peer_id, contact> conductor_state::better_sponsors_now() const {
     else if (r.role == role::trainer && !r.contributes && r.step == own_.step
              && r.state == own_.state)
       members.push_back(r);
-  std::uint64_t seed = own_.step;
-  for (auto byte : config_.self.bytes)
-    seed = mix(seed, byte);
-  return better_sponsors(ours, members, seed);
+  return better_sponsors(ours, members, mix(seed_of(config_.self), own_.step));
 }
 
 duration
@@ -160,8 +156,10 @@ void conductor_state::on(const contribution_ready& x) {
   self_->send(wired_.compute, add_gradient{x.what, aside_});
   own_.samples += what.samples;
   loss_sum_ += what.loss_sum;
+  // It is counted here now.
   if (auto r = reports_.find(what.from); r != reports_.end())
-    r->second.samples = 0; // It is counted here now.
+    r->second.samples = 0;
+  tally_.gave(what.from);
 }
 
 void conductor_state::on(const gathering_over& x) {

@@ -37,6 +37,7 @@ void conductor_state::on(const peer_left& x) {
               && known->second.role == role::trainer
               && !(standing_.contributes && known->second.contributes);
   reports_.erase(x.id);
+  tally_.forget(x.id);
   if (lost)
     note_loss(x.id);
   tracker_->forget(x.id);
@@ -86,6 +87,10 @@ void conductor_state::on(const report_heard& x) {
     tell_facts();
   }
   reports_[r.id] = r;
+  if (sponsors(r))
+    tally_.heard(r, now);
+  else
+    tally_.forget(r.id);
   if (r.contributes) {
     // Its samples count through its sponsor, and nobody is led, or asked for a
     // state, by what it says: a sponsor hears of hundreds.

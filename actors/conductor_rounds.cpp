@@ -160,6 +160,7 @@ void conductor_state::set_aside(const peer_id& id, duration how_long) {
   distrusted_[id] = self_->clock().now() + how_long;
   if (id != config_.self) {
     reports_.erase(id);
+    tally_.forget(id);
     tracker_->forget(id);
   }
   tell_facts();

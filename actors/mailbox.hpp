@@ -335,6 +335,12 @@ struct links_wanted {
   contact nearer = {};
   peer_id farther = {};
   contact better = {}; ///< The member that it should go to; dialled, too.
+
+  friend bool operator==(const links_wanted& a, const links_wanted& b) {
+    return a.everybody == b.everybody && a.newcomers == b.newcomers
+           && a.who == b.who && a.nearer == b.nearer && a.farther == b.farther
+           && a.better == b.better;
+  }
 };
 /// Cell to state keeper: the connected contributor to ask first for the mean of
 /// a step; empty: only who has it.

@@ -56,9 +56,12 @@ bool roster_state::newcomers_route() const {
   return routing_ < bucket_size;
 }
 
-void roster_state::note(guest& g, bool contributes, bool routes) {
-  contributing_ += contributes;
-  contributing_ -= g.contributes;
+void roster_state::note(const peer_id& id, guest& g, bool contributes,
+                        bool routes) {
+  if (contributes)
+    near_.erase(id);
+  else
+    near_.insert(id);
   g.contributes = contributes;
   routing_ += routes;
   routing_ -= g.routes;
@@ -104,8 +107,9 @@ void roster_state::on(const wiring& w) {
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, g] : guests_)
     tell_everybody(g.news);
-  for (auto& report :
-       ledger_->reports(self_->clock().now(), limits::report_max_age))
+  duration max_age = mine_.report.contributes ? limits::members_report_life
+                                              : limits::report_max_age;
+  for (auto& report : ledger_->reports(self_->clock().now(), max_age))
     tell_conductors({report, guests_.count(report.id) != 0});
   if (looked_up_ && wired_.cell)
     self_->send(wired_.cell, run_looked_up{});
@@ -125,7 +129,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
     seen_host_ = x.seen_host;
   auto routes = x.role != role::trainer || newcomers_route();
   auto& g = guests_[x.who.id];
-  note(g, false, routes);
+  note(x.who.id, g, false, routes);
   g.news = x;
   g.session = session;
   g.since = now;
@@ -154,7 +158,8 @@ void roster_state::on_down(const caf::down_msg& x) {
   auto guest = guests_.find(news.id);
   if (guest == guests_.end() || guest->second.session.address() != x.source)
     return; // It has come back with another session.
-  note(guest->second, false, false);
+  note(news.id, guest->second, false, false);
+  near_.erase(news.id);
   guests_.erase(guest);
   acquainted_ = acquainted_ && news.orderly; // It may be on another side.
   next_dialling_ = {};
@@ -223,7 +228,7 @@ void roster_state::on(const letter& x) {
     else
       self_->send(wired_.router, peer_left{x.from, "contributes", true});
   }
-  note(g, report.contributes, routes);
+  note(x.from, g, report.contributes, routes);
   g.in_own_cell = report.contributes && report.sponsor == config_.self;
   tell_conductors({report, true});
 }

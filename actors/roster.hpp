@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/misconduct.hpp"
@@ -81,7 +82,7 @@ private:
   template <class News>
   void tell_everybody(const News& news);
   /// Of a guest; these are counted.
-  void note(guest& g, bool contributes, bool routes);
+  void note(const peer_id& id, guest& g, bool contributes, bool routes);
   bool routes(const peer_joined& x) const;
   static bool routes(const peer_left&) {
     return true;
@@ -133,8 +134,8 @@ private:
   std::optional<peer_ledger> ledger_;
   misconduct misconduct_;
   std::map<peer_id, guest> guests_;
-  std::size_t contributing_ = 0;                ///< Guests that do.
-  std::size_t routing_ = 0;                     ///< Likewise.
+  std::set<peer_id> near_;  ///< Guests that do not contribute.
+  std::size_t routing_ = 0; ///< Guests that do.
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
   address listening_;
   address told_address_; ///< To the expert host.

@@ -87,7 +87,10 @@ void roster_state::dial_who_is_due() {
     self_->send(wired_.gateway, dial_contact{who});
   if (due.size() == limits::dials_at_once)
     return; // There may be more.
-  next_dialling_ = now + limits::dialling_interval;
+  next_dialling_
+      = now
+        + std::max<duration>(limits::dialling_interval,
+                             ledger_->size() * limits::dialling_pause_a_peer);
   if (auto next = ledger_->next_dial(now))
     next_dialling_ = std::min(next_dialling_, *next);
 }

@@ -58,9 +58,9 @@ void roster_state::tell_everybody_mine() {
   report_due_ = false;
   leaders_due_ = false;
   last_round_of_news_ = self_->clock().now();
-  for (auto& [id, g] : guests_)
-    if (!in_a_cell(g))
-      tell_mine(g);
+  if (!mine_.report.contributes)
+    for (auto& id : near_)
+      tell_mine(guests_.at(id));
   tell_cells();
 }
 
@@ -114,8 +114,7 @@ void roster_state::tell_cells() {
 }
 
 void roster_state::spread_report() {
-  const auto near
-      = mine_.report.contributes ? 0 : guests_.size() - contributing_;
+  const auto near = mine_.report.contributes ? 0 : near_.size();
   const auto many = near - std::min(near, limits::few_peers);
   const auto joining = mine_.report.phase == phase::joining;
   auto pause = std::min<duration>(limits::report_pause_per_peer
@@ -133,11 +132,13 @@ void roster_state::spread_report() {
     return;
   leaders_due_ = false;
   write_report();
+  if (mine_.report.contributes)
+    return;
   std::size_t leaders = 0;
-  for (auto& [id, g] : guests_) {
+  for (auto& id : near_) {
     if (leaders == limits::leaders_told_at_once)
       break;
-    if (g.news.role == role::trainer && !in_a_cell(g)) {
+    if (auto& g = guests_.at(id); g.news.role == role::trainer) {
       ++leaders;
       tell_mine(g);
     }

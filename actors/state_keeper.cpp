@@ -15,7 +15,7 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
   state_donor::bounds give{
       {limits::joiners_served, limits::joiner_bytes_in_flight,
        limits::joiners_upload_share * config_.upload_bytes_per_second,
-       limits::joiner_silence},
+       limits::joiner_silence, limits::listeners_served},
       {limits::means_kept, limits::journal_steps, limits::journal_bytes},
       limits::snapshots_kept};
   donor_.emplace(give);

@@ -45,6 +45,11 @@ void take(contact& out, const wire::Contact* x) {
   take(out.where, x->where());
 }
 
+void take_if_any(contact& out, const wire::Contact* x) {
+  if (x != nullptr)
+    take(out, x);
+}
+
 void take(slow_pair& out, const wire::SlowPair* x) {
   take(out.to, &x->to());
   out.bytes_per_second = x->bytes_per_second();
@@ -272,11 +277,9 @@ contribution_request read(const wire::ContributionRequest& x) {
   out.step = x.step();
   take(out.state, x.state());
   out.packing = packing(x.packing());
-  if (x.nearer() != nullptr)
-    take(out.nearer, x.nearer());
+  take_if_any(out.nearer, x.nearer());
   take(out.farther, x.farther());
-  if (x.better() != nullptr)
-    take(out.better, x.better());
+  take_if_any(out.better, x.better());
   return out;
 }
 

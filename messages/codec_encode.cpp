@@ -68,6 +68,11 @@ auto put(builder& b, const contact& x) {
   return wire::CreateContact(b, raw<wire::PeerId>(x.id), put(b, x.where));
 }
 
+/// As above; absent for nobody's.
+fb::Offset<wire::Contact> put_or_none(builder& b, const contact& x) {
+  return x.id.empty() ? 0 : put(b, x);
+}
+
 auto put(builder& b, const setting& x) {
   auto name = b.CreateString(x.name);
   return wire::CreateSetting(b, name, put(b, x.value));
@@ -219,11 +224,8 @@ auto write(builder& b, const chunk_mean& x) {
 }
 
 auto write(builder& b, const contribution_request& x) {
-  fb::Offset<wire::Contact> nearer, better;
-  if (!x.nearer.id.empty())
-    nearer = put(b, x.nearer);
-  if (!x.better.id.empty())
-    better = put(b, x.better);
+  auto nearer = put_or_none(b, x.nearer);
+  auto better = put_or_none(b, x.better);
   return wire::CreateContributionRequest(
       b, x.number, x.step, raw<wire::Digest>(x.state), wire::Packing(x.packing),
       nearer, raw_or_none<wire::PeerId>(x.farther), better);

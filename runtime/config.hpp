@@ -107,10 +107,12 @@ constexpr auto roster_interval = 100ms;
 /// Between two looks for what can be closed.
 constexpr auto tidying_interval = 1s;
 /// Between two looks for what was not heard of for ten minutes.
-constexpr auto forgetting_interval = 10s;
+constexpr auto forgetting_interval = 1min;
 /// Between two looks at whom to dial, when no news say that there is somebody:
-/// a ledger can hold thousands.
+/// and at least so long for each peer that is known: a ledger can hold
+/// thousands.
 constexpr auto dialling_interval = 1s;
+constexpr auto dialling_pause_a_peer = 4ms;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
 /// The same while all whom the last look-up found are connected with us: they
@@ -282,22 +284,25 @@ constexpr auto longest_gathering = 5min;
 constexpr auto contributor_rest = 10s;
 /// Between two reports of a member to its contributors, when nothing happens
 /// that they have to know at once.
-constexpr auto cell_news_pause = 12s;
+constexpr auto cell_news_pause = 30s;
+/// So a contributor believes members for longer than `report_max_age`; that one
+/// is gone it hears from the session.
+constexpr auto members_report_life = 60s;
 /// The same of a contributor to the member that is not its sponsor.
 constexpr auto other_member_news_pause = 60s;
 /// A contributor's pauses are parts of a step (`contributor_pace`): between two
 /// looks of its roster, conductor and cell, which news wake besides; the
 /// longest batch, which its sponsor may have to wait for; and between two
-/// reports to its members, which are old after `report_max_age`.
+/// reports to its sponsor, which guesses how it went on meanwhile.
 constexpr int looks_a_step = 10;
 constexpr auto shortest_look = 2s;
 constexpr auto longest_look = 5s;
 constexpr int contributors_batches_a_step = 20;
 constexpr auto contributors_shortest_batch = 1s;
 constexpr auto contributors_longest_batch = 4s;
-constexpr int reports_a_step = 6;
+constexpr int reports_a_step = 3;
 constexpr auto shortest_report_pause = 4s;
-constexpr auto longest_report_pause = 9s;
+constexpr auto longest_report_pause = 18s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 4;
 /// Since a report named the run's charter, a newcomer does not publish its own:
@@ -374,10 +379,13 @@ constexpr std::uint32_t pieces_wanted = 8192;
 constexpr std::size_t joiners_served = 4;
 /// Those that only miss a mean, as all contributors do after every step, while
 /// the means of all fit into `joiner_bytes_in_flight`.
-constexpr std::size_t contributors_served = 64;
+constexpr std::size_t contributors_served = 1024;
 /// Sent to one joiner and not yet there: the bandwidth-delay product of
 /// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
 constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;
+/// And so many that are told only what a donor has, and get no pieces: what is
+/// kept of each is small, but anybody can ask.
+constexpr std::size_t listeners_served = 1024;
 /// The part of a stated upload that joiners get; the rest is for training, to
 /// which those belong who only miss a mean.
 constexpr double joiners_upload_share = 0.5;

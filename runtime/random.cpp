@@ -25,6 +25,17 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return scramble(scramble(a + golden_gamma) + b + golden_gamma);
 }
 
+std::uint64_t seed_of(const peer_id& id) {
+  std::uint64_t result = 0;
+  for (std::size_t at = 0; at < id.bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    for (std::size_t i = at; i < at + 8; ++i)
+      word = word << 8 | id.bytes[i];
+    result = mix(result, word);
+  }
+  return result;
+}
+
 random_stream::random_stream(std::uint64_t seed) {
   for (auto& word : state_) {
     seed += golden_gamma;

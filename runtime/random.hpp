@@ -11,11 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "messages/ids.hpp"
+
 namespace potluck {
 
 /// Derives a seed from two numbers, for instance from a run's seed and a peer's
 /// place in it. The order of the arguments matters.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b);
+
+/// A peer's own seed: another for each, the same on every machine.
+std::uint64_t seed_of(const peer_id& id);
 
 /// xoshiro256** (Blackman and Vigna 2018), seeded through splitmix64 (Steele,
 /// Lea and Flood 2014).

@@ -1,7 +1,6 @@
 #include "runtime/cells/cell_choice.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace potluck {
 
@@ -21,17 +20,31 @@ cell_choice::cell_choice(const peer_id& self, std::size_t group_size,
       silent_after_{silent_after}, order_{seed}, chance_{seed} {
 }
 
+void cell_choice::met(const peer_id& who) {
+  here_.insert(who);
+  if (auto known = others_.find(who); known != others_.end())
+    known->second.here = true;
+}
+
 void cell_choice::heard(const progress_report& x, time_point now) {
   if (x.role != role::trainer || x.id == self_)
     return;
-  if (others_.size() >= most_peers && others_.count(x.id) == 0)
-    others_.erase(
-        std::min_element(others_.begin(), others_.end(), [](auto& a, auto& b) {
-          return a.second.at < b.second.at;
-        }));
-  auto settled = x.phase != phase::joining && x.phase != phase::founding;
-  others_[x.id] = {x.contributes,  settled,   settled || x.members > 0,
-                   x.contributors, x.members, now};
+  auto known = others_.find(x.id);
+  if (known == others_.end()) {
+    if (others_.size() >= most_peers)
+      others_.erase(std::min_element(
+          others_.begin(), others_.end(),
+          [](auto& a, auto& b) { return a.second.at < b.second.at; }));
+    known = others_.emplace(x.id, row{}).first;
+    known->second.here = here_.count(x.id) != 0;
+  }
+  auto& it = known->second;
+  it.contributes = x.contributes;
+  it.settled = x.phase != phase::joining && x.phase != phase::founding;
+  it.decided = it.settled || x.members > 0;
+  it.contributors = x.contributors;
+  it.knows = x.members;
+  it.at = now;
 }
 
 void cell_choice::lost(const peer_id& who) {
@@ -41,15 +54,31 @@ void cell_choice::lost(const peer_id& who) {
     sponsor_ = {};
 }
 
+cell_choice::census cell_choice::count(time_point now) const {
+  census result;
+  std::size_t known = 0; // To members.
+  for (auto& [id, x] : others_) {
+    if (!fresh(x, now))
+      continue;
+    result.told = std::max<std::size_t>(result.told, x.knows);
+    if (x.contributes)
+      continue;
+    result.contributors += x.contributors;
+    const auto before = id < self_;
+    result.before_us_with_newcomers += before || x.settled;
+    if (!x.decided)
+      continue;
+    ++result.members;
+    known = std::max<std::size_t>(known, x.knows);
+    result.before_us += before;
+  }
+  if (contributes_)
+    result.members = std::max(result.members, known);
+  return result;
+}
+
 std::size_t cell_choice::members(time_point now) const {
-  std::size_t heard = 0;
-  std::size_t told = 0;
-  for (auto& [id, x] : others_)
-    if (counts(id, x, now) && x.decided) {
-      ++heard;
-      told = std::max<std::size_t>(told, x.knows);
-    }
-  return contributes_ ? std::max(heard, told) : heard;
+  return count(now).members;
 }
 
 bool cell_choice::enough_members(time_point now) const {
@@ -61,46 +90,30 @@ bool cell_choice::enough(std::size_t members) const {
          >= enough_parts * static_cast<double>(group_size_);
 }
 
-std::size_t cell_choice::before_us(time_point now, bool newcomers) const {
-  return static_cast<std::size_t>(
-      std::count_if(others_.begin(), others_.end(), [&](auto& x) {
-        auto& [id, other] = x;
-        auto before = newcomers ? id < self_ || other.settled
-                                : id < self_ && other.decided;
-        return counts(id, other, now) && before;
-      }));
-}
-
 void cell_choice::reconsider(time_point now) {
   // Who came once to join, and was never heard of again, is many in a crowd.
   for (auto i = others_.begin(); i != others_.end();)
-    i = fresh(i->first, i->second, now) ? std::next(i) : others_.erase(i);
-  double crowd = 0;
-  for (auto& [id, x] : others_)
-    if (counts(id, x, now))
-      crowd += x.contributors;
-  if (crowd > 0)
-    crowd_ = crowd;
-  const auto size = static_cast<double>(group_size_);
+    i = fresh(i->second, now) ? std::next(i) : others_.erase(i);
+  const auto there = count(now);
+  if (there.contributors > 0)
+    crowd_ = there.contributors;
   if (!decided_) {
     decided_ = true;
     // Whoever is here already knows more than a newcomer has heard of yet.
-    std::size_t told = 0;
-    for (auto& [id, x] : others_)
-      if (fresh(id, x, now))
-        told = std::max<std::size_t>(told, x.knows);
-    contributes_ = std::max(before_us(now, true), told) >= group_size_;
+    contributes_
+        = std::max(there.before_us_with_newcomers, there.told) >= group_size_;
     return;
   }
-  const auto there = members(now);
+  const auto size = static_cast<double>(group_size_);
+  const auto members = static_cast<double>(there.members);
   if (contributes_) {
     // Whoever comes forward cannot agree with the others on who it should be:
     // chance lets about as many as are missing.
-    const auto missing = size - static_cast<double>(there);
-    if (!enough(there) && chance_.uniform01() < hurry * missing / crowd_)
+    if (!enough(there.members)
+        && chance_.uniform01() < hurry * (size - members) / crowd_)
       contributes_ = false;
-  } else if (static_cast<double>(there) + 1 > too_many_members * size
-             && before_us(now, false) >= group_size_) {
+  } else if (members + 1 > too_many_members * size
+             && there.before_us >= group_size_) {
     contributes_ = true;
   }
   if (!contributes_)
@@ -109,9 +122,7 @@ void cell_choice::reconsider(time_point now) {
 
 std::pair<std::uint32_t, std::uint64_t>
 cell_choice::burden(const peer_id& id, const row& x) const {
-  std::uint64_t low;
-  std::memcpy(&low, id.bytes.data(), sizeof(low));
-  return {x.contributors / burden_step, mix(order_, low)};
+  return {x.contributors / burden_step, mix(order_, seed_of(id))};
 }
 
 peer_id cell_choice::sponsor(const std::set<peer_id>& connected,
@@ -119,7 +130,7 @@ peer_id cell_choice::sponsor(const std::set<peer_id>& connected,
   auto usable = [&](const peer_id& id) {
     auto at = others_.find(id);
     return at != others_.end() && connected.count(id) != 0
-           && counts(id, at->second, now) && at->second.settled;
+           && counts(at->second, now) && at->second.settled;
   };
   if (!contributes_)
     return {};
@@ -145,7 +156,7 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
   if (!sponsor_.empty())
     result.push_back(sponsor_);
   for (auto& [id, x] : others_) {
-    if (!counts(id, x, now) || id == sponsor_)
+    if (!counts(x, now) || id == sponsor_)
       continue;
     if (connected.count(id) != 0 && result.size() < links)
       result.push_back(id);

@@ -41,9 +41,7 @@ public:
               duration silent_after, std::uint64_t seed);
 
   /// The peer is connected from now on, until it is `lost`.
-  void met(const peer_id& who) {
-    here_.insert(who);
-  }
+  void met(const peer_id& who);
   /// A report of another trainer, at first or second hand.
   void heard(const progress_report& x, time_point now);
   /// The peer is gone, or cannot be reached.
@@ -84,20 +82,29 @@ private:
     bool decided = false; ///< Member or contributor; a newcomer has not.
     std::uint32_t contributors = 0;
     std::uint32_t knows = 0; ///< Members that it knows of.
+    bool here = false;       ///< Connected.
     time_point at;
   };
+  /// Of those that do not contribute, and were heard of lately.
+  struct census {
+    std::size_t members = 0; ///< As in `members`.
+    /// Before this peer in the order of ids, and as sure to be members; or,
+    /// with the newcomers, who will decide by the same order.
+    std::size_t before_us = 0;
+    std::size_t before_us_with_newcomers = 0;
+    double contributors = 0;
+    std::size_t told = 0; ///< Members that anybody knows of, contributors too.
+  };
 
-  bool fresh(const peer_id& id, const row& x, time_point now) const {
-    auto patience = here_.count(id) ? patience_with_connected : 1;
+  bool fresh(const row& x, time_point now) const {
+    auto patience = x.here ? patience_with_connected : 1;
     return now - x.at <= patience * silent_after_;
   }
-  bool counts(const peer_id& id, const row& x, time_point now) const {
-    return !x.contributes && fresh(id, x, now);
+  bool counts(const row& x, time_point now) const {
+    return !x.contributes && fresh(x, now);
   }
   bool enough(std::size_t members) const;
-  /// Those before this peer in the order of ids: newcomers, who will decide
-  /// by the same order, or not.
-  std::size_t before_us(time_point now, bool newcomers) const;
+  census count(time_point now) const;
   /// The fewer, the better; between equals, everybody has another order.
   std::pair<std::uint32_t, std::uint64_t> burden(const peer_id& id,
                                                  const row& x) const;

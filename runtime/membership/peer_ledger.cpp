@@ -53,6 +53,11 @@ void peer_ledger::note(const peer_id& who, row& x, const address& where,
     std::rotate(all.begin(), at, at + 1);
 }
 
+bool peer_ledger::names(const row& x, const address& where) {
+  return std::find(x.addresses.begin(), x.addresses.end(), where)
+         != x.addresses.end();
+}
+
 peer_ledger::rows::iterator peer_ledger::forget(rows::iterator at) {
   for (const auto& where : at->second.addresses)
     named_.erase({where, at->first});
@@ -355,14 +360,18 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
       || !plausible(said.download_bytes_per_second, most_bytes_per_second)
       || !plausible(said.loss) || said.history_samples > most_history_samples)
     return verdict::nonsense;
-  if (is_banned(said.id, now))
-    return verdict::banned;
-  // What a peer said before it got another identity: nobody is there.
-  if (taken(said.where, said.id, now) && !is_linked(said.id))
-    return verdict::replaced;
   const auto said_at = now - age;
   auto at = rows_.find(said.id);
   const bool added = at == rows_.end();
+  if (!added && at->second.banned_until && *at->second.banned_until > now)
+    return verdict::banned;
+  // Nearly always: it is linked, and where it was.
+  const bool linked = !added && at->second.state == state::linked;
+  const bool named = linked && names(at->second, said.where);
+  const bool gone = !named && taken(said.where, said.id, now);
+  // What a peer said before it got another identity: nobody is there.
+  if (gone && !linked)
+    return verdict::replaced;
   auto* x = added ? make_room(said.id, false, now) : &at->second;
   if (x == nullptr)
     return verdict::full;
@@ -371,7 +380,7 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
       && (x->said_at > said_at
           || (age > duration::zero() && said_at - x->said_at < same_record)))
     return verdict::older;
-  if (!taken(said.where, said.id, now))
+  if (!named && !gone)
     note(said.id, *x, said.where, false);
   x->role = said.role;
   x->said = said;

@@ -199,6 +199,7 @@ private:
   /// Puts `where` into the row's addresses, first when it is proven.
   void note(const peer_id& who, row& x, const address& where, bool proven);
   rows::iterator forget(rows::iterator at);
+  static bool names(const row& x, const address& where);
 
   /// Whether somebody else than `who` is known to answer at `where`: this peer,
   /// or one that is linked now.

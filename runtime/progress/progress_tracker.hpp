@@ -37,6 +37,11 @@ public:
   /// unless that one arrived later.
   void hear(const progress_report& report, time_point at);
 
+  /// From here on older reports count for nothing.
+  void silent_after(duration age) {
+    silent_after_ = age;
+  }
+
   /// This peer's own state, as it would report it.
   void update_self(const progress_report& report);
 

@@ -24,7 +24,7 @@ public:
     std::uint64_t bytes_in_flight; ///< For each joiner.
     double bytes_per_second;       ///< For all paced; 0: as fast as asked.
     duration silence;              ///< After which a joiner is given up.
-    std::size_t listeners = 1024;  ///< Joiners that get no pieces.
+    std::size_t listeners;         ///< Joiners that get no pieces.
   };
   enum class verdict {
     queued,

@@ -1,24 +1,12 @@
 #include "runtime/state/state_joiner.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
-
-namespace {
-
-std::uint64_t seed_of(const peer_id& id) {
-  std::uint64_t a, b;
-  std::memcpy(&a, id.bytes.data(), sizeof(a));
-  std::memcpy(&b, id.bytes.data() + id.bytes.size() - sizeof(b), sizeof(b));
-  return mix(a, b);
-}
-
-} // namespace
 
 state_joiner::state_joiner(const peer_id& self, bounds most)
     : self_(self), most_(most), plan_(most.plan) {
@@ -73,7 +61,6 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     ask_everybody(now);
     return;
   }
-  goal_.relay = {};
   start_version(goal_.step, goal_.state, now);
 }
 

@@ -35,6 +35,12 @@ cell_choice choice(unsigned self, std::size_t group_size = 4) {
   return {peer(self), group_size, 15s, self};
 }
 
+/// Peers 1 to `count` average.
+void hear_members(cell_choice& x, unsigned count) {
+  for (unsigned i = 1; i <= count; ++i)
+    x.heard(report(i), at(0s));
+}
+
 /// Trainers that all look once a second and hear what members said a second
 /// ago; contributors only those that they are connected with.
 struct crowd {
@@ -115,8 +121,7 @@ struct crowd {
 
 TEST_CASE("few trainers all average") {
   auto x = choice(9);
-  for (unsigned i = 1; i <= 3; ++i)
-    x.heard(report(i), at(0s));
+  hear_members(x, 3);
   x.reconsider(at(1s));
   CHECK_FALSE(x.contributes());
   CHECK(x.members(at(1s)) == 3);
@@ -125,8 +130,7 @@ TEST_CASE("few trainers all average") {
 
 TEST_CASE("a newcomer contributes where the group is full") {
   auto x = choice(0);
-  for (unsigned i = 1; i <= 4; ++i)
-    x.heard(report(i), at(0s));
+  hear_members(x, 4);
   x.reconsider(at(1s));
   CHECK(x.contributes());
 }
@@ -169,8 +173,7 @@ TEST_CASE("of trainers that all are new, the first by id average") {
 
 TEST_CASE("old reports and contributors do not count as members") {
   auto x = choice(9);
-  for (unsigned i = 1; i <= 3; ++i)
-    x.heard(report(i), at(0s));
+  hear_members(x, 3);
   x.heard(report(4), at(-20s));
   x.heard(report(5, true), at(0s));
   auto aux = report(6);
@@ -183,8 +186,7 @@ TEST_CASE("old reports and contributors do not count as members") {
 
 TEST_CASE("a sponsor stays the same while it can") {
   auto x = choice(0);
-  for (unsigned i = 1; i <= 4; ++i)
-    x.heard(report(i), at(0s));
+  hear_members(x, 4);
   x.reconsider(at(0s));
   std::set<peer_id> two{peer(2), peer(3)};
   auto first = x.sponsor(two, at(0s));
@@ -201,8 +203,7 @@ TEST_CASE("a sponsor stays the same while it can") {
 
 TEST_CASE("who is advised to goes to another sponsor, once it is connected") {
   auto x = choice(0);
-  for (unsigned i = 1; i <= 5; ++i)
-    x.heard(report(i), at(0s));
+  hear_members(x, 5);
   x.reconsider(at(0s));
   std::set<peer_id> two{peer(2), peer(3)};
   auto first = x.sponsor(two, at(0s));
@@ -230,8 +231,7 @@ TEST_CASE("who is advised to goes to another sponsor, once it is connected") {
 
 TEST_CASE("a sponsor that contributes itself is left for another") {
   auto x = choice(0);
-  for (unsigned i = 1; i <= 4; ++i)
-    x.heard(report(i), at(0s));
+  hear_members(x, 4);
   x.reconsider(at(0s));
   REQUIRE(x.sponsor({peer(1)}, at(0s)) == peer(1));
   x.heard(report(1, true), at(1s));

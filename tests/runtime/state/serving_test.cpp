@@ -80,7 +80,7 @@ TEST_CASE("a journal begins anew with another history") {
 }
 
 TEST_CASE("one joiner more than the budget is turned away until one is done") {
-  serving_budget budget{{2, 1000, 0, 30s}};
+  serving_budget budget{{2, 1000, 0, 30s, 1}};
   CHECK(budget.admit(joiner(1), at(0s)));
   CHECK(budget.admit(joiner(2), at(0s)));
   CHECK(budget.admit(joiner(1), at(0s)));
@@ -97,7 +97,7 @@ TEST_CASE("one joiner more than the budget is turned away until one is done") {
 }
 
 TEST_CASE("those who fetch little take no place from those who fetch much") {
-  serving_budget budget{{1, 1000, 0, 30s}};
+  serving_budget budget{{1, 1000, 0, 30s, 1}};
   CHECK(budget.admit(joiner(1), at(0s), 3));
   CHECK(budget.admit(joiner(2), at(0s), 3));
   CHECK(budget.admit(joiner(3), at(0s)));
@@ -107,7 +107,7 @@ TEST_CASE("those who fetch little take no place from those who fetch much") {
 
 TEST_CASE("no more is in flight to a joiner than it may have") {
   using verdict = serving_budget::verdict;
-  serving_budget budget{{2, 1000, 0, 30s}};
+  serving_budget budget{{2, 1000, 0, 30s, 1}};
   CHECK(budget.ask(joiner(1), asking(0), 400, at(0s)) == verdict::stranger);
   budget.admit(joiner(1), at(0s));
   for (int i = 0; i < 2; ++i) {
@@ -125,7 +125,7 @@ TEST_CASE("no more is in flight to a joiner than it may have") {
 }
 
 TEST_CASE("joiners share the bytes a second, each in its turn") {
-  serving_budget budget{{2, 1u << 20, 1000, 30s}};
+  serving_budget budget{{2, 1u << 20, 1000, 30s, 1}};
   for (std::uint8_t i : {1, 2}) {
     budget.admit(joiner(i), at(0s));
     for (int n = 0; n < 10; ++n)
@@ -143,7 +143,7 @@ TEST_CASE("joiners share the bytes a second, each in its turn") {
 }
 
 TEST_CASE("who trains and misses a mean is not held back with joiners") {
-  serving_budget budget{{2, 1u << 20, 1000, 30s}};
+  serving_budget budget{{2, 1u << 20, 1000, 30s, 1}};
   budget.admit(joiner(1), at(0s));
   budget.admit(joiner(2), at(0s), 0, false);
   for (std::uint8_t i : {1, 2})

@@ -6,8 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "runtime/config.hpp"
-#include "runtime/random.hpp"
+#include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -15,36 +14,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint64_t values = 40000; // A state of 8 pieces, means of 3.
-
-peer_id id_of(std::uint8_t number) {
-  peer_id x;
-  x.bytes[0] = number;
-  return x;
-}
-
-training_state begin_state() {
-  training_state x;
-  x.parameters.assign(values, 1.0f);
-  x.first_moment.assign(values, 0.0f);
-  x.second_moment.assign(values, 2.0f);
-  remember_digest(x);
-  return x;
-}
-
-std::shared_ptr<const std::vector<float>> mean_of(std::uint64_t step) {
-  auto x = std::make_shared<std::vector<float>>(values);
-  for (std::uint64_t i = 0; i < values; ++i)
-    (*x)[i] = static_cast<float>(mix(step, i) % 1000);
-  return x;
-}
-
-void apply(training_state& state, const std::vector<float>& mean) {
-  for (std::uint64_t i = 0; i < values; ++i)
-    state.parameters[i] += mean[i] * 0.001f;
-  ++state.step;
-  state.history_samples += 64;
-  remember_digest(state);
-}
 
 enum class manner { good, wrong_bytes, wrong_list, mute };
 
@@ -60,20 +29,11 @@ struct scene {
 
   explicit scene(std::size_t donors, duration step_time = 20ms,
                  std::uint64_t before = 10)
-      : step_time(step_time),
-        joiner(id_of(200), {{limits::joiner_bytes_in_flight,
-                             limits::piece_floor, limits::piece_cap},
-                            limits::donors_at_once,
-                            limits::joiner_mean_bytes,
-                            limits::joiner_means}),
-        run(begin_state()) {
+      : step_time(step_time), joiner(id_of(200), usual_joiner()),
+        run(state_of(values, 0)) {
     for (std::size_t i = 1; i <= donors; ++i) {
-      auto& x = sources[id_of(static_cast<std::uint8_t>(i))];
-      x.donor = std::make_unique<state_donor>(state_donor::bounds{
-          {limits::joiners_served, limits::joiner_bytes_in_flight, 0,
-           limits::joiner_silence},
-          {limits::means_kept, limits::journal_steps, limits::journal_bytes},
-          limits::snapshots_kept});
+      auto& x = sources[id_of(i)];
+      x.donor = std::make_unique<state_donor>(usual_donor());
     }
     history[0] = run.recent.front();
     while (run.step < before)
@@ -90,8 +50,8 @@ struct scene {
   /// All donors apply the next mean.
   void step() {
     auto before = run.recent.front();
-    auto mean = mean_of(run.step + 1);
-    apply(run, *mean);
+    auto mean = some_mean(values, run.step + 1);
+    lay_on(run, *mean);
     history[run.step] = run.recent.front();
     for (auto& [id, x] : sources) {
       if (!x.alive)
@@ -157,7 +117,7 @@ struct scene {
     }
     while (auto job = joiner.take_mean()) {
       REQUIRE(job->step == own.step + 1);
-      apply(own, *job->values);
+      lay_on(own, *job->values);
       joiner.applied(own.step, own.recent.front(), now());
     }
     for (auto& x : joiner.take_faults())
@@ -253,7 +213,7 @@ struct scene {
   state_joiner joiner;
   std::map<peer_id, source> sources;
   training_state run;
-  training_state own = begin_state();
+  training_state own = state_of(values, 0);
   std::map<std::uint64_t, digest> history;
   std::vector<fetch_fault> faults;
   std::vector<std::string> failures;
@@ -365,12 +325,8 @@ TEST_CASE("who has trained does not wait for ever for donors that are busy") {
 TEST_CASE("who reports a state that nobody has keeps nobody waiting") {
   // All want that state of one who lies, and of each other since they are as
   // far: nobody may hold a place where nothing is to be had.
-  state_donor donor{
-      {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
-        limits::joiner_silence},
-       {limits::means_kept, limits::journal_steps, limits::journal_bytes},
-       limits::snapshots_kept}};
-  auto run = begin_state();
+  state_donor donor{usual_donor()};
+  auto run = state_of(values, 0);
   run.step = 10;
   remember_digest(run);
   const time_point now{};
@@ -433,7 +389,7 @@ TEST_CASE("a joiner gets in while an honest majority stays") {
     auto good = donors - bad;
     std::vector<peer_id> leavers;
     for (std::uint64_t i = 1; i <= donors; ++i) {
-      auto id = id_of(static_cast<std::uint8_t>(i));
+      auto id = id_of(i);
       auto& s = x.sources.at(id);
       s.delay = chance.below(60) * 1ms;
       s.rate = mean_rate * (1.3 + chance.uniform01());

@@ -45,7 +45,7 @@ inline void lay_on(training_state& state, const std::vector<float>& mean) {
 
 inline state_donor::bounds usual_donor() {
   return {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
-           limits::joiner_silence},
+           limits::joiner_silence, limits::listeners_served},
           {limits::means_kept, limits::journal_steps, limits::journal_bytes},
           limits::snapshots_kept};
 }
