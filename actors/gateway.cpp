@@ -107,6 +107,13 @@ bool gateway_state::is_another(const link& l, const peer_id& who) const {
          && who != config_.introduction.id;
 }
 
+void gateway_state::add(connection_id id, link fresh) {
+  fresh.since = self_->clock().now();
+  links_[id] = std::move(fresh);
+  strangers_.insert(id);
+  watch_handshakes();
+}
+
 void gateway_state::greet(connection_id id, const address& remote) {
   config_.introduction.seen_host = remote.host;
   network_->send(id, {encode(config_.introduction), {}});
@@ -117,8 +124,7 @@ void gateway_state::on(const connection_accepted& x) {
     network_->close(x.id, 0);
     return;
   }
-  links_[x.id] = {x.remote, false, {}, x.proven, {}, self_->clock().now()};
-  watch_handshakes();
+  add(x.id, {x.remote, false, {}, x.proven, {}, {}});
   greet(x.id, x.remote);
 }
 
@@ -145,9 +151,12 @@ void gateway_state::on(const connection_closed& x) {
     return;
   auto gone = i->second;
   links_.erase(i);
+  strangers_.erase(x.id);
   if (!gone.peer.empty()) {
-    if (auto g = guests_.find(gone.peer); g != guests_.end())
+    if (auto g = guests_.find(gone.peer); g != guests_.end()) {
+      g->second.connections.erase(x.id);
       self_->send(g->second.session, x);
+    }
   } else if (gone.dialled) {
     give_up(gone.remote, gone.expected,
             is_another(gone, gone.proven) ? "another peer answers there"
@@ -235,10 +244,12 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 
 void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
+  strangers_.erase(id);
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
-  auto& [session, news] = guests_[theirs.id];
+  auto& [session, news, connections] = guests_[theirs.id];
+  connections.insert(id);
   if (session) {
     self_->send(session, connection_added{id});
     welcome_->add(id, theirs.id, session);
@@ -316,8 +327,7 @@ void gateway_state::dial(const address& where, const peer_id& expected) {
     return;
   }
   auto id = network_->dial(where);
-  links_[id] = {where, true, expected, {}, {}, self_->clock().now()};
-  watch_handshakes();
+  add(id, {where, true, expected, {}, {}, {}});
 }
 
 void gateway_state::on(const charter_known& x) {
@@ -351,17 +361,14 @@ void gateway_state::watch_handshakes() {
 void gateway_state::on(const tick&) {
   ticking_ = false;
   auto now = self_->clock().now();
-  bool waits = false;
-  for (auto& [id, l] : links_) {
-    if (!l.peer.empty())
-      continue;
-    waits = true;
+  for (auto id : strangers_) {
+    auto& l = links_.at(id);
     if (now - l.since > handshakes_.patience_for_a_stranger()) {
       l.late = true;
       network_->close(id, 0);
     }
   }
-  if (waits)
+  if (!strangers_.empty())
     watch_handshakes();
 }
 
@@ -371,12 +378,11 @@ void gateway_state::on_down(const caf::down_msg& x) {
     return;
   auto peer = found->second;
   sessions_.erase(found);
-  guests_.erase(peer);
   line_.forget(peer);
   told_limits_.erase(peer);
-  for (auto& [id, l] : links_)
-    if (l.peer == peer)
-      network_->close(id);
+  auto guest = guests_.extract(peer);
+  for (auto id : guest.mapped().connections)
+    network_->close(id);
 }
 
 gateway_actor::behavior_type

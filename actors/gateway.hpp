@@ -73,6 +73,7 @@ private:
   /// On to its session; a stranger's first one is looked at.
   void pass(const frame_arrived& x);
   bool is_another(const link& l, const peer_id& who) const;
+  void add(connection_id id, link fresh);
   void greet(connection_id id, const address& remote);
   void welcome(connection_id id, link& l, const hello& theirs);
   void refuse(connection_id id, const link& l, const hello& theirs,
@@ -94,6 +95,8 @@ private:
   std::optional<address> bound_;
   wiring wired_;
   std::map<connection_id, link> links_;
+  /// Those on which nobody was welcome yet: few, where there are many.
+  std::set<connection_id> strangers_;
   /// Who is welcome, for the transport's thread.
   std::shared_ptr<guest_list> welcome_;
   line_estimator line_;
@@ -108,6 +111,7 @@ private:
   struct guest {
     session_actor session;
     peer_joined news;
+    std::set<connection_id> connections;
   };
   std::map<peer_id, guest> guests_;
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.

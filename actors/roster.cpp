@@ -162,7 +162,7 @@ void roster_state::on_down(const caf::down_msg& x) {
   near_.erase(news.id);
   guests_.erase(guest);
   acquainted_ = acquainted_ && news.orderly; // It may be on another side.
-  next_dialling_ = {};
+  dial_sooner(news.id);
   auto now = self_->clock().now();
   if (!ledger_->is_banned(news.id, now))
     ledger_->disconnected(news.id,
@@ -207,8 +207,9 @@ void roster_state::on(const letter& x) {
     return; // Nobody speaks for somebody else.
   auto report = *said;
   auto before = ledger_->last_report(x.from);
-  if (!before || before->charter != report.charter
-      || before->contributes != report.contributes)
+  if (!links_
+      && (!before || before->charter != report.charter
+          || before->contributes != report.contributes))
     next_dialling_ = {};
   if (report.where.host.empty())
     report.where = guest->second.news.who.where;
@@ -248,11 +249,12 @@ void roster_state::on(const records_looked_up& x) {
     if (verdict != peer_ledger::verdict::added
         && verdict != peer_ledger::verdict::known)
       continue;
-    if (verdict == peer_ledger::verdict::added
-        || report->phase != phase::joining)
-      next_dialling_ = {};
     note_charter(*report);
     auto connected = guests_.count(report->id) != 0;
+    if (!connected
+        && (verdict == peer_ledger::verdict::added
+            || report->phase != phase::joining))
+      dial_sooner(report->id);
     acquainted_ = acquainted_ && connected;
     tell_conductors({*report, connected});
   }

@@ -119,6 +119,9 @@ private:
   bool settled_contributor() const;
   void check_first_contact();
   void dial_who_is_due();
+  /// There is news of this peer: looks whom to dial at the next tick, if that
+  /// may be one to dial. To look goes through all that are known.
+  void dial_sooner(const peer_id& id);
   /// Tells everybody, and the DHT; asks the DHT for others.
   void publish();
   duration look_up_pause() const;

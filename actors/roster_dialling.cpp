@@ -75,6 +75,12 @@ void roster_state::close_surplus() {
                   drop_peer{id, "hands its gradients to others"});
 }
 
+void roster_state::dial_sooner(const peer_id& id) {
+  // Before the charter is known, everybody's news matters to whom it wants.
+  if (!links_ || wants(id))
+    next_dialling_ = {};
+}
+
 void roster_state::dial_who_is_due() {
   auto now = self_->clock().now();
   // A settled contributor needs nobody, the seeds included.

@@ -41,6 +41,16 @@ bool takes_away(fault_kind x) {
 
 } // namespace
 
+std::set<std::size_t> fault_plan::crowd::all() const {
+  auto result = before_;
+  for (auto& [peer, there] : since_)
+    if (there)
+      result.insert(peer);
+    else
+      result.erase(peer);
+  return result;
+}
+
 fault_plan::fault_plan(const scenario& what, std::uint64_t seed)
     : scenario_(what), seed_(seed) {
   for (std::size_t g = 0; g < scenario_.groups.size(); ++g)
@@ -120,7 +130,7 @@ void fault_plan::end_visit(std::size_t peer, duration now,
 }
 
 fault_event fault_plan::come(duration at, std::size_t peer, bool again,
-                             std::set<std::size_t>& there) {
+                             crowd& there) {
   fault_event x;
   x.at = at;
   x.action = again ? fault_event::what::back : fault_event::what::join;
@@ -129,15 +139,15 @@ fault_event fault_plan::come(duration at, std::size_t peer, bool again,
   x.keeps_disk = visits_[peer].keeps_disk;
   x.number = ++events_;
   begin_visit(peer, at);
-  there.insert(peer);
+  there.add(peer);
   return x;
 }
 
 std::optional<fault_event> fault_plan::depart(duration at, std::size_t peer,
-                                              std::set<std::size_t>& there) {
+                                              crowd& there) {
   auto& v = visits_[peer];
   v.departure.reset();
-  if (there.erase(peer) == 0) {
+  if (!there.remove(peer)) {
     v.until.reset();
     return std::nullopt;
   }
@@ -152,18 +162,18 @@ std::optional<fault_event> fault_plan::depart(duration at, std::size_t peer,
 
 // ---- rules ------------------------------------------------------------------
 
-std::vector<std::size_t>
-fault_plan::choose(const fault_target& who, random_stream& chance,
-                   const std::set<std::size_t>& there) const {
+std::vector<std::size_t> fault_plan::choose(const fault_target& who,
+                                            random_stream& chance,
+                                            const crowd& there) const {
   std::vector<std::size_t> result;
   if (!who.peers.empty()) {
     for (auto number : who.peers)
-      if (there.count(number) > 0)
+      if (there.has(number))
         result.push_back(number);
     std::sort(result.begin(), result.end());
     return result;
   }
-  for (auto number : there) {
+  for (auto number : there.all()) {
     if (number >= peers_.size())
       continue;
     const auto& group = scenario_.groups[peers_[number].group];
@@ -182,7 +192,7 @@ fault_plan::choose(const fault_target& who, random_stream& chance,
 }
 
 fault_event fault_plan::welcome(duration at, const fault_rule& rule,
-                                std::set<std::size_t>& there) {
+                                crowd& there) {
   fault_event x;
   x.at = at;
   x.action = fault_event::what::join;
@@ -196,14 +206,14 @@ fault_event fault_plan::welcome(duration at, const fault_rule& rule,
       break;
     auto peer = add_peer(group);
     begin_visit(peer, at);
-    there.insert(peer);
+    there.add(peer);
     x.peers.push_back(peer);
   }
   return x;
 }
 
 std::optional<fault_event> fault_plan::strike(duration at, std::size_t number,
-                                              std::set<std::size_t>& there) {
+                                              crowd& there) {
   const auto& rule = scenario_.faults[number];
   auto& state = rules_[number];
   auto chance = random_stream{
@@ -237,7 +247,7 @@ std::optional<fault_event> fault_plan::strike(duration at, std::size_t number,
   }
   if (takes_away(rule.kind))
     for (auto peer : x.peers) {
-      there.erase(peer);
+      there.remove(peer);
       end_visit(peer, at, back);
     }
   return x;
@@ -266,8 +276,7 @@ void fault_plan::note(fault_event& x, const std::optional<duration>& lasts) {
   history_.push_back(line);
 }
 
-std::optional<fault_event> fault_plan::happen(const pending& x,
-                                              std::set<std::size_t>& there) {
+std::optional<fault_event> fault_plan::happen(const pending& x, crowd& there) {
   auto [at, what, number] = x;
   switch (what) {
     case step::bootstrap:
@@ -299,7 +308,7 @@ std::optional<duration> fault_plan::next() const {
 
 std::vector<fault_event> fault_plan::due(duration now,
                                          const std::set<std::size_t>& present) {
-  auto there = present;
+  crowd there{present};
   std::vector<fault_event> result;
   while (!queue_.empty() && std::get<duration>(*queue_.begin()) <= now) {
     auto x = *queue_.begin();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/clock.hpp"
@@ -58,6 +59,11 @@ public:
 
   /// A check that somebody else made. Counts, and records when not `holds`.
   void check(bool holds, duration at, const std::string& sentence);
+  /// The same; `say` makes the sentence, when one is needed.
+  template <class Say, class = std::invoke_result_t<Say>>
+  void check(bool holds, duration at, Say say) {
+    check(holds, at, holds ? std::string{} : std::string{say()});
+  }
 
   const std::vector<std::string>& violations() const {
     return violations_;

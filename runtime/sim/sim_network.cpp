@@ -108,8 +108,7 @@ std::unique_ptr<transport> sim_network::make_transport(const std::string& host,
 }
 
 void sim_network::set_line(const std::string& host, const line& x) {
-  core_->machine_of(host)->access = x;
-  core_->shortest_way.reset();
+  core_->set_line(*core_->machine_of(host), x);
 }
 
 sim_network::line sim_network::line_of(const std::string& host) const {
@@ -208,20 +207,9 @@ void sim_network::take_turns() {
 }
 
 duration sim_network::shortest_way() const {
-  if (core_->shortest_way)
-    return *core_->shortest_way;
-  auto least = duration::max();
-  auto second = duration::max();
-  for (auto& [name, x] : core_->machines) {
-    auto own = x->access.delay;
-    if (own < least)
-      second = std::exchange(least, own);
-    else
-      second = std::min(second, own);
-  }
-  core_->shortest_way
-      = second == duration::max() ? duration::zero() : least + second;
-  return *core_->shortest_way;
+  const auto& all = core_->delays;
+  return all.size() < 2 ? duration::zero()
+                        : *all.begin() + *std::next(all.begin());
 }
 
 void sim_network::begin_turn(host_number host) {

@@ -42,9 +42,15 @@ sim_network::core::host sim_network::core::machine_of(const std::string& name) {
     x->name = name;
     x->number = by_number.size();
     by_number.push_back(x.get());
-    shortest_way.reset();
+    delays.insert(x->access.delay);
   }
   return x;
+}
+
+void sim_network::core::set_line(machine& x, const line& how) {
+  delays.erase(delays.find(x.access.delay));
+  delays.insert(how.delay);
+  x.access = how;
 }
 
 bool sim_network::core::parted(const machine& a, const machine& b) const {

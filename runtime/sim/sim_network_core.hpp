@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <queue>
+#include <set>
 #include <vector>
 
 #include "messages/framing.hpp"
@@ -76,6 +77,7 @@ public:
   }
 
   host machine_of(const std::string& name);
+  void set_line(machine& x, const line& how);
   /// By turns at the same time.
   machine& at(host_number number) {
     return *by_number[number];
@@ -107,7 +109,7 @@ public:
   std::uint64_t partitions = 0;
   std::priority_queue<task> due;
   std::map<std::string, host> machines;
-  std::optional<duration> shortest_way; ///< Unless lines have changed.
+  std::multiset<duration> delays; ///< Of all machines' lines.
   std::vector<machine*> by_number;
   /// Where dials to a host go that nobody has named: none runs there.
   const host nowhere = std::make_shared<machine>();

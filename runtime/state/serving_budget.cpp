@@ -29,32 +29,40 @@ bool serving_budget::admit(const peer_id& joiner, time_point now,
 bool serving_budget::listens(const peer_id& joiner, time_point now) {
   auto known = joiners_.find(joiner);
   if (known == joiners_.end()) {
-    if (joiners_.size() - joiners() >= most_.listeners)
+    if (listeners_ >= most_.listeners)
       return false;
     known = joiners_.emplace(joiner, served{}).first;
     known->second.listens = true;
+    ++listeners_;
   }
   known->second.heard = now;
   return true;
 }
 
-std::size_t serving_budget::joiners() const {
-  return static_cast<std::size_t>(
-      std::count_if(joiners_.begin(), joiners_.end(),
-                    [](auto& x) { return !x.second.listens; }));
-}
-
 void serving_budget::forget(const peer_id& joiner) {
-  joiners_.erase(joiner);
+  auto known = joiners_.find(joiner);
+  if (known == joiners_.end())
+    return;
+  listeners_ -= known->second.listens;
+  waiting_ -= known->second.queue.size();
+  joiners_.erase(known);
 }
 
 std::vector<peer_id> serving_budget::expire(time_point now) {
   std::vector<peer_id> result;
-  for (auto& [id, x] : joiners_)
-    if (now - x.heard > most_.silence)
+  if (now <= next_expiry_)
+    return result;
+  // Who comes later, or writes again, is silent later.
+  next_expiry_ = now + most_.silence;
+  for (auto& [id, x] : joiners_) {
+    auto expires = x.heard + most_.silence;
+    if (now > expires)
       result.push_back(id);
+    else
+      next_expiry_ = std::min(next_expiry_, expires);
+  }
   for (auto& id : result)
-    joiners_.erase(id);
+    forget(id);
   return result;
 }
 
@@ -74,6 +82,7 @@ serving_budget::verdict serving_budget::ask(const peer_id& joiner,
     return verdict::too_much;
   x.queued += bytes;
   x.queue.push_back({request, bytes});
+  ++waiting_;
   return verdict::queued;
 }
 
@@ -85,6 +94,8 @@ bool serving_budget::may_send(const served& x) const {
 }
 
 std::optional<serving_budget::turn> serving_budget::next(time_point now) {
+  if (waiting_ == 0)
+    return std::nullopt;
   auto at = joiners_.upper_bound(last_);
   for (std::size_t i = 0; i < joiners_.size(); ++i, ++at) {
     if (at == joiners_.end())
@@ -94,6 +105,7 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
       continue;
     auto first = x.queue.front();
     x.queue.pop_front();
+    --waiting_;
     x.queued -= first.bytes;
     x.sent += first.bytes;
     last_ = at->first;
@@ -109,6 +121,8 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
 }
 
 std::optional<time_point> serving_budget::wake() const {
+  if (waiting_ == 0)
+    return std::nullopt;
   for (auto& [id, x] : joiners_)
     if (may_send(x) && waits_for_its_turn(x))
       return free_at_;

@@ -69,7 +69,9 @@ public:
   std::optional<time_point> wake() const;
 
   /// Those that get pieces.
-  std::size_t joiners() const;
+  std::size_t joiners() const {
+    return joiners_.size() - listeners_;
+  }
   std::uint64_t in_flight(const peer_id& joiner) const;
 
 private:
@@ -94,8 +96,11 @@ private:
 
   bounds most_;
   std::map<peer_id, served> joiners_;
-  peer_id last_;         ///< Whose turn was last.
-  time_point free_at_{}; ///< The line is paid for until then.
+  std::size_t listeners_ = 0; ///< Of `joiners_`.
+  std::size_t waiting_ = 0;   ///< Requests in all queues.
+  time_point next_expiry_{};  ///< Nobody is silent for too long before.
+  peer_id last_;              ///< Whose turn was last.
+  time_point free_at_{};      ///< The line is paid for until then.
 };
 
 } // namespace potluck

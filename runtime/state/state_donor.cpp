@@ -32,10 +32,7 @@ void state_donor::passed(passed_mean mean, time_point now) {
 void state_donor::copied(std::shared_ptr<const training_state> state,
                          time_point now) {
   auto step = state->step;
-  auto wanted = std::any_of(joiners_.begin(), joiners_.end(), [&](auto& x) {
-    return !x.second.answered && x.second.wish.step == step;
-  });
-  if (wanted && !version(step)) {
+  if (awaited(step) && !version(step)) {
     auto bytes = state_bytes(state->parameters.size());
     versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
   }
@@ -98,8 +95,8 @@ state_donor::coming* state_donor::leading_to(const digest& state) {
 
 void state_donor::answer_waiting() {
   std::vector<peer_id> strangers;
-  for (auto& [id, x] : joiners_)
-    if (!x.answered && !answer(id, x))
+  for (auto& id : std::set<peer_id>{unanswered_})
+    if (!answer(id, joiners_.at(id)))
       strangers.push_back(id);
   for (auto& id : strangers)
     give_up(id);
@@ -112,11 +109,14 @@ const state_snapshot* state_donor::version(std::uint64_t step) const {
   return nullptr;
 }
 
+bool state_donor::awaited(std::uint64_t step) const {
+  return std::any_of(unanswered_.begin(), unanswered_.end(), [&](auto& id) {
+    return joiners_.at(id).wish.step == step;
+  });
+}
+
 bool state_donor::wants_copy() const {
-  return !state_.empty()
-         && std::any_of(joiners_.begin(), joiners_.end(), [&](auto& x) {
-              return !x.second.answered && x.second.wish.step == step_;
-            });
+  return !state_.empty() && awaited(step_);
 }
 
 // ---- what joiners say -------------------------------------------------------
@@ -148,6 +148,8 @@ void state_donor::read(const peer_id& from, const state_request& x,
     letters_.push_back({from, busy, {}});
   } else {
     auto& entry = joiners_[from] = asker;
+    unanswered_.insert(from);
+    wishes_.insert(x.step);
     if (answer(from, entry))
       tell_means(from, entry);
     else
@@ -169,11 +171,11 @@ std::size_t state_donor::places_for(const state_request& x) const {
 /// Sends the version's manifest, or that it will not come, or waits for it.
 /// @returns false when it wants another history: then nothing here is of use to
 /// it, and it must not take the place of one that can be served.
-bool state_donor::answer(const peer_id& id, joiner& x) {
+bool state_donor::answer(const peer_id& id, const joiner& x) {
   const auto& wish = x.wish;
   if (wish.means_only) {
     if (has_means_for(wish))
-      x.answered = true; // The means are the answer.
+      unanswered_.erase(id); // The means are the answer.
     else
       decline(id, x);
     return true;
@@ -183,15 +185,15 @@ bool state_donor::answer(const peer_id& id, joiner& x) {
       decline(id, x);
       return false;
     }
-    x.answered = true;
+    unanswered_.erase(id);
     letters_.push_back({id, held->manifest(wish.token), {}});
     return true;
   }
   std::vector<std::uint64_t> others;
   for (auto& v : versions_)
     others.push_back(v.state().step);
-  for (auto& [other, y] : joiners_)
-    if (other != id && !y.answered && !y.wish.means_only)
+  for (auto& other : unanswered_)
+    if (auto& y = joiners_.at(other); other != id && !y.wish.means_only)
       others.push_back(y.wish.step);
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
@@ -205,15 +207,15 @@ bool state_donor::answer(const peer_id& id, joiner& x) {
   return !strange;
 }
 
-void state_donor::decline(const peer_id& id, joiner& x) {
-  x.answered = true;
+void state_donor::decline(const peer_id& id, const joiner& x) {
+  unanswered_.erase(id);
   state_manifest none;
   none.token = x.wish.token;
   none.step = step_;
   if (!versions_.empty())
     none.offered = versions_.back().state().step;
-  for (auto& [other, y] : joiners_)
-    if (!y.answered && !y.wish.means_only)
+  for (auto& other : unanswered_)
+    if (auto& y = joiners_.at(other); !y.wish.means_only)
       none.offered = std::max(none.offered, y.wish.step);
   letters_.push_back({id, none, {}});
 }
@@ -310,7 +312,11 @@ void state_donor::lost(const peer_id& id) {
 
 void state_donor::give_up(const peer_id& id) {
   budget_.forget(id);
-  joiners_.erase(id);
+  unanswered_.erase(id);
+  if (auto known = joiners_.find(id); known != joiners_.end()) {
+    wishes_.erase(wishes_.find(known->second.wish.step));
+    joiners_.erase(known);
+  }
   for (auto& [step, x] : coming_)
     for (auto& [piece, askers] : x.wanted)
       askers.erase(id);
@@ -331,10 +337,10 @@ void state_donor::look(time_point now) {
 void state_donor::tidy() {
   if (joiners_.empty())
     coming_.erase(coming_.begin(), coming_.upper_bound(step_));
-  std::optional<std::uint64_t> oldest;
-  for (auto& [id, x] : joiners_)
-    oldest = std::min(oldest.value_or(x.wish.step), x.wish.step);
-  journal_.keep_after(oldest);
+  if (wishes_.empty())
+    journal_.keep_after(std::nullopt);
+  else
+    journal_.keep_after(*wishes_.begin());
   versions_.erase(
       std::remove_if(versions_.begin(), versions_.end(),
                      [&](auto& v) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "messages/message.hpp"
@@ -92,7 +93,6 @@ public:
 private:
   struct joiner {
     state_request wish;
-    bool answered = false;        ///< The version, or that there is none.
     std::uint64_t means_told = 0; ///< Up to the mean of this step.
   };
 
@@ -109,9 +109,11 @@ private:
   void queue(const peer_id& from, const piece_request& x, std::size_t bytes,
              time_point now);
   const state_snapshot* version(std::uint64_t step) const;
-  bool answer(const peer_id& id, joiner& x);
+  /// Somebody waits for the state after that step.
+  bool awaited(std::uint64_t step) const;
+  bool answer(const peer_id& id, const joiner& x);
   void answer_waiting();
-  void decline(const peer_id& id, joiner& x);
+  void decline(const peer_id& id, const joiner& x);
   void tell_means(const peer_id& id, joiner& x);
   void give_up(const peer_id& id);
   void tidy();
@@ -129,6 +131,9 @@ private:
   /// By their steps; the last one as long as somebody is here for it.
   std::map<std::uint64_t, coming> coming_;
   std::map<peer_id, joiner> joiners_;
+  /// Of them, who got neither the version nor that there is none: few.
+  std::set<peer_id> unanswered_;
+  std::multiset<std::uint64_t> wishes_; ///< The joiners' steps.
   std::vector<state_letter> letters_;
 };
 

@@ -391,14 +391,17 @@ void world::look_around() {
       continue;
     auto actors = x.box->actors();
     auto most = own_actors + 2 * peers + chunks;
-    auto name = "peer " + std::to_string(x.box->plan().number);
+    auto has = [&](std::size_t count, const char* what) {
+      return "peer " + std::to_string(x.box->plan().number) + " has "
+             + std::to_string(count) + what;
+    };
     checks_->check(actors <= most, now_,
-                   name + " has " + std::to_string(actors) + " actors");
+                   [&] { return has(actors, " actors"); });
     // Who is banned calls again and again: each call leaves a timer for hello.
     auto calls = what_.expects.may_ban ? 2 : 1;
-    checks_->check(x.box->timers() <= timers_per_actor * most * calls, now_,
-                   name + " has " + std::to_string(x.box->timers())
-                       + " timers");
+    auto timers = x.box->timers();
+    checks_->check(timers <= timers_per_actor * most * calls, now_,
+                   [&] { return has(timers, " timers"); });
   }
   auto recovers = what_.expects.recovers_within;
   if (finishing_ || !plan_.over(now_) || !trains()) {

@@ -92,6 +92,8 @@ private:
     std::vector<duration> crashes; ///< When actors were made to fail.
     std::size_t handled = 0;       ///< Messages, in its turn.
     std::optional<duration> wake;
+    /// Actors that have outlived its peer, which ended in this turn.
+    std::optional<std::size_t> left_over;
     /// When its machine wakes next; what else waits in `alarms_` is old.
     std::optional<duration> alarm;
   };

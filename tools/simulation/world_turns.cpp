@@ -45,6 +45,7 @@ void world::take_turn(std::size_t number) {
       break;
     at = next;
   }
+  x.left_over = box.left_over();
   network_.end_turn(number);
 }
 
@@ -85,9 +86,9 @@ void world::work(duration stop) {
         if (life.wake && life.wake != life.alarm)
           alarms_.push({*life.wake, number});
         life.alarm = life.wake;
-        if (auto left = life.box->left_over()) {
-          checks_->check(*left == 0, until_,
-                         std::to_string(*left) + " actors of peer "
+        if (life.left_over) {
+          checks_->check(*life.left_over == 0, until_,
+                         std::to_string(*life.left_over) + " actors of peer "
                              + std::to_string(number) + " outlived it");
           end_process(life, false);
         }
