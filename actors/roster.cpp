@@ -127,7 +127,10 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   reached_anybody_ = true;
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
-  auto routes = x.role != role::trainer || newcomers_route();
+  // A contributor says so with its first report, which trainers hear at once:
+  // who named it to others meanwhile would have them call at it.
+  auto routes = x.role != role::trainer
+                || (config_.role != role::trainer && newcomers_route());
   auto& g = guests_[x.who.id];
   note(x.who.id, g, false, routes);
   g.news = x;
@@ -222,7 +225,8 @@ void roster_state::on(const letter& x) {
   // Who contributes closes what it does not need: nobody should look for
   // records there.
   auto routes
-      = !report.contributes && (g.routes || report.phase != phase::joining);
+      = !report.contributes
+        && (g.routes || report.phase != phase::joining || newcomers_route());
   if (routes != g.routes && wired_.router) {
     if (routes)
       self_->send(wired_.router, g.news);

@@ -36,8 +36,8 @@ void router_state::on(const letter& x) {
 }
 
 void router_state::on(const peer_joined& x) {
-  auto now = self_->clock().now();
-  auto outcome = table_->seen(x.who, now);
+  connected_.insert(x.who.id);
+  auto outcome = table_->seen(x.who, self_->clock().now());
   if (!outcome.ping)
     return;
   auto& old = *outcome.ping;
@@ -46,8 +46,11 @@ void router_state::on(const peer_joined& x) {
 }
 
 void router_state::on(const peer_left& x) {
-  if (x.orderly)
+  connected_.erase(x.id);
+  if (x.orderly) {
     table_->remove(x.id);
+    forget_neighbourhoods_with(x.id);
+  }
   for (auto& request : requests_.cancel(x.id))
     unanswered(request);
 }
@@ -106,10 +109,15 @@ router_state::answered(const peer_id& from, std::uint64_t token) {
              i != overdue_.end() && i->second.peer == from) {
     // Too late for the look-up, but it lives; next time it gets longer.
     answers_.observed(from, now - i->second.sent);
-    table_->seen({from, i->second.what.where}, now);
+    lives({from, i->second.what.where});
     overdue_.erase(i);
   }
   return outcome.request;
+}
+
+void router_state::lives(const contact& who) {
+  if (connected_.count(who.id) != 0)
+    table_->seen(who, self_->clock().now());
 }
 
 std::optional<std::uint64_t> router_state::issue(const contact& who,
@@ -129,10 +137,7 @@ void router_state::too_late(const rpc_table<purpose>::pending& request) {
 
 void router_state::unanswered(const rpc_table<purpose>::pending& request) {
   table_->failed(request.peer);
-  forget_neighbourhoods([&](const neighbourhood& x) {
-    return std::any_of(x.nodes.begin(), x.nodes.end(),
-                       [&](auto& who) { return who.id == request.peer; });
-  });
+  forget_neighbourhoods_with(request.peer);
   auto i = searches_.find(request.what.search);
   if (i == searches_.end())
     return;
@@ -142,7 +147,7 @@ void router_state::unanswered(const rpc_table<purpose>::pending& request) {
 
 void router_state::read(const peer_id& from, const routing_pong& x) {
   if (auto request = answered(from, x.token))
-    table_->seen({from, request->what.where}, self_->clock().now());
+    lives({from, request->what.where});
 }
 
 void router_state::read(const peer_id& from, const records_stored& x) {
@@ -243,6 +248,13 @@ template <class Predicate>
 void router_state::forget_neighbourhoods(Predicate which) {
   for (auto i = published_.begin(); i != published_.end();)
     i = which(i->second) ? published_.erase(i) : std::next(i);
+}
+
+void router_state::forget_neighbourhoods_with(const peer_id& id) {
+  forget_neighbourhoods([&](const neighbourhood& x) {
+    return std::any_of(x.nodes.begin(), x.nodes.end(),
+                       [&](auto& who) { return who.id == id; });
+  });
 }
 
 void router_state::store_at(const std::vector<contact>& nodes,

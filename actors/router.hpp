@@ -81,6 +81,7 @@ private:
   std::vector<contact> remembered(const record_key& key);
   template <class Predicate>
   void forget_neighbourhoods(Predicate which);
+  void forget_neighbourhoods_with(const peer_id& id);
   void store_at(const std::vector<contact>& nodes,
                 const std::vector<dht_record>& records);
 
@@ -95,6 +96,8 @@ private:
                                                       std::uint64_t token);
   void unanswered(const rpc_table<purpose>::pending& request);
   void too_late(const rpc_table<purpose>::pending& request);
+  /// It has answered: it lives.
+  void lives(const contact& who);
   std::optional<std::uint64_t> issue(const contact& who, std::uint64_t search);
 
   router_actor::pointer self_ = nullptr;
@@ -102,6 +105,9 @@ private:
   wiring wired_;
   random_stream random_{0};
   std::optional<routing_table> table_;
+  /// Nodes that are connected. A contributor answers what it is asked, but
+  /// nobody should hear of it as a node.
+  std::set<peer_id> connected_;
   record_store store_;
   rpc_table<purpose> requests_;
   deadline_estimator answers_{

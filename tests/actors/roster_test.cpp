@@ -175,7 +175,6 @@ TEST_CASE("everybody hears who comes and how they go") {
   auto second = d.arrive(2);
   auto third = d.arrive(3);
   CHECK(d.averager->count<peer_joined>() == 2);
-  CHECK(d.router->count<peer_joined>() == 2);
   caf::anon_send(second, leave_run{"enough"});
   d.world.settle();
   CHECK(d.averager->last<peer_left>().id == peer(2));
@@ -185,6 +184,23 @@ TEST_CASE("everybody hears who comes and how they go") {
   CHECK(d.conductor->last<peer_left>().id == peer(3));
   CHECK_FALSE(d.conductor->last<peer_left>().orderly);
   CHECK(d.observer->events("departure").size() == 2);
+}
+
+TEST_CASE("records are looked up at trainers that say that they average") {
+  desk d;
+  d.arrive(2, role::bootstrap);
+  CHECK(d.router->last<peer_joined>().who.id == peer(2));
+  d.arrive(3);
+  d.arrive(4);
+  CHECK(d.router->count<peer_joined>() == 1);
+  caf::anon_send(d.it, letter{peer(3), report_of(3), {}});
+  d.world.settle();
+  CHECK(d.router->last<peer_joined>().who.id == peer(3));
+  auto contributors = report_of(4);
+  contributors.contributes = true;
+  caf::anon_send(d.it, letter{peer(4), contributors, {}});
+  d.world.settle();
+  CHECK(d.router->count<peer_joined>() == 2);
 }
 
 TEST_CASE("a lost peer is dialled again, one that left is not") {

@@ -113,3 +113,45 @@ TEST_CASE("an answer to a question that nobody asked changes nothing") {
   x.world.settle();
   CHECK((*x.asker)->last<records_looked_up>().records.empty());
 }
+
+TEST_CASE("who answers late is named again, unless it is no node any more") {
+  test_world world;
+  auto& system = world.add_system();
+  auto gateway = system.pretend<gateway_actor>();
+  auto asker = system.pretend<records_reader>();
+  router_config config;
+  config.self = peer(1);
+  config.newcomer = true; // It asks only what it is asked.
+  auto it = system.keep((*system).spawn(router, config));
+  wiring wired;
+  wired.gateway = gateway.handle;
+  caf::anon_send(it, wired);
+  peer_joined node;
+  node.who = contact_of(2);
+  caf::anon_send(it, node);
+  std::uint64_t token = 0;
+  auto names_it = [&] {
+    caf::anon_send(it, letter{peer(3), find_nodes{1, {}}, {}});
+    world.settle();
+    auto said = std::get<nodes_found>(gateway->last<parcel>().content);
+    return !said.nodes.empty();
+  };
+  // It is taken off the table after a few questions without an answer.
+  for (unsigned i = 0; i < 20 && (i == 0 || names_it()); ++i) {
+    caf::anon_send(it, look_up_records{key_of("soup"), asker.handle});
+    world.run_for(2 * limits::routing_cap);
+    auto asked = gateway->last<call>();
+    token = std::get<find_records>(asked.content).token;
+  }
+  REQUIRE_FALSE(names_it());
+  bool contributes = false;
+  SUBCASE("it is still one") {
+  }
+  SUBCASE("it contributes by now") {
+    contributes = true;
+    caf::anon_send(it, peer_left{peer(2), "contributes", true});
+  }
+  caf::anon_send(it, letter{peer(2), records_found{token, {}, {}}, {}});
+  world.settle();
+  CHECK(names_it() != contributes);
+}
