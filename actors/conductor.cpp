@@ -138,8 +138,10 @@ void conductor_state::tell_facts() {
 std::uint32_t conductor_state::batch_size() const {
   if (samples_per_second_ == 0)
     return std::min(micro_batch_, limits::first_batch);
-  std::chrono::duration<double> longest
-      = standing_.contributes ? pace_.batch : duration{limits::longest_batch};
+  std::chrono::duration<double> longest = limits::longest_batch;
+  if (standing_.contributes)
+    longest = longest_batch_now(pace_, self_->clock().now() - step_began_,
+                                asked_after_);
   auto seconds = longest.count();
   auto fitting = samples_per_second_ * seconds;
   return fitting >= micro_batch_

@@ -238,6 +238,9 @@ private:
   deadline_estimator verdict_times_{
       {limits::verdict_floor, limits::verdict_cap, limits::verdict_grace}};
   clock_time step_began_;
+  bool in_a_step_ = false;
+  /// (contributor) How far into the last step its gradient was asked for.
+  std::optional<duration> asked_after_;
   double last_loss_ = 0;
   double last_share_ = 0;
 

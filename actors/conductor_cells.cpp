@@ -49,8 +49,8 @@ progress_report conductor_state::with_contributors() const {
   auto result = own_;
   if (standing_.contributes)
     return result;
-  auto cell
-      = tally_.at(own_.step, own_.state, self_->clock().now(), pace_.report);
+  auto cell = tally_.at(own_.step, own_.state, self_->clock().now(),
+                        limits::reports_missed * pace_.report);
   result.contributors = static_cast<std::uint32_t>(
       std::min<std::size_t>(cell.contributors, max_contributors));
   result.samples = std::min(result.samples + cell.samples, max_samples);
@@ -207,6 +207,7 @@ void conductor_state::on(const contribution_wanted& x) {
     return;
   }
   asked_for_ = x;
+  asked_after_ = self_->clock().now() - step_began_;
   if (!batch_running_)
     hand_over_if_asked();
 }

@@ -3,6 +3,7 @@
 #include "actors/conductor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
@@ -249,7 +250,10 @@ void conductor_state::on(const state_changed& x) {
 void conductor_state::begin_step() {
   group_due_since_.reset();
   others_average_since_.reset();
-  step_began_ = self_->clock().now();
+  auto now = self_->clock().now();
+  if (std::exchange(in_a_step_, true))
+    keep_pace(now - step_began_);
+  step_began_ = now;
   dissolved_ = 0;
   lead_not_before_ = {};
   leaders_.begin_step();
@@ -280,7 +284,6 @@ void conductor_state::note_step(const state_changed& x) {
     last_share_ = samples > 0 ? static_cast<double>(own) / samples : 0;
   }
   auto took = duration{self_->clock().now() - step_began_};
-  keep_pace(took);
   auto seconds = std::chrono::duration<double>(took).count();
   self_->send(
       wired_.observer,

@@ -90,6 +90,9 @@ private:
   void tell_conductors(const report_heard& x);
   void write_report();
   void tell_mine(const guest& g);
+  /// The own report as it is to be told: a contributor's conductor says it now
+  /// and then, so its samples are those that it has by now.
+  progress_report mine_by_now() const;
   void tell_everybody_mine();
   /// To all, or when that was a moment ago, to those who lead.
   void spread_report();
@@ -144,8 +147,9 @@ private:
   address told_address_; ///< To the expert host.
   std::string seen_host_;
   own_report mine_;
-  bool report_due_ = false;  ///< Not everybody knows it yet.
-  bool leaders_due_ = false; ///< Nor those who lead.
+  caf::actor_clock::time_point mine_since_; ///< The conductor said it then.
+  bool report_due_ = false;                 ///< Not everybody knows it yet.
+  bool leaders_due_ = false;                ///< Nor those who lead.
   /// When everybody was told last; none: that is due.
   std::optional<caf::actor_clock::time_point> last_round_of_news_;
   std::optional<links_wanted> links_; ///< None yet: as many as it takes.

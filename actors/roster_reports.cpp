@@ -3,6 +3,8 @@
 
 #include "actors/roster.hpp"
 #include "messages/codec.hpp"
+#include "messages/limits.hpp"
+#include "runtime/cells/cell_tally.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -26,6 +28,7 @@ void roster_state::on(const own_report& x) {
   if (!joining || before.phase != phase::joining)
     leaders_due_ = true;
   mine_ = x;
+  mine_since_ = self_->clock().now();
   report_due_ = true;
   if (ended)
     tell_everybody_mine();
@@ -50,7 +53,20 @@ void roster_state::tell_mine(const guest& g) {
   if (g.news.role == role::expert)
     return; // It has no use for it.
   if (g.news.role != role::bootstrap || mine_.report.contributes)
-    self_->send(g.session, parcel{g.news.who.id, mine_.report, {}});
+    self_->send(g.session, parcel{g.news.who.id, mine_by_now(), {}});
+}
+
+progress_report roster_state::mine_by_now() const {
+  auto result = mine_.report;
+  if (result.contributes && result.phase == phase::accumulating) {
+    auto age = std::min<duration>(self_->clock().now() - mine_since_,
+                                  limits::longest_look);
+    auto more = samples_since(result.samples, result.samples_per_second, age);
+    result.samples = std::min(
+        result.samples + static_cast<std::uint64_t>(std::min(more, 1e18)),
+        max_samples);
+  }
+  return result;
 }
 
 void roster_state::tell_everybody_mine() {

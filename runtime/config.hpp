@@ -300,6 +300,12 @@ constexpr auto longest_look = 5s;
 constexpr int contributors_batches_a_step = 20;
 constexpr auto contributors_shortest_batch = 1s;
 constexpr auto contributors_longest_batch = 4s;
+/// A sponsor guesses how a contributor went on for so many pauses between two
+/// reports: one is sent at the next look behind the pause, and takes its way.
+constexpr int reports_missed = 2;
+/// A contributor's batch is at most such a part of the time until it expects to
+/// be asked for its gradient, but no shorter than a member's.
+constexpr int batches_until_asked = 4;
 constexpr int reports_a_step = 3;
 constexpr auto shortest_report_pause = 4s;
 constexpr auto longest_report_pause = 18s;

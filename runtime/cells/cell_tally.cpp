@@ -6,6 +6,13 @@
 
 namespace potluck {
 
+double samples_since(std::uint64_t samples, double samples_per_second,
+                     duration age) {
+  if (samples == 0 || age <= duration::zero())
+    return 0;
+  return std::chrono::duration<double>(age).count() * samples_per_second;
+}
+
 std::vector<cell_tally::row>::iterator
 cell_tally::place_of(const peer_id& who) {
   return std::lower_bound(
@@ -46,10 +53,9 @@ cell_tally::sum cell_tally::at(std::uint64_t step, const digest& state,
       continue;
     result.samples_per_second += x.samples_per_second;
     samples += static_cast<double>(x.samples);
-    if (x.samples > 0 && x.goes_on) {
-      std::chrono::duration<double> age = std::min(now - x.at, longest_guess);
-      samples += std::max(age.count(), 0.0) * x.samples_per_second;
-    }
+    if (x.goes_on)
+      samples += samples_since(x.samples, x.samples_per_second,
+                               std::min(now - x.at, longest_guess));
   }
   // Each claim is bounded; their sum is, too.
   result.samples_per_second = std::min(result.samples_per_second, max_real);

@@ -18,6 +18,11 @@
 
 namespace potluck {
 
+/// Samples that a contributor has accumulated since it had so many, if it goes
+/// on at its speed. Who has none has not begun.
+double samples_since(std::uint64_t samples, double samples_per_second,
+                     duration age);
+
 class cell_tally {
 public:
   struct sum {

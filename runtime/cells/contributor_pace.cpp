@@ -23,6 +23,16 @@ contributor_pace pace_of(duration step) {
   return x;
 }
 
+duration longest_batch_now(const contributor_pace& pace, duration since,
+                           const std::optional<duration>& asked_after) {
+  if (!asked_after)
+    return pace.batch;
+  auto distance
+      = since < *asked_after ? *asked_after - since : since - *asked_after;
+  return std::clamp<duration>(distance / limits::batches_until_asked,
+                              limits::longest_batch, pace.batch);
+}
+
 duration until_next_look(time_point now, duration look, const peer_id& self) {
   auto place = self.bytes[0] << 8 | self.bytes[1];
   auto own = duration{look.count() / 65536 * place};

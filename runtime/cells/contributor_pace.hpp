@@ -5,6 +5,8 @@
 /// steps, the less it has to say, and the more of them a sponsor can have.
 #pragma once
 
+#include <optional>
+
 #include "messages/ids.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/config.hpp"
@@ -21,6 +23,15 @@ bool operator==(const contributor_pace& a, const contributor_pace& b);
 
 /// @param step What the last step took.
 contributor_pace pace_of(duration step);
+
+/// The longest batch that a contributor begins now. Its sponsor waits for the
+/// end of the one under way, so batches grow shorter towards the moment at
+/// which it asked in the last step, and longer again if that passes by.
+/// @param since For how long this step's gradient has been accumulated.
+/// @param asked_after For how long the last step's had been when it was asked
+///     for; none: it was not.
+duration longest_batch_now(const contributor_pace& pace, duration since,
+                           const std::optional<duration>& asked_after);
 
 /// From `now` to the next look. All actors of one peer look at the same
 /// moments, so that it wakes once; different peers look at different ones.

@@ -22,6 +22,26 @@ TEST_CASE("the longer the steps, the less a contributor has to say, within "
   CHECK(slow.report == limits::longest_report_pause);
 }
 
+TEST_CASE("batches grow shorter towards the moment at which a sponsor asks") {
+  auto pace = pace_of(60s);
+  CHECK(longest_batch_now(pace, 1s, std::nullopt) == pace.batch);
+  CHECK(longest_batch_now(pace, 0s, 40s) == pace.batch);
+  CHECK(longest_batch_now(pace, 32s, 40s) == 2s);
+  CHECK(longest_batch_now(pace, 40s, 40s) == limits::longest_batch);
+  // It passed by: others left, or there are more samples to wait for.
+  CHECK(longest_batch_now(pace, 48s, 40s) == 2s);
+  CHECK(longest_batch_now(pace, 1h, 40s) == pace.batch);
+  // What is under way at that moment is short, however many come before.
+  auto since = duration{0};
+  int batches = 0;
+  for (; since < 40s; ++batches)
+    since += longest_batch_now(pace, since, 40s);
+  CHECK(since - 40s < 500ms);
+  CHECK(batches <= 24); // 14 without.
+  // Nothing is too short or too long for the limits.
+  CHECK(longest_batch_now(pace_of(5s), 4s, 4s) == limits::longest_batch);
+}
+
 TEST_CASE("a peer looks at the same moments with all its actors, and at others "
           "than its neighbours") {
   auto look = duration{5s};
