@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "runtime/config.hpp"
 #include "runtime/display/numbers.hpp"
@@ -318,6 +319,11 @@ std::vector<fault_event> fault_plan::due(duration now,
       result.push_back(std::move(*event));
   }
   return result;
+}
+
+void fault_plan::wind_down() {
+  for (auto i = queue_.begin(); i != queue_.end();)
+    i = std::get<step>(*i) == step::end ? std::next(i) : queue_.erase(i);
 }
 
 bool fault_plan::over(duration now) const {

@@ -81,6 +81,10 @@ public:
   std::vector<fault_event> due(duration now,
                                const std::set<std::size_t>& present);
 
+  /// From here on nothing begins, nobody comes and nobody goes: what has begun
+  /// ends in its time, and that is all.
+  void wind_down();
+
   /// The last fault that can be foreseen has ended: from here on the run must
   /// recover. Churn counts as a fault, and so does coming late; rules without
   /// an end, and churn, are never over. What lasts for ever (a fault without

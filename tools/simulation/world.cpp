@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #ifdef POTLUCK_MIMALLOC
 #include <mimalloc.h>
@@ -339,8 +340,9 @@ void world::heard(std::size_t number, const event& x) {
     experts_->taken_over(number, field_of<std::string>(x, "expert"),
                          field_of<std::uint64_t>(x, "term"),
                          field_of<std::uint64_t>(x, "version"), now_);
-  if (x.name == "finished")
-    finishing_ = true;
+  if (x.name == "finished" && !std::exchange(finishing_, true))
+    // But who is held up by a fault is not left behind because of that.
+    plan_.wind_down();
 }
 
 void world::over(std::size_t number, const peer_over& x) {
@@ -430,16 +432,16 @@ report world::run() {
   while (now_ < what_.lasts && !all_over()
          && checks_->violations().size() < enough_violations) {
     auto next = std::min(next_look, what_.lasts);
-    if (auto x = plan_.next(); x && !finishing_)
+    if (auto x = plan_.next())
       next = std::min(next, *x);
     advance(next);
-    if (!finishing_ && plan_.next().value_or(duration::max()) <= now_) {
+    if (plan_.next().value_or(duration::max()) <= now_) {
       for (auto& x : plan_.due(now_, present_))
         carry_out(x);
       shortest_way_ = network_.shortest_way();
     }
     auto stop = std::min(next_look, what_.lasts);
-    if (auto x = plan_.next(); x && !finishing_)
+    if (auto x = plan_.next())
       stop = std::min(stop, *x);
     work(stop);
     if (now_ >= next_look) {

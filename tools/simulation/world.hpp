@@ -168,7 +168,7 @@ private:
   std::map<std::uint64_t, std::uint64_t> partitions_; ///< Fault to partition.
   std::vector<std::size_t> ended_; ///< Whose peers have ended by themselves.
   std::optional<duration> calm_since_;
-  bool finishing_ = false; ///< Somebody has finished: nothing more befalls.
+  bool finishing_ = false; ///< Somebody has finished: nothing more begins.
   std::uint64_t messages_ = 0;
   std::size_t most_peers_ = 0;
   digest log_;

@@ -358,3 +358,22 @@ TEST_CASE("a history of many lines is cut and counted") {
   CHECK(lines.back() == "... and 5 more");
   CHECK(o.plan.counts().at(fault_kind::cut) == limits::fault_history + 5);
 }
+
+TEST_CASE("a plan that is wound down ends what has begun, and that is all") {
+  owner o{homes(4, R"({"fault": "deafen", "who": {"peers": [1]}, "at": "10s",
+                       "every": "30s", "for": "20s"},
+                      {"fault": "kill", "who": {"peers": [2]}, "at": "15s",
+                       "back_after": "10s"})",
+                R"(, "stays": "1min", "away": "20s")"),
+          1};
+  o.until(15s);
+  o.plan.wind_down();
+  CHECK(o.plan.next() == duration{30s});
+  auto rest = o.plan.due(1h, o.there);
+  REQUIRE(rest.size() == 1);
+  CHECK(rest[0].action == fault_event::what::end);
+  CHECK(rest[0].kind == fault_kind::deafen);
+  CHECK(rest[0].at == duration{30s});
+  CHECK_FALSE(o.plan.next());
+  CHECK(o.plan.counts().at(fault_kind::deafen) == 1);
+}
