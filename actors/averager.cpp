@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "actors/chunk_reducer.hpp"
 #include "runtime/config.hpp"
+#include "runtime/planning/planned_windows.hpp"
 
 namespace potluck {
 
@@ -59,6 +60,7 @@ void averager_state::on(const begin_round& x) {
     r.assembly.emplace(r.map, r.mean->data());
   }
   draw_a_check();
+  plan_windows();
   expect_means();
   send_parts();
   auto letters = std::move(early_);
@@ -70,6 +72,20 @@ void averager_state::on(const begin_round& x) {
     if (member.who.id != config_.self && !connected_.count(member.who.id))
       lose(member.who.id);
   arm();
+}
+
+void averager_state::plan_windows() {
+  auto& r = *round_;
+  const auto& members = r.contract().members;
+  windows_planned news;
+  if (!r.over && r.order.plan.shares.size() == members.size()) {
+    auto bytes = planned_windows(collaboration_of(r.contract()),
+                                 r.order.plan.shares, r.self);
+    for (std::size_t i = 0; i < members.size(); ++i)
+      if (bytes[i] > 0)
+        news.bytes.emplace_back(members[i].who.id, bytes[i]);
+  }
+  self_->send(wired_.gateway, std::move(news));
 }
 
 chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {

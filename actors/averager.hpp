@@ -140,6 +140,8 @@ private:
   /// From here on everything comes by letter.
   void close_intake();
   void expect_means();
+  /// While the round runs, its connections share lines as its plan does.
+  void plan_windows();
 
   /// Of the round that a letter belongs to; null for other letters.
   static const group_id* group_of(const message& x);

@@ -240,6 +240,7 @@ void averager_state::carry_out(const round_decision& x) {
   auto& r = *round_;
   r.over = true;
   config_.intake->end();
+  plan_windows();
   round_over news;
   news.contract = r.contract();
   news.committed = x.commit;

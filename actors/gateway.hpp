@@ -54,6 +54,7 @@ public:
   void on(const dial_contact& x);
   void on(const charter_known& x);
   void on(const drop_peer& x);
+  void on(const windows_planned& x);
   void on(const leave_run& x);
   void on(const tick&);
   void on_down(const caf::down_msg& x);
@@ -125,6 +126,7 @@ private:
   deadline_estimator handshakes_{{limits::handshake_floor,
                                   limits::handshake_cap,
                                   limits::handshake_patience}};
+  std::set<connection_id> planned_; ///< Have a window by the round's plan.
   bool leaving_ = false;
   bool ticking_ = false;
 };

@@ -1,6 +1,7 @@
 /// The gateway's part in knowing this peer's line (runtime/lines).
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "actors/gateway.hpp"
 #include "messages/limits.hpp"
@@ -35,6 +36,17 @@ void gateway_state::on(const traffic_seen& x) {
       probe(probed_, probe_->observed(x.interval, to->second.sent));
   }
   tell_line();
+}
+
+void gateway_state::on(const windows_planned& x) {
+  for (auto id : std::exchange(planned_, {}))
+    network_->plan_window(id, 0);
+  for (const auto& [peer, bytes] : x.bytes)
+    if (auto g = guests_.find(peer); g != guests_.end())
+      for (auto id : g->second.connections) {
+        network_->plan_window(id, bytes);
+        planned_.insert(id);
+      }
 }
 
 void gateway_state::probe(const peer_id& whom, std::size_t bytes) {

@@ -121,6 +121,11 @@ struct drop_peer {
   peer_id id;
   std::string reason;
 };
+/// How much may be under way to members of the round, by its plan
+/// (runtime/planning/planned_windows.hpp). Replaces what was planned before.
+struct windows_planned {
+  std::vector<std::pair<peer_id, std::size_t>> bytes;
+};
 
 // ---- roster: who is there
 // ----------------------------------------------------
@@ -586,6 +591,7 @@ POTLUCK_LOCAL_MESSAGE(gateway_ready)
 POTLUCK_LOCAL_MESSAGE(connection_added)
 POTLUCK_LOCAL_MESSAGE(leave_run)
 POTLUCK_LOCAL_MESSAGE(drop_peer)
+POTLUCK_LOCAL_MESSAGE(windows_planned)
 POTLUCK_LOCAL_MESSAGE(peer_joined)
 POTLUCK_LOCAL_MESSAGE(peer_left)
 POTLUCK_LOCAL_MESSAGE(report_heard)

@@ -95,11 +95,13 @@ std::size_t upload_turns::window(connection_id who, double part) const {
   if (i == flows_.end())
     return std::max(packet, least);
   const auto& x = i->second;
+  auto carried = x.value() * 2 * seconds(x.least_round_trip);
+  if (auto p = planned_.find(who); p != planned_.end())
+    return std::max(p->second + static_cast<std::size_t>(carried), least);
   auto calm
       = std::clamp((long_wait - x.wait) / (long_wait - short_wait), 0.0, 1.0);
   auto spare = 1 + (most_spare_packets - 1) * calm;
-  auto bytes = spare * static_cast<double>(packet)
-               + x.value() * 2 * seconds(x.least_round_trip);
+  auto bytes = spare * static_cast<double>(packet) + carried;
   return std::max(static_cast<std::size_t>(part * bytes), least);
 }
 
@@ -203,8 +205,16 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
   serving_ = false;
 }
 
+void upload_turns::plan(connection_id who, std::size_t bytes) {
+  if (bytes == 0)
+    planned_.erase(who);
+  else
+    planned_[who] = std::max(bytes, packet);
+}
+
 void upload_turns::forget(connection_id who) {
   flows_.erase(who);
+  planned_.erase(who);
   emptied_.erase(who);
   if (auto i = under_way_.find(who); i != under_way_.end()) {
     sum_under_way_ -= std::min(sum_under_way_, i->second);

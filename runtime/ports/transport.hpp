@@ -106,6 +106,14 @@ public:
   /// Closes when what is queued has been written, at most `linger_ms` later.
   virtual void close(connection_id id, std::uint32_t linger_ms = 200) = 0;
 
+  /// A plan for the present exchange: bytes that may be under way on this
+  /// connection beyond what its round trip needs; 0, as at first: there is no
+  /// plan. A transport that leaves lines to the system need not listen.
+  virtual void plan_window(connection_id id, std::size_t bytes) {
+    (void)id;
+    (void)bytes;
+  }
+
   virtual transport_traffic traffic() const = 0;
 
   /// Closes everything, waits for the thread's end; no call-back comes after.

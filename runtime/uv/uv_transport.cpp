@@ -115,6 +115,13 @@ public:
     });
   }
 
+  void plan_window(connection_id id, std::size_t bytes) override {
+    loop_->post([=] {
+      if (find(id))
+        turns_.plan(id, bytes);
+    });
+  }
+
   transport_traffic traffic() const override {
     return {sent_, received_};
   }

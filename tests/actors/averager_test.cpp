@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "messages/codec.hpp"
-#include "runtime/planning/planner.hpp"
+#include "runtime/planning/planned_windows.hpp"
 #include "tests/actors/node.hpp"
 
 using namespace potluck;
@@ -147,6 +147,21 @@ bool is_averaging(const outgoing_frame& frame) {
 }
 
 } // namespace
+
+TEST_CASE("while a round runs its connections have the plan's windows") {
+  table t{4};
+  t.begin(0);
+  t.world.settle();
+  // The others have not begun: the round waits.
+  auto windows = t.world.network.planned_windows(host(1));
+  REQUIRE(windows.size() == 3);
+  for (auto x : windows)
+    CHECK(x == doctest::Approx(largest_planned_queue / 3).epsilon(0.3));
+  for (std::size_t i = 1; i < 4; ++i)
+    t.begin(i);
+  REQUIRE(t.world.run_until([&] { return t.decided({0, 1, 2, 3}); }, 5s));
+  CHECK(t.world.network.planned_windows(host(1)).empty());
+}
 
 TEST_CASE("a round gives every trainer the weighted mean") {
   table t{2, true};

@@ -34,6 +34,7 @@ public:
     address bound; ///< Port 0: does not listen.
     connection_id next_id = 1;
     transport_traffic traffic;
+    std::map<connection_id, std::size_t> windows; ///< Bytes, planned.
   };
 
   /// One side of a connection.
@@ -61,6 +62,7 @@ public:
   std::map<address, std::shared_ptr<endpoint>> listening;
   std::map<std::pair<endpoint*, connection_id>, std::pair<line, int>> lines;
   std::map<std::string, std::uint16_t> next_port;
+  std::map<std::string, std::weak_ptr<endpoint>> endpoints; ///< The newest.
   std::map<hosts, duration> delays;
   std::map<hosts, double> rates;
   std::map<hosts, duration> free_at; ///< By direction: sender, receiver.
@@ -252,6 +254,7 @@ public:
   void start(std::shared_ptr<transport_listener> listener) override {
     guard lock{net_->mutex};
     self_->listener = std::move(listener);
+    net_->endpoints[self_->host] = self_;
   }
 
   expected<address> listen(const address& where) override {
@@ -278,6 +281,13 @@ public:
   void close(connection_id id, std::uint32_t) override {
     guard lock{net_->mutex};
     net_->close(*self_, id);
+  }
+  void plan_window(connection_id id, std::size_t bytes) override {
+    guard lock{net_->mutex};
+    if (bytes == 0)
+      self_->windows.erase(id);
+    else
+      self_->windows[id] = bytes;
   }
   transport_traffic traffic() const override {
     guard lock{net_->mutex};
@@ -380,6 +390,18 @@ std::size_t memory_network::open_connections() const {
   for (auto& [key, value] : core_->lines)
     ends += value.first->open;
   return ends / 2;
+}
+
+std::vector<std::size_t>
+memory_network::planned_windows(const std::string& host) const {
+  guard lock{core_->mutex};
+  std::vector<std::size_t> result;
+  auto found = core_->endpoints.find(host);
+  if (found != core_->endpoints.end())
+    if (auto end = found->second.lock())
+      for (const auto& [id, bytes] : end->windows)
+        result.push_back(bytes);
+  return result;
 }
 
 memory_postman::memory_postman(memory_network& network)

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/clock.hpp"
 #include "runtime/ports/transport.hpp"
@@ -71,6 +72,10 @@ public:
 
   /// Connections that are open at both ends.
   std::size_t open_connections() const;
+
+  /// What the host's transport was last told of its connections' windows, of
+  /// those that have any.
+  std::vector<std::size_t> planned_windows(const std::string& host) const;
 
   class core;
 

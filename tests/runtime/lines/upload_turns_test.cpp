@@ -134,6 +134,32 @@ TEST_CASE("who has most to send catches up, and nobody waits for it") {
   CHECK(x.queued[1] + x.queued[2] + x.queued[3] > 60'000);
 }
 
+TEST_CASE("who has a plan's window shares the line by it") {
+  // As much to send for each, but the first is to have ten parts of twelve.
+  uplink x{std::vector<std::size_t>(3, 4'000'000)};
+  x.turns.plan(1, 20 * upload_turns::packet);
+  x.turns.plan(2, 2 * upload_turns::packet);
+  x.turns.plan(3, 2 * upload_turns::packet);
+  x.measured(line_rate);
+  x.write_all();
+  for (int i = 0; i < 1000; ++i) {
+    x.step();
+    CHECK(x.under_way[2] <= 6 * upload_turns::packet);
+  }
+  auto sent = [&](std::size_t i) { return 4'000'000 - x.queued[i]; };
+  CHECK(sent(0) > 3 * sent(1));
+  CHECK(static_cast<double>(x.carried) >= 0.95 * line_rate * 5);
+  // Without it they get on alike again.
+  for (connection_id id = 1; id <= 3; ++id)
+    x.turns.plan(id, 0);
+  for (int i = 0; i < 400; ++i)
+    x.step();
+  auto before = x.queued;
+  for (int i = 0; i < 400; ++i)
+    x.step();
+  CHECK(before[1] - x.queued[1] > (before[0] - x.queued[0]) / 2);
+}
+
 TEST_CASE("small writes do not wait for gradients") {
   uplink x{{300'000, 300'000}};
   x.measured(line_rate);

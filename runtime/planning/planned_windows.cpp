@@ -1,0 +1,42 @@
+#include "runtime/planning/planned_windows.hpp"
+
+#include <algorithm>
+
+namespace potluck {
+
+namespace {
+
+double queue_of(double bytes_per_second) {
+  return std::min(bytes_per_second * planned_queue_seconds,
+                  largest_planned_queue);
+}
+
+} // namespace
+
+std::vector<std::size_t> planned_windows(const collaboration& input,
+                                         const std::vector<double>& shares,
+                                         std::size_t self) {
+  auto lines = believed_lines(input);
+  auto n = input.peers.size();
+  auto between = [&](std::size_t from, std::size_t to) {
+    return from == to ? 0 : gradients_between(input, shares, from, to);
+  };
+  double out = 0;
+  for (std::size_t j = 0; j < n; ++j)
+    out += between(self, j);
+  std::vector<std::size_t> result(n, 0);
+  for (std::size_t j = 0; j < n; ++j) {
+    auto passes = between(self, j);
+    if (!(passes > 0))
+      continue;
+    double in = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      in += between(i, j);
+    result[j] = static_cast<std::size_t>(
+        std::max(passes / in * queue_of(lines[j].download),
+                 passes / out * queue_of(lines[self].upload)));
+  }
+  return result;
+}
+
+} // namespace potluck

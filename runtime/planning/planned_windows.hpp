@@ -1,0 +1,31 @@
+/// How the queues of a group's lines are shared out among its connections.
+///
+/// All that a group exchanges ends together when each connection gets its part
+/// of the lines at both of its ends, by what passes over it. Whose line is the
+/// thinner one shares it out by what is under way: so a connection may have as
+/// much of a line's queue as the plan gives it of the line. Pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "runtime/planning/planner.hpp"
+
+namespace potluck {
+
+/// The queue that a line may have, whoever sends: what it carries in this time,
+/// for routers hold more than 100 ms on nearly all household lines (Dischinger
+/// et al., "Characterizing residential broadband networks", 2007) ...
+constexpr double planned_queue_seconds = 0.125;
+/// ... and at most this, which keeps a faster line busy from one look at the
+/// connections to the next.
+constexpr double largest_planned_queue = 48 * 1448;
+
+/// Bytes that `self` may have under way to each member, beyond what the round
+/// trip needs: its part of the receiver's queue, or of its own, whichever is
+/// more. 0: nothing passes, and for `self`.
+std::vector<std::size_t> planned_windows(const collaboration& input,
+                                         const std::vector<double>& shares,
+                                         std::size_t self);
+
+} // namespace potluck

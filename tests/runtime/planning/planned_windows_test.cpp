@@ -1,0 +1,101 @@
+#include "runtime/planning/planned_windows.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace potluck;
+
+namespace {
+
+collaboration group_of(const std::vector<line_speeds>& lines) {
+  collaboration result;
+  result.gradient_bytes = 3'000'000;
+  result.chunks = 1000;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    planned_peer x;
+    x.id.bytes[0] = static_cast<std::uint8_t>(i + 1);
+    x.upload_bytes_per_second = lines[i].upload;
+    x.download_bytes_per_second = lines[i].download;
+    result.peers.push_back(x);
+  }
+  return result;
+}
+
+std::vector<std::size_t> windows_of(const collaboration& group,
+                                    std::size_t self) {
+  return planned_windows(group, plan(group).shares, self);
+}
+
+} // namespace
+
+TEST_CASE("equal members share each other's queues evenly") {
+  auto group = group_of(std::vector<line_speeds>(5, {375e3, 375e3}));
+  auto x = windows_of(group, 2);
+  REQUIRE(x.size() == 5);
+  CHECK(x[2] == 0);
+  for (auto i : {0, 1, 3, 4})
+    CHECK(x[i]
+          == doctest::Approx(375e3 * planned_queue_seconds / 4).epsilon(0.02));
+}
+
+TEST_CASE("a member that averages nearly all has nearly all of a line's "
+          "queue") {
+  auto group = group_of(std::vector<line_speeds>(9, {375e3, 375e3}));
+  group.peers[0].upload_bytes_per_second = 6e6;
+  group.peers[0].download_bytes_per_second = 6e6;
+  auto from_slow = windows_of(group, 3);
+  auto from_fast = windows_of(group, 0);
+  const auto queue = 375e3 * planned_queue_seconds;
+  CHECK(from_slow[0] > queue / 2);
+  CHECK(from_fast[3] > queue / 2);
+  CHECK(from_slow[5] < queue / 10);
+}
+
+TEST_CASE("no more comes together in a downlink's queue than there is to be, "
+          "but for senders whose own uplink holds it back") {
+  auto group = group_of({{375e3, 375e3},
+                         {375e3, 375e3},
+                         {5e6, 5e6},
+                         {2e6, 4e6},
+                         {1e6, 1e6},
+                         {1e5, 3e5}});
+  auto shares = plan(group).shares;
+  for (std::size_t j = 0; j < group.peers.size(); ++j) {
+    double in = 0;
+    std::vector<double> passes(group.peers.size(), 0);
+    for (std::size_t i = 0; i < group.peers.size(); ++i)
+      if (i != j)
+        in += passes[i] = gradients_between(group, shares, i, j);
+    double own = 0;
+    for (std::size_t i = 0; i < group.peers.size(); ++i) {
+      auto window = planned_windows(group, shares, i)[j];
+      auto queue = std::min(largest_planned_queue,
+                            planned_queue_seconds
+                                * group.peers[j].download_bytes_per_second);
+      auto part = passes[i] / in * queue;
+      CHECK(window + 1 >= part);
+      own += part;
+    }
+    CHECK(own <= largest_planned_queue * 1.001);
+  }
+}
+
+TEST_CASE("on a very slow line it is time that bounds the queue") {
+  auto group = group_of(std::vector<line_speeds>(3, {5e4, 5e4}));
+  CHECK(windows_of(group, 0)[1]
+        == doctest::Approx(5e4 * planned_queue_seconds / 2).epsilon(0.02));
+}
+
+TEST_CASE("to whom nothing goes there is no window") {
+  auto group = group_of(std::vector<line_speeds>(3, {375e3, 375e3}));
+  group.peers[2].computes = false;
+  group.peers[2].holds_model = false;
+  // Two that average all between themselves.
+  auto x = planned_windows(group, {0.5, 0.5, 0}, 0);
+  CHECK(x[1] > 0);
+  CHECK(x[2] == 0);
+  auto none = planned_windows(group, {0.5, 0.5, 0}, 2);
+  CHECK(none == std::vector<std::size_t>(3, 0));
+}
