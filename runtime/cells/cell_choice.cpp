@@ -78,7 +78,12 @@ cell_choice::census cell_choice::count(time_point now) const {
 }
 
 std::size_t cell_choice::members(time_point now) const {
-  return count(now).members;
+  const auto there = count(now).members;
+  // Else contributors that hear of few members through it would come forward,
+  // too.
+  return came_forward_ && now - *came_forward_ < acquaintance
+             ? std::max(there, members_before_)
+             : there;
 }
 
 bool cell_choice::enough_members(time_point now) const {
@@ -109,9 +114,18 @@ void cell_choice::reconsider(time_point now) {
   if (contributes_) {
     // Whoever comes forward cannot agree with the others on who it should be:
     // chance lets about as many as are missing.
-    if (!enough(there.members)
-        && chance_.uniform01() < hurry * (size - members) / crowd_)
+    if (there.members > 0)
+      alone_since_.reset();
+    else if (!alone_since_)
+      alone_since_ = now;
+    const auto knows = !alone_since_ || now - *alone_since_ >= acquaintance;
+    if (knows && !enough(there.members)
+        && chance_.uniform01() < hurry * (size - members) / crowd_) {
       contributes_ = false;
+      came_forward_ = now;
+      members_before_ = there.members;
+      alone_since_.reset();
+    }
   } else if (members + 1 > too_many_members * size
              && there.before_us >= group_size_) {
     contributes_ = true;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -31,6 +32,11 @@ public:
   /// Of the missing members, how many come forward at one look: news of those
   /// who did is late.
   static constexpr double hurry = 0.2;
+
+  /// A contributor that hears no member at all knows nothing of how many there
+  /// are: for so long it only looks for some. And who has come forward says for
+  /// as long what it was told before, until it has met the others.
+  static constexpr std::chrono::seconds acquaintance{15};
 
   /// On a line full of gradients the reports of somebody connected come late,
   /// so they count for so many times as long.
@@ -121,6 +127,9 @@ private:
   peer_id sponsor_;
   peer_id advised_;
   double crowd_ = 1; ///< Contributors there were when members last said.
+  std::optional<time_point> alone_since_; ///< A contributor without members.
+  std::optional<time_point> came_forward_;
+  std::size_t members_before_ = 0; ///< That it was told of until then.
 };
 
 } // namespace potluck

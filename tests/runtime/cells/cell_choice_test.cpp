@@ -302,6 +302,48 @@ TEST_CASE("members that leave are replaced, also all of them at once") {
   }
 }
 
+TEST_CASE("a newcomer that reaches no member yet does not take them for gone") {
+  // In a round members' lines are full, and their sessions may take a while.
+  auto x = choice(9);
+  auto told = report(1, true);
+  told.members = 4;
+  x.heard(told, at(0s));
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  CHECK(x.members(at(1s)) == 0);
+  for (int i = 2; i < 16; ++i) {
+    x.reconsider(at(std::chrono::seconds{i}));
+    CHECK(x.contributes());
+  }
+  // If there is really nobody, somebody has to begin.
+  for (int i = 16; i < 40; ++i)
+    x.reconsider(at(std::chrono::seconds{i}));
+  CHECK_FALSE(x.contributes());
+}
+
+TEST_CASE("who has come forward does not make others believe that they are "
+          "alone") {
+  auto x = choice(0, 8);
+  for (unsigned i = 1; i <= 8; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  // Three are left, and only one is heard.
+  for (unsigned i = 2; i <= 8; ++i)
+    x.lost(peer(i));
+  auto left = report(1);
+  left.members = 3;
+  int second = 2;
+  for (; x.contributes() && second < 60; ++second) {
+    x.heard(left, at(std::chrono::seconds{second}));
+    x.reconsider(at(std::chrono::seconds{second}));
+  }
+  REQUIRE_FALSE(x.contributes());
+  CHECK(x.members(at(std::chrono::seconds{second})) == 3);
+  x.heard(left, at(std::chrono::seconds{second + 15}));
+  CHECK(x.members(at(std::chrono::seconds{second + 15})) == 1);
+}
+
 TEST_CASE("a member on a busy line stays one while it is connected") {
   auto x = choice(9, 2);
   for (unsigned i : {1, 2}) {
