@@ -30,6 +30,11 @@ TEST_CASE("long-life holds for one seed") {
         == "");
 }
 
+TEST_CASE("with a failure a minute, 95 % of the steps need one try") {
+  CHECK(trial{"tools/scenarios/failures.json", 0, 150, {}}.complaint(1, 2)
+        == "");
+}
+
 // With people who come and go, and one that is killed each minute.
 TEST_CASE("delayed holds for 13 seeds") {
   CHECK(trial{"tools/scenarios/delayed.json", 0, 15, {}}.complaint(1, 13)
