@@ -10,8 +10,8 @@ namespace potluck {
 void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_ = self;
   config_ = std::move(config);
-  choice_.emplace(config_.self, config_.agreed.settings().group_size,
-                  limits::report_max_age, config_.seed);
+  choice_.emplace(config_.self, most_members(), limits::report_max_age,
+                  config_.seed);
   self_->send(self_, tick{});
 }
 
@@ -32,6 +32,11 @@ void cell_state::on(const deadline_passed&) {
 void cell_state::on(const run_looked_up&) {
   looked_up_ = true;
   choose_first();
+}
+
+std::size_t cell_state::most_members() const {
+  const auto& s = config_.agreed.settings();
+  return s.redraws_groups() ? limits::connections : s.group_size;
 }
 
 // ---- who takes part how
@@ -103,8 +108,7 @@ void cell_state::choose() {
   }
   links_wanted links;
   links.everybody = !standing.contributes;
-  links.newcomers = links.everybody
-                    && standing.members < config_.agreed.settings().group_size;
+  links.newcomers = links.everybody && standing.members < most_members();
   if (standing.contributes) {
     links.who = choice_->wanted(connected_, now);
     links.nearer = place_.nearer;

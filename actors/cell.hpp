@@ -46,6 +46,8 @@ public:
 private:
   using clock_time = caf::actor_clock::time_point;
 
+  /// Where groups are redrawn, everybody averages.
+  std::size_t most_members() const;
   void read(const peer_id& from, const contribution_request& x);
   void read(const letter& x, const contribution_part& part);
   void read(const peer_id& from, const contribution_answer& x);

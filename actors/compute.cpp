@@ -10,17 +10,6 @@
 
 namespace potluck {
 
-namespace {
-
-void advance(training_state& state, std::uint64_t samples,
-             const state_digests& digests) {
-  ++state.step;
-  state.history_samples += samples;
-  remember_digest(state, digests);
-}
-
-} // namespace
-
 template <class Job>
 std::function<void()> compute_state::make(Job job, bool with_vault) {
   auto outbox = caf::actor_cast<compute_actor>(self_);
@@ -75,6 +64,7 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->delayed = config.agreed.settings().delayed_updates();
   workshop_->remembers = config.agreed.settings().keeps_residuals();
+  workshop_->redraws = config.agreed.settings().redraws_groups();
   if (workshop_->delayed)
     second_thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->config = std::move(config);
@@ -103,6 +93,7 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
     shop.room.emplace(2 * layout.values());
     shop.clear_gradient();
     shop.show_parameters();
+    shop.show_state();
     caf::anon_send(outbox, shop.describe());
   });
 }
@@ -156,13 +147,15 @@ void compute_state::on(const lend_gradient& x) {
   post(
       [x](workshop& shop, const compute_actor& outbox) {
         gradient_lent lent{x.aside ? shop.aside : shop.gradient};
+        if (shop.redraws)
+          lent.gradient = shop.with_parameters(*shop.gradient, x.samples);
         shop.remember([&](error_feedback& memory) {
           lent.gradient = x.gift != 0 ? memory.give(lent.gradient, x.gift)
                                       : memory.offer(lent.gradient);
         });
         caf::anon_send(outbox, lent);
       },
-      workshop_->remembers);
+      workshop_->remembers || workshop_->redraws);
 }
 
 void compute_state::on(const gradient_lent& x) {
@@ -198,20 +191,9 @@ void compute_state::on(const take_gradient_back& x) {
 
 void compute_state::on(const apply_mean& x) {
   auto job = [x](workshop& shop, const compute_actor& outbox) {
-    auto& state = shop.state();
-    std::string problem;
-    state_digests digests;
-    if (x.step != state.step + 1 || x.mean->size() != state.parameters.size())
-      problem = "the mean is for another step";
-    else if (shop.optimize->apply(shop.model->layout(), state.parameters.data(),
-                                  state.first_moment.data(),
-                                  state.second_moment.data(), x.mean->data(),
-                                  state.step + 1, &digests)
-             != optimizer::verdict::applied)
-      problem = "the mean gradient is not finite";
-    else
-      advance(state, x.samples, digests);
+    auto problem = shop.apply(x);
     shop.show_parameters();
+    shop.show_state();
     auto news = shop.describe();
     news.applied = problem.empty();
     news.problem = problem;
@@ -241,6 +223,7 @@ void compute_state::on(const adopt_state& x) {
     shop.remember([](error_feedback& memory) { memory.state_replaced(); });
     shop.clear_gradient();
     shop.show_parameters();
+    shop.show_state();
     caf::anon_send(outbox, shop.describe());
   });
 }

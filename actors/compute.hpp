@@ -46,6 +46,9 @@ struct compute_config {
   /// In simulations: how long so many samples take on the actor's clock. Null:
   /// as long as they take.
   std::function<duration(std::uint32_t samples)> batch_time;
+  /// In simulations: gets each state that this peer comes to hold, on the
+  /// worker's thread. Null: nobody does.
+  std::function<void(const training_state&)> state_shown;
 };
 
 class compute_state {

@@ -6,6 +6,8 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
+#include "runtime/moshpit/moshpit_vector.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -14,6 +16,7 @@ struct compute_state::workshop {
   compute_config config;
   bool delayed = false;   ///< The run's updates.
   bool remembers = false; ///< The run's packing (`state_vault::memory`).
+  bool redraws = false;   ///< The run's groups (runtime/moshpit).
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
@@ -21,6 +24,7 @@ struct compute_state::workshop {
   // The first thread's.
   std::shared_ptr<std::vector<float>> gradient;
   std::shared_ptr<std::vector<float>> aside; ///< Null: nothing was set aside.
+  digest averaged; ///< Of the last mean parameters taken, in a redrawn group.
 
   /// Where gradients and copies of parameters come from, and back to.
   std::optional<value_pool> room;
@@ -60,6 +64,26 @@ struct compute_state::workshop {
     return *gradient;
   }
 
+  /// With the vault: what a round of redrawn groups averages of this peer.
+  std::shared_ptr<const std::vector<float>>
+  with_parameters(const std::vector<float>& sum, std::uint64_t samples) {
+    const auto& present = state().parameters;
+    auto result = room->take(moshpit_values(present.size()));
+    std::copy(sum.begin(), sum.end(), result->begin());
+    weigh_parameters(result->data() + sum.size(), present.data(),
+                     present.size(), samples);
+    return result;
+  }
+
+  /// With the vault: the step begins with the group's mean parameters.
+  void take_parameters(const std::vector<float>& mean) {
+    auto& present = state().parameters;
+    const auto* theirs = mean.data() + present.size();
+    averaged = digest_of(theirs, present.size() * sizeof(float));
+    if (guarded(safeguard::mean_parameters))
+      std::copy_n(theirs, present.size(), present.data());
+  }
+
   void clear_gradient() {
     aside.reset();
     if (gradient && gradient.use_count() == 1)
@@ -84,6 +108,43 @@ struct compute_state::workshop {
     auto newer = std::exchange(gradient, std::move(aside));
     if (with_newer)
       add_to(alone(gradient).data(), newer->data(), newer->size());
+  }
+
+  /// With the vault: takes the optimizer step. @returns why not; empty: done.
+  std::string apply(const apply_mean& x) {
+    auto& s = state();
+    const auto count = s.parameters.size();
+    if (x.step != s.step + 1
+        || x.mean->size() != (redraws ? moshpit_values(count) : count))
+      return "the mean is for another step";
+    // Of the group's parameters nothing may be left where its gradient is
+    // refused.
+    auto own = redraws ? s.parameters : std::vector<float>{};
+    if (redraws && !all_finite(x.mean->data() + count, count))
+      return "the mean of the parameters is not finite";
+    if (redraws)
+      take_parameters(*x.mean);
+    state_digests digests;
+    if (optimize->apply(model->layout(), s.parameters.data(),
+                        s.first_moment.data(), s.second_moment.data(),
+                        x.mean->data(), s.step + 1, &digests)
+        != optimizer::verdict::applied) {
+      if (redraws)
+        s.parameters = std::move(own);
+      return "the mean gradient is not finite";
+    }
+    ++s.step;
+    // Groups count what they have; a step of the run is the target batch.
+    s.history_samples
+        += redraws ? config.agreed.settings().target_batch : x.samples;
+    remember_digest(s, digests);
+    return {};
+  }
+
+  /// With the vault: in simulations.
+  void show_state() const {
+    if (config.state_shown)
+      config.state_shown(*config.vault->state);
   }
 
   /// With the vault: batches that begin from here on see the present state.
@@ -128,7 +189,10 @@ struct compute_state::workshop {
     x.step = s.step;
     x.history_samples = s.history_samples;
     x.state = s.recent.front();
-    x.gradient_values = s.parameters.size();
+    x.parameters = s.parameters.size();
+    x.gradient_values
+        = redraws ? moshpit_values(s.parameters.size()) : x.parameters;
+    x.averaged = averaged;
     x.usual_request = model->usual_request();
     return x;
   }

@@ -128,6 +128,8 @@ void conductor_state::tell_facts() {
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
   facts.slow_pairs = own_.slow_pairs;
+  if (redraws() && is_trainer())
+    tell_out_of_reach(facts);
   facts.gathering = sponsors_patience(tracker_->companions(now));
   self_->send(wired_.matchmaking, facts);
 }
@@ -171,7 +173,7 @@ std::optional<batch_request> conductor_state::next_batch() const {
   // A group is about to form: more would overshoot. But if one has come to
   // nothing, the others have fewer samples than their speed had us expect, and
   // somebody must go on.
-  auto reached = tracker_->target_reached(now);
+  auto reached = step_is_due();
   if (reached && dissolved_ == 0)
     return std::nullopt;
   auto quota = reached ? batch_size() : tracker_->my_quota(now);
@@ -245,7 +247,7 @@ void conductor_state::finish() {
                                      {{"step", own_.step},
                                       {"loss", last_loss_},
                                       {"samples", own_.history_samples},
-                                      {"digest", to_string(own_.state)}}});
+                                      {"digest", to_string(held_)}}});
   if (config_.writes_checkpoints) {
     checkpoint_pending_ = true;
     self_->send(wired_.state_keeper, save_checkpoint_now{own_.step});

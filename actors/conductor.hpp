@@ -76,6 +76,9 @@ public:
   /// there are would ask and refuse each other hundreds of times a second.
   static constexpr auto lead_pause = std::chrono::milliseconds{20};
   static constexpr auto lead_pause_cap = std::chrono::milliseconds{1000};
+  /// Who does not reach all of a redrawn group leaves it so long to others to
+  /// lead it. A round trip and a look around of theirs.
+  static constexpr auto hampered_pause = std::chrono::milliseconds{1000};
 
 private:
   using clock_time = caf::actor_clock::time_point;
@@ -175,6 +178,45 @@ private:
   std::optional<batch_request> next_batch_ahead() const;
   /// The step is made, or was not: what is left to count for the next one.
   void count_from_here();
+
+  // Groups that are drawn anew for every step (conductor_moshpit.cpp).
+  bool redraws() const {
+    return settings().redraws_groups();
+  }
+  /// What this peer reports where it holds `held` after `step`.
+  digest reported_state(std::uint64_t step, const digest& held) const;
+  /// Trainers that are heard of, this one included, connected or not.
+  std::vector<peer_id> known_trainers() const;
+  /// With whom this peer is to average the next step; itself included.
+  const std::set<peer_id>& drawn_group();
+  /// Of whom a group for the next step may be: companions; where groups are
+  /// redrawn, those that were drawn with us and are connected.
+  std::vector<progress_report> partners();
+  /// The target batch is there, or was: others have made the step.
+  bool step_is_due() const;
+  /// Whether others of a redrawn group are to lead it: those who reach all of
+  /// it come before those who do not, as far as it is known who does.
+  bool others_lead(const std::vector<progress_report>& partners,
+                   std::size_t passed_over);
+  void note_reach(const group_contract& contract);
+  /// Nobody of a redrawn group could follow.
+  bool has_nobody_to_lead(const std::vector<progress_report>& partners);
+  std::uint64_t
+  least_samples(const std::vector<progress_report>& partners) const;
+  std::set<peer_id> out_of_reach() const;
+  /// Says of those whom a group can be made with all the same that nothing
+  /// passes between us, of others that they are to be avoided.
+  void tell_out_of_reach(matchmaking_facts& facts);
+  /// Whom to fetch a state from; empty: this peer is not behind, or not yet.
+  std::vector<progress_report> donors();
+  bool group_may_still_form(std::uint64_t step_ahead);
+  /// Heard of, not connected: part of the draw all the same.
+  void hear_of(const progress_report& r);
+  bool cannot_be_reached(const peer_left& x);
+  /// One group, two levels or moshpit, and why.
+  std::pair<std::string, std::string>
+  averaging_chosen(const group_contract& contract);
+
   bool is_trainer() const {
     return config_.role == role::trainer;
   }
@@ -187,6 +229,7 @@ private:
   wiring wired_;
   stage stage_ = stage::starting;
   progress_report own_;
+  digest held_; ///< The state; what is reported of it may be less.
   std::uint64_t gradient_values_ = 0;
   std::uint32_t micro_batch_ = 0; ///< Samples between two looks around.
   std::optional<progress_tracker> tracker_;
@@ -256,6 +299,15 @@ private:
   std::optional<contribution_wanted> asked_for_; ///< By the sponsor.
   std::uint64_t gave_at_step_ = 0;
   clock_time rests_until_;
+
+  // Redrawn groups (conductor_moshpit.cpp).
+  std::vector<peer_id> drawn_from_;
+  std::uint64_t drawn_for_ = 0;    ///< Step held.
+  std::set<peer_id> drawn_;        ///< Of these, for the step after that.
+  std::set<peer_id> out_of_touch_; ///< Could not be dialled.
+  std::set<peer_id> hampered_;     ///< Did not reach all of some group of ours.
+  std::optional<clock_time> behind_since_; ///< By one step.
+  std::uint64_t fetches_ = 0;
 
   // Catching up.
   leader_order leaders_; ///< Of groups for this step.

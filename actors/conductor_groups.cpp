@@ -30,11 +30,13 @@ bool most_average(const std::vector<progress_report>& companions) {
 void conductor_state::lead_if_due() {
   auto now = self_->clock().now();
   if (stage_ != stage::accumulating || !is_trainer() || own_.state.empty()
-      || !averages() || !tracker_->target_reached(now)) {
+      || !averages() || !step_is_due()) {
     group_due_since_.reset();
     return;
   }
-  auto companions = tracker_->companions(now);
+  auto companions = partners();
+  if (has_nobody_to_lead(companions))
+    return;
   if (!group_due_since_ || most_average(companions))
     group_due_since_ = now;
   if (now < lead_not_before_)
@@ -42,7 +44,8 @@ void conductor_state::lead_if_due() {
   // Who is to lead may wait in turn, for somebody whom we avoid.
   auto turn = limits::leaders_turn * round_patience();
   auto missed = static_cast<std::size_t>((now - *group_due_since_) / turn);
-  if (!should_lead(own_, companions, leaders_, missed))
+  if (redraws() ? others_lead(companions, missed)
+                : !should_lead(own_, companions, leaders_, missed))
     return;
   // Others that doubt us lead without us. Who does not, waits for us: after a
   // while it is worth asking.
@@ -54,15 +57,17 @@ void conductor_state::lead_if_due() {
       return;
   }
   for (auto& [id, since] : unconnected_since_)
-    if (now - since < connecting_.patience(id))
+    if (now - since < connecting_.patience(id)
+        && (!redraws() || drawn_group().count(id)))
       return;
-  if (others_average(companions) || somebody_enters())
+  if ((!redraws() && others_average(companions)) || somebody_enters())
     return;
   lead_group order;
   order.round_patience = round_patience();
   order.answer_patience
       = std::max(order.round_patience, answer_patience(companions));
   order.computing = computing_time();
+  order.least_samples = least_samples(companions);
   auto invite = [&](const progress_report& r) {
     order.invitees.push_back({r.id, r.where});
     order.roles.push_back(r.role);
@@ -132,6 +137,8 @@ void conductor_state::on(const freeze_wanted& x) {
   frozen_reported_ = false;
   stage_ = stage::frozen;
   announce(true);
+  if (redraws())
+    tell_facts(); // Whom our answer is to avoid.
   gather();
   if (!batch_running_ || aside_ || !guarded(safeguard::frozen_gradient))
     report_frozen();

@@ -15,12 +15,12 @@ void conductor_state::catch_up_if_behind() {
   auto now = self_->clock().now();
   if (now < next_fetch_)
     return;
-  auto donors = tracker_->ahead(now);
+  auto donors = this->donors();
   if (donors.empty())
     return;
   reopen_gradient();
   samples_before_fetch_ = own_.samples;
-  state_before_fetch_ = own_.state;
+  state_before_fetch_ = held_;
   uncounted_batch_ = false;
   fetch_began_ = now;
   stage_ = stage::fetching;
@@ -28,9 +28,11 @@ void conductor_state::catch_up_if_behind() {
   announce(true);
   fetch_state order;
   order.goal.step = donors.front().step;
-  order.goal.state = donors.front().state;
+  order.goal.alone = redraws();
+  if (!order.goal.alone)
+    order.goal.state = donors.front().state;
   order.goal.own_step = own_.step;
-  order.goal.own_state = own_.state;
+  order.goal.own_state = held_;
   for (auto& x : donors)
     order.goal.donors.push_back(x.id);
   self_->send(wired_.state_keeper, order);
@@ -45,7 +47,7 @@ void conductor_state::on(const state_fetched& x) {
                                       {"step", own_.step},
                                       {"bytes", r.bytes},
                                       {"seconds", r.seconds},
-                                      {"digest", to_string(own_.state)},
+                                      {"digest", to_string(held_)},
                                       {"samples_lost", samples_before_fetch_},
                                       {"donors", std::uint64_t{r.donors}},
                                       {"means", r.means},
@@ -75,7 +77,7 @@ void conductor_state::on(const state_fetch_failed& x) {
   next_fetch_ = now + limits::fetch_backoff;
   if (!x.put_aside)
     next_fetch_ += limits::fetch_backoff_share * (now - fetch_began_);
-  if (own_.state != state_before_fetch_) {
+  if (held_ != state_before_fetch_) {
     begin_step(); // Some of the way is gone all the same.
     return;
   }

@@ -11,6 +11,7 @@ namespace potluck {
 void conductor_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
   gone_.erase(x.who.id);
+  out_of_touch_.erase(x.who.id);
   if (auto i = unconnected_since_.find(x.who.id);
       i != unconnected_since_.end()) {
     connecting_.observed(x.who.id, self_->clock().now() - i->second);
@@ -26,11 +27,14 @@ void conductor_state::on(const peer_joined& x) {
 }
 
 void conductor_state::on(const peer_left& x) {
+  if (cannot_be_reached(x))
+    return;
   connected_.erase(x.id);
   if (gone_.size() < limits::gone_peers)
     gone_.insert(x.id);
   unconnected_since_.erase(x.id);
   entrances_.erase(x.id);
+  hampered_.erase(x.id);
   auto known = reports_.find(x.id);
   // Fellow contributors come and go with the sponsor's chains.
   bool lost = !x.orderly && known != reports_.end()
@@ -72,10 +76,12 @@ void conductor_state::on(const report_heard& x) {
     return; // Still joining, or of another run.
   auto now = self_->clock().now();
   if (!connected_.count(r.id)) {
+    if (redraws())
+      hear_of(r);
     // Hearsay: worth waiting for its session, not worth counting on. Records
     // of a peer that has just left live on for a while.
     if (r.phase != phase::finished && !gone_.count(r.id) && !r.contributes
-        && !standing_.contributes)
+        && !standing_.contributes && !out_of_touch_.count(r.id))
       unconnected_since_.emplace(r.id, now);
     return;
   }
@@ -118,9 +124,12 @@ void conductor_state::on(const report_heard& x) {
 
 void conductor_state::hear_outcome(const progress_report& r) {
   const auto& c = formed_->contract;
+  // Of redrawn groups many make the same step, each its own.
+  auto member = std::any_of(c.members.begin(), c.members.end(),
+                            [&](auto& m) { return m.who.id == r.id; });
   auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(
       verdict_times_.patience(r.id));
-  if (!asked_outcome_ && r.step == c.step) {
+  if (!asked_outcome_ && r.step == c.step && (member || !redraws())) {
     asked_outcome_.emplace(r.id, self_->clock().now());
     self_->delayed_send(wired_.averager, patience,
                         outcome_known{c.group, r.id, patience});
@@ -148,7 +157,8 @@ bool conductor_state::step_is_done_without_us() const {
     }
   std::size_t others_ahead = 0;
   for (auto& r : tracker_->fresh(self_->clock().now()))
-    others_ahead += ahead(r) && members.count(r.id) == 0;
+    others_ahead += ahead(r) && members.count(r.id) == 0
+                    && (!redraws() || r.step > c.step);
   return 2 * members_ahead > members.size() || others_ahead >= members.size();
 }
 

@@ -42,6 +42,8 @@ void conductor_state::on(const group_formed& x) {
     return;
   }
   formed_ = x;
+  if (redraws())
+    note_reach(x.contract);
   dissolved_ = 0;
   // The leader knows the collaboration's rounds as we do. One that asks for
   // much more, and then says nothing, is not to hold everybody up for so long.
@@ -49,6 +51,7 @@ void conductor_state::on(const group_formed& x) {
   patience = static_cast<std::uint32_t>(std::min<std::int64_t>(
       patience, limits::leaders_patience * round_patience().count()));
   enter(stage::averaging);
+  auto [averaging, averaging_why] = averaging_chosen(x.contract);
   self_->send(wired_.observer,
               event{"plan",
                     {{"step", x.contract.step},
@@ -58,13 +61,15 @@ void conductor_state::on(const group_formed& x) {
                      {"binding", x.plan.binding},
                      {"predicted_seconds", x.plan.predicted_seconds},
                      {"packed", packed_lines(x)},
+                     {"averaging", averaging},
+                     {"averaging_why", averaging_why},
                      {"why", planned_.members.empty()
                                  ? std::string{"the first plan"}
                                  : plan_change(planned_, x.contract)},
                      {"digest", to_string(x.contract.plan)}}});
   planned_ = x.contract;
   if (is_trainer() && own_.samples > 0)
-    self_->send(wired_.compute, lend_gradient{aside_});
+    self_->send(wired_.compute, lend_gradient{aside_, 0, own_.samples});
   else
     self_->send(wired_.averager,
                 begin_round{formed_->contract, x.plan, nullptr});
@@ -210,16 +215,17 @@ void conductor_state::on(const members_doubted& x) {
 
 void conductor_state::on(const state_changed& x) {
   auto restarted = stage_ == stage::starting;
-  if (!x.applied && x.problem.empty() && !restarted && x.state == own_.state
+  if (!x.applied && x.problem.empty() && !restarted && x.state == held_
       && stage_ != stage::fetching)
     return; // Compute repeats itself to whoever is new.
-  auto before = own_.state;
+  auto before = held_;
   own_.step = x.step;
   gradient_values_ = x.gradient_values;
   if (config_.micro_batch == 0)
     micro_batch_ = std::max(1u, x.usual_request);
   own_.history_samples = x.history_samples;
-  own_.state = x.state;
+  held_ = x.state;
+  own_.state = reported_state(x.step, x.state);
   count_from_here();
   gathering_ = false;
   if (stage_ == stage::fetching) {
@@ -248,6 +254,7 @@ void conductor_state::on(const state_changed& x) {
 
 /// Whatever came before: an applied mean, a download, or nothing.
 void conductor_state::begin_step() {
+  behind_since_.reset();
   group_due_since_.reset();
   others_average_since_.reset();
   auto now = self_->clock().now();
@@ -285,22 +292,23 @@ void conductor_state::note_step(const state_changed& x) {
   }
   auto took = duration{self_->clock().now() - step_began_};
   auto seconds = std::chrono::duration<double>(took).count();
-  self_->send(
-      wired_.observer,
-      event{"step",
-            {{"step", x.step},
-             {"loss", last_loss_},
-             {"samples", round_ ? round_->samples : 0},
-             {"peers", std::uint64_t{round_ ? round_->contract.members.size()
-                                                  - round_->left_out.size()
-                                            : 0}},
-             {"left_out", std::uint64_t{round_ ? round_->left_out.size() : 0}},
-             {"healed", round_ && round_->healed},
-             {"digest", to_string(x.state)},
-             {"history_samples", x.history_samples},
-             {"seconds", seconds},
-             {"share", last_share_},
-             {"samples_per_second", seconds > 0 ? samples / seconds : 0}}});
+  event news{"step",
+             {{"step", x.step},
+              {"loss", last_loss_},
+              {"samples", round_ ? round_->samples : 0},
+              {"peers", std::uint64_t{round_ ? round_->contract.members.size()
+                                                   - round_->left_out.size()
+                                             : 0}},
+              {"left_out", std::uint64_t{round_ ? round_->left_out.size() : 0}},
+              {"healed", round_ && round_->healed},
+              {"digest", to_string(x.state)},
+              {"history_samples", x.history_samples},
+              {"seconds", seconds},
+              {"share", last_share_},
+              {"samples_per_second", seconds > 0 ? samples / seconds : 0}}};
+  if (redraws())
+    news.fields.push_back({"averaged", to_string(x.averaged)});
+  self_->send(wired_.observer, std::move(news));
   if (config_.writes_checkpoints && config_.checkpoint_every > 0
       && x.step % config_.checkpoint_every == 0 && x.step < settings().steps)
     self_->send(wired_.state_keeper, save_checkpoint_now{x.step});

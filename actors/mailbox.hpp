@@ -239,6 +239,7 @@ struct lend_gradient {
   bool aside = false;
   /// Not zero: it is for a sponsor that asked under this number.
   std::uint64_t gift = 0;
+  std::uint64_t samples = 0; ///< In it: the weight of parameters (moshpit).
 };
 /// Cell to compute: the sponsor did not take what it asked for.
 struct gift_refused {
@@ -269,7 +270,11 @@ struct state_changed {
   std::uint64_t step = 0;
   std::uint64_t history_samples = 0;
   digest state;
-  std::uint64_t gradient_values = 0;
+  std::uint64_t gradient_values = 0; ///< That a round averages.
+  std::uint64_t parameters = 0;      ///< Of the model; 0: as many.
+  /// Of the parameters that the step began with, where groups are redrawn: the
+  /// mean of a group's.
+  digest averaged = {};
   std::uint32_t usual_request = 0; ///< Samples: what keeps the trainer busy.
   bool applied = false;            ///< By an optimizer step, not by loading.
   std::string problem; ///< Not empty: the mean was refused, nothing changed.
@@ -413,6 +418,8 @@ struct lead_group {
   std::chrono::milliseconds round_patience{0};
   /// That all take together to compute a step; 0: unknown.
   std::chrono::milliseconds computing{0};
+  /// With so many the group begins at least; 0: with the run's target batch.
+  std::uint64_t least_samples = 0;
 };
 /// Gateway to conductor: what our line was seen to do, in bytes per second; 0
 /// where it is unknown.
@@ -428,6 +435,9 @@ struct matchmaking_facts {
   std::uint64_t gradient_values = 0;
   bool open = false;         ///< Holds a state and is in no round.
   std::set<peer_id> doubted; ///< Whose groups are not joined.
+  /// Not connected, and not among the `slow_pairs` that say so: avoided as
+  /// well.
+  std::set<peer_id> out_of_reach;
   leader_order leaders;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

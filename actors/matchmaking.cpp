@@ -65,6 +65,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.self.id = config_.self;
     s.role = config_.role;
     s.target_batch = config_.settings.target_batch;
+    s.redrawn = config_.settings.redraws_groups();
     s.gradient_values = x.gradient_values;
     s.chunk_values = config_.settings.chunk_values;
     // Robust rules look at a chunk's length and direction: always the same one.
@@ -76,7 +77,9 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
     s.plan
         = [this](const group_contract& c) { return plan_digest(plan_of(c)); };
-    s.believe = [this] { return claims_.believe(); };
+    // Whom its members cannot reach stands among those claims.
+    s.believe
+        = [this, always = s.redrawn] { return always || claims_.believe(); };
     matchmaker_.emplace(std::move(s));
   }
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
@@ -84,7 +87,9 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   matchmaker_->hold(x.step, x.state);
   matchmaker_->follow(x.leaders);
   gathering_ = x.gathering;
-  matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
+  std::vector<peer_id> avoided{x.doubted.begin(), x.doubted.end()};
+  avoided.insert(avoided.end(), x.out_of_reach.begin(), x.out_of_reach.end());
+  matchmaker_->avoid(std::move(avoided));
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
                        x.slow_pairs);
 }
@@ -102,6 +107,7 @@ void matchmaking_state::on(const lead_group& x) {
   matchmaker_->set_patience(
       static_cast<std::uint32_t>(x.round_patience.count()));
   matchmaker_->set_computing(static_cast<std::uint32_t>(x.computing.count()));
+  matchmaker_->set_least_samples(x.least_samples);
   group_id group;
   random_.fill(group.bytes.data(), group.bytes.size());
   led_ = group;

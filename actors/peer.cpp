@@ -191,6 +191,7 @@ void peer_state::start_training() {
                       c.threads = config_.threads;
                       c.mode = config_.workers;
                       c.batch_time = config_.batch_time;
+                      c.state_shown = config_.state_shown;
                       return self_->spawn(compute, c);
                     })});
     children_->add({"cell", child(wired_.cell, [this] {

@@ -64,10 +64,11 @@ struct peer_config {
   std::optional<expert_hosting> experts;
   /// Of an `expert_client`, whose calls this peer makes; null: none.
   std::shared_ptr<expert_line> expert_calls;
-  /// Where blocking work runs, and in simulations how long batches take: see
-  /// `compute_config`.
+  /// Where blocking work runs, and in simulations how long batches take and who
+  /// sees the states: see `compute_config`.
   worker_mode workers = worker_mode::threaded;
   std::function<duration(std::uint32_t samples)> batch_time;
+  std::function<void(const training_state&)> state_shown;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

@@ -6,14 +6,15 @@
 namespace potluck {
 
 void state_keeper_state::on(const fetch_state& x) {
-  if (gradient_values_ == 0) {
+  if (parameters_ == 0) {
     // The conductor heard of our model first. Without its length every donor
     // would seem to lie.
     too_early_ = x;
     return;
   }
   auto goal = x.goal;
-  goal.values = gradient_values_;
+  goal.values = parameters_;
+  goal.mean_values = mean_values_;
   goal.relay = relay_;
   auto now = self_->clock().now();
   next_show_ = now + limits::fetch_report_interval;

@@ -36,6 +36,8 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
        "a group does without whom most of its members avoid"},
       {s::finite_part, "finite-part",
        "a part with a NaN or an infinity is not summed"},
+      {s::mean_parameters, "mean-parameters",
+       "a step in a redrawn group begins with the group's mean parameters"},
   }};
   return all;
 }

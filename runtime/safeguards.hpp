@@ -28,6 +28,7 @@ enum class safeguard : std::size_t {
   checkpoint_sum,
   avoidance,
   finite_part,
+  mean_parameters,
   count, ///< How many there are.
 };
 

@@ -304,9 +304,10 @@ std::string matchmaker::problem_with(const peer_id& from,
     return "the contract does not list this peer";
   if (auto lie = misquoted(*mine, x); !lie.empty())
     return "the contract does not say of this peer what it answered: " + lie;
-  if (samples < settings_.target_batch && guarded(safeguard::target_batch))
+  const auto least = least_of(samples);
+  if (samples < least && guarded(safeguard::target_batch))
     return "the contract counts fewer samples than the target batch";
-  if (x.least_samples != settings_.target_batch)
+  if (x.least_samples != least)
     return "the contract would count another batch than the target";
   group_contract bare = x;
   bare.plan = {};

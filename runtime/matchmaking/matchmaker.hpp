@@ -89,6 +89,10 @@ struct matchmaker_settings {
   /// of their lines; else nothing of any, and all plan equal shares.
   std::function<bool()> believe = [] { return true; };
   std::uint32_t computing_ms = 0; ///< Of a step; 0: unknown.
+  /// Several groups share the target batch (runtime/moshpit): with how many
+  /// samples one begins its leader decides, but not alone when it invited
+  /// others, and it counts when more than half of them are left.
+  bool redrawn = false;
 };
 
 /// Whether the contract says anything of anybody's line.
@@ -142,6 +146,12 @@ public:
   /// How long the members of the next group that this peer leads shall wait.
   void set_patience(std::uint32_t patience_ms) {
     settings_.patience_ms = patience_ms;
+  }
+
+  /// With how many this group begins at least, where it is not the target
+  /// batch.
+  void set_least_samples(std::uint64_t samples) {
+    least_samples_ = samples;
   }
 
   /// What computing a step takes, for the contract of that group.
@@ -244,6 +254,14 @@ private:
   void close();
   /// Cancels those who cannot stay with others that have accepted.
   void drop_avoided();
+  /// What a group with so many counts at least. Of a redrawn one more than
+  /// half, so that two parts of it that lose each other never both make the
+  /// step.
+  std::uint64_t least_of(std::uint64_t samples) const {
+    return settings_.redrawn ? samples / 2 + 1 : settings_.target_batch;
+  }
+  /// In a redrawn group: trainers were invited, and none has come.
+  bool alone() const;
   /// More trainers have said no, or avoid this leader, than would be members.
   bool outnumbered() const;
   void cancel_invitations(const std::string& reason);
@@ -263,6 +281,7 @@ private:
   digest held_;
   std::vector<peer_id> avoid_;
   std::vector<slow_pair> slow_pairs_;
+  std::uint64_t least_samples_ = 1;
   bool insists_ = false;
   double upload_ = 0;
   double download_ = 0;

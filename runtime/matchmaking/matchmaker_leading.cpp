@@ -150,8 +150,9 @@ void matchmaker::close() {
   for (const auto& x : contract.members)
     samples += std::min(x.samples, UINT64_MAX - samples);
   bool few
-      = samples < settings_.target_batch && guarded(safeguard::target_batch);
-  if (few || samples == UINT64_MAX || samples == 0) {
+      = samples < (settings_.redrawn ? least_samples_ : settings_.target_batch)
+        && guarded(safeguard::target_batch);
+  if (few || alone() || samples == UINT64_MAX || samples == 0) {
     cancel_invitations("not enough samples");
     release("not enough samples");
     return;
@@ -159,7 +160,7 @@ void matchmaker::close() {
   for (const auto& [id, x] : invited_)
     if (x.pending)
       out_.emplace_back(send_to_peer{id, group_cancel{group_, "too late"}});
-  if (outnumbered() && !insists_) {
+  if (outnumbered() && !insists_ && !settings_.redrawn) {
     const std::string reason = "most others are in another group";
     cancel_invitations(reason);
     out_.emplace_back(release_gradient{group_, reason, {}, true});
@@ -172,6 +173,19 @@ void matchmaker::close() {
     if (x.who.id != settings_.self.id)
       out_.emplace_back(send_to_peer{x.who.id, group_start{contract}});
   out_.emplace_back(start_round{contract});
+}
+
+bool matchmaker::alone() const {
+  if (!settings_.redrawn)
+    return false;
+  bool invited = false;
+  for (const auto& [id, x] : invited_)
+    if (x.peer.role == role::trainer) {
+      invited = true;
+      if (x.accepted)
+        return false;
+    }
+  return invited;
 }
 
 bool matchmaker::outnumbered() const {
@@ -199,7 +213,6 @@ group_contract matchmaker::make_contract() const {
   result.gradient_values = settings_.gradient_values;
   result.patience_ms = settings_.patience_ms;
   result.computing_ms = settings_.computing_ms;
-  result.least_samples = settings_.target_batch;
   auto add = [&](const contact& who, role as, const group_answer& x) {
     result.members.push_back({who, as, x.samples, x.loss_sum,
                               x.upload_bytes_per_second,
@@ -216,6 +229,10 @@ group_contract matchmaker::make_contract() const {
       x.slow_pairs.clear();
     }
   result.chunk_values = chunk_values_of(result);
+  std::uint64_t samples = 0;
+  for (const auto& x : result.members)
+    samples += std::min(x.samples, UINT64_MAX - samples);
+  result.least_samples = least_of(samples);
   return result;
 }
 

@@ -76,8 +76,16 @@ collaboration collaboration_of(const group_contract& contract,
           std::find_if(contract.members.begin(), contract.members.end(),
                        [&](const group_member& m) { return m.who.id == x.to; })
           - contract.members.begin());
-      if (to == contract.members.size() || to == i || !limited.insert(to).second
-          || explained_by_downlink(contract, to, x.bytes_per_second))
+      if (to == contract.members.size() || to == i
+          || !limited.insert(to).second)
+        continue;
+      if (x.bytes_per_second <= pair_out_of_reach) {
+        // But of the leader, with whom all are connected.
+        for (auto end : {i, to})
+          result.peers[end].listens = result.peers[end].listens && end == 0;
+        continue;
+      }
+      if (explained_by_downlink(contract, to, x.bytes_per_second))
         continue;
       result.limits.push_back({i, to, x.bytes_per_second});
     }

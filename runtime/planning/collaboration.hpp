@@ -50,6 +50,10 @@ struct planned_limit {
   double bytes_per_second = 0;
 };
 
+/// A pair that carries so little, in bytes a second, is not connected at all:
+/// neither averages for others, for the other could send it nothing.
+constexpr double pair_out_of_reach = 1;
+
 struct collaboration {
   std::vector<planned_peer> peers;        ///< In the order of the contract.
   std::vector<planned_limit> limits = {}; ///< No pair twice.

@@ -1,6 +1,7 @@
 #include "runtime/sim/run_invariants.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/sim/scenario.hpp"
 #include "runtime/sim/simulated_model.hpp"
@@ -32,6 +33,8 @@ void run_invariants::process_ended(std::size_t peer) {
     return;
   bool held = gone->second.step.has_value();
   peers_.erase(gone);
+  for (auto& [step, x] : held_)
+    x.erase(peer);
   bool others = std::any_of(peers_.begin(), peers_.end(), [](const auto& x) {
     return x.second.step.has_value();
   });
@@ -59,6 +62,7 @@ void run_invariants::begin_history() {
   }
   tries_.clear();
   states_.clear();
+  held_.clear();
   reached_ = 0;
 }
 
@@ -75,7 +79,8 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
       known.group_step = step;
     }
     auto& all = tries_[step];
-    all.groups.insert(group);
+    // Redrawn groups make a step side by side.
+    all.groups.insert(redrawn() && committed ? "committed" : group);
     all.committed = all.committed || committed;
   } else if (x.name == "state_download") {
     known = {};
@@ -118,10 +123,13 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   auto where = name_of(peer) + ", step " + std::to_string(step);
   auto& known = peers_[peer];
 
-  check(samples >= rules_.target_batch, at,
+  // Of the target batch a redrawn group has its part, a step all of it.
+  check(samples >= (redrawn() ? 1 : rules_.target_batch), at,
         where + ": only " + std::to_string(samples)
             + " samples are behind it, of a target batch of "
             + std::to_string(rules_.target_batch));
+  if (redrawn())
+    samples = rules_.target_batch;
   check(!known.step || step == *known.step + 1, at,
         where + " follows step " + std::to_string(known.step.value_or(0)));
   check(!known.history || history == *known.history + samples, at,
@@ -132,8 +140,10 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   known.history = history;
 
   ever_[step].insert(digest);
+  if (redrawn())
+    digest = field_of<std::string>(x, "averaged");
   auto [state, fresh] = states_[step].emplace(digest, peer);
-  if (fresh && states_[step].size() > 1) {
+  if (fresh && states_[step].size() > 1 && !redrawn()) {
     splits_.insert(step);
     check(rules_.may_split, at,
           where + ": " + name_of(states_[step].begin()->second)
@@ -156,6 +166,46 @@ void run_invariants::step_applied(std::size_t peer, duration at,
     last_loss_ = field_of<double>(x, "loss");
   }
   highest_step_ = std::max(highest_step_, step);
+}
+
+void run_invariants::parameters_seen(std::size_t peer, duration at,
+                                     std::uint64_t step,
+                                     std::vector<float> values) {
+  if (!redrawn())
+    return;
+  const auto length = [](const std::vector<float>& x) {
+    double squares = 0;
+    for (double value : x)
+      squares += value * value;
+    return std::sqrt(squares);
+  };
+  const auto own = length(values);
+  double furthest = 0;
+  std::size_t from = peer;
+  for (auto& [other, theirs] : held_[step]) {
+    if (other == peer || theirs.size() != values.size())
+      continue;
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double apart = values[i] - theirs[i];
+      squares += apart * apart;
+    }
+    const auto longest = std::max(own, length(theirs));
+    const auto part = longest > 0 ? std::sqrt(squares) / longest : 0;
+    if (part > furthest)
+      from = other;
+    furthest = std::max(furthest, part);
+  }
+  drift_ = std::max(drift_, furthest);
+  check(furthest <= rules_.most_drift, at, [&] {
+    return name_of(peer) + ", step " + std::to_string(step) + ": "
+           + name_of(from) + "'s parameters are "
+           + std::to_string(furthest * 100) + " % of their length apart, of "
+           + std::to_string(rules_.most_drift * 100) + " % at most";
+  });
+  held_[step][peer] = std::move(values);
+  while (held_.size() > steps_compared)
+    held_.erase(held_.begin());
 }
 
 void run_invariants::tally_seen(std::size_t peer, duration at, float mean) {

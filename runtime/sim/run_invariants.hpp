@@ -27,6 +27,10 @@ public:
     bool rounded = false; ///< Gradients or means, on the way (packing).
     /// What a mean lacks of a member comes in a later one (residuals).
     bool made_up_for = false;
+    /// Groups are redrawn for every step, so that peers at one step hold
+    /// different parameters: no further apart than this part of their length
+    /// (runtime/moshpit). 0: all hold the same.
+    double most_drift = 0;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
     std::set<std::string> honest;
@@ -48,6 +52,11 @@ public:
   /// parameters that somebody had at that step, as far as anybody remembers.
   void resumed(std::size_t peer, duration at, std::uint64_t step,
                std::uint64_t history_samples, const std::string& digest);
+
+  /// An honest peer holds these parameters after `step`. Where groups are
+  /// redrawn, they are held against those of the others at that step.
+  void parameters_seen(std::size_t peer, duration at, std::uint64_t step,
+                       std::vector<float> values);
 
   /// The peer's process ended; what comes from that number is another one. With
   /// the last one that held a step's state its history is gone: who comes then
@@ -91,6 +100,14 @@ public:
   double last_loss() const {
     return last_loss_;
   }
+  /// The furthest that two peers were apart at one step, as a part of the
+  /// longer one's parameters.
+  double drift() const {
+    return drift_;
+  }
+  double most_drift() const {
+    return rules_.most_drift;
+  }
 
 private:
   struct record {
@@ -104,6 +121,13 @@ private:
     bool committed = false;
   };
 
+  /// Steps whose parameters are kept: who is further behind is compared when it
+  /// has caught up.
+  static constexpr std::uint64_t steps_compared = 8;
+
+  bool redrawn() const {
+    return rules_.most_drift > 0;
+  }
   void begin_history();
   void step_applied(std::size_t peer, duration at, const event& x);
 
@@ -116,6 +140,9 @@ private:
   /// Per group and step: the digest that its members got.
   std::map<std::string, std::pair<std::string, std::size_t>> rounds_;
   std::map<std::uint64_t, tries> tries_;
+  /// Per step, in redrawn groups: what each holds.
+  std::map<std::uint64_t, std::map<std::size_t, std::vector<float>>> held_;
+  double drift_ = 0;
   /// Of histories that are gone.
   std::size_t committed_before_ = 0;
   std::size_t at_once_before_ = 0;

@@ -27,6 +27,28 @@ std::string table_text(const run_settings& settings) {
   return text;
 }
 
+/// Why these settings are none for re-drawn groups; empty: they are.
+std::string problem_with_moshpit(const run_settings& settings) {
+  const std::string averaging = "averaging moshpit needs ";
+  if (settings.delayed_updates())
+    return averaging
+           + "updates synchronous, for a step's mean replaces the parameters "
+             "that delayed batches would still read";
+  if (settings.packing != "float32")
+    return averaging
+           + "packing float32, for parameters are averaged and would be "
+             "rounded at every step; packing is "
+           + settings.packing;
+  if (settings.part_norm > 0)
+    return averaging
+           + "part-norm 0, for parts hold parameters, whose norm says nothing "
+             "of the gradient's";
+  if (settings.reserve > 0)
+    return averaging
+           + "reserve 0, for a group that loses members counts what is left";
+  return {};
+}
+
 /// Reads the table's text: every field once. Order is checked by the caller.
 expected<run_settings> read_table(const std::string& text) {
   run_settings settings;
@@ -173,6 +195,9 @@ std::string problem_with(const run_settings& settings) {
   if (settings.packing == "topk" && settings.part_norm > 0)
     return "packing topk needs part-norm 0, for parts hold what earlier ones "
            "left out and may be long; choose another packing or 0";
+  if (settings.redraws_groups())
+    if (auto problem = problem_with_moshpit(settings); !problem.empty())
+      return problem;
   if (settings.warmup_steps > settings.steps)
     return "warmup-steps is " + std::to_string(settings.warmup_steps)
            + ", but must be at most steps, which is "

@@ -42,6 +42,9 @@ struct run_settings {
   /// Trainers that average together at most; the others contribute through
   /// them (runtime/cells).
   std::uint32_t group_size = 64;
+  /// Whether all average as one, or in groups that are drawn anew for every
+  /// step (runtime/moshpit).
+  std::string averaging_method = "exact";
   std::uint64_t steps = 1000; ///< The run ends after this many.
   std::uint64_t warmup_steps = 100;
   double learning_rate = 0.00176; ///< Peak, after warm-up.
@@ -82,6 +85,12 @@ struct run_settings {
   /// (actors/README.md, "Delayed updates").
   bool delayed_updates() const {
     return updates == "delayed";
+  }
+
+  /// Every step is averaged in groups of their own, parameters included
+  /// (runtime/moshpit).
+  bool redraws_groups() const {
+    return averaging_method == "moshpit";
   }
 
   /// How chunks are averaged. An unknown aggregator, which `problem_with`

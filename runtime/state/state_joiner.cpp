@@ -19,7 +19,9 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     end(now);
   expire_distrust(now);
   goal_ = std::move(goal);
-  if (distrusts(goal_.relay))
+  if (goal_.mean_values == 0)
+    goal_.mean_values = goal_.values;
+  if (goal_.alone || distrusts(goal_.relay))
     goal_.relay = {};
   relay_alone_ = relay_late_ = false;
   began_ = now;
@@ -36,10 +38,11 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
   stage_ = stage::loading;
   means_only_ = false;
   resumed_ = put_aside_at_ && now - *put_aside_at_ < limits::parked_life
-             && transfer_ && version_ > goal_.own_step;
+             && transfer_ && version_ > goal_.own_step && !goal_.alone;
   vouchers_ = {};
-  for (auto& id : goal_.donors)
-    vouchers_.claim(id, goal_.step, goal_.state);
+  if (!goal_.alone)
+    for (auto& id : goal_.donors)
+      vouchers_.claim(id, goal_.step, goal_.state);
   if (resumed_) {
     goal_.relay = {};
     reached_ = now;
@@ -47,7 +50,7 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     return;
   }
   auto missed = goal_.step - std::min(goal_.own_step, goal_.step);
-  if (!goal_.own_state.empty() && missed > 0
+  if (!goal_.alone && !goal_.own_state.empty() && missed > 0
       && missed <= limits::means_of_a_state) {
     forget_version();
     means_only_ = true;
@@ -108,8 +111,14 @@ void state_joiner::heard(const peer_id& peer, std::uint64_t step,
                          const digest& state, time_point now) {
   if (distrusts(peer) || !busy())
     return;
-  // Those of another history have no say in ours.
   auto known = donors_.find(peer);
+  if (goal_.alone) {
+    // It reports how far it is, and no state that it could be held to.
+    if (known != donors_.end() && !reached_ && step >= version_)
+      reached_ = now;
+    return;
+  }
+  // Those of another history have no say in ours.
   if ((known != donors_.end() && known->second.said == answer::serves)
       || std::find(goal_.donors.begin(), goal_.donors.end(), peer)
              != goal_.donors.end())
@@ -237,7 +246,7 @@ void state_joiner::advance(time_point now) {
   std::size_t count = 0;
   for (auto& [key, b] : blobs_)
     if (!key.state) {
-      held += goal_.values * sizeof(float);
+      held += goal_.mean_values * sizeof(float);
       ++count;
     }
   if (held > most_.mean_bytes || count > most_.means) {

@@ -26,7 +26,7 @@ void state_joiner::vote(const peer_id& from, const state_manifest& x,
     ban(from, "it offers another version than it was asked for", now);
     return;
   }
-  auto problem = shape_problem(x, goal_.values);
+  auto problem = shape_problem(x, x.mean ? goal_.mean_values : goal_.values);
   if (!problem.empty()) {
     ban(from, problem, now);
     return;
@@ -141,7 +141,7 @@ void state_joiner::load(const blob_key& key, const digest& listing,
             manifest.piece_bytes);
   if (!key.state) {
     // Not the old ones: somebody may be sent their pieces.
-    b.values = std::make_shared<std::vector<float>>(goal_.values);
+    b.values = std::make_shared<std::vector<float>>(goal_.mean_values);
     mean_steps_[manifest.state] = key.step;
     if (means_only_)
       listed_.push_back({manifest, b.values});
@@ -304,7 +304,9 @@ void state_joiner::finish_state(time_point now) {
     return;
   }
   // recent[i] is the digest after step `version - i`.
-  if (goal_.own_step > version_) {
+  if (goal_.alone) {
+    // Its digests are its own; what we did went into others by averaging.
+  } else if (goal_.own_step > version_) {
     history_lost_ = true;
   } else if (goal_.own_step > 0) {
     auto age = version_ - goal_.own_step;

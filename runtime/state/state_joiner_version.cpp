@@ -18,7 +18,7 @@ void state_joiner::start_version(std::uint64_t step, const digest& state,
   version_began_ = now;
   versions_tried_.insert(step);
   ++tries_;
-  if (!state.empty())
+  if (!state.empty() || (goal_.alone && step <= known_step_))
     reached_ = now;
   ask_everybody(now);
 }

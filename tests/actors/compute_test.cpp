@@ -118,6 +118,53 @@ TEST_CASE("a mean makes a step and empties the gradient") {
   CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
 }
 
+TEST_CASE(
+    "where groups are redrawn, parameters go with the gradient, and a step "
+    "begins with the group's") {
+  auto settings = compute_stage::settings(false);
+  settings.averaging_method = "moshpit";
+  compute_stage x{settings, {}};
+  constexpr auto values = tiny_trainer::values;
+  auto first = x.conductor->last<state_changed>();
+  CHECK(first.gradient_values == 2 * values);
+  CHECK(first.parameters == values);
+  x.batch(0, 0, 5);
+  x.tell(lend_gradient{false, 0, 5});
+  auto lent = *x.conductor->last<gradient_lent>().gradient;
+  REQUIRE(lent.size() == 2 * values);
+  auto own = x.config.vault->state->parameters;
+  auto sum = expected_gradient(0, 5);
+  for (std::size_t i = 0; i < values; ++i) {
+    REQUIRE(lent[i] == sum[i]);
+    REQUIRE(lent[values + i] == 5 * own[i]);
+  }
+  // What a group of others makes of it: other parameters, and their step.
+  auto mean = std::make_shared<std::vector<float>>(2 * values, 0.25f);
+  x.tell(apply_mean{1, 77, mean});
+  auto news = x.conductor->last<state_changed>();
+  CHECK(news.applied);
+  std::vector<float> theirs(values, 0.25f);
+  CHECK(news.averaged == digest_of(theirs.data(), values * sizeof(float)));
+  // A step of the run is the target batch, whatever the group had of it.
+  CHECK(news.history_samples == settings.target_batch);
+  tiny_trainer model;
+  auto expected = initial_state(model.layout(), 1);
+  expected.parameters = theirs;
+  optimizer{settings}.apply(model.layout(), expected.parameters.data(),
+                            expected.first_moment.data(),
+                            expected.second_moment.data(), mean->data(), 1);
+  CHECK(x.config.vault->state->parameters == expected.parameters);
+  // A mean that is refused leaves nothing of the others' parameters.
+  auto before = x.config.vault->state->parameters;
+  for (std::size_t bad : {std::size_t{0}, 2 * values - 1}) {
+    auto wrong = std::make_shared<std::vector<float>>(*mean);
+    (*wrong)[bad] = std::numeric_limits<float>::infinity();
+    x.tell(apply_mean{2, 77, wrong});
+    CHECK_FALSE(x.conductor->last<state_changed>().problem.empty());
+    CHECK(x.config.vault->state->parameters == before);
+  }
+}
+
 TEST_CASE("a mean that does not fit is refused and changes nothing") {
   shop x;
   auto mean = std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f);

@@ -37,6 +37,7 @@ const std::vector<proof> proofs{
     {safeguard::checkpoint_sum, "torn-disks", 4, "parameters that nobody had"},
     {safeguard::avoidance, "outcasts", 12, "committed at the first try"},
     {safeguard::finite_part, "nan", 4, "found bad data in what the honest"},
+    {safeguard::mean_parameters, "redrawn", 1, "of their length apart"},
 };
 
 } // namespace

@@ -74,6 +74,34 @@ bool only(const chaos_record& x, const std::string& text) {
 
 } // namespace
 
+TEST_CASE("redrawn groups may differ from each other, but not within a round") {
+  auto member = [](const std::string& name, const std::string& averaged) {
+    auto x = trainer(name, {"state of " + name, "d2 of " + name, "d3"});
+    for (auto& e : x.events)
+      if (e.name == "step") {
+        e.numbers["samples"] = 16;
+        e.texts["averaged"] = averaged + e.texts["digest"];
+      }
+    auto& first = x.events[1];
+    first.texts["averaged"] = averaged;
+    x.events.insert(x.events.begin() + 1,
+                    named("round", {{"group", "g"}, {"outcome", "committed"}},
+                          {{"step", 1.0}}));
+    x.events.back().texts["digest"] = "last of " + name;
+    return x;
+  };
+  chaos_record x;
+  x.steps = 3;
+  x.target_batch = 64;
+  x.redrawn = true;
+  x.lives = {member("a", "mean"), member("b", "mean")};
+  CHECK(broken(x).empty());
+  x.lives[1] = member("b", "other");
+  CHECK(only(x, "began with other parameters"));
+  x.lives.pop_back();
+  CHECK(only(x, "nothing to compare"));
+}
+
 TEST_CASE("a run that kept all promises has no problem") {
   CHECK(broken(good()).empty());
   CHECK(judge(good()).size() == 9);

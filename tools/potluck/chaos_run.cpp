@@ -264,6 +264,9 @@ chaos_outcome chaos_run::conclude() {
   const auto settings = chaos_settings(plan_.what);
   record.steps = number_in(settings, "steps");
   record.target_batch = number_in(settings, "target-batch");
+  record.redrawn = std::any_of(settings.begin(), settings.end(), [](auto& x) {
+    return x.name == "averaging" && x.value == "moshpit";
+  });
   record.expects = plan_.what.expects;
   record.longest_pause = longest_pause_;
   record.trouble = trouble_;

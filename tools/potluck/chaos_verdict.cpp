@@ -34,7 +34,10 @@ public:
 
   std::vector<chaos_finding> all() {
     check_ends();
-    check_digests();
+    if (record_.redrawn)
+      check_groups();
+    else
+      check_digests();
     check_finish();
     check_batches();
     check_order();
@@ -172,6 +175,37 @@ private:
              + " taken alone");
   }
 
+  void check_groups() {
+    std::map<std::string, std::pair<std::string, std::string>> begun;
+    std::string problem;
+    std::size_t compared = 0;
+    for (const auto& life : record_.lives) {
+      std::string group;
+      std::uint64_t step = 0;
+      for (const auto& x : life.events) {
+        if (x.name == "round" && x.text("outcome") == "committed") {
+          group = x.text("group");
+          step = x.count("step");
+        } else if (x.name == "step" && x.count("step") == step) {
+          auto [first, fresh] = begun.emplace(
+              group, std::make_pair(x.text("averaged"), life.name));
+          compared += !fresh;
+          if (first->second.first != x.text("averaged") && problem.empty())
+            problem = "at step " + std::to_string(step) + " " + life.name
+                      + " and " + first->second.second
+                      + " began with other parameters";
+        }
+      }
+    }
+    if (problem.empty() && compared == 0)
+      problem
+          = "no two peers were in one round, so there is nothing to compare";
+    find("the members of a round begin their step with the same parameters",
+         problem,
+         counted(compared, "report") + " compared, "
+             + counted(begun.size(), "round"));
+  }
+
   void check_finish() {
     if (!record_.expects.finishes)
       return;
@@ -197,10 +231,10 @@ private:
     }
     if (problem.empty() && finished == 0)
       problem = "nobody was there to finish";
-    if (problem.empty() && digests.size() > 1)
+    if (problem.empty() && digests.size() > 1 && !record_.redrawn)
       problem = counted(digests.size(), "digest") + " at the end";
     find("all who are there finish step " + std::to_string(record_.steps)
-             + " with one digest",
+             + (record_.redrawn ? "" : " with one digest"),
          problem,
          counted(finished, "trainer")
              + (digests.size() == 1 ? " with " + digests.begin()->substr(0, 8)
@@ -208,6 +242,8 @@ private:
   }
 
   void check_batches() {
+    const auto wanted
+        = record_.redrawn ? std::uint64_t{1} : record_.target_batch;
     std::string problem;
     std::uint64_t least = 0;
     for (const auto& life : record_.lives)
@@ -215,13 +251,12 @@ private:
         if (x.name == "step") {
           auto samples = x.count("samples");
           least = least == 0 ? samples : std::min(least, samples);
-          if (samples < record_.target_batch && problem.empty())
+          if (samples < wanted && problem.empty())
             problem = "step " + std::to_string(x.count("step")) + " of "
                       + life.name + " counted " + std::to_string(samples);
         }
-    find("every step counts at least " + std::to_string(record_.target_batch)
-             + " samples",
-         problem, "the least was " + std::to_string(least));
+    find("every step counts at least " + counted(wanted, "sample"), problem,
+         "the least was " + std::to_string(least));
   }
 
   void check_order() {

@@ -28,6 +28,9 @@ struct life_record {
 struct chaos_record {
   std::uint64_t steps = 0; ///< That the run was to take.
   std::uint64_t target_batch = 0;
+  /// Groups are redrawn for every step: peers at one step differ, and each
+  /// group counts a part of the target batch.
+  bool redrawn = false;
   expectation expects;
   /// Faults of the scenario may part peers for a while, each side of which then
   /// has a history of its own.
@@ -54,9 +57,11 @@ constexpr std::uint64_t most_memory = std::uint64_t{1} << 30;
 /// - the run got through, and every process ended as it should;
 /// - equal digests at every step that two peers report, set aside steps that
 ///   were given up for a longer history, and those taken alone that a download
-///   replaced;
+///   replaced; where groups are redrawn, that all members of a round begin the
+///   step with the same parameters;
 /// - all who were there to the end finished, with one digest (`finishes`);
-/// - every step counts at least the target batch;
+/// - every step counts at least the target batch, or in redrawn groups
+/// anything;
 /// - no step counted twice by a peer;
 /// - steps went on within `recovers_within` after the last fault;
 /// - nobody was refused or blamed, for nobody is hostile;

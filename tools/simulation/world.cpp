@@ -11,6 +11,7 @@
 
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
+#include "runtime/moshpit/moshpit_drift.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
 #include "runtime/sim/simulated_model.hpp"
@@ -106,6 +107,14 @@ world::world(const scenario& what, options how)
   rules.may_split = what_.expects.may_split;
   rules.rounded = settings_.packing != to_string(packing::float32);
   rules.made_up_for = settings_.keeps_residuals();
+  if (settings_.redraws_groups()) {
+    std::size_t trainers = 0;
+    for (auto& x : plan_.peers())
+      trainers += what_.groups[x.group].role == "trainer";
+    rules.most_drift
+        = most_moshpit_drift(std::max<std::size_t>(1, trainers),
+                             settings_.group_size, settings_.learning_rate);
+  }
   checks_ = std::make_unique<run_invariants>(rules);
   experts_ = std::make_unique<expert_invariants>(*checks_, expert_most_lost);
   for (auto role : {"bootstrap", "trainer"})
@@ -119,13 +128,23 @@ world::world(const scenario& what, options how)
     auto content = decode(x.head.data(), x.head.size(), x.body.size);
     auto number = network_.number_of(from);
     auto mean = content ? std::get_if<chunk_mean>(&*content) : nullptr;
-    if (mean && lives_[number].honest && !what_.expects.may_ban)
+    if (mean && has_tally(*mean, x.body) && lives_[number].honest
+        && !what_.expects.may_ban)
       checks_->tally_seen(number, now_, tally_of(mean->packing, x.body));
   });
 }
 
 std::uint32_t world::tally_distance() const {
   return least_chunk_values(settings_.chunk_values);
+}
+
+bool world::has_tally(const chunk_mean& x, const shared_bytes& body) const {
+  if (!settings_.redraws_groups())
+    return true;
+  // Of a shorter one, the last, nobody here knows where it begins.
+  const auto length = body.size / sizeof(float);
+  return length % tally_distance() == 0
+         && x.chunk * length < what_.model_values;
 }
 
 float world::tally_of(packing how, const shared_bytes& body) const {
@@ -289,6 +308,12 @@ void world::start(std::size_t number, bool keeps_disk) {
     take_up_checkpoint(x, config);
   add_experts(x, config);
   auto beside = caller_of(x);
+  if (settings_.redraws_groups() && x.honest && !how_.weightless)
+    config.state_shown = [this, number](const training_state& s) {
+      note(number, [this, number, step = s.step, values = s.parameters] {
+        checks_->parameters_seen(number, now_, step, values);
+      });
+    };
   x.box->start(std::move(config), std::move(audience), now_, beside);
   ++running_;
   present_.insert(number);
@@ -496,6 +521,8 @@ void world::close(report& result) {
   result.first_try = c.first_try();
   result.splits = c.splits();
   result.loss = c.last_loss();
+  result.drift = c.drift();
+  result.most_drift = c.most_drift();
   result.checks = c.checks();
   result.expert_updates = experts_->updates();
   result.expert_moves = experts_->moves();

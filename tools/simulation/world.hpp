@@ -42,6 +42,8 @@ struct report {
   double first_try = 0;      ///< Share of steps whose first round succeeded.
   std::size_t splits = 0;    ///< Steps that two histories have.
   double loss = 0;
+  double drift = 0;      ///< See `run_invariants::drift`.
+  double most_drift = 0; ///< Allowed.
   std::uint64_t checks = 0;
   std::uint64_t expert_updates = 0;
   std::uint64_t expert_moves = 0; ///< Experts that came to other hosts.
@@ -102,6 +104,9 @@ private:
   /// Values from one tally to the next: the shortest chunk that a round may
   /// have.
   std::uint32_t tally_distance() const;
+  /// Whether such a chunk begins with one: parameters are averaged as well
+  /// where groups are redrawn, and have none.
+  bool has_tally(const chunk_mean& x, const shared_bytes& body) const;
   /// Of a chunk's mean; not a number if nothing of the model's is as long.
   float tally_of(packing how, const shared_bytes& body) const;
   /// More actors of it failed lately than its supervisor may start again.

@@ -188,6 +188,64 @@ TEST_CASE("a leader cancels when the samples fall short of the target") {
   CHECK(one.now() == state::idle);
 }
 
+TEST_CASE(
+    "a redrawn group counts more than half of its samples, and is never of "
+    "one who invited others") {
+  auto make_redrawn = [](std::size_t i) {
+    matchmaker_settings how{{peer(i), {"127.0.0.1", 7000}},
+                            role::trainer,
+                            10,
+                            100,
+                            8,
+                            cut,
+                            500,
+                            plan_of};
+    how.redrawn = true;
+    matchmaker result{how};
+    result.hold(5, state_number(1));
+    result.measure(1e6, 2e6);
+    return result;
+  };
+  auto leader = make_redrawn(0);
+  leader.set_least_samples(3);
+  leader.begin(group(0), invitees({1, 2, 3}));
+  leader.frozen(2, 0.5);
+  auto follower = make_redrawn(1);
+  follower.receive(peer(0), invite(0));
+  auto answer = sent<group_answer>(follower.frozen(1, 1.5))[0].second;
+  leader.receive(peer(1), answer);
+  // Two with other leaders are no majority here: those average as well.
+  for (std::size_t other : {2u, 3u}) {
+    group_answer no{group(0), false, "following another"};
+    auto all = leader.receive(peer(other), no);
+    if (other == 2)
+      continue;
+    auto start = find<start_round>(all);
+    REQUIRE(start);
+    CHECK(start->contract.least_samples == 2); // More than half of three.
+    // Less than that two parts of the group could make, each for itself.
+    auto wrong = start->contract;
+    wrong.least_samples = 1;
+    auto careful = make_redrawn(1);
+    careful.receive(peer(0), invite(0));
+    careful.frozen(1, 1.5);
+    CHECK_FALSE(
+        find<start_round>(careful.receive(peer(0), group_start{wrong})));
+    auto started = follower.receive(peer(0), group_start{start->contract});
+    CHECK(find<start_round>(started));
+  }
+  auto deserted = make_redrawn(0);
+  deserted.begin(group(1), invitees({1}));
+  deserted.frozen(50, 0.5);
+  auto all = deserted.receive(peer(1), group_answer{group(1), false, "no"});
+  CHECK_FALSE(find<start_round>(all));
+  CHECK(find<release_gradient>(all));
+  // Who knows nobody else goes on alone, as in any run.
+  auto only = make_redrawn(0);
+  only.begin(group(2), {});
+  CHECK(find<start_round>(only.frozen(50, 0.5)));
+}
+
 TEST_CASE("an answer with impossible figures does not enter the contract") {
   auto one = make(0);
   one.begin(group(0), invitees({1, 2}));

@@ -399,3 +399,33 @@ TEST_CASE("a contract's slow pairs are limits between its members") {
   free.members[1].slow_pairs.clear();
   CHECK(plan_digest(free) != plan_digest(contract));
 }
+
+TEST_CASE(
+    "members that cannot reach each other average nothing, but get and give "
+    "all") {
+  group_contract contract;
+  contract.gradient_values = 1000;
+  contract.chunk_values = 10;
+  for (std::uint8_t i = 1; i <= 4; ++i) {
+    group_member m;
+    m.who.id.bytes[0] = i;
+    m.who.where.port = 7000;
+    m.samples = 1;
+    m.upload_bytes_per_second = i * 1e6; // The last two would average the most.
+    m.download_bytes_per_second = i * 1e6;
+    contract.members.push_back(m);
+  }
+  contract.members[2].slow_pairs
+      = {{contract.members[3].who.id, pair_out_of_reach}};
+  auto x = plan(collaboration_of(contract));
+  REQUIRE(x.chunks.size() == 4);
+  CHECK(x.chunks[0] + x.chunks[1] == 100);
+  CHECK(x.chunks[2] == 0);
+  CHECK(x.chunks[3] == 0);
+  CHECK(x.predicted_seconds < 1); // Of no line that carries a byte a second.
+  // All are connected with the leader: who says otherwise is not believed.
+  contract.members[1].slow_pairs
+      = {{contract.members[0].who.id, pair_out_of_reach}};
+  x = plan(collaboration_of(contract));
+  CHECK(x.chunks[0] == 100);
+}

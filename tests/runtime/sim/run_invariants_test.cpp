@@ -171,3 +171,44 @@ TEST_CASE("the share of first tries counts committed steps with one group") {
   x.told(0, 3s, round("c", 2, true));
   CHECK(x.first_try() == doctest::Approx(0.5));
 }
+
+TEST_CASE("redrawn groups hold different parameters, but begin their step with "
+          "the same, and count a part of the batch") {
+  auto rules = usual();
+  rules.most_drift = 0.1;
+  for (bool same : {true, false}) {
+    run_invariants x{rules};
+    for (std::size_t peer : {0u, 1u}) {
+      auto news = step(1, 100, peer == 0 ? "one" : "two", 30);
+      news.fields.push_back(
+          {"averaged", std::string{same || peer == 0 ? "mean" : "other"}});
+      x.told(peer, 1s, round("g", 1, true));
+      x.told(peer, 1s, news);
+    }
+    CHECK(x.violations().empty() == same);
+    CHECK(x.splits() == 0);
+    x.told(0, 2s, step(2, 230, "one", 30)); // Not by what its group has.
+    CHECK(x.violations().size() == (same ? 1 : 2));
+  }
+}
+
+TEST_CASE("peers of redrawn groups stay near each other at every step") {
+  auto rules = usual();
+  rules.most_drift = 0.1;
+  run_invariants x{rules};
+  x.parameters_seen(0, 1s, 1, {3, 4});
+  x.parameters_seen(1, 1s, 2, {30, 40}); // Another step is no matter.
+  x.parameters_seen(1, 1s, 1, {3, 4.4f});
+  CHECK(x.violations().empty());
+  CHECK(x.drift() == doctest::Approx(0.4 / 5.325).epsilon(0.01));
+  x.parameters_seen(2, 1s, 1, {3, 3});
+  REQUIRE(x.violations().size() == 1);
+  CHECK(x.violations()[0].find("apart") != std::string::npos);
+  // Who has left is compared with nobody, and exact runs have no drift.
+  x.process_ended(0);
+  run_invariants exact{usual()};
+  exact.parameters_seen(0, 1s, 1, {1});
+  exact.parameters_seen(1, 1s, 1, {2});
+  CHECK(exact.drift() == 0);
+  CHECK(exact.violations().empty());
+}

@@ -1,5 +1,6 @@
 #include "runtime/state/charter.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
@@ -125,6 +126,52 @@ TEST_CASE("a packing that leaves values out goes with the mean only") {
     x.aggregator = rule;
     CHECK(problem_with(x).find("packing topk needs the aggregator mean") == 0);
   }
+}
+
+TEST_CASE(
+    "redrawn groups go with what can average parameters, and an exact run "
+    "says nothing of them") {
+  auto with = [](auto change) {
+    run_settings x;
+    x.averaging_method = "moshpit";
+    change(x);
+    return problem_with(x);
+  };
+  CHECK(with([](auto&) {}).empty());
+  CHECK(with([](auto& x) { x.aggregator = "median"; }).empty());
+  CHECK(with([](auto& x) {
+          x.updates = "delayed";
+        }).find("averaging moshpit needs updates synchronous")
+        == 0);
+  for (auto packing : {"float16", "bfloat16", "int8", "topk", "auto"})
+    CHECK(with([&](auto& x) {
+            x.packing = packing;
+          }).find("averaging moshpit needs packing float32")
+          == 0);
+  CHECK(with([](auto& x) {
+          x.part_norm = 1;
+        }).find("averaging moshpit needs part-norm 0")
+        == 0);
+  CHECK(with([](auto& x) {
+          x.reserve = 1;
+        }).find("averaging moshpit needs reserve 0")
+        == 0);
+  CHECK(with([](auto& x) {
+          x.averaging_method = "gossip";
+        }).find("averaging must be one of exact, moshpit")
+        == 0);
+  auto written = [](const run_settings& x) {
+    auto table = to_table(x);
+    return std::any_of(table.begin(), table.end(),
+                       [](auto& line) { return line.name == "averaging"; });
+  };
+  run_settings x;
+  CHECK_FALSE(written(x));
+  x.averaging_method = "moshpit";
+  CHECK(written(x));
+  auto copy = charter::from_bytes(charter(x, "tokenizer").to_bytes());
+  REQUIRE(bool(copy));
+  CHECK(copy->settings().redraws_groups());
 }
 
 TEST_CASE("a charter survives its bytes") {

@@ -63,7 +63,7 @@ struct scene {
       copy_if_wanted(x);
       later(time + x.delay, [this, id = id, at = run.step] {
         if (sources.at(id).alive)
-          joiner.heard(id, at, history.at(at), now());
+          joiner.heard(id, at, alone ? digest{} : history.at(at), now());
       });
     }
   }
@@ -86,8 +86,11 @@ struct scene {
     goal.own_step = own.step;
     goal.own_state = own.recent.front();
     goal.values = values;
+    goal.alone = alone;
+    if (alone)
+      goal.state = {};
     for (auto& [id, x] : sources)
-      if (x.alive && !joiner.distrusts(id))
+      if (x.alive && !joiner.distrusts(id) && !(alone && id != the_donor))
         goal.donors.push_back(id);
     joiner.begin(goal, now());
     ++fetches;
@@ -219,6 +222,8 @@ struct scene {
   std::vector<std::string> failures;
   std::optional<fetch_result> result;
   bool retries = true;
+  bool alone = false; ///< Everybody holds a state of its own: so there is...
+  peer_id the_donor = id_of(1);
   duration waited{0};
   std::size_t fetches = 0;
   std::size_t requests = 0;
@@ -359,6 +364,51 @@ TEST_CASE("who missed few steps fetches means, who missed many the state") {
     if (!x.result->whole_state)
       CHECK(x.result->bytes == missed * values * sizeof(float));
   }
+}
+
+TEST_CASE("where each holds a state of its own, one gives all of it, and the "
+          "means behind it") {
+  for (std::uint64_t missed : {1, 40}) {
+    CAPTURE(missed);
+    scene x{3};
+    x.alone = true;
+    x.own = x.run;
+    for (auto& value : x.own.parameters) // Its own, too.
+      value += 1;
+    x.own.recent.clear();
+    remember_digest(x.own);
+    for (std::uint64_t i = 0; i < missed; ++i)
+      x.step();
+    for (auto& [id, s] : x.sources) {
+      s.delay = 20ms;
+      s.rate = 2.0 * values * sizeof(float) / 0.02;
+    }
+    x.fetch();
+    REQUIRE(x.enter(60s));
+    x.check_entered();
+    CHECK(x.result->whole_state);
+    CHECK(x.result->donors == 1);
+    CHECK(x.result->donor == x.the_donor);
+    CHECK((x.result->means > 0) == (missed > limits::entering_steps));
+    CHECK_FALSE(x.result->own_history_lost);
+    CHECK_FALSE(x.result->own_history_unknown);
+    CHECK(x.faults.empty());
+  }
+}
+
+TEST_CASE("when the one donor goes, another gives its state instead") {
+  scene x{2, 200ms};
+  x.alone = true;
+  for (auto& [id, s] : x.sources)
+    s.rate = 1.5 * values * sizeof(float) / 0.2;
+  x.fetch();
+  x.go([&] { return x.joiner.part() > 0.3; }, 10s);
+  x.the_donor = id_of(2);
+  x.kill(id_of(1));
+  REQUIRE(x.enter(60s));
+  x.check_entered();
+  CHECK(x.result->donor == id_of(2));
+  CHECK(x.faults.empty());
 }
 
 TEST_CASE("means that nobody has any more lead to a fresh download") {

@@ -1,0 +1,16 @@
+/// The scenario of tools/scenarios in which groups are redrawn for every step,
+/// with fewer steps than in the file.
+#include <doctest/doctest.h>
+
+#include "tests/simulation/trial.hpp"
+
+using potluck::simulation::trial;
+
+// Half of them cannot reach each other: one state each, and near the others'.
+TEST_CASE("moshpit holds for 40 seeds") {
+  trial redrawn{"tools/scenarios/moshpit.json", 0, 20, {}};
+  CHECK(redrawn.complaint(1, 40) == "");
+  auto last = redrawn.run(41);
+  CHECK(last.drift > 0); // Else nothing was compared.
+  CHECK(last.drift < last.most_drift);
+}
