@@ -3,24 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
+
+#include "tests/runtime/planning/group_on_lines.hpp"
 
 using namespace potluck;
 
 namespace {
 
 collaboration group_of(const std::vector<line_speeds>& lines) {
-  collaboration result;
-  result.gradient_bytes = 3'000'000;
-  result.chunks = 1000;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    planned_peer x;
-    x.id.bytes[0] = static_cast<std::uint8_t>(i + 1);
-    x.upload_bytes_per_second = lines[i].upload;
-    x.download_bytes_per_second = lines[i].download;
-    result.peers.push_back(x);
-  }
-  return result;
+  return group_on_lines(lines, 3'000'000, 1000);
 }
 
 std::vector<std::size_t> windows_of(const collaboration& group,

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "runtime/planning/planner.hpp"
 #include "runtime/random.hpp"
+#include "tests/runtime/planning/group_on_lines.hpp"
 
 using namespace potluck;
 
@@ -13,17 +13,8 @@ namespace {
 
 /// A gradient of 8 MB.
 collaboration group_of(const std::vector<line_speeds>& lines) {
-  collaboration result;
-  result.gradient_bytes = 8'000'000;
-  result.chunks = 64;
+  auto result = group_on_lines(lines, 8'000'000, 64);
   result.packs_thin_lines = true;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    planned_peer x;
-    x.id.bytes[0] = static_cast<std::uint8_t>(i + 1);
-    x.upload_bytes_per_second = lines[i].upload;
-    x.download_bytes_per_second = lines[i].download;
-    result.peers.push_back(x);
-  }
   return result;
 }
 
