@@ -1,5 +1,7 @@
 #include "runtime/uv/dialer.hpp"
 
+#include "runtime/uv/kernel_view.hpp"
+
 namespace potluck {
 
 namespace {
@@ -47,8 +49,11 @@ void dialer::try_next() {
       ++next_;
       continue;
     }
-    auto* to = reinterpret_cast<const sockaddr*>(&addresses_[next_++]);
-    socket_ = make_tcp_socket(loop_, this);
+    const auto& where = addresses_[next_++];
+    auto* to = reinterpret_cast<const sockaddr*>(&where);
+    socket_ = make_tcp_socket(loop_, this, where.ss_family);
+    if (is_loopback(where))
+      send_unpaced(descriptor_of(*socket_));
     auto error = bind_source();
     if (error == 0)
       error = uv_tcp_connect(

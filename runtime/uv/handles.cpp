@@ -2,13 +2,21 @@
 
 namespace potluck {
 
-tcp_socket make_tcp_socket(uv_loop_t* loop, void* owner) {
+tcp_socket make_tcp_socket(uv_loop_t* loop, void* owner, unsigned family) {
   // Owned only from here: a handle that was never initialized is not closed.
   auto* handle = new tcp_handle;
-  uv_tcp_init(loop, &handle->tcp); // Without flags, no system call, no failure.
+  if (family == AF_UNSPEC || uv_tcp_init_ex(loop, &handle->tcp, family) != 0)
+    uv_tcp_init(loop, &handle->tcp); // No system call, no failure.
   handle->tcp.data = handle;
   handle->owner = owner;
   return tcp_socket{handle};
+}
+
+int descriptor_of(const tcp_handle& socket) {
+  uv_os_fd_t fd = -1;
+  if (uv_fileno(reinterpret_cast<const uv_handle_t*>(&socket.tcp), &fd) != 0)
+    return -1;
+  return fd;
 }
 
 void tcp_closer::operator()(tcp_handle* x) const {

@@ -50,7 +50,14 @@ struct tcp_closer {
 };
 using tcp_socket = std::unique_ptr<tcp_handle, tcp_closer>;
 
-tcp_socket make_tcp_socket(uv_loop_t* loop, void* owner);
+/// @param family The kernel's socket is there at once if this says of which
+/// address family (AF_INET, AF_INET6) it is, and there are any left; else once
+/// it is bound or connects.
+tcp_socket make_tcp_socket(uv_loop_t* loop, void* owner,
+                           unsigned family = AF_UNSPEC);
+
+/// The kernel's socket; -1: none.
+int descriptor_of(const tcp_handle& socket);
 
 /// Calls back once. Destruction cancels.
 class timer {

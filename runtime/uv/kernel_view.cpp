@@ -1,10 +1,12 @@
 #include "runtime/uv/kernel_view.hpp"
 
 #ifdef __linux__
+#include <array>
 #include <cstddef>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #endif
@@ -46,6 +48,21 @@ std::size_t bytes_under_way(int socket) {
   (void)socket;
 #endif
   return 0;
+}
+
+void send_unpaced(int socket) {
+#ifdef __linux__
+  constexpr std::string_view pacing = "bbr"; // And its later versions.
+  constexpr std::string_view unpaced = "cubic";
+  std::array<char, 16> name{}; // As long as any (TCP_CA_NAME_MAX).
+  socklen_t size = name.size();
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0
+      && std::string_view{name.data()}.substr(0, pacing.size()) == pacing)
+    ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, unpaced.data(),
+                 unpaced.size());
+#else
+  (void)socket;
+#endif
 }
 
 } // namespace potluck

@@ -1,5 +1,5 @@
-/// What the kernel knows of a TCP connection. Apart from the rest, since
-/// Linux's header and libuv's exclude each other.
+/// What the kernel knows of a TCP connection, and is asked to do. Apart from
+/// the rest, since Linux's header and libuv's exclude each other.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +25,13 @@ std::optional<kernel_view> ask_kernel(int socket);
 /// Bytes that the kernel has and the other side has not acknowledged; 0 where
 /// the system does not tell.
 std::size_t bytes_under_way(int socket);
+
+/// Keeps the kernel from pacing what goes to this machine itself, as BBR does:
+/// nothing on the way is gentler on bursts than memory, and a timer for every
+/// few packets costs more than to copy them. To be called before the socket
+/// connects or listens, since a connection that paces does not stop; what a
+/// listening one accepts is like it. No effect where the system does not let
+/// us.
+void send_unpaced(int socket);
 
 } // namespace potluck

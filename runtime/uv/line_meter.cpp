@@ -12,14 +12,6 @@ namespace {
 /// and ours differ a little.
 constexpr double all_the_time = 0.9;
 
-/// -1: none.
-int descriptor_of(const tcp_handle& socket) {
-  uv_os_fd_t fd = -1;
-  if (uv_fileno(reinterpret_cast<const uv_handle_t*>(&socket.tcp), &fd) != 0)
-    return -1;
-  return fd;
-}
-
 } // namespace
 
 std::optional<connection_traffic> line_meter::look(connection_id id,

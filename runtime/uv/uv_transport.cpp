@@ -10,6 +10,7 @@
 #include "runtime/lines/upload_turns.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
+#include "runtime/uv/kernel_view.hpp"
 
 namespace potluck {
 
@@ -342,6 +343,8 @@ private:
     auto socket = make_tcp_socket(loop(), this);
     auto error
         = uv_tcp_bind(&socket->tcp, reinterpret_cast<const sockaddr*>(&to), 0);
+    if (error == 0 && is_loopback(to))
+      send_unpaced(descriptor_of(*socket));
     if (error == 0)
       error = uv_listen(socket->stream(), 512, [](uv_stream_t* x, int status) {
         auto* owner = static_cast<tcp_handle*>(x->data)->owner;

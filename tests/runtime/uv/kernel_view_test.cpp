@@ -1,0 +1,56 @@
+#include "runtime/uv/kernel_view.hpp"
+
+#include <doctest/doctest.h>
+
+#ifdef __linux__
+#include <array>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace potluck;
+
+namespace {
+
+struct bare_socket {
+  int number = ::socket(AF_INET, SOCK_STREAM, 0);
+  ~bare_socket() {
+    ::close(number);
+  }
+
+  bool choose(const std::string& how) const {
+    return ::setsockopt(number, IPPROTO_TCP, TCP_CONGESTION, how.data(),
+                        static_cast<socklen_t>(how.size()))
+           == 0;
+  }
+  std::string chosen() const {
+    std::array<char, 16> name{};
+    socklen_t size = name.size();
+    REQUIRE(
+        ::getsockopt(number, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size)
+        == 0);
+    return name.data();
+  }
+};
+
+} // namespace
+
+TEST_CASE("what goes to this machine is not paced, where the system paces") {
+  bare_socket x;
+  if (!x.choose("bbr") || !x.choose("cubic") || !x.choose("bbr")) {
+    MESSAGE("skipped: this system has no BBR, or lets nobody choose");
+    return;
+  }
+  send_unpaced(x.number);
+  CHECK(x.chosen() == "cubic");
+}
+
+TEST_CASE("how the system sends stays its choice where that paces nothing") {
+  bare_socket x;
+  REQUIRE(x.choose("reno")); // Every Linux has it.
+  send_unpaced(x.number);
+  CHECK(x.chosen() == "reno");
+}
+#endif
