@@ -5,6 +5,10 @@
 #include <map>
 #include <mutex>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -109,7 +113,23 @@ void* take_block(std::size_t bytes) {
     if (auto* found = x.take(size))
       return found;
   }
-  return ::operator new(size, block_alignment);
+  auto* fresh = ::operator new(size, block_alignment);
+  prefer_large_pages(fresh, size);
+  return fresh;
+}
+
+void prefer_large_pages(void* memory, std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = 2 << 20;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const auto first = (begin + page - 1) / page * page;
+  const auto last = (begin + bytes) / page * page;
+  if (first < last)
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)bytes;
+#endif
 }
 
 void give_block(void* block, std::size_t bytes) noexcept {

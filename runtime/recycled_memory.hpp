@@ -20,6 +20,10 @@ void* take_block(std::size_t bytes);
 /// @param bytes As they were asked for.
 void give_block(void* block, std::size_t bytes) noexcept;
 
+/// Has the kernel back fresh memory with pages of 2 MiB where it does so only
+/// when asked: one fault instead of 512. No effect on less than such a page.
+void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
+
 /// Bytes that wait to be used again.
 std::size_t idle_blocks_bytes();
 /// Gives all of them back to the C library.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/recycled_memory.hpp"
+
 namespace potluck {
 
 value_pool::value_pool(std::size_t most_idle)
@@ -23,8 +25,11 @@ std::shared_ptr<std::vector<float>> value_pool::take(std::size_t values) {
       shelf_->idle -= values;
     }
   }
-  if (room.empty())
+  if (room.empty()) {
+    room.reserve(values);
+    prefer_large_pages(room.data(), values * sizeof(float));
     room.resize(values);
+  }
   auto give_back = [where = shelf_](std::vector<float>* x) {
     std::unique_ptr<std::vector<float>> owner{x};
     put_back(*where, std::move(*x));
