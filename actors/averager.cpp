@@ -47,8 +47,8 @@ void averager_state::on(const begin_round& x) {
     self_->send(wired_.supervisor, news);
   chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
   round_.reset(); // Its means can be written over, if nobody else has them.
-  if (!room_
-      || std::exchange(room_for_, c.gradient_values) != c.gradient_values)
+  const auto before = std::exchange(room_for_, c.gradient_values);
+  if (!room_ || before != c.gradient_values)
     room_.emplace(2 * c.gradient_values);
   round_agreement agreement{c, map, config_.self};
   auto self = agreement.index_of(config_.self);
@@ -102,15 +102,16 @@ chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
     job.rule = config_.rule;
     job.chunk = chunk;
     job.length = r.map.range(chunk).count;
-    job.room = room_->take(job.length);
+    job.rooms = *room_;
+    job.self = static_cast<std::uint32_t>(r.self);
     // Of planned chunks: what a heal moves comes by letter.
     // Nor those of a contract without samples, which its reducer fails at.
     const bool open = r.map.owner(chunk) == r.self
                       && std::any_of(job.samples.begin(), job.samples.end(),
                                      [](auto x) { return x != 0; });
     if (open)
-      job.average = std::make_shared<shared_average>(
-          job.length, job.samples, job.rule, std::move(job.room));
+      job.average = std::make_shared<shared_average>(job.length, job.samples,
+                                                     job.rule, job.rooms);
     result = self_->spawn(chunk_reducer, job);
     if (open)
       config_.intake->expect_parts(chunk, job.average, [result] {
@@ -348,9 +349,7 @@ void averager_state::on(const mean_ready& x) {
   }
   if (mean_packing_of(r.self) != packing::float32
       && r.map.owner(x.chunk) == r.self) {
-    auto rounded = std::make_shared<std::vector<float>>(*values);
-    pack_mean(x.chunk, *rounded);
-    values = rounded;
+    values = pack_mean(x.chunk, *values);
   }
   r.made.emplace(x.chunk, values);
   r.parts.emplace(x.chunk, x.parts);
@@ -360,13 +359,16 @@ void averager_state::on(const mean_ready& x) {
     carry_out(round_->agreement.averaged(x.chunk, x.left_out));
 }
 
-void averager_state::pack_mean(std::uint32_t chunk,
-                               std::vector<float>& values) {
+std::shared_ptr<const std::vector<float>>
+averager_state::pack_mean(std::uint32_t chunk,
+                          const std::vector<float>& values) {
+  auto rounded = room_->take(values.size());
   auto body = pack_and_round(mean_packing_of(round_->self), values.data(),
-                             values.size());
+                             values.size(), rounded->data());
   auto what = digest_of(body.data, body.size);
   round_->packed_means[chunk]
       = {std::move(body.owner), body.data, body.size, what};
+  return rounded;
 }
 
 void averager_state::adopt_own_means() {

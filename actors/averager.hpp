@@ -189,8 +189,9 @@ private:
   std::shared_ptr<const own_parts> own_parts_that_count() const;
   void arm();
   shared_bytes mean_bytes(std::uint32_t chunk) const;
-  /// Packs an own mean, and makes it the mean that the others unpack.
-  void pack_mean(std::uint32_t chunk, std::vector<float>& values);
+  /// Packs an own mean. @returns The mean that the others unpack.
+  std::shared_ptr<const std::vector<float>>
+  pack_mean(std::uint32_t chunk, const std::vector<float>& values);
   void blame(const peer_id& member, const std::string& why);
   /// Also ends the session: a mean that counts will not come from there.
   void refuse_mean(const peer_id& from, const std::string& why);

@@ -10,15 +10,21 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
   self_ = self;
   job_ = std::move(job);
   if (!job_.average)
-    job_.average = std::make_shared<shared_average>(
-        job_.length, job_.samples, job_.rule, std::move(job_.room));
+    job_.average = std::make_shared<shared_average>(job_.length, job_.samples,
+                                                    job_.rule, job_.rooms);
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
   auto& [mutex, parts, average] = *job_.average;
   std::unique_lock<std::mutex> lock{mutex};
-  auto verdict = average.offer(x.member, x.samples, x.packing, x.values.data,
-                               x.values.size);
+  const auto& [owner, data, size, known] = x.values;
+  // Our own is a piece of the gradient.
+  auto verdict
+      = x.member == job_.self && x.packing == packing::float32
+            ? average.offer_lasting(x.member, x.samples, owner,
+                                    reinterpret_cast<const float*>(data),
+                                    size / sizeof(float))
+            : average.offer(x.member, x.samples, x.packing, data, size);
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete)
     parts[x.member] = digest_of(x.values);

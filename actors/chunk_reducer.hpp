@@ -23,7 +23,10 @@ struct reduction_job {
   averaging_rule rule;
   mean_listener parent;
   /// For the mean (see `chunk_average`).
-  std::shared_ptr<std::vector<float>> room;
+  std::optional<value_pool> rooms;
+  /// The member whose parts stay as they are while the round lasts, by its
+  /// index in the contract: the one that averages.
+  std::uint32_t self = UINT32_MAX;
   /// Where others may add parts, too, and then send an empty `part_given_up`;
   /// null to have one made.
   std::shared_ptr<shared_average> average;

@@ -6,8 +6,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace potluck {
+
+/// Of `count` values the largest magnitude's bits, which are in the magnitudes'
+/// order, an infinity's and a NaN's above all. 0 for none.
+std::uint32_t largest_magnitude(const float* values, std::size_t count);
 
 /// False when any of the `count` values is NaN or infinite: the guard in front
 /// of everything that peers send. Looks at exponents instead of calling
@@ -19,6 +24,11 @@ bool all_within(const float* values, std::size_t count, float most);
 
 /// sum[i] += values[i]. The two must not overlap.
 void add_to(float* sum, const float* values, std::size_t count);
+
+/// sum[i] = (a[i] + b[i]) * factor, rounded after both. `sum` may be `a`, and
+/// overlaps the others in no other way.
+void add(float* sum, const float* a, const float* b, std::size_t count,
+         float factor = 1);
 
 /// values[i] *= factor.
 void scale(float* values, std::size_t count, float factor);

@@ -11,22 +11,26 @@
 
 namespace potluck {
 
+namespace {
+
+float one_over(std::uint64_t samples) {
+  return static_cast<float>(1.0 / static_cast<double>(samples));
+}
+
+} // namespace
+
 chunk_average::chunk_average(std::size_t length,
                              std::vector<std::uint64_t> samples,
                              averaging_rule rule,
-                             std::shared_ptr<std::vector<float>> room)
+                             std::optional<value_pool> rooms)
     : length_{length}, samples_{std::move(samples)}, rule_{rule},
-      values_{std::move(room)} {
+      rooms_{std::move(rooms)} {
   for (auto x : samples_) {
     parts_.push_back(x != 0 ? part::expected : part::none);
     missing_ += x != 0;
   }
   if (length_ == 0 || missing_ == 0)
     throw std::invalid_argument{"A mean needs values and samples."};
-  if (!values_)
-    values_ = std::make_shared<std::vector<float>>(length_);
-  if (values_->size() != length_)
-    throw std::invalid_argument{"A mean's room must be as long as its parts."};
 }
 
 std::optional<chunk_average::verdict>
@@ -45,12 +49,11 @@ chunk_average::refusal(std::size_t member, std::uint64_t samples,
   return std::nullopt;
 }
 
-chunk_average::verdict chunk_average::offer(std::size_t member,
-                                            std::uint64_t samples,
-                                            const float* values,
-                                            std::size_t count) {
+std::optional<chunk_average::verdict>
+chunk_average::refusal(std::size_t member, std::uint64_t samples,
+                       const float* values, std::size_t count) const {
   if (auto why = refusal(member, samples, count == length_))
-    return *why;
+    return why;
   if (!all_within(values, count, largest_part_value)
       && guarded(safeguard::finite_part))
     return verdict::unfit;
@@ -58,6 +61,15 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
       && norm_of(values, count) / static_cast<double>(samples)
              > rule_.part_norm)
     return verdict::too_large;
+  return std::nullopt;
+}
+
+chunk_average::verdict chunk_average::offer(std::size_t member,
+                                            std::uint64_t samples,
+                                            const float* values,
+                                            std::size_t count) {
+  if (auto why = refusal(member, samples, values, count))
+    return *why;
   keep(member, values);
   return counted(member);
 }
@@ -72,7 +84,7 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
       && reinterpret_cast<std::uintptr_t>(body) % alignof(float) == 0)
     return offer(member, samples, reinterpret_cast<const float*>(body),
                  length_);
-  if (sum_packed(how, body, size))
+  if (sum_packed(member, how, body, size))
     return counted(member);
   float_array values;
   values.resize(length_);
@@ -81,15 +93,30 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
   return offer(member, samples, values.data(), length_);
 }
 
-bool chunk_average::sum_packed(packing how, const std::uint8_t* body,
-                               std::size_t size) {
+chunk_average::verdict
+chunk_average::offer_lasting(std::size_t member, std::uint64_t samples,
+                             std::shared_ptr<const void> owner,
+                             const float* values, std::size_t count) {
+  if (auto why = refusal(member, samples, values, count))
+    return *why;
+  if (!robust() && empty())
+    lasting_ = {std::move(owner), values};
+  else
+    keep(member, values);
+  return counted(member);
+}
+
+bool chunk_average::sum_packed(std::size_t member, packing how,
+                               const std::uint8_t* body, std::size_t size) {
   if (robust() || rule_.part_norm > 0
       || !surely_within(how, body, size, length_, largest_part_value))
     return false;
-  if (std::exchange(begun_, true))
-    add_unpacked(how, body, values_->data(), length_);
-  else
-    unpack(how, body, size, values_->data(), length_);
+  if (empty()) {
+    unpack(how, body, size, make_room(), length_);
+  } else {
+    auto [before, sum] = sum_so_far();
+    add_unpacked(how, body, before.get(), sum, length_, factor_with(member));
+  }
   return true;
 }
 
@@ -161,20 +188,39 @@ std::vector<std::size_t> chunk_average::drop_outliers(double factor) {
 
 void chunk_average::keep(std::size_t member, const float* values) {
   if (robust()) {
-    auto scale
-        = static_cast<float>(1.0 / static_cast<double>(samples_[member]));
+    const auto scale = one_over(samples_[member]);
     auto& mean = kept_[member];
     mean.assign(values, values + length_);
     for (auto& x : mean)
       x *= scale;
     return;
   }
-  float* sum = values_->data();
-  if (!std::exchange(begun_, true)) {
-    std::copy(values, values + length_, sum);
-    return;
+  if (empty()) {
+    std::copy(values, values + length_, make_room());
+  } else {
+    auto [before, sum] = sum_so_far();
+    add(sum, before.get(), values, length_, factor_with(member));
   }
-  add_to(sum, values, length_);
+}
+
+std::pair<std::shared_ptr<const float>, float*> chunk_average::sum_so_far() {
+  auto before = std::exchange(lasting_, nullptr);
+  if (!before)
+    before = {values_, values_->data()};
+  else
+    make_room();
+  return {std::move(before), values_->data()};
+}
+
+float chunk_average::factor_with(std::size_t member) {
+  scaled_ = missing_ == 1 && parts_[member] == part::expected;
+  return scaled_ ? one_over(samples_counted_ + samples_[member]) : 1;
+}
+
+float* chunk_average::make_room() {
+  values_ = rooms_ ? rooms_->take(length_)
+                   : std::make_shared<std::vector<float>>(length_);
+  return values_->data();
 }
 
 void chunk_average::average() {
@@ -182,12 +228,15 @@ void chunk_average::average() {
     std::vector<const float*> means;
     for (auto& [member, values] : kept_)
       means.push_back(values.data());
-    *values_ = robust_mean(rule_, means, length_);
+    values_ = std::make_shared<std::vector<float>>(
+        robust_mean(rule_, means, length_));
     kept_.clear();
     return;
   }
-  scale(values_->data(), length_,
-        static_cast<float>(1.0 / static_cast<double>(samples_counted_)));
+  // A sum that no part has completed: the last ones were left out.
+  if (auto first = std::exchange(lasting_, nullptr))
+    std::copy(first.get(), first.get() + length_, make_room());
+  scale(values_->data(), length_, one_over(samples_counted_));
 }
 
 } // namespace potluck

@@ -17,10 +17,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/packing.hpp"
 #include "runtime/averaging/robust_mean.hpp"
+#include "runtime/averaging/value_pool.hpp"
 
 namespace potluck {
 
@@ -53,11 +55,11 @@ public:
   /// @param samples What the contract says of each member, in its order;
   /// members with zero samples have no part. Throws std::invalid_argument when
   /// all are zero.
-  /// @param room For the result: `length` floats that may be anything; null to
-  /// have some made. Throws std::invalid_argument when they are not as many.
+  /// @param rooms Where memory for the sum comes from, once it is needed; none:
+  /// fresh.
   chunk_average(std::size_t length, std::vector<std::uint64_t> samples,
                 averaging_rule rule = {},
-                std::shared_ptr<std::vector<float>> room = nullptr);
+                std::optional<value_pool> rooms = std::nullopt);
 
   /// Counts a part once, or says why not. A refused part changes nothing.
   /// @param member Index into the contract.
@@ -69,6 +71,12 @@ public:
   /// @param body `size` bytes at any address.
   verdict offer(std::size_t member, std::uint64_t samples, packing how,
                 const std::uint8_t* body, std::size_t size);
+
+  /// The same for one that stays as it is while its owner is kept: a first part
+  /// is not copied then, but read with the next.
+  verdict offer_lasting(std::size_t member, std::uint64_t samples,
+                        std::shared_ptr<const void> owner, const float* values,
+                        std::size_t count);
 
   /// Does without the member's part. Without effect when it has none to send,
   /// or when it has been counted. A part that comes later is `too_late`.
@@ -113,12 +121,24 @@ private:
   /// Why a part is not even looked at; nothing when it is.
   std::optional<verdict> refusal(std::size_t member, std::uint64_t samples,
                                  bool fits) const;
+  std::optional<verdict> refusal(std::size_t member, std::uint64_t samples,
+                                 const float* values, std::size_t count) const;
   /// Puts a packed part into the sum without unpacking it elsewhere; false when
   /// that cannot be done: nothing has been counted then.
-  bool sum_packed(packing how, const std::uint8_t* body, std::size_t size);
+  bool sum_packed(std::size_t member, packing how, const std::uint8_t* body,
+                  std::size_t size);
   /// What is in the sum now, or kept.
   verdict counted(std::size_t member);
   void keep(std::size_t member, const float* values);
+  /// No part is in the sum yet, nor waits to be.
+  bool empty() const {
+    return !values_ && !lasting_;
+  }
+  /// What the next part is added to, and where the sum of both is to lie.
+  std::pair<std::shared_ptr<const float>, float*> sum_so_far();
+  /// 1, or what makes a mean of the sum that this member's part completes.
+  float factor_with(std::size_t member);
+  float* make_room();
   void average();
 
   std::size_t length_;
@@ -128,8 +148,11 @@ private:
   std::size_t missing_ = 0;
   bool scaled_ = false;
   averaging_rule rule_;
-  std::shared_ptr<std::vector<float>> values_; ///< The sum, or the result.
-  bool begun_ = false;                         ///< Something is in the sum.
+  std::optional<value_pool> rooms_;
+  /// The sum, or the result; null before there is either.
+  std::shared_ptr<std::vector<float>> values_;
+  /// The only part so far, where it lasts; null when there are more, or none.
+  std::shared_ptr<const float> lasting_;
   /// Under a robust rule: the counted members' means, in the members' order.
   std::map<std::size_t, std::vector<float>> kept_;
 };

@@ -16,7 +16,7 @@ using floats = std::vector<float>;
 /// Takes from `values` what their packing sends of them.
 void take_away_what_is_sent(packing how, float* values, std::size_t count) {
   floats sent(values, values + count);
-  pack_and_round(how, sent.data(), count);
+  pack_and_round(how, sent.data(), count, sent.data());
   for (std::size_t i = 0; i < count; ++i)
     values[i] -= sent[i];
 }

@@ -24,9 +24,10 @@ namespace potluck {
 /// A chunk's average that its reducer and whoever receives parts both feed.
 struct shared_average {
   shared_average(std::size_t length, std::vector<std::uint64_t> samples,
-                 averaging_rule rule, std::shared_ptr<std::vector<float>> room)
+                 averaging_rule rule,
+                 std::optional<value_pool> rooms = std::nullopt)
       : parts(samples.size()), average{length, std::move(samples), rule,
-                                       std::move(room)} {
+                                       std::move(rooms)} {
   }
   std::mutex mutex;          ///< Of all that follows.
   std::vector<digest> parts; ///< Of those counted; for who checks the mean.

@@ -43,18 +43,6 @@ std::size_t blocks_of(std::size_t count) {
   return (count + packing_block - 1) / packing_block;
 }
 
-/// The bits of the largest magnitude; those of floats are in their order.
-POTLUCK_WIDE std::uint32_t largest(const float* values, std::size_t count) {
-  std::uint32_t most = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t bits;
-    std::memcpy(&bits, values + i, sizeof(bits));
-    bits &= ~sign_mask;
-    most = bits > most ? bits : most;
-  }
-  return most;
-}
-
 // ---- binary16
 // ---------------------------------------------------------------
 
@@ -237,11 +225,14 @@ POTLUCK_WIDE void from_bytes(const std::uint8_t* bytes, std::size_t count,
     out[i] = static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
 }
 
-POTLUCK_WIDE void add_bytes(float* __restrict sum,
-                            const std::uint8_t* __restrict bytes,
-                            std::size_t count, float scale) {
+POTLUCK_WIDE void add_bytes(const float* before, const std::uint8_t* bytes,
+                            std::size_t count, float scale, float factor,
+                            float* sum) {
+#pragma GCC ivdep // `sum` may be `before`.
   for (std::size_t i = 0; i < count; ++i)
-    sum[i] += static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
+    sum[i] = (before[i]
+              + static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale)
+             * factor;
 }
 
 /// Whatever signed byte is multiplied by it.
@@ -273,7 +264,7 @@ void pack_halves(const float* values, std::size_t count, std::uint8_t* out) {
   auto* halves = out + blocks_of(count) * sizeof(float);
   for_blocks(count, out,
              [&](std::size_t first, std::size_t size, std::uint8_t* where) {
-               auto scale = half_scale(largest(values + first, size));
+               auto scale = half_scale(largest_magnitude(values + first, size));
                std::memcpy(where, &scale, sizeof(scale));
                to_halves(values + first, size, scale == 0 ? 0 : 1 / scale,
                          halves + 2 * first);
@@ -284,7 +275,7 @@ void pack_bytes(const float* values, std::size_t count, std::uint8_t* out) {
   auto* bytes = out + blocks_of(count) * sizeof(float);
   for_blocks(count, out,
              [&](std::size_t first, std::size_t size, std::uint8_t* where) {
-               auto scale = byte_scale(largest(values + first, size));
+               auto scale = byte_scale(largest_magnitude(values + first, size));
                std::memcpy(where, &scale, sizeof(scale));
                if (scale == 0)
                  std::memset(bytes + first, 0, size);
@@ -394,14 +385,15 @@ bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
                           });
 }
 
-void add_unpacked(packing how, const std::uint8_t* bytes, float* sum,
-                  std::size_t count) {
+void add_unpacked(packing how, const std::uint8_t* bytes, const float* before,
+                  float* sum, std::size_t count, float factor) {
   if (how != packing::int8)
     throw std::invalid_argument{"Only int8 is added as it is."};
   auto* values = bytes + blocks_of(count) * sizeof(float);
   unpack_blocks(count, bytes,
                 [&](std::size_t first, std::size_t block, float scale) {
-                  add_bytes(sum + first, values + first, block, scale);
+                  add_bytes(before + first, values + first, block, scale,
+                            factor, sum + first);
                   return true;
                 });
 }
@@ -414,9 +406,10 @@ shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
   return packed_copy(how, values, count);
 }
 
-shared_bytes pack_and_round(packing how, float* values, std::size_t count) {
+shared_bytes pack_and_round(packing how, const float* values, std::size_t count,
+                            float* rounded) {
   auto body = packed_copy(how, values, count);
-  if (!unpack(how, body.data, body.size, values, count))
+  if (!unpack(how, body.data, body.size, rounded, count))
     throw std::invalid_argument{"Only finite values can be packed."};
   return body;
 }

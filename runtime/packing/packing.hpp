@@ -32,10 +32,10 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
 bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
                    std::size_t count, float most);
 
-/// sum[i] += what `unpack` makes, in one pass. Only for what is `surely_within`
-/// anything.
-void add_unpacked(packing how, const std::uint8_t* bytes, float* sum,
-                  std::size_t count);
+/// sum[i] = (before[i] + what `unpack` makes) * factor, in one pass. `sum` may
+/// be `before`. Only for what is `surely_within` anything.
+void add_unpacked(packing how, const std::uint8_t* bytes, const float* before,
+                  float* sum, std::size_t count, float factor = 1);
 
 /// The body of a frame with these values: packed in memory of its own, or as
 /// they lie there when they are to go as float32.
@@ -43,9 +43,11 @@ void add_unpacked(packing how, const std::uint8_t* bytes, float* sum,
 shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,
                          const float* values, std::size_t count);
 
-/// A body of its own, and leaves of the values what others will unpack from it.
+/// A body of its own, and what others will unpack from it.
 /// @param values Finite.
-shared_bytes pack_and_round(packing how, float* values, std::size_t count);
+/// @param rounded Room for as many floats; may be where the values are.
+shared_bytes pack_and_round(packing how, const float* values, std::size_t count,
+                            float* rounded);
 
 /// By how much a value may be off after packing and unpacking.
 /// @param value Its magnitude. @param largest That of its block's largest.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -75,4 +76,43 @@ TEST_CASE("one value beyond a bound is found wherever it is") {
       CHECK_FALSE(within(sign * std::numeric_limits<float>::quiet_NaN()));
     }
   }
+}
+
+TEST_CASE("sums are rounded after each operation, whatever the length") {
+  std::mt19937_64 random{3};
+  std::normal_distribution<float> noise;
+  for (std::size_t count : {0, 1, 7, 8, 63, 64, 65, 1000}) {
+    std::vector<float> a(count), b(count), sum(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      a[i] = noise(random);
+      b[i] = noise(random);
+    }
+    add(sum.data(), a.data(), b.data(), count);
+    auto scaled = a;
+    add(scaled.data(), scaled.data(), b.data(), count, 0.3f);
+    for (std::size_t i = 0; i < count; ++i) {
+      const volatile float both = a[i] + b[i];
+      const volatile float product = both * 0.3f;
+      CHECK(sum[i] == both);
+      CHECK(scaled[i] == product);
+    }
+  }
+}
+
+TEST_CASE("the largest magnitude is found in any place, and a NaN is larger") {
+  const auto bits = [](float x) {
+    std::uint32_t result;
+    std::memcpy(&result, &x, sizeof(result));
+    return result;
+  };
+  CHECK(largest_magnitude(nullptr, 0) == 0);
+  for (std::size_t count : {1, 63, 64, 65, 200})
+    for (std::size_t place = 0; place < count; ++place) {
+      std::vector<float> x(count, 0.25f);
+      x[place] = -3;
+      CHECK(largest_magnitude(x.data(), count) == bits(3));
+      x[place] = -std::numeric_limits<float>::quiet_NaN();
+      CHECK(largest_magnitude(x.data(), count)
+            > bits(std::numeric_limits<float>::infinity()));
+    }
 }

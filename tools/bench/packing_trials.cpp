@@ -65,7 +65,7 @@ private:
   static double there_and_back(packing how, float* x, std::size_t count) {
     if (!all_finite(x, count))
       throw std::runtime_error{"The network has diverged."};
-    return static_cast<double>(pack_and_round(how, x, count).size);
+    return static_cast<double>(pack_and_round(how, x, count, x).size);
   }
 
   void add_part(values& sum, std::size_t member, values gradient) {

@@ -206,6 +206,78 @@ TEST_CASE("a member that is left out is not waited for, and comes too late") {
   }
 }
 
+TEST_CASE("a part that lasts is not copied, and changes no bit of the mean") {
+  constexpr std::size_t length = 1000;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    std::normal_distribution<float> noise;
+    const std::size_t members = 1 + random() % 4;
+    std::vector<std::uint64_t> samples(members);
+    std::vector<std::vector<float>> parts(members);
+    for (std::size_t i = 0; i < members; ++i) {
+      samples[i] = 1 + random() % 50;
+      for (std::size_t k = 0; k < length; ++k)
+        parts[i].push_back(noise(random));
+    }
+    // The last member's part may be lost after the others came.
+    const bool lost = members > 1 && random() % 3 == 0;
+    const auto how = random() % 2 == 0 ? packing::float32 : packing::int8;
+    value_pool rooms{2 * length};
+    chunk_average lasting{length, samples, {}, rooms};
+    chunk_average copying{length, samples};
+    auto own = std::make_shared<std::vector<float>>(parts[0]);
+    lasting.offer_lasting(0, samples[0], own, own->data(), length);
+    copying.offer(0, samples[0], parts[0].data(), length);
+    for (std::size_t i = 1; i < members - (lost ? 1 : 0); ++i) {
+      auto body = packed_body(how, nullptr, parts[i].data(), length);
+      for (auto* average : {&lasting, &copying})
+        average->offer(i, samples[i], how, body.data, body.size);
+    }
+    if (lost)
+      for (auto* average : {&lasting, &copying})
+        average->leave_out(members - 1);
+    REQUIRE(lasting.complete());
+    CHECK(lasting.mean() == copying.mean());
+    CHECK(own.use_count() == 1); // It is held no longer than it is needed.
+    CHECK(*own == parts[0]);
+  }
+}
+
+TEST_CASE("a part that lasts is judged like others") {
+  const auto nan = std::numeric_limits<float>::quiet_NaN();
+  auto own = std::make_shared<std::vector<float>>(2, 1.0f);
+  chunk_average average{2, {3, 1}};
+  auto offer = [&](std::size_t member, std::uint64_t samples,
+                   std::size_t count) {
+    return average.offer_lasting(member, samples, own, own->data(), count);
+  };
+  CHECK(offer(7, 3, 2) == verdict::stranger);
+  CHECK(offer(0, 2, 2) == verdict::wrong_samples);
+  CHECK(offer(0, 3, 1) == verdict::wrong_length);
+  (*own)[1] = nan;
+  CHECK(offer(0, 3, 2) == verdict::unfit);
+  (*own)[1] = 1;
+  CHECK(own.use_count() == 1);
+  CHECK(offer(0, 3, 2) == verdict::accepted);
+  CHECK(offer(0, 3, 2) == verdict::repeated);
+  CHECK(own.use_count() == 2);
+}
+
+TEST_CASE("memory for a sum is taken when there are two parts to sum") {
+  value_pool rooms{4};
+  { // One lies ready.
+    auto room = rooms.take(4);
+  }
+  auto own = std::make_shared<std::vector<float>>(4, 1.0f);
+  chunk_average average{4, {1, 1}, {}, rooms};
+  average.offer_lasting(0, 1, own, own->data(), 4);
+  CHECK(rooms.idle() == 4);
+  average.offer(1, 1, own->data(), 4);
+  CHECK(rooms.idle() == 0);
+  CHECK(average.mean() == std::vector<float>(4, 1.0f));
+}
+
 TEST_CASE("there is no mean over nobody") {
   chunk_average average{1, {2, 3}};
   average.leave_out(0);

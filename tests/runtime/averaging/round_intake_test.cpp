@@ -33,7 +33,7 @@ struct one_round {
   one_round() {
     group.bytes[0] = 9;
     sum = std::make_shared<shared_average>(2, std::vector<std::uint64_t>{1, 3},
-                                           averaging_rule{}, nullptr);
+                                           averaging_rule{});
     intake.begin(group, {peer(1), peer(2)},
                  [this](round_intake::arrival) { ++all_here; });
     intake.expect_parts(4, sum, [this] { ++complete; });
@@ -224,7 +224,7 @@ TEST_CASE("parts and means come while the owner opens, reads and closes") {
   for (int round = 0; round < 200; ++round) {
     auto whole = std::make_shared<std::vector<float>>(count, 0.0f);
     auto sum = std::make_shared<shared_average>(
-        count, std::vector<std::uint64_t>{1, 3}, averaging_rule{}, nullptr);
+        count, std::vector<std::uint64_t>{1, 3}, averaging_rule{});
     std::atomic<int> complete{0};
     std::atomic<int> all_here{0};
     const auto enough = taken + static_cast<unsigned>(round % 4);

@@ -153,7 +153,8 @@ TEST_CASE("who packs and rounds holds what others unpack") {
     std::vector<float> values;
     for (int i = 0; i < 1500; ++i)
       values.push_back(0.37f * static_cast<float>(i) - 200.0f);
-    auto body = pack_and_round(how, values.data(), values.size());
+    auto body
+        = pack_and_round(how, values.data(), values.size(), values.data());
     std::vector<float> theirs(values.size());
     REQUIRE(unpack(how, body.data, body.size, theirs.data(), theirs.size()));
     CHECK(values == theirs);
