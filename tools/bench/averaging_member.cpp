@@ -360,14 +360,16 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   door.introduction.id = self;
   door.introduction.run = run_name;
   door.listen = config.listen;
-  door.make_transport
-      = [key, insecure = config.insecure, dial_from = config.dial_from] {
-          uv_transport_options how;
-          how.key = key;
-          how.insecure = insecure;
-          how.dial_from = dial_from;
-          return make_uv_transport(how);
-        };
+  door.make_transport = [key, insecure = config.insecure,
+                         dial_from = config.dial_from, line = config.line] {
+    uv_transport_options how;
+    how.key = key;
+    how.insecure = insecure;
+    how.dial_from = dial_from;
+    how.max_upload = line;
+    how.max_download = line;
+    return make_uv_transport(how);
+  };
   auto intake = std::make_shared<round_intake>();
   door.intake = intake;
   door.supervisor = wired.supervisor;

@@ -30,6 +30,8 @@ struct averaging_member_config {
   /// What it says of its line in bytes per second; 0: what it measures.
   double upload = 0;
   double download = 0;
+  /// What the transport keeps to each way, in bytes per second; 0: nothing.
+  double line = 0;
   bool insecure = false; ///< Plain TCP.
 };
 

@@ -81,6 +81,10 @@ command bench_command() {
        "Averaging: who averages how much: planned, all-reduce or "
        "parameter-server.",
        "NAME"},
+      {"line", option_kind::text, "",
+       "Averaging: each process sends and receives no faster than this, as if "
+       "its line were of 1gbit, say (default: no limit).",
+       "RATE"},
       {"keep", option_kind::text, "",
        "Work in this folder, new or empty, and keep what the "
        "processes report (default: a temporary one).",

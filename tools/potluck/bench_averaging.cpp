@@ -35,7 +35,19 @@ struct bench_request {
   bool gloo = false;
   bool encrypted = true;
   share_rule rule = share_rule::planned;
+  double line = 0; ///< Bytes per second each way that a member has; 0: any.
 };
+
+/// Bytes per second of an option as "10mbit"; 0 when it is not given.
+expected<double> rate_from(const cli::command_line& options,
+                           const std::string& name) {
+  if (!options.given(name))
+    return 0.0;
+  auto result = read_rate(options.text(name));
+  if (!result)
+    return failure{"--" + name + ": " + result.error()};
+  return *result;
+}
 
 expected<bench_request> request_from(const cli::command_line& options) {
   bench_request result;
@@ -70,6 +82,10 @@ expected<bench_request> request_from(const cli::command_line& options) {
   auto reference = options.text("reference");
   if (reference != "none" && reference != "gloo")
     return failure{"--reference must be none or gloo."};
+  auto line = rate_from(options, "line");
+  if (!line)
+    return failure{line.error()};
+  result.line = *line;
   result.peers = static_cast<std::uint32_t>(peers);
   result.encrypted = !options.flag("insecure");
   result.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
@@ -105,6 +121,8 @@ bench::averaging_trial own_trial(const bench_request& x,
                                    word("member", i)};
     if (!x.encrypted)
       words.push_back("--insecure");
+    if (x.line > 0)
+      words.push_back("--line=" + options.text("line"));
     std::ostringstream megabytes;
     megabytes << std::setprecision(17) << options.real("megabytes");
     words.push_back("--megabytes=" + megabytes.str());
@@ -127,17 +145,6 @@ bench::averaging_trial gloo_trial(const bench_request& x,
   result.name = "gloo";
   result.rounds = x.rounds;
   return result;
-}
-
-/// Bytes per second of an option as "10mbit"; 0 when it is not given.
-expected<double> rate_from(const cli::command_line& options,
-                           const std::string& name) {
-  if (!options.given(name))
-    return 0.0;
-  auto result = read_rate(options.text(name));
-  if (!result)
-    return failure{"--" + name + ": " + result.error()};
-  return *result;
 }
 
 /// Where a member is in the network: nothing, or what is wrong with it.
@@ -180,6 +187,7 @@ int run_member(const bench_request& x, cli::command_line& options) {
   config.packing = x.packing;
   config.insecure = options.flag("insecure");
   config.rule = x.rule;
+  config.line = x.line;
   auto problem = place_from(options, config);
   if (!problem.empty())
     return complain(problem);
@@ -208,6 +216,7 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
                                 {"megabytes", what.values * 4 / 1e6},
                                 {"packing", to_string(what.packing)},
                                 {"encrypted", what.encrypted},
+                                {"line_bytes_per_second", what.line},
                                 {"rounds", what.rounds - 1}};
   result.update(figures_json(x.own));
   result["averaging_seconds_median"]
@@ -232,8 +241,11 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
 
 void print(const nlohmann::ordered_json& x) {
   auto number = [&](const char* name) { return x[name].get<double>(); };
-  std::cout << std::setprecision(3) << x["peers"] << " peers, "
-            << number("megabytes") << " MB, " << x["packing"].get<std::string>()
+  std::cout << std::setprecision(3);
+  if (auto line = number("line_bytes_per_second"); line > 0)
+    std::cout << "Lines of " << line / 1e6 << " MB/s each way: ";
+  std::cout << x["peers"] << " peers, " << number("megabytes") << " MB, "
+            << x["packing"].get<std::string>()
             << (x["encrypted"].get<bool>() ? ", encrypted, " : ", insecure, ")
             << x["rounds"] << " rounds\n"
             << "  a round: median " << number("seconds_median") << " s (p10 "
