@@ -154,7 +154,8 @@ void cell_state::on(const tick&) {
 void cell_state::on(const gather_contributions& x) {
   gathering::shape shape;
   shape.gradient_values = x.gradient_values;
-  shape.chunk_values = config_.agreed.settings().chunk_values;
+  shape.part_values
+      = gathering::part_values(config_.agreed.settings().chunk_values);
   asked_at_.clear();
   began_ = self_->clock().now();
   lines_patience_ = x.patience;
@@ -289,7 +290,8 @@ void cell_state::on(const hand_over& x) {
     return;
   }
   given_ = {x.to, x.number};
-  std::size_t length = config_.agreed.settings().chunk_values;
+  const std::size_t length
+      = gathering::part_values(config_.agreed.settings().chunk_values);
   const auto& values = *x.gradient;
   contribution_part part{x.number, 0, x.samples, x.loss_sum, wanted_as_};
   for (std::size_t first = 0; first < values.size(); first += length) {

@@ -344,7 +344,7 @@ void conductor_state::on(const tick&) {
     // The first step of a run, and one that lacks people, take long as well.
     if (now - step_began_ > 2 * paced_for_)
       keep_pace(now - step_began_);
-    if (now >= next_status_) {
+    if (config_.shows_status && now >= next_status_) {
       next_status_
           = now
             + std::max<duration>(limits::status_interval,

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "actors/interfaces.hpp"
 #include "actors/peer.hpp"
@@ -27,6 +28,7 @@ struct conductor_config {
   data_order order;
   std::uint64_t checkpoint_every = 0;
   bool writes_checkpoints = false;
+  bool shows_status = true; ///< Tells the observer of `run_status`.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   /// A predecessor failed, perhaps with all connections: who was there may come
@@ -234,7 +236,7 @@ private:
   std::uint32_t micro_batch_ = 0; ///< Samples between two looks around.
   std::optional<progress_tracker> tracker_;
   /// Who has a session with us; and since when we know those that have not.
-  std::set<peer_id> connected_;
+  std::unordered_set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
   cell_tally tally_; ///< Of those among them whose sponsor this peer is.
   std::map<peer_id, clock_time> unconnected_since_;

@@ -72,6 +72,9 @@ struct peer_config {
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
+  /// Whether the observer hears `run_status` several times a second; what
+  /// happens it hears in any case.
+  bool shows_status = true;
   std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
   /// For tests that end children, sessions and reducers included, which are
   /// told apart by name here. Called by whichever thread runs their parent.

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/misconduct.hpp"
@@ -139,7 +140,7 @@ private:
   wiring wired_;
   std::optional<peer_ledger> ledger_;
   misconduct misconduct_;
-  std::map<peer_id, guest> guests_;
+  std::unordered_map<peer_id, guest> guests_;
   std::set<peer_id> near_;  ///< Guests that do not contribute.
   std::size_t routing_ = 0; ///< Guests that do.
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
@@ -172,6 +173,7 @@ private:
   caf::actor_clock::time_point next_tidying_;
   caf::actor_clock::time_point next_forgetting_;
   caf::actor_clock::time_point next_dialling_; ///< Now, when news may matter.
+  caf::actor_clock::time_point last_dialling_;
 };
 
 roster_actor::behavior_type

@@ -84,8 +84,12 @@ void roster_state::dial_sooner(const peer_id& id) {
 void roster_state::dial_who_is_due() {
   auto now = self_->clock().now();
   // A settled contributor needs nobody, the seeds included.
-  if (now < next_dialling_ || settled_contributor())
+  const duration rest = limits::dialling_rest_a_peer
+                        * static_cast<duration::rep>(ledger_->size());
+  if (now < std::max(next_dialling_, last_dialling_ + rest)
+      || settled_contributor())
     return;
+  last_dialling_ = now;
   auto due
       = ledger_->due_for_dial(now, limits::dials_at_once,
                               [this](const peer_id& id) { return wants(id); });

@@ -113,6 +113,8 @@ constexpr auto forgetting_interval = 1min;
 /// thousands.
 constexpr auto dialling_interval = 1s;
 constexpr auto dialling_pause_a_peer = 4ms;
+/// Even with news, which hundreds of contributors have all the time.
+constexpr auto dialling_rest_a_peer = 100us;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
 /// The same while all whom the last look-up found are connected with us: they
@@ -268,6 +270,9 @@ constexpr auto gathering_interval = 250ms;
 /// many more: as many gradients as fit, since each of them first ends a batch.
 constexpr std::size_t contributors_at_once = 8;
 constexpr std::uint64_t contribution_bytes_in_flight = 16 << 20;
+/// Values of a part of a contribution: 64 KiB, of which a frame's own bytes are
+/// a thousandth.
+constexpr std::uint32_t least_contribution_part = 16384;
 /// For a contribution, before any of its sender was observed; then from those.
 /// A batch under way and a gradient over a household's uplink.
 constexpr auto contribution_patience = 10s;
@@ -296,10 +301,10 @@ constexpr auto other_member_news_pause = 60s;
 /// reports to its sponsor, which guesses how it went on meanwhile.
 constexpr int looks_a_step = 10;
 constexpr auto shortest_look = 2s;
-constexpr auto longest_look = 5s;
-constexpr int contributors_batches_a_step = 20;
+constexpr auto longest_look = 10s;
+constexpr int contributors_batches_a_step = 12;
 constexpr auto contributors_shortest_batch = 1s;
-constexpr auto contributors_longest_batch = 4s;
+constexpr auto contributors_longest_batch = 10s;
 /// A sponsor guesses how a contributor went on for so many pauses between two
 /// reports: one is sent at the next look behind the pause, and takes its way.
 constexpr int reports_missed = 2;

@@ -20,25 +20,38 @@ cell_choice::cell_choice(const peer_id& self, std::size_t group_size,
       silent_after_{silent_after}, order_{seed}, chance_{seed} {
 }
 
+std::vector<cell_choice::row>::iterator
+cell_choice::place_of(const peer_id& id) {
+  return std::lower_bound(
+      others_.begin(), others_.end(), id,
+      [](const row& x, const peer_id& y) { return x.id < y; });
+}
+
+cell_choice::row* cell_choice::find(const peer_id& id) {
+  auto at = place_of(id);
+  return at != others_.end() && at->id == id ? &*at : nullptr;
+}
+
 void cell_choice::met(const peer_id& who) {
   here_.insert(who);
-  if (auto known = others_.find(who); known != others_.end())
-    known->second.here = true;
+  if (auto known = find(who))
+    known->here = true;
 }
 
 void cell_choice::heard(const progress_report& x, time_point now) {
   if (x.role != role::trainer || x.id == self_)
     return;
-  auto known = others_.find(x.id);
-  if (known == others_.end()) {
+  auto known = place_of(x.id);
+  if (known == others_.end() || known->id != x.id) {
     if (others_.size() >= most_peers)
-      others_.erase(std::min_element(
-          others_.begin(), others_.end(),
-          [](auto& a, auto& b) { return a.second.at < b.second.at; }));
-    known = others_.emplace(x.id, row{}).first;
-    known->second.here = here_.count(x.id) != 0;
+      others_.erase(
+          std::min_element(others_.begin(), others_.end(),
+                           [](auto& a, auto& b) { return a.at < b.at; }));
+    known = others_.insert(place_of(x.id), row{});
+    known->id = x.id;
+    known->here = here_.count(x.id) != 0;
   }
-  auto& it = known->second;
+  auto& it = *known;
   it.contributes = x.contributes;
   it.settled = x.phase != phase::joining && x.phase != phase::founding;
   it.decided = it.settled || x.members > 0;
@@ -49,7 +62,8 @@ void cell_choice::heard(const progress_report& x, time_point now) {
 
 void cell_choice::lost(const peer_id& who) {
   here_.erase(who);
-  others_.erase(who);
+  if (auto at = place_of(who); at != others_.end() && at->id == who)
+    others_.erase(at);
   if (sponsor_ == who)
     sponsor_ = {};
 }
@@ -57,14 +71,14 @@ void cell_choice::lost(const peer_id& who) {
 cell_choice::census cell_choice::count(time_point now) const {
   census result;
   std::size_t known = 0; // To members.
-  for (auto& [id, x] : others_) {
+  for (auto& x : others_) {
     if (!fresh(x, now))
       continue;
     result.told = std::max<std::size_t>(result.told, x.knows);
     if (x.contributes)
       continue;
     result.contributors += x.contributors;
-    const auto before = id < self_;
+    const auto before = x.id < self_;
     result.before_us_with_newcomers += before || x.settled;
     if (!x.decided)
       continue;
@@ -97,8 +111,9 @@ bool cell_choice::enough(std::size_t members) const {
 
 void cell_choice::reconsider(time_point now) {
   // Who came once to join, and was never heard of again, is many in a crowd.
-  for (auto i = others_.begin(); i != others_.end();)
-    i = fresh(i->second, now) ? std::next(i) : others_.erase(i);
+  others_.erase(std::remove_if(others_.begin(), others_.end(),
+                               [&](auto& x) { return !fresh(x, now); }),
+                others_.end());
   const auto there = count(now);
   if (there.contributors > 0)
     crowd_ = there.contributors;
@@ -135,31 +150,28 @@ void cell_choice::reconsider(time_point now) {
 }
 
 std::pair<std::uint32_t, std::uint64_t>
-cell_choice::burden(const peer_id& id, const row& x) const {
-  return {x.contributors / burden_step, mix(order_, seed_of(id))};
+cell_choice::burden(const row& x) const {
+  return {x.contributors / burden_step, mix(order_, seed_of(x.id))};
 }
 
 peer_id cell_choice::sponsor(const std::set<peer_id>& connected,
                              time_point now) {
-  auto usable = [&](const peer_id& id) {
-    auto at = others_.find(id);
-    return at != others_.end() && connected.count(id) != 0
-           && counts(at->second, now) && at->second.settled;
+  auto usable = [&](const row* x) {
+    return x && x->settled && counts(*x, now) && connected.count(x->id) != 0;
   };
   if (!contributes_)
     return {};
-  if (!advised_.empty() && usable(advised_)) {
+  if (!advised_.empty() && usable(find(advised_))) {
     sponsor_ = advised_;
     advised_ = {};
   }
-  if (!sponsor_.empty() && usable(sponsor_))
+  if (!sponsor_.empty() && usable(find(sponsor_)))
     return sponsor_;
-  sponsor_ = {};
-  for (auto& [id, x] : others_)
-    if (usable(id)
-        && (sponsor_.empty()
-            || burden(id, x) < burden(sponsor_, others_.at(sponsor_))))
-      sponsor_ = id;
+  const row* best = nullptr;
+  for (auto& x : others_)
+    if (usable(&x) && (!best || burden(x) < burden(*best)))
+      best = &x;
+  sponsor_ = best ? best->id : peer_id{};
   return sponsor_;
 }
 
@@ -169,13 +181,13 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
   std::vector<peer_id> result;
   if (!sponsor_.empty())
     result.push_back(sponsor_);
-  for (auto& [id, x] : others_) {
-    if (!counts(x, now) || id == sponsor_)
+  for (auto& x : others_) {
+    if (!counts(x, now) || x.id == sponsor_)
       continue;
-    if (connected.count(id) != 0 && result.size() < links)
-      result.push_back(id);
+    if (connected.count(x.id) != 0 && result.size() < links)
+      result.push_back(x.id);
     else
-      rest.push_back({burden(id, x), id});
+      rest.push_back({burden(x), x.id});
   }
   std::sort(rest.begin(), rest.end());
   for (auto& x : rest)

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -83,6 +82,7 @@ public:
 
 private:
   struct row {
+    peer_id id;
     bool contributes = false;
     bool settled = false; ///< Takes part.
     bool decided = false; ///< Member or contributor; a newcomer has not.
@@ -109,19 +109,21 @@ private:
   bool counts(const row& x, time_point now) const {
     return !x.contributes && fresh(x, now);
   }
+  /// Where it is in `others_`, or belongs.
+  std::vector<row>::iterator place_of(const peer_id& id);
+  row* find(const peer_id& id);
   bool enough(std::size_t members) const;
   census count(time_point now) const;
   /// The fewer, the better; between equals, everybody has another order.
-  std::pair<std::uint32_t, std::uint64_t> burden(const peer_id& id,
-                                                 const row& x) const;
+  std::pair<std::uint32_t, std::uint64_t> burden(const row& x) const;
 
   peer_id self_;
   std::size_t group_size_;
   duration silent_after_;
   std::uint64_t order_;
   random_stream chance_;
-  std::map<peer_id, row> others_;
-  std::set<peer_id> here_; ///< Connected.
+  std::vector<row> others_; ///< By id.
+  std::set<peer_id> here_;  ///< Connected.
   bool decided_ = false;
   bool contributes_ = false;
   peer_id sponsor_;

@@ -33,11 +33,15 @@ std::size_t gathering::at_once(std::uint64_t bytes) {
   return std::max<std::size_t>(limits::contributors_at_once, fitting);
 }
 
+std::uint32_t gathering::part_values(std::uint32_t chunk_values) {
+  return std::max(chunk_values, limits::least_contribution_part);
+}
+
 gathering::gathering(std::uint64_t number, std::uint64_t step,
                      const digest& state, shape what,
                      std::vector<peer_id> contributors, std::size_t at_once)
     : number_{number}, step_{step}, state_{state}, shape_{what},
-      chunks_{count_chunks(what.gradient_values, what.chunk_values)},
+      chunks_{count_chunks(what.gradient_values, what.part_values)},
       at_once_{std::max<std::size_t>(at_once, 1)}, waiting_{std::move(
                                                        contributors)} {
   std::reverse(waiting_.begin(), waiting_.end());
@@ -81,7 +85,7 @@ gathering::verdict gathering::offer(const peer_id& from,
   }
   auto have = x.gradient.size();
   auto count = std::min<std::size_t>(shape_.gradient_values - have,
-                                     shape_.chunk_values);
+                                     shape_.part_values);
   if (size != packed_bytes(part.packing, count))
     return refuse(from, "a chunk has another length than the run's");
   x.gradient.resize(have + count);

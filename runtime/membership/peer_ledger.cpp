@@ -181,9 +181,6 @@ std::vector<contact>
 peer_ledger::due_for_dial(time_point now, std::size_t limit,
                           const std::function<bool(const peer_id&)>& wanted) {
   // Whose dial never ended has failed.
-  for (auto& [id, x] : rows_)
-    if (x.state == state::dialling && x.dial.due <= now)
-      dial_failed({id, {}}, now);
   for (auto& [where, x] : seeds_)
     if (x.dialling && x.dial.due <= now)
       dial_failed({peer_id{}, where}, now);
@@ -191,6 +188,8 @@ peer_ledger::due_for_dial(time_point now, std::size_t limit,
   using candidate = std::tuple<unsigned, time_point, peer_id, address>;
   std::vector<candidate> due;
   for (auto& [id, x] : rows_) {
+    if (x.state == state::dialling && x.dial.due <= now)
+      dial_failed({id, {}}, now);
     const bool banned = x.banned_until && *x.banned_until > now;
     if (may_dial(x) && x.state == state::known && x.dial.due <= now && !banned
         && (!wanted || wanted(id)))

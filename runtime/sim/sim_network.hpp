@@ -130,6 +130,9 @@ public:
   /// When the next thing arrived that was not handed over.
   std::optional<duration> mail(host_number host) const;
   void end_turn(host_number host);
+  /// Asks for the memory that the host's turn touches: in stage 0, and in stage
+  /// 1 when that has had time to come. Changes nothing.
+  void look_ahead(host_number host, unsigned stage) const;
   /// In the host's turn: done when turns are settled, in its place among what
   /// the host asks of the network. Else: done at once.
   void note(host_number host, std::function<void()> deed);

@@ -141,11 +141,14 @@ void sim_network::core::notify(const line_ptr& c, int to,
 
 void sim_network::core::pass(const line_ptr& c, int to,
                              std::function<void()> what) {
-  auto& s = c->sides[to];
-  if (!s.held.empty() || parted(*c->sides[0].on, *c->sides[1].on))
-    s.held.push_back(std::move(what));
+  if (held_up(*c, to))
+    c->sides[to].held.push_back(std::move(what));
   else
     what();
+}
+
+bool sim_network::core::held_up(const connection& c, int to) const {
+  return !c.sides[to].held.empty() || parted(*c.sides[0].on, *c.sides[1].on);
 }
 
 void sim_network::core::reunite(std::uint64_t partition) {
@@ -244,22 +247,19 @@ void sim_network::core::arrive(const line_ptr& c) {
   });
 }
 
-void sim_network::core::send(const end& from, connection_id id,
+void sim_network::core::send(const line_ptr& c, int side,
                              outgoing_frame frame) {
-  auto found = from->lines.find(id);
-  if (found == from->lines.end() || frame.head.empty()
+  const auto& from = c->sides[side];
+  if (from.closing || from.closed || frame.head.empty()
       || frame.head.size() > max_head_bytes || frame.body.size > max_body_bytes)
     return;
-  auto [c, side] = found->second;
-  if (c->sides[side].closing)
-    return;
   if (see)
-    see(from->on->name, frame);
-  if (!from->on->forge) {
+    see(from.on->name, frame);
+  if (!from.on->forge) {
     transmit(c, side, std::move(frame));
     return;
   }
-  for (auto& x : from->on->forge(c->sides[1 - side].on->name, std::move(frame)))
+  for (auto& x : from.on->forge(c->sides[1 - side].on->name, std::move(frame)))
     transmit(c, side, std::move(x));
 }
 
@@ -316,7 +316,8 @@ void sim_network::core::transmit(const line_ptr& c, int from,
   auto overtaken = happens(up.reorder, b.access.reorder);
   if (overtaken)
     ++totals.reordered;
-  on_the_way sent{std::move(frame), announced};
+  auto sent = std::make_shared<on_the_way>();
+  *sent = {std::move(frame), bytes, announced};
   for (int i = 0; i < copies; ++i) {
     auto at = std::max(arrival, s.last_due);
     if (overtaken)
@@ -327,27 +328,34 @@ void sim_network::core::transmit(const line_ptr& c, int from,
     s.queued += bytes;
     in_flight += bytes;
     totals.highest_queue = std::max(totals.highest_queue, s.queued);
-    later(at, [this, c, from, left, bytes, sent] {
+    later(at, [this, c, from, left, sent] {
       auto& to = c->sides[1 - from];
-      to.queued -= bytes;
-      in_flight -= bytes;
+      to.queued -= sent->bytes;
+      in_flight -= sent->bytes;
       if (left > c->sides[from].died)
         return; // It never left the dead process's memory.
-      pass(c, 1 - from, [this, c, from, bytes, sent] {
-        auto& x = *c->sides[1 - from].on;
-        auto done = std::max(x.downlink_free, now)
-                    + time_for(bytes, x.access.download);
-        x.downlink_free = done;
-        if (done <= now)
-          receive(c, 1 - from, sent);
-        else
-          later(done, [this, c, from, sent] { receive(c, 1 - from, sent); });
-      });
+      if (held_up(*c, 1 - from))
+        to.held.push_back(
+            [this, c, from, sent] { come_down(c, 1 - from, sent); });
+      else
+        come_down(c, 1 - from, sent);
     });
   }
 }
 
-void sim_network::core::receive(const line_ptr& c, int to, on_the_way x) {
+void sim_network::core::come_down(const line_ptr& c, int to,
+                                  const frame_ptr& x) {
+  auto& on = *c->sides[to].on;
+  auto done = std::max(on.downlink_free, now)
+              + time_for(x->bytes, on.access.download);
+  on.downlink_free = done;
+  if (done <= now)
+    receive(c, to, x);
+  else
+    later(done, [this, c, to, x] { receive(c, to, x); });
+}
+
+void sim_network::core::receive(const line_ptr& c, int to, const frame_ptr& x) {
   auto& s = c->sides[to];
   if (!s.owner)
     return;
@@ -359,24 +367,24 @@ void sim_network::core::receive(const line_ptr& c, int to, on_the_way x) {
     return;
   }
   if (s.on->deaf)
-    s.on->unread.push_back(
-        [this, c, to, x = std::move(x)]() mutable { hand_in(c, to, x); });
+    s.on->unread.push_back([this, c, to, x] { hand_in(c, to, x); });
   else
-    hand_in(c, to, std::move(x));
+    hand_in(c, to, x);
 }
 
-void sim_network::core::hand_in(const line_ptr& c, int to, on_the_way x) {
+void sim_network::core::hand_in(const line_ptr& c, int to, const frame_ptr& x) {
   auto& s = c->sides[to];
   if (s.closed || s.closing || s.owner->stopped)
     return;
-  if (x.announced
-      && !intact(*x.announced, x.frame.head.data(), x.frame.body.data)) {
+  if (x->announced
+      && !intact(*x->announced, x->frame.head.data(), x->frame.body.data)) {
     close_side(c, to, "corrupt frame: bits changed on the way");
     notify(c, 1 - to,
            [this, c, to] { close_side(c, 1 - to, "connection reset"); });
     return;
   }
-  hand_over(s.on, [c, to, frame = std::move(x.frame)] {
+  hand_over(s.on, [c, to, x] {
+    auto& frame = x->frame;
     auto& side = c->sides[to];
     auto& owner = *side.owner;
     if (side.closing || owner.closing.count(side.id) || !owner.listener)

@@ -93,7 +93,9 @@ public:
   void stop_listening(const end& x);
 
   void dial(const end& from, connection_id id, const address& where);
-  void send(const end& from, connection_id id, outgoing_frame frame);
+  /// Without effect when it was closed at that side since.
+  void send(const std::shared_ptr<connection>& c, int side,
+            outgoing_frame frame);
   void close(const end& from, connection_id id);
   void stop(const end& x, bool crashed, bool silent);
   void cut(const host& x);
@@ -129,16 +131,22 @@ private:
   /// A frame under way, and what its preamble announced if it was damaged.
   struct on_the_way {
     outgoing_frame frame;
+    std::size_t bytes = 0; ///< That it takes on the line.
     std::optional<preamble> announced;
   };
+  /// Shared by its copies where it is duplicated.
+  using frame_ptr = std::shared_ptr<const on_the_way>;
 
   void arrive(const line_ptr& c);
   void transmit(const line_ptr& c, int from, outgoing_frame frame);
   /// Behind everything on its way to that side; held up by partitions.
   void notify(const line_ptr& c, int to, std::function<void()> what);
   void pass(const line_ptr& c, int to, std::function<void()> what);
-  void receive(const line_ptr& c, int to, on_the_way x);
-  void hand_in(const line_ptr& c, int to, on_the_way x);
+  bool held_up(const connection& c, int to) const;
+  /// Takes its turn on the receiver's downlink.
+  void come_down(const line_ptr& c, int to, const frame_ptr& x);
+  void receive(const line_ptr& c, int to, const frame_ptr& x);
+  void hand_in(const line_ptr& c, int to, const frame_ptr& x);
   void close_side(const line_ptr& c, int which, const std::string& reason);
   void hand_over(const host& x, std::function<void()> what);
   duration one_way(const machine& a, const machine& b);

@@ -1,5 +1,7 @@
 #include "tools/simulation/machine.hpp"
 
+#include <malloc.h>
+
 #include <cmath>
 #include <stdexcept>
 
@@ -8,10 +10,14 @@
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/sim/forgery.hpp"
+#include "tools/simulation/prefetch.hpp"
 
 namespace potluck::simulation {
 
 namespace {
+
+/// Bytes of an actor that are worth asking for.
+constexpr std::size_t most_ahead = 1536;
 
 /// Messages in a row without time passing: far above any real burst.
 constexpr std::size_t livelock = 20'000'000;
@@ -46,16 +52,12 @@ listener(observer_actor::stateful_pointer<listener_state> self,
 } // namespace
 
 machine::machine(planned_peer plan, std::uint64_t seed)
-    : plan_(std::move(plan)), order_{seed}, rate_(1 + plan_.clock_drift) {
+    : order_{seed}, rate_(1 + plan.clock_drift), plan_(std::move(plan)) {
   config_.set("scheduler.policy", caf::atom("testing"));
 }
 
 machine::~machine() {
   switch_off();
-}
-
-caf::scheduler::test_coordinator& machine::coordinator() const {
-  return static_cast<caf::scheduler::test_coordinator&>(system_->scheduler());
 }
 
 void machine::start(peer_config config, audience listener, duration now,
@@ -66,6 +68,8 @@ void machine::start(peer_config config, audience listener, duration now,
   base_local_ = duration{0};
   audience_ = std::move(listener);
   system_ = std::make_unique<caf::actor_system>(config_);
+  coordinator_
+      = &static_cast<caf::scheduler::test_coordinator&>(system_->scheduler());
   began_ = coordinator().clock().now();
   observer_ = system_->spawn(simulation::listener, &audience_);
   config.workers = worker_mode::immediate;
@@ -80,10 +84,49 @@ void machine::start(peer_config config, audience listener, duration now,
   };
   config.child_started = [this](const std::string& name, const caf::actor& x) {
     children_[name] = x;
+    note_busy();
   };
   peer_ = spawn_peer(*system_, std::move(config), observer_);
+  peer_ended_ = false;
+  caf::actor_cast<caf::abstract_actor*>(peer_)->attach_functor(
+      [this] { peer_ended_ = true; });
   if (beside)
     companion_ = beside(*system_);
+}
+
+void machine::note_busy() {
+  busy_.clear();
+  for (auto name : {"roster", "cell", "conductor", "session"})
+    if (auto x = children_.find(name); x != children_.end()) {
+      auto* block = caf::actor_cast<caf::actor_control_block*>(x->second);
+      busy_.push_back({reinterpret_cast<const std::byte*>(block),
+                       std::min(malloc_usable_size(block), most_ahead)});
+    }
+}
+
+void machine::look_ahead(unsigned stage) const {
+  if (stage == 0) {
+    prefetch(this, reinterpret_cast<const char*>(&plan_)
+                       - reinterpret_cast<const char*>(this));
+    return;
+  }
+  if (!system_ || stopped)
+    return;
+  if (stage == 1) {
+    prefetch(coordinator_, sizeof(*coordinator_));
+    for (auto& x : busy_)
+      prefetch(x.first, x.bytes);
+    return;
+  }
+  const auto& schedule = coordinator_->clock().schedule();
+  if (schedule.empty())
+    return;
+  const auto& first = *schedule.begin();
+  if (stage == 2)
+    prefetch(&first, sizeof(first));
+  else
+    prefetch(first.second.get(),
+             sizeof(caf::detail::simple_actor_clock::actor_msg));
 }
 
 void machine::leave(const std::string& reason) {
@@ -106,6 +149,7 @@ std::string machine::crash_actor(const std::string& name,
 }
 
 void machine::forget_peer() {
+  busy_.clear();
   children_.clear();
   peer_ = nullptr;
   if (companion_)
@@ -141,10 +185,7 @@ std::size_t machine::switch_off() {
 }
 
 std::optional<std::size_t> machine::left_over() {
-  if (!peer_ || !system_)
-    return std::nullopt;
-  auto alive = caf::actor_cast<caf::abstract_actor*>(peer_);
-  if (!alive->getf(caf::abstract_actor::is_terminated_flag))
+  if (!peer_ || !system_ || !peer_ended_)
     return std::nullopt;
   forget_peer();
   coordinator().run();
@@ -160,6 +201,10 @@ void machine::drift(double rate, duration now) {
   base_local_ = local(now);
   base_global_ = now;
   rate_ = 1 + plan_.clock_drift + rate;
+}
+
+bool machine::idle() const {
+  return !system_ || stopped || coordinator().jobs.empty();
 }
 
 std::optional<duration> machine::wake() const {

@@ -44,7 +44,7 @@ constexpr duration between_looks = std::chrono::seconds{1};
 constexpr std::size_t crowd = 256;
 /// Samples that peers compute at a time at most where computing is replaced by
 /// its duration: they have no memory that could be too small for more.
-constexpr std::uint32_t weightless_batch = 64;
+constexpr std::uint32_t weightless_batch = 256;
 /// More than this is wrong: the rest would be more of the same.
 constexpr std::size_t enough_violations = 20;
 /// Actors of a peer that stand for nobody else, with some air.
@@ -239,6 +239,7 @@ peer_config world::configure(life& x) const {
   c.upload_bytes_per_second = plan.upload;
   c.download_bytes_per_second = plan.download;
   c.seed = mix(plan.seed, x.lives) | 1;
+  c.shows_status = false; // Nobody looks on.
   if (group.writes_checkpoints) {
     c.checkpoint_path = checkpoint_path;
     c.checkpoint_every = checkpoint_every;

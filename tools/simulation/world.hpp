@@ -139,6 +139,11 @@ private:
   void work(duration stop);
   void wake_those_due();
   void take_turns(const std::vector<std::size_t>& numbers);
+  void take_some_turns(const std::vector<std::size_t>& numbers, std::size_t at,
+                       std::size_t end);
+  /// Asks for the memory of the turns that follow the one `at`.
+  void look_ahead(const std::vector<std::size_t>& numbers, std::size_t at,
+                  std::size_t end) const;
   /// One machine's part of the present span.
   void take_turn(std::size_t number);
   void look_around();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "tools/simulation/prefetch.hpp"
 #include "tools/simulation/world.hpp"
 
 namespace potluck::simulation {
@@ -33,31 +34,62 @@ void world::take_turn(std::size_t number) {
   auto& box = *x.box;
   x.handled = 0;
   network_.begin_turn(number);
-  for (auto at = turns_from_;;) {
-    network_.deliver(number, at);
-    x.handled += box.run(at);
+  auto next_after = [&](duration earliest) {
     x.wake = box.wake();
     if (x.wake)
-      x.wake = std::max(*x.wake, at + duration{1});
-    auto next = network_.mail(number).value_or(duration::max());
-    next = std::min(next, x.wake.value_or(duration::max()));
-    if (next > until_)
-      break;
-    at = next;
+      x.wake = std::max(*x.wake, earliest);
+    return std::min(network_.mail(number).value_or(duration::max()),
+                    x.wake.value_or(duration::max()));
+  };
+  auto at = turns_from_;
+  if (box.idle()) // Else it was told to do something at once.
+    at = std::max(at, next_after(at));
+  while (at <= until_) {
+    network_.deliver(number, at);
+    x.handled += box.run(at);
+    at = next_after(at + duration{1});
   }
   x.left_over = box.left_over();
   network_.end_turn(number);
 }
 
+void world::look_ahead(const std::vector<std::size_t>& numbers, std::size_t at,
+                       std::size_t end) const {
+  // The memory of a stage says where that of the next one is.
+  auto due = at + machine::stages_ahead + 1;
+  if (due < end)
+    prefetch(&lives_[numbers[due]], sizeof(life));
+  for (unsigned stage = 0; stage < machine::stages_ahead; ++stage)
+    if (--due < end) {
+      lives_[numbers[due]].box->look_ahead(stage);
+      network_.look_ahead(numbers[due], stage);
+    }
+}
+
+void world::take_some_turns(const std::vector<std::size_t>& numbers,
+                            std::size_t at, std::size_t end) {
+  for (; at < end; ++at) {
+    look_ahead(numbers, at, end);
+    take_turn(numbers[at]);
+  }
+}
+
 void world::take_turns(const std::vector<std::size_t>& numbers) {
-  if (crew_.size() == 1 || numbers.size() < few_turns) {
-    for (auto number : numbers)
-      take_turn(number);
+  const auto size = numbers.size();
+  if (crew_.size() == 1 || size < few_turns) {
+    take_some_turns(numbers, 0, size);
   } else {
+    // Many in a row at first, so that a thread knows what it does next; then
+    // fewer and fewer, so that all end at the same time.
     std::atomic<std::size_t> next{0};
     crew_.run([&](unsigned) {
-      for (auto i = next++; i < numbers.size(); i = next++)
-        take_turn(numbers[i]);
+      for (auto at = next.load(); at < size;) {
+        auto end = at + 1 + (size - at) / (2 * crew_.size());
+        if (next.compare_exchange_weak(at, end)) {
+          take_some_turns(numbers, at, std::min(end, size));
+          at = next.load();
+        }
+      }
       machine::leave_thread();
     });
   }
