@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/sim/prefetch.hpp"
 #include "runtime/sim/sim_network_core.hpp"
 
 namespace potluck {
@@ -48,10 +49,12 @@ public:
       return;
     self_->traffic.bytes_sent += frame.head.size() + frame.body.size;
     auto& [to, side] = line->second;
-    net_->ask(*self_->on, [net = net_, to = to, side = side,
-                           frame = std::move(frame)]() mutable {
-      net->send(to, side, std::move(frame));
-    });
+    net_->ask(
+        *self_->on,
+        [net = net_, to = to, side = side, frame = std::move(frame)]() mutable {
+          net->send(to, side, std::move(frame));
+        },
+        {&*to, &*to->sides[1 - side].on});
   }
   void close(connection_id id, std::uint32_t) override {
     if (self_->on->in_turn)
@@ -189,6 +192,8 @@ sim_network::run_until(duration now,
     core_->now = std::max(core_->now, top.at);
     auto run = std::move(top.run);
     core_->due.pop();
+    if (!core_->due.empty())
+      core_->due.top().where.look_ahead();
     run();
     ++count;
   }
@@ -243,13 +248,10 @@ void sim_network::end_turn(host_number host) {
 
 void sim_network::look_ahead(host_number host, unsigned stage) const {
   auto& x = core_->at(host);
-  if (stage == 0) {
-    auto* first = reinterpret_cast<const char*>(&x);
-    for (std::size_t i = 0; i < sizeof(x); i += 64)
-      __builtin_prefetch(first + i);
-  } else if (stage == 1 && !x.inbox.empty()) {
-    __builtin_prefetch(&x.inbox.front());
-  }
+  if (stage == 0)
+    prefetch(&x, sizeof(x));
+  else if (stage == 1 && !x.inbox.empty())
+    prefetch(&x.inbox.front(), sizeof(x.inbox.front()));
 }
 
 void sim_network::note(host_number host, std::function<void()> deed) {
@@ -259,28 +261,31 @@ void sim_network::note(host_number host, std::function<void()> deed) {
 void sim_network::settle(const std::vector<host_number>& hosts,
                          const std::function<void(duration)>& clock) {
   struct place {
-    duration at;
     std::size_t host;
-    std::function<void()>* what;
+    core::deed* what;
   };
   std::vector<place> order;
-  std::vector<std::vector<std::pair<duration, std::function<void()>>>> all;
+  std::vector<std::vector<core::deed>> all;
   all.reserve(hosts.size());
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     auto& deeds = core_->at(hosts[i]).deeds;
     all.push_back(std::move(deeds));
     deeds.clear();
-    for (auto& [at, what] : all.back())
-      order.push_back({at, i, &what});
+    for (auto& x : all.back())
+      order.push_back({i, &x});
   }
   std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) {
-    return a.at != b.at ? a.at < b.at : a.host < b.host;
+    return a.what->at != b.what->at ? a.what->at < b.what->at : a.host < b.host;
   });
   auto now = core_->now;
-  for (auto& x : order) {
+  constexpr std::size_t ahead = 3;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + ahead < order.size())
+      order[i + ahead].what->where.look_ahead();
+    auto& x = *order[i].what;
     core_->now = x.at;
     clock(x.at);
-    (*x.what)();
+    x.run();
   }
   core_->now = now;
 }

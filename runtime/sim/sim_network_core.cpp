@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/sim/aligned_copy.hpp"
+#include "runtime/sim/prefetch.hpp"
 
 namespace potluck {
 
@@ -90,11 +91,19 @@ void sim_network::core::thaw(machine& x) {
     hand_over(it, std::move(what));
 }
 
-void sim_network::core::ask(machine& x, std::function<void()> deed) {
+void sim_network::core::ask(machine& x, std::function<void()> what,
+                            const surroundings& where) {
   if (x.in_turn)
-    x.deeds.emplace_back(x.moment, std::move(deed));
+    x.deeds.push_back({x.moment, std::move(what), where});
   else
-    deed();
+    what();
+}
+
+void sim_network::core::surroundings::look_ahead() const {
+  if (line)
+    prefetch(line, sizeof(*line));
+  if (host)
+    prefetch(host, sizeof(*host));
 }
 
 expected<address> sim_network::core::listen(const end& x,
@@ -328,18 +337,20 @@ void sim_network::core::transmit(const line_ptr& c, int from,
     s.queued += bytes;
     in_flight += bytes;
     totals.highest_queue = std::max(totals.highest_queue, s.queued);
-    later(at, [this, c, from, left, sent] {
-      auto& to = c->sides[1 - from];
-      to.queued -= sent->bytes;
-      in_flight -= sent->bytes;
-      if (left > c->sides[from].died)
-        return; // It never left the dead process's memory.
-      if (held_up(*c, 1 - from))
-        to.held.push_back(
-            [this, c, from, sent] { come_down(c, 1 - from, sent); });
-      else
-        come_down(c, 1 - from, sent);
-    });
+    later(at,
+          [this, c, from, left, sent] {
+            auto& to = c->sides[1 - from];
+            to.queued -= sent->bytes;
+            in_flight -= sent->bytes;
+            if (left > c->sides[from].died)
+              return; // It never left the dead process's memory.
+            if (held_up(*c, 1 - from))
+              to.held.push_back(
+                  [this, c, from, sent] { come_down(c, 1 - from, sent); });
+            else
+              come_down(c, 1 - from, sent);
+          },
+          {&*c, &b});
   }
 }
 
@@ -352,7 +363,7 @@ void sim_network::core::come_down(const line_ptr& c, int to,
   if (done <= now)
     receive(c, to, x);
   else
-    later(done, [this, c, to, x] { receive(c, to, x); });
+    later(done, [this, c, to, x] { receive(c, to, x); }, {&*c, &on});
 }
 
 void sim_network::core::receive(const line_ptr& c, int to, const frame_ptr& x) {

@@ -17,13 +17,26 @@
 
 namespace potluck {
 
+struct connection;
+
 class sim_network::core {
 public:
+  struct machine;
+
+  /// What a thing to do will touch, as far as it is known (else null).
+  struct surroundings {
+    const connection* line;
+    const machine* host;
+
+    void look_ahead() const;
+  };
+
   /// A thing to do later, in order of time, then of being scheduled.
   struct task {
     duration at;
     std::uint64_t sequence;
     std::function<void()> run;
+    surroundings where;
 
     friend bool operator<(const task& a, const task& b) {
       return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
@@ -31,6 +44,13 @@ public:
   };
 
   struct endpoint;
+
+  /// What a program asked for in its turn, and when.
+  struct deed {
+    duration at;
+    std::function<void()> run;
+    surroundings where;
+  };
 
   struct machine {
     std::string name;
@@ -46,8 +66,7 @@ public:
     std::deque<std::function<void()>> frozen_mail;
     /// What waits for the machine's turn, and since when.
     std::deque<std::pair<duration, std::function<void()>>> inbox;
-    /// What its program asked for in its turn, and when.
-    std::vector<std::pair<duration, std::function<void()>>> deeds;
+    std::vector<deed> deeds; ///< Of its turn.
     bool in_turn = false;
     duration moment{0}; ///< Of its turn.
     std::vector<std::weak_ptr<endpoint>> endpoints;
@@ -82,13 +101,15 @@ public:
   machine& at(host_number number) {
     return *by_number[number];
   }
-  void later(duration when, std::function<void()> what) {
-    due.push({std::max(when, now), sequence++, std::move(what)});
+  void later(duration when, std::function<void()> what,
+             const surroundings& where = {}) {
+    due.push({std::max(when, now), sequence++, std::move(what), where});
   }
   bool parted(const machine& a, const machine& b) const;
 
   /// Does it, or in a turn of the machine notes it.
-  static void ask(machine& x, std::function<void()> deed);
+  static void ask(machine& x, std::function<void()> what,
+                  const surroundings& where = {});
   expected<address> listen(const end& x, const address& where);
   void stop_listening(const end& x);
 

@@ -10,7 +10,7 @@
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/sim/forgery.hpp"
-#include "tools/simulation/prefetch.hpp"
+#include "runtime/sim/prefetch.hpp"
 
 namespace potluck::simulation {
 

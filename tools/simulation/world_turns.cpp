@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tools/simulation/prefetch.hpp"
+#include "runtime/sim/prefetch.hpp"
 #include "tools/simulation/world.hpp"
 
 namespace potluck::simulation {

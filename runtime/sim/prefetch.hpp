@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace potluck::simulation {
+namespace potluck {
 
 inline void prefetch(const void* first, std::size_t bytes) {
   constexpr std::size_t line = 64;
@@ -16,4 +16,4 @@ inline void prefetch(const void* first, std::size_t bytes) {
     __builtin_prefetch(at + i);
 }
 
-} // namespace potluck::simulation
+} // namespace potluck
