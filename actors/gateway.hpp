@@ -8,7 +8,6 @@
 
 #include <map>
 #include <memory>
-#include <unordered_map>
 
 #include "actors/guest_list.hpp"
 #include "actors/interfaces.hpp"
@@ -115,7 +114,7 @@ private:
     peer_joined news;
     std::set<connection_id> connections;
   };
-  std::unordered_map<peer_id, guest> guests_;
+  std::map<peer_id, guest> guests_;
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
   /// Where this peer itself answered, and until when nobody else is dialled
   /// there.

@@ -8,7 +8,6 @@
 
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/misconduct.hpp"
@@ -140,7 +139,7 @@ private:
   wiring wired_;
   std::optional<peer_ledger> ledger_;
   misconduct misconduct_;
-  std::unordered_map<peer_id, guest> guests_;
+  std::map<peer_id, guest> guests_;
   std::set<peer_id> near_;  ///< Guests that do not contribute.
   std::size_t routing_ = 0; ///< Guests that do.
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.

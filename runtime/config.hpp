@@ -304,7 +304,7 @@ constexpr auto shortest_look = 2s;
 constexpr auto longest_look = 10s;
 constexpr int contributors_batches_a_step = 12;
 constexpr auto contributors_shortest_batch = 1s;
-constexpr auto contributors_longest_batch = 10s;
+constexpr auto contributors_longest_batch = 6s;
 /// A sponsor guesses how a contributor went on for so many pauses between two
 /// reports: one is sent at the next look behind the pause, and takes its way.
 constexpr int reports_missed = 2;

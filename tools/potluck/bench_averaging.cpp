@@ -14,6 +14,7 @@
 #include "tools/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/work_directory.hpp"
 
 namespace potluck::tools {
@@ -82,7 +83,7 @@ expected<bench_request> request_from(const cli::command_line& options) {
   auto reference = options.text("reference");
   if (reference != "none" && reference != "gloo")
     return failure{"--reference must be none or gloo."};
-  auto line = rate_from(options, "line");
+  auto line = cap_from(options, "line");
   if (!line)
     return failure{line.error()};
   result.line = *line;

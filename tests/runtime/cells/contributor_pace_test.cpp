@@ -14,7 +14,7 @@ TEST_CASE("the longer the steps, the less a contributor has to say, within "
   CHECK(pace_of(5s) == at_first);
   auto x = pace_of(30s);
   CHECK(x.look == 3s);
-  CHECK(x.batch == 1500ms);
+  CHECK(x.batch == 2500ms);
   CHECK(x.report == 10s);
   auto slow = pace_of(1h);
   CHECK(slow.look == limits::longest_look);
@@ -37,7 +37,7 @@ TEST_CASE("batches grow shorter towards the moment at which a sponsor asks") {
   for (; since < 40s; ++batches)
     since += longest_batch_now(pace, since, 40s);
   CHECK(since - 40s < 500ms);
-  CHECK(batches <= 24); // 14 without.
+  CHECK(batches <= 24); // 8 without.
   // Nothing is too short or too long for the limits.
   CHECK(longest_batch_now(pace_of(5s), 4s, 4s) == limits::longest_batch);
 }
