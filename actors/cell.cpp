@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "runtime/averaging/chunk_map.hpp"
 #include "runtime/packing/packing.hpp"
 
 namespace potluck {
@@ -155,7 +156,7 @@ void cell_state::on(const gather_contributions& x) {
   gathering::shape shape;
   shape.gradient_values = x.gradient_values;
   shape.part_values
-      = gathering::part_values(config_.agreed.settings().chunk_values);
+      = contribution_values(config_.agreed.settings().chunk_values);
   asked_at_.clear();
   began_ = self_->clock().now();
   lines_patience_ = x.patience;
@@ -291,7 +292,7 @@ void cell_state::on(const hand_over& x) {
   }
   given_ = {x.to, x.number};
   const std::size_t length
-      = gathering::part_values(config_.agreed.settings().chunk_values);
+      = contribution_values(config_.agreed.settings().chunk_values);
   const auto& values = *x.gradient;
   contribution_part part{x.number, 0, x.samples, x.loss_sum, wanted_as_};
   for (std::size_t first = 0; first < values.size(); first += length) {

@@ -4,7 +4,13 @@
 #include <limits>
 #include <stdexcept>
 
+#include "runtime/config.hpp"
+
 namespace potluck {
+
+std::uint32_t contribution_values(std::uint32_t chunk_values) {
+  return std::max(chunk_values, limits::least_contribution_part);
+}
 
 std::uint32_t count_chunks(std::uint64_t gradient_values,
                            std::uint32_t chunk_values) {

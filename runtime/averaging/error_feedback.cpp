@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/averaging/chunk_map.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -78,7 +79,8 @@ shared_gradient error_feedback::give(shared_gradient gradient,
   auto result = offer(std::move(gradient));
   before_gift_ = std::move(residual_);
   gift_ = number;
-  residual_ = residual_after({std::move(offered_), {}, 0}, chunk_values_, how_);
+  residual_ = residual_after({std::move(offered_), {}, 0},
+                             contribution_values(chunk_values_), how_);
   offered_.reset();
   return result;
 }

@@ -33,10 +33,6 @@ std::size_t gathering::at_once(std::uint64_t bytes) {
   return std::max<std::size_t>(limits::contributors_at_once, fitting);
 }
 
-std::uint32_t gathering::part_values(std::uint32_t chunk_values) {
-  return std::max(chunk_values, limits::least_contribution_part);
-}
-
 gathering::gathering(std::uint64_t number, std::uint64_t step,
                      const digest& state, shape what,
                      std::vector<peer_id> contributors, std::size_t at_once)

@@ -41,14 +41,9 @@ public:
   /// Gradients that lie here unfinished: eight at least, more of a small model.
   static std::size_t at_once(std::uint64_t bytes);
 
-  /// Of every part of a contribution but its last: as many as a chunk of the
-  /// run has, but no fewer than `limits::least_contribution_part`, for nobody
-  /// shares the parts of a contribution as a group does a gradient's chunks.
-  static std::uint32_t part_values(std::uint32_t chunk_values);
-
   struct shape {
     std::uint64_t gradient_values = 0;
-    std::uint32_t part_values = 0;
+    std::uint32_t part_values = 0; ///< See `contribution_values`.
   };
 
   enum class verdict {

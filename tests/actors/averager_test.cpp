@@ -159,7 +159,8 @@ TEST_CASE("while a round runs its connections have the plan's windows") {
     CHECK(x == doctest::Approx(largest_planned_queue / 3).epsilon(0.3));
   for (std::size_t i = 1; i < 4; ++i)
     t.begin(i);
-  REQUIRE(t.world.run_until([&] { return t.decided({0, 1, 2, 3}); }, 5s));
+  const std::vector<std::size_t> all{0, 1, 2, 3};
+  REQUIRE(t.world.run_until([&] { return t.decided(all); }, 5s));
   CHECK(t.world.network.planned_windows(host(1)).empty());
 }
 

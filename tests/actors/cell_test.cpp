@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "runtime/averaging/chunk_map.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -97,8 +98,9 @@ struct one_cell {
     tell(letter{id_of(from), x, bytes_of(std::move(values))});
   }
   void whole(std::uint8_t from, std::uint64_t number) {
-    part(from, 0, std::vector<float>(256, 1.0f), number);
-    part(from, 1, std::vector<float>(44, 2.0f), number);
+    std::vector<float> values(300, 1.0f);
+    values.back() = 2;
+    part(from, 0, values, number);
   }
   template <class Content>
   std::vector<Content> sent() {
@@ -221,7 +223,7 @@ TEST_CASE("a contribution with a NaN is refused, and said to be") {
   one_cell x{4};
   x.gather({id_of(1)});
   auto number = x.sent<contribution_request>().at(0).number;
-  x.part(1, 0, std::vector<float>(256, std::numeric_limits<float>::quiet_NaN()),
+  x.part(1, 0, std::vector<float>(300, std::numeric_limits<float>::quiet_NaN()),
          number);
   CHECK(x.conductor->count<contribution_ready>() == 0);
   CHECK(x.conductor->count<gathering_over>() == 1);
@@ -323,9 +325,13 @@ TEST_CASE("a contributor takes its place in a chain, and gives it up") {
   CHECK(x.roster->last<links_wanted>().nearer.id.empty());
 }
 
-TEST_CASE("a gradient is handed over in the run's chunks") {
+TEST_CASE("a gradient is handed over in the run's chunks, but in no short "
+          "parts") {
   one_cell x{3};
-  auto gradient = std::make_shared<std::vector<float>>(300, 0.5f);
+  const auto length = contribution_values(256);
+  CHECK(length == limits::least_contribution_part);
+  CHECK(contribution_values(length + 1) == length + 1);
+  auto gradient = std::make_shared<std::vector<float>>(length + 300, 0.5f);
   x.tell(hand_over{id_of(1), 3, 12, 6.0, gradient, ""});
   std::size_t bytes = 0;
   std::uint32_t chunk = 0;
@@ -337,7 +343,7 @@ TEST_CASE("a gradient is handed over in the run's chunks") {
     bytes += x.body.size;
   }
   CHECK(chunk == 2);
-  CHECK(bytes == 300 * sizeof(float));
+  CHECK(bytes == (length + 300) * sizeof(float));
   x.tell(hand_over{id_of(1), 4, 0, 0, nullptr, "nothing accumulated"});
   CHECK(x.sent<contribution_answer>().at(0).reason == "nothing accumulated");
 }
@@ -353,7 +359,7 @@ TEST_CASE("a gradient is packed as the sponsor wants it") {
   x.tell(hand_over{sponsor, 4, 12, 6.0, gradient, ""});
   auto last = x.gateway->last<parcel>();
   CHECK(std::get<contribution_part>(last.content).packing == packing::float16);
-  CHECK(last.body.size == packed_bytes(packing::float16, 44));
+  CHECK(last.body.size == packed_bytes(packing::float16, 300));
 }
 
 TEST_CASE("who keeps residuals hears what a sponsor did not take") {
@@ -370,7 +376,8 @@ TEST_CASE("who keeps residuals hears what a sponsor did not take") {
   CHECK(x.conductor->count<contribution_wanted>() == 1);
   auto gradient = std::make_shared<std::vector<float>>(300, 0.5f);
   x.tell(hand_over{sponsor, 5, 12, 6.0, gradient, ""});
-  CHECK(x.gateway->last<parcel>().body.size == packed_bytes(packing::topk, 44));
+  CHECK(x.gateway->last<parcel>().body.size
+        == packed_bytes(packing::topk, 300));
   x.tell(letter{sponsor, contribution_answer{5, true, ""}, {}});
   x.tell(letter{sponsor, contribution_answer{4, false, "too late"}, {}});
   x.tell(letter{id_of(7), contribution_answer{5, false, "too late"}, {}});

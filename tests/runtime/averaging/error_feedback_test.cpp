@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/averaging/chunk_map.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
@@ -145,15 +146,20 @@ TEST_CASE("what was offered for a mean that had to be fetched counts as sent") {
 }
 
 TEST_CASE("what a sponsor got counts as sent, unless it refuses") {
-  error_feedback memory{packing::topk, chunk_values, 64};
+  constexpr std::size_t length = 3072;
+  constexpr std::uint32_t short_chunk = 256;
+  error_feedback memory{packing::topk, short_chunk, length};
   random_stream chance{10};
-  auto given = memory.give(shared(noise(chance, 64)), 7);
-  auto rest = *residual_after({given, {}}, chunk_values, packing::topk);
+  auto given = memory.give(shared(noise(chance, length)), 7);
+  // It was cut as contributions are.
+  auto rest = *residual_after({given, {}}, contribution_values(short_chunk),
+                              packing::topk);
+  CHECK(rest != *residual_after({given, {}}, short_chunk, packing::topk));
   CHECK(*memory.residual() == rest);
   memory.step_made(nullptr);
   CHECK(*memory.residual() == rest);
   // Twice in one step: its round had come to nothing.
-  memory.give(shared(noise(chance, 64)), 8);
+  memory.give(shared(noise(chance, length)), 8);
   CHECK(*memory.residual() != rest);
   memory.gift_refused(7); // Late news.
   CHECK(*memory.residual() != rest);
