@@ -83,9 +83,9 @@ void roster_state::dial_sooner(const peer_id& id) {
 
 void roster_state::dial_who_is_due() {
   auto now = self_->clock().now();
-  // A settled contributor needs nobody, the seeds included.
   const duration rest = limits::dialling_rest_a_peer
                         * static_cast<duration::rep>(ledger_->size());
+  // A settled contributor needs nobody, the seeds included.
   if (now < std::max(next_dialling_, last_dialling_ + rest)
       || settled_contributor())
     return;
