@@ -8,7 +8,6 @@
 
 #include <map>
 #include <set>
-#include <unordered_set>
 
 #include "actors/interfaces.hpp"
 #include "actors/peer.hpp"
@@ -236,7 +235,7 @@ private:
   std::uint32_t micro_batch_ = 0; ///< Samples between two looks around.
   std::optional<progress_tracker> tracker_;
   /// Who has a session with us; and since when we know those that have not.
-  std::unordered_set<peer_id> connected_;
+  std::set<peer_id> connected_;
   std::map<peer_id, progress_report> reports_;
   cell_tally tally_; ///< Of those among them whose sponsor this peer is.
   std::map<peer_id, clock_time> unconnected_since_;

@@ -1,8 +1,8 @@
 /// What the gateway tells the transport's thread of who is connected.
 #pragma once
 
+#include <map>
 #include <mutex>
-#include <unordered_map>
 
 #include "actors/interfaces.hpp"
 
@@ -30,7 +30,7 @@ private:
   };
 
   mutable std::mutex mutex_;
-  std::unordered_map<connection_id, guest> guests_;
+  std::map<connection_id, guest> guests_;
 };
 
 } // namespace potluck

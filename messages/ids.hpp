@@ -6,8 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,15 +94,3 @@ digest digest_of(const void* data, std::size_t size);
 record_key key_of(std::string_view name);
 
 } // namespace potluck
-
-/// Identifiers are digests or drawn at random: their first bytes are a hash.
-template <class Tag, std::size_t Size>
-struct std::hash<potluck::identifier<Tag, Size>> {
-  std::size_t
-  operator()(const potluck::identifier<Tag, Size>& x) const noexcept {
-    std::size_t result = 0;
-    static_assert(Size >= sizeof(result));
-    std::memcpy(&result, x.bytes.data(), sizeof(result));
-    return result;
-  }
-};
