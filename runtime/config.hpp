@@ -516,7 +516,7 @@ constexpr std::size_t expert_calls_of_a_caller = 512;
 /// every page of fresh memory, which costs more than to copy a call.
 constexpr std::size_t recycled_bytes = std::size_t{128} << 20;
 /// Below it the C library uses its memory again by itself.
-constexpr std::size_t recycled_least = 64 * 1024;
+constexpr std::size_t recycled_least = 16 * 1024;
 /// Restarts of one expert within `restart_window`; then it is withdrawn.
 constexpr std::size_t expert_restarts = 4;
 /// Between two lines about a host's work.

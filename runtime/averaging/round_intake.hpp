@@ -47,7 +47,7 @@ public:
   };
 
   /// Smaller bodies are not worth a lock: they cost less than their messages.
-  static constexpr std::size_t usual_least_bytes = 64 * 1024;
+  static constexpr std::size_t usual_least_bytes = 16 * 1024;
 
   explicit round_intake(std::size_t least_bytes = usual_least_bytes);
 

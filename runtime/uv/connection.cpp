@@ -22,7 +22,7 @@ std::optional<address> remote_of(const tcp_handle& socket) {
 }
 
 connection::connection(connection_id id, connection_hub& hub)
-    : id_(id), hub_(hub), reader_(staging_bytes, hub.tls() == nullptr),
+    : id_(id), hub_(hub), reader_(direct_bytes, hub.tls() == nullptr),
       credit_(std::make_shared<read_credit>(hub.options().high_mark_bytes,
                                             hub.resumer(id))) {
 }

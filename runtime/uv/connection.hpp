@@ -60,6 +60,8 @@ public:
 };
 
 constexpr std::size_t staging_bytes = 64 * 1024;
+/// Bodies from here on are read to where they belong.
+constexpr std::size_t direct_bytes = 16 * 1024;
 /// Bodies are never read directly then, so that larger reads pay.
 constexpr std::size_t encrypted_staging_bytes = 256 * 1024;
 
