@@ -163,6 +163,7 @@ private:
   void look_up(const record_key& key, purpose why);
   void ask_around(time_point now);
   void publish(time_point now);
+  void publish_replica(const std::string& uid, kept_record& r);
   void send_offers(time_point now);
   void take_over(time_point now);
   void look_at_rivals(const purpose& why,
@@ -174,6 +175,8 @@ private:
   void read_chunk(const letter& x, const replica_chunk& chunk);
   void reply(const peer_id& to, const replica_offer& about,
              replica_standing standing);
+  void keep_record(const std::string& uid, std::uint32_t term,
+                   std::uint64_t version);
   void adopt(const std::string& uid, const replica_book::replica& what,
              std::optional<peer_id> from);
   void kept(const replica_offer& x, const peer_id& from);
@@ -197,7 +200,8 @@ private:
   std::map<std::string, adoption> adopting_;
   std::map<std::string, inquiry> inquiries_;
   std::multimap<record_key, purpose> asked_;
-  std::map<std::string, kept_record> records_; ///< Of replicas kept here.
+  /// Of replicas kept here; under the next term of one that is taken over.
+  std::map<std::string, kept_record> records_;
   std::size_t hosts_known_ = 0;
   time_point next_lease_;
   time_point next_notice_;

@@ -113,12 +113,7 @@ void expert_replicator_state::on(const replica_written& x) {
 void expert_replicator_state::kept(const replica_offer& x,
                                    const peer_id& from) {
   if (!x.hand_over) {
-    auto& r = records_[x.uid];
-    r.what.version = x.version;
-    r.what.term = x.term;
-    // A sample's values are the expert's business; one stands for all.
-    r.what.inputs = r.what.outputs = 1;
-    r.next = self_->clock().now();
+    keep_record(x.uid, x.term, x.version);
     reply(from, x, replica_standing::held);
     return;
   }
@@ -126,6 +121,17 @@ void expert_replicator_state::kept(const replica_offer& x,
     adopt(x.uid, *what, from);
   else
     reply(from, x, replica_standing::refused);
+}
+
+void expert_replicator_state::keep_record(const std::string& uid,
+                                          std::uint32_t term,
+                                          std::uint64_t version) {
+  auto& r = records_[uid];
+  r.what.term = term;
+  r.what.version = version;
+  // A sample's values are the expert's business; one stands for all.
+  r.what.inputs = r.what.outputs = 1;
+  r.next = self_->clock().now();
 }
 
 void expert_replicator_state::adopt(const std::string& uid,
@@ -136,7 +142,12 @@ void expert_replicator_state::adopt(const std::string& uid,
   a.what.uid = uid;
   a.what.term = what.term;
   a.what.version = what.version;
-  records_.erase(uid);
+  if (from) {
+    records_.erase(uid);
+  } else {
+    keep_record(uid, what.term + 1, what.version); // The claim.
+    publish_replica(uid, records_[uid]);
+  }
   count_adopted();
   disk_->post([uid, term = what.term + 1, shelves = config_.shelves,
                outbox = caf::actor_cast<expert_replicator_actor>(self_)] {
@@ -160,8 +171,18 @@ void expert_replicator_state::adopted(const std::string& uid,
                                       replica_standing standing) {
   auto a = adopting_.find(uid);
   if (a != adopting_.end()) {
-    if (a->second.from)
-      reply(*a->second.from, a->second.what, standing);
+    const auto& x = a->second;
+    if (x.from) {
+      reply(*x.from, x.what, standing);
+    } else if (auto r = records_.find(uid); r != records_.end()) {
+      if (standing != replica_standing::serving) {
+        // Others need not wait any longer, and nothing is left of it here.
+        r->second.what.term = x.what.term;
+        r->second.what.version = 0;
+        publish_replica(uid, r->second);
+      }
+      records_.erase(r);
+    }
     adopting_.erase(a);
   }
   count_adopted();

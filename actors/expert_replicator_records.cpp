@@ -37,8 +37,7 @@ void expert_replicator_state::ask_around(time_point now) {
   for (auto& q : book_->questions(now, left)) {
     inquiries_[q.uid] = {q, std::nullopt, std::nullopt};
     look_up(expert_key(run, q.uid), {kind::heirs, q.uid, {}, {}});
-    if (q.replicas)
-      look_up(replicas_key(run, q.uid), {kind::guards, q.uid, {}, {}});
+    look_up(replicas_key(run, q.uid), {kind::guards, q.uid, {}, {}});
     left -= left > 0;
   }
   for (auto& [uid, s] : served_) {
@@ -99,13 +98,11 @@ void expert_replicator_state::on_answer(const purpose& why,
         break;
       auto& q = i->second;
       (why.what == kind::heirs ? q.hosts : q.guards) = hosts_in(x.records);
-      if (!q.hosts || (q.what.replicas && !q.guards))
+      if (!q.hosts || !q.guards)
         break;
       auto whole = std::move(q);
       inquiries_.erase(i);
-      book_->answered(whole.what, *whole.hosts,
-                      whole.guards.value_or(std::vector<expert_announcement>{}),
-                      now);
+      book_->answered(whole.what, *whole.hosts, *whole.guards, now);
       take_over(now);
       break;
     }
@@ -152,12 +149,19 @@ void expert_replicator_state::publish(time_point now) {
       break;
     if (now < r.next)
       continue;
-    r.next = now + duration{limits::announcement_renewal};
-    r.what.host = notice.host;
-    self_->send(wired_.router,
-                publish_record{replica_record(config_.run, uid, r.what), {}});
+    publish_replica(uid, r);
     --left;
   }
+}
+
+void expert_replicator_state::publish_replica(const std::string& uid,
+                                              kept_record& r) {
+  if (!wired_.router || where_.host.empty() || where_.port == 0)
+    return; // It stays due.
+  r.next = self_->clock().now() + duration{limits::announcement_renewal};
+  r.what.host = {config_.self, where_};
+  self_->send(wired_.router,
+              publish_record{replica_record(config_.run, uid, r.what), {}});
 }
 
 } // namespace potluck

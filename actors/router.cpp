@@ -229,8 +229,12 @@ void router_state::advance(std::uint64_t id) {
       self_->send(wired_.gateway,
                   call{who, find_nodes{*token, s.state.target()}, {}});
   }
-  if (!s.state.done())
+  if (!s.state.done()) {
+    // What is published must not wait for those that do not answer.
+    if (s.state.awaits_only())
+      store_at_answered(s);
     return;
+  }
   finish(s);
   searches_.erase(id);
 }
@@ -265,11 +269,23 @@ void router_state::store_at(const std::vector<contact>& nodes,
                   call{who, store_records{*token, records}, {}});
 }
 
+void router_state::store_at_answered(search& s) {
+  if (s.to_store.empty())
+    return;
+  auto nodes = s.state.closest();
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
+                             [&](auto& who) {
+                               return !s.stored_at.insert(who.id).second;
+                             }),
+              nodes.end());
+  store_at(nodes, s.to_store);
+}
+
 void router_state::finish(search& s) {
   auto now = self_->clock().now();
   auto closest = s.state.closest();
   if (!s.to_store.empty()) {
-    store_at(closest, s.to_store);
+    store_at_answered(s);
     // Where few are known, newcomers matter more than requests. From half a
     // bucket on, answers that all name each other are 2 % of a slow line.
     if (closest.size() >= bucket_size / 2

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 #include "actors/interfaces.hpp"
 #include "runtime/config.hpp"
@@ -51,6 +52,7 @@ private:
     bool for_records = false;
     records_reader asker;             ///< When for a reader.
     std::vector<dht_record> to_store; ///< When for a publication.
+    std::set<peer_id> stored_at = {}; ///< Those that it was sent to.
   };
   /// A request in flight: the search that it serves, or 0 for a ping or store.
   struct purpose {
@@ -90,6 +92,8 @@ private:
   void begin(search s);
   void advance(std::uint64_t id);
   void finish(search& s);
+  /// Sends what is published to those closest that have answered meanwhile.
+  void store_at_answered(search& s);
   void reply(const peer_id& to, message content);
   /// The request behind a token, if `from` was asked.
   std::optional<rpc_table<purpose>::pending> answered(const peer_id& from,

@@ -558,9 +558,12 @@ constexpr auto expert_lease_life = 10s;
 constexpr auto expert_lease_renewal = 3s;
 constexpr auto expert_lease_look = 2500ms;
 constexpr unsigned expert_lease_misses = 2;
-/// Each guard with a newer replica gets so much time to take an expert over
-/// before the next one does.
-constexpr auto expert_turn = 3s;
+/// Each guard with a newer replica gets so much time to claim an expert before
+/// the next one does: it may see the host vanish a look later
+/// (`expert_lease_look`), and ask those who do not answer (`routing_patience`).
+constexpr auto expert_turn = 6s;
+/// A claim that nothing comes of is waited for no longer.
+constexpr auto expert_claim_patience = 60s;
 /// Life of a host's record among all hosts, its renewal, and how often others
 /// look; sooner while nobody is known.
 constexpr auto expert_hosts_life = 30s;

@@ -169,6 +169,20 @@ bool lookup::nothing_left() const {
   return true;
 }
 
+bool lookup::awaits_only() const {
+  std::size_t live = 0;
+  for (const auto& [distance, x] : candidates_) {
+    if (x.state == progress::failed
+        || (x.state == progress::known && !believed(x)))
+      continue;
+    if (x.state == progress::known && asked_ < max_asked)
+      return false;
+    if (++live == how_.quorum)
+      break;
+  }
+  return in_flight_ > 0;
+}
+
 std::vector<contact> lookup::closest() const {
   std::vector<contact> result;
   for (const auto& [distance, x] : candidates_) {

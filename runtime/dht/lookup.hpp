@@ -90,6 +90,10 @@ public:
     return done_;
   }
 
+  /// True when nobody is left to ask, as far as is known, and only answers are
+  /// awaited.
+  bool awaits_only() const;
+
   /// The contacts that answered, closest first, at most `settings::closest`.
   /// We are not among them, even where we are closer than the last of them.
   std::vector<contact> closest() const;

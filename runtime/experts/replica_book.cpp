@@ -34,7 +34,7 @@ replica_book::verdict replica_book::offered(const replica_offer& x,
 
 void replica_book::keep(const replica_offer& x, time_point now) {
   entries_[x.uid]
-      = {{x.owner, x.term, x.version, x.sum}, now, phase::kept, now};
+      = {{x.owner, x.term, x.version, x.sum}, now, phase::kept, now, {}};
   // Whoever has just sent all this lives.
   owners_[x.owner.id] = {now + duration{limits::expert_lease_look}, 0, false};
   tidy_owners();
@@ -47,8 +47,11 @@ void replica_book::drop(const std::string& uid) {
 
 void replica_book::tidy_owners() {
   std::set<peer_id> needed;
-  for (auto& [uid, e] : entries_)
+  for (auto& [uid, e] : entries_) {
     needed.insert(e.what.owner.id);
+    if (e.claimed)
+      needed.insert(e.claimed->by);
+  }
   for (auto i = owners_.begin(); i != owners_.end();)
     i = needed.count(i->first) != 0 ? std::next(i) : owners_.erase(i);
 }
@@ -106,7 +109,7 @@ replica_book::questions(time_point now, std::size_t at_most) {
     auto last = e.phase == phase::waiting || e.phase == phase::confirming;
     e.phase = last ? phase::confirming : phase::asked;
     e.due = now + duration{limits::orphan_again}; // Unless answered.
-    result.push_back({uid, !last});
+    result.push_back({uid, last});
   }
   return result;
 }
@@ -122,6 +125,12 @@ void replica_book::answered(const question& q,
   if (e.phase != phase::asked && e.phase != phase::confirming)
     return;
   auto lost = tenure{e.what.term, e.what.owner.id};
+  auto watch = [&](const peer_id& who) {
+    owners_.try_emplace(who, owner{now + duration{limits::expert_lease_look}});
+    tidy_owners();
+  };
+  auto claimed_since = e.claimed ? e.claimed->since : now;
+  e.claimed.reset();
   std::optional<expert_announcement> heir;
   for (auto& h : hosts)
     // Only upwards: two that have both vanished must not be asked for ever.
@@ -133,12 +142,21 @@ void replica_book::answered(const question& q,
     e.what.term = heir->term;
     e.phase = phase::kept;
     e.offered = now;
-    owners_.try_emplace(heir->host.id,
-                        owner{now + duration{limits::expert_lease_look}});
-    tidy_owners();
+    watch(heir->host.id);
     return;
   }
-  if (!q.replicas) {
+  auto claimer = std::find_if(guards.begin(), guards.end(), [&](auto& g) {
+    return g.host.id != self_ && g.term > e.what.term && !vanished(g.host.id);
+  });
+  if (claimer != guards.end()
+      && now - claimed_since < duration{limits::expert_claim_patience}) {
+    e.phase = phase::waiting;
+    e.due = now + duration{limits::expert_turn};
+    e.claimed = claim{claimer->host.id, claimed_since};
+    watch(claimer->host.id);
+    return;
+  }
+  if (q.last) {
     e.phase = phase::ready;
     return;
   }

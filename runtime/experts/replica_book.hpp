@@ -6,6 +6,10 @@
 /// of it in the DHT while there is no connection with it either. Then the
 /// guards ask who else announces the expert and who keeps which version; the
 /// newest replica comes first, and each guard behind it waits a turn longer.
+/// Whoever takes it over says so at once, by the record of its replica under
+/// the next term: before such a claim the others wait until it serves, its
+/// claim ends, or it has vanished too; for a minute in all, as anybody can
+/// claim.
 #pragma once
 
 #include <map>
@@ -39,7 +43,7 @@ public:
   };
   struct question {
     std::string uid;
-    bool replicas = false; ///< Ask for those that keep it, too.
+    bool last = false; ///< The guard has waited for those before it.
   };
 
   /// What to make of an offer by its owner, whose id is proven.
@@ -66,7 +70,7 @@ public:
 
   /// Orphans about which others are to be asked now; likewise.
   std::vector<question> questions(time_point now, std::size_t at_most);
-  /// Who announces the expert, and, if asked, who keeps it.
+  /// Who announces the expert, and who keeps or claims it.
   void answered(const question& x,
                 const std::vector<expert_announcement>& hosts,
                 const std::vector<expert_announcement>& guards, time_point now);
@@ -89,15 +93,20 @@ private:
     kept,       ///< The owner lives, as far as is known.
     orphan,     ///< Others are to be asked at `due`.
     asked,      ///< At `due` they are asked again.
-    waiting,    ///< Until `due`: a guard with a newer replica comes first.
+    waiting,    ///< Until `due`: another guard comes first.
     confirming, ///< Asked for the last time whether somebody has it.
     ready,      ///< To be taken.
+  };
+  struct claim {
+    peer_id by;
+    time_point since; ///< The first of those that were seen in a row.
   };
   struct entry {
     replica what;
     time_point offered;
     potluck::replica_book::phase phase = phase::kept;
     time_point due;
+    std::optional<claim> claimed; ///< Of an orphan: being taken over.
   };
   struct owner {
     time_point next;
@@ -112,7 +121,7 @@ private:
   std::size_t spare_;
   std::size_t adopted_ = 0;
   std::map<std::string, entry> entries_;
-  std::map<peer_id, owner> owners_; ///< Of the entries.
+  std::map<peer_id, owner> owners_; ///< Of the entries, and claimers.
 };
 
 } // namespace potluck

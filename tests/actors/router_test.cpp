@@ -50,6 +50,18 @@ TEST_CASE("what one node publishes another finds") {
   CHECK(found.answers == 2);
 }
 
+TEST_CASE("a publication does not wait for who is silent") {
+  three_nodes x;
+  x.world.network.silence(host(2), host(3));
+  x.publish(*x.nodes[1]);
+  x.world.run_for(limits::routing_patience / 4);
+  // The first node is asked now, and holds it.
+  x.look_up();
+  x.world.run_for(4 * limits::routing_patience);
+  REQUIRE((*x.asker)->count<records_looked_up>() == 1);
+  CHECK((*x.asker)->last<records_looked_up>().records.size() == 1);
+}
+
 TEST_CASE("a record is found even when its publisher has gone") {
   three_nodes x;
   x.publish(*x.nodes[1]);

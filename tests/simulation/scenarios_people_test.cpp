@@ -32,6 +32,9 @@ TEST_CASE("experts holds for 20 seeds") {
   CHECK(experts.complaint(1, 20) == "");
   // Else nothing was shown of what happens when they change hosts.
   CHECK(experts.run(1).expert_moves > 0);
+  // A guard with an older replica did not hear that another one had taken the
+  // expert over.
+  CHECK(experts.complaint(12225630, 1) == "");
 }
 
 TEST_CASE("chains holds for six seeds") {

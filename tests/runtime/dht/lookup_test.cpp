@@ -85,6 +85,30 @@ TEST_CASE("once the three closest have answered the others are asked at once") {
   CHECK(search.next().size() == bucket_size - 3);
 }
 
+TEST_CASE("a look-up knows when it only awaits answers") {
+  random_stream random{9};
+  auto target = random.draw<record_key>();
+  lookup search{target, random.draw<peer_id>(), draw(4, random)};
+  auto first = search.next();
+  CHECK_FALSE(search.awaits_only()); // The fourth is to be asked.
+  search.answered(first[1].id, {});
+  CHECK_FALSE(search.awaits_only());
+  auto then = search.next();
+  REQUIRE(then.size() == 1);
+  CHECK(search.awaits_only());
+  auto closer = near(target, 4, random);
+  search.answered(then[0].id, {closer});
+  CHECK_FALSE(search.awaits_only());
+  REQUIRE(search.next().size() == 1);
+  CHECK(search.awaits_only());
+  search.answered(closer.id, {});
+  search.answered(first[0].id, {});
+  CHECK(search.awaits_only());
+  search.failed(first[2].id);
+  CHECK(search.done());
+  CHECK_FALSE(search.awaits_only());
+}
+
 TEST_CASE("a closer contact is approached before the known ones") {
   random_stream random{4};
   auto target = random.draw<record_key>();

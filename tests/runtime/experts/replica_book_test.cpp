@@ -137,6 +137,53 @@ TEST_CASE("the guard with the newest replica comes first, the next one a turn "
   }
 }
 
+TEST_CASE("before a claim to an expert its other guards wait until it serves, "
+          "its claim ends or it has vanished") {
+  guard g;
+  g.keep(offer("ffn.1", 2, 7));
+  g.lose(2);
+  SUBCASE("one with a newer replica whose turn is over") {
+    g.ask({}, {says(6, 1, 9)});
+    g.now += limits::expert_turn;
+  }
+  SUBCASE("one that was faster") {
+  }
+  CHECK(g.ask({says(2, 1, 7)}, {says(6, 2, 9)}) == 1);
+  CHECK(g.take().empty());
+  g.now += limits::expert_turn;
+  CHECK(g.ask({says(2, 1, 7)}, {says(6, 2, 9)}) == 1);
+  CHECK(g.take().empty());
+  // The claimer is watched as an owner is.
+  CHECK(g.book.owners_due(g.now, 9)
+        == std::vector<peer_id>{peer(2), peer(6)});
+  g.now += limits::expert_turn;
+  SUBCASE("it serves") {
+    CHECK(g.ask({says(6, 2, 9)}, {says(6, 2, 9)}) == 1);
+    CHECK(g.take().empty());
+    CHECK(g.book.held().at("ffn.1").owner.id == peer(6));
+  }
+  SUBCASE("it could not") {
+    CHECK(g.ask({says(2, 1, 7)}, {says(6, 1, 0)}) == 1);
+    CHECK(g.take() == "ffn.1");
+  }
+  SUBCASE("it has vanished") {
+    g.lose(6);
+    CHECK(g.ask({says(2, 1, 7)}, {says(6, 2, 9)}) == 1);
+    CHECK(g.take() == "ffn.1");
+  }
+  SUBCASE("another claims it, and nothing comes of either") {
+    auto patience = duration{limits::expert_claim_patience};
+    for (auto left = patience; left > 2 * duration{limits::expert_turn};
+         left -= duration{limits::expert_turn}) {
+      CHECK(g.ask({says(2, 1, 7)}, {says(7, 2, 9)}) == 1);
+      CHECK(g.take().empty());
+      g.now += limits::expert_turn;
+    }
+    CHECK(g.ask({says(2, 1, 7)}, {says(7, 2, 9)}) == 1);
+    CHECK(g.take() == "ffn.1");
+  }
+}
+
 TEST_CASE("an owner that comes back keeps its experts") {
   guard g;
   g.keep(offer("ffn.1", 2, 7));
