@@ -68,6 +68,13 @@ void cell_state::on(const report_heard& x) {
     choice_->heard(x.report, self_->clock().now());
 }
 
+void cell_state::on(const reach_known& x) {
+  // Redrawn groups average with whom they reach.
+  choice_->hide(!x.reachable && !config_.agreed.settings().redraws_groups());
+  if (told_ && wired_.conductor && wired_.roster)
+    choose();
+}
+
 void cell_state::choose_first() {
   if (!wired_.conductor || !wired_.roster || told_)
     return;

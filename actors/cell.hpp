@@ -40,6 +40,7 @@ public:
   void on(const contributor_pace& x) {
     pace_ = x;
   }
+  void on(const reach_known& x);
   void on(const deadline_passed&);
   void on(const tick&);
 

@@ -216,9 +216,10 @@ std::vector<progress_report> conductor_state::donors() {
 std::pair<std::string, std::string>
 conductor_state::averaging_chosen(const group_contract& contract) {
   const auto most = std::to_string(settings().group_size);
-  const auto members = std::to_string(
+  const auto trainers = static_cast<std::size_t>(
       std::count_if(contract.members.begin(), contract.members.end(),
                     [](auto& m) { return m.role == role::trainer; }));
+  const auto members = std::to_string(trainers);
   if (redraws()) {
     auto known = known_trainers().size();
     auto all = std::to_string(known) + " known trainers";
@@ -237,10 +238,14 @@ conductor_state::averaging_chosen(const group_contract& contract) {
   std::size_t contributors = with_contributors().contributors;
   for (auto& [id, r] : reports_)
     contributors += r.contributes ? 0 : r.contributors;
-  if (contributors > 0)
+  const auto crowd = std::to_string(contributors);
+  const auto through = " contribute through its " + members + " members";
+  if (contributors + trainers > settings().group_size)
     return {"two levels",
-            std::to_string(contributors) + " trainers beyond a group of " + most
-                + " contribute through its " + members + " members"};
+            crowd + " trainers beyond a group of " + most + through};
+  if (contributors > 0)
+    return {"two levels", crowd + " trainers of a group of at most " + most
+                              + " that others cannot connect to" + through};
   return {"one group", members + " trainers fit into a group of " + most};
 }
 

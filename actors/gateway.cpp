@@ -137,6 +137,12 @@ void gateway_state::on(const connection_opened& x) {
   auto& l = i->second;
   l.since = self_->clock().now();
   l.proven = x.proven;
+  if (l.reached) {
+    // Unencrypted, whoever answers there counts.
+    l.reached = l.proven.empty() || l.proven == l.expected;
+    network_->close(x.id, 0);
+    return;
+  }
   if (!l.proven.empty() && is_another(l, l.proven)) {
     network_->close(x.id, 0); // Ends in `give_up`.
     return;
@@ -152,7 +158,9 @@ void gateway_state::on(const connection_closed& x) {
   auto gone = i->second;
   links_.erase(i);
   strangers_.erase(x.id);
-  if (!gone.peer.empty()) {
+  if (gone.reached) {
+    on(parcel{gone.expected, reach_answer{*gone.reached}, {}});
+  } else if (!gone.peer.empty()) {
     if (auto g = guests_.find(gone.peer); g != guests_.end()) {
       g->second.connections.erase(x.id);
       self_->send(g->second.session, x);
@@ -260,6 +268,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   news.run = theirs.run;
   news.charter = theirs.charter;
   news.seen_host = theirs.seen_host;
+  news.dialled_us = !l.dialled;
   session = self_->spawn(potluck::session,
                          session_config{news.who, id, network_,
                                         caf::actor_cast<gateway_actor>(self_)});
@@ -312,6 +321,18 @@ void gateway_state::on(const dial_contact& x) {
     self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
   else
     dial(x.who.where, x.who.id);
+}
+
+void gateway_state::on(const try_to_reach& x) {
+  if (leaving_ || links_.size() >= limits::connections)
+    return;
+  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
+  fresh.reached = false;
+  add(network_->dial(x.who.where), fresh);
+}
+
+void gateway_state::on(const reach_known& x) {
+  config_.introduction.listen_port = x.reachable && bound_ ? bound_->port : 0;
 }
 
 void gateway_state::dial(const address& where, const peer_id& expected) {

@@ -52,6 +52,8 @@ public:
   void on(const parcel& x);
   void on(const call& x);
   void on(const dial_contact& x);
+  void on(const try_to_reach& x);
+  void on(const reach_known& x);
   void on(const charter_known& x);
   void on(const drop_peer& x);
   void on(const windows_planned& x);
@@ -69,6 +71,8 @@ private:
     peer_id peer;
     caf::actor_clock::time_point since;
     bool late = false; ///< Closed, because nobody answered in time.
+    /// Of one that is dialled only to see whether `expected` is there.
+    std::optional<bool> reached = {};
   };
 
   /// On to its session; a stranger's first one is looked at.

@@ -54,6 +54,7 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
     caf::reacts_to<frame_arrived>, caf::reacts_to<traffic_seen>,
     caf::reacts_to<parcel>, caf::reacts_to<call>, caf::reacts_to<dial_contact>,
+    caf::reacts_to<try_to_reach>, caf::reacts_to<reach_known>,
     caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
     caf::reacts_to<windows_planned>, caf::reacts_to<leave_run>,
     caf::reacts_to<tick>>;
@@ -118,8 +119,8 @@ using cell_actor = caf::typed_actor<
     caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
     caf::reacts_to<run_looked_up>, caf::reacts_to<gather_contributions>,
     caf::reacts_to<contribution_taken>, caf::reacts_to<hand_over>,
-    caf::reacts_to<contributor_pace>, caf::reacts_to<deadline_passed>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<contributor_pace>, caf::reacts_to<reach_known>,
+    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<

@@ -93,6 +93,15 @@ struct call {
 struct dial_contact {
   contact who;
 };
+/// Roster to gateway: see whether this peer, which is connected, can be dialled
+/// there, and tell it.
+struct try_to_reach {
+  contact who;
+};
+/// Roster to cell and gateway: whether others can connect to this peer.
+struct reach_known {
+  bool reachable = true;
+};
 /// A connection that we dialled is open and greeted.
 struct dial_succeeded {
   address where;
@@ -137,6 +146,7 @@ struct peer_joined {
   digest charter;
   /// This peer's own host, as the other one sees it.
   std::string seen_host;
+  bool dialled_us = false; ///< The connection is its work.
 };
 struct peer_left {
   peer_id id;
@@ -595,6 +605,8 @@ POTLUCK_LOCAL_MESSAGE(letter)
 POTLUCK_LOCAL_MESSAGE(parcel)
 POTLUCK_LOCAL_MESSAGE(call)
 POTLUCK_LOCAL_MESSAGE(dial_contact)
+POTLUCK_LOCAL_MESSAGE(try_to_reach)
+POTLUCK_LOCAL_MESSAGE(reach_known)
 POTLUCK_LOCAL_MESSAGE(dial_succeeded)
 POTLUCK_LOCAL_MESSAGE(dial_failed)
 POTLUCK_LOCAL_MESSAGE(gateway_ready)

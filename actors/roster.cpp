@@ -104,6 +104,7 @@ void roster_state::on(const wiring& w) {
   if (links_ && wired_.router)
     self_->send(wired_.router, *links_);
   told_address_ = {}; // The host may be a new one.
+  tell_reach();
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, g] : guests_)
     tell_everybody(g.news);
@@ -127,6 +128,10 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   reached_anybody_ = true;
   if (seen_host_.empty() || loopback(seen_host_))
     seen_host_ = x.seen_host;
+  if (x.dialled_us) {
+    reach_.came(x.who.id, now);
+    note_reach();
+  }
   // A contributor says so with its first report, which trainers hear at once:
   // who named it to others meanwhile would have them call at it.
   auto routes = x.role != role::trainer
@@ -204,12 +209,20 @@ void roster_state::on(const gateway_ready& x) {
 // -----------------------------------------------------------------------------
 
 void roster_state::on(const letter& x) {
-  auto said = std::get_if<progress_report>(&x.content);
-  auto guest = guests_.find(x.from);
-  if (!said || guest == guests_.end() || said->id != x.from)
+  if (auto said = std::get_if<progress_report>(&x.content))
+    read(x.from, *said);
+  else if (auto request = std::get_if<reach_request>(&x.content))
+    read(x.from, *request);
+  else if (auto answer = std::get_if<reach_answer>(&x.content))
+    read(x.from, *answer);
+}
+
+void roster_state::read(const peer_id& from, const progress_report& said) {
+  auto guest = guests_.find(from);
+  if (guest == guests_.end() || said.id != from)
     return; // Nobody speaks for somebody else.
-  auto report = *said;
-  auto before = ledger_->last_report(x.from);
+  auto report = said;
+  auto before = ledger_->last_report(from);
   if (!links_
       && (!before || before->charter != report.charter
           || before->contributes != report.contributes))
@@ -231,9 +244,9 @@ void roster_state::on(const letter& x) {
     if (routes)
       self_->send(wired_.router, g.news);
     else
-      self_->send(wired_.router, peer_left{x.from, "contributes", true});
+      self_->send(wired_.router, peer_left{from, "contributes", true});
   }
-  note(x.from, g, report.contributes, routes);
+  note(from, g, report.contributes, routes);
   g.in_own_cell = report.contributes && report.sponsor == config_.self;
   tell_conductors({report, true});
 }
@@ -259,8 +272,12 @@ void roster_state::on(const records_looked_up& x) {
         && (verdict == peer_ledger::verdict::added
             || report->phase != phase::joining))
       dial_sooner(report->id);
-    acquainted_ = acquainted_ && connected;
+    const auto apart
+        = !connected && !told_reachable_ && report->where.port == 0;
+    acquainted_ = acquainted_ && (connected || apart);
     tell_conductors({*report, connected});
+    if (apart) // Neither can dial the other.
+      tell_everybody(peer_left{report->id, "cannot be reached", false});
   }
   if (!looked_up_ && x.answers > 0) {
     looked_up_ = true;
@@ -292,6 +309,7 @@ void roster_state::on(const tick&) {
     close_surplus();
   }
   check_first_contact();
+  ask_for_reach();
   if (wired_.expert_host && own_address() != told_address_) {
     told_address_ = own_address();
     self_->send(wired_.expert_host, reachable_at{told_address_});

@@ -12,6 +12,7 @@
 #include "actors/interfaces.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/membership/peer_ledger.hpp"
+#include "runtime/membership/reachability.hpp"
 
 namespace potluck {
 
@@ -56,6 +57,8 @@ private:
     bool contributes = false;
     bool in_own_cell = false; ///< This peer is its sponsor.
     bool routes = false;      ///< The router may ask it, and name it to others.
+    /// When we looked whether it can be dialled.
+    std::optional<caf::actor_clock::time_point> tried = {};
   };
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
@@ -133,12 +136,24 @@ private:
     return !config_.run.empty() && config_.role != role::expert;
   }
   address own_address() const;
+  /// Reports, and what others ask of the roster itself.
+  void read(const peer_id& from, const progress_report& said);
+  void read(const peer_id& from, const reach_request& x);
+  void read(const peer_id& from, const reach_answer& x);
+  /// Finds out whether others can connect to this peer, where it matters and
+  /// the user has not said so.
+  void ask_for_reach();
+  void note_reach();
+  void tell_reach();
 
   roster_actor::pointer self_ = nullptr;
   roster_config config_;
   wiring wired_;
   std::optional<peer_ledger> ledger_;
   misconduct misconduct_;
+  reachability reach_;
+  bool told_reachable_ = true;
+  address tried_address_; ///< Where the votes of `reach_` were taken.
   std::map<peer_id, guest> guests_;
   std::set<peer_id> near_;  ///< Guests that do not contribute.
   std::size_t routing_ = 0; ///< Guests that do.

@@ -43,6 +43,8 @@ void roster_state::write_report() {
   mine.id = config_.self;
   mine.role = config_.role;
   mine.where = own_address();
+  if (!told_reachable_)
+    mine.where.port = 0;
 }
 
 // ---- directly

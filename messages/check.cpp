@@ -62,6 +62,11 @@ public:
   }
   void operator()(const line_probe&) {
   }
+  void operator()(const reach_request& x) {
+    must(x.port != 0, "the port to connect to is missing");
+  }
+  void operator()(const reach_answer&) {
+  }
 
   void operator()(const nodes_found& x) {
     contacts(x.nodes);

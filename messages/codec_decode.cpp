@@ -381,6 +381,14 @@ line_probe read(const wire::LineProbe&) {
   return {};
 }
 
+reach_request read(const wire::ReachRequest& x) {
+  return {x.port()};
+}
+
+reach_answer read(const wire::ReachAnswer& x) {
+  return {x.reached()};
+}
+
 mean_request read(const wire::MeanRequest& x) {
   mean_request out;
   take(out.group, x.group());
@@ -566,22 +574,21 @@ private:
 /// A type that the union numbers but this list lacks is refused as unknown.
 template <class... Tables>
 struct table_list {};
-using tables
-    = table_list<wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
-                 wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong,
-                 wire::FindNodes, wire::NodesFound, wire::StoreRecords,
-                 wire::RecordsStored, wire::FindRecords, wire::RecordsFound,
-                 wire::ProgressReport, wire::GroupInvite, wire::GroupAnswer,
-                 wire::GroupStart, wire::GroupCancel, wire::ChunkPart,
-                 wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
-                 wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
-                 wire::CharterRequest, wire::CharterReply, wire::StateRequest,
-                 wire::StateManifest, wire::PieceRequest, wire::StatePiece,
-                 wire::StateDone, wire::RoundHeal, wire::ContributionRequest,
-                 wire::ContributionPart, wire::ContributionAnswer,
-                 wire::RoundFindings, wire::PartRequest, wire::MeanChallenge,
-                 wire::ExpertRequest, wire::ExpertAnswer, wire::ReplicaOffer,
-                 wire::ReplicaReply, wire::ReplicaChunk, wire::LineProbe>;
+using tables = table_list<
+    wire::Hello, wire::Refusal, wire::Goodbye, wire::Heartbeat,
+    wire::HeartbeatReply, wire::RoutingPing, wire::RoutingPong, wire::FindNodes,
+    wire::NodesFound, wire::StoreRecords, wire::RecordsStored,
+    wire::FindRecords, wire::RecordsFound, wire::ProgressReport,
+    wire::GroupInvite, wire::GroupAnswer, wire::GroupStart, wire::GroupCancel,
+    wire::ChunkPart, wire::ChunkMean, wire::MeanRequest, wire::RoundPrepared,
+    wire::RoundSettle, wire::RoundStanding, wire::RoundVerdict,
+    wire::CharterRequest, wire::CharterReply, wire::StateRequest,
+    wire::StateManifest, wire::PieceRequest, wire::StatePiece, wire::StateDone,
+    wire::RoundHeal, wire::ContributionRequest, wire::ContributionPart,
+    wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
+    wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer,
+    wire::ReplicaOffer, wire::ReplicaReply, wire::ReplicaChunk, wire::LineProbe,
+    wire::ReachRequest, wire::ReachAnswer>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

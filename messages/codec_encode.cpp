@@ -287,6 +287,14 @@ auto write(builder& b, const line_probe&) {
   return wire::CreateLineProbe(b);
 }
 
+auto write(builder& b, const reach_request& x) {
+  return wire::CreateReachRequest(b, x.port);
+}
+
+auto write(builder& b, const reach_answer& x) {
+  return wire::CreateReachAnswer(b, x.reached);
+}
+
 auto write(builder& b, const mean_request& x) {
   return wire::CreateMeanRequest(b, raw<wire::GroupId>(x.group), x.chunk,
                                  x.version);

@@ -3,7 +3,9 @@
 /// Phases: both sides send `hello` at once; a side that dislikes what it reads
 /// answers `refusal` and closes; otherwise the connection is open. While open,
 /// `heartbeat` is answered by `heartbeat_reply`; `goodbye` announces a leaver.
-/// A `line_probe` is read and dropped.
+/// A `line_probe` is read and dropped. Who asks for it with `reach_request` is
+/// told in a `reach_answer` whether others can connect to it (AutoNAT of
+/// libp2p).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 namespace potluck {
 
 /// Raised whenever an old peer could misread a new one.
-constexpr std::uint32_t protocol_version = 6;
+constexpr std::uint32_t protocol_version = 7;
 
 /// One line of a run's settings, as text: what two peers compare and name.
 struct setting {
@@ -64,5 +66,15 @@ struct heartbeat_reply {
 
 /// Its body means nothing: the sender measures how fast it goes.
 struct line_probe {};
+
+/// Asks the receiver to connect to the sender's host, as the receiver sees it,
+/// and to say whether that succeeded. Nobody can have others knock elsewhere.
+struct reach_request {
+  std::uint16_t port = 0; ///< Where the sender listens.
+};
+
+struct reach_answer {
+  bool reached = false; ///< The sender of the request answered there.
+};
 
 } // namespace potluck

@@ -57,6 +57,7 @@ void cell_choice::heard(const progress_report& x, time_point now) {
   it.decided = it.settled || x.members > 0;
   it.contributors = x.contributors;
   it.knows = x.members;
+  it.hidden = !x.where.host.empty() && x.where.port == 0;
   it.at = now;
 }
 
@@ -83,6 +84,7 @@ cell_choice::census cell_choice::count(time_point now) const {
     if (!x.decided)
       continue;
     ++result.members;
+    result.open += !x.hidden;
     known = std::max<std::size_t>(known, x.knows);
     result.before_us += before;
   }
@@ -101,7 +103,7 @@ std::size_t cell_choice::members(time_point now) const {
 }
 
 bool cell_choice::enough_members(time_point now) const {
-  return enough(members(now));
+  return enough(members(now)) || (hidden_ && count(now).open > 0);
 }
 
 bool cell_choice::enough(std::size_t members) const {
@@ -117,6 +119,12 @@ void cell_choice::reconsider(time_point now) {
   const auto there = count(now);
   if (there.contributors > 0)
     crowd_ = there.contributors;
+  if (hidden_ && there.open > 0) {
+    decided_ = true;
+    contributes_ = true;
+    alone_since_.reset();
+    return;
+  }
   if (!decided_) {
     decided_ = true;
     // Whoever is here already knows more than a newcomer has heard of yet.
@@ -182,7 +190,8 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
   if (!sponsor_.empty())
     result.push_back(sponsor_);
   for (auto& x : others_) {
-    if (!counts(x, now) || x.id == sponsor_)
+    const auto out_of_reach = x.hidden && connected.count(x.id) == 0;
+    if (!counts(x, now) || x.id == sponsor_ || out_of_reach)
       continue;
     if (connected.count(x.id) != 0 && result.size() < links)
       result.push_back(x.id);

@@ -52,6 +52,12 @@ public:
   /// The peer is gone, or cannot be reached.
   void lost(const peer_id& who);
 
+  /// Whether nobody can connect to this peer. Then it contributes as long as it
+  /// hears of a member that can be connected to: others could not reach it.
+  void hide(bool yes) {
+    hidden_ = yes;
+  }
+
   /// Looks again. The first time it decides at once.
   void reconsider(time_point now);
   bool contributes() const {
@@ -89,11 +95,13 @@ private:
     std::uint32_t contributors = 0;
     std::uint32_t knows = 0; ///< Members that it knows of.
     bool here = false;       ///< Connected.
+    bool hidden = false;     ///< Cannot be connected to.
     time_point at;
   };
   /// Of those that do not contribute, and were heard of lately.
   struct census {
     std::size_t members = 0; ///< As in `members`.
+    std::size_t open = 0;    ///< Of these, whom others can connect to.
     /// Before this peer in the order of ids, and as sure to be members; or,
     /// with the newcomers, who will decide by the same order.
     std::size_t before_us = 0;
@@ -125,6 +133,7 @@ private:
   std::vector<row> others_; ///< By id.
   std::set<peer_id> here_;  ///< Connected.
   bool decided_ = false;
+  bool hidden_ = false;
   bool contributes_ = false;
   peer_id sponsor_;
   peer_id advised_;

@@ -816,6 +816,40 @@ TEST_CASE("a peer that dials itself does so once") {
   CHECK(a.roster->count<peer_refused>() == refusals);
 }
 
+TEST_CASE("a gateway tries whether a peer can be dialled, and tells it") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  dial(b, a);
+  world.settle();
+  auto accepted = a.roster->count<session_actor>();
+  auto answer = [&](address where) {
+    caf::anon_send(a.it, try_to_reach{{peer(2), where}});
+    world.run_for(limits::handshake_cap + 10s);
+    auto letter = b.roster->last<potluck::letter>();
+    CHECK(letter.from == peer(1));
+    return std::get<reach_answer>(letter.content).reached;
+  };
+  CHECK(answer(b.where));
+  CHECK_FALSE(answer({host(2), 9})); // Nobody listens there.
+  CHECK_FALSE(answer(a.where));      // It is somebody else.
+  // It is a try: nobody comes of it, and nobody goes.
+  CHECK(a.roster->count<session_actor>() == accepted);
+  CHECK(a.roster->count<dial_failed>() == 0);
+}
+
+TEST_CASE("who cannot be dialled says so to whom it greets") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  caf::anon_send(b.it, reach_known{false});
+  dial(b, a);
+  world.settle();
+  CHECK(a.roster->last<peer_joined>().who.where.port == 0);
+  CHECK_FALSE(b.roster->last<peer_joined>().dialled_us);
+  CHECK(a.roster->last<peer_joined>().dialled_us);
+}
+
 TEST_CASE("a new roster hears who is connected") {
   test_world world;
   door a{world, 1};

@@ -61,7 +61,8 @@ struct desk {
     world.settle();
   }
 
-  session_actor arrive(std::uint8_t number, role r = role::trainer) {
+  session_actor arrive(std::uint8_t number, role r = role::trainer,
+                       bool dials = false) {
     auto session = system.keep((*system).spawn(
         [g = gateway.handle](
             session_actor::stateful_pointer<polite_session> self) {
@@ -72,6 +73,7 @@ struct desk {
     news.role = r;
     news.run = "soup";
     news.seen_host = host(1);
+    news.dialled_us = dials;
     caf::anon_send(it, news, session);
     world.settle();
     return session;
@@ -544,4 +546,130 @@ TEST_CASE(
   CHECK(d.tells(2, step));
   CHECK_FALSE(d.tells(3, step));
   CHECK(d.tells(3, [](progress_report& x) { x.sponsor = peer(3); }));
+}
+
+// ---- who can be dialled
+// ------------------------------------------------------------
+
+namespace {
+
+/// What the roster has sent through its sessions.
+template <class T>
+std::vector<peer_id> asked(desk& d) {
+  std::vector<peer_id> result;
+  for (auto& x : d.gateway->all<parcel>())
+    if (std::holds_alternative<T>(x.content))
+      result.push_back(x.to);
+  return result;
+}
+
+letter said(std::uint8_t from, message x) {
+  return {peer(from), std::move(x), {}};
+}
+
+progress_report own(bool contributes = false) {
+  progress_report r;
+  r.charter = digest_of("c", 1);
+  r.contributes = contributes;
+  return r;
+}
+
+} // namespace
+
+TEST_CASE("a member asks whether it can be dialled, and says so if not") {
+  desk d;
+  fake<cell_actor> cell = d.system.pretend<cell_actor>();
+  d.wired.cell = cell.handle;
+  caf::anon_send(d.it, d.wired);
+  d.arrive(2);
+  d.arrive(3);
+  caf::anon_send(d.it, own_report{own(), true});
+  d.world.run_for(1s);
+  CHECK(asked<reach_request>(d).empty()); // The cell has not chosen yet.
+  caf::anon_send(d.it, links_wanted{});
+  d.world.run_for(1s);
+  auto whom = asked<reach_request>(d);
+  REQUIRE(whom.size() == 1);
+  caf::anon_send(d.it, said(whom[0] == peer(2) ? 3 : 2, reach_answer{false}));
+  d.world.run_for(1s);
+  CHECK(d.observer->events("reach").size() == 0); // Nobody asked that one.
+  caf::anon_send(d.it, letter{whom[0], reach_answer{false}, {}});
+  d.world.run_for(1s);
+  CHECK(d.observer->events("reach").size() == 1);
+  CHECK_FALSE(cell->last<reach_known>().reachable);
+  CHECK_FALSE(d.gateway->last<reach_known>().reachable);
+  // Others hear that there is nothing to dial.
+  CHECK(d.gateway->contents<progress_report>().back().where
+        == address{host(1), 0});
+  // The other one is asked, too, and reaches it.
+  whom = asked<reach_request>(d);
+  REQUIRE(whom.size() == 2);
+  caf::anon_send(d.it, letter{whom[1], reach_answer{true}, {}});
+  d.world.run_for(1s);
+  CHECK(d.observer->events("reach").size() == 2);
+  CHECK(cell->last<reach_known>().reachable);
+}
+
+TEST_CASE("nobody is asked where the answer is known, or does not matter") {
+  SUBCASE("the user has stated the address") {
+    desk d{{}, {"example.org", 7000}};
+    d.arrive(2);
+    caf::anon_send(d.it, own_report{own(), true});
+    caf::anon_send(d.it, links_wanted{});
+    d.world.run_for(1s);
+    CHECK(asked<reach_request>(d).empty());
+  }
+  SUBCASE("it contributes") {
+    desk d;
+    d.arrive(2);
+    caf::anon_send(d.it, own_report{own(true), true});
+    caf::anon_send(d.it, links_wanted{false, false, {peer(2)}});
+    d.world.run_for(1s);
+    CHECK(asked<reach_request>(d).empty());
+  }
+  SUBCASE("somebody has dialled it") {
+    desk d;
+    caf::anon_send(d.it, own_report{own(), true});
+    d.arrive(2, role::trainer, true);
+    caf::anon_send(d.it, links_wanted{});
+    d.world.run_for(1s);
+    CHECK(asked<reach_request>(d).empty());
+  }
+}
+
+TEST_CASE("who asks to be dialled is, at its own host, now and then") {
+  desk d;
+  d.arrive(2);
+  caf::anon_send(d.it, said(2, reach_request{4000}));
+  d.world.settle();
+  REQUIRE(d.gateway->count<try_to_reach>() == 1);
+  auto whom = d.gateway->last<try_to_reach>().who;
+  CHECK(whom.id == peer(2));
+  CHECK(whom.where == address{host(2), 4000});
+  caf::anon_send(d.it, said(2, reach_request{4001}));
+  caf::anon_send(d.it, said(9, reach_request{4000})); // Nobody that is here.
+  d.world.settle();
+  CHECK(d.gateway->count<try_to_reach>() == 1);
+  d.world.run_for(limits::reach_pause);
+  caf::anon_send(d.it, said(2, reach_request{4001}));
+  d.world.settle();
+  CHECK(d.gateway->count<try_to_reach>() == 2);
+}
+
+TEST_CASE("two that nobody can dial do not wait for each other") {
+  desk d;
+  d.arrive(2);
+  caf::anon_send(d.it, own_report{own(), true});
+  caf::anon_send(d.it, links_wanted{});
+  d.world.run_for(1s);
+  caf::anon_send(d.it, said(2, reach_answer{false}));
+  auto other = report_of(3);
+  other.where.port = 0;
+  records_looked_up found;
+  found.records = {record_of(other)};
+  found.answers = 1;
+  caf::anon_send(d.it, found);
+  d.world.settle();
+  REQUIRE(d.conductor->count<peer_left>() == 1);
+  CHECK(d.conductor->last<peer_left>().id == peer(3));
 }

@@ -581,6 +581,11 @@ TEST_CASE("slow pairs name a peer and a rate, and are few") {
       [](auto& x) { x.slow_pairs.resize(max_slow_pairs, x.slow_pairs[0]); });
 }
 
+TEST_CASE("who asks to be reached says at which port") {
+  CHECK(problem_with(reach_request{1}, 0).empty());
+  CHECK_FALSE(problem_with(reach_request{0}, 0).empty());
+}
+
 TEST_CASE("a line probe has a body of 64 KiB at most") {
   CHECK(problem_with(line_probe{}, 0).empty());
   CHECK(problem_with(line_probe{}, max_probe_bytes).empty());

@@ -97,6 +97,12 @@ auto fields(const replica_chunk& x) {
 auto fields(const line_probe&) {
   return std::tie();
 }
+auto fields(const reach_request& x) {
+  return std::tie(x.port);
+}
+auto fields(const reach_answer& x) {
+  return std::tie(x.reached);
+}
 auto fields(const group_invite& x) {
   return std::tie(x.group, x.step, x.state);
 }

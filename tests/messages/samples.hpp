@@ -155,7 +155,9 @@ inline std::vector<message> all() {
                         somebody(2), true},
           replica_reply{"ffn.3.12", 2, 78, replica_standing::wanted, 4096, 904},
           replica_chunk{"ffn.3.12", 2, 78, 4096},
-          line_probe{}};
+          line_probe{},
+          reach_request{7000},
+          reach_answer{true}};
 }
 
 /// Whether `x` says itself how large its body is.

@@ -219,7 +219,8 @@ peer_config world::configure(life& x) const {
   else
     c.run.clear();
   c.listen = {"0.0.0.0", port};
-  c.announce = {x.host, port};
+  if (c.role == role::bootstrap)
+    c.announce = {x.host, port}; // The others find out.
   for (auto& seed : seeds_)
     if (seed.host != x.host)
       c.seeds.push_back(seed);

@@ -364,3 +364,71 @@ TEST_CASE("a member on a busy line stays one while it is connected") {
   x.heard(report(1), at(60s));
   CHECK(x.members(at(76s)) == 0);
 }
+
+// ---- who cannot be dialled
+// -----------------------------------------------------------------
+
+namespace {
+
+progress_report hidden(unsigned i) {
+  auto x = report(i);
+  x.where = {"10.0.0.9", 0};
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("who cannot be dialled contributes to somebody who can") {
+  auto x = choice(0);
+  x.hide(true);
+  x.heard(hidden(1), at(0s));
+  x.reconsider(at(1s));
+  CHECK_FALSE(x.contributes()); // Somebody has to average.
+  x.heard(report(2), at(1s));
+  x.reconsider(at(2s));
+  CHECK(x.contributes());
+  // However few average, it does not come forward.
+  CHECK(x.enough_members(at(2s)));
+  for (auto s = 3s; s < 14s; ++s)
+    x.reconsider(at(s));
+  CHECK(x.contributes());
+  CHECK(x.sponsor({peer(2)}, at(13s)) == peer(2));
+}
+
+TEST_CASE("who turns out to be reachable comes forward again") {
+  auto x = choice(0);
+  x.hide(true);
+  x.heard(report(2), at(0s));
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  x.hide(false);
+  CHECK_FALSE(x.enough_members(at(2s)));
+  for (auto s = 2s; s < 60s && x.contributes(); ++s) {
+    x.heard(report(2), at(s));
+    x.reconsider(at(s));
+  }
+  CHECK_FALSE(x.contributes());
+}
+
+TEST_CASE("without anybody who can be dialled it averages itself") {
+  auto x = choice(0);
+  x.hide(true);
+  x.heard(report(2), at(0s));
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  x.lost(peer(2));
+  for (auto s = 2s; s < 60s && x.contributes(); ++s)
+    x.reconsider(at(s));
+  CHECK_FALSE(x.contributes());
+}
+
+TEST_CASE("a contributor looks for nobody whom it cannot dial") {
+  auto x = choice(0, 1);
+  x.heard(hidden(1), at(0s));
+  x.heard(report(2), at(0s));
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  CHECK(x.wanted({}, at(1s)) == std::vector<peer_id>{peer(2)});
+  // But whoever has come is as good as any other.
+  CHECK(x.wanted({peer(1)}, at(1s)) == std::vector<peer_id>{peer(1), peer(2)});
+}

@@ -154,8 +154,7 @@ TEST_CASE("before a claim to an expert its other guards wait until it serves, "
   CHECK(g.ask({says(2, 1, 7)}, {says(6, 2, 9)}) == 1);
   CHECK(g.take().empty());
   // The claimer is watched as an owner is.
-  CHECK(g.book.owners_due(g.now, 9)
-        == std::vector<peer_id>{peer(2), peer(6)});
+  CHECK(g.book.owners_due(g.now, 9) == std::vector<peer_id>{peer(2), peer(6)});
   g.now += limits::expert_turn;
   SUBCASE("it serves") {
     CHECK(g.ask({says(6, 2, 9)}, {says(6, 2, 9)}) == 1);
