@@ -50,8 +50,10 @@ void cell_state::on(const peer_joined& x) {
 }
 
 void cell_state::on(const peer_left& x) {
-  connected_.erase(x.id);
-  choice_->lost(x.id);
+  if (connected_.erase(x.id) != 0)
+    choice_->lost(x.id);
+  else
+    choice_->missed(x.id, self_->clock().now());
   passed_on_.erase(x.id);
   tell_relay();
   if (told_ && told_->sponsor == x.id)

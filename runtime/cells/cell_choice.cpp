@@ -34,8 +34,17 @@ cell_choice::row* cell_choice::find(const peer_id& id) {
 
 void cell_choice::met(const peer_id& who) {
   here_.insert(who);
+  missed_.erase(who);
   if (auto known = find(who))
     known->here = true;
+}
+
+void cell_choice::missed(const peer_id& who, time_point now) {
+  if (missed_.size() < most_peers || missed_.count(who) != 0) {
+    auto& x = missed_.try_emplace(who, absence{now}).first->second;
+    x.estranged = x.there;
+  }
+  lost(who);
 }
 
 void cell_choice::heard(const progress_report& x, time_point now) {
@@ -59,6 +68,9 @@ void cell_choice::heard(const progress_report& x, time_point now) {
   it.knows = x.members;
   it.hidden = !x.where.host.empty() && x.where.port == 0;
   it.at = now;
+  if (auto away = missed_.find(x.id);
+      away != missed_.end() && now - away->second.since >= estranged_after)
+    away->second.there = true;
 }
 
 void cell_choice::lost(const peer_id& who) {
@@ -85,6 +97,8 @@ cell_choice::census cell_choice::count(time_point now) const {
       continue;
     ++result.members;
     result.open += !x.hidden;
+    if (auto apart = missed_.find(x.id); before && apart != missed_.end())
+      result.apart = result.apart || apart->second.estranged;
     known = std::max<std::size_t>(known, x.knows);
     result.before_us += before;
   }
@@ -103,7 +117,11 @@ std::size_t cell_choice::members(time_point now) const {
 }
 
 bool cell_choice::enough_members(time_point now) const {
-  return enough(members(now)) || (hidden_ && count(now).open > 0);
+  return enough(members(now)) || stands_back(count(now), now);
+}
+
+bool cell_choice::stands_back(const census& there, time_point now) const {
+  return (hidden_ || now < apart_until_) && there.open > 0;
 }
 
 bool cell_choice::enough(std::size_t members) const {
@@ -119,7 +137,9 @@ void cell_choice::reconsider(time_point now) {
   const auto there = count(now);
   if (there.contributors > 0)
     crowd_ = there.contributors;
-  if (hidden_ && there.open > 0) {
+  if (there.apart)
+    apart_until_ = now + estrangement;
+  if (stands_back(there, now)) {
     decided_ = true;
     contributes_ = true;
     alone_since_.reset();
@@ -190,7 +210,8 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
   if (!sponsor_.empty())
     result.push_back(sponsor_);
   for (auto& x : others_) {
-    const auto out_of_reach = x.hidden && connected.count(x.id) == 0;
+    const auto out_of_reach
+        = (x.hidden || missed_.count(x.id) != 0) && connected.count(x.id) == 0;
     if (!counts(x, now) || x.id == sponsor_ || out_of_reach)
       continue;
     if (connected.count(x.id) != 0 && result.size() < links)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -41,12 +42,21 @@ public:
   /// so they count for so many times as long.
   static constexpr int patience_with_connected = 4;
 
+  /// Who is heard of so long after it could not be dialled is there; until then
+  /// its last report may be going round. If it cannot be dialled then either,
+  /// it is out of our reach.
+  static constexpr std::chrono::seconds estranged_after{45};
+  /// For so long a trainer contributes because of that; then it tries again.
+  static constexpr std::chrono::minutes estrangement{5};
+
   /// @param silent_after Older reports count for nothing.
   cell_choice(const peer_id& self, std::size_t group_size,
               duration silent_after, std::uint64_t seed);
 
   /// The peer is connected from now on, until it is `lost`.
   void met(const peer_id& who);
+  /// It is not connected, and could not be dialled.
+  void missed(const peer_id& who, time_point now);
   /// A report of another trainer, at first or second hand.
   void heard(const progress_report& x, time_point now);
   /// The peer is gone, or cannot be reached.
@@ -102,6 +112,7 @@ private:
   struct census {
     std::size_t members = 0; ///< As in `members`.
     std::size_t open = 0;    ///< Of these, whom others can connect to.
+    bool apart = false;      ///< One before us is out of our reach for good.
     /// Before this peer in the order of ids, and as sure to be members; or,
     /// with the newcomers, who will decide by the same order.
     std::size_t before_us = 0;
@@ -117,6 +128,8 @@ private:
   bool counts(const row& x, time_point now) const {
     return !x.contributes && fresh(x, now);
   }
+  /// Whether it would be in the way as a member, and somebody averages for it.
+  bool stands_back(const census& there, time_point now) const;
   /// Where it is in `others_`, or belongs.
   std::vector<row>::iterator place_of(const peer_id& id);
   row* find(const peer_id& id);
@@ -134,6 +147,13 @@ private:
   std::set<peer_id> here_;  ///< Connected.
   bool decided_ = false;
   bool hidden_ = false;
+  struct absence {
+    time_point since;       ///< Could not be dialled.
+    bool there = false;     ///< As was heard later.
+    bool estranged = false; ///< And could not be dialled then.
+  };
+  std::map<peer_id, absence> missed_; ///< Not connected since.
+  time_point apart_until_ = time_point::min();
   bool contributes_ = false;
   peer_id sponsor_;
   peer_id advised_;

@@ -34,6 +34,8 @@ std::vector<fault_trait> make_traits() {
       {k::isolate, "isolate",
        "a partition: nothing passes between `who` and the rest", true, false,
        true, true},
+      {k::estrange, "estrange", "no two of `who` are or can be connected", true,
+       false, true, false},
       {k::cut, "cut", "its connections break; they can be dialled again", false,
        false, true, true},
       {k::delay, "delay", "its line takes `amount` longer, one way", true, true,

@@ -80,6 +80,8 @@ enum class fault_kind {
   deafen,      ///< Stops reading from its lines, goes on otherwise.
   isolate,     ///< Reaches nobody and nobody reaches it: partition of `who`
                ///< from the rest; inside `who` all is well.
+  estrange,    ///< Nobody of `who` is or can be connected with another of
+               ///< them. (simulation)
   cut,         ///< Its connections break now and can be dialled again at once.
   delay,       ///< `amount` seconds more on its line.
   throttle,    ///< `amount` bytes per second, both ways.

@@ -135,6 +135,22 @@ void sim_network::reunite(std::uint64_t partition) {
   core_->reunite(partition);
 }
 
+std::uint64_t sim_network::estrange(const std::set<std::string>& hosts) {
+  auto number = ++core_->partitions;
+  for (auto& host : hosts)
+    core_->machine_of(host)->estrangements.insert(number);
+  for (auto& host : hosts)
+    core_->cut(core_->machine_of(host),
+               [&, a = core_->machine_of(host)](auto& b) {
+                 return core_->estranged(*a, b);
+               });
+  return number;
+}
+
+void sim_network::reconcile(std::uint64_t estrangement) {
+  core_->reconcile(estrangement);
+}
+
 void sim_network::freeze(const std::string& host, bool yes) {
   auto x = core_->machine_of(host);
   if (yes)

@@ -90,6 +90,10 @@ public:
   /// number; dials time out. Nobody is told. Several may overlap.
   std::uint64_t part(std::set<std::string> side);
   void reunite(std::uint64_t partition);
+  /// Connections between these break, and nobody of them can dial another until
+  /// `reconcile` with the same number; dials time out.
+  std::uint64_t estrange(const std::set<std::string>& hosts);
+  void reconcile(std::uint64_t estrangement);
 
   /// Its machine stands still: nothing is handed to it; what arrives waits.
   void freeze(const std::string& host, bool yes);

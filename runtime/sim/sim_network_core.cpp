@@ -59,6 +59,19 @@ bool sim_network::core::parted(const machine& a, const machine& b) const {
   return &a != &b && a.partitions != b.partitions;
 }
 
+bool sim_network::core::estranged(const machine& a, const machine& b) const {
+  const auto& x = a.estrangements;
+  const auto& y = b.estrangements;
+  return &a != &b && std::any_of(x.begin(), x.end(), [&](auto number) {
+    return y.count(number) != 0;
+  });
+}
+
+void sim_network::core::reconcile(std::uint64_t estrangement) {
+  for (auto& [name, x] : machines)
+    x->estrangements.erase(estrangement);
+}
+
 duration sim_network::core::one_way(const machine& a, const machine& b) {
   if (&a == &b)
     return duration{0};
@@ -222,7 +235,8 @@ void sim_network::core::arrive(const line_ptr& c) {
   auto& dialler = c->sides[0];
   auto& s = c->sides[1];
   auto nobody = s.on->running == 0 && &*s.on != &*dialler.on;
-  if (parted(*dialler.on, *s.on) || s.on->nat || nobody) {
+  if (parted(*dialler.on, *s.on) || estranged(*dialler.on, *s.on) || s.on->nat
+      || nobody) {
     later(now + dial_timeout,
           [this, c] { close_side(c, 0, "the connection attempt timed out"); });
     return;
@@ -450,13 +464,16 @@ void sim_network::core::stop(const end& x, bool crashed, bool silent) {
   x->listener.reset();
 }
 
-void sim_network::core::cut(const host& x) {
+void sim_network::core::cut(const host& x,
+                            const std::function<bool(const machine&)>& from) {
   for (auto& weak : x->endpoints) {
     auto y = weak.lock();
     if (!y || y->stopped)
       continue;
     auto lines = y->lines;
     for (auto& [id, value] : lines) {
+      if (from && !from(*value.first->sides[1 - value.second].on))
+        continue;
       close_side(value.first, value.second, "the line broke");
       notify(value.first, 1 - value.second,
              [this, c = value.first, to = 1 - value.second] {

@@ -63,6 +63,7 @@ public:
     bool deaf = false;
     forger forge;
     std::set<std::uint64_t> partitions;
+    std::set<std::uint64_t> estrangements; ///< By numbers of the same row.
     std::deque<std::function<void()>> frozen_mail;
     /// What waits for the machine's turn, and since when.
     std::deque<std::pair<duration, std::function<void()>>> inbox;
@@ -106,6 +107,9 @@ public:
     due.push({std::max(when, now), sequence++, std::move(what), where});
   }
   bool parted(const machine& a, const machine& b) const;
+  /// Whether they cannot dial each other.
+  bool estranged(const machine& a, const machine& b) const;
+  void reconcile(std::uint64_t estrangement);
 
   /// Does it, or in a turn of the machine notes it.
   static void ask(machine& x, std::function<void()> what,
@@ -119,7 +123,8 @@ public:
             outgoing_frame frame);
   void close(const end& from, connection_id id);
   void stop(const end& x, bool crashed, bool silent);
-  void cut(const host& x);
+  /// Its connections break: all, or those from such machines.
+  void cut(const host& x, const std::function<bool(const machine&)>& from = {});
   void reunite(std::uint64_t partition);
   /// What partitions that are over held up on the way to it.
   void send_again(endpoint& x);

@@ -125,6 +125,8 @@ private:
   void over(std::size_t number, const peer_over& x);
 
   void carry_out(const fault_event& x);
+  /// Some from others, or from each other.
+  void divide(const fault_event& x);
   void begin(const fault_event& x, std::size_t number);
   void end(const fault_event& x, std::size_t number);
   sim_network::line usual_line(const planned_peer& x) const;

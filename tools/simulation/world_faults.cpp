@@ -8,17 +8,8 @@ void world::carry_out(const fault_event& x) {
   using what = fault_event::what;
   for (auto number : x.peers)
     life_of(number);
-  if (x.kind == fault_kind::isolate
-      && (x.action == what::begin || x.action == what::end)) {
-    if (x.action == what::end) {
-      network_.reunite(partitions_[x.of]);
-      partitions_.erase(x.of);
-      return;
-    }
-    std::set<std::string> side;
-    for (auto number : x.peers)
-      side.insert(lives_[number].host);
-    partitions_[x.number] = network_.part(std::move(side));
+  if (x.kind == fault_kind::isolate || x.kind == fault_kind::estrange) {
+    divide(x);
     return;
   }
   for (auto number : x.peers) {
@@ -37,6 +28,21 @@ void world::carry_out(const fault_event& x) {
         break;
     }
   }
+}
+
+void world::divide(const fault_event& x) {
+  const auto partition = x.kind == fault_kind::isolate;
+  if (x.action == fault_event::what::end) {
+    auto number = partitions_[x.of];
+    partition ? network_.reunite(number) : network_.reconcile(number);
+    partitions_.erase(x.of);
+    return;
+  }
+  std::set<std::string> side;
+  for (auto number : x.peers)
+    side.insert(lives_[number].host);
+  partitions_[x.number]
+      = partition ? network_.part(std::move(side)) : network_.estrange(side);
 }
 
 void world::begin(const fault_event& x, std::size_t number) {
@@ -108,8 +114,9 @@ void world::begin(const fault_event& x, std::size_t number) {
       network_.corrupt_host(it.host,
                             make_forger(x.detail, it.box->plan().seed));
       break;
-    case fault_kind::isolate: // Carried out for all at once.
-    case fault_kind::join:    // The plan makes these `what::join`.
+    case fault_kind::isolate: // These two are carried out by `divide`.
+    case fault_kind::estrange:
+    case fault_kind::join: // The plan makes these `what::join`.
       break;
   }
   network_.set_line(it.host, line);

@@ -432,3 +432,81 @@ TEST_CASE("a contributor looks for nobody whom it cannot dial") {
   // But whoever has come is as good as any other.
   CHECK(x.wanted({peer(1)}, at(1s)) == std::vector<peer_id>{peer(1), peer(2)});
 }
+
+TEST_CASE("of two that cannot reach each other one contributes to a third") {
+  // Peer 1 goes before both; 3 and 5 cannot dial each other.
+  for (unsigned self : {3u, 5u}) {
+    CAPTURE(self);
+    auto x = choice(self, 64);
+    x.met(peer(1));
+    const auto other = self == 3 ? 5 : 3;
+    auto contributed = 0s;
+    for (auto s = 0s; s < 120s; ++s) {
+      x.heard(report(1), at(s));
+      x.heard(report(other), at(s)); // By its record, again and again.
+      if (s.count() % 20 == 1)
+        x.missed(peer(other), at(s));
+      x.heard(report(other), at(s));
+      x.reconsider(at(s));
+      if (x.contributes() && contributed == 0s)
+        contributed = s;
+    }
+    CHECK(x.contributes() == (self == 5));
+    if (self == 5)
+      CHECK(contributed == 61s); // Missed at 1, heard from 46 on, missed again.
+    CHECK(x.sponsor({peer(1)}, at(119s)) == (self == 5 ? peer(1) : peer_id{}));
+    // The sponsor that it could not dial is none that it looks for.
+    if (self == 5)
+      CHECK(x.wanted({}, at(119s)) == std::vector<peer_id>{peer(1)});
+  }
+}
+
+TEST_CASE("who crashed is not out of reach, whatever its last record says") {
+  auto x = choice(5, 64);
+  x.met(peer(1));
+  for (auto s = 0s; s < 120s; ++s) {
+    x.heard(report(1), at(s));
+    if (s < 1s + duration{cell_choice::estranged_after} - 1s) // At the longest.
+      x.heard(report(3), at(s));
+    if (s.count() % 20 == 1)
+      x.missed(peer(3), at(s));
+    x.reconsider(at(s));
+    CHECK_FALSE(x.contributes());
+  }
+}
+
+TEST_CASE("who is reached in the end was not out of reach") {
+  auto x = choice(5, 64);
+  x.missed(peer(3), at(0s));
+  for (auto s = 0s; s < 120s; ++s) {
+    x.heard(report(1), at(s));
+    x.heard(report(3), at(s));
+    if (s == 60s) // A partition is over.
+      x.met(peer(3));
+    x.reconsider(at(s));
+    CHECK_FALSE(x.contributes());
+  }
+}
+
+TEST_CASE("who contributes for want of reach tries again after a while") {
+  auto x = choice(5, 64);
+  x.missed(peer(3), at(0s));
+  const auto late = duration{cell_choice::estranged_after};
+  x.heard(report(1), at(late));
+  x.heard(report(3), at(late));
+  x.missed(peer(3), at(late));
+  x.heard(report(3), at(late));
+  x.reconsider(at(late));
+  REQUIRE(x.contributes());
+  const auto end = late + duration{cell_choice::estrangement};
+  x.met(peer(3)); // It turns out.
+  auto until = late;
+  for (auto t = late; t < end + 60s && x.contributes(); t += 1s) {
+    x.heard(report(1), at(t));
+    x.heard(report(3), at(t));
+    x.reconsider(at(t));
+    until = t;
+  }
+  CHECK(until >= end);
+  CHECK_FALSE(x.contributes());
+}

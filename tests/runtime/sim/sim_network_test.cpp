@@ -269,6 +269,29 @@ TEST_CASE("whoever is behind a NAT cannot be dialled, but can dial") {
   CHECK(x.net.open_connections() == 1);
 }
 
+TEST_CASE("who is estranged from each other is neither connected nor dialled") {
+  two_hosts x{delayed(20ms)};
+  x.connect();
+  auto number = x.net.estrange({"a", "b"});
+  x.until(2s);
+  CHECK(x.at_a->reason == "the line broke");
+  CHECK(x.at_b->closed_at);
+  x.a->dial({"b", port});
+  x.until(20s);
+  CHECK(x.at_a->reason == "the connection attempt timed out");
+  x.net.reconcile(number);
+  x.connect();
+  CHECK(x.net.open_connections() == 1);
+}
+
+TEST_CASE("an estrangement leaves connections with others alone") {
+  two_hosts x{delayed(20ms)};
+  x.connect();
+  x.net.estrange({"a", "c"});
+  x.until(2s);
+  CHECK(x.net.open_connections() == 1);
+}
+
 TEST_CASE(
     "a dial to a port where nobody listens is refused after a round trip") {
   two_hosts x{delayed(20ms)};
