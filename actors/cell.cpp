@@ -50,7 +50,8 @@ void cell_state::on(const peer_joined& x) {
 }
 
 void cell_state::on(const peer_left& x) {
-  if (connected_.erase(x.id) != 0)
+  // Redrawn groups average with whom they reach.
+  if (connected_.erase(x.id) != 0 || config_.agreed.settings().redraws_groups())
     choice_->lost(x.id);
   else
     choice_->missed(x.id, self_->clock().now());

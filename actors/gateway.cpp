@@ -194,6 +194,8 @@ void gateway_state::pass(const frame_arrived& x) {
   if (i == links_.end())
     return;
   auto& l = i->second;
+  if (l.reached)
+    return; // It was only tried, and is about to close.
   if (!l.peer.empty()) {
     if (auto g = guests_.find(l.peer); g != guests_.end())
       self_->send(g->second.session, x);

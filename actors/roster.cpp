@@ -126,7 +126,8 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
     return;
   }
   reached_anybody_ = true;
-  if (seen_host_.empty() || loopback(seen_host_))
+  // Who had lost everybody may be somewhere else now.
+  if (seen_host_.empty() || loopback(seen_host_) || guests_.empty())
     seen_host_ = x.seen_host;
   if (x.dialled_us) {
     reach_.came(x.who.id, now);

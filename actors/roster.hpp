@@ -57,8 +57,6 @@ private:
     bool contributes = false;
     bool in_own_cell = false; ///< This peer is its sponsor.
     bool routes = false;      ///< The router may ask it, and name it to others.
-    /// When we looked whether it can be dialled.
-    std::optional<caf::actor_clock::time_point> tried = {};
   };
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
@@ -154,6 +152,8 @@ private:
   reachability reach_;
   bool told_reachable_ = true;
   address tried_address_; ///< Where the votes of `reach_` were taken.
+  /// Hosts that we saw lately whether we can dial, and when.
+  std::map<std::string, caf::actor_clock::time_point> tried_;
   std::map<peer_id, guest> guests_;
   std::set<peer_id> near_;  ///< Guests that do not contribute.
   std::size_t routing_ = 0; ///< Guests that do.

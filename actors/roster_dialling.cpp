@@ -27,6 +27,8 @@ bool roster_state::wants(const peer_id& id) const {
   auto said = ledger_->last_report(id);
   if (said && said->contributes)
     return false; // It says itself whom it needs.
+  if (said && said->where.port == 0 && !said->where.host.empty())
+    return false; // Nobody can dial it.
   if (links_)
     return (links_->everybody
             && (links_->newcomers || !said || said->phase != phase::joining))

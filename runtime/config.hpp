@@ -115,8 +115,11 @@ constexpr auto dialling_interval = 1s;
 constexpr auto dialling_pause_a_peer = 4ms;
 /// Even with news, which hundreds of contributors have all the time.
 constexpr auto dialling_rest_a_peer = 100us;
-/// A peer may have us see whether it can be dialled once in so long.
-constexpr auto reach_pause = 10s;
+/// A host may have us see whether it can be dialled once in so long, and so
+/// many hosts in that time: each costs a connection for as long as nobody
+/// answers.
+constexpr auto reach_pause = 2s;
+constexpr std::size_t reach_tries = 16;
 /// Between two publications of our report in the DHT, and look-ups of others'.
 constexpr auto publish_interval = 2s;
 /// The same while all whom the last look-up found are connected with us: they

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "messages/contact.hpp"
 #include "messages/limits.hpp"
@@ -18,5 +19,9 @@ inline bool dialable(const address& x) {
 inline bool dialable(const contact& x) {
   return !x.id.empty() && dialable(x.where);
 }
+
+/// True for addresses of one machine, one house or one link (RFC 1918, 3927,
+/// 4193, 4291): who is there may reach this peer where nobody else can.
+bool is_local(const std::string& host);
 
 } // namespace potluck

@@ -32,6 +32,11 @@ cell_choice::row* cell_choice::find(const peer_id& id) {
   return at != others_.end() && at->id == id ? &*at : nullptr;
 }
 
+bool cell_choice::estranged(const peer_id& id) const {
+  auto at = missed_.find(id);
+  return at != missed_.end() && at->second.estranged;
+}
+
 void cell_choice::met(const peer_id& who) {
   here_.insert(who);
   missed_.erase(who);
@@ -40,9 +45,15 @@ void cell_choice::met(const peer_id& who) {
 }
 
 void cell_choice::missed(const peer_id& who, time_point now) {
-  if (missed_.size() < most_peers || missed_.count(who) != 0) {
-    auto& x = missed_.try_emplace(who, absence{now}).first->second;
-    x.estranged = x.there;
+  auto known = missed_.find(who);
+  if (known == missed_.end()) {
+    if (missed_.size() < most_peers)
+      missed_.emplace(who, absence{now, {}, false});
+  } else if (auto& x = known->second;
+             !x.heard || now - *x.heard > silent_after_) {
+    x = {now, {}, false}; // It was not there, and may have been away before.
+  } else if (*x.heard - x.since >= estranged_after) {
+    x.estranged = true;
   }
   lost(who);
 }
@@ -62,15 +73,17 @@ void cell_choice::heard(const progress_report& x, time_point now) {
   }
   auto& it = *known;
   it.contributes = x.contributes;
-  it.settled = x.phase != phase::joining && x.phase != phase::founding;
+  const auto settled = x.phase != phase::joining && x.phase != phase::founding;
+  if (settled && !it.settled)
+    it.settled_since = now;
+  it.settled = settled;
   it.decided = it.settled || x.members > 0;
   it.contributors = x.contributors;
   it.knows = x.members;
   it.hidden = !x.where.host.empty() && x.where.port == 0;
   it.at = now;
-  if (auto away = missed_.find(x.id);
-      away != missed_.end() && now - away->second.since >= estranged_after)
-    away->second.there = true;
+  if (auto away = missed_.find(x.id); away != missed_.end())
+    away->second.heard = now;
 }
 
 void cell_choice::lost(const peer_id& who) {
@@ -84,6 +97,7 @@ void cell_choice::lost(const peer_id& who) {
 cell_choice::census cell_choice::count(time_point now) const {
   census result;
   std::size_t known = 0; // To members.
+  std::vector<const row*> apart;
   for (auto& x : others_) {
     if (!fresh(x, now))
       continue;
@@ -96,14 +110,20 @@ cell_choice::census cell_choice::count(time_point now) const {
     if (!x.decided)
       continue;
     ++result.members;
-    result.open += !x.hidden;
-    if (auto apart = missed_.find(x.id); before && apart != missed_.end())
-      result.apart = result.apart || apart->second.estranged;
+    result.open += x.here && !x.hidden && x.settled
+                   && now - x.settled_since >= settling;
+    if (estranged(x.id))
+      apart.push_back(&x);
     known = std::max<std::size_t>(known, x.knows);
     result.before_us += before;
   }
   if (contributes_)
     result.members = std::max(result.members, known);
+  const auto ours = result.members + 1;
+  result.apart = std::any_of(apart.begin(), apart.end(), [&](auto* x) {
+    return x->knows >= far_fewer * ours
+           || (x->id < self_ && far_fewer * x->knows > ours);
+  });
   return result;
 }
 
@@ -134,10 +154,22 @@ void cell_choice::reconsider(time_point now) {
   others_.erase(std::remove_if(others_.begin(), others_.end(),
                                [&](auto& x) { return !fresh(x, now); }),
                 others_.end());
+  // Those that were given up are tried again when the time is over.
+  for (auto x = missed_.begin(); x != missed_.end();) {
+    auto& [since, heard, estranged] = x->second;
+    const auto silent = now - heard.value_or(since);
+    const auto again
+        = estranged && apart_until_ != time_point::min() && now >= apart_until_;
+    x = again || silent > silent_after_ + estranged_after ? missed_.erase(x)
+                                                          : std::next(x);
+  }
   const auto there = count(now);
   if (there.contributors > 0)
     crowd_ = there.contributors;
-  if (there.apart)
+  if (now >= apart_until_)
+    apart_until_ = time_point::min();
+  if (there.apart && !contributes_ && decided_
+      && chance_.uniform01() < giving_way)
     apart_until_ = now + estrangement;
   if (stands_back(there, now)) {
     decided_ = true;

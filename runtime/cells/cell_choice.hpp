@@ -47,7 +47,16 @@ public:
   /// it is out of our reach.
   static constexpr std::chrono::seconds estranged_after{45};
   /// For so long a trainer contributes because of that; then it tries again.
-  static constexpr std::chrono::minutes estrangement{5};
+  static constexpr std::chrono::minutes estrangement{10};
+  /// Those who cannot reach the same one do not leave at once, but each by this
+  /// chance at a look, and see how many are left.
+  static constexpr double giving_way = 0.1;
+  /// Of two out of each other's reach the one that knows so many times fewer
+  /// members gives way; else the one with the larger id.
+  static constexpr std::size_t far_fewer = 2;
+  /// A member has to have taken part for so long, or who hands it gradients may
+  /// give them to a newcomer that will be asked for its state.
+  static constexpr std::chrono::seconds settling{5};
 
   /// @param silent_after Older reports count for nothing.
   cell_choice(const peer_id& self, std::size_t group_size,
@@ -106,13 +115,15 @@ private:
     std::uint32_t knows = 0; ///< Members that it knows of.
     bool here = false;       ///< Connected.
     bool hidden = false;     ///< Cannot be connected to.
+    time_point settled_since;
     time_point at;
   };
   /// Of those that do not contribute, and were heard of lately.
   struct census {
     std::size_t members = 0; ///< As in `members`.
-    std::size_t open = 0;    ///< Of these, whom others can connect to.
-    bool apart = false;      ///< One before us is out of our reach for good.
+    std::size_t open = 0;    ///< Of these, connected with us and settled, whom
+                             ///< others can connect to.
+    bool apart = false;      ///< One is out of our reach, and stays.
     /// Before this peer in the order of ids, and as sure to be members; or,
     /// with the newcomers, who will decide by the same order.
     std::size_t before_us = 0;
@@ -133,6 +144,7 @@ private:
   /// Where it is in `others_`, or belongs.
   std::vector<row>::iterator place_of(const peer_id& id);
   row* find(const peer_id& id);
+  bool estranged(const peer_id& id) const;
   bool enough(std::size_t members) const;
   census count(time_point now) const;
   /// The fewer, the better; between equals, everybody has another order.
@@ -148,9 +160,9 @@ private:
   bool decided_ = false;
   bool hidden_ = false;
   struct absence {
-    time_point since;       ///< Could not be dialled.
-    bool there = false;     ///< As was heard later.
-    bool estranged = false; ///< And could not be dialled then.
+    time_point since;                ///< Could not be dialled.
+    std::optional<time_point> heard; ///< Last, since then.
+    bool estranged = false;          ///< And could not be dialled then.
   };
   std::map<peer_id, absence> missed_; ///< Not connected since.
   time_point apart_until_ = time_point::min();

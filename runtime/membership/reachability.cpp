@@ -6,11 +6,11 @@ namespace potluck {
 
 void reachability::moved() {
   asked_.clear();
-  first_vote_.reset();
+  began_.reset();
 }
 
 bool reachability::asks(time_point now) {
-  if (first_vote_ && now - *first_vote_ >= validity)
+  if (began_ && now - *began_ >= validity)
     moved();
   auto waits = [&](auto& x) {
     return !x.second.reached && now - x.second.asked < patience;
@@ -28,8 +28,11 @@ std::optional<peer_id> reachability::ask(const std::vector<peer_id>& connected,
   for (const auto& id : connected)
     if (asked_.count(id) == 0) {
       asked_[id] = {now, {}};
+      if (!began_)
+        began_ = now;
       return id;
     }
+  count(true);
   return std::nullopt;
 }
 
@@ -46,9 +49,18 @@ void reachability::came(const peer_id& who, time_point now) {
 void reachability::vote(const peer_id& who, bool reached, time_point now) {
   auto& x = asked_.try_emplace(who, question{now, {}}).first->second;
   x.reached = reached;
-  if (!first_vote_)
-    first_vote_ = now;
-  reachable_ = votes(true) >= votes(false);
+  if (!began_)
+    began_ = now;
+  count(false);
+}
+
+void reachability::count(bool all_were_asked) {
+  const auto yes = votes(true);
+  const auto no = votes(false);
+  if (yes > 0 && yes >= no)
+    reachable_ = true;
+  else if (no > yes && (all_were_asked || yes + no >= most_votes))
+    reachable_ = false;
 }
 
 std::size_t reachability::votes(bool reached) const {

@@ -43,8 +43,8 @@ public:
   /// It has connected to us by itself: a vote without a question.
   void came(const peer_id& who, time_point now);
 
-  /// By most votes of those that were taken last; a tie, or none, counts as
-  /// reachable.
+  /// By most votes of those that were taken last: of three, or of all that
+  /// there were to ask. A tie, or none, counts as reachable.
   bool reachable() const {
     return reachable_;
   }
@@ -56,9 +56,11 @@ private:
   };
   void vote(const peer_id& who, bool reached, time_point now);
   std::size_t votes(bool reached) const;
+  /// One "no" counts only when nobody else is left to ask.
+  void count(bool all_were_asked);
 
   std::map<peer_id, question> asked_; ///< Of this vote.
-  std::optional<time_point> first_vote_;
+  std::optional<time_point> began_;   ///< This vote.
   bool reachable_ = true;
 };
 

@@ -592,8 +592,13 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   REQUIRE(whom.size() == 1);
   caf::anon_send(d.it, said(whom[0] == peer(2) ? 3 : 2, reach_answer{false}));
   d.world.run_for(1s);
-  CHECK(d.observer->events("reach").size() == 0); // Nobody asked that one.
+  CHECK(d.observer->events("reach").empty()); // Nobody asked that one.
   caf::anon_send(d.it, letter{whom[0], reach_answer{false}, {}});
+  d.world.run_for(1s);
+  whom = asked<reach_request>(d);
+  REQUIRE(whom.size() == 2); // The other one is asked, too.
+  CHECK(d.observer->events("reach").empty());
+  caf::anon_send(d.it, letter{whom[1], reach_answer{false}, {}});
   d.world.run_for(1s);
   CHECK(d.observer->events("reach").size() == 1);
   CHECK_FALSE(cell->last<reach_known>().reachable);
@@ -601,10 +606,11 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   // Others hear that there is nothing to dial.
   CHECK(d.gateway->contents<progress_report>().back().where
         == address{host(1), 0});
-  // The other one is asked, too, and reaches it.
+  // A while later they are asked again.
+  d.world.run_for(reachability::validity);
   whom = asked<reach_request>(d);
-  REQUIRE(whom.size() == 2);
-  caf::anon_send(d.it, letter{whom[1], reach_answer{true}, {}});
+  REQUIRE(whom.size() == 3);
+  caf::anon_send(d.it, letter{whom[2], reach_answer{true}, {}});
   d.world.run_for(1s);
   CHECK(d.observer->events("reach").size() == 2);
   CHECK(cell->last<reach_known>().reachable);
@@ -618,6 +624,15 @@ TEST_CASE("nobody is asked where the answer is known, or does not matter") {
     caf::anon_send(d.it, links_wanted{});
     d.world.run_for(1s);
     CHECK(asked<reach_request>(d).empty());
+  }
+  SUBCASE("the user has stated the port, which can be tried") {
+    desk d{{}, {host(1), 7000}};
+    d.arrive(2);
+    caf::anon_send(d.it, own_report{own(), true});
+    caf::anon_send(d.it, links_wanted{});
+    d.world.run_for(1s);
+    REQUIRE(asked<reach_request>(d).size() == 1);
+    CHECK(d.gateway->contents<reach_request>()[0].port == 7000);
   }
   SUBCASE("it contributes") {
     desk d;
@@ -663,6 +678,7 @@ TEST_CASE("two that nobody can dial do not wait for each other") {
   caf::anon_send(d.it, links_wanted{});
   d.world.run_for(1s);
   caf::anon_send(d.it, said(2, reach_answer{false}));
+  d.world.run_for(1s);
   auto other = report_of(3);
   other.where.port = 0;
   records_looked_up found;
