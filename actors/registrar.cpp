@@ -106,6 +106,9 @@ void registrar_state::on(const report_heard& x) {
   o.role = x.report.role;
   o.charter = x.report.charter;
   o.phase = x.report.phase;
+  finished_
+      = finished_
+        || (x.report.phase == phase::finished && !x.report.charter.empty());
 }
 
 void registrar_state::on(const records_looked_up&) {
@@ -163,6 +166,13 @@ void registrar_state::found_when_sure() {
             && self_->clock().now() - published_at_ >= limits::founding_settle);
   if (!settled || !nobody_before_us())
     return;
+  if (finished_) {
+    give_up("Run '" + config_.run
+            + "' has been finished, and those who trained it have left; start "
+              "another one with --run NAME, or go on from a checkpoint with "
+              "--resume FILE.");
+    return;
+  }
   if (!founding_) {
     founding_ = true;
     report(phase::founding);
@@ -205,23 +215,22 @@ void registrar_state::on(const proposal_failed& x) {
   thread_.reset();
   if (agreed_)
     return;
+  give_up(x.sentence);
+}
+
+void registrar_state::give_up(const std::string& sentence) {
   gave_up_ = true;
-  self_->send(wired_.observer, peer_over{x.sentence, true});
+  self_->send(wired_.observer, peer_over{sentence, true});
 }
 
 void registrar_state::agree(charter c, bool founded) {
   auto missing = unmet(config_.demanded, c);
   if (!missing.empty()) {
     agreed_.reset();
-    gave_up_ = true;
-    self_->send(
-        wired_.observer,
-        peer_over{"The settings of run '" + config_.run
-                      + "' differ (here: your flags, there: the run): "
-                      + missing
-                      + "; leave the flags out to take the run's "
-                        "settings, or start another run with --run NAME.",
-                  true});
+    give_up("The settings of run '" + config_.run
+            + "' differ (here: your flags, there: the run): " + missing
+            + "; leave the flags out to take the run's "
+              "settings, or start another run with --run NAME.");
     return;
   }
   agreed_ = std::move(c);

@@ -68,6 +68,7 @@ private:
   bool nobody_before_us() const;
   void report(potluck::phase p);
   void found_when_sure();
+  void give_up(const std::string& sentence);
 
   registrar_actor::pointer self_ = nullptr;
   registrar_config config_;
@@ -77,6 +78,7 @@ private:
   std::map<peer_id, other> others_;
   bool connected_once_ = false;
   bool founding_ = false;
+  bool finished_ = false; ///< Somebody had the run's last step.
   bool gave_up_ = false;
   std::optional<charter> proposal_;
   /// Look-ups of the run's record that ended since our last publication: two

@@ -30,10 +30,13 @@ void roster_state::on(const own_report& x) {
   mine_ = x;
   mine_since_ = self_->clock().now();
   report_due_ = true;
-  if (ended)
+  if (ended) {
     tell_everybody_mine();
-  else if (x.urgent)
+    if (wired_.router && listening_.port != 0)
+      publish(); // Who comes now should know why everybody leaves.
+  } else if (x.urgent) {
     spread_report();
+  }
   if (mine_.report.charter.empty())
     next_publication_ = self_->clock().now();
 }
@@ -179,6 +182,7 @@ bool roster_state::publishes() const {
 }
 
 void roster_state::publish() {
+  write_report();
   spread_report();
   duration pause = limits::publish_interval;
   if (mine_.report.charter.empty())

@@ -147,6 +147,30 @@ TEST_CASE("when the founder dies while founding, another one founds") {
   CHECK(b.founded());
 }
 
+TEST_CASE("who comes when the run is finished does not found it anew") {
+  test_world world;
+  node bootstrap{world, 7, {}, role::bootstrap};
+  applicant a{world, 1, {7}};
+  REQUIRE(world.run_until([&] { return a.agreed(); }, 30s));
+  world.run_for(1s);
+  own_report last;
+  last.report.charter = a.charter();
+  last.report.phase = phase::finished;
+  last.urgent = true;
+  caf::anon_send(a.wired.roster, last);
+  world.run_for(1s);
+  a.crash();
+  applicant c{world, 3, {7}};
+  REQUIRE(world.run_until([&] { return c.observer->count<peer_over>() != 0; },
+                          2 * limits::report_life + 10s));
+  auto over = c.observer->last<peer_over>();
+  CHECK(over.users_mistake);
+  CHECK(over.problem.find("has been finished") != std::string::npos);
+  CHECK_FALSE(c.agreed());
+  world.run_for(10s);
+  CHECK(c.observer->count<peer_over>() == 1);
+}
+
 TEST_CASE("a proposal that fails ends the peer with its sentence") {
   test_world world;
   node n{world, 1};

@@ -150,6 +150,38 @@ TEST_CASE("on hosts of their own, peers get through faults of packets") {
   CHECK(processes_in(work) == 0);
 }
 
+TEST_CASE("who is behind NAT finds out, and its samples count all the same") {
+  scene s;
+  auto path = write(s, R"({
+    "run": {"target-batch": 512, "steps": 20},
+    "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
+               {"name": "open", "count": 2},
+               {"name": "behind NAT", "count": 3, "behind_nat": true}]})");
+  auto work = s.path("work");
+  auto done = s.run("chaos",
+                    {"chaos", "--network", "proxies", "--scenario", path,
+                     "--seed", "3", "--json", "--keep", work},
+                    chaos_patience);
+  INFO(done.output);
+  REQUIRE(done.status == 0);
+  CHECK(json::parse(done.output).at("passed") == true);
+  for (int peer = 1; peer <= 5; ++peer) {
+    CAPTURE(peer);
+    std::ifstream log{work + "/peer-" + std::to_string(peer) + ".jsonl"};
+    bool hidden = false;
+    bool contributes = false;
+    for (std::string line; std::getline(log, line);) {
+      auto event = json::parse(line);
+      if (event.at("event") == "reach")
+        hidden = event.at("reachable") == false;
+      if (event.at("event") == "cell")
+        contributes = event.at("contributes") == true;
+    }
+    CHECK(hidden == (peer > 2));
+    CHECK(contributes == (peer > 2));
+  }
+}
+
 TEST_CASE("Ctrl-C ends a chaos run and leaves neither process nor file") {
   for (std::string network : {"proxies", "auto"}) {
     CAPTURE(network);
