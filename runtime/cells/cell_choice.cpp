@@ -243,7 +243,7 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
     result.push_back(sponsor_);
   for (auto& x : others_) {
     const auto out_of_reach
-        = (x.hidden || missed_.count(x.id) != 0) && connected.count(x.id) == 0;
+        = (x.hidden || estranged(x.id)) && connected.count(x.id) == 0;
     if (!counts(x, now) || x.id == sponsor_ || out_of_reach)
       continue;
     if (connected.count(x.id) != 0 && result.size() < links)

@@ -72,7 +72,7 @@ public:
   void lost(const peer_id& who);
 
   /// Whether nobody can connect to this peer. Then it contributes as long as it
-  /// hears of a member that can be connected to: others could not reach it.
+  /// is connected with a member that others can connect to.
   void hide(bool yes) {
     hidden_ = yes;
   }

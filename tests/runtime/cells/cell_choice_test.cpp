@@ -456,6 +456,16 @@ TEST_CASE("a contributor looks for nobody whom it cannot dial") {
   CHECK(x.wanted({peer(1)}, at(1s)) == std::vector<peer_id>{peer(1), peer(2)});
 }
 
+TEST_CASE("a member that could not be dialled once is looked for again") {
+  auto x = choice(0, 1);
+  x.heard(report(2), at(0s));
+  x.reconsider(at(1s));
+  REQUIRE(x.contributes());
+  x.missed(peer(2), at(1s)); // It restarts.
+  x.heard(report(2), at(2s));
+  CHECK(x.wanted({}, at(2s)) == std::vector<peer_id>{peer(2)});
+}
+
 namespace {
 
 /// A trainer among others; one of them it dials in vain, every 20 s.
