@@ -152,8 +152,10 @@ TEST_CASE("on hosts of their own, peers get through faults of packets") {
 
 TEST_CASE("who is behind NAT finds out, and its samples count all the same") {
   scene s;
+  // Some times as long as a member has to have taken part before gradients are
+  // handed to it (cell_choice::settling).
   auto path = write(s, R"({
-    "run": {"target-batch": 512, "steps": 20},
+    "run": {"target-batch": 512, "steps": 150},
     "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
                {"name": "open", "count": 2},
                {"name": "behind NAT", "count": 3, "behind_nat": true}]})");
@@ -175,7 +177,7 @@ TEST_CASE("who is behind NAT finds out, and its samples count all the same") {
       if (event.at("event") == "reach")
         hidden = event.at("reachable") == false;
       if (event.at("event") == "cell")
-        contributes = event.at("contributes") == true;
+        contributes |= event.at("contributes") == true;
     }
     CHECK(hidden == (peer > 2));
     CHECK(contributes == (peer > 2));

@@ -79,13 +79,17 @@ private:
         if (both[i].revents == 0)
           continue;
         auto n = recv(ends[i], some, sizeof(some), 0);
-        alive = n > 0
-                && send(ends[1 - i], some, static_cast<std::size_t>(n),
-                        MSG_NOSIGNAL)
-                       == n;
-        std::lock_guard<std::mutex> lock{mutex_};
-        if (n > 0)
+        alive = n > 0;
+        if (!alive)
+          continue;
+        // Before it goes on: whatever arrived has been seen.
+        {
+          std::lock_guard<std::mutex> lock{mutex_};
           seen_.append(some, static_cast<std::size_t>(n));
+        }
+        alive
+            = send(ends[1 - i], some, static_cast<std::size_t>(n), MSG_NOSIGNAL)
+              == n;
       }
     }
     close(ends[0]);
