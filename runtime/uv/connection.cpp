@@ -92,8 +92,7 @@ void connection::announce(const peer_id& proven) {
 std::optional<connection_traffic> connection::look(duration interval) {
   if (!socket_)
     return std::nullopt;
-  return meter_.look(id_, *socket_, interval,
-                     tls_ ? queued_bytes_ + in_flight_ : queued_bytes_);
+  return meter_.look(id_, *socket_, interval, waiting_bytes());
 }
 
 std::size_t connection::under_way() const {

@@ -119,6 +119,14 @@ private:
   void introduce(queued_frame& x) const;
   std::size_t gather(std::size_t most);
   std::size_t gather_allowed();
+  std::size_t waiting_records() const {
+    return encrypted_.size() - encrypted_sent_;
+  }
+  std::size_t waiting_bytes() const {
+    return queued_bytes_ + waiting_records();
+  }
+  void encrypt_next(std::size_t wanted);
+  void take_records();
   std::size_t encrypt_allowed();
   bool put(std::size_t bytes);
   void written(int status);
@@ -165,7 +173,8 @@ private:
   std::size_t front_sent_ = 0; ///< Of the first frame.
   std::size_t in_flight_ = 0;  ///< Bytes of the write under way; 0: none.
   std::vector<uv_buf_t> buffers_;
-  std::vector<std::uint8_t> encrypted_; ///< What is being written.
+  std::vector<std::uint8_t> encrypted_; ///< What is being, or to be written.
+  std::size_t encrypted_sent_ = 0;      ///< Of these.
 
   line_meter meter_;
   frame_reader reader_;

@@ -150,36 +150,67 @@ std::size_t connection::gather_allowed() {
   return bytes;
 }
 
+/// Encrypts the queue's next bytes, about `wanted` on the wire or more, behind
+/// what waits to be written: whole records, for each adds to what it carries
+/// and is read as a whole. What ends a frame ends a record, or it would be read
+/// with the next one. Frames are released as soon as they are encrypted.
+void connection::encrypt_next(std::size_t wanted) {
+  const auto rest = queue_.front().size() - front_sent_;
+  const auto record = rest <= 2 * record_bytes ? rest : record_bytes;
+  const auto bytes = gather(std::max(without_records(wanted), record));
+  for (const auto& x : buffers_)
+    tls_->write(reinterpret_cast<const std::uint8_t*>(x.base), x.len);
+  tls_->flush();
+  release(bytes);
+}
+
+/// Takes what TLS has made, and what waits of before, together.
+void connection::take_records() {
+  const auto waits = waiting_records();
+  if (waits == 0) {
+    tls_->take_output(encrypted_);
+  } else if (tls_->output_size() > 0) {
+    std::vector<std::uint8_t> more;
+    tls_->take_output(more);
+    encrypted_.erase(encrypted_.begin(),
+                     encrypted_.end() - static_cast<std::ptrdiff_t>(waits));
+    encrypted_.insert(encrypted_.end(), more.begin(), more.end());
+  } else {
+    return;
+  }
+  encrypted_sent_ = 0;
+}
+
 /// The next batch of records, with what TLS has to say by itself, which is
-/// little and asks no cap. Frames are released as soon as they are encrypted.
+/// little and asks no cap.
 std::size_t connection::encrypt_allowed() {
   const bool may_speak = state_ == state::open || state_ == state::draining;
-  if (may_speak && !queue_.empty()) {
-    auto wanted = std::min(encrypted_batch_bytes, queued_bytes_);
-    auto turn = std::min(with_records(wanted),
-                         hub_.take_turn(id_, with_records(queued_bytes_)));
-    auto may = turn == 0 ? 0 : hub_.uploads().take(hub_.loop(), id_, turn);
-    if (may > 0) {
-      const auto before = tls_->output_size();
-      auto bytes = gather(std::min(wanted, without_records(may)));
-      for (const auto& x : buffers_)
-        tls_->write(reinterpret_cast<const std::uint8_t*>(x.base), x.len);
-      tls_->flush();
-      release(bytes);
-      const auto took = tls_->output_size() - before;
-      if (took <= may)
-        hub_.uploads().give_back(may - took);
-      else
-        hub_.uploads().overdraw(took - may);
-    }
+  auto waits = waiting_records();
+  std::size_t may = 0;
+  if (may_speak && (waits > 0 || !queue_.empty())) {
+    const auto all = waits + (queue_.empty() ? 0 : with_records(queued_bytes_));
+    const auto wanted = std::min(all, with_records(encrypted_batch_bytes));
+    const auto turn = std::min(wanted, hub_.take_turn(id_, all));
+    may = turn == 0 ? 0 : hub_.uploads().take(hub_.loop(), id_, turn);
+    if (may > waits && !queue_.empty())
+      encrypt_next(may - waits);
   }
+  const auto asks_cap = may_speak && (may > 0 || waits > 0);
   if (state_ == state::draining && queue_.empty()
       && !std::exchange(goodbye_said_, true))
     tls_->say_goodbye();
-  tls_->take_output(encrypted_);
-  buffers_.assign(1, uv_buf_init(reinterpret_cast<char*>(encrypted_.data()),
-                                 static_cast<unsigned>(encrypted_.size())));
-  return encrypted_.size();
+  take_records();
+  waits = waiting_records();
+  // A little more than was allowed is no write of its own.
+  const auto bytes = asks_cap && waits > may + may / 64 ? may : waits;
+  if (bytes <= may)
+    hub_.uploads().give_back(may - bytes);
+  else
+    hub_.uploads().overdraw(bytes - may);
+  buffers_.assign(1, uv_buf_init(reinterpret_cast<char*>(encrypted_.data()
+                                                         + encrypted_sent_),
+                                 static_cast<unsigned>(bytes)));
+  return bytes;
 }
 
 void connection::flush() {
@@ -190,12 +221,13 @@ void connection::flush() {
   while (auto bytes = tls_ ? encrypt_allowed() : gather_allowed())
     if (!put(bytes))
       return;
-  if (!queue_.empty())
+  if (waiting_bytes() > 0)
     return; // Until our turn.
   if (state_ == state::draining)
     shut_down();
   else if (tls_ && encrypted_.capacity() > small_batch_bytes) {
     std::vector<std::uint8_t>{}.swap(encrypted_);
+    encrypted_sent_ = 0;
     tls_->rest();
   }
 }
@@ -244,9 +276,11 @@ void connection::written(int status) {
 /// The kernel has the batch.
 void connection::sent(std::size_t bytes) {
   hub_.count_sent(bytes);
-  if (!tls_)
+  if (tls_)
+    encrypted_sent_ += bytes;
+  else
     release(bytes);
-  meter_.sent(bytes, queued_bytes_);
+  meter_.sent(bytes, waiting_bytes());
 }
 
 /// The queue's next `bytes` are not needed any more.

@@ -118,6 +118,26 @@ TEST_CASE("a cap leaves the other direction alone") {
   CHECK(a.network->traffic().bytes_received > 8 << 20);
 }
 
+TEST_CASE("however little may be written at a time, records are whole") {
+  end_point a{0.2e6}, b; // 1,500 bytes at a time.
+  auto [out, in] = a.connect(b);
+  const auto before = a.network->traffic().bytes_sent;
+  constexpr std::size_t frames = 4, body = 16'000, preamble_and_head = 21;
+  for (std::size_t i = 0; i < frames; ++i)
+    a.network->send(out, frame_of(body));
+  REQUIRE(b.listener->wait_for_frames(in, frames));
+  // One for what is before a body and one for that, of 22 bytes.
+  CHECK(a.network->traffic().bytes_sent - before
+        <= frames * (body + preamble_and_head + 2 * 22));
+  b.listener->with(in, [&](auto& x) {
+    for (auto& frame : x.frames) {
+      REQUIRE(frame.body.size == body);
+      for (std::size_t i = 0; i < body; i += 997)
+        REQUIRE(frame.body.data[i] == static_cast<std::uint8_t>(i));
+    }
+  });
+}
+
 TEST_CASE("connections under one cap get equal parts") {
   end_point a{3e6}, b, c, d;
   end_point* all[]{&b, &c, &d};
