@@ -275,7 +275,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   }
   bool planned = mean.version == 1
                  && r.agreement.index_of(x.from) == r.map.owner(mean.chunk);
-  if (planned && mean.parts.size() != r.contract().members.size()) {
+  if (planned && mean.parts.empty()) {
     refuse_mean(x.from, "a mean that does not name its parts");
     return;
   }
@@ -290,7 +290,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
         for (auto member : mean.left_out)
           note_refusal(member, r.agreement.index_of(x.from));
       if (planned)
-        r.parts[mean.chunk] = mean.parts;
+        r.seals[mean.chunk] = mean.parts;
       carry_out(round_agreement::actions{});
       break;
     case gradient_assembly::verdict::repeated:    // Forgotten above.

@@ -99,9 +99,10 @@ private:
     std::map<std::size_t, std::set<std::size_t>> refused_by;
     std::set<std::size_t> heard; ///< Members that did their part towards us.
     // Inquiries (averager_inquiry.cpp).
-    /// What planned reducers said with their means, or here: the parts'
-    /// digests.
+    /// Of the own means: the parts' digests.
     std::map<std::uint32_t, std::vector<digest>> parts;
+    /// With what planned reducers have committed themselves to theirs.
+    std::map<std::uint32_t, digest> seals;
     /// The own means, as planned reducer, as they are sent; if not as floats.
     std::map<std::uint32_t, shared_bytes> packed_means;
     std::optional<std::uint32_t> drawn; ///< The chunk to check.
@@ -131,6 +132,7 @@ private:
   void read(const letter& x, const mean_request& request);
   void read(const letter& x, const round_findings& found);
   void read(const letter& x, const part_request& request);
+  void read(const letter& x, const part_digests& told);
   void read(const letter& x, const mean_challenge& challenge);
   template <class Other>
   void read(const letter& x, const Other& other);

@@ -210,7 +210,7 @@ void averager_state::carry_out(const send_mean& x) {
   auto parts = r.parts.find(x.chunk);
   if (head.version == 1 && r.map.owner(x.chunk) == r.self
       && parts != r.parts.end())
-    head.parts = parts->second;
+    head.parts = sealed(parts->second);
   auto packed = r.packed_means.find(x.chunk);
   if (head.version == 1 && packed != r.packed_means.end()) {
     bytes = packed->second;

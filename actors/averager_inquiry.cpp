@@ -36,8 +36,8 @@ void averager_state::begin_check(std::uint32_t chunk,
   auto& r = *round_;
   auto& c = r.contract();
   auto& ledger = r.agreement.ledger();
-  auto said = r.parts.find(chunk);
-  if (!r.mean || said == r.parts.end() || ledger.version(chunk) != 1
+  auto seal = r.seals.find(chunk);
+  if (!r.mean || seal == r.seals.end() || ledger.version(chunk) != 1
       || r.checks.size() >= limits::audited_chunks)
     return;
   std::vector<std::uint64_t> samples;
@@ -49,7 +49,7 @@ void averager_state::begin_check(std::uint32_t chunk,
             .emplace(
                 chunk,
                 check{chunk_audit{samples, config_.rule, r.map.owner(chunk),
-                                  ledger.describe(chunk).left_out, said->second,
+                                  ledger.describe(chunk).left_out, seal->second,
                                   r.mean->data() + range.offset, range.count,
                                   mean_packing_of(r.map.owner(chunk))},
                       {}})
@@ -60,26 +60,46 @@ void averager_state::begin_check(std::uint32_t chunk,
     auto [body, how] = outgoing_part(chunk);
     show(x.audit, r.self, samples[r.self], body, how);
   }
-  for (auto i : x.audit.missing())
+  auto asked = x.audit.missing();
+  // It tells which parts it summed, whether it has one or not.
+  if (std::find(asked.begin(), asked.end(), x.audit.reducer()) == asked.end())
+    asked.push_back(x.audit.reducer());
+  for (auto i : asked)
     self_->send(wired_.gateway,
                 parcel{c.members[i].who.id, part_request{c.group, chunk}, {}});
   self_->delayed_send(self_, limits::audit_patience,
                       inquiry_due{c.group, chunk});
-  if (x.audit.complete())
-    judge_check(chunk);
 }
 
 void averager_state::read(const letter& x, const part_request& request) {
   auto& r = *round_;
   auto by = r.agreement.index_of(x.from);
-  if (!r.order.gradient || request.chunk >= r.map.chunk_count()
-      || r.contract().members[r.self].samples == 0)
+  if (request.chunk >= r.map.chunk_count())
     return;
   auto& shown = r.shown[by];
   // Once each, and few: nobody is to use up our line with questions.
-  if (shown.size() < limits::audited_chunks
-      && shown.insert(request.chunk).second)
+  if (shown.size() >= limits::audited_chunks
+      || !shown.insert(request.chunk).second)
+    return;
+  if (auto parts = r.parts.find(request.chunk);
+      parts != r.parts.end() && r.map.owner(request.chunk) == r.self)
+    self_->send(
+        wired_.gateway,
+        parcel{x.from,
+               part_digests{r.contract().group, request.chunk, parts->second},
+               {}});
+  if (r.order.gradient && r.contract().members[r.self].samples != 0)
     carry_out(send_part{request.chunk, by});
+}
+
+void averager_state::read(const letter& x, const part_digests& told) {
+  auto& r = *round_;
+  auto at = r.checks.find(told.chunk);
+  if (at == r.checks.end()
+      || at->second.audit.reducer() != r.agreement.index_of(x.from))
+    return;
+  if (at->second.audit.tell(told.parts) && at->second.audit.complete())
+    judge_check(told.chunk);
 }
 
 bool averager_state::show(chunk_audit& audit, std::size_t member,

@@ -14,8 +14,8 @@ template <class T>
 constexpr bool of_a_round = std::disjunction_v<
     std::is_same<T, chunk_part>, std::is_same<T, chunk_mean>,
     std::is_same<T, mean_request>, std::is_same<T, round_findings>,
-    std::is_same<T, part_request>, std::is_same<T, mean_challenge>,
-    std::is_constructible<round_message, T>>;
+    std::is_same<T, part_request>, std::is_same<T, part_digests>,
+    std::is_same<T, mean_challenge>, std::is_constructible<round_message, T>>;
 
 } // namespace
 

@@ -36,9 +36,9 @@ struct chunk_mean {
   mean_version version = 1;
   /// Indices (in the contract, ascending) of members whose part is missing.
   std::vector<std::uint8_t> left_out;
-  /// From the reducer of version 1: of each member's part as it came, in the
-  /// contract's order; empty for those that are not in the mean.
-  std::vector<digest> parts = {};
+  /// From the reducer of version 1: of its `part_digests`, so that it cannot
+  /// choose them when it is asked.
+  digest parts = {};
 };
 
 /// "Please send me this mean", at once or when you have averaged it.
@@ -139,9 +139,19 @@ struct round_findings {
 };
 
 /// "Please send me your part of this chunk, too": its mean is to be checked.
+/// Its reducer answers with `part_digests` as well.
 struct part_request {
   group_id group;
   std::uint32_t chunk = 0;
+};
+
+/// What the reducer of version 1 summed.
+struct part_digests {
+  group_id group;
+  std::uint32_t chunk = 0;
+  /// Of each member's part as it came, in the contract's order; empty for those
+  /// that are not in the mean.
+  std::vector<digest> parts;
 };
 
 /// To all: the mean of this chunk seems to be none of its parts; see for

@@ -247,7 +247,6 @@ public:
     must(x.version > 0, "the mean has no version");
     version(x.version);
     ascending(x.left_out);
-    must(x.parts.size() <= max_members, "there are too many digests");
   }
   void operator()(const round_findings& x) {
     group(x.group);
@@ -257,6 +256,12 @@ public:
   void operator()(const part_request& x) {
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
+  }
+  void operator()(const part_digests& x) {
+    group(x.group);
+    must(x.chunk < max_chunks, "the chunk's index is too large");
+    must(!x.parts.empty(), "there are no digests");
+    must(x.parts.size() <= max_members, "there are too many digests");
   }
   void operator()(const mean_challenge& x) {
     group(x.group);

@@ -476,6 +476,14 @@ part_request read(const wire::PartRequest& x) {
   return out;
 }
 
+part_digests read(const wire::PartDigests& x) {
+  part_digests out;
+  take(out.group, x.group());
+  out.chunk = x.chunk();
+  take(out.parts, x.parts());
+  return out;
+}
+
 mean_challenge read(const wire::MeanChallenge& x) {
   mean_challenge out;
   take(out.group, x.group());
@@ -588,7 +596,7 @@ using tables = table_list<
     wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
     wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer,
     wire::ReplicaOffer, wire::ReplicaReply, wire::ReplicaChunk, wire::LineProbe,
-    wire::ReachRequest, wire::ReachAnswer>;
+    wire::ReachRequest, wire::ReachAnswer, wire::PartDigests>;
 
 template <class... Tables>
 std::optional<message> open(const wire::Envelope& x, table_list<Tables...>) {

@@ -220,7 +220,7 @@ auto write(builder& b, const chunk_mean& x) {
   auto left_out = put_numbers(b, x.left_out);
   return wire::CreateChunkMean(b, raw<wire::GroupId>(x.group), x.chunk,
                                x.samples, wire::Packing(x.packing), x.version,
-                               left_out, put(b, x.parts));
+                               left_out, raw_or_none<wire::Digest>(x.parts));
 }
 
 auto write(builder& b, const contribution_request& x) {
@@ -351,6 +351,11 @@ auto write(builder& b, const round_findings& x) {
 
 auto write(builder& b, const part_request& x) {
   return wire::CreatePartRequest(b, raw<wire::GroupId>(x.group), x.chunk);
+}
+
+auto write(builder& b, const part_digests& x) {
+  return wire::CreatePartDigests(b, raw<wire::GroupId>(x.group), x.chunk,
+                                 put(b, x.parts));
 }
 
 auto write(builder& b, const mean_challenge& x) {

@@ -26,7 +26,7 @@ using message = std::variant<
     piece_request, state_piece, state_done, round_heal, contribution_request,
     contribution_part, contribution_answer, round_findings, part_request,
     mean_challenge, expert_request, expert_answer, replica_offer, replica_reply,
-    replica_chunk, line_probe, reach_request, reach_answer>;
+    replica_chunk, line_probe, reach_request, reach_answer, part_digests>;
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {

@@ -7,15 +7,19 @@
 
 namespace potluck {
 
+digest sealed(const std::vector<digest>& parts) {
+  static_assert(sizeof(digest) == std::tuple_size_v<decltype(digest::bytes)>);
+  return digest_of(parts.data(), parts.size() * sizeof(digest));
+}
+
 chunk_audit::chunk_audit(std::vector<std::uint64_t> samples,
                          averaging_rule rule, std::size_t reducer,
                          const std::vector<std::uint8_t>& left_out,
-                         std::vector<digest> said, const float* mean,
+                         const digest& seal, const float* mean,
                          std::size_t length, packing how)
     : samples_{std::move(samples)}, rule_{rule}, packing_{how},
-      reducer_{reducer}, said_{std::move(said)},
+      reducer_{reducer}, seal_{seal}, shown_(samples_.size()),
       mean_(mean, mean + length), again_{length, samples_, rule} {
-  said_.resize(samples_.size());
   for (std::size_t i = 0; i < samples_.size(); ++i)
     if (samples_[i] != 0
         && !std::binary_search(left_out.begin(), left_out.end(), i)) {
@@ -42,12 +46,7 @@ bool chunk_audit::show(std::size_t member, std::uint64_t samples,
       || count != mean_.size())
     return false;
   missing_.erase(member);
-  if (body != said_[member]) {
-    denied_.insert(std::upper_bound(denied_.begin(), denied_.end(), member),
-                   member);
-    again_.leave_out(member);
-    return true;
-  }
+  shown_[member] = body;
   auto verdict = again_.offer(member, samples, values, count);
   if (verdict != chunk_average::verdict::accepted
       && verdict != chunk_average::verdict::complete) {
@@ -61,17 +60,34 @@ bool chunk_audit::show(std::size_t member, std::uint64_t samples,
   return true;
 }
 
+bool chunk_audit::tell(std::vector<digest> parts) {
+  if (told_)
+    return false;
+  told_ = true;
+  said_ = std::move(parts);
+  return true;
+}
+
 chunk_audit::outcome chunk_audit::judge() {
+  const bool waits_for_others
+      = !missing_.empty()
+        && (missing_.size() > 1 || *missing_.begin() != reducer_);
+  if (!told_)
+    return waits_for_others ? outcome::open : outcome::silent;
+  if (said_.size() != samples_.size() || sealed(said_) != seal_)
+    return outcome::wrong; // Of its own words.
+  denied_.clear();
+  for (std::size_t i = 0; i < shown_.size(); ++i)
+    if (!shown_[i].empty() && shown_[i] != said_[i])
+      denied_.push_back(i);
   // Most senders do not lie: it is the reducer, then.
   auto others = asked_ - (samples_[reducer_] != 0 ? 1 : 0);
   if (denied_.size() >= 2 && 2 * denied_.size() > others)
     return outcome::wrong;
   if (!denied_.empty())
     return outcome::denied;
-  if (missing_.size() == 1 && *missing_.begin() == reducer_)
-    return outcome::silent;
   if (!missing_.empty())
-    return outcome::open;
+    return waits_for_others ? outcome::open : outcome::silent;
   return !refused_ && as_it_should_be() ? outcome::right : outcome::wrong;
 }
 

@@ -403,9 +403,7 @@ TEST_CASE("chunks carry samples and whole values") {
   accepted<chunk_mean>([](auto& x) { x.left_out.clear(); });
   refused<mean_request>([](auto& x) { x.version = max_epochs + 2; });
   accepted<mean_request>([](auto& x) { x.version = 0; });
-  refused<chunk_mean>([](auto& x) { x.parts.resize(max_members + 1); });
-  accepted<chunk_mean>([](auto& x) { x.parts.resize(max_members); });
-  accepted<chunk_mean>([](auto& x) { x.parts.clear(); });
+  accepted<chunk_mean>([](auto& x) { x.parts = {}; });
   refused<chunk_part>([](auto& x) { x.packing = packing(5); });
   accepted<chunk_part>([](auto& x) { x.packing = packing::topk; });
   refused<chunk_mean>([](auto& x) { x.packing = packing::topk; });
@@ -469,6 +467,11 @@ TEST_CASE("an inquiry's messages name group, chunk and what was found") {
   accepted<round_findings>([](auto& x) { x.owners.resize(max_members); });
   refused<part_request>([](auto& x) { x.chunk = 1u << 24; });
   refused<mean_challenge>([](auto& x) { x.chunk = 1u << 24; });
+  group_refused<part_digests>();
+  refused<part_digests>([](auto& x) { x.chunk = 1u << 24; });
+  refused<part_digests>([](auto& x) { x.parts.clear(); });
+  refused<part_digests>([](auto& x) { x.parts.resize(max_members + 1); });
+  accepted<part_digests>([](auto& x) { x.parts.resize(max_members); });
 }
 
 TEST_CASE("a heal names members that take part, and a source of each chunk") {

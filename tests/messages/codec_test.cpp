@@ -133,6 +133,9 @@ auto fields(const round_findings& x) {
 auto fields(const part_request& x) {
   return std::tie(x.group, x.chunk);
 }
+auto fields(const part_digests& x) {
+  return std::tie(x.group, x.chunk, x.parts);
+}
 auto fields(const mean_challenge& x) {
   return std::tie(x.group, x.chunk);
 }

@@ -45,7 +45,13 @@ struct one_chunk {
     return average.mean();
   }
   chunk_audit audit(const std::vector<float>& mean) {
-    return {samples, rule, 1, left_out, said, mean.data(), length};
+    return {samples, rule, 1, left_out, sealed(said), mean.data(), length};
+  }
+  /// All whose parts are in it show them, and the reducer tells which it had.
+  void show_all(chunk_audit& x) {
+    for (auto i : x.missing())
+      show(x, i);
+    x.tell(said);
   }
   void show(chunk_audit& x, std::size_t i) {
     x.show(i, samples[i], parts[i].data(), length, body_of(parts[i]));
@@ -77,6 +83,9 @@ TEST_CASE("a mean of the members' parts is found right, by every rule") {
           audit.show(3, 0, x.parts[3].data(), length, body_of(x.parts[3])));
       for (auto i : audit.missing())
         x.show(audit, i);
+      CHECK_FALSE(audit.complete());
+      CHECK(audit.tell(x.said));
+      CHECK_FALSE(audit.tell(x.said)); // Not again.
       CHECK(audit.complete());
       CHECK(audit.judge() == outcome::right);
       CHECK_FALSE(audit.show(0, 3, x.parts[0].data(), length,
@@ -90,8 +99,7 @@ TEST_CASE("a mean that is not that of the parts is found wrong") {
     auto mean = x.mean();
     mean[17] += 0.01f;
     auto audit = x.audit(mean);
-    for (auto i : audit.missing())
-      x.show(audit, i);
+    x.show_all(audit);
     CHECK(audit.judge() == outcome::wrong);
   }
 }
@@ -100,8 +108,7 @@ TEST_CASE("a sender that shows another part is one word against another") {
   one_chunk x{aggregator::mean};
   auto audit = x.audit(x.mean());
   x.parts[4][0] += 1;
-  for (auto i : audit.missing())
-    x.show(audit, i);
+  x.show_all(audit);
   CHECK(audit.judge() == outcome::denied);
   CHECK(audit.denied() == std::vector<std::size_t>{4});
 }
@@ -112,19 +119,53 @@ TEST_CASE("a reducer whose words fit hardly any sender is found wrong") {
   x.said[0].bytes[0] ^= 1;
   x.said[4].bytes[0] ^= 1;
   auto audit = x.audit(mean);
-  for (auto i : audit.missing())
-    x.show(audit, i);
+  x.show_all(audit);
   CHECK(audit.judge() == outcome::wrong);
 }
 
 TEST_CASE("a reducer that does not show its own part is silent") {
   one_chunk x{aggregator::mean};
   auto audit = x.audit(x.mean());
-  for (auto i : {0, 2, 4})
+  audit.tell(x.said);
+  for (auto i : {0, 2, 4}) {
+    CHECK(audit.judge() == outcome::open);
     x.show(audit, static_cast<std::size_t>(i));
+  }
   CHECK(audit.judge() == outcome::silent);
   x.show(audit, 1);
   CHECK(audit.judge() == outcome::right);
+}
+
+TEST_CASE("a reducer that does not tell which parts it summed is silent") {
+  one_chunk x{aggregator::mean};
+  auto audit = x.audit(x.mean());
+  for (auto i : {0, 1, 2, 4}) {
+    CHECK(audit.judge() == outcome::open);
+    x.show(audit, static_cast<std::size_t>(i));
+  }
+  CHECK(audit.judge() == outcome::silent);
+  CHECK_FALSE(audit.complete());
+}
+
+TEST_CASE("a reducer that tells other parts than it committed itself to is "
+          "wrong") {
+  one_chunk x{aggregator::mean};
+  auto mean = x.mean();
+  for (auto change : {0, 1, 2}) {
+    CAPTURE(change);
+    auto audit = x.audit(mean);
+    for (auto i : audit.missing())
+      x.show(audit, i);
+    auto told = x.said;
+    if (change == 0)
+      told[2].bytes[3] ^= 1; // A part that nobody sent.
+    else if (change == 1)
+      told[3].bytes[0] ^= 1; // Of a member without samples.
+    else
+      told.pop_back();
+    audit.tell(told);
+    CHECK(audit.judge() == outcome::wrong);
+  }
 }
 
 TEST_CASE("what does not fit the contract is no part") {
@@ -143,8 +184,7 @@ TEST_CASE("a mean that holds a part which must be refused is wrong") {
   auto mean = x.mean();
   x.rule.part_norm = 1e-3;
   auto audit = x.audit(mean);
-  for (auto i : audit.missing())
-    x.show(audit, i);
+  x.show_all(audit);
   CHECK(audit.judge() == outcome::wrong);
 }
 
@@ -163,10 +203,9 @@ TEST_CASE("a mean of sparse parts that went as int8 is found right, and no "
     auto mean = x.mean();
     there_and_back(mean_packing(packing::topk), mean);
     auto judged = [&](const std::vector<float>& what) {
-      chunk_audit audit{x.samples, x.rule,      1,      x.left_out,
-                        x.said,    what.data(), length, packing::int8};
-      for (auto i : audit.missing())
-        x.show(audit, i);
+      chunk_audit audit{x.samples,      x.rule,      1,      x.left_out,
+                        sealed(x.said), what.data(), length, packing::int8};
+      x.show_all(audit);
       return audit.judge();
     };
     CHECK(judged(mean) == outcome::right);
