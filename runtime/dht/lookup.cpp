@@ -183,6 +183,20 @@ bool lookup::awaits_only() const {
   return in_flight_ > 0;
 }
 
+std::vector<contact> lookup::closest_if_all_answer() const {
+  std::vector<contact> result;
+  std::size_t live = 0;
+  for (const auto& [distance, x] : candidates_) {
+    if (x.state == progress::answered)
+      result.push_back(x.who);
+    else if (x.state != progress::asked)
+      continue;
+    if (++live == how_.closest)
+      break;
+  }
+  return result;
+}
+
 std::vector<contact> lookup::closest() const {
   std::vector<contact> result;
   for (const auto& [distance, x] : candidates_) {

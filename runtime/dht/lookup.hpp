@@ -98,6 +98,10 @@ public:
   /// We are not among them, even where we are closer than the last of them.
   std::vector<contact> closest() const;
 
+  /// Of these, those that will be among them whatever the awaited ones answer,
+  /// unless they name somebody closer: not whoever was only on the way there.
+  std::vector<contact> closest_if_all_answer() const;
+
   /// The records merged so far, in the order of their sub-keys, with the life
   /// that remains at `now`.
   std::vector<dht_record> records(time_point now) const {
