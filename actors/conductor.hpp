@@ -134,6 +134,7 @@ private:
   bool somebody_enters();
   void follow_run_as_auxiliary();
   void report_frozen();
+  void tell_frozen();
   /// Asks this peer's contributors for what they have, once for each time that
   /// the gradient is frozen.
   void gather();

@@ -132,24 +132,35 @@ void conductor_state::on(const freeze_wanted& x) {
     tell_facts(); // Its news crossed ours: the invitation is to be declined.
     return;
   }
+  const bool told = stage_ == stage::frozen && frozen_reported_;
   group_ = x.group;
   group_due_since_.reset();
-  frozen_reported_ = false;
+  frozen_reported_ = told;
   stage_ = stage::frozen;
   announce(true);
   if (redraws())
     tell_facts(); // Whom our answer is to avoid.
+  if (told) {
+    // This group is answered with the same figures, perhaps already: nothing
+    // may be added.
+    tell_frozen();
+    return;
+  }
   gather();
   if (!batch_running_ || aside_ || !guarded(safeguard::frozen_gradient))
     report_frozen();
+}
+
+void conductor_state::tell_frozen() {
+  self_->send(wired_.matchmaking,
+              gradient_frozen{group_, own_.samples, loss_sum_});
 }
 
 void conductor_state::report_frozen() {
   if (frozen_reported_ || group_.empty() || gathering_)
     return;
   frozen_reported_ = true;
-  self_->send(wired_.matchmaking,
-              gradient_frozen{group_, own_.samples, loss_sum_});
+  tell_frozen();
   if (delayed()) {
     close_gradient();
     pump();

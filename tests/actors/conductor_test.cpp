@@ -185,6 +185,49 @@ TEST_CASE("a group that dissolves or a round that aborts keeps the samples") {
   CHECK(formed.contract.members[0].samples == batch);
 }
 
+// chains.json, seed 1: a gathering that outlived its group let the next one but
+// one begin another, whose samples were in the gradient and not in the
+// contract.
+TEST_CASE("a sponsor adds nothing to what it has told, whichever group asks") {
+  stage x;
+  auto cell = x.system.pretend<cell_actor>();
+  x.wired.cell = cell.handle;
+  x.tell(x.wired);
+  x.hold(0);
+  x.join(7);
+  auto contributor = x.report(7, 0);
+  contributor.contributes = true;
+  contributor.sponsor = peer(5);
+  contributor.samples = 10;
+  x.hear(contributor);
+  auto freeze = [&](std::uint8_t number) {
+    group_id group;
+    group.bytes[0] = number;
+    x.tell(freeze_wanted{group});
+    x.compute_all();
+    return group;
+  };
+  auto first = freeze(1);
+  REQUIRE(cell->count<gather_contributions>() == 1);
+  x.tell(group_dissolved{first, "the leader left"});
+  freeze(2);
+  CHECK(x.matchmaking->count<gradient_frozen>() == 0); // It gathers.
+  x.tell(gathering_over{0});
+  REQUIRE(x.matchmaking->count<gradient_frozen>() == 1);
+  auto told = x.matchmaking->last<gradient_frozen>();
+  auto third = freeze(3);
+  CHECK(cell->count<gather_contributions>() == 1);
+  REQUIRE(x.matchmaking->count<gradient_frozen>() == 2);
+  CHECK(x.matchmaking->last<gradient_frozen>().group == third);
+  CHECK(x.matchmaking->last<gradient_frozen>().samples == told.samples);
+  contribution late;
+  late.from = peer(7);
+  late.samples = 10;
+  x.tell(contribution_ready{std::make_shared<const contribution>(late)});
+  REQUIRE(cell->count<contribution_taken>() == 1);
+  CHECK_FALSE(cell->last<contribution_taken>().accepted);
+}
+
 TEST_CASE("who is behind fetches, and tries the next donor") {
   stage x;
   x.join(6);
