@@ -275,7 +275,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
   }
   bool planned = mean.version == 1
                  && r.agreement.index_of(x.from) == r.map.owner(mean.chunk);
-  if (planned && mean.parts.empty()) {
+  if (planned && mean.seal.empty()) {
     refuse_mean(x.from, "a mean that does not name its parts");
     return;
   }
@@ -290,7 +290,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
         for (auto member : mean.left_out)
           note_refusal(member, r.agreement.index_of(x.from));
       if (planned)
-        r.seals[mean.chunk] = mean.parts;
+        r.seals[mean.chunk] = mean.seal;
       carry_out(round_agreement::actions{});
       break;
     case gradient_assembly::verdict::repeated:    // Forgotten above.
@@ -353,6 +353,7 @@ void averager_state::on(const mean_ready& x) {
   }
   r.made.emplace(x.chunk, values);
   r.parts.emplace(x.chunk, x.parts);
+  r.seals.emplace(x.chunk, sealed(x.parts));
   r.last_news = self_->clock().now();
   catch_up();
   if (round_) // Else what has come has ended it.

@@ -101,7 +101,7 @@ private:
     // Inquiries (averager_inquiry.cpp).
     /// Of the own means: the parts' digests.
     std::map<std::uint32_t, std::vector<digest>> parts;
-    /// With what planned reducers have committed themselves to theirs.
+    /// What planned reducers, and this one, commit themselves to them with.
     std::map<std::uint32_t, digest> seals;
     /// The own means, as planned reducer, as they are sent; if not as floats.
     std::map<std::uint32_t, shared_bytes> packed_means;

@@ -207,10 +207,10 @@ void averager_state::carry_out(const send_mean& x) {
     return;
   auto head = r.agreement.ledger().describe(x.chunk);
   head.group = r.contract().group;
-  auto parts = r.parts.find(x.chunk);
+  auto seal = r.seals.find(x.chunk);
   if (head.version == 1 && r.map.owner(x.chunk) == r.self
-      && parts != r.parts.end())
-    head.parts = sealed(parts->second);
+      && seal != r.seals.end())
+    head.seal = seal->second;
   auto packed = r.packed_means.find(x.chunk);
   if (head.version == 1 && packed != r.packed_means.end()) {
     bytes = packed->second;

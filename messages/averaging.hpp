@@ -36,9 +36,9 @@ struct chunk_mean {
   mean_version version = 1;
   /// Indices (in the contract, ascending) of members whose part is missing.
   std::vector<std::uint8_t> left_out;
-  /// From the reducer of version 1: of its `part_digests`, so that it cannot
-  /// choose them when it is asked.
-  digest parts = {};
+  /// From the reducer of version 1: the digest of its `part_digests`, so that
+  /// it cannot choose them when it is asked.
+  digest seal = {};
 };
 
 /// "Please send me this mean", at once or when you have averaged it.

@@ -254,22 +254,18 @@ public:
     must(x.owners.size() <= max_members, "there are too many digests");
   }
   void operator()(const part_request& x) {
-    group(x.group);
-    must(x.chunk < max_chunks, "the chunk's index is too large");
+    about_chunk(x);
   }
   void operator()(const part_digests& x) {
-    group(x.group);
-    must(x.chunk < max_chunks, "the chunk's index is too large");
+    about_chunk(x);
     must(!x.parts.empty(), "there are no digests");
     must(x.parts.size() <= max_members, "there are too many digests");
   }
   void operator()(const mean_challenge& x) {
-    group(x.group);
-    must(x.chunk < max_chunks, "the chunk's index is too large");
+    about_chunk(x);
   }
   void operator()(const mean_request& x) {
-    group(x.group);
-    must(x.chunk < max_chunks, "the chunk's index is too large");
+    about_chunk(x);
     version(x.version);
   }
   void operator()(const round_prepared& x) {
@@ -417,9 +413,13 @@ private:
     }
   }
   template <class T>
-  void chunk(const T& x) {
+  void about_chunk(const T& x) {
     group(x.group);
     must(x.chunk < max_chunks, "the chunk's index is too large");
+  }
+  template <class T>
+  void chunk(const T& x) {
+    about_chunk(x);
     must(x.samples > 0, "there are no samples behind the values");
     known(x.packing);
   }

@@ -249,11 +249,18 @@ group_cancel read(const wire::GroupCancel& x) {
   return out;
 }
 
-template <class Chunk, class Wire>
-Chunk read_chunk(const Wire& x) {
-  Chunk out;
+/// Of what is about one chunk of a round.
+template <class Message, class Wire>
+Message read_about_chunk(const Wire& x) {
+  Message out;
   take(out.group, x.group());
   out.chunk = x.chunk();
+  return out;
+}
+
+template <class Chunk, class Wire>
+Chunk read_chunk(const Wire& x) {
+  auto out = read_about_chunk<Chunk>(x);
   out.samples = x.samples();
   out.packing = packing(x.packing());
   return out;
@@ -267,7 +274,7 @@ chunk_mean read(const wire::ChunkMean& x) {
   auto out = read_chunk<chunk_mean>(x);
   out.version = x.version();
   take_numbers(out.left_out, x.left_out());
-  take(out.parts, x.parts());
+  take(out.seal, x.seal());
   return out;
 }
 
@@ -390,9 +397,7 @@ reach_answer read(const wire::ReachAnswer& x) {
 }
 
 mean_request read(const wire::MeanRequest& x) {
-  mean_request out;
-  take(out.group, x.group());
-  out.chunk = x.chunk();
+  auto out = read_about_chunk<mean_request>(x);
   out.version = x.version();
   return out;
 }
@@ -470,25 +475,17 @@ round_findings read(const wire::RoundFindings& x) {
 }
 
 part_request read(const wire::PartRequest& x) {
-  part_request out;
-  take(out.group, x.group());
-  out.chunk = x.chunk();
-  return out;
+  return read_about_chunk<part_request>(x);
 }
 
 part_digests read(const wire::PartDigests& x) {
-  part_digests out;
-  take(out.group, x.group());
-  out.chunk = x.chunk();
+  auto out = read_about_chunk<part_digests>(x);
   take(out.parts, x.parts());
   return out;
 }
 
 mean_challenge read(const wire::MeanChallenge& x) {
-  mean_challenge out;
-  take(out.group, x.group());
-  out.chunk = x.chunk();
-  return out;
+  return read_about_chunk<mean_challenge>(x);
 }
 
 charter_request read(const wire::CharterRequest& x) {

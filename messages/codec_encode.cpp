@@ -220,7 +220,7 @@ auto write(builder& b, const chunk_mean& x) {
   auto left_out = put_numbers(b, x.left_out);
   return wire::CreateChunkMean(b, raw<wire::GroupId>(x.group), x.chunk,
                                x.samples, wire::Packing(x.packing), x.version,
-                               left_out, raw_or_none<wire::Digest>(x.parts));
+                               left_out, raw_or_none<wire::Digest>(x.seal));
 }
 
 auto write(builder& b, const contribution_request& x) {

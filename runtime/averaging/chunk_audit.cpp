@@ -61,24 +61,24 @@ bool chunk_audit::show(std::size_t member, std::uint64_t samples,
 }
 
 bool chunk_audit::tell(std::vector<digest> parts) {
-  if (told_)
+  if (said_)
     return false;
-  told_ = true;
   said_ = std::move(parts);
   return true;
 }
 
 chunk_audit::outcome chunk_audit::judge() {
-  const bool waits_for_others
-      = !missing_.empty()
-        && (missing_.size() > 1 || *missing_.begin() != reducer_);
-  if (!told_)
-    return waits_for_others ? outcome::open : outcome::silent;
-  if (said_.size() != samples_.size() || sealed(said_) != seal_)
+  const bool others_have_shown
+      = missing_.empty()
+        || (missing_.size() == 1 && *missing_.begin() == reducer_);
+  const auto unfinished = others_have_shown ? outcome::silent : outcome::open;
+  if (!said_)
+    return unfinished;
+  if (said_->size() != samples_.size() || sealed(*said_) != seal_)
     return outcome::wrong; // Of its own words.
   denied_.clear();
   for (std::size_t i = 0; i < shown_.size(); ++i)
-    if (!shown_[i].empty() && shown_[i] != said_[i])
+    if (!shown_[i].empty() && shown_[i] != (*said_)[i])
       denied_.push_back(i);
   // Most senders do not lie: it is the reducer, then.
   auto others = asked_ - (samples_[reducer_] != 0 ? 1 : 0);
@@ -87,7 +87,7 @@ chunk_audit::outcome chunk_audit::judge() {
   if (!denied_.empty())
     return outcome::denied;
   if (!missing_.empty())
-    return waits_for_others ? outcome::open : outcome::silent;
+    return unfinished;
   return !refused_ && as_it_should_be() ? outcome::right : outcome::wrong;
 }
 

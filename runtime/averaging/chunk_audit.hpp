@@ -51,7 +51,7 @@ public:
   /// Whose parts are missing, ascending.
   std::vector<std::size_t> missing() const;
   bool complete() const {
-    return missing_.empty() && told_;
+    return missing_.empty() && said_;
   }
 
   /// The reducer tells the digests of the parts, in the contract's order.
@@ -86,8 +86,7 @@ private:
   packing packing_;
   std::size_t reducer_;
   digest seal_;
-  bool told_ = false;
-  std::vector<digest> said_;  ///< By the reducer, when it has told.
+  std::optional<std::vector<digest>> said_; ///< None: it has not told.
   std::vector<digest> shown_; ///< By the members; empty where missing.
   std::vector<float> mean_;
   std::set<std::size_t> missing_;

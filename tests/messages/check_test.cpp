@@ -403,7 +403,7 @@ TEST_CASE("chunks carry samples and whole values") {
   accepted<chunk_mean>([](auto& x) { x.left_out.clear(); });
   refused<mean_request>([](auto& x) { x.version = max_epochs + 2; });
   accepted<mean_request>([](auto& x) { x.version = 0; });
-  accepted<chunk_mean>([](auto& x) { x.parts = {}; });
+  accepted<chunk_mean>([](auto& x) { x.seal = {}; });
   refused<chunk_part>([](auto& x) { x.packing = packing(5); });
   accepted<chunk_part>([](auto& x) { x.packing = packing::topk; });
   refused<chunk_mean>([](auto& x) { x.packing = packing::topk; });

@@ -125,7 +125,7 @@ auto fields(const chunk_part& x) {
 }
 auto fields(const chunk_mean& x) {
   return std::tie(x.group, x.chunk, x.samples, x.packing, x.version, x.left_out,
-                  x.parts);
+                  x.seal);
 }
 auto fields(const round_findings& x) {
   return std::tie(x.group, x.owners);
