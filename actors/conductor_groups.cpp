@@ -132,15 +132,13 @@ void conductor_state::on(const freeze_wanted& x) {
     tell_facts(); // Its news crossed ours: the invitation is to be declined.
     return;
   }
-  const bool told = stage_ == stage::frozen && frozen_reported_;
   group_ = x.group;
   group_due_since_.reset();
-  frozen_reported_ = told;
   stage_ = stage::frozen;
   announce(true);
   if (redraws())
     tell_facts(); // Whom our answer is to avoid.
-  if (told) {
+  if (frozen_reported_) {
     // This group is answered with the same figures, perhaps already: nothing
     // may be added.
     tell_frozen();

@@ -183,29 +183,27 @@ bool lookup::awaits_only() const {
   return in_flight_ > 0;
 }
 
-std::vector<contact> lookup::closest_if_all_answer() const {
+std::vector<contact> lookup::closest_that_answered(bool awaited) const {
   std::vector<contact> result;
-  std::size_t live = 0;
+  std::size_t places = how_.closest;
   for (const auto& [distance, x] : candidates_) {
-    if (x.state == progress::answered)
-      result.push_back(x.who);
-    else if (x.state != progress::asked)
-      continue;
-    if (++live == how_.closest)
+    if (places == 0)
       break;
+    const auto answered = x.state == progress::answered;
+    if (answered)
+      result.push_back(x.who);
+    if (answered || (awaited && x.state == progress::asked))
+      --places;
   }
   return result;
 }
 
 std::vector<contact> lookup::closest() const {
-  std::vector<contact> result;
-  for (const auto& [distance, x] : candidates_) {
-    if (result.size() == how_.closest)
-      break;
-    if (x.state == progress::answered)
-      result.push_back(x.who);
-  }
-  return result;
+  return closest_that_answered(false);
+}
+
+std::vector<contact> lookup::closest_if_all_answer() const {
+  return closest_that_answered(true);
 }
 
 } // namespace potluck

@@ -121,6 +121,8 @@ public:
   }
 
 private:
+  /// @param awaited Those that are asked take places of theirs, too.
+  std::vector<contact> closest_that_answered(bool awaited) const;
   enum class progress { known, asked, answered, failed };
 
   struct candidate {

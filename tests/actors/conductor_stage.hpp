@@ -55,6 +55,14 @@ struct stage {
     world.settle();
   }
 
+  /// As in a peer that may average in two levels.
+  fake<cell_actor> pretend_cell() {
+    auto cell = system.pretend<cell_actor>();
+    wired.cell = cell.handle;
+    tell(wired);
+    return cell;
+  }
+
   void hold(std::uint64_t step, bool applied = false) {
     state_changed x;
     x.step = step;

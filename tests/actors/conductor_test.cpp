@@ -190,9 +190,7 @@ TEST_CASE("a group that dissolves or a round that aborts keeps the samples") {
 // contract.
 TEST_CASE("a sponsor adds nothing to what it has told, whichever group asks") {
   stage x;
-  auto cell = x.system.pretend<cell_actor>();
-  x.wired.cell = cell.handle;
-  x.tell(x.wired);
+  auto cell = x.pretend_cell();
   x.hold(0);
   x.join(7);
   auto contributor = x.report(7, 0);
@@ -500,9 +498,7 @@ TEST_CASE("a measured line counts where the user stated none") {
 
 TEST_CASE("the longer a step lasts, the more rarely contributors look") {
   stage x;
-  auto cell = x.system.pretend<cell_actor>();
-  x.wired.cell = cell.handle;
-  x.tell(x.wired);
+  auto cell = x.pretend_cell();
   x.hold(0);
   x.world.run_for(60s);
   REQUIRE(cell->count<contributor_pace>() > 0);
