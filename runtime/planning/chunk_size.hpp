@@ -15,7 +15,7 @@ namespace potluck {
 /// Chunks of each member that are worth having: the first of them, before which
 /// no mean is made, is then 3 % of what a line carries.
 constexpr std::uint64_t chunks_a_member = 16;
-/// Below, heads and digests are more than 2 % of a chunk.
+/// Below, heads are more than 1 % of a chunk.
 constexpr double least_chunk_bytes = 16 * 1024;
 /// A chunk is at least what the slowest line carries in this many seconds: more
 /// often nobody has to look.

@@ -151,9 +151,10 @@ std::size_t connection::gather_allowed() {
 }
 
 /// Encrypts the queue's next bytes, about `wanted` on the wire or more, behind
-/// what waits to be written: whole records, for each adds to what it carries
-/// and is read as a whole. What ends a frame ends a record, or it would be read
-/// with the next one. Frames are released as soon as they are encrypted.
+/// what waits to be written: never less than a record, for each adds to what it
+/// carries and is read as a whole; nor less than the rest of the frame, if that
+/// is two at most, or its end would be read with the next one. Frames are
+/// released as soon as they are encrypted.
 void connection::encrypt_next(std::size_t wanted) {
   const auto rest = queue_.front().size() - front_sent_;
   const auto record = rest <= 2 * record_bytes ? rest : record_bytes;
@@ -185,7 +186,7 @@ void connection::take_records() {
 /// little and asks no cap.
 std::size_t connection::encrypt_allowed() {
   const bool may_speak = state_ == state::open || state_ == state::draining;
-  auto waits = waiting_records();
+  const auto waits = waiting_records();
   std::size_t may = 0;
   if (may_speak && (waits > 0 || !queue_.empty())) {
     const auto all = waits + (queue_.empty() ? 0 : with_records(queued_bytes_));
@@ -200,13 +201,16 @@ std::size_t connection::encrypt_allowed() {
       && !std::exchange(goodbye_said_, true))
     tls_->say_goodbye();
   take_records();
-  waits = waiting_records();
-  // A little more than was allowed is no write of its own.
-  const auto bytes = asks_cap && waits > may + may / 64 ? may : waits;
-  if (bytes <= may)
-    hub_.uploads().give_back(may - bytes);
-  else
-    hub_.uploads().overdraw(bytes - may);
+  auto bytes = waiting_records();
+  if (asks_cap) {
+    // A little more than was allowed is no write of its own.
+    if (bytes > may + may / 64)
+      bytes = may;
+    if (bytes <= may)
+      hub_.uploads().give_back(may - bytes);
+    else
+      hub_.uploads().overdraw(bytes - may);
+  }
   buffers_.assign(1, uv_buf_init(reinterpret_cast<char*>(encrypted_.data()
                                                          + encrypted_sent_),
                                  static_cast<unsigned>(bytes)));
