@@ -152,13 +152,15 @@ TEST_CASE("on hosts of their own, peers get through faults of packets") {
 
 TEST_CASE("who is behind NAT finds out, and its samples count all the same") {
   scene s;
-  // Some times as long as a member has to have taken part before gradients are
-  // handed to it (cell_choice::settling).
+  // Lines, not processors, say how long a step takes at least: some times as
+  // long as a member has to have taken part before gradients are handed to it
+  // (cell_choice::settling).
   auto path = write(s, R"({
-    "run": {"target-batch": 512, "steps": 150},
+    "run": {"target-batch": 512, "steps": 100},
     "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
-               {"name": "open", "count": 2},
-               {"name": "behind NAT", "count": 3, "behind_nat": true}]})");
+               {"name": "open", "count": 2, "line": {"delay": "20ms"}},
+               {"name": "behind NAT", "count": 3, "behind_nat": true,
+                "line": {"delay": "20ms"}}]})");
   auto work = s.path("work");
   auto done = s.run("chaos",
                     {"chaos", "--network", "proxies", "--scenario", path,
