@@ -231,8 +231,8 @@ void router_state::advance(std::uint64_t id) {
   }
   if (!s.state.done()) {
     // What is published must not wait for those that do not answer.
-    if (!s.to_store.empty() && s.state.awaits_only())
-      store_at_new(s, s.state.closest_if_all_answer());
+    if (s.state.awaits_only())
+      store_at_answered(s);
     return;
   }
   finish(s);
@@ -269,7 +269,10 @@ void router_state::store_at(const std::vector<contact>& nodes,
                   call{who, store_records{*token, records}, {}});
 }
 
-void router_state::store_at_new(search& s, std::vector<contact> nodes) {
+void router_state::store_at_answered(search& s) {
+  if (s.to_store.empty())
+    return;
+  auto nodes = s.state.closest();
   nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
                              [&](auto& who) {
                                return !s.stored_at.insert(who.id).second;
@@ -282,7 +285,7 @@ void router_state::finish(search& s) {
   auto now = self_->clock().now();
   auto closest = s.state.closest();
   if (!s.to_store.empty()) {
-    store_at_new(s, closest);
+    store_at_answered(s);
     // Where few are known, newcomers matter more than requests. From half a
     // bucket on, answers that all name each other are 2 % of a slow line.
     if (closest.size() >= bucket_size / 2

@@ -92,8 +92,8 @@ private:
   void begin(search s);
   void advance(std::uint64_t id);
   void finish(search& s);
-  /// Sends what is published to those of `nodes` that do not have it yet.
-  void store_at_new(search& s, std::vector<contact> nodes);
+  /// Sends what is published to those closest that have answered meanwhile.
+  void store_at_answered(search& s);
   void reply(const peer_id& to, message content);
   /// The request behind a token, if `from` was asked.
   std::optional<rpc_table<purpose>::pending> answered(const peer_id& from,

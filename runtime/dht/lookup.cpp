@@ -183,27 +183,15 @@ bool lookup::awaits_only() const {
   return in_flight_ > 0;
 }
 
-std::vector<contact> lookup::closest_that_answered(bool awaited) const {
+std::vector<contact> lookup::closest() const {
   std::vector<contact> result;
-  std::size_t places = how_.closest;
   for (const auto& [distance, x] : candidates_) {
-    if (places == 0)
+    if (result.size() == how_.closest)
       break;
-    const auto answered = x.state == progress::answered;
-    if (answered)
+    if (x.state == progress::answered)
       result.push_back(x.who);
-    if (answered || (awaited && x.state == progress::asked))
-      --places;
   }
   return result;
-}
-
-std::vector<contact> lookup::closest() const {
-  return closest_that_answered(false);
-}
-
-std::vector<contact> lookup::closest_if_all_answer() const {
-  return closest_that_answered(true);
 }
 
 } // namespace potluck

@@ -98,10 +98,6 @@ public:
   /// We are not among them, even where we are closer than the last of them.
   std::vector<contact> closest() const;
 
-  /// Of these, those that will be among them whatever the awaited ones answer,
-  /// unless they name somebody closer: not whoever was only on the way there.
-  std::vector<contact> closest_if_all_answer() const;
-
   /// The records merged so far, in the order of their sub-keys, with the life
   /// that remains at `now`.
   std::vector<dht_record> records(time_point now) const {
@@ -121,8 +117,6 @@ public:
   }
 
 private:
-  /// @param awaited Those that are asked take places of theirs, too.
-  std::vector<contact> closest_that_answered(bool awaited) const;
   enum class progress { known, asked, answered, failed };
 
   struct candidate {

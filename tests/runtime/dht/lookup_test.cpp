@@ -109,33 +109,6 @@ TEST_CASE("a look-up knows when it only awaits answers") {
   CHECK_FALSE(search.awaits_only());
 }
 
-TEST_CASE(
-    "whoever was only on the way is not among the closest if all answer") {
-  random_stream random{10};
-  auto target = random.draw<record_key>();
-  auto seeds = draw(10, random);
-  lookup::settings how;
-  how.closest = how.quorum = 4;
-  lookup search{target, random.draw<peer_id>(), seeds, how};
-  sort_by_distance(seeds, target);
-  REQUIRE(search.next().size() == 3);
-  search.answered(seeds[0].id, {});
-  search.answered(seeds[1].id, {});
-  std::vector<contact> closer{near(target, 4, random), near(target, 9, random)};
-  search.answered(seeds[2].id, closer);
-  REQUIRE(search.next().size() == 2);
-  REQUIRE(search.awaits_only());
-  using contacts = std::vector<contact>;
-  CHECK(search.closest() == contacts{seeds[0], seeds[1], seeds[2]});
-  CHECK(search.closest_if_all_answer() == contacts{seeds[0], seeds[1]});
-  search.failed(closer[0].id);
-  CHECK(search.closest_if_all_answer()
-        == contacts{seeds[0], seeds[1], seeds[2]});
-  search.answered(closer[1].id, {});
-  CHECK(search.done());
-  CHECK(search.closest_if_all_answer() == search.closest());
-}
-
 TEST_CASE("a closer contact is approached before the known ones") {
   random_stream random{4};
   auto target = random.draw<record_key>();
