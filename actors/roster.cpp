@@ -254,6 +254,7 @@ void roster_state::read(const peer_id& from, const progress_report& said) {
 
 void roster_state::on(const records_looked_up& x) {
   auto now = self_->clock().now();
+  looking_up_ = false;
   acquainted_ = !x.records.empty();
   for (auto& record : x.records) {
     auto report = decode_progress(record.value);
@@ -320,7 +321,7 @@ void roster_state::on(const tick&) {
       spread_report();
     tell_cells();
     if (now >= next_publication_ && wired_.router && listening_.port != 0) {
-      if (settled_contributor()) {
+      if (has_names()) {
         // Its members tell it enough; the DHT is for those who look for any.
         next_publication_ = now + limits::publish_interval;
       } else {

@@ -104,7 +104,8 @@ private:
   bool in_a_cell(const guest& g) const {
     return mine_.report.contributes || g.contributes;
   }
-  /// Whether a peer that is known should be dialled.
+  /// Whether a peer that is known should be dialled; an empty id stands for an
+  /// address that the user named.
   bool wants(const peer_id& id) const;
   /// Whether the cell wants it by name; there is such a list.
   bool named(const peer_id& id) const;
@@ -119,6 +120,8 @@ private:
   /// Whether others should find this peer in the DHT: not who contributes, and
   /// not who only joins a run that is there, unless it may have to found it.
   bool publishes() const;
+  /// Contributes, and knows whom it wants to be connected with.
+  bool has_names() const;
   /// Contributes, and has all the connections that it wants.
   bool settled_contributor() const;
   void check_first_contact();
@@ -180,6 +183,7 @@ private:
   /// When a report named a charter: the run is there.
   std::optional<caf::actor_clock::time_point> charter_heard_at_;
   bool looked_up_ = false;  ///< Once at least.
+  bool looking_up_ = false; ///< The last look-up has not been answered.
   bool acquainted_ = false; ///< With all whom the last look-up found.
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;

@@ -24,6 +24,8 @@ void roster_state::on(const links_wanted& x) {
 }
 
 bool roster_state::wants(const peer_id& id) const {
+  if (id.empty()) // A seed; who has a sponsor finds others through it.
+    return !wants_few() || guests_.count(mine_.report.sponsor) == 0;
   auto said = ledger_->last_report(id);
   if (said && said->contributes)
     return false; // It says itself whom it needs.
@@ -58,8 +60,12 @@ bool roster_state::wants_few() const {
   return mine_.report.contributes && links_ && !links_->everybody;
 }
 
+bool roster_state::has_names() const {
+  return wants_few() && links_->who.size() >= cell_choice::links;
+}
+
 bool roster_state::settled_contributor() const {
-  return wants_few() && links_->who.size() >= cell_choice::links
+  return has_names()
          && std::all_of(links_->who.begin(), links_->who.end(),
                         [&](auto& id) { return guests_.count(id) != 0; });
 }

@@ -32,7 +32,7 @@ void roster_state::on(const own_report& x) {
   report_due_ = true;
   if (ended) {
     tell_everybody_mine();
-    if (wired_.router && listening_.port != 0)
+    if (wired_.router && listening_.port != 0 && publishes())
       publish(); // Who comes now should know why everybody leaves.
   } else if (x.urgent) {
     spread_report();
@@ -201,9 +201,12 @@ void roster_state::publish() {
                                 static_cast<std::uint32_t>(life.count())},
                                {}});
   // What all answer with grows with the peers, and so does who asks.
-  if (acquainted_ && now - last_look_up_ < look_up_pause())
+  auto since = now - last_look_up_;
+  if ((acquainted_ && since < look_up_pause())
+      || (looking_up_ && since < limits::look_up_patience))
     return;
   last_look_up_ = now;
+  looking_up_ = true;
   self_->send(wired_.router,
               look_up_records{key, caf::actor_cast<roster_actor>(self_)});
 }

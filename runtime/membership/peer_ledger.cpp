@@ -196,7 +196,8 @@ peer_ledger::due_for_dial(time_point now, std::size_t limit,
       due.emplace_back(x.dial.failures, x.dial.due, id, x.addresses.front());
   }
   for (auto& [where, x] : seeds_)
-    if (may_dial(x) && !x.dialling && x.dial.due <= now)
+    if (may_dial(x) && !x.dialling && x.dial.due <= now
+        && (!wanted || wanted(peer_id{})))
       due.emplace_back(x.dial.failures, x.dial.due, peer_id{}, where);
   std::sort(due.begin(), due.end());
   if (due.size() > limit)

@@ -105,7 +105,8 @@ public:
 
   /// At most `limit` contacts to dial now, least failures first. Each counts as
   /// being dialled until its end is reported. The id of a seed is empty.
-  /// @param wanted Of known peers only these; all when empty. Seeds always.
+  /// @param wanted Only these; all when empty. Asked about seeds by an empty
+  /// id.
   std::vector<contact>
   due_for_dial(time_point now, std::size_t limit,
                const std::function<bool(const peer_id&)>& wanted = {});

@@ -164,6 +164,35 @@ TEST_CASE("in a crowd it contributes, and wants two") {
   CHECK(next.sponsor != standing.sponsor);
 }
 
+TEST_CASE("however long the steps, another member is found within seconds") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  x.tell(run_looked_up{});
+  x.tell(pace_of(1h));
+  auto names = [&] { return x.roster->last<links_wanted>().who; };
+  REQUIRE(names().size() == 2);
+  auto other = names()[0] == x.conductor->last<cell_standing>().sponsor
+                   ? names()[1]
+                   : names()[0];
+  x.pass(limits::report_max_age - 5s); // Who is not connected grows old.
+  x.tell(peer_left{other, "gone", false});
+  for (std::uint8_t i : {1, 2, 3})
+    if (id_of(i) != names()[0] && id_of(i) != names()[1])
+      x.tell(peer_left{id_of(i), "gone", false});
+  for (auto end = limits::longest_look; names().size() == 2 && end > 0s;
+       end -= limits::cell_interval)
+    x.pass(limits::cell_interval);
+  REQUIRE(names().size() == 1);
+  // A look-up finds one.
+  progress_report r;
+  r.id = id_of(4);
+  r.phase = phase::accumulating;
+  x.tell(report_heard{r, false});
+  x.pass(limits::cell_interval);
+  CHECK(names().size() == 2);
+}
+
 TEST_CASE("a new conductor and roster hear it again") {
   one_cell x{4};
   x.pass(limits::cell_beginning);

@@ -321,8 +321,9 @@ TEST_CASE("the report is published in the DHT again and again") {
   CHECK(d.router->count<publish_record>() == 0); // Is there a run already?
   auto asked = d.router->count<look_up_records>();
   CHECK(asked >= 1);
-  caf::anon_send(d.it, records_looked_up{key_of("run/soup"), {}, 1});
-  d.world.run_for(3 * limits::publish_interval + 1s);
+  for (auto end = d.world.now() + 3 * limits::publish_interval + 1s;
+       d.world.now() < end; d.world.run_for(100ms))
+    caf::anon_send(d.it, records_looked_up{key_of("run/soup"), {}, 1});
   auto published = d.router->all<publish_record>();
   REQUIRE(published.size() >= 3);
   CHECK(d.router->count<look_up_records>() - asked == published.size());
@@ -330,6 +331,17 @@ TEST_CASE("the report is published in the DHT again and again") {
   REQUIRE(report);
   CHECK(report->id == peer(1));
   CHECK(report->where == address{"example.org", 777});
+}
+
+TEST_CASE("the answer to a look-up is awaited before the next, for a while") {
+  desk d;
+  d.world.run_for(limits::look_up_patience - 200ms);
+  CHECK(d.router->count<look_up_records>() == 1);
+  d.world.run_for(2 * limits::joining_publish_interval);
+  CHECK(d.router->count<look_up_records>() == 2);
+  caf::anon_send(d.it, records_looked_up{key_of("run/soup"), {}, 1});
+  d.world.run_for(2 * limits::joining_publish_interval);
+  CHECK(d.router->count<look_up_records>() == 3);
 }
 
 TEST_CASE("who joins a run that is there publishes itself as a member only") {
@@ -452,7 +464,8 @@ namespace {
 
 /// A roster of a peer at this place in a cell, whose steps take an hour.
 struct cell_desk : desk {
-  explicit cell_desk(bool contributes) {
+  explicit cell_desk(bool contributes, std::vector<address> seeds = {})
+      : desk(std::move(seeds)) {
     for (std::uint8_t i : {2, 3}) {
       arrive(i);
       auto r = report_of(i);
@@ -526,6 +539,39 @@ TEST_CASE("a member's contributors hear at once of a step, and only its own of "
   CHECK(d.tells(2, step));
   CHECK(d.tells(2, [](progress_report& x) { x.samples = 0; }));
   CHECK_FALSE(d.tells(3, samples));
+}
+
+TEST_CASE("a contributor asks the DHT only when it lacks members to dial") {
+  address seed{host(9), 1000};
+  cell_desk d{true, {seed}};
+  auto session = d.arrive(4);
+  caf::anon_send(d.it, letter{peer(4), report_of(4), {}});
+  caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
+  d.world.run_for(limits::longest_look);
+  auto looks_and_dials = [&](std::vector<peer_id> who) {
+    d.router->clear();
+    d.gateway->clear();
+    caf::anon_send(d.it, links_wanted{false, false, std::move(who)});
+    for (int i = 0; i < 30; ++i) {
+      caf::anon_send(d.it, records_looked_up{key_of("run/soup"), {}, 1});
+      d.world.run_for(1s);
+    }
+    std::size_t seeds = 0;
+    for (auto& x : d.gateway->all<dial_contact>())
+      seeds += x.who.id.empty();
+    return std::pair{d.router->count<look_up_records>(), seeds};
+  };
+  using result = std::pair<std::size_t, std::size_t>;
+  // Its other member is not connected: the roster dials that one.
+  CHECK(looks_and_dials({peer(2), peer(5)}) == result{0, 0});
+  // There is none: it looks for one, through its sponsor.
+  auto found = looks_and_dials({peer(2)});
+  CHECK(found.first >= 10);
+  CHECK(found.second == 0);
+  // Without a sponsor, those whom the user named may know somebody.
+  d.mine.report.sponsor = {};
+  caf::anon_send(d.it, d.mine);
+  CHECK(looks_and_dials({}).second >= 1);
 }
 
 TEST_CASE("a contributor's sponsor hears of it about as often as it guesses "

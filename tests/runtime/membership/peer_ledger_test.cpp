@@ -186,6 +186,22 @@ TEST_CASE("a dial whose end nobody reports counts as failed") {
   CHECK(ledger.due_for_dial(now + 1s, 10).size() == 2);
 }
 
+TEST_CASE("who is dialled can be chosen, the seeds too") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  ledger.learn(peer(1), now);
+  ledger.learn(peer(2), now);
+  ledger.add_seed(seed_address, now);
+  auto due = ledger.due_for_dial(now, 10,
+                                 [](const peer_id& x) { return x == id(2); });
+  REQUIRE(due.size() == 1);
+  CHECK(due[0] == peer(2));
+  due = ledger.due_for_dial(now, 10,
+                            [](const peer_id& x) { return x.empty(); });
+  REQUIRE(due.size() == 1);
+  CHECK(due[0].where == seed_address);
+}
+
 TEST_CASE("a lost peer is dialled again, where it was reached last") {
   peer_ledger ledger{self, 1};
   time_point now{};
