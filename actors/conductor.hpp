@@ -127,6 +127,7 @@ private:
   std::map<peer_id, contact> better_sponsors_now() const;
   void lead_if_due();
   void catch_up_if_behind();
+  void tell_download(const fetch_result& r);
   /// Whether a group is averaging our very step without us and may be waited
   /// for: who has just fetched a state comes into the middle of a step.
   bool others_average(const std::vector<progress_report>& companions);

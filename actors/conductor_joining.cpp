@@ -38,20 +38,26 @@ void conductor_state::catch_up_if_behind() {
   self_->send(wired_.state_keeper, order);
 }
 
+void conductor_state::tell_download(const fetch_result& r) {
+  self_->send(
+      wired_.observer,
+      event{"state_download",
+            {{"donor", r.donor.empty() ? std::string{} : short_name(r.donor)},
+             {"step", own_.step},
+             {"bytes", r.bytes},
+             {"seconds", r.seconds},
+             {"digest", to_string(held_)},
+             {"samples_lost", samples_before_fetch_},
+             {"donors", std::uint64_t{r.donors}},
+             {"means", r.means},
+             {"whole", r.whole_state}}});
+}
+
 void conductor_state::on(const state_fetched& x) {
   if (stage_ != stage::fetching)
     return;
   const auto& r = x.result;
-  self_->send(wired_.observer, event{"state_download",
-                                     {{"donor", short_name(r.donor)},
-                                      {"step", own_.step},
-                                      {"bytes", r.bytes},
-                                      {"seconds", r.seconds},
-                                      {"digest", to_string(held_)},
-                                      {"samples_lost", samples_before_fetch_},
-                                      {"donors", std::uint64_t{r.donors}},
-                                      {"means", r.means},
-                                      {"whole", r.whole_state}}});
+  tell_download(r);
   if (r.own_history_lost || r.own_history_unknown)
     self_->send(
         wired_.observer,
@@ -75,12 +81,16 @@ void conductor_state::on(const state_fetch_failed& x) {
     return;
   auto now = self_->clock().now();
   next_fetch_ = now + limits::fetch_backoff;
-  if (!x.put_aside)
-    next_fetch_ += limits::fetch_backoff_share * (now - fetch_began_);
   if (held_ != state_before_fetch_) {
-    begin_step(); // Some of the way is gone all the same.
+    // Some of the way is gone all the same.
+    fetch_result part;
+    part.seconds = std::chrono::duration<double>(now - fetch_began_).count();
+    tell_download(part);
+    begin_step();
     return;
   }
+  if (!x.put_aside)
+    next_fetch_ += limits::fetch_backoff_share * (now - fetch_began_);
   if (uncounted_batch_) {
     own_.samples = 0;
     loss_sum_ = 0;

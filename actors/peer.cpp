@@ -220,6 +220,7 @@ void peer_state::start_training() {
                     // The settings' check leaves no other names.
                     c.packing = packing_named(charter_.settings().packing)
                                     .value_or(packing::float32);
+                    c.keeps_majority = charter_.settings().redraws_groups();
                     c.abandoned = last_round_;
                     c.bend_mean = config_.bend_mean;
                     c.seed = mix(config_.seed, audits);

@@ -38,6 +38,8 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
        "a part with a NaN or an infinity is not summed"},
       {s::mean_parameters, "mean-parameters",
        "a step in a redrawn group begins with the group's mean parameters"},
+      {s::group_majority, "group-majority",
+       "of a redrawn group that falls apart at most one part makes the step"},
   }};
   return all;
 }

@@ -29,6 +29,7 @@ enum class safeguard : std::size_t {
   avoidance,
   finite_part,
   mean_parameters,
+  group_majority,
   count, ///< How many there are.
 };
 

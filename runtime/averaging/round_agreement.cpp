@@ -35,10 +35,11 @@ std::vector<std::uint64_t> samples_of(const group_contract& contract) {
 } // namespace
 
 round_agreement::round_agreement(const group_contract& contract,
-                                 const chunk_map& map, const peer_id& self)
+                                 const chunk_map& map, const peer_id& self,
+                                 bool keeps_majority)
     : group_{contract.group}, ledger_{contract, map, place_of(self, contract)},
       remedy_{map, samples_of(contract), contract.least_samples},
-      least_samples_{contract.least_samples} {
+      least_samples_{contract.least_samples}, keeps_majority_{keeps_majority} {
   if (map.member_count() != contract.members.size())
     throw std::invalid_argument{"A plan is for another group."};
   for (const auto& x : contract.members) {
@@ -47,7 +48,8 @@ round_agreement::round_agreement(const group_contract& contract,
       throw std::invalid_argument{"A contract lists a member twice."};
     if (trains && !members_.empty() && !members_.back().trains)
       throw std::invalid_argument{"A contract lists trainers first."};
-    members_.push_back({x.who.id, trains, false, false, false, false, {}});
+    members_.push_back(
+        {x.who.id, trains, false, false, false, false, {}, x.samples});
   }
   self_ = index_of(self);
   if (!members_.front().trains)
@@ -365,9 +367,19 @@ bool round_agreement::same(const vector_mark& a, const vector_mark& b) {
 }
 
 bool round_agreement::may_commit(const vector_mark& mean) const {
-  return !overtaken_
+  return !overtaken_ && has_majority()
          && (mean.least_samples >= least_samples_
              || !guarded(safeguard::target_batch));
+}
+
+bool round_agreement::has_majority() const {
+  if (!keeps_majority_ || !guarded(safeguard::group_majority))
+    return true;
+  std::uint64_t alive = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (i == self_ || !members_[i].lost())
+      alive += members_[i].samples;
+  return alive >= least_samples_;
 }
 
 void round_agreement::carry(chunk_ledger::actions wanted) {

@@ -72,8 +72,12 @@ public:
   /// @param contract Trainers before auxiliaries, the first a trainer, no id
   /// twice. Throws std::invalid_argument otherwise, or when `self` is missing.
   /// @param map Of the contract's share plan.
+  /// @param keeps_majority Those who complete a round without others must have
+  /// the contract's least samples themselves, not only in what has come: where
+  /// these are more than half, as of redrawn groups, at most one part of a
+  /// group that falls apart commits anything.
   round_agreement(const group_contract& contract, const chunk_map& map,
-                  const peer_id& self);
+                  const peer_id& self, bool keeps_majority = false);
 
   /// A part has come, from another member or ourselves.
   void part_here(std::uint32_t chunk, std::uint64_t samples) {
@@ -202,6 +206,7 @@ private:
     bool suspected = false; ///< Was silent for too long; a message clears it.
     bool lacking = false;   ///< Leader only: was told to fetch, not done yet.
     std::optional<known> said; ///< Leader only: in the current epoch.
+    std::uint64_t samples = 0; ///< As in the contract.
 
     bool lost() const {
       return down || suspected;
@@ -241,6 +246,8 @@ private:
   round_verdict verdict(bool commit, const vector_mark& mean) const;
   static bool same(const vector_mark& a, const vector_mark& b);
   bool may_commit(const vector_mark& mean) const;
+  /// Of those believed alive, where that matters.
+  bool has_majority() const;
   void send(const peer_id& to, round_message what);
   void carry(chunk_ledger::actions wanted);
   actions take();
@@ -258,6 +265,7 @@ private:
   chunk_ledger ledger_;
   round_healing remedy_;
   std::uint64_t least_samples_ = 0;
+  bool keeps_majority_ = false;
   std::vector<member> members_;
   std::size_t self_ = 0;
   bool spectator_ = false;

@@ -15,7 +15,7 @@ constexpr int stalls_before_abort = 2;
 } // namespace
 
 bool round_agreement::heal() {
-  if (overtaken_)
+  if (overtaken_ || !has_majority())
     return false;
   std::vector<round_healing::report> reports;
   for (std::size_t i = 0; i < members_.size(); ++i) {

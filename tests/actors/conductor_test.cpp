@@ -267,6 +267,24 @@ TEST_CASE("who is behind fetches, and tries the next donor") {
   CHECK(x.state_keeper->count<fetch_state>() == 2);
 }
 
+TEST_CASE("a download that fails on the way counts as far as it came") {
+  stage x;
+  x.join(6);
+  x.hold(0);
+  x.hear(x.report(6, 2));
+  REQUIRE(x.state_keeper->count<fetch_state>() == 1);
+  x.world.run_for(1min);
+  x.hold(1);
+  x.tell(state_fetch_failed{"the mean of step 2 can no longer be had"});
+  REQUIRE(x.observer->events("state_download").size() == 1);
+  CHECK(x.facts().step == 1);
+  CHECK(x.facts().open);
+  // It was not in vain, so nobody is kept waiting for it.
+  x.hear(x.report(6, 2));
+  x.world.run_for(limits::fetch_backoff + 200ms);
+  CHECK(x.state_keeper->count<fetch_state>() == 2);
+}
+
 TEST_CASE("a leader waits a while for whoever is about to enter") {
   stage x;
   x.join(6);

@@ -414,7 +414,9 @@ void world::look_around() {
                  "a connection's queue held " + std::to_string(queue)
                      + " bytes");
   auto peers = lives_.size();
-  auto chunks = what_.model_values / tally_distance() + 1;
+  // With gradients redrawn groups average parameters.
+  auto vectors = settings_.redraws_groups() ? 2u : 1u;
+  auto chunks = vectors * what_.model_values / tally_distance() + 1;
   for (auto& x : lives_) {
     if (!x.box->running() || !x.honest)
       continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "tests/runtime/averaging/round_world.hpp"
 
@@ -111,6 +112,58 @@ TEST_CASE("a silent reducer is left out by the leader's deadlines alone") {
     CHECK(world.outcome(i).samples == 4); // It had none of its own.
     CHECK(world.of(i).ledger().healed());
   }
+}
+
+namespace {
+
+/// What members committed, with its samples, after a group fell apart at some
+/// moment; and whether anybody did.
+std::set<std::pair<digest, std::uint64_t>>
+committed_apart(std::uint64_t seed, bool keeps_majority) {
+  std::mt19937_64 random{seed};
+  round_setting setting{2 + random() % 5};
+  setting.chunks = any_chunks(setting.size(), random);
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < setting.trainers; ++i) {
+    setting.samples.push_back(1 + random() % 4);
+    all += setting.samples.back();
+  }
+  setting.least_samples = all / 2 + 1;
+  setting.keeps_majority = keeps_majority;
+  round_world world{setting};
+  for (auto left = random() % 60; left > 0; --left) {
+    auto steps = world.inevitable();
+    if (!steps.empty())
+      world.take(steps[random() % steps.size()]);
+  }
+  world.cut(1 + random() % ((std::size_t{1} << setting.size()) - 2));
+  for (int patience = 0; patience < 4; ++patience) {
+    run_until_rest(world, random);
+    world.take({step::expire, 0, 0});
+  }
+  run_until_rest(world, random);
+  std::set<std::pair<digest, std::uint64_t>> result;
+  for (std::size_t i = 0; i < setting.size(); ++i)
+    if (world.decided(i) && world.outcome(i).commit)
+      result.emplace(world.outcome(i).mean, world.outcome(i).samples);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("of a group that falls apart, and needs a majority, one part at most "
+          "commits") {
+  std::size_t committed = 0;
+  std::size_t two_without = 0;
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+    auto means = committed_apart(seed, true);
+    INFO("seed " << seed);
+    CHECK(means.size() <= 1);
+    committed += !means.empty();
+    two_without += committed_apart(seed, false).size() > 1;
+  }
+  CHECK(committed > 5000);
+  CHECK(two_without > 0);
 }
 
 TEST_CASE("means that come after the freeze do not make a member prepared") {

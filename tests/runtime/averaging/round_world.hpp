@@ -36,6 +36,7 @@ struct round_setting {
   /// Of each trainer; missing ones are 1.
   std::vector<std::uint64_t> samples = {};
   std::uint64_t least_samples = 1;
+  bool keeps_majority = false;
   /// Members may be taken for lost that are not: then a holder may have gone on
   /// to another ruling.
   bool suspicious = false;
@@ -111,7 +112,10 @@ public:
         n_{setting.size()}, channels_(n_ * n_) {
     auto contract = contract_of(setting);
     for (std::size_t i = 0; i < n_; ++i) {
-      member x{round_agreement{contract, *map_, peer(i)}, {}, {}};
+      member x{
+          round_agreement{contract, *map_, peer(i), setting.keeps_majority},
+          {},
+          {}};
       x.reads_badly = i == setting.odd;
       x.noticed.assign(n_, false);
       x.chunks.resize(map_->chunk_count());
@@ -216,6 +220,23 @@ public:
   void expire_only(std::size_t i) {
     auto& m = change(i);
     act(m, i, m.agreement.expired());
+  }
+
+  /// The group falls apart: everybody loses those of the other part at once,
+  /// and what is on its way between them.
+  /// @param part Whose bit is set is in one, the others are in the other.
+  void cut(std::size_t part) {
+    auto apart = [&](std::size_t i, std::size_t j) {
+      return ((part >> i ^ part >> j) & 1) != 0;
+    };
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t j = 0; j < n_; ++j)
+        if (apart(i, j))
+          channels_[i * n_ + j].reset();
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t j = 0; j < n_; ++j)
+        if (apart(i, j))
+          take({step::notice, i, j});
   }
 
   /// It hears that others have done the step.
