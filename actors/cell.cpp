@@ -132,12 +132,6 @@ void cell_state::choose() {
   }
 }
 
-bool cell_state::has_links() const {
-  return wanted_ && wanted_->who.size() == cell_choice::links
-         && std::all_of(wanted_->who.begin(), wanted_->who.end(),
-                        [&](auto& id) { return connected_.count(id) != 0; });
-}
-
 void cell_state::on(const tick&) {
   if (wired_.conductor && wired_.roster && told_)
     choose();
@@ -159,7 +153,8 @@ void cell_state::on(const tick&) {
   auto pause = duration{limits::cell_interval};
   if (gathering_)
     pause = limits::gathering_interval;
-  else if (told_ && told_->contributes && has_links()
+  else if (told_ && told_->contributes && wanted_
+           && cell_choice::linked(wanted_->who, connected_)
            && choice_->enough_members(self_->clock().now()))
     pause = until_next_look(self_->clock().now(), pace_.look, config_.self);
   self_->delayed_send(self_, pause, tick{});

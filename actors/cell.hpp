@@ -55,8 +55,6 @@ private:
   /// For the first time, once it is known who is there.
   void choose_first();
   void choose();
-  /// Contributes, and is connected with all the members that it wants.
-  bool has_links() const;
   /// Where the sponsor says that it stands among its other contributors.
   void take_place(const contribution_request& x);
   void leave_chain();

@@ -1,6 +1,7 @@
 #include "actors/gateway.hpp"
 
 #include "actors/behavior.hpp"
+#include "actors/mail_listener.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
@@ -8,60 +9,6 @@
 #include "runtime/membership/peer_ledger.hpp"
 
 namespace potluck {
-
-namespace {
-
-/// Turns the transport's call-backs, which come on its own thread, into mail.
-class mail_listener : public transport_listener {
-public:
-  mail_listener(gateway_actor gateway, std::shared_ptr<round_intake> intake,
-                std::shared_ptr<guest_list> guests, caf::actor_clock& clock)
-      : gateway_(std::move(gateway)), intake_(std::move(intake)),
-        guests_(std::move(guests)), clock_(clock) {
-  }
-  void on_accepted(connection_id id, const address& remote,
-                   const peer_id& proven) override {
-    caf::anon_send(gateway_, connection_accepted{id, remote, proven});
-  }
-  void on_connected(connection_id id, const address& remote,
-                    const peer_id& proven) override {
-    caf::anon_send(gateway_, connection_opened{id, remote, proven});
-  }
-  void on_frame(connection_id id, incoming_frame frame) override {
-    if (intake_ && intake_->worth_a_look(frame.body.size) && taken(id, frame))
-      return;
-    frame_arrived news{id, std::move(frame)};
-    if (auto session = guests_->straight_to(id))
-      caf::anon_send(session, std::move(news));
-    else
-      caf::anon_send(gateway_, std::move(news));
-  }
-  void on_traffic(duration interval,
-                  const std::vector<connection_traffic>& traffic) override {
-    caf::anon_send(gateway_, traffic_seen{interval, traffic});
-  }
-  void on_closed(connection_id id, const std::string& reason) override {
-    caf::anon_send(gateway_, connection_closed{id, reason});
-  }
-
-private:
-  /// It was a round's, and is where it belongs.
-  bool taken(connection_id id, const incoming_frame& frame) {
-    auto from = guests_->at(id);
-    if (from.empty())
-      return false;
-    auto content
-        = decode(frame.head.data(), frame.head.size(), frame.body.size);
-    return content && intake_->take(from, *content, frame.body, clock_.now());
-  }
-
-  gateway_actor gateway_;
-  std::shared_ptr<round_intake> intake_;
-  std::shared_ptr<guest_list> guests_;
-  caf::actor_clock& clock_; ///< The system's.
-};
-
-} // namespace
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;

@@ -65,9 +65,7 @@ bool roster_state::has_names() const {
 }
 
 bool roster_state::settled_contributor() const {
-  return has_names()
-         && std::all_of(links_->who.begin(), links_->who.end(),
-                        [&](auto& id) { return guests_.count(id) != 0; });
+  return wants_few() && cell_choice::linked(links_->who, guests_);
 }
 
 void roster_state::close_surplus() {

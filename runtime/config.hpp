@@ -267,7 +267,8 @@ constexpr int fetch_backoff_share = 2;
 constexpr auto cell_interval = 1s;
 /// Before the first choice: the roster tells a new actor what it knows...
 constexpr auto cell_beginning = 100ms;
-/// ...and where others are there, its first look-up is waited for so long.
+/// ...and where others are there, its first look-up is waited for so long; as
+/// any look-up is by the roster before it begins another.
 constexpr auto look_up_patience = 3s;
 /// The same while contributions are being gathered: their deadlines.
 constexpr auto gathering_interval = 250ms;

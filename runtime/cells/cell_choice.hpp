@@ -6,6 +6,7 @@
 /// second. README.md states the rules and why they settle.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -23,6 +24,15 @@ public:
   /// Members that a contributor stays connected with: its sponsor, and one that
   /// takes over.
   static constexpr std::size_t links = 2;
+  /// Whether it wants so many, and is connected with all of them.
+  /// @param connected A set or a map by id.
+  template <class Connected>
+  static bool linked(const std::vector<peer_id>& wanted,
+                     const Connected& connected) {
+    return wanted.size() >= links
+           && std::all_of(wanted.begin(), wanted.end(),
+                          [&](auto& id) { return connected.count(id) != 0; });
+  }
   /// A contributor becomes a member when fewer than these parts of the group's
   /// size are left.
   static constexpr double enough_parts = 0.75;

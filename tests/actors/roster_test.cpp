@@ -544,7 +544,7 @@ TEST_CASE("a member's contributors hear at once of a step, and only its own of "
 TEST_CASE("a contributor asks the DHT only when it lacks members to dial") {
   address seed{host(9), 1000};
   cell_desk d{true, {seed}};
-  auto session = d.arrive(4);
+  d.arrive(4);
   caf::anon_send(d.it, letter{peer(4), report_of(4), {}});
   caf::anon_send(d.it, dial_failed{seed, {}, "connection refused"});
   d.world.run_for(limits::longest_look);

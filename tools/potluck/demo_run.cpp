@@ -134,9 +134,13 @@ void demo_run::tell(const demo_peer& peer, const logged_event& x) {
     once(peer.name() + (x.number("founded") > 0 ? " founded" : " joined")
          + " the run");
   } else if (x.name == "state_download") {
-    once(peer.name() + " downloaded the state of " + step + " from "
-         + name_of(x.text("donor")) + " ("
-         + readable(x.number("bytes") / 1e6, 2) + " MB)");
+    if (x.text("donor").empty())
+      once(peer.name() + " came as far as " + step
+           + " before its download failed");
+    else
+      once(peer.name() + " downloaded the state of " + step + " from "
+           + name_of(x.text("donor")) + " ("
+           + readable(x.number("bytes") / 1e6, 2) + " MB)");
   } else if (x.name == "departure" && x.number("orderly") == 0) {
     once("the others noticed that " + name_of(x.text("peer")) + " is gone");
   } else if (x.name == "round" && x.text("outcome") != "committed") {

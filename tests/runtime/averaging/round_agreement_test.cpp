@@ -117,7 +117,7 @@ TEST_CASE("a silent reducer is left out by the leader's deadlines alone") {
 namespace {
 
 /// What members committed, with its samples, after a group fell apart at some
-/// moment; and whether anybody did.
+/// moment.
 std::set<std::pair<digest, std::uint64_t>>
 committed_apart(std::uint64_t seed, bool keeps_majority) {
   std::mt19937_64 random{seed};

@@ -232,11 +232,12 @@ public:
     for (std::size_t i = 0; i < n_; ++i)
       for (std::size_t j = 0; j < n_; ++j)
         if (apart(i, j))
-          channels_[i * n_ + j].reset();
+          take({step::notice, i, j});
+    // What somebody said to one that it had not lost yet goes nowhere, too.
     for (std::size_t i = 0; i < n_; ++i)
       for (std::size_t j = 0; j < n_; ++j)
         if (apart(i, j))
-          take({step::notice, i, j});
+          channels_[i * n_ + j].reset();
   }
 
   /// It hears that others have done the step.
