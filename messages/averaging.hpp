@@ -95,6 +95,9 @@ struct round_standing {
   /// One for each chunk of the contract; empty when decided, and when the
   /// gradient has too many chunks to heal.
   std::vector<chunk_standing> chunks = {};
+  /// By which ruling the digest counts: 0 when it is of the planned means,
+  /// otherwise one more than the epoch of the heal or the commit.
+  std::uint32_t ruled = 0;
 };
 
 /// Where the mean of a chunk is to come from.

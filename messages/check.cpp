@@ -286,6 +286,8 @@ public:
         = x.standing == standing::prepared || x.standing == standing::committed;
     must(x.mean.empty() != holds_mean,
          "the mean's digest does not fit the standing");
+    must(x.ruled <= (holds_mean ? x.epoch + 1 : 0),
+         "the means are of a later ruling, or there are none");
     coverage(x);
     must(x.chunks.size() <= max_heal_chunks, "there are too many chunks");
     for (auto& chunk : x.chunks) {

@@ -427,6 +427,7 @@ round_standing read(const wire::RoundStanding& x) {
   take(out.mean, x.mean());
   out.least_samples = x.least_samples();
   out.most_samples = x.most_samples();
+  out.ruled = x.ruled();
   // Where one list is shorter, the check refuses what stands in its place.
   std::vector<std::uint32_t> versions;
   std::vector<std::uint64_t> samples;

@@ -321,7 +321,7 @@ auto write(builder& b, const round_standing& x) {
   return wire::CreateRoundStanding(
       b, raw<wire::GroupId>(x.group), x.epoch, wire::Standing(x.standing),
       raw_or_none<wire::Digest>(x.mean), x.least_samples, x.most_samples,
-      versions_at, put_numbers(b, samples));
+      versions_at, put_numbers(b, samples), x.ruled);
 }
 
 auto write(builder& b, const round_verdict& x) {

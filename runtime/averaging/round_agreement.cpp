@@ -8,14 +8,6 @@ namespace potluck {
 
 namespace {
 
-/// A leader acts at the first expiry and everybody else at this one, so that
-/// the leader's action arrives before the others suspect it.
-constexpr int expiries_before_suspicion = 2;
-
-} // namespace
-
-namespace {
-
 std::size_t place_of(const peer_id& id, const group_contract& contract) {
   auto& all = contract.members;
   auto at = std::find_if(all.begin(), all.end(),
@@ -108,7 +100,7 @@ round_agreement::whole_vector_here(const digest& mean) {
     means_fetched(has);
     return take();
   }
-  own_ = {standing::prepared, has, {}};
+  own_ = {standing::prepared, has, {}, healing_ ? this_ruling() : 0};
   if (healing_ && leading_)
     rule_if_mended();
   else if (self_ == 0 && !healing_)
@@ -131,77 +123,14 @@ void round_agreement::means_fetched(const vector_mark& has) {
   // stay behind, and let the progress reports heal us.
   fetching_ = false;
   bool commit = has == wanted_;
-  decide(commit, commit ? has : vector_mark{});
+  if (commit && leading_)
+    own_ = {standing::prepared, has, {}, this_ruling()};
+  else
+    decide(commit, commit ? has : vector_mark{});
   if (leading_)
-    tell_spectators();
+    finish_ruling();
   else
     send(leader_of(answered_).id, where_i_stand());
-}
-
-round_agreement::actions round_agreement::member_lost(const peer_id& id) {
-  auto i = index_of(id);
-  if (i == members_.size() || i == self_ || members_[i].down)
-    return {};
-  lose(i);
-  return take();
-}
-
-void round_agreement::lose(std::size_t i) {
-  members_[i].down = true;
-  if (healing_)
-    carry(ledger_.do_without(i, static_cast<std::uint32_t>(answered_)));
-  if (!leave_if_outnumbered())
-    reconsider();
-}
-
-round_agreement::actions
-round_agreement::member_out_of_touch(const peer_id& id) {
-  auto i = index_of(id);
-  if (i == members_.size() || i == self_ || members_[i].down)
-    return {};
-  members_[i].returned = true;
-  lose(i);
-  return take();
-}
-
-round_agreement::actions round_agreement::member_returned(const peer_id& id) {
-  auto i = index_of(id);
-  if (i == members_.size() || !members_[i].down)
-    return {};
-  members_[i].returned = true;
-  leave_if_outnumbered();
-  return take();
-}
-
-bool round_agreement::yields_to(const peer_id& id) const {
-  auto i = index_of(id);
-  if (i >= self_ || decided() || fetching_ || answered_ >= 0)
-    return false;
-  const auto& x = members_[i];
-  return x.trains && x.down && x.returned && members_[self_].trains;
-}
-
-bool round_agreement::leave_if_outnumbered() {
-  // A fetch ends with what somebody has committed, whoever that was.
-  if (decided() || fetching_)
-    return false;
-  std::size_t here = 0;
-  std::size_t there = 0;
-  bool first_is_there = false;
-  for (const auto& x : members_) {
-    if (!x.trains || (x.down && !x.returned))
-      continue;
-    first_is_there = first_is_there || (here + there == 0 && x.down);
-    ++(x.down ? there : here);
-  }
-  // Of two halves, the one with the first trainer goes on.
-  if (there == 0 || there < here || (there == here && !first_is_there))
-    return false;
-  if (leading_ && !ruled_)
-    rule(false, {});
-  else
-    decide(false, {});
-  return true;
 }
 
 round_agreement::actions round_agreement::receive(const peer_id& id,
@@ -218,72 +147,6 @@ round_agreement::actions round_agreement::receive(const peer_id& id,
   if (leading_ || !std::holds_alternative<round_standing>(what))
     expiries_ = 0;
   std::visit([&](const auto& x) { on(from, x); }, what);
-  return take();
-}
-
-round_agreement::actions round_agreement::expired() {
-  if (self_ == 0 && answered_ < 0) {
-    if (!decided())
-      settle(0);
-  } else if (leading_ && !ruled_ && !healing_) {
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      if (i != self_ && !members_[i].said)
-        members_[i].suspected = true;
-    rule_if_all_stand();
-  } else if (leading_ && healing_) {
-    // Whoever has fallen silent will not answer, and is left out then.
-    ++stalls_;
-    settle(answered_ + static_cast<std::int64_t>(members_.size()));
-  } else if (leading_ && fetching_) {
-    settle(answered_ + static_cast<std::int64_t>(members_.size()));
-    members_[holder_].suspected = true;
-    rule_if_all_stand();
-  } else if (leading_ && anybody_lacks()) {
-    if (holder_ != self_) {
-      settle(answered_ + static_cast<std::int64_t>(members_.size()));
-    } else {
-      for (auto& x : members_)
-        x.suspected = x.suspected || x.lacking;
-      tell_spectators();
-    }
-  } else if (!leading_ && !decided()
-             && ++expiries_ < expiries_before_suspicion) {
-    ask_around();
-  } else if (!leading_ && !decided()) {
-    expiries_ = 0;
-    if (auto epoch = acting_epoch())
-      leader_of(*epoch).suspected = true;
-    reconsider();
-    auto epoch = acting_epoch();
-    if (epoch && !leading_ && !decided())
-      send(leader_of(*epoch).id, where_i_stand());
-  }
-  return take();
-}
-
-void round_agreement::ask_around() {
-  // The leader may have stalled between telling one and the next. Verdicts go
-  // out in the contract's order: the first who is left knows, if anybody does,
-  // and settles when it hears this. One question a round, since settles that
-  // compete wait for each other's silent members again and again.
-  auto leader = acting_epoch();
-  if (asked_around_ || !leader)
-    return;
-  for (auto& x : members_) {
-    if (!x.trains || x.lost() || x.id == leader_of(*leader).id
-        || x.id == members_[self_].id)
-      continue;
-    asked_around_ = true;
-    send(x.id, where_i_stand());
-    return;
-  }
-}
-
-round_agreement::actions round_agreement::ask(const peer_id& id) {
-  auto i = index_of(id);
-  if (i == members_.size() || i == self_ || decided())
-    return {};
-  send(id, where_i_stand());
   return take();
 }
 
@@ -327,7 +190,7 @@ bool round_agreement::anybody_lacks() const {
 
 void round_agreement::decide(bool commit, const vector_mark& mean) {
   healing_ = false;
-  own_ = {commit ? standing::committed : standing::aborted, mean, {}};
+  own_ = {commit ? standing::committed : standing::aborted, mean, {}, 0};
   out_.push_back(round_decision{commit, mean.mean, mean.least_samples});
 }
 
@@ -352,7 +215,8 @@ round_standing round_agreement::where_i_stand() const {
           own_.has.mean,
           own_.has.least_samples,
           own_.has.most_samples,
-          decided() ? std::vector<chunk_standing>{} : ledger_.standings()};
+          decided() ? std::vector<chunk_standing>{} : ledger_.standings(),
+          own_.ruled};
 }
 
 round_verdict round_agreement::verdict(bool commit,
@@ -417,6 +281,7 @@ std::string round_agreement::fingerprint() const {
   auto add_known = [&](const known& x) {
     result.push_back(static_cast<char>(x.is));
     add_mark(x.has);
+    add(x.ruled);
     for (auto& chunk : x.chunks) {
       add(chunk.version);
       add(static_cast<std::int64_t>(chunk.samples));
@@ -425,8 +290,8 @@ std::string round_agreement::fingerprint() const {
   add(answered_);
   add(static_cast<std::int64_t>(self_ * members_.size() + holder_));
   add(leading_ | ruled_ << 1 | spectators_wait_ << 2 | fetching_ << 3
-      | fetched_all_ << 4 | healing_ << 5 | asked_around_ << 6 | stalls_ << 7
-      | expiries_ << 9);
+      | fetched_all_ << 4 | healing_ << 5 | asked_around_ << 6
+      | asked_again_ << 7 | stalls_ << 8 | expiries_ << 10);
   result.push_back(static_cast<char>(overtaken_));
   add(static_cast<std::int64_t>(healers_));
   add_known(own_);

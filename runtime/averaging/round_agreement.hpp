@@ -197,6 +197,7 @@ private:
     potluck::standing is = potluck::standing::incomplete;
     vector_mark has;
     std::vector<chunk_standing> chunks;
+    std::uint32_t ruled = 0; ///< As in `round_standing`.
   };
   struct member {
     peer_id id;
@@ -235,15 +236,21 @@ private:
   bool rule_if_prepared();
   void ask_around();
   void settle(std::int64_t epoch);
+  void settle_again(); ///< At this leader's next epoch.
   void rule_if_all_stand();
   void rule(bool commit, const vector_mark& mean);
-  void tell_spectators();
+  /// Leader: commits, and tells auxiliaries, when nobody lacks means any more.
+  void finish_ruling();
   void obey(std::size_t leader, const round_verdict& x);
   void decide(bool commit, const vector_mark& mean);
   void fetch(std::size_t holder, const vector_mark& mean, bool everything);
   void means_fetched(const vector_mark& has);
   round_standing where_i_stand() const;
   round_verdict verdict(bool commit, const vector_mark& mean) const;
+  /// What `known::ruled` is by a ruling of the answered epoch.
+  std::uint32_t this_ruling() const {
+    return static_cast<std::uint32_t>(answered_ + 1);
+  }
   static bool same(const vector_mark& a, const vector_mark& b);
   bool may_commit(const vector_mark& mean) const;
   /// Of those believed alive, where that matters.
@@ -284,6 +291,7 @@ private:
   vector_mark wanted_;
   bool healing_ = false;
   bool asked_around_ = false;
+  bool asked_again_ = false; ///< Leader only: why a verdict was not followed.
   bool overtaken_ = false;
   int stalls_ = 0; ///< Leader only: heals of as many that came to a halt.
   std::size_t healers_ = 0; ///< Leader only: who took part in the last heal.

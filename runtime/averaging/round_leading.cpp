@@ -26,13 +26,13 @@ void round_agreement::reconsider() {
     settle(*epoch);
   } else if (healing_) {
     if (lost_since_heal())
-      settle(answered_ + n);
+      settle_again();
   } else if (!ruled_) {
     rule_if_all_stand();
   } else if (members_[holder_].lost() && (fetching_ || anybody_lacks())) {
-    settle(answered_ + n);
+    settle_again();
   } else {
-    tell_spectators();
+    finish_ruling();
   }
 }
 
@@ -76,6 +76,10 @@ void round_agreement::settle(std::int64_t epoch) {
   rule_if_all_stand();
 }
 
+void round_agreement::settle_again() {
+  settle(answered_ + static_cast<std::int64_t>(members_.size()));
+}
+
 void round_agreement::rule_if_all_stand() {
   if (!leading_ || ruled_ || healing_)
     return;
@@ -91,16 +95,19 @@ void round_agreement::rule_if_all_stand() {
   bool aborted = false;
   bool equal = true;
   const vector_mark* committed = nullptr;
-  const vector_mark* prepared = nullptr;
+  const known* prepared = nullptr;
   for (const auto& [trains, x] : votes) {
     if (x.is == standing::committed && !committed)
       committed = &x.has;
     if (x.is == standing::aborted)
       aborted = true;
-    if (x.is == standing::prepared && trains) {
-      equal = equal && (!prepared || same(*prepared, x.has));
-      prepared = &x.has;
-    }
+    if (x.is != standing::prepared || !trains
+        || (prepared && x.ruled < prepared->ruled))
+      continue;
+    // The latest ruling counts: whoever made it may have committed.
+    equal = !prepared || x.ruled > prepared->ruled
+            || (equal && same(prepared->has, x.has));
+    prepared = &x;
   }
   if (committed) {
     auto has = [&](const std::pair<bool, known>& x) {
@@ -113,8 +120,8 @@ void round_agreement::rule_if_all_stand() {
       return;
     }
   }
-  if (!aborted && prepared && equal && may_commit(*prepared))
-    rule(true, vector_mark{*prepared});
+  if (!aborted && prepared && equal && may_commit(prepared->has))
+    rule(true, vector_mark{prepared->has});
   else if (aborted || committed || prepared || !heal())
     rule(false, {});
 }
@@ -156,12 +163,20 @@ void round_agreement::rule(bool commit, const vector_mark& mean) {
     return;
   if (self_lacks)
     fetch(holder_, mean, own_.is == standing::prepared);
-  else
+  else if (!commit || !somebody_lacks)
     decide(commit, mean);
+  else
+    own_.ruled = this_ruling();
 }
 
-void round_agreement::tell_spectators() {
-  if (!ruled_ || !spectators_wait_ || fetching_ || anybody_lacks())
+void round_agreement::finish_ruling() {
+  if (!ruled_ || fetching_ || anybody_lacks())
+    return;
+  // Not before the others: one that they take for lost could ask them
+  // meanwhile, and must not rule anything else.
+  if (!decided())
+    decide(true, vector_mark{ruling_});
+  if (!spectators_wait_)
     return;
   spectators_wait_ = false;
   for (std::size_t i = 0; i < members_.size(); ++i) {

@@ -8,7 +8,8 @@ namespace potluck {
 void round_agreement::on(std::size_t from, const round_prepared& x) {
   if (decided() || !members_[from].trains)
     return;
-  known said{standing::prepared, {x.mean, x.least_samples, x.most_samples}, {}};
+  known said{
+      standing::prepared, {x.mean, x.least_samples, x.most_samples}, {}, 0};
   if (self_ == 0 && answered_ < 0 && x.epoch == 0) {
     members_[from].said = said;
     rule_if_prepared();
@@ -55,16 +56,16 @@ void round_agreement::on(std::size_t from, const round_standing& x) {
   if (healing_) {
     // Somebody whom the heal does without is back: the heal is to include it.
     if (!members_[from].said || is_final(x.standing))
-      settle(answered_ + n);
+      settle_again();
     return;
   }
-  members_[from].said
-      = known{x.standing, {x.mean, x.least_samples, x.most_samples}, x.chunks};
+  members_[from].said = known{
+      x.standing, {x.mean, x.least_samples, x.most_samples}, x.chunks, x.ruled};
   if (!ruled_) {
     rule_if_all_stand();
   } else if (is_final(x.standing)) {
     members_[from].lacking = false;
-    tell_spectators();
+    finish_ruling();
   }
 }
 

@@ -436,9 +436,14 @@ TEST_CASE("a round's messages name group, epoch and the mean they speak of") {
       x = {x.group, 1, s, {}};
       x.most_samples = 1;
     });
+    refused<round_standing>([&](auto& x) {
+      x = {x.group, 1, s, {}};
+      x.ruled = 1;
+    });
   }
   refused<round_standing>([](auto& x) { x.least_samples = 0; });
   refused<round_standing>([](auto& x) { x.most_samples = 29; });
+  refused<round_standing>([](auto& x) { x.ruled = x.epoch + 2; });
   refused<round_standing>([](auto& x) { x.most_samples = 1ull << 50; });
   refused<round_standing>([](auto& x) { x.chunks[0].version = 1u << 17; });
   refused<round_standing>([](auto& x) { x.chunks[0].samples = 1ull << 50; });

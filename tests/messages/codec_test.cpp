@@ -150,7 +150,7 @@ auto fields(const round_settle& x) {
 }
 auto fields(const round_standing& x) {
   return std::tie(x.group, x.epoch, x.standing, x.mean, x.least_samples,
-                  x.most_samples, x.chunks);
+                  x.most_samples, x.chunks, x.ruled);
 }
 auto fields(const round_verdict& x) {
   return std::tie(x.group, x.epoch, x.commit, x.mean, x.holder, x.least_samples,

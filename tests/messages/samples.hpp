@@ -114,7 +114,7 @@ inline std::vector<message> all() {
       round_prepared{group, mean, 2, 30, 40},
       round_settle{group, 1},
       round_standing{
-          group, 1, standing::prepared, mean, 30, 40, {{4, 30}, {0, 7}}},
+          group, 1, standing::prepared, mean, 30, 40, {{4, 30}, {0, 7}}, 2},
       round_verdict{group, 1, true, mean, id<peer_id>(2), 30, 40},
       charter_request{21},
       charter_reply{22},

@@ -31,6 +31,12 @@ TEST_CASE("satellite holds for 39 seeds") {
         == "");
 }
 
+TEST_CASE("two leaders that cannot reach each other rule the same") {
+  CHECK(
+      trial{"tools/scenarios/satellite.json", 0, 0, {}}.complaint(261386420, 1)
+      == "");
+}
+
 TEST_CASE("skewed-clocks holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/skewed-clocks.json", 0, 25, {}}.complaint(1, 39)
         == "");

@@ -28,6 +28,8 @@ public:
     crash,   ///< Their lines break.
     silence, ///< They do nothing more, and only deadlines tell.
     pause,   ///< They do nothing for a while, and may come back at any time.
+    line,    ///< Nobody is: a line breaks between two that live.
+    flicker, ///< Likewise, and it comes back for the next round.
   };
 
   search(const round_setting& setting, std::size_t losses, loss how)
@@ -73,7 +75,7 @@ private:
                         && at.of(i).ledger().source(0).version > 1);
       bool enough = at.samples_alive() >= setting_.least_samples
                     && setting_.odd >= setting_.trainers;
-      if (!x.commit && enough && how_ != loss::pause)
+      if (!x.commit && enough && (how_ == loss::crash || how_ == loss::silence))
         return "a round was dropped that the survivors could complete";
     }
     return {};
@@ -99,6 +101,15 @@ private:
       return;
     }
     for (std::size_t i = 0; i < setting_.size(); ++i) {
+      if (how_ == loss::line || how_ == loss::flicker) {
+        for (std::size_t j = 0; j < i; ++j)
+          if (!at.severed(i, j) && at.losses() < losses_)
+            steps.push_back({step::sever, i, j});
+          else if (how_ == loss::flicker && at.out_of_touch(i, j)
+                   && !at.returned())
+            steps.push_back({step::reunite, i, j});
+        continue;
+      }
       if (at.alive(i) && at.losses() < losses_)
         steps.push_back({how_ == loss::crash ? step::crash : step::hang, i, i});
       if (how_ == loss::pause && at.hung(i))
@@ -207,6 +218,14 @@ TEST_CASE("members that fall silent are found by deadlines, and the rest "
     explore({2, 0, {1, 1}}, losses, loss::silence);
     explore({2, 1, {1, 0, 1}}, losses, loss::silence);
     explore({3, 0, {1, 1, 1}}, losses, loss::silence);
+  }
+}
+
+TEST_CASE("members agree in every order of events, whichever line breaks") {
+  for (auto how : {loss::line, loss::flicker}) {
+    explore({3, 0, {1}}, 1, how);
+    explore({3, 0, {1, 1}}, 1, how);
+    explore({3, 0, {1, 1, 1}}, 1, how);
   }
 }
 

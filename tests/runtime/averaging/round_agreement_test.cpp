@@ -503,6 +503,53 @@ TEST_CASE("groups agree whoever hears at any moment that it is overtaken") {
   CHECK(dropped > 1000);
 }
 
+TEST_CASE("larger groups agree whichever line breaks between two trainers") {
+  std::size_t committed = 0;
+  std::size_t dropped = 0;
+  std::size_t left_behind = 0;
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    round_setting setting{3 + random() % 5, random() % 2};
+    setting.chunks = any_chunks(setting.size(), random);
+    setting.suspicious = true;
+    setting.least_samples = 1 + random() % setting.trainers;
+    round_world world{setting};
+    auto a = random() % setting.trainers;
+    auto b = (a + 1 + random() % (setting.trainers - 1)) % setting.trainers;
+    auto moment = random() % 200;
+    bool comes_back = random() % 2 != 0;
+    for (std::size_t moves = 0; !all_decided(world, setting.size());) {
+      auto steps = world.inevitable();
+      if (moves == moment)
+        steps = {{step::sever, a, b}};
+      else if (comes_back && world.out_of_touch(a, b) && !world.returned()
+               && random() % 4 == 0)
+        steps = {{step::reunite, a, b}};
+      else if (steps.empty())
+        steps = {{step::expire, 0, 0}};
+      world.take(steps[random() % steps.size()]);
+      REQUIRE(++moves < 20000);
+    }
+    // One end may be left behind, when the others completed what it could not.
+    std::size_t split = 0;
+    for (std::size_t i = 0; i < setting.trainers; ++i)
+      split += !world.outcome(i).commit;
+    split %= setting.trainers;
+    CHECK(split <= 1);
+    if (split == 1)
+      CHECK((!world.outcome(a).commit || !world.outcome(b).commit));
+    else
+      CHECK(world.disagreement() == "");
+    left_behind += split;
+    for (std::size_t i = 0; i < setting.trainers; ++i)
+      ++(world.outcome(i).commit ? committed : dropped);
+  }
+  CHECK(committed > 1000);
+  CHECK(dropped > 100);
+  CHECK(left_behind < 50);
+}
+
 TEST_CASE("deadlines that strike at random delay a round and never block it") {
   // Members suspect each other wrongly here, so they may disagree (the README
   // says who heals that); what must hold is that all decide, and that nobody

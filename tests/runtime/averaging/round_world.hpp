@@ -100,16 +100,17 @@ using parcel
     = std::variant<round_message, part_parcel, mean_parcel, mean_request>;
 
 struct step {
-  enum kind { deliver, crash, hang, wake, notice, expire } what;
+  enum kind { deliver, crash, hang, wake, notice, expire, sever, reunite } what;
   std::size_t a = 0; ///< Sender, or the member that it happens to (but expire).
-  std::size_t b = 0; ///< Receiver, or the member that is noticed to be lost.
+  /// Receiver, the member that is noticed to be lost, or a line's other end.
+  std::size_t b = 0;
 };
 
 class round_world {
 public:
   explicit round_world(const round_setting& setting)
       : setting_{&setting}, map_{std::make_shared<chunk_map>(setting.map())},
-        n_{setting.size()}, channels_(n_ * n_) {
+        n_{setting.size()}, channels_(n_ * n_), severed_(n_ * n_) {
     auto contract = contract_of(setting);
     for (std::size_t i = 0; i < n_; ++i) {
       member x{
@@ -149,7 +150,20 @@ public:
   const round_decision& outcome(std::size_t i) const {
     return members_[i]->outcome;
   }
-  /// Members that have crashed or fallen silent at some time.
+  /// Whether the line between the two has broken and both know.
+  bool out_of_touch(std::size_t i, std::size_t j) const {
+    return severed_[i * n_ + j] && members_[i]->noticed[j]
+           && members_[j]->noticed[i];
+  }
+  bool severed(std::size_t i, std::size_t j) const {
+    return severed_[i * n_ + j];
+  }
+  /// A line that broke is up again.
+  bool returned() const {
+    return returned_;
+  }
+  /// Members that have crashed or fallen silent at some time, and lines that
+  /// have broken.
   std::size_t losses() const {
     return losses_;
   }
@@ -168,7 +182,8 @@ public:
           continue;
         if (channels_[i * n_ + j])
           result.push_back({step::deliver, i, j});
-        if (members_[i]->is == member::crashed && !members_[j]->noticed[i])
+        if ((members_[i]->is == member::crashed || severed_[i * n_ + j])
+            && !members_[j]->noticed[i])
           result.push_back({step::notice, j, i});
       }
     return result;
@@ -203,6 +218,18 @@ public:
         m.noticed[x.b] = true;
         channels_[x.b * n_ + x.a].reset();
         act(m, x.a, m.agreement.member_lost(peer(x.b)));
+        break;
+      }
+      case step::sever:
+        ++losses_;
+        severed_[x.a * n_ + x.b] = severed_[x.b * n_ + x.a] = true;
+        break;
+      case step::reunite: {
+        returned_ = true;
+        for (auto [i, j] : {std::pair{x.a, x.b}, std::pair{x.b, x.a}}) {
+          auto& m = change(i);
+          act(m, i, m.agreement.member_returned(peer(j)));
+        }
         break;
       }
       case step::expire:
@@ -257,7 +284,9 @@ public:
   std::string disagreement() const {
     for (std::size_t i = 0; i < setting_->trainers; ++i)
       for (std::size_t j = 0; j < n_; ++j) {
-        if (i == j || !settled(i) || !settled(j))
+        // An auxiliary that cannot hear a verdict goes its way without one.
+        if (i == j || !settled(i) || !settled(j)
+            || (severed_[i * n_ + j] && j >= setting_->trainers))
           continue;
         auto& a = members_[i]->outcome;
         auto& b = members_[j]->outcome;
@@ -288,6 +317,9 @@ public:
     auto add = [&](const digest& x) {
       result.append(x.bytes.begin(), x.bytes.end());
     };
+    result.push_back(static_cast<char>(returned_));
+    for (bool x : severed_)
+      result.push_back(static_cast<char>(x));
     for (auto& x : members_)
       add(x->key(n_));
     for (std::size_t c = 0; c < channels_.size(); ++c) {
@@ -594,18 +626,23 @@ private:
   std::size_t n_;
   std::vector<std::shared_ptr<const member>> members_;
   std::vector<channel> channels_;
+  /// Lines that broke between two members that live: what is on its way may
+  /// still arrive, until the receiver notices.
+  std::vector<bool> severed_;
+  bool returned_ = false;
   std::size_t losses_ = 0;
   std::size_t expiries_ = 0;
   std::size_t posted_ = 0;
 };
 
 inline std::string to_string(const std::vector<step>& path) {
-  static const char* names[]
-      = {"deliver", "crash", "hang", "wake", "notice", "expire"};
+  static const char* names[] = {"deliver", "crash",  "hang",  "wake",
+                                "notice",  "expire", "sever", "reunite"};
   std::ostringstream out;
   for (const auto& x : path) {
     out << names[x.what] << ' ' << x.a;
-    if (x.what == step::deliver || x.what == step::notice)
+    if (x.what == step::deliver || x.what == step::notice
+        || x.what == step::sever || x.what == step::reunite)
       out << '>' << x.b;
     out << "; ";
   }
