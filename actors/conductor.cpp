@@ -122,8 +122,8 @@ void conductor_state::tell_facts() {
   facts.open = averages()
                && (stage_ == stage::accumulating || stage_ == stage::frozen);
   auto now = self_->clock().now();
-  for (auto& [id, until] : distrusted_)
-    if (now < until)
+  for (auto& [id, x] : distrusted_)
+    if (now < x.until)
       facts.doubted.insert(id);
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;

@@ -159,6 +159,7 @@ private:
   void set_aside(const peer_id& id, duration how_long);
   /// Groups form without it, or did until a short while ago.
   bool doubted_lately(const peer_id& id) const;
+  bool is_distrusted(const peer_id& id) const;
   /// Sets aside for twice as long as last time, if that was lately.
   std::chrono::seconds set_aside_longer(const peer_id& id);
   void begin_step();
@@ -319,7 +320,12 @@ private:
   std::uint64_t samples_before_fetch_ = 0;
   digest state_before_fetch_;
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
-  std::map<peer_id, clock_time> distrusted_; ///< Until when.
+  struct distrust {
+    clock_time until;
+    /// Because of what others say: honest or not, it may lead groups.
+    bool contradicted = false;
+  };
+  std::map<peer_id, distrust> distrusted_;
   /// In disputes about means: how often lately, and when last.
   std::map<peer_id, std::pair<unsigned, clock_time>> doubts_;
   /// Rounds in a row in which a member kept silent.

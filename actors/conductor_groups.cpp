@@ -49,8 +49,7 @@ void conductor_state::lead_if_due() {
     return;
   // Others that doubt us lead without us. Who does not, waits for us: after a
   // while it is worth asking.
-  auto doubted = distrusted_.find(config_.self);
-  if (doubted != distrusted_.end() && now < doubted->second) {
+  if (is_distrusted(config_.self)) {
     if (!shunned_since_)
       shunned_since_ = now;
     if (now - *shunned_since_ < round_patience())
@@ -76,6 +75,10 @@ void conductor_state::lead_if_due() {
     invite(r);
   for (auto& r : tracker_->auxiliaries(now))
     invite(r);
+  for (auto& [id, x] : distrusted_)
+    if (x.contradicted && now < x.until && id != config_.self
+        && connected_.count(id))
+      order.shunned.push_back(id);
   // Asked only once: matchmaking answers with a freeze or a dissolution.
   stage_ = stage::frozen;
   group_ = {};

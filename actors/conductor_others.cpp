@@ -85,13 +85,10 @@ void conductor_state::on(const report_heard& x) {
       unconnected_since_.emplace(r.id, now);
     return;
   }
-  auto distrusted = distrusted_.find(r.id);
-  if (distrusted != distrusted_.end()) {
-    if (now < distrusted->second)
-      return;
-    distrusted_.erase(distrusted);
+  if (is_distrusted(r.id))
+    return;
+  if (distrusted_.erase(r.id) != 0)
     tell_facts();
-  }
   reports_[r.id] = r;
   if (sponsors(r))
     tally_.heard(r, now);

@@ -163,13 +163,18 @@ void conductor_state::note_silence(const round_over& x) {
 }
 
 void conductor_state::set_aside(const peer_id& id, duration how_long) {
-  distrusted_[id] = self_->clock().now() + how_long;
+  distrusted_[id] = {self_->clock().now() + how_long};
   if (id != config_.self) {
     reports_.erase(id);
     tally_.forget(id);
     tracker_->forget(id);
   }
   tell_facts();
+}
+
+bool conductor_state::is_distrusted(const peer_id& id) const {
+  auto i = distrusted_.find(id);
+  return i != distrusted_.end() && self_->clock().now() < i->second.until;
 }
 
 bool conductor_state::doubted_lately(const peer_id& id) const {
@@ -201,6 +206,7 @@ void conductor_state::on(const members_doubted& x) {
       continue;
     }
     auto wait = set_aside_longer(id);
+    distrusted_[id].contradicted = true;
     self_->send(wired_.observer,
                 event{"fault",
                       {{"peer", short_name(id)},

@@ -422,6 +422,7 @@ struct add_gradient {
 struct lead_group {
   std::vector<contact> invitees;
   std::vector<potluck::role> roles; ///< Of the invitees, in their order.
+  std::vector<peer_id> shunned;     ///< Trainers that are not invited.
   /// For the answers: as long as the slowest member's batch may take.
   std::chrono::milliseconds answer_patience{0};
   /// For news in the round, in which nobody computes.

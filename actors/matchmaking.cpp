@@ -114,6 +114,7 @@ void matchmaking_state::on(const lead_group& x) {
   std::vector<invitee> invitees;
   for (std::size_t i = 0; i < x.invitees.size(); ++i)
     invitees.push_back({x.invitees[i], x.roles[i]});
+  matchmaker_->shun(x.shunned);
   matchmaker_->insist(outnumbered_since_
                       && invited_at_ - *outnumbered_since_
                              >= limits::round_cap);

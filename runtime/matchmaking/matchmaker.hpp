@@ -130,15 +130,22 @@ public:
   /// leader leaves out whom most avoid, and one of each other pair (aversions).
   void avoid(std::vector<peer_id> whom);
 
+  /// Trainers at hand that a group led by this peer does not invite, since it
+  /// has seen them contradicted: they may lead a group of their own, and
+  /// count as those that say no.
+  void shun(std::vector<peer_id> whom) {
+    shunned_ = std::move(whom);
+  }
+
   /// Whom to follow, when several lead.
   void follow(leader_order order) {
     order_ = std::move(order);
   }
 
   /// Whether a group is started although most trainers that answered are with
-  /// another leader, or will not work with this one. Usually not: what a
-  /// minority commits is lost when it meets the others. For good it cannot
-  /// wait.
+  /// another leader, or will not work with this one, or it not with them.
+  /// Usually not: what a minority commits is lost when it meets the others. For
+  /// good it cannot wait.
   void insist(bool on) {
     insists_ = on;
   }
@@ -262,7 +269,8 @@ private:
   }
   /// In a redrawn group: trainers were invited, and none has come.
   bool alone() const;
-  /// More trainers have said no, or avoid this leader, than would be members.
+  /// More trainers have said no, avoid this leader or are shunned by it than
+  /// would be members; or as many, with the first of all trainers among them.
   bool outnumbered() const;
   void cancel_invitations(const std::string& reason);
   void release(const std::string& reason, const peer_id& refused = {});
@@ -280,6 +288,7 @@ private:
   std::uint64_t step_ = 0; ///< Held; groups complete the next one.
   digest held_;
   std::vector<peer_id> avoid_;
+  std::vector<peer_id> shunned_;
   std::vector<slow_pair> slow_pairs_;
   std::uint64_t least_samples_ = 1;
   bool insists_ = false;

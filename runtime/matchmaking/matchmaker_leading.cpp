@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace potluck {
 
@@ -189,14 +190,18 @@ bool matchmaker::alone() const {
 }
 
 bool matchmaker::outnumbered() const {
-  std::size_t with = 1;
-  std::size_t against = 0;
+  std::set<peer_id> with{settings_.self.id};
+  std::set<peer_id> against{shunned_.begin(), shunned_.end()};
   for (const auto& [id, x] : invited_)
     if (x.peer.role == role::trainer) {
-      with += x.accepted.has_value();
-      against += x.against;
+      if (x.accepted)
+        with.insert(id);
+      if (x.against)
+        against.insert(id);
     }
-  return against > with;
+  // Two halves that know of each other must not both go on.
+  return against.size() > with.size()
+         || (against.size() == with.size() && *against.begin() < *with.begin());
 }
 
 void matchmaker::cancel_invitations(const std::string& reason) {

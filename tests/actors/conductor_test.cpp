@@ -106,6 +106,26 @@ TEST_CASE("a leader that lets its turn pass is passed over") {
   CHECK(x.matchmaking->last<lead_group>().invitees.size() == 2);
 }
 
+TEST_CASE("a leader names whom it does not invite because of what others say") {
+  stage x;
+  for (auto i : {6, 7, 8, 9}) {
+    x.join(i);
+    x.hear(x.report(i, 0));
+  }
+  x.hold(0);
+  x.tell(members_doubted{{peer(7), peer(8)}, "two contradict each other"});
+  x.tell(members_doubted{{peer(9)}, "banned", 1min}); // Leads nobody here.
+  x.tell(peer_left{peer(8), "gone", false});
+  x.hear(x.report(6, 0));
+  x.hear(x.report(7, 0));
+  x.compute_all();
+  REQUIRE(x.matchmaking->count<lead_group>() == 1);
+  auto order = x.matchmaking->last<lead_group>();
+  REQUIRE(order.invitees.size() == 1);
+  CHECK(order.invitees[0] == contact_of(6));
+  CHECK(order.shunned == std::vector<peer_id>{peer(7)});
+}
+
 TEST_CASE("the leader invites companions and helpers") {
   stage x;
   x.join(6);

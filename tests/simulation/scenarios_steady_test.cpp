@@ -21,6 +21,11 @@ TEST_CASE("vandals holds for six seeds") {
   CHECK(trial{"tools/scenarios/vandals.json", 0, 25, {}}.complaint(1, 6) == "");
 }
 
+TEST_CASE("who was lied about forms no second group for the same step") {
+  CHECK(trial{"tools/scenarios/vandals.json", 0, 0, {}}.complaint(686480127, 1)
+        == "");
+}
+
 TEST_CASE("hostile holds for four seeds") {
   CHECK(trial{"tools/scenarios/hostile.json", 0, 45, {}}.complaint(1, 4) == "");
 }

@@ -537,6 +537,25 @@ TEST_CASE("a leader that most will not join starts nothing alone") {
     all = answer(5, false);
     lonely = false;
   }
+  SUBCASE("as many said no, the first of all among them") {
+    one.begin(group(0), invitees({1, 5, 6}));
+    one.frozen(12, 1);
+    answer(5, true);
+    answer(1, false);
+    all = answer(6, false);
+  }
+  SUBCASE("more are shunned than will join") {
+    one.shun({peer(4), peer(6)});
+    one.begin(group(0), invitees({5}));
+    one.frozen(12, 1);
+    SUBCASE("and would say no themselves") {
+      all = answer(5, false);
+    }
+    SUBCASE("or as many: this is the first") {
+      all = answer(5, true);
+      lonely = false;
+    }
+  }
   SUBCASE("who is gone is against nobody") {
     one.begin(group(0), invitees({4, 5}));
     one.frozen(12, 1);
