@@ -301,6 +301,34 @@ void conductor_state::finish_if_others_are_done() {
   self_->send(wired_.observer, peer_over{});
 }
 
+bool conductor_state::ends_elsewhere(
+    const std::vector<progress_report>& companions) const {
+  // Redrawn groups make their steps apart, the last one too.
+  return !redraws() && own_.step < settings().steps
+         && finishers_.outnumber(companions.size() + 1);
+}
+
+void conductor_state::give_up_if_too_late() {
+  if (over_ || stage_ != stage::accumulating || !is_trainer() || !averages()
+      || own_.state.empty() || !ends_elsewhere(partners())) {
+    too_late_since_.reset();
+    return;
+  }
+  auto now = self_->clock().now();
+  if (!too_late_since_)
+    too_late_since_ = now;
+  if (now - *too_late_since_ < limits::laggard_linger)
+    return;
+  over_ = true;
+  self_->send(wired_.observer,
+              peer_over{"The others finished the run and left while this peer "
+                        "was cut off from them, so it ends at step "
+                        + std::to_string(own_.step) + " of "
+                        + std::to_string(settings().steps)
+                        + ": ask one of them for a checkpoint, and go on from "
+                          "it with --resume FILE."});
+}
+
 // ---- looking around
 // ------------------------------------------------------------------------------
 
@@ -341,6 +369,7 @@ void conductor_state::on(const tick&) {
     pump();
     lead_if_due();
     finish_if_others_are_done();
+    give_up_if_too_late();
     // The first step of a run, and one that lacks people, take long as well.
     if (now - step_began_ > 2 * paced_for_)
       keep_pace(now - step_began_);

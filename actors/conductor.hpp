@@ -15,6 +15,7 @@
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/split_watch.hpp"
+#include "runtime/progress/finishers.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
 namespace potluck {
@@ -148,6 +149,10 @@ private:
   bool sponsors(const progress_report& x) const;
   void finish();
   void finish_if_others_are_done();
+  /// Whether the run's last step has been made by as many as are left here, so
+  /// that a step of these would be another history's.
+  bool ends_elsewhere(const std::vector<progress_report>& companions) const;
+  void give_up_if_too_late();
   void note_loss(const peer_id& who);
   /// A trainer has completed the step that this peer's round is for.
   void hear_outcome(const progress_report& r);
@@ -319,6 +324,8 @@ private:
   clock_time fetch_began_;
   std::uint64_t samples_before_fetch_ = 0;
   digest state_before_fetch_;
+  finishers finishers_;
+  std::optional<clock_time> too_late_since_; ///< To make the last step.
   bool uncounted_batch_ = false; ///< One ended meanwhile: in the gradient only.
   struct distrust {
     clock_time until;

@@ -35,7 +35,7 @@ void conductor_state::lead_if_due() {
     return;
   }
   auto companions = partners();
-  if (has_nobody_to_lead(companions))
+  if (has_nobody_to_lead(companions) || ends_elsewhere(companions))
     return;
   if (!group_due_since_ || most_average(companions))
     group_due_since_ = now;

@@ -75,6 +75,7 @@ void conductor_state::on(const report_heard& x) {
   if (r.charter != own_.charter)
     return; // Still joining, or of another run.
   auto now = self_->clock().now();
+  finishers_.heard(r, settings().steps);
   if (!connected_.count(r.id)) {
     if (redraws())
       hear_of(r);

@@ -474,6 +474,46 @@ TEST_CASE("whoever finishes stays a while for those who do not") {
   CHECK(x.observer->count<peer_over>() == 1);
 }
 
+TEST_CASE("who was cut off while as many finished makes no step of its own") {
+  stage x;
+  x.join(6);
+  x.hold(1);
+  x.hear(x.report(6, 1));
+  x.hear(x.report(8, 3, phase::finished), false);
+  x.compute_all();
+  SUBCASE("unless more are left") {
+    x.world.run_for(limits::connecting_patience + 1s);
+    CHECK(x.matchmaking->count<lead_group>() == 1);
+    return;
+  }
+  // As in `cells.json`, seed 674799883: what the others told before they left
+  // is all that it finds.
+  x.tell(peer_left{peer(6), "connection reset", false});
+  x.world.run_for(limits::laggard_linger - 1s);
+  CHECK(x.matchmaking->count<lead_group>() == 0);
+  CHECK(x.observer->count<peer_over>() == 0);
+  SUBCASE("and gets the last state if one of them is found") {
+    x.join(8);
+    x.hear(x.report(8, 3, phase::finished));
+    CHECK(x.state_keeper->count<fetch_state>() == 1);
+    x.world.run_for(2s);
+    CHECK(x.observer->count<peer_over>() == 0);
+    return;
+  }
+  SUBCASE("but goes on when who said so is found to be training") {
+    x.hear(x.report(8, 1), false);
+    x.world.run_for(limits::connecting_patience + 1s);
+    CHECK(x.matchmaking->count<lead_group>() == 1);
+    return;
+  }
+  x.world.run_for(2s);
+  REQUIRE(x.observer->count<peer_over>() == 1);
+  CHECK(x.observer->last<peer_over>().problem.find("step 1 of 3")
+        != std::string::npos);
+  x.world.run_for(limits::laggard_linger);
+  CHECK(x.observer->count<peer_over>() == 1);
+}
+
 TEST_CASE("the last checkpoint is written before the peer is over") {
   stage x{role::trainer, true};
   x.hold(0);

@@ -47,6 +47,11 @@ TEST_CASE("full-cells holds for six seeds") {
 }
 
 // Forty trainers each: two seconds a seed.
+TEST_CASE("who loses its sponsors as the others finish makes no second end") {
+  CHECK(trial{"tools/scenarios/cells.json", 0, 0, {}}.complaint(674799883, 1)
+        == "");
+}
+
 TEST_CASE("cells holds for six seeds") {
   CHECK(trial{"tools/scenarios/cells.json", 0, 8, {}}.complaint(1, 6) == "");
 }
