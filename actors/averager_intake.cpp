@@ -39,13 +39,14 @@ gradient_assembly::verdict averager_state::place(std::uint32_t chunk,
   const bool here = body.data == reinterpret_cast<const std::uint8_t*>(values);
   if (!here)
     config_.intake->close_mean(chunk);
+  digest sum;
+  if (here)
+    sum = digest_of(body);
   auto result = here ? r.assembly->in_place(chunk)
-                     : r.assembly->place(chunk, how, body.data, body.size);
+                     : r.assembly->place(chunk, how, body, sum);
   if (result == gradient_assembly::verdict::placed
       || result == gradient_assembly::verdict::complete)
-    r.digests[chunk] = here || how == packing::float32
-                           ? digest_of(body)
-                           : digest_of(values, range.count * sizeof(float));
+    r.digests[chunk] = sum;
   return result;
 }
 

@@ -24,7 +24,7 @@ void chunk_reducer_state::on(const part_arrived& x) {
             ? average.offer_lasting(x.member, x.samples, owner,
                                     reinterpret_cast<const float*>(data),
                                     size / sizeof(float))
-            : average.offer(x.member, x.samples, x.packing, data, size);
+            : average.offer(x.member, x.samples, x.packing, x.values);
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete)
     parts[x.member] = digest_of(x.values);

@@ -7,6 +7,10 @@
 
 #include "runtime/wide_loops.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace potluck {
 
 namespace {
@@ -66,12 +70,42 @@ POTLUCK_WIDE void scale(float* values, std::size_t count, float factor) {
     values[i] *= factor;
 }
 
-bool copy_finite(float* out, const float* values, std::size_t count) {
+#ifdef __SSE2__
+namespace {
+
+/// Values of a line of the caches. Only whole ones are written past them.
+constexpr std::size_t line = 16;
+
+void copy_past_caches(float* out, const float* values, std::size_t count) {
+  auto into = reinterpret_cast<std::uintptr_t>(out) / sizeof(float) % line;
+  auto i = std::min(count, into == 0 ? 0 : line - into);
+  std::memcpy(out, values, i * sizeof(float));
+  for (; i + line <= count; i += line)
+    for (std::size_t k = 0; k < line; k += 4)
+      _mm_stream_ps(out + i + k, _mm_loadu_ps(values + i + k));
+  std::memcpy(out + i, values + i, (count - i) * sizeof(float));
+  _mm_sfence(); // Whoever is told that they are there finds them.
+}
+
+} // namespace
+#endif
+
+void copy(float* out, const float* values, std::size_t count,
+          [[maybe_unused]] writing how) {
+#ifdef __SSE2__
+  if (how == writing::past_caches)
+    return copy_past_caches(out, values, count);
+#endif
+  std::memcpy(out, values, count * sizeof(float));
+}
+
+bool copy_finite(float* out, const float* values, std::size_t count,
+                 writing how) {
   bool well = true;
   for (std::size_t done = 0; done < count; done += block) {
     auto size = std::min(block, count - done);
     well &= all_finite(values + done, size);
-    std::memcpy(out + done, values + done, size * sizeof(float));
+    copy(out + done, values + done, size, how);
   }
   return well;
 }

@@ -33,8 +33,24 @@ void add(float* sum, const float* a, const float* b, std::size_t count,
 /// values[i] *= factor.
 void scale(float* values, std::size_t count, float factor);
 
-/// out[i] = values[i], and whether all of them are finite. The two must not
-/// overlap.
-bool copy_finite(float* out, const float* values, std::size_t count);
+/// A vector of so many values is in no cache when it is next read.
+constexpr std::size_t values_beyond_caches = 4 * 1024 * 1024;
+
+/// How values are written: as usual, or, where nobody reads them before they
+/// would be out of the caches again, past these: then memory is not read first,
+/// and what is in use stays there.
+enum class writing { cached, past_caches };
+
+/// The way to write a piece of a vector of `whole` values.
+constexpr writing writing_of(std::size_t whole) {
+  return whole >= values_beyond_caches ? writing::past_caches : writing::cached;
+}
+
+/// out[i] = values[i]. The two must not overlap.
+void copy(float* out, const float* values, std::size_t count, writing how);
+
+/// The same, and whether all values are finite.
+bool copy_finite(float* out, const float* values, std::size_t count,
+                 writing how = writing::cached);
 
 } // namespace potluck

@@ -76,19 +76,19 @@ chunk_average::verdict chunk_average::offer(std::size_t member,
 
 chunk_average::verdict chunk_average::offer(std::size_t member,
                                             std::uint64_t samples, packing how,
-                                            const std::uint8_t* body,
-                                            std::size_t size) {
-  if (auto why = refusal(member, samples, size == packed_bytes(how, length_)))
+                                            const shared_bytes& body) {
+  if (auto why
+      = refusal(member, samples, body.size == packed_bytes(how, length_)))
     return *why;
   if (how == packing::float32
-      && reinterpret_cast<std::uintptr_t>(body) % alignof(float) == 0)
-    return offer(member, samples, reinterpret_cast<const float*>(body),
+      && reinterpret_cast<std::uintptr_t>(body.data) % alignof(float) == 0)
+    return offer(member, samples, reinterpret_cast<const float*>(body.data),
                  length_);
-  if (sum_packed(member, how, body, size))
+  if (sum_packed(member, how, body))
     return counted(member);
   float_array values;
   values.resize(length_);
-  if (!unpack(how, body, size, values.data(), length_))
+  if (!unpack(how, body.data, body.size, values.data(), length_))
     return verdict::unfit;
   return offer(member, samples, values.data(), length_);
 }
@@ -107,17 +107,36 @@ chunk_average::offer_lasting(std::size_t member, std::uint64_t samples,
 }
 
 bool chunk_average::sum_packed(std::size_t member, packing how,
-                               const std::uint8_t* body, std::size_t size) {
+                               const shared_bytes& body) {
   if (robust() || rule_.part_norm > 0
-      || !surely_within(how, body, size, length_, largest_part_value))
+      || !surely_within(how, body.data, body.size, length_, largest_part_value))
     return false;
-  if (empty()) {
-    unpack(how, body, size, make_room(), length_);
-  } else {
-    auto [before, sum] = sum_so_far();
-    add_unpacked(how, body, before.get(), sum, length_, factor_with(member));
-  }
+  auto allowance = rooms_ && body.owner ? rooms_->let_wait(body.size) : nullptr;
+  const bool may_wait = allowance != nullptr;
+  waiting_.push_back({body, std::move(allowance)});
+  const auto factor = factor_with(member);
+  if (scaled_ || !may_wait
+      || waiting_.size() * body.size >= length_ * sizeof(float))
+    add_waiting(factor);
   return true;
+}
+
+void chunk_average::add_waiting(float factor) {
+  std::vector<const std::uint8_t*> bodies;
+  for (auto& x : waiting_)
+    bodies.push_back(x.body.data);
+  const auto* first = &waiting_.front().body;
+  if (empty()) {
+    unpack(packing::int8, first->data, first->size, make_room(), length_);
+    bodies.erase(bodies.begin());
+    if (bodies.empty())
+      scale(values_->data(), length_, factor);
+  }
+  if (!bodies.empty()) {
+    auto [before, sum] = sum_so_far();
+    add_unpacked(packing::int8, bodies, before.get(), sum, length_, factor);
+  }
+  waiting_.clear();
 }
 
 chunk_average::verdict chunk_average::counted(std::size_t member) {
@@ -195,6 +214,8 @@ void chunk_average::keep(std::size_t member, const float* values) {
       x *= scale;
     return;
   }
+  if (!waiting_.empty())
+    add_waiting(1);
   if (empty()) {
     std::copy(values, values + length_, make_room());
   } else {
@@ -233,7 +254,10 @@ void chunk_average::average() {
     kept_.clear();
     return;
   }
-  // A sum that no part has completed: the last ones were left out.
+  // A sum that no part has completed: the last ones were left out, or the last
+  // one is what others wait to be added to.
+  if (!waiting_.empty())
+    return add_waiting(one_over(samples_counted_));
   if (auto first = std::exchange(lasting_, nullptr))
     std::copy(first.get(), first.get() + length_, make_room());
   scale(values_->data(), length_, one_over(samples_counted_));

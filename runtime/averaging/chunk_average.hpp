@@ -6,9 +6,11 @@
 /// part that was counted stays: nobody needs to take one back, since members
 /// that are lost have trained as well as the others.
 ///
-/// For the plain mean it holds one sum in place; for the robust ones every part
-/// until the last has come (members x length floats), so that the result does
-/// not depend on the order of arrival.
+/// For the plain mean it holds one sum in place, and parts that came as int8
+/// until there are as many bytes of them: adding four at once reads and writes
+/// the sum once. For the robust ones it holds every part until the last has
+/// come (members x length floats), so that the result does not depend on the
+/// order of arrival.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "messages/message.hpp"
 #include "messages/packing.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/value_pool.hpp"
@@ -68,9 +71,9 @@ public:
                 std::size_t count);
 
   /// The same for a part as it came. What no packing makes is `unfit`.
-  /// @param body `size` bytes at any address.
+  /// @param body At any address; may be kept for a while.
   verdict offer(std::size_t member, std::uint64_t samples, packing how,
-                const std::uint8_t* body, std::size_t size);
+                const shared_bytes& body);
 
   /// The same for one that stays as it is while its owner is kept: a first part
   /// is not copied then, but read with the next.
@@ -123,14 +126,15 @@ private:
                                  bool fits) const;
   std::optional<verdict> refusal(std::size_t member, std::uint64_t samples,
                                  const float* values, std::size_t count) const;
-  /// Puts a packed part into the sum without unpacking it elsewhere; false when
-  /// that cannot be done: nothing has been counted then.
-  bool sum_packed(std::size_t member, packing how, const std::uint8_t* body,
-                  std::size_t size);
+  /// Puts a packed part into the sum without unpacking it elsewhere, or lets it
+  /// wait; false when that cannot be done: nothing has been counted then.
+  bool sum_packed(std::size_t member, packing how, const shared_bytes& body);
+  /// Adds the parts that wait.
+  void add_waiting(float factor);
   /// What is in the sum now, or kept.
   verdict counted(std::size_t member);
   void keep(std::size_t member, const float* values);
-  /// No part is in the sum yet, nor waits to be.
+  /// No part is in the sum yet, nor lasts until it is.
   bool empty() const {
     return !values_ && !lasting_;
   }
@@ -153,6 +157,12 @@ private:
   std::shared_ptr<std::vector<float>> values_;
   /// The only part so far, where it lasts; null when there are more, or none.
   std::shared_ptr<const float> lasting_;
+  /// Counted, as int8, and to be added to the sum together.
+  struct waiting_part {
+    shared_bytes body;
+    std::shared_ptr<const void> allowance;
+  };
+  std::vector<waiting_part> waiting_;
   /// Under a robust rule: the counted members' means, in the members' order.
   std::map<std::size_t, std::vector<float>> kept_;
 };

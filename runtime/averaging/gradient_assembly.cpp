@@ -12,24 +12,29 @@ gradient_assembly::gradient_assembly(chunk_map map, float* out)
 gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
                                                     const float* values,
                                                     std::size_t count) {
+  digest sum;
   return place(chunk, packing::float32,
-               reinterpret_cast<const std::uint8_t*>(values),
-               count * sizeof(float));
+               {nullptr, reinterpret_cast<const std::uint8_t*>(values),
+                count * sizeof(float)},
+               sum);
 }
 
 gradient_assembly::verdict gradient_assembly::place(std::uint32_t chunk,
                                                     packing how,
-                                                    const std::uint8_t* body,
-                                                    std::size_t size) {
+                                                    const shared_bytes& body,
+                                                    digest& sum) {
   if (chunk >= map_.chunk_count())
     return verdict::wrong_chunk;
   if (here_[chunk])
     return verdict::repeated;
   auto range = map_.range(chunk);
-  if (size != packed_bytes(how, range.count))
+  if (body.size != packed_bytes(how, range.count))
     return verdict::wrong_length;
-  if (!unpack(how, body, size, out_ + range.offset, range.count))
+  auto made = unpack_in_place(how, body, out_ + range.offset, range.count,
+                              writing_of(map_.gradient_values()));
+  if (!made)
     return verdict::not_finite;
+  sum = *made;
   return in_place(chunk);
 }
 

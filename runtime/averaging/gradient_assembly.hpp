@@ -31,8 +31,9 @@ public:
   /// then, though its place may have been written to if it is not finite.
   verdict place(std::uint32_t chunk, const float* values, std::size_t count);
   /// The same, from the body in which it came.
-  verdict place(std::uint32_t chunk, packing how, const std::uint8_t* body,
-                std::size_t size);
+  /// @param sum Gets the digest of the values that were placed.
+  verdict place(std::uint32_t chunk, packing how, const shared_bytes& body,
+                digest& sum);
 
   /// The mean's values have been written to their place, and are finite.
   verdict in_place(std::uint32_t chunk);

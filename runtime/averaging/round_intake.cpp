@@ -101,8 +101,7 @@ bool round_intake::take(std::size_t member, const chunk_part& part,
   std::unique_lock<std::mutex> lock{where->mutex, std::try_to_lock};
   if (!lock)
     return false;
-  auto verdict = where->average.offer(member, part.samples, part.packing,
-                                      body.data, body.size);
+  auto verdict = where->average.offer(member, part.samples, part.packing, body);
   if (verdict != chunk_average::verdict::accepted
       && verdict != chunk_average::verdict::complete)
     return false; // It has changed nothing, and will get the same again.
@@ -125,13 +124,12 @@ bool round_intake::take(std::size_t member, const chunk_mean& mean,
     return false;
   auto* to = whole->data() + offset;
   means_.erase(place);
-  if (!unpack(mean.packing, body.data, body.size, to, count))
+  auto sum = unpack_in_place(mean.packing, body, to, count,
+                             writing_of(whole->size()));
+  if (!sum)
     return false;
   auto* bytes = reinterpret_cast<const std::uint8_t*>(to);
-  news.body = {std::move(whole), bytes, body.size,
-               mean.packing == packing::float32
-                   ? digest_of(body)
-                   : digest_of(to, count * sizeof(float))};
+  news.body = {std::move(whole), bytes, body.size, *sum};
   return true;
 }
 

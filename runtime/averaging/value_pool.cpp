@@ -54,6 +54,15 @@ void value_pool::put_back(shelf& x, std::vector<float> what) {
                   x.vectors.begin() + static_cast<std::ptrdiff_t>(leaving));
 }
 
+std::shared_ptr<const void> value_pool::let_wait(std::size_t bytes) {
+  if (shelf_->waiting.fetch_add(bytes) + bytes > most_waiting) {
+    shelf_->waiting -= bytes;
+    return nullptr;
+  }
+  return {shelf_.get(),
+          [where = shelf_, bytes](const void*) { where->waiting -= bytes; }};
+}
+
 std::size_t value_pool::idle() const {
   std::lock_guard<std::mutex> guard{shelf_->mutex};
   return shelf_->idle;

@@ -1,7 +1,9 @@
 /// Vectors of floats that are used again: a gradient's worth of fresh memory
 /// costs more than averaging into it, for the kernel has to clear every page.
+/// And how much of what is to be added into them may wait.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -12,6 +14,10 @@ namespace potluck {
 /// Thread-safe: what it lends may be let go by any thread, and outlive it.
 class value_pool {
 public:
+  /// Bytes of parts of all chunks that wait to be added: a quarter of what one
+  /// connection may have unread, for until then its bodies count as that.
+  static constexpr std::size_t most_waiting = std::size_t{8} << 20;
+
   /// @param most_idle Values that it keeps for later at most, over all vectors.
   explicit value_pool(std::size_t most_idle);
 
@@ -22,12 +28,17 @@ public:
   /// Values in the vectors that wait here.
   std::size_t idle() const;
 
+  /// So many bytes of parts wait until they are added together, as long as the
+  /// result lives; null where too many wait already (`most_waiting`).
+  std::shared_ptr<const void> let_wait(std::size_t bytes);
+
 private:
   struct shelf {
     std::mutex mutex;
     std::vector<std::vector<float>> vectors;
     std::size_t idle = 0;
     std::size_t most_idle = 0;
+    std::atomic<std::size_t> waiting{0}; ///< Bytes.
   };
 
   static void put_back(shelf& x, std::vector<float> what);

@@ -6,9 +6,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "messages/digest_stream.hpp"
 #include "runtime/packing/top_values.hpp"
 #include "runtime/recycled_memory.hpp"
-#include "runtime/vector_loops.hpp"
 #include "runtime/wide_loops.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(POTLUCK_PLAIN_HALVES)
@@ -290,19 +290,49 @@ bool may_be_scale(float x) {
   return bits == 0 || (bits >= (1u << 23) && bits < exponent_mask);
 }
 
+/// The scale of the block that begins with value `first`.
+float scale_at(const std::uint8_t* scales, std::size_t first) {
+  float scale;
+  std::memcpy(&scale, scales + first / packing_block * sizeof(scale),
+              sizeof(scale));
+  return scale;
+}
+
 /// As `for_blocks`, with the scales read; false when one cannot be.
 template <class Each>
 bool unpack_blocks(std::size_t count, const std::uint8_t* scales,
                    const Each& each) {
   bool well = true;
-  for (std::size_t first = 0; first < count; first += packing_block) {
-    float scale;
-    std::memcpy(&scale, scales, sizeof(scale));
-    scales += sizeof(scale);
-    well = well && may_be_scale(scale)
+  for (std::size_t first = 0; well && first < count; first += packing_block) {
+    auto scale = scale_at(scales, first);
+    well = may_be_scale(scale)
            && each(first, std::min(packing_block, count - first), scale);
   }
   return well;
+}
+
+/// Unpacks halves or signed bytes block by block to `room(first value)`, and
+/// calls `done(first value, values)` for each; false when a value is not
+/// finite, or a scale cannot be.
+template <class Room, class Done>
+bool unpack_scaled(packing how, const std::uint8_t* bytes, std::size_t count,
+                   const Room& room, const Done& done) {
+  auto* values = bytes + blocks_of(count) * sizeof(float);
+  return unpack_blocks(
+      count, bytes, [&](std::size_t first, std::size_t size, float scale) {
+        float* out = room(first);
+        bool well = true;
+        if (how == packing::float16) {
+          well = from_halves(values + 2 * first, size, scale, out)
+                 && all_finite(out, size);
+        } else {
+          from_bytes(values + first, size, scale, out);
+          well = never_beyond(scale, std::numeric_limits<float>::max())
+                 || all_finite(out, size);
+        }
+        done(first, size);
+        return well;
+      });
 }
 
 } // namespace
@@ -332,7 +362,6 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count) {
   if (size != packed_bytes(how, count))
     return false;
-  auto* values = bytes + blocks_of(count) * sizeof(float);
   switch (how) {
     case packing::float32:
       // The kernel and `pack` leave bodies aligned.
@@ -341,26 +370,47 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
       std::memcpy(out, bytes, size);
       return all_finite(out, count);
     case packing::float16:
-      return unpack_blocks(
-                 count, bytes,
-                 [&](std::size_t first, std::size_t block, float scale) {
-                   return from_halves(values + 2 * first, block, scale,
-                                      out + first);
-                 })
-             && all_finite(out, count);
+    case packing::int8:
+      return unpack_scaled(
+          how, bytes, count, [&](std::size_t first) { return out + first; },
+          [](std::size_t, std::size_t) {});
     case packing::bfloat16:
       return from_brains(bytes, count, out);
-    case packing::int8:
-      return unpack_blocks(
-          count, bytes, [&](std::size_t first, std::size_t block, float scale) {
-            from_bytes(values + first, block, scale, out + first);
-            return never_beyond(scale, std::numeric_limits<float>::max())
-                   || all_finite(out + first, block);
-          });
     case packing::topk:
       return unpack_top_values(bytes, out, count);
   }
   return false;
+}
+
+std::optional<digest> unpack_in_place(packing how, const shared_bytes& body,
+                                      float* out, std::size_t count,
+                                      writing way) {
+  if (body.size != packed_bytes(how, count))
+    return std::nullopt;
+  const auto far = way == writing::past_caches;
+  const auto aligned
+      = reinterpret_cast<std::uintptr_t>(body.data) % alignof(float) == 0;
+  if (far && how == packing::float32 && aligned) {
+    auto* values = reinterpret_cast<const float*>(body.data);
+    if (!copy_finite(out, values, count, way))
+      return std::nullopt;
+    return digest_of(body);
+  }
+  if (far && (how == packing::float16 || how == packing::int8)) {
+    digest_stream sum;
+    alignas(64) float block[packing_block];
+    auto well = unpack_scaled(
+        how, body.data, count, [&](std::size_t) { return block; },
+        [&](std::size_t first, std::size_t size) {
+          sum.add(block, size * sizeof(float));
+          copy(out + first, block, size, way);
+        });
+    return well ? std::optional{sum.result()} : std::nullopt;
+  }
+  if (!unpack(how, body.data, body.size, out, count))
+    return std::nullopt;
+  return how == packing::float32 ? digest_of(body)
+                                 : digest_of(out, count * sizeof(float));
 }
 
 namespace {
@@ -385,17 +435,19 @@ bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
                           });
 }
 
-void add_unpacked(packing how, const std::uint8_t* bytes, const float* before,
-                  float* sum, std::size_t count, float factor) {
+void add_unpacked(packing how, const std::vector<const std::uint8_t*>& bodies,
+                  const float* before, float* sum, std::size_t count,
+                  float factor) {
   if (how != packing::int8)
     throw std::invalid_argument{"Only int8 is added as it is."};
-  auto* values = bytes + blocks_of(count) * sizeof(float);
-  unpack_blocks(count, bytes,
-                [&](std::size_t first, std::size_t block, float scale) {
-                  add_bytes(before + first, values + first, block, scale,
-                            factor, sum + first);
-                  return true;
-                });
+  const auto values = blocks_of(count) * sizeof(float);
+  for (std::size_t first = 0; first < count; first += packing_block) {
+    auto size = std::min(packing_block, count - first);
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      add_bytes((i == 0 ? before : sum) + first, bodies[i] + values + first,
+                size, scale_at(bodies[i], first),
+                i + 1 == bodies.size() ? factor : 1, sum + first);
+  }
 }
 
 shared_bytes packed_body(packing how, std::shared_ptr<const void> owner,

@@ -12,6 +12,7 @@
 
 #include "messages/message.hpp"
 #include "messages/packing.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
@@ -27,15 +28,24 @@ void pack(packing how, const float* values, std::size_t count,
 bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count);
 
+/// `unpack` into a place of a larger vector, and the digest of the values;
+/// nothing where it would return false.
+/// @param way Past the caches the values are hashed before they leave these.
+std::optional<digest> unpack_in_place(packing how, const shared_bytes& body,
+                                      float* out, std::size_t count,
+                                      writing way);
+
 /// Whether `unpack` would return true and make no value beyond `most`, as far
 /// as the scales tell: only int8's do.
 bool surely_within(packing how, const std::uint8_t* bytes, std::size_t size,
                    std::size_t count, float most);
 
-/// sum[i] = (before[i] + what `unpack` makes) * factor, in one pass. `sum` may
-/// be `before`. Only for what is `surely_within` anything.
-void add_unpacked(packing how, const std::uint8_t* bytes, const float* before,
-                  float* sum, std::size_t count, float factor = 1);
+/// sum[i] = (before[i] + what `unpack` makes of each body in turn) * factor, in
+/// one pass over memory. `sum` may be `before`. Only for what is
+/// `surely_within` anything.
+void add_unpacked(packing how, const std::vector<const std::uint8_t*>& bodies,
+                  const float* before, float* sum, std::size_t count,
+                  float factor = 1);
 
 /// The body of a frame with these values: packed in memory of its own, or as
 /// they lie there when they are to go as float32.

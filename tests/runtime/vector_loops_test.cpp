@@ -61,6 +61,26 @@ TEST_CASE("one value that is no number is found wherever it is") {
     }
 }
 
+TEST_CASE(
+    "what is written past the caches is what was read, wherever it lies") {
+  random_stream chance{2};
+  for (std::size_t count : {0, 1, 3, 15, 16, 17, 47, 5000})
+    for (std::size_t offset = 0; offset < 17; ++offset) {
+      auto x = random_values(chance, count);
+      std::vector<float> out(offset + count + 16, 7.0f);
+      auto wanted = out;
+      std::copy(x.begin(), x.end(),
+                wanted.begin() + static_cast<std::ptrdiff_t>(offset));
+      CHECK(copy_finite(out.data() + offset, x.data(), count,
+                        writing::past_caches));
+      CHECK(same_bits(out, wanted));
+    }
+  std::vector<float> x(3000, 1.0f), out(3000);
+  x[2999] = std::numeric_limits<float>::infinity();
+  CHECK_FALSE(
+      copy_finite(out.data(), x.data(), x.size(), writing::past_caches));
+}
+
 TEST_CASE("one value beyond a bound is found wherever it is") {
   constexpr float most = 100;
   for (std::size_t place : {0, 5, 2047, 2048, 4999}) {

@@ -12,6 +12,19 @@
 using namespace potluck;
 using verdict = chunk_average::verdict;
 
+namespace {
+
+/// That are used up before they end.
+shared_bytes bytes_of(const std::vector<std::uint8_t>& x) {
+  return {nullptr, x.data(), x.size()};
+}
+
+bool may_wait(value_pool& pool, std::size_t bytes) {
+  return pool.let_wait(bytes) != nullptr;
+}
+
+} // namespace
+
 TEST_CASE("the mean is weighted by samples, whatever the order of arrival") {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);
@@ -81,12 +94,12 @@ TEST_CASE("packed parts count as if they had been unpacked before") {
           REQUIRE(
               unpack(how, body.data() + offset, size, values.data(), length));
           const auto samples = member + 1;
-          CHECK(
-              packed.offer(member, samples, how, body.data() + offset, size - 1)
-              == verdict::wrong_length);
-          CHECK(packed.offer(member, samples, how, body.data() + offset, size)
+          const auto* data = body.data() + offset;
+          CHECK(packed.offer(member, samples, how, {nullptr, data, size - 1})
+                == verdict::wrong_length);
+          CHECK(packed.offer(member, samples, how, {nullptr, data, size})
                 == plain.offer(member, samples, values.data(), length));
-          CHECK(packed.offer(member, samples, how, body.data() + offset, size)
+          CHECK(packed.offer(member, samples, how, {nullptr, data, size})
                 == verdict::repeated);
         }
         CHECK(packed.mean() == plain.mean());
@@ -106,10 +119,9 @@ TEST_CASE("what no packing makes changes no sum, whether first or later") {
     bad[6] = bad[7] = 0xff;
     chunk_average average{length, {1, 1}};
     for (std::size_t member : {0, 1}) {
-      CHECK(average.offer(member, 1, how, bad.data(), bad.size())
-            == verdict::unfit);
+      CHECK(average.offer(member, 1, how, bytes_of(bad)) == verdict::unfit);
       CHECK(average.missing().front() == member);
-      average.offer(member, 1, how, good.data(), good.size());
+      average.offer(member, 1, how, bytes_of(good));
     }
     REQUIRE(average.complete());
     REQUIRE(unpack(how, good.data(), good.size(), values.data(), length));
@@ -131,9 +143,9 @@ TEST_CASE("no part holds more than any gradient, so that no sum is infinite") {
     const auto much = body_of(largest_part_value / 2);
     chunk_average average{1500, {1, 1, 1}};
     for (std::size_t member : {0, 1, 2}) {
-      CHECK(average.offer(member, 1, how, too_much.data(), too_much.size())
+      CHECK(average.offer(member, 1, how, bytes_of(too_much))
             == verdict::unfit);
-      CHECK(average.offer(member, 1, how, much.data(), much.size())
+      CHECK(average.offer(member, 1, how, bytes_of(much))
             == (member < 2 ? verdict::accepted : verdict::complete));
     }
     CHECK(average.mean()[1100]
@@ -150,10 +162,9 @@ TEST_CASE("int8 that its scales do not vouch for is looked at") {
                        largest_part_value)); // 128 times it would be more.
   body[4 + 3] = 0x80;
   chunk_average average{1024, {1, 1}};
-  CHECK(average.offer(0, 1, packing::int8, body.data(), body.size())
-        == verdict::unfit);
+  CHECK(average.offer(0, 1, packing::int8, bytes_of(body)) == verdict::unfit);
   body[4 + 3] = 0x7e;
-  CHECK(average.offer(0, 1, packing::int8, body.data(), body.size())
+  CHECK(average.offer(0, 1, packing::int8, bytes_of(body))
         == verdict::accepted);
 }
 
@@ -232,7 +243,7 @@ TEST_CASE("a part that lasts is not copied, and changes no bit of the mean") {
     for (std::size_t i = 1; i < members - (lost ? 1 : 0); ++i) {
       auto body = packed_body(how, nullptr, parts[i].data(), length);
       for (auto* average : {&lasting, &copying})
-        average->offer(i, samples[i], how, body.data, body.size);
+        average->offer(i, samples[i], how, body);
     }
     if (lost)
       for (auto* average : {&lasting, &copying})
@@ -242,6 +253,93 @@ TEST_CASE("a part that lasts is not copied, and changes no bit of the mean") {
     CHECK(own.use_count() == 1); // It is held no longer than it is needed.
     CHECK(*own == parts[0]);
   }
+}
+
+TEST_CASE("parts that wait for each other make the mean that they would have "
+          "made one by one") {
+  constexpr std::size_t length = 2500;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    std::normal_distribution<float> noise;
+    const std::size_t members = 2 + random() % 11;
+    const std::vector<std::uint64_t> samples(members, 3);
+    value_pool rooms{2 * length};
+    // Others' parts take up what may wait, or not.
+    auto busy = rooms.let_wait(value_pool::most_waiting
+                               - random() % 4 * packed_bytes(packing::int8, 1));
+    if (random() % 2 == 0)
+      busy.reset();
+    chunk_average together{length, samples, {}, rooms};
+    chunk_average alone{length, samples};
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < members; ++i) {
+      std::vector<float> values(length);
+      for (auto& x : values)
+        x = noise(random);
+      if (i > 0 && random() % 8 == 0) {
+        together.leave_out(i);
+        alone.leave_out(i);
+        ++left;
+        continue;
+      }
+      auto how = random() % 5 == 0 ? packing::float32 : packing::int8;
+      auto own = std::make_shared<std::vector<float>>(values);
+      auto body = packed_body(how, own, own->data(), length);
+      REQUIRE(together.offer(i, 3, how, body)
+              == alone.offer(i, 3, how, {nullptr, body.data, body.size}));
+    }
+    REQUIRE(together.complete());
+    CHECK(together.left_out().size() == left);
+    CHECK(together.mean() == alone.mean());
+    busy.reset(); // Nothing else is held any more.
+    CHECK(may_wait(rooms, value_pool::most_waiting));
+  }
+}
+
+TEST_CASE("the own part may come behind others that wait for it") {
+  constexpr std::size_t length = 2048;
+  std::vector<float> values(length, 2.0f);
+  auto own = std::make_shared<std::vector<float>>(length, 6.0f);
+  value_pool rooms{2 * length};
+  chunk_average average{length, {1, 1, 1, 1}, {}, rooms};
+  for (std::size_t member : {1, 2})
+    average.offer(member, 1, packing::int8,
+                  packed_body(packing::int8, nullptr, values.data(), length));
+  CHECK_FALSE(may_wait(rooms, value_pool::most_waiting));
+  SUBCASE("as the last") {
+    average.leave_out(3);
+    average.offer_lasting(0, 1, own, own->data(), length);
+    REQUIRE(average.complete());
+    CHECK(average.mean()[7] == doctest::Approx(10.0 / 3));
+  }
+  SUBCASE("and before another") {
+    average.offer_lasting(0, 1, own, own->data(), length);
+    average.offer(3, 1, own->data(), length);
+    REQUIRE(average.complete());
+    CHECK(average.mean()[7] == doctest::Approx(4.0));
+  }
+  SUBCASE("or never") {
+    average.leave_out(0);
+    average.leave_out(3);
+    REQUIRE(average.complete());
+    CHECK(average.mean()[7] == doctest::Approx(2.0));
+  }
+  CHECK(own.use_count() == 1);
+  CHECK(may_wait(rooms, value_pool::most_waiting));
+}
+
+TEST_CASE("no more parts of a chunk wait than its sum is long") {
+  constexpr std::size_t length = 4096;
+  std::vector<float> values(length, 1.0f);
+  value_pool rooms{2 * length};
+  chunk_average average{length, std::vector<std::uint64_t>(40, 1), {}, rooms};
+  for (std::size_t member = 0; member < 40; ++member) {
+    average.offer(member, 1, packing::int8,
+                  packed_body(packing::int8, nullptr, values.data(), length));
+    CHECK(may_wait(rooms, value_pool::most_waiting - length * sizeof(float)));
+  }
+  CHECK(average.mean()[4095] == doctest::Approx(1.0));
 }
 
 TEST_CASE("a part that lasts is judged like others") {

@@ -6,6 +6,14 @@
 
 using namespace potluck;
 
+namespace {
+
+bool may_wait(value_pool& pool, std::size_t bytes) {
+  return pool.let_wait(bytes) != nullptr;
+}
+
+} // namespace
+
 TEST_CASE("a vector that nobody holds is lent again") {
   value_pool pool{100};
   auto first = pool.take(40);
@@ -37,6 +45,20 @@ TEST_CASE("the oldest vectors go when more wait than may") {
   CHECK(pool.idle() == 50);
   c.reset();
   CHECK(pool.idle() == 50);
+}
+
+TEST_CASE("so many bytes may wait, and no more, until they are let go") {
+  value_pool pool{0};
+  auto most = pool.let_wait(value_pool::most_waiting);
+  REQUIRE(most.get() != nullptr);
+  CHECK_FALSE(may_wait(pool, 1));
+  most.reset();
+  auto one = pool.let_wait(1);
+  auto copy = one;
+  one.reset();
+  CHECK_FALSE(may_wait(pool, value_pool::most_waiting));
+  copy.reset();
+  CHECK(may_wait(pool, value_pool::most_waiting));
 }
 
 TEST_CASE("a vector may outlive its pool, and end on any thread") {

@@ -209,6 +209,38 @@ TEST_CASE("random bytes never give what is no number") {
   }
 }
 
+TEST_CASE("in place are the values, and the digest, that unpacking gives") {
+  random_stream chance{8};
+  for (auto how : {packing::float32, packing::float16, packing::bfloat16,
+                   packing::int8, packing::topk})
+    for (auto way : {writing::cached, writing::past_caches})
+      for (std::size_t count : {1, 1023, 1024, 5000}) {
+        CAPTURE(to_string(how));
+        CAPTURE(count);
+        auto bytes = packed(how, gradient(chance, count));
+        std::vector<float> plain(count), placed(count + 5, 3.0f);
+        REQUIRE(unpack(how, bytes.data(), bytes.size(), plain.data(), count));
+        auto sum = unpack_in_place(how, {nullptr, bytes.data(), bytes.size()},
+                                   placed.data() + 2, count, way);
+        REQUIRE(sum);
+        CHECK(*sum == digest_of(plain.data(), count * sizeof(float)));
+        CHECK(
+            std::memcmp(placed.data() + 2, plain.data(), count * sizeof(float))
+            == 0);
+        CHECK(placed[1] == 3.0f);
+        CHECK(placed[count + 2] == 3.0f);
+        CHECK_FALSE(unpack_in_place(how,
+                                    {nullptr, bytes.data(), bytes.size() - 1},
+                                    placed.data(), count, way));
+        if (how == packing::topk) // Begins with places.
+          continue;
+        // A scale, or a value, that is no number.
+        std::memset(bytes.data(), 0xff, how == packing::bfloat16 ? 2 : 4);
+        CHECK_FALSE(unpack_in_place(how, {nullptr, bytes.data(), bytes.size()},
+                                    placed.data(), count, way));
+      }
+}
+
 TEST_CASE("packings have names") {
   for (auto how : all)
     CHECK(packing_named(to_string(how)) == how);
