@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
 #include "runtime/planning/contract_difference.hpp"
 #include "runtime/planning/planner.hpp"
@@ -71,8 +72,11 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     // Robust rules look at a chunk's length and direction: always the same one.
     if (auto rule = config_.settings.averaging();
         rule.how == aggregator::mean && rule.part_norm <= 0)
-      s.cut = [most = s.chunk_values](const group_contract& c) {
-        return chunk_values_for(c, most);
+      // Who packs what is planned later: float32 then, as most of it may be.
+      s.cut = [most = s.chunk_values,
+               how = packing_named(config_.settings.packing)
+                         .value_or(packing::float32)](const group_contract& c) {
+        return chunk_values_for(c, most, how);
       };
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
     s.plan

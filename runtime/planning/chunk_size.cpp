@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "messages/packing.hpp"
+#include "messages/limits.hpp"
 
 namespace potluck {
 
@@ -21,17 +21,27 @@ double slowest_line(const group_contract& contract) {
 
 } // namespace
 
+std::uint32_t packed_chunk_values(std::uint32_t most, packing how) {
+  const auto whole = packed_bytes(packing::float32, packing_block);
+  // A block's scale is no reason to have fewer.
+  const auto times = (whole + packing_block)
+                     / packed_bytes(mean_packing(how), packing_block);
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{most} * times, max_chunk_values));
+}
+
 std::uint32_t chunk_values_for(const group_contract& contract,
-                               std::uint32_t most) {
+                               std::uint32_t most, packing how) {
+  auto bytes = [how](std::uint64_t values) {
+    return static_cast<double>(packed_bytes(mean_packing(how), values));
+  };
   const auto members
       = std::max<std::uint64_t>(contract.members.size(), 1) * chunks_a_member;
-  const auto share
-      = static_cast<double>(contract.gradient_values / members * sizeof(float));
+  const auto share = bytes(contract.gradient_values / members);
   const auto least = std::max(
       {share, least_chunk_bytes, slowest_line(contract) * least_chunk_seconds});
-  auto result = most;
-  while (result % (2 * packing_block) == 0
-         && static_cast<double>(result / 2 * sizeof(float)) >= least)
+  auto result = packed_chunk_values(most, how);
+  while (result % (2 * packing_block) == 0 && bytes(result / 2) >= least)
     result /= 2;
   return result;
 }

@@ -9,26 +9,33 @@
 #include <cstdint>
 
 #include "messages/matchmaking.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck {
 
 /// Chunks of each member that are worth having: the first of them, before which
 /// no mean is made, is then 3 % of what a line carries.
 constexpr std::uint64_t chunks_a_member = 16;
-/// Below, heads are more than 1 % of a chunk.
+/// Of a body. Below, heads are more than 1 % of it.
 constexpr double least_chunk_bytes = 16 * 1024;
 /// A chunk is at least what the slowest line carries in this many seconds: more
 /// often nobody has to look.
 constexpr double least_chunk_seconds = 0.002;
 
+/// The most values of a chunk where means are sent like this, and the run's
+/// setting is `most` for float32: bodies are as long, in whole blocks.
+std::uint32_t packed_chunk_values(std::uint32_t most, packing how);
+
 /// Values a chunk, from all of the contract but its `chunk_values` and `plan`:
 /// every member cuts alike.
-/// @param most The run's setting. The result is that, halved as often as the
-/// chunk stays large enough and whole blocks of packings remain whole.
+/// @param most The run's setting. The result is `packed_chunk_values` of that,
+/// halved as often as bodies stay large enough and whole blocks of packings
+/// remain whole.
 std::uint32_t chunk_values_for(const group_contract& contract,
-                               std::uint32_t most);
+                               std::uint32_t most,
+                               packing how = packing::float32);
 
-/// The least that any contract comes to.
+/// The least that any contract comes to, however it packs.
 std::uint32_t least_chunk_values(std::uint32_t most);
 
 } // namespace potluck

@@ -66,8 +66,8 @@ struct run_settings {
   /// Whether trainers wait for a step's mean before they compute on.
   std::string updates = "synchronous";
 
-  std::uint64_t seed = 1;             ///< Of initialization and data order.
-  std::uint32_t chunk_values = 65536; ///< Of an averaged chunk (256 KiB).
+  std::uint64_t seed = 1;              ///< Of initialization and data order.
+  std::uint32_t chunk_values = 131072; ///< Of an averaged chunk (512 KiB).
 
   /// Who packs what is planned for each round
   /// (runtime/planning/thin_lines.hpp).

@@ -141,7 +141,7 @@ std::vector<charter_field> make_fields() {
       // 4194304 floats are 16 MiB: the largest body of a frame.
       {"chunk-values",
        "Values of an averaged chunk at most: rounds halve it for small models, "
-       "unless lines are fast",
+       "unless lines are fast; more where packing makes bodies shorter",
        u32_limits{&s::chunk_values, 256, 4194304}},
   };
 }

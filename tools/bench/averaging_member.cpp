@@ -387,6 +387,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   groups.self = self;
   groups.settings.target_batch = config.members;
   groups.settings.chunk_values = config.chunk_values;
+  groups.settings.packing = to_string(config.packing);
   groups.settings.shares = to_string(config.rule);
   groups.seed = config.number + 1;
   wired.matchmaking = system.spawn(matchmaking, groups);

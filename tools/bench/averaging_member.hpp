@@ -20,7 +20,7 @@ struct averaging_member_config {
   std::uint32_t members = 2; ///< In all.
   std::uint64_t rounds = 1;
   std::uint64_t values = 1; ///< Of the gradient.
-  std::uint32_t chunk_values = 65536;
+  std::uint32_t chunk_values = 131072;
   potluck::packing packing = potluck::packing::float32;
   address listen{"127.0.0.1", 0};
   address announce;      ///< Where others reach it; port 0: where it listens.

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "messages/limits.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace potluck;
@@ -47,6 +49,23 @@ TEST_CASE("packings' blocks stay whole, and nothing grows") {
   CHECK(chunk_values_for(group_of(4, 50'000), 256) == 256);
   CHECK(least_chunk_values(most) == 4096);
   CHECK(least_chunk_values(256) == 256);
+}
+
+TEST_CASE("bodies are as long however their values are packed") {
+  CHECK(packed_chunk_values(most, packing::float32) == most);
+  CHECK(packed_chunk_values(most, packing::float16) == 2 * most);
+  CHECK(packed_chunk_values(most, packing::bfloat16) == 2 * most);
+  CHECK(packed_chunk_values(most, packing::int8) == 4 * most);
+  CHECK(packed_chunk_values(most, packing::topk) == 4 * most); // Its means.
+  CHECK(packed_chunk_values(max_chunk_values, packing::int8)
+        == max_chunk_values);
+  CHECK(chunk_values_for(group_of(4, 100'000'000), most, packing::int8)
+        == 4 * most);
+  // As many chunks for each member as of float32, and bodies as long at least.
+  CHECK(chunk_values_for(group_of(4, 1'048'576), most, packing::int8) == 16384);
+  CHECK(chunk_values_for(group_of(8, 50'000), most, packing::int8) == 16384);
+  CHECK(chunk_values_for(group_of(8, 50'000), most, packing::float16) == 8192);
+  CHECK(least_chunk_values(most) == 4096);
 }
 
 TEST_CASE("lines that nobody can have count as unknown") {
