@@ -16,6 +16,10 @@ namespace {
 /// shared one would cost more than a record does.
 constexpr std::size_t large_piece_bytes = 4 * 1024;
 
+/// Room for what is encrypted before it is written.
+constexpr std::size_t usual_batch_bytes
+    = 17 * (record_bytes + record_overhead_bytes);
+
 constexpr std::uint8_t handshake_record = 22;
 constexpr std::uint8_t alert_record = 21;
 
@@ -74,7 +78,11 @@ struct tls_channel::wire {
                    std::size_t* put) {
     auto* self = static_cast<tls_channel*>(BIO_get_data(x));
     BIO_clear_retry_flags(x);
-    self->output_.insert(self->output_.end(), data, data + size);
+    auto& output = self->output_;
+    // Behind a whole record comes a batch of them.
+    if (output.empty() && size >= record_bytes)
+      output.reserve(usual_batch_bytes);
+    output.insert(output.end(), data, data + size);
     *put = size;
     return 1;
   }
