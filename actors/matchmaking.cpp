@@ -72,12 +72,14 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     // Robust rules look at a chunk's length and direction: always the same one.
     if (auto rule = config_.settings.averaging();
         rule.how == aggregator::mean && rule.part_norm <= 0)
-      // Who packs what is planned later: float32 then, as most of it may be.
-      s.cut = [most = s.chunk_values,
-               how = packing_named(config_.settings.packing)
-                         .value_or(packing::float32)](const group_contract& c) {
-        return chunk_values_for(c, most, how);
-      };
+      // Who packs what is planned later: the slowest lines then carry int8.
+      s.cut
+          = [most = s.chunk_values,
+             how
+             = packing_named(config_.settings.packing).value_or(packing::int8)](
+                const group_contract& c) {
+              return chunk_values_for(c, most, how);
+            };
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
     s.plan
         = [this](const group_contract& c) { return plan_digest(plan_of(c)); };
