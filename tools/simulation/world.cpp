@@ -151,7 +151,9 @@ float world::tally_of(packing how, const shared_bytes& body) const {
   if (how == packing::float32) // Nearly always: no need to read all values.
     return *reinterpret_cast<const float*>(body.data);
   // Rounds cut the gradient as they like, within the run's limits.
-  for (std::size_t chunk = packed_chunk_values(settings_.chunk_values, how);
+  // Where the plan says who packs, all are cut as int8 is.
+  for (std::size_t chunk
+       = packed_chunk_values(settings_.chunk_values, packing::int8);
        chunk >= tally_distance(); chunk /= 2)
     for (std::size_t values : {chunk, what_.model_values % chunk}) {
       std::vector<float> mean(values);
