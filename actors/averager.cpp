@@ -79,11 +79,11 @@ void averager_state::plan_windows() {
   const auto& members = r.contract().members;
   windows_planned news;
   if (!r.over && r.order.plan.shares.size() == members.size()) {
-    auto bytes = planned_windows(collaboration_of(r.contract()),
-                                 r.order.plan.shares, r.self);
+    auto windows = planned_windows(collaboration_of(r.contract()),
+                                   r.order.plan.shares, r.self);
     for (std::size_t i = 0; i < members.size(); ++i)
-      if (bytes[i] > 0)
-        news.bytes.emplace_back(members[i].who.id, bytes[i]);
+      if (windows[i].queue > 0)
+        news.windows.emplace_back(members[i].who.id, windows[i]);
   }
   self_->send(wired_.gateway, std::move(news));
 }

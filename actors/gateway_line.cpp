@@ -40,11 +40,11 @@ void gateway_state::on(const traffic_seen& x) {
 
 void gateway_state::on(const windows_planned& x) {
   for (auto id : std::exchange(planned_, {}))
-    network_->plan_window(id, 0);
-  for (const auto& [peer, bytes] : x.bytes)
+    network_->plan_window(id, {});
+  for (const auto& [peer, window] : x.windows)
     if (auto g = guests_.find(peer); g != guests_.end())
       for (auto id : g->second.connections) {
-        network_->plan_window(id, bytes);
+        network_->plan_window(id, window);
         planned_.insert(id);
       }
 }

@@ -38,6 +38,8 @@ using records_reader = caf::typed_actor<caf::reacts_to<records_looked_up>>;
 struct look_up_records {
   record_key key;
   records_reader asker;
+  /// Raw bytes of sub-keys whose records it does not want.
+  std::vector<std::string> known = {};
 };
 
 /// Sees the run from outside: events for logs, a status for people, the end.

@@ -133,7 +133,7 @@ struct drop_peer {
 /// How much may be under way to members of the round, by its plan
 /// (runtime/planning/planned_windows.hpp). Replaces what was planned before.
 struct windows_planned {
-  std::vector<std::pair<peer_id, std::size_t>> bytes;
+  std::vector<std::pair<peer_id, planned_window>> windows;
 };
 
 // ---- roster: who is there

@@ -74,11 +74,15 @@ void matchmaking_state::on(const matchmaking_facts& x) {
         rule.how == aggregator::mean && rule.part_norm <= 0)
       // Who packs what is planned later: the slowest lines then carry int8.
       s.cut
-          = [most = s.chunk_values,
+          = [this, most = s.chunk_values,
              how
              = packing_named(config_.settings.packing).value_or(packing::int8)](
                 const group_contract& c) {
-              return chunk_values_for(c, most, how);
+              auto values = chunk_values_for(c, most, how);
+              // Redrawn groups cut alike: a chunk's number says where it is.
+              return config_.settings.redraws_groups()
+                         ? values
+                         : fitting_chunk_values(c, values, how, rules());
             };
     s.patience_ms = static_cast<std::uint32_t>(patience_.count());
     s.plan

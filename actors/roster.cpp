@@ -236,6 +236,7 @@ void roster_state::read(const peer_id& from, const progress_report& said) {
     return;
   note_charter(report);
   auto& g = guest->second;
+  g.heard = true;
   // Who contributes closes what it does not need: nobody should look for
   // records there.
   auto routes
@@ -255,7 +256,7 @@ void roster_state::read(const peer_id& from, const progress_report& said) {
 void roster_state::on(const records_looked_up& x) {
   auto now = self_->clock().now();
   looking_up_ = false;
-  acquainted_ = !x.records.empty();
+  acquainted_ = !x.records.empty() || (x.answers > 0 && heard_anybody());
   for (auto& record : x.records) {
     auto report = decode_progress(record.value);
     if (!report || report->id == config_.self

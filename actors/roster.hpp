@@ -57,6 +57,7 @@ private:
     bool contributes = false;
     bool in_own_cell = false; ///< This peer is its sponsor.
     bool routes = false;      ///< The router may ask it, and name it to others.
+    bool heard = false;       ///< It has told us its report.
   };
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
@@ -89,6 +90,7 @@ private:
     return true;
   }
   void tell_conductors(const report_heard& x);
+  bool heard_anybody() const;
   void write_report();
   void tell_mine(const guest& g);
   /// The own report as it is to be told: a contributor's conductor says it now

@@ -207,8 +207,16 @@ void roster_state::publish() {
     return;
   last_look_up_ = now;
   looking_up_ = true;
-  self_->send(wired_.router,
-              look_up_records{key, caf::actor_cast<roster_actor>(self_)});
+  look_up_records asked{key, caf::actor_cast<roster_actor>(self_)};
+  for (const auto& [peer, g] : guests_)
+    if (g.heard) // They go on telling us, sooner than the DHT would.
+      asked.known.emplace_back(peer.bytes.begin(), peer.bytes.end());
+  self_->send(wired_.router, std::move(asked));
+}
+
+bool roster_state::heard_anybody() const {
+  return std::any_of(guests_.begin(), guests_.end(),
+                     [](const auto& g) { return g.second.heard; });
 }
 
 duration roster_state::look_up_pause() const {

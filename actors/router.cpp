@@ -15,6 +15,22 @@ constexpr std::size_t record_quorum = 5;
 /// Ranges of the table refreshed at one tick.
 constexpr std::size_t refreshes_at_once = 2;
 
+/// Whether marks of a request have this name.
+bool among(const known_marks& marks, std::uint32_t mark) {
+  return std::find(marks.begin(), marks.end(), mark) != marks.end();
+}
+
+template <class Names>
+known_marks marks_of(const Names& names, std::uint64_t token) {
+  known_marks result;
+  for (const auto& x : names) {
+    if (result.size() == max_known)
+      break;
+    result.push_back(known_mark(x, token));
+  }
+  return result;
+}
+
 } // namespace
 
 void router_state::init(router_actor::pointer self, router_config config) {
@@ -71,8 +87,21 @@ void router_state::read(const peer_id& from, const routing_ping& x) {
   reply(from, routing_pong{x.token});
 }
 
+std::vector<contact> router_state::closest_unknown(const record_key& target,
+                                                   const known_marks& known,
+                                                   std::uint64_t token) const {
+  auto result = table_->closest(target, bucket_size);
+  result.erase(std::remove_if(result.begin(), result.end(),
+                              [&](const contact& who) {
+                                return among(known, known_mark(who.id, token));
+                              }),
+               result.end());
+  return result;
+}
+
 void router_state::read(const peer_id& from, const find_nodes& x) {
-  reply(from, nodes_found{x.token, table_->closest(x.target, bucket_size)});
+  reply(from, nodes_found{x.token,
+                          closest_unknown(x.target, x.known_nodes, x.token)});
 }
 
 void router_state::read(const peer_id& from, const store_records& x) {
@@ -90,10 +119,18 @@ void router_state::read(const peer_id& from, const store_records& x) {
 
 void router_state::read(const peer_id& from, const find_records& x) {
   auto records = store_.find(x.key, self_->clock().now());
+  if (!x.known_records.empty())
+    records.erase(std::remove_if(records.begin(), records.end(),
+                                 [&](const dht_record& record) {
+                                   return among(
+                                       x.known_records,
+                                       known_mark(record.subkey, x.token));
+                                 }),
+                  records.end());
   if (records.size() > max_records)
     records.resize(max_records);
   reply(from, records_found{x.token, std::move(records),
-                            table_->closest(x.key, bucket_size)});
+                            closest_unknown(x.key, x.known_nodes, x.token)});
 }
 
 // ---- asking
@@ -200,6 +237,7 @@ void router_state::on(const look_up_records& x) {
       true,
       x.asker,
       {}};
+  s.known = x.known;
   begin(std::move(s));
 }
 
@@ -224,10 +262,17 @@ void router_state::advance(std::uint64_t id) {
     }
     if (s.for_records)
       self_->send(wired_.gateway,
-                  call{who, find_records{*token, s.state.target()}, {}});
+                  call{who,
+                       find_records{*token, s.state.target(),
+                                    marks_of(s.state.known(), *token),
+                                    marks_of(s.known, *token)},
+                       {}});
     else
       self_->send(wired_.gateway,
-                  call{who, find_nodes{*token, s.state.target()}, {}});
+                  call{who,
+                       find_nodes{*token, s.state.target(),
+                                  marks_of(s.state.known(), *token)},
+                       {}});
   }
   if (!s.state.done()) {
     // What is published must not wait for those that do not answer.

@@ -50,9 +50,10 @@ private:
   struct search {
     lookup state;
     bool for_records = false;
-    records_reader asker;             ///< When for a reader.
-    std::vector<dht_record> to_store; ///< When for a publication.
-    std::set<peer_id> stored_at = {}; ///< Those that it was sent to.
+    records_reader asker;                ///< When for a reader.
+    std::vector<dht_record> to_store;    ///< When for a publication.
+    std::set<peer_id> stored_at = {};    ///< Those that it was sent to.
+    std::vector<std::string> known = {}; ///< Sub-keys that the asker knows.
   };
   /// A request in flight: the search that it serves, or 0 for a ping or store.
   struct purpose {
@@ -91,6 +92,10 @@ private:
   void tick_soon();
   void begin(search s);
   void advance(std::uint64_t id);
+  /// The closest nodes to a point, but for those that the asker knows.
+  std::vector<contact> closest_unknown(const record_key& target,
+                                       const known_marks& known,
+                                       std::uint64_t token) const;
   void finish(search& s);
   /// Sends what is published to those closest that have answered meanwhile.
   void store_at_answered(search& s);

@@ -50,10 +50,6 @@ public:
   }
   void operator()(const routing_pong&) {
   }
-  void operator()(const find_nodes&) {
-  }
-  void operator()(const find_records&) {
-  }
   void operator()(const charter_request&) {
   }
   void operator()(const charter_reply&) {
@@ -68,6 +64,13 @@ public:
   void operator()(const reach_answer&) {
   }
 
+  void operator()(const find_nodes& x) {
+    marks(x.known_nodes);
+  }
+  void operator()(const find_records& x) {
+    marks(x.known_nodes);
+    marks(x.known_records);
+  }
   void operator()(const nodes_found& x) {
     contacts(x.nodes);
   }
@@ -384,6 +387,9 @@ private:
   void contact_of(const contact& x) {
     must(!x.id.empty(), "a contact's id is missing");
     where(x.where);
+  }
+  void marks(const known_marks& xs) {
+    must(xs.size() <= max_known, "it knows too many names");
   }
   void contacts(const std::vector<contact>& xs) {
     must(xs.size() <= max_contacts, "there are too many contacts");

@@ -35,6 +35,12 @@ void take(std::string& out, const fb::Vector<std::uint8_t>* x) {
     out.assign(reinterpret_cast<const char*>(x->data()), x->size());
 }
 
+void take(std::vector<std::uint32_t>& out,
+          const fb::Vector<std::uint32_t>* xs) {
+  if (xs != nullptr)
+    out.assign(xs->begin(), xs->end());
+}
+
 void take(address& out, const wire::Address* x) {
   take(out.host, x->host());
   out.port = x->port();
@@ -145,6 +151,7 @@ find_nodes read(const wire::FindNodes& x) {
   find_nodes out;
   out.token = x.token();
   take(out.target, x.target());
+  take(out.known_nodes, x.known_nodes());
   return out;
 }
 
@@ -170,6 +177,8 @@ find_records read(const wire::FindRecords& x) {
   find_records out;
   out.token = x.token();
   take(out.key, x.key());
+  take(out.known_nodes, x.known_nodes());
+  take(out.known_records, x.known_records());
   return out;
 }
 

@@ -139,7 +139,8 @@ auto write(builder& b, const routing_pong& x) {
 }
 
 auto write(builder& b, const find_nodes& x) {
-  return wire::CreateFindNodes(b, x.token, raw<wire::RecordKey>(x.target));
+  return wire::CreateFindNodes(b, x.token, raw<wire::RecordKey>(x.target),
+                               b.CreateVector(x.known_nodes));
 }
 
 auto write(builder& b, const nodes_found& x) {
@@ -155,7 +156,9 @@ auto write(builder& b, const records_stored& x) {
 }
 
 auto write(builder& b, const find_records& x) {
-  return wire::CreateFindRecords(b, x.token, raw<wire::RecordKey>(x.key));
+  auto nodes = b.CreateVector(x.known_nodes);
+  return wire::CreateFindRecords(b, x.token, raw<wire::RecordKey>(x.key), nodes,
+                                 b.CreateVector(x.known_records));
 }
 
 auto write(builder& b, const records_found& x) {

@@ -25,6 +25,8 @@ constexpr std::size_t max_contacts = 20;
 /// Records of one frame, and of one key in an answer: a peer's worth each in
 /// the largest group.
 constexpr std::size_t max_records = 256;
+/// What a request may say that its asker knows, of nodes and of records.
+constexpr std::size_t max_known = 256;
 constexpr std::size_t max_subkey_bytes = 128; ///< An id, or an expert's uid.
 constexpr std::size_t max_record_value_bytes = 65536; ///< A report is 300.
 

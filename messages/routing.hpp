@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/contact.hpp"
@@ -28,9 +29,22 @@ struct routing_pong {
   std::uint64_t token = 0;
 };
 
+/// What an asker knows already, so that no answer repeats it: where all nodes
+/// know each other, answers would else be all alike, and heavy.
+///
+/// A mark is 32 bits of a name, a peer's id or a record's sub-key. Every
+/// request draws them anew by its token: two names that share a mark in one do
+/// not in the next.
+using known_marks = std::vector<std::uint32_t>;
+
+/// @param name Raw bytes.
+std::uint32_t known_mark(std::string_view name, std::uint64_t token);
+std::uint32_t known_mark(const peer_id& id, std::uint64_t token);
+
 struct find_nodes {
   std::uint64_t token = 0;
   record_key target;
+  known_marks known_nodes; ///< At most `max_known`.
 };
 struct nodes_found {
   std::uint64_t token = 0;
@@ -49,6 +63,8 @@ struct records_stored {
 struct find_records {
   std::uint64_t token = 0;
   record_key key;
+  known_marks known_nodes;   ///< At most `max_known`.
+  known_marks known_records; ///< By sub-key; at most `max_known`.
 };
 struct records_found {
   std::uint64_t token = 0;

@@ -194,4 +194,15 @@ std::vector<contact> lookup::closest() const {
   return result;
 }
 
+std::vector<peer_id> lookup::known() const {
+  std::vector<peer_id> result;
+  for (const auto& [distance, x] : candidates_) {
+    if (result.size() == 2 * how_.closest)
+      break;
+    if (x.vouchers.empty() || x.state == progress::answered)
+      result.push_back(x.who.id);
+  }
+  return result;
+}
+
 } // namespace potluck

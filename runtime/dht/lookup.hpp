@@ -98,6 +98,11 @@ public:
   /// We are not among them, even where we are closer than the last of them.
   std::vector<contact> closest() const;
 
+  /// Contacts that an answer need not name: where it began, and those that have
+  /// answered. Of others more vouchers may yet help. Closest first, at most
+  /// twice `settings::closest`.
+  std::vector<peer_id> known() const;
+
   /// The records merged so far, in the order of their sub-keys, with the life
   /// that remains at `now`.
   std::vector<dht_record> records(time_point now) const {

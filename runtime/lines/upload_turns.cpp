@@ -14,6 +14,14 @@ double seconds(duration x) {
   return std::chrono::duration<double>(x).count();
 }
 
+/// The nearest number of them, one at least: a window is spent in packets, and
+/// a rest of one would decide which connection has a packet more.
+std::size_t whole_packets(double bytes) {
+  auto packets = std::round(bytes / upload_turns::packet);
+  return static_cast<std::size_t>(std::max(1.0, packets))
+         * upload_turns::packet;
+}
+
 } // namespace
 
 void upload_turns::best_rate::add(double rate) {
@@ -95,9 +103,12 @@ std::size_t upload_turns::window(connection_id who, double part) const {
   if (i == flows_.end())
     return std::max(packet, least);
   const auto& x = i->second;
-  auto carried = x.value() * 2 * seconds(x.least_round_trip);
-  if (auto p = planned_.find(who); p != planned_.end())
-    return std::max(p->second + static_cast<std::size_t>(carried), least);
+  const auto round_trips = 2 * seconds(x.least_round_trip);
+  if (auto p = planned_.find(who); p != planned_.end()) {
+    auto bytes = p->second.queue + p->second.rate * round_trips;
+    return std::max(whole_packets(bytes), least);
+  }
+  auto carried = x.value() * round_trips;
   auto calm
       = std::clamp((long_wait - x.wait) / (long_wait - short_wait), 0.0, 1.0);
   auto spare = 1 + (most_spare_packets - 1) * calm;
@@ -205,11 +216,11 @@ void upload_turns::serve(std::map<connection_id, std::size_t> under_way) {
   serving_ = false;
 }
 
-void upload_turns::plan(connection_id who, std::size_t bytes) {
-  if (bytes == 0)
-    planned_.erase(who);
+void upload_turns::plan(connection_id who, const planned_window& x) {
+  if (x.queue > 0)
+    planned_[who] = x;
   else
-    planned_[who] = std::max(bytes, packet);
+    planned_.erase(who);
 }
 
 void upload_turns::forget(connection_id who) {

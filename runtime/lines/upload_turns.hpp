@@ -117,10 +117,10 @@ public:
   /// other side has not acknowledged.
   void serve(std::map<connection_id, std::size_t> under_way);
 
-  /// What a plan lets a connection have under way beyond its round trip, in
-  /// place of a few packets: its part of the queues at both ends of its line,
-  /// so that all that the plan moves ends together. 0: no plan.
-  void plan(connection_id who, std::size_t bytes);
+  /// What a plan lets a connection have under way, in place of a few packets
+  /// and what it was seen to carry: its part of the queues at both ends of its
+  /// line, so that all that the plan moves ends together. No queue: no plan.
+  void plan(connection_id who, const planned_window& x);
 
   void forget(connection_id who);
 
@@ -166,7 +166,7 @@ private:
   const std::function<void(connection_id)> turn_;
   best_rate all_;
   std::map<connection_id, best_rate> flows_;
-  std::map<connection_id, std::size_t> planned_; ///< Bytes; none is zero.
+  std::map<connection_id, planned_window> planned_; ///< No queue is zero.
   std::map<connection_id, std::size_t> under_way_;
   std::size_t sum_under_way_ = 0;
   emptied line_;

@@ -4,10 +4,16 @@
 #include <cmath>
 
 #include "messages/limits.hpp"
+#include "runtime/planning/planner.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// Lengths that are tried are multiples of so many values at least ...
+constexpr std::uint32_t least_chunk_step = 64;
+/// ... and of this part of the whole.
+constexpr std::uint32_t chunk_lengths = 64;
 
 /// Bytes per second; 0 when no line is known.
 double slowest_line(const group_contract& contract) {
@@ -43,6 +49,38 @@ std::uint32_t chunk_values_for(const group_contract& contract,
   auto result = packed_chunk_values(most, how);
   while (result % (2 * packing_block) == 0 && bytes(result / 2) >= least)
     result /= 2;
+  return result;
+}
+
+std::uint32_t fitting_chunk_values(const group_contract& contract,
+                                   std::uint32_t whole, packing how,
+                                   const plan_rules& rules) {
+  const auto blocks = mean_packing(how) == packing::int8;
+  const auto unit
+      = std::max(blocks ? std::uint32_t{packing_block} : least_chunk_step,
+                 whole / chunk_lengths);
+  if (contract.members.empty() || contract.gradient_values == 0
+      || whole % unit != 0)
+    return whole;
+  auto cut = contract;
+  auto only_shares = rules;
+  only_shares.packs_thin_lines = false;
+  auto seconds = [&](std::uint32_t values) {
+    cut.chunk_values = values;
+    auto bytes = static_cast<double>(packed_bytes(mean_packing(how), values));
+    return plan(collaboration_of(cut, only_shares)).predicted_seconds
+           * (1 + chunk_head_bytes / bytes);
+  };
+  cut.chunk_values = whole;
+  if (!collaboration_of(cut, only_shares).limits.empty())
+    return whole;
+  auto result = whole;
+  auto least = seconds(whole);
+  for (auto values = whole - unit; values >= whole / 4 * 3; values -= unit)
+    if (auto x = seconds(values); x < least) {
+      least = x;
+      result = values;
+    }
   return result;
 }
 

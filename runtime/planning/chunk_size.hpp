@@ -13,6 +13,8 @@
 
 namespace potluck {
 
+struct plan_rules;
+
 /// Chunks of each member that are worth having: the first of them, before which
 /// no mean is made, is then 3 % of what a line carries.
 constexpr std::uint64_t chunks_a_member = 16;
@@ -35,7 +37,21 @@ std::uint32_t chunk_values_for(const group_contract& contract,
                                std::uint32_t most,
                                packing how = packing::float32);
 
-/// The least that any contract comes to, however it packs.
+/// Bytes of a chunk beside its values: head, preamble, record of TLS.
+constexpr double chunk_head_bytes = 160;
+
+/// `whole`, or down to three quarters of it where the plan's shares then come
+/// closer to whole chunks: of two chunks or three, a member who should average
+/// two and a half does a fifth too much or too little, and all wait for it. Of
+/// all these, heads included, the one with the fastest exchange. Where pairs
+/// are limited, or `whole` is no round number, it stays.
+/// @param contract All of it but its `chunk_values` and `plan`.
+std::uint32_t fitting_chunk_values(const group_contract& contract,
+                                   std::uint32_t whole, packing how,
+                                   const plan_rules& rules);
+
+/// The least that any contract comes to before it is fitted, however it
+/// packs.
 std::uint32_t least_chunk_values(std::uint32_t most);
 
 } // namespace potluck

@@ -13,9 +13,9 @@ double queue_of(double bytes_per_second) {
 
 } // namespace
 
-std::vector<std::size_t> planned_windows(const collaboration& input,
-                                         const std::vector<double>& shares,
-                                         std::size_t self) {
+std::vector<planned_window> planned_windows(const collaboration& input,
+                                            const std::vector<double>& shares,
+                                            std::size_t self) {
   auto lines = believed_lines(input);
   auto n = input.peers.size();
   auto between = [&](std::size_t from, std::size_t to) {
@@ -24,7 +24,7 @@ std::vector<std::size_t> planned_windows(const collaboration& input,
   double out = 0;
   for (std::size_t j = 0; j < n; ++j)
     out += between(self, j);
-  std::vector<std::size_t> result(n, 0);
+  std::vector<planned_window> result(n);
   for (std::size_t j = 0; j < n; ++j) {
     auto passes = between(self, j);
     if (!(passes > 0))
@@ -32,9 +32,10 @@ std::vector<std::size_t> planned_windows(const collaboration& input,
     double in = 0;
     for (std::size_t i = 0; i < n; ++i)
       in += between(i, j);
-    result[j] = static_cast<std::size_t>(
-        std::max(passes / in * queue_of(lines[j].download),
-                 passes / out * queue_of(lines[self].upload)));
+    result[j].queue = std::max(passes / in * queue_of(lines[j].download),
+                               passes / out * queue_of(lines[self].upload));
+    result[j].rate = std::min(passes / in * lines[j].download,
+                              passes / out * lines[self].upload);
   }
   return result;
 }

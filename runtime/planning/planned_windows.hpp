@@ -3,13 +3,17 @@
 /// All that a group exchanges ends together when each connection gets its part
 /// of the lines at both of its ends, by what passes over it. Whose line is the
 /// thinner one shares it out by what is under way: so a connection may have as
-/// much of a line's queue as the plan gives it of the line. Pure.
+/// much of a line's queue as the plan gives it of the line. What its round trip
+/// needs follows from the plan as well, not from what it carries: else whoever
+/// carries more at first gets more of the line, and all wait for the others.
+/// Pure.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "runtime/planning/planner.hpp"
+#include "runtime/ports/transport.hpp"
 
 namespace potluck {
 
@@ -21,11 +25,11 @@ constexpr double planned_queue_seconds = 0.125;
 /// connections to the next.
 constexpr double largest_planned_queue = 48 * 1448;
 
-/// Bytes that `self` may have under way to each member, beyond what the round
-/// trip needs: its part of the receiver's queue, or of its own, whichever is
-/// more. 0: nothing passes, and for `self`.
-std::vector<std::size_t> planned_windows(const collaboration& input,
-                                         const std::vector<double>& shares,
-                                         std::size_t self);
+/// What `self` may have under way to each member: its part of the receiver's
+/// queue, or of its own, whichever is more; and the rate at which it is to send
+/// to them, its part of the thinner line. 0: nothing passes, and for `self`.
+std::vector<planned_window> planned_windows(const collaboration& input,
+                                            const std::vector<double>& shares,
+                                            std::size_t self);
 
 } // namespace potluck

@@ -37,6 +37,13 @@ struct incoming_frame {
   shared_bytes body;
 };
 
+/// What the plan of an exchange lets a connection have under way: a queue, and
+/// what its rate and round trip need.
+struct planned_window {
+  double queue = 0; ///< Bytes; 0: there is no plan.
+  double rate = 0;  ///< Bytes per second.
+};
+
 /// What passed on one connection within an interval.
 struct connection_traffic {
   connection_id id = 0;
@@ -106,12 +113,11 @@ public:
   /// Closes when what is queued has been written, at most `linger_ms` later.
   virtual void close(connection_id id, std::uint32_t linger_ms = 200) = 0;
 
-  /// A plan for the present exchange: bytes that may be under way on this
-  /// connection beyond what its round trip needs; 0, as at first: there is no
-  /// plan. A transport that leaves lines to the system need not listen.
-  virtual void plan_window(connection_id id, std::size_t bytes) {
+  /// A plan for the present exchange, of this connection; at first there is
+  /// none. A transport that leaves lines to the system need not listen.
+  virtual void plan_window(connection_id id, const planned_window& x) {
     (void)id;
-    (void)bytes;
+    (void)x;
   }
 
   virtual transport_traffic traffic() const = 0;

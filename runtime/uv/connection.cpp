@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/config.hpp"
+#include "runtime/uv/kernel_view.hpp"
 
 namespace potluck {
 
@@ -93,6 +94,11 @@ std::optional<connection_traffic> connection::look(duration interval) {
   if (!socket_)
     return std::nullopt;
   return meter_.look(id_, *socket_, interval, waiting_bytes());
+}
+
+void connection::mind_our_windows() const {
+  if (socket_)
+    avoid_bbr(descriptor_of(*socket_));
 }
 
 std::size_t connection::under_way() const {

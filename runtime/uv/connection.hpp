@@ -99,6 +99,8 @@ public:
 
   /// Bytes that were written and are not acknowledged.
   std::size_t under_way() const;
+  /// Its windows are ours now: the system's should not be smaller.
+  void mind_our_windows() const;
   duration least_round_trip() const {
     return meter_.least_round_trip();
   }

@@ -53,7 +53,7 @@ void dialer::try_next() {
     auto* to = reinterpret_cast<const sockaddr*>(&where);
     socket_ = make_tcp_socket(loop_, this, where.ss_family);
     if (is_loopback(where))
-      send_unpaced(descriptor_of(*socket_));
+      avoid_bbr(descriptor_of(*socket_));
     auto error = bind_source();
     if (error == 0)
       error = uv_tcp_connect(

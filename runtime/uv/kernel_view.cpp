@@ -50,16 +50,18 @@ std::size_t bytes_under_way(int socket) {
   return 0;
 }
 
-void send_unpaced(int socket) {
+void avoid_bbr(int socket) {
 #ifdef __linux__
-  constexpr std::string_view pacing = "bbr"; // And its later versions.
-  constexpr std::string_view unpaced = "cubic";
+  constexpr std::string_view avoided = "bbr"; // And its later versions.
   std::array<char, 16> name{}; // As long as any (TCP_CA_NAME_MAX).
   socklen_t size = name.size();
   if (::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0
-      && std::string_view{name.data()}.substr(0, pacing.size()) == pacing)
-    ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, unpaced.data(),
-                 unpaced.size());
+      && std::string_view{name.data()}.substr(0, avoided.size()) == avoided)
+    for (std::string_view other : {"cubic", "reno"})
+      if (::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, other.data(),
+                       static_cast<socklen_t>(other.size()))
+          == 0)
+        return;
 #else
   (void)socket;
 #endif

@@ -26,12 +26,16 @@ std::optional<kernel_view> ask_kernel(int socket);
 /// the system does not tell.
 std::size_t bytes_under_way(int socket);
 
-/// Keeps the kernel from pacing what goes to this machine itself, as BBR does:
-/// nothing on the way is gentler on bursts than memory, and a timer for every
-/// few packets costs more than to copy them. To be called before the socket
-/// connects or listens, since a connection that paces does not stop; what a
-/// listening one accepts is like it. No effect where the system does not let
-/// us.
-void send_unpaced(int socket);
+/// Where the system sends by BBR, has it send by cubic (or Reno, if that is all
+/// that we may choose) on this socket; no effect otherwise. For two kinds of
+/// connections:
+/// - To this machine itself: nothing on the way is gentler on bursts than
+///   memory, and a timer for every few packets costs more than to copy them. To
+///   be called before the socket connects or listens, since a connection that
+///   paces does not stop; what a listening one accepts is like it.
+/// - In a planned exchange on a slow line, at any time: BBR has no more under
+///   way than twice what the least round trip needs, and when acknowledgements
+///   wait behind what the other side sends, that is a fraction of the line.
+void avoid_bbr(int socket);
 
 } // namespace potluck

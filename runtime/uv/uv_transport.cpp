@@ -116,10 +116,14 @@ public:
     });
   }
 
-  void plan_window(connection_id id, std::size_t bytes) override {
+  void plan_window(connection_id id, const planned_window& x) override {
     loop_->post([=] {
-      if (find(id))
-        turns_.plan(id, bytes);
+      auto* which = find(id);
+      if (which == nullptr)
+        return;
+      turns_.plan(id, x);
+      if (x.queue > 0 && !turns_.left_alone())
+        which->mind_our_windows();
     });
   }
 
@@ -344,7 +348,7 @@ private:
     auto error
         = uv_tcp_bind(&socket->tcp, reinterpret_cast<const sockaddr*>(&to), 0);
     if (error == 0 && is_loopback(to))
-      send_unpaced(descriptor_of(*socket));
+      avoid_bbr(descriptor_of(*socket));
     if (error == 0)
       error = uv_listen(socket->stream(), 512, [](uv_stream_t* x, int status) {
         auto* owner = static_cast<tcp_handle*>(x->data)->owner;

@@ -155,8 +155,8 @@ TEST_CASE("while a round runs its connections have the plan's windows") {
   // The others have not begun: the round waits.
   auto windows = t.world.network.planned_windows(host(1));
   REQUIRE(windows.size() == 3);
-  for (auto x : windows)
-    CHECK(x == doctest::Approx(largest_planned_queue / 3).epsilon(0.3));
+  for (const auto& x : windows)
+    CHECK(x.queue == doctest::Approx(largest_planned_queue / 3).epsilon(0.3));
   for (std::size_t i = 1; i < 4; ++i)
     t.begin(i);
   const std::vector<std::size_t> all{0, 1, 2, 3};

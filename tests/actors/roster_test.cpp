@@ -408,6 +408,18 @@ TEST_CASE("among peers that are all connected the DHT is asked less often") {
         >= often - 2);
 }
 
+TEST_CASE("who tells us its report is not looked up") {
+  desk d;
+  d.arrive(2);
+  d.arrive(3);
+  auto report = report_of(3);
+  caf::anon_send(d.it, letter{peer(3), report, {}});
+  d.world.run_for(limits::look_up_patience + limits::publish_interval);
+  auto known = d.router->last<look_up_records>().known;
+  const auto& id = peer(3).bytes;
+  CHECK(known == std::vector<std::string>{std::string(id.begin(), id.end())});
+}
+
 TEST_CASE("the more peers are connected, the less often the DHT is asked") {
   desk d;
   auto mine = own_report{};

@@ -167,3 +167,62 @@ TEST_CASE("who answers late is named again, unless it is no node any more") {
   world.settle();
   CHECK(names_it() != contributes);
 }
+
+TEST_CASE("an answer does not repeat what its asker knows") {
+  three_nodes x;
+  x.publish(*x.nodes[1]);
+  x.world.settle();
+  auto gateway = x.nodes[0]->system.pretend<gateway_actor>();
+  auto wired = x.nodes[0]->wired;
+  wired.gateway = gateway.handle;
+  caf::anon_send(wired.router, wired);
+  auto ask = [&](message what) {
+    caf::anon_send(wired.router, letter{peer(9), std::move(what), {}});
+    x.world.settle();
+    return gateway->last<parcel>().content;
+  };
+  auto nodes = std::get<nodes_found>(ask(find_nodes{7, x.key, {}})).nodes;
+  REQUIRE(nodes.size() == 2);
+  auto rest = std::get<nodes_found>(
+      ask(find_nodes{7, x.key, {known_mark(nodes[0].id, 7)}}));
+  REQUIRE(rest.nodes.size() == 1);
+  CHECK(rest.nodes[0].id == nodes[1].id);
+  // Marks of another request say nothing.
+  auto others = ask(find_nodes{8, x.key, {known_mark(nodes[0].id, 7)}});
+  CHECK(std::get<nodes_found>(others).nodes.size() == 2);
+
+  auto all = std::get<records_found>(ask(find_records{7, x.key, {}, {}}));
+  CHECK(all.records.size() == 1);
+  CHECK(all.nodes.size() == 2);
+  auto known = std::get<records_found>(
+      ask(find_records{7,
+                       x.key,
+                       {known_mark(nodes[1].id, 7)},
+                       {known_mark(std::string_view{"subkey"}, 7)}}));
+  CHECK(known.records.empty());
+  REQUIRE(known.nodes.size() == 1);
+  CHECK(known.nodes[0].id == nodes[0].id);
+}
+
+TEST_CASE("who looks records up says what it knows") {
+  test_world world;
+  auto& system = world.add_system();
+  auto gateway = system.pretend<gateway_actor>();
+  auto asker = system.pretend<records_reader>();
+  router_config config;
+  config.self = peer(1);
+  config.newcomer = true; // It asks only what it is asked.
+  auto it = system.keep((*system).spawn(router, config));
+  wiring wired;
+  wired.gateway = gateway.handle;
+  caf::anon_send(it, wired);
+  peer_joined node;
+  node.who = contact_of(2);
+  caf::anon_send(it, node);
+  caf::anon_send(it, look_up_records{key_of("soup"), asker.handle, {"mine"}});
+  world.settle();
+  auto asked = std::get<find_records>(gateway->last<call>().content);
+  CHECK(asked.known_nodes == known_marks{known_mark(peer(2), asked.token)});
+  CHECK(asked.known_records
+        == known_marks{known_mark(std::string_view{"mine"}, asked.token)});
+}

@@ -36,7 +36,7 @@ auto fields(const goodbye& x) {
   return std::tie(x.reason);
 }
 auto fields(const find_nodes& x) {
-  return std::tie(x.token, x.target);
+  return std::tie(x.token, x.target, x.known_nodes);
 }
 auto fields(const nodes_found& x) {
   return std::tie(x.token, x.nodes);
@@ -48,7 +48,7 @@ auto fields(const records_stored& x) {
   return std::tie(x.token, x.accepted);
 }
 auto fields(const find_records& x) {
-  return std::tie(x.token, x.key);
+  return std::tie(x.token, x.key, x.known_nodes, x.known_records);
 }
 auto fields(const records_found& x) {
   return std::tie(x.token, x.records, x.nodes);

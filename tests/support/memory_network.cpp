@@ -34,7 +34,7 @@ public:
     address bound; ///< Port 0: does not listen.
     connection_id next_id = 1;
     transport_traffic traffic;
-    std::map<connection_id, std::size_t> windows; ///< Bytes, planned.
+    std::map<connection_id, planned_window> windows;
   };
 
   /// One side of a connection.
@@ -282,12 +282,12 @@ public:
     guard lock{net_->mutex};
     net_->close(*self_, id);
   }
-  void plan_window(connection_id id, std::size_t bytes) override {
+  void plan_window(connection_id id, const planned_window& x) override {
     guard lock{net_->mutex};
-    if (bytes == 0)
-      self_->windows.erase(id);
+    if (x.queue > 0)
+      self_->windows[id] = x;
     else
-      self_->windows[id] = bytes;
+      self_->windows.erase(id);
   }
   transport_traffic traffic() const override {
     guard lock{net_->mutex};
@@ -392,15 +392,15 @@ std::size_t memory_network::open_connections() const {
   return ends / 2;
 }
 
-std::vector<std::size_t>
+std::vector<planned_window>
 memory_network::planned_windows(const std::string& host) const {
   guard lock{core_->mutex};
-  std::vector<std::size_t> result;
+  std::vector<planned_window> result;
   auto found = core_->endpoints.find(host);
   if (found != core_->endpoints.end())
     if (auto end = found->second.lock())
-      for (const auto& [id, bytes] : end->windows)
-        result.push_back(bytes);
+      for (const auto& [id, x] : end->windows)
+        result.push_back(x);
   return result;
 }
 

@@ -75,7 +75,7 @@ public:
 
   /// What the host's transport was last told of its connections' windows, of
   /// those that have any.
-  std::vector<std::size_t> planned_windows(const std::string& host) const;
+  std::vector<planned_window> planned_windows(const std::string& host) const;
 
   class core;
 

@@ -150,16 +150,14 @@ bool world::has_tally(const chunk_mean& x, const shared_bytes& body) const {
 float world::tally_of(packing how, const shared_bytes& body) const {
   if (how == packing::float32) // Nearly always: no need to read all values.
     return *reinterpret_cast<const float*>(body.data);
-  // Rounds cut the gradient as they like, within the run's limits.
-  // Where the plan says who packs, all are cut as int8 is.
-  for (std::size_t chunk
-       = packed_chunk_values(settings_.chunk_values, packing::int8);
-       chunk >= tally_distance(); chunk /= 2)
-    for (std::size_t values : {chunk, what_.model_values % chunk}) {
-      std::vector<float> mean(values);
-      if (values > 0 && unpack(how, body.data, body.size, mean.data(), values))
-        return mean.front();
-    }
+  // Rounds cut the gradient as they like: the body says how long it is.
+  std::size_t values = 0;
+  for (auto step = std::size_t{1} << 31; step > 0; step /= 2)
+    if (packed_bytes(how, values + step) <= body.size)
+      values += step;
+  std::vector<float> mean(values);
+  if (values > 0 && unpack(how, body.data, body.size, mean.data(), values))
+    return mean.front();
   return std::numeric_limits<float>::quiet_NaN();
 }
 

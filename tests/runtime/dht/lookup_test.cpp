@@ -174,6 +174,31 @@ TEST_CASE("no more than one bucket of contacts is taken from an answer") {
   CHECK(asked <= bucket_size);
 }
 
+TEST_CASE("seeds and who has answered need not be named, hearsay may be") {
+  random_stream random{15};
+  auto target = random.draw<record_key>();
+  auto seeds = draw(3, random);
+  lookup search{target, random.draw<peer_id>(), seeds};
+  CHECK(search.known().size() == 3);
+  auto asked = search.next();
+  auto named = near(target, 2, random);
+  search.answered(asked[0].id, {named});
+  CHECK(search.known().size() == 3);
+  for (const auto& x : search.known())
+    CHECK(x != named.id);
+  REQUIRE(search.next().front().id == named.id);
+  search.answered(named.id, {});
+  REQUIRE(search.known().size() == 4);
+  CHECK(search.known().front() == named.id); // The closest.
+}
+
+TEST_CASE("no more names are known than are worth sending") {
+  random_stream random{16};
+  lookup search{random.draw<record_key>(), random.draw<peer_id>(),
+                draw(100, random)};
+  CHECK(search.known().size() == 2 * bucket_size);
+}
+
 TEST_CASE("a liar's invented contacts cost a few requests, not the look-up") {
   random_stream random{8};
   auto target = random.draw<record_key>();

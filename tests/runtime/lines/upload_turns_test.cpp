@@ -134,12 +134,29 @@ TEST_CASE("who has most to send catches up, and nobody waits for it") {
   CHECK(x.queued[1] + x.queued[2] + x.queued[3] > 60'000);
 }
 
+TEST_CASE(
+    "a planned window is whole packets, whatever its connection carries") {
+  // 2.16 packets of queue and 0.69 for two round trips of 20 ms.
+  const planned_window planned{3125, 25e3};
+  uplink x{{1, 1, 1}};
+  x.turns.plan(1, planned);
+  x.turns.plan(2, planned);
+  x.turns.plan(3, {0.1, 0});
+  for (int look = 0; look < 20; ++look)
+    x.turns.observe({{1, 50e3, true, duration{20ms}},
+                     {2, 5e3, true, duration{20ms}},
+                     {3, 5e3, true, duration{20ms}}});
+  CHECK(x.turns.window(1) == 3 * upload_turns::packet);
+  CHECK(x.turns.window(2) == 3 * upload_turns::packet);
+  CHECK(x.turns.window(3) == upload_turns::packet);
+}
+
 TEST_CASE("who has a plan's window shares the line by it") {
   // As much to send for each, but the first is to have ten parts of twelve.
   uplink x{std::vector<std::size_t>(3, 4'000'000)};
-  x.turns.plan(1, 20 * upload_turns::packet);
-  x.turns.plan(2, 2 * upload_turns::packet);
-  x.turns.plan(3, 2 * upload_turns::packet);
+  x.turns.plan(1, {20.0 * upload_turns::packet, 0});
+  x.turns.plan(2, {2.0 * upload_turns::packet, 0});
+  x.turns.plan(3, {2.0 * upload_turns::packet, 0});
   x.measured(line_rate);
   x.write_all();
   for (int i = 0; i < 1000; ++i) {
@@ -151,7 +168,7 @@ TEST_CASE("who has a plan's window shares the line by it") {
   CHECK(static_cast<double>(x.carried) >= 0.95 * line_rate * 5);
   // Without it they get on alike again.
   for (connection_id id = 1; id <= 3; ++id)
-    x.turns.plan(id, 0);
+    x.turns.plan(id, {});
   for (int i = 0; i < 400; ++i)
     x.step();
   auto before = x.queued;

@@ -14,8 +14,8 @@ collaboration group_of(const std::vector<line_speeds>& lines) {
   return group_on_lines(lines, 3'000'000, 1000);
 }
 
-std::vector<std::size_t> windows_of(const collaboration& group,
-                                    std::size_t self) {
+std::vector<planned_window> windows_of(const collaboration& group,
+                                       std::size_t self) {
   return planned_windows(group, plan(group).shares, self);
 }
 
@@ -25,9 +25,9 @@ TEST_CASE("equal members share each other's queues evenly") {
   auto group = group_of(std::vector<line_speeds>(5, {375e3, 375e3}));
   auto x = windows_of(group, 2);
   REQUIRE(x.size() == 5);
-  CHECK(x[2] == 0);
+  CHECK(x[2].queue == 0);
   for (auto i : {0, 1, 3, 4})
-    CHECK(x[i]
+    CHECK(x[i].queue
           == doctest::Approx(375e3 * planned_queue_seconds / 4).epsilon(0.02));
 }
 
@@ -39,9 +39,9 @@ TEST_CASE("a member that averages nearly all has nearly all of a line's "
   auto from_slow = windows_of(group, 3);
   auto from_fast = windows_of(group, 0);
   const auto queue = 375e3 * planned_queue_seconds;
-  CHECK(from_slow[0] > queue / 2);
-  CHECK(from_fast[3] > queue / 2);
-  CHECK(from_slow[5] < queue / 10);
+  CHECK(from_slow[0].queue > queue / 2);
+  CHECK(from_fast[3].queue > queue / 2);
+  CHECK(from_slow[5].queue < queue / 10);
 }
 
 TEST_CASE("no more comes together in a downlink's queue than there is to be, "
@@ -61,12 +61,12 @@ TEST_CASE("no more comes together in a downlink's queue than there is to be, "
         in += passes[i] = gradients_between(group, shares, i, j);
     double own = 0;
     for (std::size_t i = 0; i < group.peers.size(); ++i) {
-      auto window = planned_windows(group, shares, i)[j];
+      auto window = planned_windows(group, shares, i)[j].queue;
       auto queue = std::min(largest_planned_queue,
                             planned_queue_seconds
                                 * group.peers[j].download_bytes_per_second);
       auto part = passes[i] / in * queue;
-      CHECK(window + 1 >= part);
+      CHECK(window >= part);
       own += part;
     }
     CHECK(own <= largest_planned_queue * 1.001);
@@ -75,7 +75,7 @@ TEST_CASE("no more comes together in a downlink's queue than there is to be, "
 
 TEST_CASE("on a very slow line it is time that bounds the queue") {
   auto group = group_of(std::vector<line_speeds>(3, {5e4, 5e4}));
-  CHECK(windows_of(group, 0)[1]
+  CHECK(windows_of(group, 0)[1].queue
         == doctest::Approx(5e4 * planned_queue_seconds / 2).epsilon(0.02));
 }
 
@@ -85,8 +85,21 @@ TEST_CASE("to whom nothing goes there is no window") {
   group.peers[2].holds_model = false;
   // Two that average all between themselves.
   auto x = planned_windows(group, {0.5, 0.5, 0}, 0);
-  CHECK(x[1] > 0);
-  CHECK(x[2] == 0);
-  auto none = planned_windows(group, {0.5, 0.5, 0}, 2);
-  CHECK(none == std::vector<std::size_t>(3, 0));
+  CHECK(x[1].queue > 0);
+  CHECK(x[2].queue == 0);
+  for (const auto& none : planned_windows(group, {0.5, 0.5, 0}, 2))
+    CHECK(none.queue == 0);
+}
+
+TEST_CASE("a connection's rate is its part of the thinner line") {
+  auto group = group_of(std::vector<line_speeds>(5, {375e3, 375e3}));
+  CHECK(windows_of(group, 2)[0].rate
+        == doctest::Approx(375e3 / 4).epsilon(0.02));
+  // Two who send a fast one parts of all; its means come back at their rate.
+  group = group_of({{5e6, 5e6}, {1e5, 2e5}, {1e5, 2e5}});
+  auto from_slow = planned_windows(group, {1, 0, 0}, 1);
+  CHECK(from_slow[0].rate == doctest::Approx(1e5));
+  CHECK(from_slow[2].rate == 0);
+  auto from_fast = planned_windows(group, {1, 0, 0}, 0);
+  CHECK(from_fast[1].rate == doctest::Approx(2e5));
 }
