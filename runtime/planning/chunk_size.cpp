@@ -10,9 +10,7 @@ namespace potluck {
 
 namespace {
 
-/// Lengths that are tried are multiples of so many values at least ...
-constexpr std::uint32_t least_chunk_step = 64;
-/// ... and of this part of the whole.
+/// Lengths that are tried are also multiples of this part of the whole.
 constexpr std::uint32_t chunk_lengths = 64;
 
 /// Bytes per second; 0 when no line is known.

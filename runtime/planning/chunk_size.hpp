@@ -37,6 +37,8 @@ std::uint32_t chunk_values_for(const group_contract& contract,
                                std::uint32_t most,
                                packing how = packing::float32);
 
+/// Values: chunks that are fitted are multiples of so many.
+constexpr std::uint32_t least_chunk_step = 64;
 /// Bytes of a chunk beside its values: head, preamble, record of TLS.
 constexpr double chunk_head_bytes = 160;
 

@@ -2,9 +2,10 @@
 /// and able to show whether every sample was counted exactly once.
 ///
 /// It learns to reproduce one fixed vector: sample n is a noisy look at one
-/// stretch of it, and its loss is half the squared distance. The first value of
-/// each averaged chunk is a *tally*: every sample adds one to it, so that the
-/// mean over any set of samples, each counted once, is one.
+/// stretch of it, and its loss is half the squared distance. Some values, the
+/// first of each averaged chunk among them, are *tallies*: every sample adds
+/// one to them, so that the mean over any set of samples, each counted once, is
+/// one.
 #pragma once
 
 #include "runtime/ports/trainer.hpp"
@@ -16,8 +17,8 @@ public:
   static constexpr std::size_t stretch = 32;
 
   /// @param values Parameters. Not zero.
-  /// @param chunk_values Of the shortest chunk of any round: a tally begins
-  /// each.
+  /// @param chunk_values From one tally to the next: every round's chunks begin
+  /// at multiples of it.
   /// @param weightless Nothing but the tallies is computed: for so many peers
   /// that only the duration of computing matters.
   simulated_model(std::size_t values, std::uint32_t chunk_values,

@@ -135,7 +135,8 @@ world::world(const scenario& what, options how)
 }
 
 std::uint32_t world::tally_distance() const {
-  return least_chunk_values(settings_.chunk_values);
+  const auto least = least_chunk_values(settings_.chunk_values);
+  return least % least_chunk_step == 0 ? least_chunk_step : least;
 }
 
 bool world::has_tally(const chunk_mean& x, const shared_bytes& body) const {
@@ -143,7 +144,7 @@ bool world::has_tally(const chunk_mean& x, const shared_bytes& body) const {
     return true;
   // Of a shorter one, the last, nobody here knows where it begins.
   const auto length = body.size / sizeof(float);
-  return length % tally_distance() == 0
+  return length % least_chunk_values(settings_.chunk_values) == 0
          && x.chunk * length < what_.model_values;
 }
 
@@ -416,7 +417,9 @@ void world::look_around() {
   auto peers = lives_.size();
   // With gradients redrawn groups average parameters.
   auto vectors = settings_.redraws_groups() ? 2u : 1u;
-  auto chunks = vectors * what_.model_values / tally_distance() + 1;
+  auto shortest
+      = std::max(1u, least_chunk_values(settings_.chunk_values) / 4 * 3);
+  auto chunks = vectors * what_.model_values / shortest + 1;
   for (auto& x : lives_) {
     if (!x.box->running() || !x.honest)
       continue;

@@ -101,8 +101,8 @@ private:
   };
 
   life& life_of(std::size_t number);
-  /// Values from one tally to the next: the shortest chunk that a round may
-  /// have.
+  /// Values from one tally to the next: of any chunk that a round may have,
+  /// the length is a multiple.
   std::uint32_t tally_distance() const;
   /// Whether such a chunk begins with one: parameters are averaged as well
   /// where groups are redrawn, and have none.
