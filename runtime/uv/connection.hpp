@@ -175,8 +175,8 @@ private:
   std::size_t front_sent_ = 0; ///< Of the first frame.
   std::size_t in_flight_ = 0;  ///< Bytes of the write under way; 0: none.
   std::vector<uv_buf_t> buffers_;
-  std::vector<std::uint8_t> encrypted_; ///< What is being, or to be written.
-  std::size_t encrypted_sent_ = 0;      ///< Of these.
+  byte_array encrypted_;           ///< What is being, or to be written.
+  std::size_t encrypted_sent_ = 0; ///< Of these.
 
   line_meter meter_;
   frame_reader reader_;

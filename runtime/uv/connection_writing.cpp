@@ -171,7 +171,7 @@ void connection::take_records() {
   if (waits == 0) {
     tls_->take_output(encrypted_);
   } else if (tls_->output_size() > 0) {
-    std::vector<std::uint8_t> more;
+    byte_array more;
     tls_->take_output(more);
     encrypted_.erase(encrypted_.begin(),
                      encrypted_.end() - static_cast<std::ptrdiff_t>(waits));
@@ -230,7 +230,7 @@ void connection::flush() {
   if (state_ == state::draining)
     shut_down();
   else if (tls_ && encrypted_.capacity() > small_batch_bytes) {
-    std::vector<std::uint8_t>{}.swap(encrypted_);
+    byte_array{}.swap(encrypted_);
     encrypted_sent_ = 0;
     tls_->rest();
   }

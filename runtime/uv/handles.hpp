@@ -9,10 +9,10 @@
 #include <functional>
 #include <memory>
 #include <uv.h>
-#include <vector>
 
 #include "messages/framing.hpp"
 #include "runtime/ports/transport.hpp"
+#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
 
@@ -38,7 +38,7 @@ struct tcp_handle {
   void* owner = nullptr;
   /// What the last write referred to, when it was under way at the close.
   std::deque<queued_frame> unsent;
-  std::vector<std::uint8_t> unsent_bytes;
+  byte_array unsent_bytes;
 
   uv_stream_t* stream() {
     return reinterpret_cast<uv_stream_t*>(&tcp);

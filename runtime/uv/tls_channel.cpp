@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -16,17 +17,12 @@ namespace {
 /// shared one would cost more than a record does.
 constexpr std::size_t large_piece_bytes = 4 * 1024;
 
-/// Room for what is encrypted before it is written.
-constexpr std::size_t usual_batch_bytes
-    = 17 * (record_bytes + record_overhead_bytes);
-
 constexpr std::uint8_t handshake_record = 22;
 constexpr std::uint8_t alert_record = 21;
 
-/// A sentence about the other side, from the first error in the thread's queue.
+/// A sentence about the other side, from OpenSSL's first error.
 std::string describe(unsigned long error, const certificate_check& shown) {
-  const int reason = ERR_GET_REASON(error);
-  switch (reason) {
+  switch (ERR_GET_REASON(error)) {
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
       return std::string{"the other side "}
              + in_words(certificate_check::verdict::missing);
@@ -56,6 +52,27 @@ std::string describe(unsigned long error, const certificate_check& shown) {
          + (words != nullptr ? words : "no reason known");
 }
 
+/// OpenSSL's reason for what was refused (see `record_opener`).
+int reason_of(tls_alert answer) {
+  switch (answer) {
+    case tls_alert::record_overflow:
+      return SSL_R_ENCRYPTED_LENGTH_TOO_LONG;
+    case tls_alert::decode_error:
+      return SSL_R_BAD_LENGTH;
+    case tls_alert::illegal_parameter:
+      return SSL_R_BAD_KEY_UPDATE;
+    case tls_alert::unexpected_message:
+      return SSL_R_UNEXPECTED_MESSAGE;
+    default:
+      return SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC;
+  }
+}
+
+/// OpenSSL's reason for an alert that came.
+int reason_for(tls_alert alert) {
+  return SSL_AD_REASON_OFFSET + static_cast<int>(alert);
+}
+
 } // namespace
 
 /// What OpenSSL takes for its network: the bytes that were fed, and the output.
@@ -79,9 +96,6 @@ struct tls_channel::wire {
     auto* self = static_cast<tls_channel*>(BIO_get_data(x));
     BIO_clear_retry_flags(x);
     auto& output = self->output_;
-    // Behind a whole record comes a batch of them.
-    if (output.empty() && size >= record_bytes)
-      output.reserve(usual_batch_bytes);
     output.insert(output.end(), data, data + size);
     *put = size;
     return 1;
@@ -110,8 +124,8 @@ struct tls_channel::wire {
 
 tls_channel::tls_channel(const tls_context& context, side which,
                          std::uint64_t records_per_key)
-    : ssl_(SSL_new(context.native()), SSL_free),
-      records_per_key_(records_per_key) {
+    : side_(which), records_per_key_(records_per_key),
+      ssl_(SSL_new(context.native()), SSL_free) {
   auto* bio = ssl_ ? BIO_new(wire::method()) : nullptr;
   ERR_clear_error();
   if (bio == nullptr)
@@ -119,7 +133,7 @@ tls_channel::tls_channel(const tls_context& context, side which,
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_.get(), bio, bio); // Frees it.
-  SSL_set_app_data(ssl_.get(), &shown_);
+  SSL_set_app_data(ssl_.get(), &result_);
   if (which == side::dialler)
     SSL_set_connect_state(ssl_.get());
   else
@@ -129,6 +143,8 @@ tls_channel::tls_channel(const tls_context& context, side which,
 tls_channel::~tls_channel() = default;
 
 void tls_channel::feed(const std::uint8_t* data, std::size_t size) {
+  if (opener_)
+    return opener_->feed(data, size);
   if (fed_size_ != 0)
     throw std::logic_error("tls_channel: fed before the last was used up");
   fed_ = data;
@@ -136,42 +152,78 @@ void tls_channel::feed(const std::uint8_t* data, std::size_t size) {
 }
 
 tls_channel::verdict tls_channel::shake() {
+  if (opener_)
+    return verdict::done;
   ERR_clear_error();
   auto result = SSL_do_handshake(ssl_.get());
   if (result != 1)
-    return failed_or_more(result).what;
-  shaken_ = true;
+    return failed_or_more(result);
+  take_over();
   return verdict::done;
 }
 
+/// OpenSSL has read what belongs to the handshake, record by record, and not a
+/// byte more; what else was fed is ours.
+void tls_channel::take_over() {
+  const auto cipher
+      = SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(ssl_.get()))
+                == (TLS1_3_CK_AES_128_GCM_SHA256 & 0xffff)
+            ? tls_cipher::aes_128_gcm
+            : tls_cipher::chacha20_poly1305;
+  if (!result_.knows_client || !result_.knows_server
+      || SSL_has_pending(ssl_.get()) != 0)
+    throw std::logic_error("tls_channel: OpenSSL keeps something back");
+  const bool dialled = side_ == side::dialler;
+  sealer_.emplace(cipher, dialled ? result_.client : result_.server,
+                  records_per_key_);
+  opener_.emplace(cipher, dialled ? result_.server : result_.client, dialled);
+  opener_->feed(fed_, std::exchange(fed_size_, 0));
+  result_.client = result_.server = {};
+  ssl_.reset();
+}
+
 const peer_id& tls_channel::peer() const {
-  if (!shaken_ || shown_.what != certificate_check::verdict::sound)
+  if (!opener_ || result_.shown.what != certificate_check::verdict::sound)
     throw std::logic_error("tls_channel: nobody has proven anything yet");
-  return shown_.id;
+  return result_.shown.id;
 }
 
 tls_channel::portion tls_channel::read(std::uint8_t* into, std::size_t size) {
-  ERR_clear_error();
-  std::size_t got = 0;
-  auto result = SSL_read_ex(ssl_.get(), into, size, &got);
-  if (result == 1)
-    return {verdict::done, got};
-  return failed_or_more(result);
-}
-
-tls_channel::portion tls_channel::failed_or_more(int result) {
-  switch (SSL_get_error(ssl_.get(), result)) {
-    case SSL_ERROR_WANT_READ:
+  if (!opener_)
+    throw std::logic_error("tls_channel: nobody has proven anything yet");
+  const auto got = opener_->read(into, size);
+  // Answered before we write again, once for all that came until then.
+  if (opener_->take_update_request())
+    sealer_->replace_soon();
+  switch (got.what) {
+    case record_opener::verdict::content:
+      return {verdict::done, got.size};
+    case record_opener::verdict::more:
       return {verdict::more, 0};
-    case SSL_ERROR_ZERO_RETURN:
+    case record_opener::verdict::closed:
       return {verdict::closed, 0};
     default:
-      failed_ = true;
-      failure_ = describe(ERR_peek_error(), shown_);
-      ERR_clear_error();
-      fed_size_ = 0;
-      return {verdict::failed, 0};
+      break;
   }
+  if (!std::exchange(failed_, true)) {
+    const bool refused = got.what == record_opener::verdict::refused;
+    const auto alert = opener_->alert();
+    const auto reason = refused ? reason_of(alert) : reason_for(alert);
+    failure_ = describe(ERR_PACK(ERR_LIB_SSL, 0, reason), result_.shown);
+    if (refused)
+      sealer_->seal(alert, output_);
+  }
+  return {verdict::failed, 0};
+}
+
+tls_channel::verdict tls_channel::failed_or_more(int result) {
+  if (SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ)
+    return verdict::more;
+  failed_ = true;
+  failure_ = describe(ERR_peek_error(), result_.shown);
+  ERR_clear_error();
+  fed_size_ = 0;
+  return verdict::failed;
 }
 
 void tls_channel::write(const std::uint8_t* data, std::size_t size) {
@@ -197,34 +249,23 @@ void tls_channel::flush() {
 void tls_channel::encrypt(const std::uint8_t* data, std::size_t size) {
   if (failed_) // The connection is about to end, and hears why.
     return;
-  ERR_clear_error();
-  if (records_ >= records_per_key_) {
-    SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
-    records_ = 0;
-  }
-  std::size_t put = 0;
-  if (SSL_write_ex(ssl_.get(), data, size, &put) != 1 || put != size) {
-    ERR_clear_error();
-    throw std::logic_error("tls_channel: OpenSSL encrypts nothing");
-  }
-  records_ += (size + record_bytes - 1) / record_bytes;
+  if (!sealer_)
+    throw std::logic_error("tls_channel: nobody has proven anything yet");
+  sealer_->seal(data, size, output_);
 }
 
 void tls_channel::say_goodbye() {
-  if (!shaken_ || failed_)
-    return;
-  ERR_clear_error();
-  SSL_shutdown(ssl_.get());
-  ERR_clear_error();
+  if (sealer_ && !failed_ && !std::exchange(goodbye_said_, true))
+    sealer_->seal(tls_alert::close_notify, output_);
 }
 
-void tls_channel::take_output(std::vector<std::uint8_t>& into) {
+void tls_channel::take_output(byte_array& into) {
   into.clear();
   into.swap(output_);
 }
 
 void tls_channel::rest() {
-  std::vector<std::uint8_t>{}.swap(output_);
+  byte_array{}.swap(output_);
   std::vector<std::uint8_t>{}.swap(small_);
 }
 

@@ -1,6 +1,8 @@
 /// One end of a TLS connection, between the bytes on the wire and those of
 /// frames. Does no I/O: what came is fed, what is to be sent piles up.
 ///
+/// OpenSSL shakes hands, and is done then; what follows is `tls_records`.
+///
 ///     feed(what came) -> shake() until done
 ///     feed(what came) -> read() until `more`
 ///     write() ..., flush() -> take_output()
@@ -11,19 +13,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/identity/certificate.hpp"
 #include "runtime/uv/tls_context.hpp"
+#include "runtime/uv/tls_records.hpp"
 
 struct ssl_st; // OpenSSL's SSL.
 
 namespace potluck {
-
-/// What one record carries at most; each adds 22 bytes to what it carries.
-constexpr std::size_t record_bytes = 16 * 1024;
-constexpr std::size_t record_overhead_bytes = 22;
 
 class tls_channel {
 public:
@@ -57,7 +56,9 @@ public:
   /// Who is at the other end. Precondition: the handshake is done.
   const peer_id& peer() const;
 
-  /// Decrypts at most `size` bytes to `into`.
+  /// Decrypts at most `size` bytes to `into`: straight from what was fed, if
+  /// there is room for a record, or for all that one carries. What of `into` is
+  /// behind them may be overwritten.
   portion read(std::uint8_t* into, std::size_t size);
 
   /// Encrypts. Small pieces wait for a full record or for `flush`; large ones
@@ -73,7 +74,7 @@ public:
     return output_.size();
   }
   /// Swaps them for `into`, whose memory is used again.
-  void take_output(std::vector<std::uint8_t>& into);
+  void take_output(byte_array& into);
   /// Gives the memory back that is kept for further output.
   void rest();
 
@@ -85,19 +86,22 @@ public:
 private:
   struct wire;
 
-  portion failed_or_more(int result);
+  verdict failed_or_more(int result);
+  void take_over();
   void encrypt(const std::uint8_t* data, std::size_t size);
 
-  std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_;
+  const side side_;
   const std::uint64_t records_per_key_;
-  std::uint64_t records_ = 0; ///< Since the key was replaced.
-  const std::uint8_t* fed_ = nullptr;
+  handshake_result result_; ///< Its secrets are copied to where they are used.
+  std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_; ///< Null once it is done.
+  std::optional<record_sealer> sealer_;            ///< Then there are these.
+  std::optional<record_opener> opener_;
+  const std::uint8_t* fed_ = nullptr; ///< For the handshake.
   std::size_t fed_size_ = 0;
-  std::vector<std::uint8_t> output_;
+  byte_array output_;
   std::vector<std::uint8_t> small_; ///< Waits for a full record.
-  certificate_check shown_;
-  bool shaken_ = false;
   bool failed_ = false;
+  bool goodbye_said_ = false;
   std::string failure_;
 };
 

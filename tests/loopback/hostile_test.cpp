@@ -64,7 +64,7 @@ public:
   void write(const std::string& bytes) {
     auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
     if (!tls_)
-      return send({data, data + bytes.size()});
+      return send(data, bytes.size());
     tls_->write(data, bytes.size());
     tls_->flush();
     flush();
@@ -111,14 +111,14 @@ private:
   }
 
   void flush() {
-    std::vector<std::uint8_t> out;
+    potluck::byte_array out;
     tls_->take_output(out);
-    send(out);
+    send(out.data(), out.size());
   }
 
-  void send(const std::vector<std::uint8_t>& bytes) {
+  void send(const std::uint8_t* data, std::size_t size) {
     // The other side may have closed already, which is what we want.
-    (void)!::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    (void)!::send(file_, data, size, MSG_NOSIGNAL);
   }
 
   int file_;

@@ -13,7 +13,7 @@
 #include "runtime/random.hpp"
 
 using namespace potluck;
-using bytes = std::vector<std::uint8_t>;
+using bytes = byte_array;
 using verdict = tls_channel::verdict;
 
 namespace {
