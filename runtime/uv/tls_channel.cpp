@@ -158,21 +158,26 @@ tls_channel::verdict tls_channel::shake() {
   auto result = SSL_do_handshake(ssl_.get());
   if (result != 1)
     return failed_or_more(result);
-  take_over();
-  return verdict::done;
+  return take_over();
 }
 
 /// OpenSSL has read what belongs to the handshake, record by record, and not a
 /// byte more; what else was fed is ours.
-void tls_channel::take_over() {
+tls_channel::verdict tls_channel::take_over() {
   const auto cipher
       = SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(ssl_.get()))
                 == (TLS1_3_CK_AES_128_GCM_SHA256 & 0xffff)
             ? tls_cipher::aes_128_gcm
             : tls_cipher::chacha20_poly1305;
   if (!result_.knows_client || !result_.knows_server
-      || SSL_has_pending(ssl_.get()) != 0)
-    throw std::logic_error("tls_channel: OpenSSL keeps something back");
+      || SSL_has_pending(ssl_.get()) != 0) {
+    // No peer can bring that about: OpenSSL refuses a last flight that does not
+    // end with its record. If one could, it would lose its connection by it.
+    failed_ = true;
+    failure_ = "the encrypted connection failed: its handshake has no end";
+    fed_size_ = 0;
+    return verdict::failed;
+  }
   const bool dialled = side_ == side::dialler;
   sealer_.emplace(cipher, dialled ? result_.client : result_.server,
                   records_per_key_);
@@ -180,6 +185,7 @@ void tls_channel::take_over() {
   opener_->feed(fed_, std::exchange(fed_size_, 0));
   result_.client = result_.server = {};
   ssl_.reset();
+  return verdict::done;
 }
 
 const peer_id& tls_channel::peer() const {

@@ -87,7 +87,7 @@ private:
   struct wire;
 
   verdict failed_or_more(int result);
-  void take_over();
+  verdict take_over();
   void encrypt(const std::uint8_t* data, std::size_t size);
 
   const side side_;
