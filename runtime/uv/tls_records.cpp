@@ -141,7 +141,10 @@ void record_opener::gather(std::size_t size) {
     return;
   const auto part = std::min(size - partial_.size(), fed_size_);
   partial_.reserve(size);
-  partial_.insert(partial_.end(), fed_, fed_ + part);
+  const auto before = partial_.size();
+  partial_.resize(before + part);
+  // Inserted, they would be constructed one by one.
+  std::memcpy(partial_.data() + before, fed_, part);
   fed_ += part;
   fed_size_ -= part;
 }
