@@ -30,8 +30,9 @@ void cell_state::on(const deadline_passed&) {
   choose_first();
 }
 
-void cell_state::on(const run_looked_up&) {
+void cell_state::on(const run_looked_up& x) {
   looked_up_ = true;
+  choice_->looked_up(x.published);
   choose_first();
 }
 

@@ -33,7 +33,7 @@ public:
   void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const report_heard& x);
-  void on(const run_looked_up&);
+  void on(const run_looked_up& x);
   void on(const gather_contributions& x);
   void on(const contribution_taken& x);
   void on(const hand_over& x);

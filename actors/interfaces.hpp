@@ -40,6 +40,8 @@ struct look_up_records {
   records_reader asker;
   /// Raw bytes of sub-keys whose records it does not want.
   std::vector<std::string> known = {};
+  /// Of each node that answers, any so many others; 0: all.
+  std::uint32_t most = 0;
 };
 
 /// Sees the run from outside: events for logs, a status for people, the end.
@@ -83,8 +85,9 @@ using roster_actor = caf::typed_actor<
 using router_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<dial_failed>,
-    caf::reacts_to<links_wanted>, caf::reacts_to<publish_record>,
-    caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
+    caf::reacts_to<routes_no_more>, caf::reacts_to<links_wanted>,
+    caf::reacts_to<publish_record>, caf::reacts_to<look_up_records>,
+    caf::reacts_to<tick>>;
 
 /// Finds the run's charter, or founds the run.
 using registrar_actor = caf::typed_actor<

@@ -192,12 +192,16 @@ struct publish_record {
   dht_record record;
   /// Of the same key, stored with it; one frame's worth together.
   std::vector<dht_record> others;
+  /// Of the closest nodes, at how many; 0: at all that a look-up finds.
+  std::uint32_t copies = 0;
 };
 struct records_looked_up {
   record_key key;
   std::vector<dht_record> records;
   /// Nodes that answered, this one excluded.
   std::uint32_t answers = 0;
+  /// Records of the key, as most of these say: not all may have been asked for.
+  std::uint32_t stored = 0;
 };
 /// The record reached this many other nodes.
 struct record_published {
@@ -344,6 +348,11 @@ struct cell_standing {
   peer_id sponsor;           ///< Of a contributor; empty while it has none.
   std::uint32_t members = 0; ///< Known to average, this peer included if it is.
 };
+/// Roster to router: the peer is no node of the DHT, or not any more. It still
+/// answers what it was asked, but nobody should hear of it.
+struct routes_no_more {
+  peer_id id;
+};
 /// Cell to roster: whom to be connected with.
 struct links_wanted {
   bool everybody = true; ///< All that average.
@@ -369,7 +378,11 @@ struct mean_relay {
 };
 /// Roster to cell: the DHT was asked who is in the run, and what it named was
 /// told.
-struct run_looked_up {};
+struct run_looked_up {
+  /// Records that there are of it, where few of them were told: of all who
+  /// average, of newcomers, and of some who do not train. 0: all were told.
+  std::uint32_t published = 0;
+};
 /// Conductor to cell: ask these contributors for their gradients. Replaces an
 /// earlier gathering.
 struct gather_contributions {
@@ -673,6 +686,7 @@ POTLUCK_LOCAL_MESSAGE(run_status)
 POTLUCK_LOCAL_MESSAGE(peer_over)
 POTLUCK_LOCAL_MESSAGE(cell_standing)
 POTLUCK_LOCAL_MESSAGE(contributor_pace)
+POTLUCK_LOCAL_MESSAGE(routes_no_more)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
 POTLUCK_LOCAL_MESSAGE(mean_relay)
 POTLUCK_LOCAL_MESSAGE(run_looked_up)

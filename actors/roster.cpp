@@ -1,6 +1,7 @@
 #include "actors/roster.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
@@ -113,7 +114,7 @@ void roster_state::on(const wiring& w) {
   for (auto& report : ledger_->reports(self_->clock().now(), max_age))
     tell_conductors({report, guests_.count(report.id) != 0});
   if (looked_up_ && wired_.cell)
-    self_->send(wired_.cell, run_looked_up{});
+    self_->send(wired_.cell, run_looked_up{published_});
 }
 
 // ---- coming and going
@@ -236,18 +237,18 @@ void roster_state::read(const peer_id& from, const progress_report& said) {
     return;
   note_charter(report);
   auto& g = guest->second;
-  g.heard = true;
+  const auto first = !std::exchange(g.heard, true);
   // Who contributes closes what it does not need: nobody should look for
   // records there.
   auto routes
       = !report.contributes
         && (g.routes || report.phase != phase::joining || newcomers_route());
-  if (routes != g.routes && wired_.router) {
-    if (routes)
-      self_->send(wired_.router, g.news);
-    else
-      self_->send(wired_.router, peer_left{from, "contributes", true});
-  }
+  // It may have been a node when it was here before.
+  const auto known_for_one = g.routes || (first && report.contributes);
+  if (wired_.router && routes && !g.routes)
+    self_->send(wired_.router, g.news);
+  else if (wired_.router && !routes && known_for_one)
+    self_->send(wired_.router, routes_no_more{from});
   note(from, g, report.contributes, routes);
   g.in_own_cell = report.contributes && report.sponsor == config_.self;
   tell_conductors({report, true});
@@ -256,7 +257,10 @@ void roster_state::read(const peer_id& from, const progress_report& said) {
 void roster_state::on(const records_looked_up& x) {
   auto now = self_->clock().now();
   looking_up_ = false;
-  acquainted_ = !x.records.empty() || (x.answers > 0 && heard_anybody());
+  const auto partial = asked_for_ != 0 && x.records.size() >= asked_for_;
+  published_ = partial ? x.stored : 0;
+  acquainted_
+      = !partial && (!x.records.empty() || (x.answers > 0 && heard_anybody()));
   for (auto& record : x.records) {
     auto report = decode_progress(record.value);
     if (!report || report->id == config_.self
@@ -286,9 +290,10 @@ void roster_state::on(const records_looked_up& x) {
     looked_up_ = true;
     next_publication_ = now; // Of this peer, if there is no run yet.
     if (wired_.cell)
-      self_->send(wired_.cell, run_looked_up{});
+      self_->send(wired_.cell, run_looked_up{published_});
   }
-  if (wired_.registrar)
+  // Who founds a run has to know all who would.
+  if (wired_.registrar && !partial)
     self_->send(wired_.registrar, x);
 }
 

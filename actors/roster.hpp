@@ -49,6 +49,16 @@ public:
   void on(const tick&);
   void on_down(const caf::down_msg& x);
 
+  /// Records that each node names to a look-up of a member: what it does not
+  /// know it asks for again, once it has dialled these. The five nodes closest
+  /// to a run's key answer everybody, and the records of all that do not know
+  /// each other yet were more than their lines carry.
+  static constexpr std::uint32_t records_of_many = 32;
+  /// Who does not know all yet looks up no sooner than after so long for every
+  /// peer that it is connected with, up to a bound: more come, and call at us.
+  static constexpr auto meeting_pause_per_peer = std::chrono::milliseconds{50};
+  static constexpr auto longest_meeting_pause = std::chrono::seconds{15};
+
 private:
   struct guest {
     peer_joined news;
@@ -91,6 +101,8 @@ private:
   }
   void tell_conductors(const report_heard& x);
   bool heard_anybody() const;
+  /// Of the run's records, how many each node is to name; 0: all.
+  std::uint32_t records_wanted() const;
   void write_report();
   void tell_mine(const guest& g);
   /// The own report as it is to be told: a contributor's conductor says it now
@@ -184,9 +196,11 @@ private:
   std::map<address, std::string> refusals_;
   /// When a report named a charter: the run is there.
   std::optional<caf::actor_clock::time_point> charter_heard_at_;
-  bool looked_up_ = false;  ///< Once at least.
-  bool looking_up_ = false; ///< The last look-up has not been answered.
-  bool acquainted_ = false; ///< With all whom the last look-up found.
+  bool looked_up_ = false;      ///< Once at least.
+  bool looking_up_ = false;     ///< The last look-up has not been answered.
+  std::uint32_t asked_for_ = 0; ///< Records of each node; 0: all.
+  std::uint32_t published_ = 0; ///< The run's records, if not all were told.
+  bool acquainted_ = false;     ///< With all whom the last look-up found.
   caf::actor_clock::time_point began_;
   caf::actor_clock::time_point next_publication_;
   caf::actor_clock::time_point last_look_up_;

@@ -12,6 +12,12 @@ namespace potluck {
 // ------------------------------------------------------------
 
 void roster_state::on(const links_wanted& x) {
+  if (x.everybody && (!links_ || wants_few())) { // From now on it needs all.
+    next_publication_ = {};
+    last_look_up_ = {};
+    looking_up_ = false;
+    acquainted_ = false;
+  }
   links_ = x;
   for (const auto* who : {&x.nearer, &x.better})
     if (!who->id.empty() && guests_.count(who->id) == 0)

@@ -199,10 +199,11 @@ void roster_state::publish() {
                 publish_record{{key, std::string(id.begin(), id.end()),
                                 encode_progress(mine_.report),
                                 static_cast<std::uint32_t>(life.count())},
-                               {}});
+                               {},
+                               limits::report_copies});
   // What all answer with grows with the peers, and so does who asks.
   auto since = now - last_look_up_;
-  if ((acquainted_ && since < look_up_pause())
+  if (since < look_up_pause()
       || (looking_up_ && since < limits::look_up_patience))
     return;
   last_look_up_ = now;
@@ -211,7 +212,16 @@ void roster_state::publish() {
   for (const auto& [peer, g] : guests_)
     if (g.heard) // They go on telling us, sooner than the DHT would.
       asked.known.emplace_back(peer.bytes.begin(), peer.bytes.end());
+  asked.most = asked_for_ = records_wanted();
   self_->send(wired_.router, std::move(asked));
+}
+
+std::uint32_t roster_state::records_wanted() const {
+  // To found a run all have to be known; whether there is one shows at once.
+  if (looked_up_ && !charter_heard_at_)
+    return 0;
+  const auto few = config_.role == role::trainer && (!links_ || wants_few());
+  return few ? limits::records_of_few : records_of_many;
 }
 
 bool roster_state::heard_anybody() const {
@@ -222,8 +232,12 @@ bool roster_state::heard_anybody() const {
 duration roster_state::look_up_pause() const {
   if (mine_.report.charter.empty())
     return duration::zero();
-  return std::min<duration>(guests_.size() * limits::look_up_pause_per_peer,
-                            limits::longest_look_up_pause);
+  return acquainted_
+             ? std::min<duration>(guests_.size()
+                                      * limits::look_up_pause_per_peer,
+                                  limits::longest_look_up_pause)
+             : std::min<duration>(guests_.size() * meeting_pause_per_peer,
+                                  longest_meeting_pause);
 }
 
 } // namespace potluck

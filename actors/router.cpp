@@ -71,6 +71,12 @@ void router_state::on(const peer_left& x) {
     unanswered(request);
 }
 
+void router_state::on(const routes_no_more& x) {
+  connected_.erase(x.id);
+  table_->remove(x.id);
+  forget_neighbourhoods_with(x.id);
+}
+
 void router_state::on(const dial_failed& x) {
   for (auto& request : requests_.cancel(x.expected))
     unanswered(request);
@@ -119,6 +125,8 @@ void router_state::read(const peer_id& from, const store_records& x) {
 
 void router_state::read(const peer_id& from, const find_records& x) {
   auto records = store_.find(x.key, self_->clock().now());
+  const auto stored = static_cast<std::uint32_t>(
+      std::min<std::size_t>(records.size(), max_stored));
   if (!x.known_records.empty())
     records.erase(std::remove_if(records.begin(), records.end(),
                                  [&](const dht_record& record) {
@@ -127,10 +135,14 @@ void router_state::read(const peer_id& from, const find_records& x) {
                                        known_mark(record.subkey, x.token));
                                  }),
                   records.end());
-  if (records.size() > max_records)
-    records.resize(max_records);
-  reply(from, records_found{x.token, std::move(records),
-                            closest_unknown(x.key, x.known_nodes, x.token)});
+  const auto most = x.most == 0 ? max_records : std::size_t{x.most};
+  for (std::size_t i = 0; x.most != 0 && i < most && i < records.size(); ++i)
+    std::swap(records[i], records[i + random_.below(records.size() - i)]);
+  if (records.size() > most)
+    records.resize(most);
+  reply(from,
+        records_found{x.token, std::move(records),
+                      closest_unknown(x.key, x.known_nodes, x.token), stored});
 }
 
 // ---- asking
@@ -207,25 +219,28 @@ void router_state::read(const peer_id& from, const records_found& x) {
     return;
   if (auto i = searches_.find(request->what.search); i != searches_.end()) {
     i->second.state.answered(from, x.nodes, x.records, self_->clock().now());
+    i->second.stored.push_back(x.stored);
     advance(i->first);
   }
 }
 
 void router_state::on(const publish_record& x) {
   tick_soon();
+  const auto copies = x.copies == 0 ? bucket_size : std::size_t{x.copies};
   std::vector<dht_record> records{x.record};
   records.insert(records.end(), x.others.begin(), x.others.end());
   for (auto& record : records)
     store_.store(record, self_->clock().now());
   if (auto nodes = remembered(x.record.key); !nodes.empty()) {
-    store_at(nodes, records);
+    store_at(nearest(std::move(nodes), copies), records);
     return;
   }
   search s{lookup{x.record.key, config_.self,
                   table_->closest(x.record.key, bucket_size)},
            false,
            {},
-           std::move(records)};
+           std::move(records),
+           copies};
   begin(std::move(s));
 }
 
@@ -238,6 +253,7 @@ void router_state::on(const look_up_records& x) {
       x.asker,
       {}};
   s.known = x.known;
+  s.most = x.most;
   begin(std::move(s));
 }
 
@@ -265,7 +281,7 @@ void router_state::advance(std::uint64_t id) {
                   call{who,
                        find_records{*token, s.state.target(),
                                     marks_of(s.state.known(), *token),
-                                    marks_of(s.known, *token)},
+                                    marks_of(s.known, *token), s.most},
                        {}});
     else
       self_->send(wired_.gateway,
@@ -314,10 +330,17 @@ void router_state::store_at(const std::vector<contact>& nodes,
                   call{who, store_records{*token, records}, {}});
 }
 
+std::vector<contact> router_state::nearest(std::vector<contact> nodes,
+                                           std::size_t copies) {
+  if (nodes.size() > copies)
+    nodes.resize(copies);
+  return nodes;
+}
+
 void router_state::store_at_answered(search& s) {
   if (s.to_store.empty())
     return;
-  auto nodes = s.state.closest();
+  auto nodes = nearest(s.state.closest(), s.copies);
   nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
                              [&](auto& who) {
                                return !s.stored_at.insert(who.id).second;
@@ -339,7 +362,8 @@ void router_state::finish(search& s) {
     if (wired_.roster)
       self_->send(wired_.roster,
                   record_published{s.state.target(),
-                                   static_cast<std::uint32_t>(closest.size())});
+                                   static_cast<std::uint32_t>(
+                                       std::min(closest.size(), s.copies))});
   }
   if (!s.asker)
     return;
@@ -349,9 +373,14 @@ void router_state::finish(search& s) {
     merged.store(record, now);
   for (auto& record : s.state.records(now))
     merged.store(record, now);
-  self_->send(s.asker, records_looked_up{
-                           s.state.target(), merged.find(s.state.target(), now),
-                           static_cast<std::uint32_t>(closest.size())});
+  records_looked_up news{s.state.target(), merged.find(s.state.target(), now),
+                         static_cast<std::uint32_t>(closest.size())};
+  if (auto& x = s.stored; !x.empty()) {
+    const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+    std::nth_element(x.begin(), middle, x.end());
+    news.stored = *middle;
+  }
+  self_->send(s.asker, std::move(news));
 }
 
 void router_state::on(const tick&) {

@@ -37,6 +37,7 @@ public:
   void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const dial_failed& x);
+  void on(const routes_no_more& x);
   void on(const links_wanted& x) {
     quiet_ = !x.everybody;
     tick_soon();
@@ -52,8 +53,12 @@ private:
     bool for_records = false;
     records_reader asker;                ///< When for a reader.
     std::vector<dht_record> to_store;    ///< When for a publication.
+    std::size_t copies = bucket_size;    ///< Of these.
     std::set<peer_id> stored_at = {};    ///< Those that it was sent to.
     std::vector<std::string> known = {}; ///< Sub-keys that the asker knows.
+    std::uint32_t most = 0;              ///< Records of each node; 0: all.
+    std::vector<std::uint32_t> stored
+        = {}; ///< As each node that answered says.
   };
   /// A request in flight: the search that it serves, or 0 for a ping or store.
   struct purpose {
@@ -87,6 +92,9 @@ private:
   void forget_neighbourhoods_with(const peer_id& id);
   void store_at(const std::vector<contact>& nodes,
                 const std::vector<dht_record>& records);
+  /// Of nodes in the order of their distance, those that copies go to.
+  static std::vector<contact> nearest(std::vector<contact> nodes,
+                                      std::size_t copies);
 
   /// Something may expire, or the table wants to be kept fresh.
   void tick_soon();

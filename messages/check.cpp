@@ -70,6 +70,7 @@ public:
   void operator()(const find_records& x) {
     marks(x.known_nodes);
     marks(x.known_records);
+    must(x.most <= max_records, "more records are wanted than fit a frame");
   }
   void operator()(const nodes_found& x) {
     contacts(x.nodes);
@@ -84,6 +85,7 @@ public:
   void operator()(const records_found& x) {
     records(x.records);
     contacts(x.nodes);
+    must(x.stored <= max_stored, "more records of a key than a node keeps");
   }
 
   void operator()(const progress_report& x) {

@@ -179,6 +179,7 @@ find_records read(const wire::FindRecords& x) {
   take(out.key, x.key());
   take(out.known_nodes, x.known_nodes());
   take(out.known_records, x.known_records());
+  out.most = x.most();
   return out;
 }
 
@@ -187,6 +188,7 @@ records_found read(const wire::RecordsFound& x) {
   out.token = x.token();
   take(out.records, x.records());
   take(out.nodes, x.nodes());
+  out.stored = x.stored();
   return out;
 }
 

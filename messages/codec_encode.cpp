@@ -158,12 +158,13 @@ auto write(builder& b, const records_stored& x) {
 auto write(builder& b, const find_records& x) {
   auto nodes = b.CreateVector(x.known_nodes);
   return wire::CreateFindRecords(b, x.token, raw<wire::RecordKey>(x.key), nodes,
-                                 b.CreateVector(x.known_records));
+                                 b.CreateVector(x.known_records), x.most);
 }
 
 auto write(builder& b, const records_found& x) {
   auto records = put(b, x.records);
-  return wire::CreateRecordsFound(b, x.token, records, put(b, x.nodes));
+  return wire::CreateRecordsFound(b, x.token, records, put(b, x.nodes),
+                                  x.stored);
 }
 
 auto write(builder& b, const progress_report& x) {

@@ -25,6 +25,8 @@ constexpr std::size_t max_contacts = 20;
 /// Records of one frame, and of one key in an answer: a peer's worth each in
 /// the largest group.
 constexpr std::size_t max_records = 256;
+/// Of one key, that a node may say to store.
+constexpr std::uint32_t max_stored = 1u << 20;
 /// What a request may say that its asker knows, of nodes and of records.
 constexpr std::size_t max_known = 256;
 constexpr std::size_t max_subkey_bytes = 128; ///< An id, or an expert's uid.

@@ -65,11 +65,15 @@ struct find_records {
   record_key key;
   known_marks known_nodes;   ///< At most `max_known`.
   known_marks known_records; ///< By sub-key; at most `max_known`.
+  /// Records wanted, any of the others; 0: all. At most `max_records`.
+  std::uint32_t most = 0;
 };
 struct records_found {
   std::uint64_t token = 0;
   std::vector<dht_record> records; ///< What the answerer stores; may be empty.
   std::vector<contact> nodes;      ///< Its closest nodes to the key.
+  /// Records of the key that it stores, those included that it does not send.
+  std::uint32_t stored = 0;
 };
 
 } // namespace potluck

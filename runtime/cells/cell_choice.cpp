@@ -181,7 +181,9 @@ void cell_choice::reconsider(time_point now) {
     decided_ = true;
     // Whoever is here already knows more than a newcomer has heard of yet.
     contributes_
-        = std::max(there.before_us_with_newcomers, there.told) >= group_size_;
+        = std::max(there.before_us_with_newcomers, there.told) >= group_size_
+          || static_cast<double>(published_)
+                 > too_many_members * static_cast<double>(group_size_);
     return;
   }
   const auto size = static_cast<double>(group_size_);

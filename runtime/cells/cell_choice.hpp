@@ -81,6 +81,12 @@ public:
   /// The peer is gone, or cannot be reached.
   void lost(const peer_id& who);
 
+  /// There are so many records of the run in the DHT, of whom few were told:
+  /// members, newcomers that may be some, and some that are no trainers.
+  void looked_up(std::size_t published) {
+    published_ = published;
+  }
+
   /// Whether nobody can connect to this peer. Then it contributes as long as it
   /// is connected with a member that others can connect to.
   void hide(bool yes) {
@@ -168,6 +174,7 @@ private:
   std::vector<row> others_; ///< By id.
   std::set<peer_id> here_;  ///< Connected.
   bool decided_ = false;
+  std::size_t published_ = 0; ///< By the last look-up.
   bool hidden_ = false;
   struct absence {
     time_point since;                ///< Could not be dialled.

@@ -359,6 +359,82 @@ TEST_CASE("who joins a run that is there publishes itself as a member only") {
   CHECK(d.router->count<publish_record>() > 0);
 }
 
+TEST_CASE("who needs a few members asks for few records") {
+  desk d;
+  auto cell = d.system.pretend<cell_actor>();
+  d.wired.cell = cell.handle;
+  caf::anon_send(d.it, d.wired);
+  d.world.settle();
+  CHECK(d.router->last<look_up_records>().most == limits::records_of_few);
+  // What it hears is told, but nobody founds a run by it.
+  auto member = report_of(4);
+  records_looked_up some;
+  some.key = key_of("run/soup");
+  for (std::uint8_t i = 4; some.records.size() < limits::records_of_few; ++i)
+    some.records.push_back(record_of(report_of(i)));
+  some.answers = 5;
+  some.stored = 300;
+  caf::anon_send(d.it, some);
+  d.world.settle();
+  CHECK(d.registrar->count<records_looked_up>() == 0);
+  CHECK(d.conductor->count<report_heard>() == limits::records_of_few);
+  CHECK(cell->last<run_looked_up>().published == 300);
+  SUBCASE("without a run all have to be known") {
+    d.world.run_for(2 * limits::joining_publish_interval);
+    CHECK(d.router->last<look_up_records>().most == 0);
+    caf::anon_send(d.it, some);
+    d.world.settle();
+    CHECK(d.registrar->count<records_looked_up>() == 1);
+  }
+  SUBCASE("of a run that is there a few do") {
+    member.charter.bytes[0] = 1;
+    some.records[0] = record_of(member);
+    caf::anon_send(d.it, some);
+    d.world.run_for(2 * limits::joining_publish_interval);
+    CHECK(d.router->last<look_up_records>().most == limits::records_of_few);
+    // A member needs all, and at once.
+    auto mine = own_report{};
+    mine.report.id = peer(1);
+    mine.report.charter.bytes[0] = 1;
+    caf::anon_send(d.it, mine);
+    caf::anon_send(d.it, links_wanted{});
+    auto asked = d.router->count<look_up_records>();
+    d.world.run_for(2 * limits::roster_interval);
+    CHECK(d.router->count<look_up_records>() == asked + 1);
+    CHECK(d.router->last<look_up_records>().most
+          == roster_state::records_of_many);
+    // And few again once it contributes.
+    caf::anon_send(d.it, some);
+    mine.report.contributes = true;
+    caf::anon_send(d.it, mine);
+    caf::anon_send(d.it, links_wanted{false, false, {peer(2)}});
+    d.world.run_for(2 * limits::publish_interval);
+    CHECK(d.router->last<look_up_records>().most == limits::records_of_few);
+  }
+}
+
+TEST_CASE("a contributor is no node, although it was one before") {
+  desk d;
+  auto session = d.arrive(2);
+  auto report = report_of(2);
+  report.phase = phase::accumulating;
+  caf::anon_send(d.it, letter{peer(2), report, {}});
+  d.world.settle();
+  CHECK(d.router->count<peer_joined>() == 1); // It routes.
+  report.contributes = true;
+  SUBCASE("it stays") {
+  }
+  SUBCASE("it goes without a word, and comes back as a contributor") {
+    caf::anon_send_exit(session, caf::exit_reason::kill);
+    d.world.settle();
+    d.arrive(2);
+  }
+  caf::anon_send(d.it, letter{peer(2), report, {}});
+  d.world.settle();
+  REQUIRE(d.router->count<routes_no_more>() == 1);
+  CHECK(d.router->last<routes_no_more>().id == peer(2));
+}
+
 TEST_CASE("a contributor keeps those next to it in its chain, and dials one") {
   desk d;
   for (std::uint8_t i : {2, 3, 4, 5})

@@ -1,6 +1,7 @@
 #include "actors/router.hpp"
 
 #include <doctest/doctest.h>
+#include <set>
 
 #include "runtime/config.hpp"
 #include "tests/actors/node.hpp"
@@ -161,7 +162,7 @@ TEST_CASE("who answers late is named again, unless it is no node any more") {
   }
   SUBCASE("it contributes by now") {
     contributes = true;
-    caf::anon_send(it, peer_left{peer(2), "contributes", true});
+    caf::anon_send(it, routes_no_more{peer(2)});
   }
   caf::anon_send(it, letter{peer(2), records_found{token, {}, {}}, {}});
   world.settle();
@@ -202,6 +203,67 @@ TEST_CASE("an answer does not repeat what its asker knows") {
   CHECK(known.records.empty());
   REQUIRE(known.nodes.size() == 1);
   CHECK(known.nodes[0].id == nodes[0].id);
+}
+
+TEST_CASE("who needs few records gets few, and hears how many there are") {
+  three_nodes x;
+  auto gateway = x.nodes[0]->system.pretend<gateway_actor>();
+  auto wired = x.nodes[0]->wired;
+  wired.gateway = gateway.handle;
+  caf::anon_send(wired.router, wired);
+  constexpr std::size_t all = 30;
+  for (std::size_t i = 0; i < all; ++i)
+    caf::anon_send(
+        wired.router,
+        publish_record{{x.key, std::to_string(i), "value", 60000}, {}});
+  std::set<std::string> named;
+  for (std::uint64_t token = 0; token < 40; ++token) {
+    caf::anon_send(wired.router,
+                   letter{peer(9), find_records{token, x.key, {}, {}, 4}, {}});
+    x.world.settle();
+    auto said = std::get<records_found>(gateway->last<parcel>().content);
+    CHECK(said.stored == all);
+    REQUIRE(said.records.size() == 4);
+    for (auto& record : said.records)
+      named.insert(record.subkey);
+  }
+  // Others every time: 40 draws of 4 leave out one in 30 by a chance of 0.004.
+  CHECK(named.size() >= all - 2);
+}
+
+TEST_CASE("a publication says at how many nodes it is kept") {
+  test_world world;
+  auto& system = world.add_system();
+  auto gateway = system.pretend<gateway_actor>();
+  router_config config;
+  config.self = peer(1);
+  config.newcomer = true; // It asks only what it is asked.
+  auto it = system.keep((*system).spawn(router, config));
+  wiring wired;
+  wired.gateway = gateway.handle;
+  caf::anon_send(it, wired);
+  for (std::uint8_t i = 2; i < 9; ++i) {
+    peer_joined node;
+    node.who = contact_of(i);
+    caf::anon_send(it, node);
+  }
+  caf::anon_send(
+      it, publish_record{{key_of("soup"), "mine", "value", 60000}, {}, 3});
+  std::set<peer_id> answered;
+  std::size_t stored = 0;
+  for (int i = 0; i < 20; ++i) {
+    world.settle();
+    stored = 0;
+    for (auto& x : gateway->all<call>()) {
+      stored += std::holds_alternative<store_records>(x.content);
+      if (auto* asked = std::get_if<find_nodes>(&x.content);
+          asked && answered.insert(x.to.id).second)
+        caf::anon_send(it, letter{x.to.id, nodes_found{asked->token, {}}, {}});
+    }
+  }
+  CHECK(answered.size() == 7);
+  CHECK(stored >= 3);
+  CHECK(stored < 7);
 }
 
 TEST_CASE("who looks records up says what it knows") {

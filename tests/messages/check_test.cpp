@@ -112,6 +112,9 @@ TEST_CASE("answers hold at most a bucket of contacts") {
   refused<find_nodes>([](auto& x) { x.known_nodes.resize(max_known + 1); });
   refused<find_records>([](auto& x) { x.known_nodes.resize(max_known + 1); });
   refused<find_records>([](auto& x) { x.known_records.resize(max_known + 1); });
+  accepted<find_records>([](auto& x) { x.most = max_records; });
+  refused<find_records>([](auto& x) { x.most = max_records + 1; });
+  refused<records_found>([](auto& x) { x.stored = max_stored + 1; });
   refused<nodes_found>([](auto& x) { x.nodes[1].id = {}; });
   refused<nodes_found>([](auto& x) { x.nodes[0].where.host.assign(256, 'h'); });
   refused<nodes_found>([](auto& x) { x.nodes[0].where.host = "a b"; });

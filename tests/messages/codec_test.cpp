@@ -48,10 +48,10 @@ auto fields(const records_stored& x) {
   return std::tie(x.token, x.accepted);
 }
 auto fields(const find_records& x) {
-  return std::tie(x.token, x.key, x.known_nodes, x.known_records);
+  return std::tie(x.token, x.key, x.known_nodes, x.known_records, x.most);
 }
 auto fields(const records_found& x) {
-  return std::tie(x.token, x.records, x.nodes);
+  return std::tie(x.token, x.records, x.nodes, x.stored);
 }
 auto fields(const progress_report& x) {
   return std::tie(x.id, x.where, x.role, x.phase, x.charter, x.step,

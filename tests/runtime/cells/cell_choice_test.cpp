@@ -119,6 +119,21 @@ struct crowd {
 
 } // namespace
 
+TEST_CASE("of a crowd it need not have heard to contribute to it") {
+  auto x = choice(9);
+  hear_members(x, 2);
+  SUBCASE("there are records of many") {
+    x.looked_up(6); // More than 1.25 times the group's size.
+    x.reconsider(at(0s));
+    CHECK(x.contributes());
+  }
+  SUBCASE("some records may be of others than members") {
+    x.looked_up(5);
+    x.reconsider(at(0s));
+    CHECK_FALSE(x.contributes());
+  }
+}
+
 TEST_CASE("few trainers all average") {
   auto x = choice(9);
   hear_members(x, 3);
