@@ -50,7 +50,7 @@ void averager_state::on(const begin_round& x) {
   const auto before = std::exchange(room_for_, c.gradient_values);
   if (!room_ || before != c.gradient_values)
     room_.emplace(2 * c.gradient_values);
-  round_agreement agreement{c, map, config_.self, config_.keeps_majority};
+  round_agreement agreement{c, map, config_.self, x.keeps_majority};
   auto self = agreement.index_of(config_.self);
   round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
                  std::move(agreement), self_->clock().now());

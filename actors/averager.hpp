@@ -32,9 +32,6 @@ struct averager_config {
   averaging_rule rule = {};
   /// How parts and means are sent, where the plan says nothing: the run's.
   potluck::packing packing = potluck::packing::float32;
-  /// Whether a part of a group completes a round only with more than half of
-  /// its samples' makers: where groups are redrawn.
-  bool keeps_majority = false;
   /// That a predecessor had begun: its members hear that this peer is out of
   /// it. Empty for none.
   round_begun abandoned = {};

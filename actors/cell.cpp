@@ -11,8 +11,9 @@ namespace potluck {
 void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_ = self;
   config_ = std::move(config);
-  choice_.emplace(config_.self, most_members(), limits::report_max_age,
-                  config_.seed);
+  choice_.emplace(config_.self, config_.agreed.settings().group_size,
+                  limits::report_max_age, config_.seed);
+  average_all(config_.agreed.settings().redraws_groups());
   self_->send(self_, tick{});
 }
 
@@ -37,8 +38,20 @@ void cell_state::on(const run_looked_up& x) {
 }
 
 std::size_t cell_state::most_members() const {
-  const auto& s = config_.agreed.settings();
-  return s.redraws_groups() ? limits::connections : s.group_size;
+  return redrawn_ ? limits::connections : config_.agreed.settings().group_size;
+}
+
+void cell_state::average_all(bool yes) {
+  redrawn_ = yes;
+  choice_->average_all(yes);
+}
+
+void cell_state::on(const groups_redrawn& x) {
+  if (x.yes == redrawn_)
+    return;
+  average_all(x.yes);
+  if (told_ && wired_.conductor && wired_.roster)
+    choose();
 }
 
 // ---- who takes part how
@@ -52,7 +65,7 @@ void cell_state::on(const peer_joined& x) {
 
 void cell_state::on(const peer_left& x) {
   // Redrawn groups average with whom they reach.
-  if (connected_.erase(x.id) != 0 || config_.agreed.settings().redraws_groups())
+  if (connected_.erase(x.id) != 0 || redrawn_)
     choice_->lost(x.id);
   else
     choice_->missed(x.id, self_->clock().now());
@@ -73,8 +86,7 @@ void cell_state::on(const report_heard& x) {
 }
 
 void cell_state::on(const reach_known& x) {
-  // Redrawn groups average with whom they reach.
-  choice_->hide(!x.reachable && !config_.agreed.settings().redraws_groups());
+  choice_->hide(!x.reachable);
   if (told_ && wired_.conductor && wired_.roster)
     choose();
 }
@@ -97,6 +109,7 @@ void cell_state::choose() {
   choice_->reconsider(now);
   cell_standing standing;
   standing.contributes = choice_->contributes();
+  standing.apart = choice_->apart();
   standing.sponsor = choice_->sponsor(connected_, now);
   standing.members = static_cast<std::uint32_t>(
       choice_->members(now) + (standing.contributes ? 0 : 1));
@@ -114,7 +127,8 @@ void cell_state::choose() {
   if (told_ && told_->sponsor != standing.sponsor
       && connected_.count(told_->sponsor) == 0)
     leave_chain();
-  if (changes || told_->members != standing.members) {
+  if (changes || told_->members != standing.members
+      || told_->apart != standing.apart) {
     told_ = standing;
     self_->send(wired_.conductor, standing);
   }

@@ -64,7 +64,6 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->delayed = config.agreed.settings().delayed_updates();
   workshop_->remembers = config.agreed.settings().keeps_residuals();
-  workshop_->redraws = config.agreed.settings().redraws_groups();
   if (workshop_->delayed)
     second_thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->config = std::move(config);
@@ -147,7 +146,7 @@ void compute_state::on(const lend_gradient& x) {
   post(
       [x](workshop& shop, const compute_actor& outbox) {
         gradient_lent lent{x.aside ? shop.aside : shop.gradient};
-        if (shop.redraws)
+        if (x.with_parameters)
           lent.gradient = shop.with_parameters(*shop.gradient, x.samples);
         shop.remember([&](error_feedback& memory) {
           lent.gradient = x.gift != 0 ? memory.give(lent.gradient, x.gift)
@@ -155,7 +154,7 @@ void compute_state::on(const lend_gradient& x) {
         });
         caf::anon_send(outbox, lent);
       },
-      workshop_->remembers || workshop_->redraws);
+      workshop_->remembers || x.with_parameters);
 }
 
 void compute_state::on(const gradient_lent& x) {

@@ -48,7 +48,7 @@ struct compute_config {
   std::function<duration(std::uint32_t samples)> batch_time;
   /// In simulations: gets each state that this peer comes to hold, on the
   /// worker's thread. Null: nobody does.
-  std::function<void(const training_state&)> state_shown;
+  std::function<void(const training_state&, bool redrawn)> state_shown;
 };
 
 class compute_state {

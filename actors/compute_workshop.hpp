@@ -16,7 +16,7 @@ struct compute_state::workshop {
   compute_config config;
   bool delayed = false;   ///< The run's updates.
   bool remembers = false; ///< The run's packing (`state_vault::memory`).
-  bool redraws = false;   ///< The run's groups (runtime/moshpit).
+  bool redrawn = false;   ///< The last step's group (runtime/moshpit).
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
@@ -115,28 +115,29 @@ struct compute_state::workshop {
     auto& s = state();
     const auto count = s.parameters.size();
     if (x.step != s.step + 1
-        || x.mean->size() != (redraws ? moshpit_values(count) : count))
+        || x.mean->size() != (x.redrawn ? moshpit_values(count) : count))
       return "the mean is for another step";
     // Of the group's parameters nothing may be left where its gradient is
     // refused.
-    auto own = redraws ? s.parameters : std::vector<float>{};
-    if (redraws && !all_finite(x.mean->data() + count, count))
+    auto own = x.redrawn ? s.parameters : std::vector<float>{};
+    if (x.redrawn && !all_finite(x.mean->data() + count, count))
       return "the mean of the parameters is not finite";
-    if (redraws)
+    if (x.redrawn)
       take_parameters(*x.mean);
     state_digests digests;
     if (optimize->apply(model->layout(), s.parameters.data(),
                         s.first_moment.data(), s.second_moment.data(),
                         x.mean->data(), s.step + 1, &digests)
         != optimizer::verdict::applied) {
-      if (redraws)
+      if (x.redrawn)
         s.parameters = std::move(own);
       return "the mean gradient is not finite";
     }
     ++s.step;
+    redrawn = x.redrawn;
     // Groups count what they have; a step of the run is the target batch.
     s.history_samples
-        += redraws ? config.agreed.settings().target_batch : x.samples;
+        += x.redrawn ? config.agreed.settings().target_batch : x.samples;
     remember_digest(s, digests);
     return {};
   }
@@ -144,7 +145,7 @@ struct compute_state::workshop {
   /// With the vault: in simulations.
   void show_state() const {
     if (config.state_shown)
-      config.state_shown(*config.vault->state);
+      config.state_shown(*config.vault->state, redrawn);
   }
 
   /// With the vault: batches that begin from here on see the present state.
@@ -189,9 +190,7 @@ struct compute_state::workshop {
     x.step = s.step;
     x.history_samples = s.history_samples;
     x.state = s.recent.front();
-    x.parameters = s.parameters.size();
-    x.gradient_values
-        = redraws ? moshpit_values(s.parameters.size()) : x.parameters;
+    x.gradient_values = s.parameters.size();
     x.averaged = averaged;
     x.usual_request = model->usual_request();
     return x;

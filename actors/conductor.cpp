@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/moshpit/moshpit_vector.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 
@@ -20,6 +21,9 @@ void conductor_state::init(conductor_actor::pointer self,
                            conductor_config config) {
   self_ = self;
   config_ = std::move(config);
+  if (!config_.latch)
+    config_.latch = std::make_shared<redraw_latch>();
+  redraws_ = settings().redraws_groups();
   micro_batch_ = config_.micro_batch;
   tracker_.emplace(settings().target_batch + settings().reserve, config_.self,
                    limits::report_max_age);
@@ -44,6 +48,8 @@ void conductor_state::init(conductor_actor::pointer self,
 
 void conductor_state::on(const wiring& w) {
   wired_ = w;
+  if (wired_.cell)
+    self_->send(wired_.cell, groups_redrawn{redraws()});
   announce(true);
   tell_facts();
   tell_pace();
@@ -116,8 +122,13 @@ void conductor_state::tell_facts() {
     return;
   matchmaking_facts facts;
   facts.step = own_.step;
-  facts.state = own_.state;
-  facts.gradient_values = gradient_values_;
+  // Who does not know yet that groups are redrawn is not to follow into one.
+  facts.state = redraws() && !own_.state.empty()
+                    ? nominal_state(own_.charter, own_.step)
+                    : own_.state;
+  facts.redrawn = redraws();
+  facts.gradient_values
+      = redraws() ? moshpit_values(gradient_values_) : gradient_values_;
   facts.leaders = leaders_;
   facts.open = averages()
                && (stage_ == stage::accumulating || stage_ == stage::frozen);
@@ -128,6 +139,8 @@ void conductor_state::tell_facts() {
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
   facts.slow_pairs = own_.slow_pairs;
+  if (!redraws())
+    facts.cell = own_cell();
   if (redraws() && is_trainer())
     tell_out_of_reach(facts);
   facts.gathering = sponsors_patience(tracker_->companions(now));
@@ -365,6 +378,7 @@ void conductor_state::on(const tick&) {
   if (wired_.observer) {
     if (next_standing_)
       on(cell_standing{*next_standing_});
+    heed_others();
     catch_up_if_behind();
     pump();
     lead_if_due();
@@ -382,7 +396,8 @@ void conductor_state::on(const tick&) {
     }
   }
   self_->delayed_send(self_,
-                      standing_.contributes
+                      // Before groups are redrawn nobody should be late.
+                      standing_.contributes && config_.latch->from() == 0
                           ? until_next_look(now, pace_.look, config_.self)
                           : duration{limits::conductor_interval},
                       tick{});

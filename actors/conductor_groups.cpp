@@ -79,6 +79,7 @@ void conductor_state::lead_if_due() {
     if (x.contradicted && now < x.until && id != config_.self
         && connected_.count(id))
       order.shunned.push_back(id);
+  tell_facts(); // What this peer will have answered itself.
   // Asked only once: matchmaking answers with a freeze or a dissolution.
   stage_ = stage::frozen;
   group_ = {};
@@ -139,8 +140,7 @@ void conductor_state::on(const freeze_wanted& x) {
   group_due_since_.reset();
   stage_ = stage::frozen;
   announce(true);
-  if (redraws())
-    tell_facts(); // Whom our answer is to avoid.
+  tell_facts(); // Whom our answer is to avoid, and what our cell is.
   if (frozen_reported_) {
     // This group is answered with the same figures, perhaps already: nothing
     // may be added.

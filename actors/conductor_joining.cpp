@@ -15,6 +15,9 @@ void conductor_state::catch_up_if_behind() {
   auto now = self_->clock().now();
   if (now < next_fetch_)
     return;
+  if (tracker_->ahead(now).empty()) // Most of the time.
+    return;
+  heed_others(); // They may have begun to redraw groups.
   auto donors = this->donors();
   if (donors.empty())
     return;
@@ -28,7 +31,7 @@ void conductor_state::catch_up_if_behind() {
   announce(true);
   fetch_state order;
   order.goal.step = donors.front().step;
-  order.goal.alone = redraws();
+  order.goal.alone = redraws_at(donors.front().step);
   if (!order.goal.alone)
     order.goal.state = donors.front().state;
   order.goal.own_step = own_.step;

@@ -69,10 +69,11 @@ void conductor_state::on(const group_formed& x) {
                      {"digest", to_string(x.contract.plan)}}});
   planned_ = x.contract;
   if (is_trainer() && own_.samples > 0)
-    self_->send(wired_.compute, lend_gradient{aside_, 0, own_.samples});
+    self_->send(wired_.compute,
+                lend_gradient{aside_, 0, own_.samples, redraws()});
   else
     self_->send(wired_.averager,
-                begin_round{formed_->contract, x.plan, nullptr});
+                begin_round{formed_->contract, x.plan, nullptr, redraws()});
 }
 
 void conductor_state::on(const gradient_lent& x) {
@@ -81,23 +82,24 @@ void conductor_state::on(const gradient_lent& x) {
     return;
   }
   if (stage_ == stage::averaging && formed_)
-    self_->send(wired_.averager,
-                begin_round{formed_->contract, formed_->plan, x.gradient});
+    self_->send(wired_.averager, begin_round{formed_->contract, formed_->plan,
+                                             x.gradient, redraws()});
 }
 
 void conductor_state::on(const round_over& x) {
-  self_->send(
-      wired_.observer,
-      event{"round",
-            {{"group", short_name(x.contract.group)},
-             {"step", x.contract.step},
-             {"members", std::uint64_t{x.contract.members.size()}},
-             {"outcome", std::string{x.committed ? "committed" : "aborted"}},
-             {"healed", x.healed},
-             {"left_out", std::uint64_t{x.left_out.size()}},
-             {"seconds", x.seconds},
-             {"bytes_sent", x.bytes_sent},
-             {"bytes_received", x.bytes_received}}});
+  event news{"round",
+             {{"group", short_name(x.contract.group)},
+              {"step", x.contract.step},
+              {"members", std::uint64_t{x.contract.members.size()}},
+              {"outcome", std::string{x.committed ? "committed" : "aborted"}},
+              {"healed", x.healed},
+              {"left_out", std::uint64_t{x.left_out.size()}},
+              {"seconds", x.seconds},
+              {"bytes_sent", x.bytes_sent},
+              {"bytes_received", x.bytes_received}}};
+  if (redraws())
+    news.fields.push_back({"redrawn", true});
+  self_->send(wired_.observer, std::move(news));
   note_silence(x);
   auto taken = std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(x.seconds));
@@ -114,6 +116,7 @@ void conductor_state::on(const round_over& x) {
   if (in_vain && !few)
     round_times_.expired(peer_id{});
   if (x.committed) {
+    count_contract(x.contract);
     if (!x.healed) // That one lasted as long as somebody was waited for.
       round_times_.observed(peer_id{}, taken);
     if (asked_outcome_)
@@ -125,8 +128,9 @@ void conductor_state::on(const round_over& x) {
       round_ = x;
       stage_ = stage::applying;
       tell_facts();
-      self_->send(wired_.compute, apply_mean{x.contract.step, x.samples, x.mean,
-                                             aside_, std::move(round_->own)});
+      self_->send(wired_.compute,
+                  apply_mean{x.contract.step, x.samples, x.mean, aside_,
+                             std::move(round_->own), redraws()});
       pump();
       return;
     }
@@ -242,7 +246,8 @@ void conductor_state::on(const state_changed& x) {
   }
   if (x.applied) {
     note_step(x);
-    if (round_ && round_->mean && wired_.state_keeper)
+    // Nobody could use the mean of another redrawn group.
+    if (round_ && round_->mean && wired_.state_keeper && !redraws())
       self_->send(wired_.state_keeper,
                   mean_applied{{x.step, round_->samples, x.history_samples,
                                 before, x.state, round_->mean}});
@@ -260,6 +265,7 @@ void conductor_state::on(const state_changed& x) {
 
 /// Whatever came before: an applied mean, a download, or nothing.
 void conductor_state::begin_step() {
+  follow_latch();
   behind_since_.reset();
   group_due_since_.reset();
   others_average_since_.reset();

@@ -253,7 +253,9 @@ struct lend_gradient {
   bool aside = false;
   /// Not zero: it is for a sponsor that asked under this number.
   std::uint64_t gift = 0;
-  std::uint64_t samples = 0; ///< In it: the weight of parameters (moshpit).
+  /// In it: for a redrawn group, as the weight of the parameters behind it.
+  std::uint64_t samples = 0;
+  bool with_parameters = false;
 };
 /// Cell to compute: the sponsor did not take what it asked for.
 struct gift_refused {
@@ -278,16 +280,16 @@ struct apply_mean {
   bool beside = false;
   /// What this peer has in it; null when others say that it counts.
   std::shared_ptr<const own_parts> own = {};
+  bool redrawn = false; ///< Of a redrawn group: parameters lie behind it.
 };
 /// The training state that compute now holds.
 struct state_changed {
   std::uint64_t step = 0;
   std::uint64_t history_samples = 0;
   digest state;
-  std::uint64_t gradient_values = 0; ///< That a round averages.
-  std::uint64_t parameters = 0;      ///< Of the model; 0: as many.
-  /// Of the parameters that the step began with, where groups are redrawn: the
-  /// mean of a group's.
+  std::uint64_t gradient_values = 0; ///< As many as the model's parameters.
+  /// Of the parameters that the step began with, if its group was redrawn: the
+  /// mean of that group's.
   digest averaged = {};
   std::uint32_t usual_request = 0; ///< Samples: what keeps the trainer busy.
   bool applied = false;            ///< By an optimizer step, not by loading.
@@ -347,6 +349,12 @@ struct cell_standing {
   bool contributes = false;
   peer_id sponsor;           ///< Of a contributor; empty while it has none.
   std::uint32_t members = 0; ///< Known to average, this peer included if it is.
+  bool apart = false; ///< Of a contributor: because it cannot be reached.
+};
+/// Conductor to cell: whether the next step is averaged in redrawn groups, in
+/// which all average and nobody contributes.
+struct groups_redrawn {
+  bool yes = false;
 };
 /// Roster to router: the peer is no node of the DHT, or not any more. It still
 /// answers what it was asked, but nobody should hear of it.
@@ -466,7 +474,9 @@ struct matchmaking_facts {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs;
+  cell_summary cell = {};
   duration gathering{0}; ///< What sponsors may take longer to freeze.
+  bool redrawn = false;  ///< The next step is made in redrawn groups.
 };
 struct freeze_wanted {
   group_id group;
@@ -493,6 +503,9 @@ struct begin_round {
   share_plan plan;
   /// This peer's flat gradient, summed over its samples; null when it has none.
   std::shared_ptr<const std::vector<float>> gradient;
+  /// A part of the group completes the round only with more than half of its
+  /// samples: where groups are redrawn.
+  bool keeps_majority = false;
 };
 /// The round that an averager has begun: its successor, should it crash, has to
 /// tell the other members that this peer is out of it.
@@ -688,6 +701,7 @@ POTLUCK_LOCAL_MESSAGE(cell_standing)
 POTLUCK_LOCAL_MESSAGE(contributor_pace)
 POTLUCK_LOCAL_MESSAGE(routes_no_more)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
+POTLUCK_LOCAL_MESSAGE(groups_redrawn)
 POTLUCK_LOCAL_MESSAGE(mean_relay)
 POTLUCK_LOCAL_MESSAGE(run_looked_up)
 POTLUCK_LOCAL_MESSAGE(gather_contributions)

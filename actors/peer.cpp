@@ -220,7 +220,6 @@ void peer_state::start_training() {
                     // The settings' check leaves no other names.
                     c.packing = packing_named(charter_.settings().packing)
                                     .value_or(packing::float32);
-                    c.keeps_majority = charter_.settings().redraws_groups();
                     c.abandoned = last_round_;
                     c.bend_mean = config_.bend_mean;
                     c.seed = mix(config_.seed, audits);
@@ -237,6 +236,7 @@ void peer_state::start_training() {
                     c.order = config_.order;
                     c.checkpoint_every = config_.checkpoint_every;
                     c.replaces = std::exchange(conducted_, true);
+                    c.latch = latch_;
                     c.writes_checkpoints = !config_.checkpoint_path.empty();
                     c.shows_status = config_.shows_status;
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;

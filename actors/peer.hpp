@@ -19,6 +19,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round_intake.hpp"
+#include "runtime/moshpit/redraw_latch.hpp"
 #include "runtime/ports/disk.hpp"
 
 namespace potluck {
@@ -68,7 +69,7 @@ struct peer_config {
   /// sees the states: see `compute_config`.
   worker_mode workers = worker_mode::threaded;
   std::function<duration(std::uint32_t samples)> batch_time;
-  std::function<void(const training_state&)> state_shown;
+  std::function<void(const training_state&, bool redrawn)> state_shown;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
@@ -116,6 +117,8 @@ private:
   wiring wired_;
   std::unique_ptr<supervisor> children_;
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
+  /// From when on groups are redrawn, which a new conductor has to know.
+  std::shared_ptr<redraw_latch> latch_ = std::make_shared<redraw_latch>();
   /// Where the gateway puts a round's bulk; both may be restarted.
   std::shared_ptr<round_intake> intake_ = std::make_shared<round_intake>();
   charter charter_;

@@ -53,8 +53,7 @@ void state_keeper_state::on(const peer_left& x) {
 }
 
 void state_keeper_state::on(const state_changed& x) {
-  parameters_ = x.parameters != 0 ? x.parameters : x.gradient_values;
-  mean_values_ = x.gradient_values;
+  parameters_ = x.gradient_values;
   if (auto order = std::exchange(too_early_, std::nullopt))
     on(*order);
   auto now = self_->clock().now();

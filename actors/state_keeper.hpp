@@ -74,7 +74,6 @@ private:
   wiring wired_;
   std::unique_ptr<worker> thread_;
   std::uint64_t parameters_ = 0; ///< 0: not known yet.
-  std::uint64_t mean_values_ = 0;
   std::optional<state_donor> donor_;
   std::optional<state_joiner> joiner_;
   peer_id relay_; ///< Whom to ask first for a mean; empty: nobody.

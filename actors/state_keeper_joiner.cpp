@@ -14,7 +14,6 @@ void state_keeper_state::on(const fetch_state& x) {
   }
   auto goal = x.goal;
   goal.values = parameters_;
-  goal.mean_values = mean_values_;
   goal.relay = relay_;
   auto now = self_->clock().now();
   next_show_ = now + limits::fetch_report_interval;

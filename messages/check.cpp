@@ -105,6 +105,9 @@ public:
     must(x.contributors <= max_contributors, "there are too many contributors");
     must(x.members <= max_members, "there are too many members");
     pairs(x.slow_pairs);
+    must(x.contributes || !x.apart,
+         "a peer that does not contribute does so for want of reach");
+    must(x.redraws_from <= max_step, "the step of the redrawing is too large");
   }
 
   void operator()(const contribution_request& x) {
@@ -413,6 +416,15 @@ private:
     real(x.upload_bytes_per_second, "the upload bandwidth");
     real(x.download_bytes_per_second, "the download bandwidth");
     pairs(x.slow_pairs);
+    const auto& cell = x.cell;
+    real(cell.samples_per_second, "a cell's speed");
+    must(cell.contributors <= max_contributors,
+         "there are too many contributors");
+    must(cell.apart <= cell.contributors,
+         "more contributors cannot be reached than there are");
+    real(cell.upload_bytes_per_second, "the contributors' upload bandwidth");
+    real(cell.download_bytes_per_second,
+         "the contributors' download bandwidth");
   }
   void pairs(const std::vector<slow_pair>& xs) {
     must(xs.size() <= max_slow_pairs, "there are too many slow pairs");

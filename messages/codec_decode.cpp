@@ -76,6 +76,16 @@ void take(dht_record& out, const wire::Record* x) {
 template <class T, class Wire>
 void take(std::vector<T>& out, const fb::Vector<Wire>* xs);
 
+void take(cell_summary& out, const wire::CellSummary* x) {
+  if (x == nullptr)
+    return;
+  out.samples_per_second = x->samples_per_second();
+  out.contributors = x->contributors();
+  out.apart = x->apart();
+  out.upload_bytes_per_second = x->upload_bytes_per_second();
+  out.download_bytes_per_second = x->download_bytes_per_second();
+}
+
 void take(group_member& out, const wire::GroupMember* x) {
   take(out.who, x->who());
   out.role = role(x->role());
@@ -84,6 +94,7 @@ void take(group_member& out, const wire::GroupMember* x) {
   out.upload_bytes_per_second = x->upload_bytes_per_second();
   out.download_bytes_per_second = x->download_bytes_per_second();
   take(out.slow_pairs, x->slow_pairs());
+  take(out.cell, x->cell());
 }
 
 template <class T, class Wire>
@@ -212,6 +223,8 @@ progress_report read(const wire::ProgressReport& x) {
   out.contributors = x.contributors();
   out.members = x.members();
   take(out.slow_pairs, x.slow_pairs());
+  out.apart = x.apart();
+  out.redraws_from = x.redraws_from();
   return out;
 }
 
@@ -234,6 +247,7 @@ group_answer read(const wire::GroupAnswer& x) {
   out.download_bytes_per_second = x.download_bytes_per_second();
   take(out.avoid, x.avoid());
   take(out.slow_pairs, x.slow_pairs());
+  take(out.cell, x.cell());
   return out;
 }
 

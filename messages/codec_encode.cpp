@@ -85,11 +85,17 @@ auto put(builder& b, const dht_record& x) {
                             x.lives_ms);
 }
 
+wire::CellSummary raw_summary(const cell_summary& x) {
+  return {x.samples_per_second, x.contributors, x.apart,
+          x.upload_bytes_per_second, x.download_bytes_per_second};
+}
+
 auto put(builder& b, const group_member& x) {
   auto pairs = put(b, x.slow_pairs);
+  auto cell = raw_summary(x.cell);
   return wire::CreateGroupMember(
       b, put(b, x.who), wire::Role(x.role), x.samples, x.loss_sum,
-      x.upload_bytes_per_second, x.download_bytes_per_second, pairs);
+      x.upload_bytes_per_second, x.download_bytes_per_second, pairs, &cell);
 }
 
 template <class T>
@@ -175,7 +181,8 @@ auto write(builder& b, const progress_report& x) {
       x.history_samples, raw_or_none<wire::Digest>(x.state), x.samples,
       x.samples_per_second, x.upload_bytes_per_second,
       x.download_bytes_per_second, x.loss, x.contributes,
-      raw_or_none<wire::PeerId>(x.sponsor), x.contributors, x.members, pairs);
+      raw_or_none<wire::PeerId>(x.sponsor), x.contributors, x.members, pairs,
+      x.apart, x.redraws_from);
 }
 
 auto write(builder& b, const group_invite& x) {
@@ -190,9 +197,11 @@ auto write(builder& b, const group_answer& x) {
                    : b.CreateVectorOfStructs(raw<wire::PeerId>(x.avoid.front()),
                                              x.avoid.size());
   auto pairs = put(b, x.slow_pairs);
+  auto cell = raw_summary(x.cell);
   return wire::CreateGroupAnswer(
       b, raw<wire::GroupId>(x.group), x.accepted, reason, x.samples, x.loss_sum,
-      x.upload_bytes_per_second, x.download_bytes_per_second, avoid, pairs);
+      x.upload_bytes_per_second, x.download_bytes_per_second, avoid, pairs,
+      &cell);
 }
 
 auto write(builder& b, const group_start& start) {

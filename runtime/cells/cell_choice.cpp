@@ -171,7 +171,14 @@ void cell_choice::reconsider(time_point now) {
   if (there.apart && !contributes_ && decided_
       && chance_.uniform01() < giving_way)
     apart_until_ = now + estrangement;
-  if (stands_back(there, now)) {
+  stood_back_ = !all_average_ && stands_back(there, now);
+  if (all_average_) {
+    decided_ = true;
+    contributes_ = false;
+    sponsor_ = {};
+    return;
+  }
+  if (stood_back_) {
     decided_ = true;
     contributes_ = true;
     alone_since_.reset();

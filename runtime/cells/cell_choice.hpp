@@ -93,10 +93,21 @@ public:
     hidden_ = yes;
   }
 
+  /// From here on everybody averages, for groups are redrawn
+  /// (runtime/moshpit); or no longer.
+  void average_all(bool yes) {
+    all_average_ = yes;
+  }
+
   /// Looks again. The first time it decides at once.
   void reconsider(time_point now);
   bool contributes() const {
     return contributes_;
+  }
+  /// Contributes because others cannot connect to it, or it cannot reach one
+  /// that averages; and not for want of room.
+  bool apart() const {
+    return contributes_ && stood_back_;
   }
 
   /// Of a contributor: the member to hand gradients to, among the `connected`;
@@ -176,6 +187,8 @@ private:
   bool decided_ = false;
   std::size_t published_ = 0; ///< By the last look-up.
   bool hidden_ = false;
+  bool all_average_ = false;
+  bool stood_back_ = false; ///< At the last look.
   struct absence {
     time_point since;                ///< Could not be dialled.
     std::optional<time_point> heard; ///< Last, since then.

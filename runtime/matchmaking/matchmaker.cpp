@@ -54,9 +54,10 @@ void matchmaker::hold(std::uint64_t step, const digest& state) {
 }
 
 void matchmaker::measure(double upload, double download,
-                         std::vector<slow_pair> slow_pairs) {
+                         std::vector<slow_pair> slow_pairs, cell_summary cell) {
   upload_ = upload;
   download_ = download;
+  cell_ = cell;
   slow_pairs_ = std::move(slow_pairs);
   if (slow_pairs_.size() > max_slow_pairs)
     slow_pairs_.resize(max_slow_pairs);
@@ -236,7 +237,7 @@ void matchmaker::avoid(std::vector<peer_id> whom) {
 
 group_answer matchmaker::own_answer() const {
   return {group_,  true,      {},     own_->samples, own_->loss_sum,
-          upload_, download_, avoid_, slow_pairs_};
+          upload_, download_, avoid_, slow_pairs_,   cell_};
 }
 
 std::string matchmaker::misquoted(const group_member& mine,
@@ -265,6 +266,8 @@ std::string matchmaker::misquoted(const group_member& mine,
                   mine.download_bytes_per_second);
   if (!(mine.slow_pairs == answer_.slow_pairs))
     return "its slow pairs are others here and there";
+  if (!(mine.cell == answer_.cell))
+    return "its contributors are others here and there";
   return {};
 }
 

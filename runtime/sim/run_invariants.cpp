@@ -80,7 +80,8 @@ void run_invariants::told(std::size_t peer, duration at, const event& x) {
     }
     auto& all = tries_[step];
     // Redrawn groups make a step side by side.
-    all.groups.insert(redrawn() && committed ? "committed" : group);
+    all.groups.insert(committed && field_of<bool>(x, "redrawn") ? "committed"
+                                                                : group);
     all.committed = all.committed || committed;
   } else if (x.name == "state_download") {
     known = {};
@@ -122,13 +123,19 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   auto history = field_of<std::uint64_t>(x, "history_samples");
   auto where = name_of(peer) + ", step " + std::to_string(step);
   auto& known = peers_[peer];
+  const auto averaged = field_of<std::string>(x, "averaged");
+  const auto redrawn = !averaged.empty();
+  if (redrawn && (first_redrawn_ == 0 || step < first_redrawn_))
+    first_redrawn_ = step;
+  check(!redrawn || rules_.most_drift > 0, at,
+        where + ": its group was redrawn, in a run that does not do that");
 
   // Of the target batch a redrawn group has its part, a step all of it.
-  check(samples >= (redrawn() ? 1 : rules_.target_batch), at,
+  check(samples >= (redrawn ? 1 : rules_.target_batch), at,
         where + ": only " + std::to_string(samples)
             + " samples are behind it, of a target batch of "
             + std::to_string(rules_.target_batch));
-  if (redrawn())
+  if (redrawn)
     samples = rules_.target_batch;
   check(!known.step || step == *known.step + 1, at,
         where + " follows step " + std::to_string(known.step.value_or(0)));
@@ -140,10 +147,10 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   known.history = history;
 
   ever_[step].insert(digest);
-  if (redrawn())
-    digest = field_of<std::string>(x, "averaged");
+  if (redrawn)
+    digest = averaged;
   auto [state, fresh] = states_[step].emplace(digest, peer);
-  if (fresh && states_[step].size() > 1 && !redrawn()) {
+  if (fresh && states_[step].size() > 1 && !redrawn) {
     splits_.insert(step);
     check(rules_.may_split, at,
           where + ": " + name_of(states_[step].begin()->second)
@@ -171,7 +178,7 @@ void run_invariants::step_applied(std::size_t peer, duration at,
 void run_invariants::parameters_seen(std::size_t peer, duration at,
                                      std::uint64_t step,
                                      std::vector<float> values) {
-  if (!redrawn())
+  if (rules_.most_drift <= 0)
     return;
   const auto length = [](const std::vector<float>& x) {
     double squares = 0;

@@ -27,9 +27,10 @@ public:
     bool rounded = false; ///< Gradients or means, on the way (packing).
     /// What a mean lacks of a member comes in a later one (residuals).
     bool made_up_for = false;
-    /// Groups are redrawn for every step, so that peers at one step hold
-    /// different parameters: no further apart than this part of their length
-    /// (runtime/moshpit). 0: all hold the same.
+    /// After a step in redrawn groups peers hold different parameters: no
+    /// further apart than this part of their length (runtime/moshpit). After
+    /// every other step, as their events tell it, all hold the same. 0: there
+    /// are no redrawn groups.
     double most_drift = 0;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
@@ -53,8 +54,8 @@ public:
   void resumed(std::size_t peer, duration at, std::uint64_t step,
                std::uint64_t history_samples, const std::string& digest);
 
-  /// An honest peer holds these parameters after `step`. Where groups are
-  /// redrawn, they are held against those of the others at that step.
+  /// An honest peer holds these parameters after `step`, whose groups were
+  /// redrawn: they are held against those of the others at that step.
   void parameters_seen(std::size_t peer, duration at, std::uint64_t step,
                        std::vector<float> values);
 
@@ -108,6 +109,10 @@ public:
   double most_drift() const {
     return rules_.most_drift;
   }
+  /// The first step that anybody made in a redrawn group; 0: none.
+  std::uint64_t first_redrawn() const {
+    return first_redrawn_;
+  }
 
 private:
   struct record {
@@ -125,9 +130,6 @@ private:
   /// has caught up.
   static constexpr std::uint64_t steps_compared = 8;
 
-  bool redrawn() const {
-    return rules_.most_drift > 0;
-  }
   void begin_history();
   void step_applied(std::size_t peer, duration at, const event& x);
 
@@ -143,6 +145,7 @@ private:
   /// Per step, in redrawn groups: what each holds.
   std::map<std::uint64_t, std::map<std::size_t, std::vector<float>>> held_;
   double drift_ = 0;
+  std::uint64_t first_redrawn_ = 0;
   /// Of histories that are gone.
   std::size_t committed_before_ = 0;
   std::size_t at_once_before_ = 0;

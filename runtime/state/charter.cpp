@@ -52,6 +52,9 @@ std::string problem_with_moshpit(const run_settings& settings) {
 /// Reads the table's text: every field once. Order is checked by the caller.
 expected<run_settings> read_table(const std::string& text) {
   run_settings settings;
+  for (const auto& field : charter_fields())
+    if (!field.unwritten.empty())
+      field.assign(settings, field.unwritten);
   std::size_t lines = 0;
   for (std::size_t start = 0; start < text.size(); ++lines) {
     auto end = text.find('\n', start);
@@ -100,6 +103,18 @@ std::optional<std::string> find(const std::vector<setting>& table,
 }
 
 } // namespace
+
+bool run_settings::may_redraw_groups() const {
+  return redraws_groups() || obstacle_to_redrawing(*this).empty();
+}
+
+std::string obstacle_to_redrawing(const run_settings& settings) {
+  if (settings.averaging_method != "auto")
+    return "the run's averaging is " + settings.averaging_method;
+  if (settings.shares != "planned")
+    return "its shares are not planned";
+  return problem_with_moshpit(settings);
+}
 
 averaging_rule run_settings::averaging() const {
   averaging_rule rule;

@@ -36,9 +36,9 @@ struct charter_field {
   std::variant<text_limits, integer_limits<std::uint32_t>,
                integer_limits<std::uint64_t>, real_limits>
       limits;
-  /// A charter has no line of the field where this is its value, which is the
-  /// default: so charters that do without a newer setting stay what they were,
-  /// for older peers too. Empty: there is a line in every charter.
+  /// A charter has no line of the field where this is its value: what all did
+  /// before there was the field. So charters that do without a newer setting
+  /// stay what they were. Empty: there is a line in every charter.
   std::string unwritten = {};
 
   bool written(const run_settings& settings) const {

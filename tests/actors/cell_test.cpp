@@ -131,6 +131,39 @@ TEST_CASE("where there is room a trainer averages, and wants everybody") {
   CHECK(x.roster->last<links_wanted>().everybody);
 }
 
+TEST_CASE("when groups are redrawn a contributor comes forward, and wants "
+          "everybody") {
+  one_cell x{2};
+  for (std::uint8_t i = 1; i < 5; ++i)
+    x.meet(i);
+  x.sponsor();
+  REQUIRE(x.conductor->last<cell_standing>().contributes);
+  CHECK_FALSE(x.conductor->last<cell_standing>().apart);
+  CHECK_FALSE(x.roster->last<links_wanted>().everybody);
+  x.tell(groups_redrawn{true});
+  CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
+  CHECK(x.conductor->last<cell_standing>().sponsor.empty());
+  CHECK(x.roster->last<links_wanted>().everybody);
+  CHECK(x.roster->last<links_wanted>().newcomers);
+}
+
+TEST_CASE("who cannot be reached says so, and comes forward all the same when "
+          "groups are redrawn") {
+  one_cell x{4};
+  x.meet(1);
+  x.tell(run_looked_up{});
+  x.tell(reach_known{false});
+  for (int i = 0; i < 8; ++i) {
+    x.meet(1);
+    x.pass(1s);
+  }
+  REQUIRE(x.conductor->last<cell_standing>().contributes);
+  CHECK(x.conductor->last<cell_standing>().apart);
+  x.tell(groups_redrawn{true});
+  CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
+  CHECK_FALSE(x.conductor->last<cell_standing>().apart);
+}
+
 TEST_CASE("where no look-up is answered it decides after a patience") {
   one_cell x{4};
   x.meet(1);

@@ -122,14 +122,10 @@ TEST_CASE(
     "where groups are redrawn, parameters go with the gradient, and a step "
     "begins with the group's") {
   auto settings = compute_stage::settings(false);
-  settings.averaging_method = "moshpit";
   compute_stage x{settings, {}};
   constexpr auto values = tiny_trainer::values;
-  auto first = x.conductor->last<state_changed>();
-  CHECK(first.gradient_values == 2 * values);
-  CHECK(first.parameters == values);
   x.batch(0, 0, 5);
-  x.tell(lend_gradient{false, 0, 5});
+  x.tell(lend_gradient{false, 0, 5, true});
   auto lent = *x.conductor->last<gradient_lent>().gradient;
   REQUIRE(lent.size() == 2 * values);
   auto own = x.config.vault->state->parameters;
@@ -140,9 +136,10 @@ TEST_CASE(
   }
   // What a group of others makes of it: other parameters, and their step.
   auto mean = std::make_shared<std::vector<float>>(2 * values, 0.25f);
-  x.tell(apply_mean{1, 77, mean});
+  x.tell(apply_mean{1, 77, mean, false, nullptr, true});
   auto news = x.conductor->last<state_changed>();
   CHECK(news.applied);
+  CHECK(news.gradient_values == values);
   std::vector<float> theirs(values, 0.25f);
   CHECK(news.averaged == digest_of(theirs.data(), values * sizeof(float)));
   // A step of the run is the target batch, whatever the group had of it.
@@ -159,7 +156,7 @@ TEST_CASE(
   for (std::size_t bad : {std::size_t{0}, 2 * values - 1}) {
     auto wrong = std::make_shared<std::vector<float>>(*mean);
     (*wrong)[bad] = std::numeric_limits<float>::infinity();
-    x.tell(apply_mean{2, 77, wrong});
+    x.tell(apply_mean{2, 77, wrong, false, nullptr, true});
     CHECK_FALSE(x.conductor->last<state_changed>().problem.empty());
     CHECK(x.config.vault->state->parameters == before);
   }

@@ -107,7 +107,8 @@ world::world(const scenario& what, options how)
   rules.may_split = what_.expects.may_split;
   rules.rounded = settings_.packing != to_string(packing::float32);
   rules.made_up_for = settings_.keeps_residuals();
-  if (settings_.redraws_groups()) {
+  switched_ = settings_.redraws_groups();
+  if (settings_.may_redraw_groups()) {
     std::size_t trainers = 0;
     for (auto& x : plan_.peers())
       trainers += what_.groups[x.group].role == "trainer";
@@ -140,7 +141,7 @@ std::uint32_t world::tally_distance() const {
 }
 
 bool world::has_tally(const chunk_mean& x, const shared_bytes& body) const {
-  if (!settings_.redraws_groups())
+  if (!switched_)
     return true;
   // Of a shorter one, the last, nobody here knows where it begins.
   const auto length = body.size / sizeof(float);
@@ -311,8 +312,10 @@ void world::start(std::size_t number, bool keeps_disk) {
     take_up_checkpoint(x, config);
   add_experts(x, config);
   auto beside = caller_of(x);
-  if (settings_.redraws_groups() && x.honest && !how_.weightless)
-    config.state_shown = [this, number](const training_state& s) {
+  if (settings_.may_redraw_groups() && x.honest && !how_.weightless)
+    config.state_shown = [this, number](const training_state& s, bool redrawn) {
+      if (!redrawn)
+        return;
       note(number, [this, number, step = s.step, values = s.parameters] {
         checks_->parameters_seen(number, now_, step, values);
       });
@@ -362,6 +365,7 @@ void world::heard(std::size_t number, const event& x) {
   auto& life = lives_[number];
   if (!life.honest)
     return;
+  switched_ = switched_ || x.name == "redrawing";
   checks_->told(number, now_, x);
   if (x.name == "expert_moved"
       && field_of<std::string>(x, "what") == "took over")
@@ -416,7 +420,7 @@ void world::look_around() {
                      + " bytes");
   auto peers = lives_.size();
   // With gradients redrawn groups average parameters.
-  auto vectors = settings_.redraws_groups() ? 2u : 1u;
+  auto vectors = settings_.may_redraw_groups() ? 2u : 1u;
   auto shortest
       = std::max(1u, least_chunk_values(settings_.chunk_values) / 4 * 3);
   auto chunks = vectors * what_.model_values / shortest + 1;
@@ -530,6 +534,7 @@ void world::close(report& result) {
   result.loss = c.last_loss();
   result.drift = c.drift();
   result.most_drift = c.most_drift();
+  result.first_redrawn = c.first_redrawn();
   result.checks = c.checks();
   result.expert_updates = experts_->updates();
   result.expert_moves = experts_->moves();

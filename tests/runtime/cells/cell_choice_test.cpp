@@ -143,6 +143,16 @@ TEST_CASE("few trainers all average") {
   CHECK(x.sponsor({peer(1)}, at(1s)).empty());
 }
 
+TEST_CASE("who contributes for want of room is not apart") {
+  auto x = choice(9);
+  x.hide(false);
+  for (std::uint8_t i = 1; i < 9; ++i)
+    x.heard(report(i), at(0s));
+  x.reconsider(at(0s));
+  CHECK(x.contributes());
+  CHECK_FALSE(x.apart());
+}
+
 TEST_CASE("a newcomer contributes where the group is full") {
   auto x = choice(0);
   hear_members(x, 4);
@@ -414,6 +424,25 @@ TEST_CASE("who cannot be dialled contributes to somebody who can") {
     CHECK(x.contributes());
   }
   CHECK(x.sponsor({peer(2)}, at(59s)) == peer(2));
+}
+
+TEST_CASE("where groups are redrawn everybody averages, at once, and no longer "
+          "when they are not") {
+  auto x = choice(0);
+  x.hide(true);
+  x.met(peer(2));
+  x.heard(report(2), at(0s));
+  x.reconsider(at(5s));
+  REQUIRE(x.contributes());
+  CHECK(x.apart());
+  x.average_all(true);
+  x.reconsider(at(6s));
+  CHECK_FALSE(x.contributes());
+  CHECK_FALSE(x.apart());
+  x.average_all(false);
+  x.heard(report(2), at(7s));
+  x.reconsider(at(7s));
+  CHECK(x.contributes());
 }
 
 TEST_CASE("nobody hands gradients to who is not connected, or still joins") {

@@ -187,7 +187,9 @@ TEST_CASE("redrawn groups hold different parameters, but begin their step with "
     }
     CHECK(x.violations().empty() == same);
     CHECK(x.splits() == 0);
-    x.told(0, 2s, step(2, 230, "one", 30)); // Not by what its group has.
+    auto next = step(2, 230, "one", 30); // Not by what its group has.
+    next.fields.push_back({"averaged", std::string{"mean"}});
+    x.told(0, 2s, next);
     CHECK(x.violations().size() == (same ? 1 : 2));
   }
 }
