@@ -168,7 +168,8 @@ private:
   misconduct misconduct_;
   reachability reach_;
   bool told_reachable_ = true;
-  address tried_address_; ///< Where the votes of `reach_` were taken.
+  bool reach_found_out_ = false; ///< At this address, or nobody knows.
+  address tried_address_;        ///< Where the votes of `reach_` were taken.
   /// Hosts that we saw lately whether we can dial, and when.
   std::map<std::string, caf::actor_clock::time_point> tried_;
   std::map<peer_id, guest> guests_;

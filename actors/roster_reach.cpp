@@ -13,10 +13,13 @@ namespace potluck {
 // ------------------------------------------------------------
 
 void roster_state::ask_for_reach() {
-  // A bootstrap peer is told of by its user, and who contributes is dialled by
-  // nobody that could not do without.
+  // A bootstrap peer is told of by its user. Who contributes is dialled by
+  // nobody that could not do without, but plans count those who could not
+  // average: one answer is enough for it.
   auto matters = config_.role == role::trainer
-                     ? links_ && (!mine_.report.contributes || !told_reachable_)
+                     ? links_
+                           && (!mine_.report.contributes || !told_reachable_
+                               || !reach_found_out_)
                      : config_.role != role::bootstrap;
   // Others dial the host that they see: what the user says of another one is
   // believed.
@@ -28,6 +31,7 @@ void roster_state::ask_for_reach() {
   if (mine != tried_address_) {
     if (!tried_address_.host.empty())
       reach_.moved();
+    reach_found_out_ = false;
     tried_address_ = mine;
   }
   if (!reach_.asks(now))
@@ -47,12 +51,15 @@ void roster_state::ask_for_reach() {
   if (auto whom = reach_.ask(candidates, now))
     self_->send(guests_.at(*whom).session,
                 parcel{*whom, reach_request{mine.port}, {}});
-  else
+  else {
+    reach_found_out_ = true;
     note_reach(); // Those that were asked are all that there are.
+  }
 }
 
 void roster_state::read(const peer_id& from, const reach_answer& x) {
   reach_.answered(from, x.reached, self_->clock().now());
+  reach_found_out_ = reach_found_out_ || x.reached;
   note_reach();
 }
 

@@ -768,14 +768,6 @@ TEST_CASE("nobody is asked where the answer is known, or does not matter") {
     REQUIRE(asked<reach_request>(d).size() == 1);
     CHECK(d.gateway->contents<reach_request>()[0].port == 7000);
   }
-  SUBCASE("it contributes") {
-    desk d;
-    d.arrive(2);
-    caf::anon_send(d.it, own_report{own(true), true});
-    caf::anon_send(d.it, links_wanted{false, false, {peer(2)}});
-    d.world.run_for(1s);
-    CHECK(asked<reach_request>(d).empty());
-  }
   SUBCASE("somebody has dialled it") {
     desk d;
     caf::anon_send(d.it, own_report{own(), true});
@@ -783,6 +775,32 @@ TEST_CASE("nobody is asked where the answer is known, or does not matter") {
     caf::anon_send(d.it, links_wanted{});
     d.world.run_for(1s);
     CHECK(asked<reach_request>(d).empty());
+  }
+}
+
+TEST_CASE("who contributes asks once, for the plan") {
+  desk d;
+  d.arrive(2);
+  d.arrive(3);
+  caf::anon_send(d.it, own_report{own(true), true});
+  caf::anon_send(d.it, links_wanted{false, false, {peer(2), peer(3)}});
+  d.world.run_for(1s);
+  auto whom = asked<reach_request>(d);
+  REQUIRE(whom.size() == 1);
+  SUBCASE("it can be dialled") {
+    caf::anon_send(d.it, letter{whom[0], reach_answer{true}, {}});
+    d.world.run_for(3 * reachability::validity);
+    CHECK(asked<reach_request>(d).size() == 1);
+    CHECK(d.observer->events("reach").empty());
+  }
+  SUBCASE("it cannot") {
+    for (std::size_t i = 0; i < 2; ++i) {
+      REQUIRE(asked<reach_request>(d).size() == i + 1);
+      caf::anon_send(d.it,
+                     letter{asked<reach_request>(d)[i], reach_answer{}, {}});
+      d.world.run_for(10s); // It looks less often.
+    }
+    CHECK(d.observer->events("reach").size() == 1);
   }
 }
 
