@@ -279,7 +279,7 @@ constexpr auto gathering_interval = 250ms;
 /// Contributors asked at a time: a gradient's memory each. Of a small model
 /// many more: as many gradients as fit, since each of them first ends a batch.
 constexpr std::size_t contributors_at_once = 8;
-constexpr std::uint64_t contribution_bytes_in_flight = 16 << 20;
+constexpr std::uint64_t contribution_bytes_in_flight = 32 << 20;
 /// Values of a part of a contribution: 64 KiB, of which a frame's own bytes are
 /// a thousandth.
 constexpr std::uint32_t least_contribution_part = 16384;
