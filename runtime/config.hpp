@@ -326,9 +326,9 @@ constexpr auto shortest_report_pause = 4s;
 constexpr auto longest_report_pause = 18s;
 /// Trainers dialled before the run's charter is known: enough to learn it.
 constexpr std::size_t trainers_asked = 4;
-/// Records that each node names to a look-up of somebody who needs a few members
-/// only: whoever comes, and contributors. The five nodes closest to a run's key
-/// answer everybody, and all records of 128 members are 40 kB.
+/// Records that each node names to a look-up of somebody who needs a few
+/// members only: whoever comes, and contributors. The five nodes closest to a
+/// run's key answer everybody, and all records of 128 members are 40 kB.
 constexpr std::uint32_t records_of_few = 16;
 /// Since a report named the run's charter, a newcomer does not publish its own:
 /// thousands of them at one key would crowd the members out. Below
