@@ -387,8 +387,9 @@ TEST_CASE("who needs a few members asks for few records") {
     CHECK(d.registrar->count<records_looked_up>() == 1);
   }
   SUBCASE("of a run that is there a few do") {
-    member.charter.bytes[0] = 1;
-    some.records[0] = record_of(member);
+    auto other = report_of(100); // Of another, for the old news are known.
+    other.charter.bytes[0] = 1;
+    some.records[0] = record_of(other);
     caf::anon_send(d.it, some);
     d.world.run_for(2 * limits::joining_publish_interval);
     CHECK(d.router->last<look_up_records>().most == limits::records_of_few);

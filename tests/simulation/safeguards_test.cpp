@@ -23,7 +23,7 @@ struct proof {
 
 // README.md has the same as a table.
 const std::vector<proof> proofs{
-    {safeguard::repeated_part, "flood", 6, "counts samples"},
+    {safeguard::repeated_part, "flood", 12, "counts samples"},
     {safeguard::equal_digests, "equivocator", 2, "holds other parameters"},
     {safeguard::target_batch, "matchmaking-crashes", 6, "of a target batch of"},
     {safeguard::frozen_gradient, "calm", 2, "counts samples"},
