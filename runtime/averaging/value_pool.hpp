@@ -14,7 +14,7 @@ namespace potluck {
 /// Thread-safe: what it lends may be let go by any thread, and outlive it.
 class value_pool {
 public:
-  /// Bytes of parts of all chunks that wait to be added: a quarter of what one
+  /// Bytes of parts of all chunks that wait to be added: less than what one
   /// connection may have unread, for until then its bodies count as that.
   static constexpr std::size_t most_waiting = std::size_t{8} << 20;
 
