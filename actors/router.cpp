@@ -63,10 +63,8 @@ void router_state::on(const peer_joined& x) {
 
 void router_state::on(const peer_left& x) {
   connected_.erase(x.id);
-  if (x.orderly) {
-    table_->remove(x.id);
-    forget_neighbourhoods_with(x.id);
-  }
+  if (x.orderly)
+    on(routes_no_more{x.id});
   for (auto& request : requests_.cancel(x.id))
     unanswered(request);
 }

@@ -19,8 +19,6 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
     end(now);
   expire_distrust(now);
   goal_ = std::move(goal);
-  if (goal_.mean_values == 0)
-    goal_.mean_values = goal_.values;
   if (goal_.alone || distrusts(goal_.relay))
     goal_.relay = {};
   relay_alone_ = relay_late_ = false;
@@ -246,7 +244,7 @@ void state_joiner::advance(time_point now) {
   std::size_t count = 0;
   for (auto& [key, b] : blobs_)
     if (!key.state) {
-      held += goal_.mean_values * sizeof(float);
+      held += goal_.values * sizeof(float);
       ++count;
     }
   if (held > most_.mean_bytes || count > most_.means) {

@@ -28,8 +28,6 @@ struct fetch_goal {
   std::uint64_t own_step = 0;
   digest own_state;         ///< Empty: none.
   std::uint64_t values = 0; ///< Parameters of the model.
-  /// Of a step's mean; 0: as many.
-  std::uint64_t mean_values = 0;
   /// The donor's state is like nobody else's (runtime/moshpit): there is only
   /// one donor, nobody else's reports say what it holds, and what lies before
   /// its state is no history of ours.

@@ -26,7 +26,7 @@ void state_joiner::vote(const peer_id& from, const state_manifest& x,
     ban(from, "it offers another version than it was asked for", now);
     return;
   }
-  auto problem = shape_problem(x, x.mean ? goal_.mean_values : goal_.values);
+  auto problem = shape_problem(x, goal_.values);
   if (!problem.empty()) {
     ban(from, problem, now);
     return;
@@ -141,7 +141,7 @@ void state_joiner::load(const blob_key& key, const digest& listing,
             manifest.piece_bytes);
   if (!key.state) {
     // Not the old ones: somebody may be sent their pieces.
-    b.values = std::make_shared<std::vector<float>>(goal_.mean_values);
+    b.values = std::make_shared<std::vector<float>>(goal_.values);
     mean_steps_[manifest.state] = key.step;
     if (means_only_)
       listed_.push_back({manifest, b.values});

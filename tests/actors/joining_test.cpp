@@ -131,6 +131,7 @@ TEST_CASE("donors that are killed one after the other do not end a download") {
   auto& joiner = x.add(5);
   x.lines(5, 1.1 * rate / 4);
   for (std::uint8_t left = 4; left > 1; --left) {
+    // All four have listed by then; the whole of it would take 570 ms.
     x.world.run_for(left == 4 ? 300ms : 100ms);
     REQUIRE(joiner.observer->events("state_download").empty());
     for (std::uint8_t other = 1; other <= 5; ++other)
