@@ -64,12 +64,13 @@ cell_summary conductor_state::own_cell() const {
   const auto all = with_contributors();
   const auto apart = tally_.out_of_reach();
   cell_summary result;
-  result.samples_per_second = all.samples_per_second;
+  // Rounded as it travels: what others quote of it is compared.
+  result.samples_per_second = static_cast<float>(all.samples_per_second);
   result.contributors = all.contributors;
   result.apart = static_cast<std::uint32_t>(
       std::min<std::size_t>(apart.contributors, all.contributors));
-  result.upload_bytes_per_second = apart.upload;
-  result.download_bytes_per_second = apart.download;
+  result.upload_bytes_per_second = static_cast<float>(apart.upload);
+  result.download_bytes_per_second = static_cast<float>(apart.download);
   return result;
 }
 

@@ -87,7 +87,9 @@ void take(cell_summary& out, const wire::CellSummary* x) {
 }
 
 void take(group_member& out, const wire::GroupMember* x) {
-  take(out.who, x->who());
+  take(out.who.id, x->id());
+  take(out.who.where.host, x->host());
+  out.who.where.port = x->port();
   out.role = role(x->role());
   out.samples = x->samples();
   out.loss_sum = x->loss_sum();
@@ -574,12 +576,12 @@ state_done read(const wire::StateDone&) {
 // ---- verification
 // ------------------------------------------------------------
 
-/// An envelope, a contract, a member, its contact, its address: 5 deep; and in
-/// a full group 256 members of three tables each are the most.
+/// An envelope, a message, a setting or a contact, its address: 4 deep. 256
+/// members or records are the most, and 20 contacts of two tables each.
 fb::Verifier::Options verifier_limits() {
   fb::Verifier::Options limits;
   limits.max_depth = 8;
-  limits.max_tables = 3 * max_members + 32;
+  limits.max_tables = 2 * max_members;
   return limits;
 }
 

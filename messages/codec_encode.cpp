@@ -93,9 +93,11 @@ wire::CellSummary raw_summary(const cell_summary& x) {
 auto put(builder& b, const group_member& x) {
   auto pairs = put(b, x.slow_pairs);
   auto cell = raw_summary(x.cell);
+  auto host = put(b, x.who.where.host);
   return wire::CreateGroupMember(
-      b, put(b, x.who), wire::Role(x.role), x.samples, x.loss_sum,
-      x.upload_bytes_per_second, x.download_bytes_per_second, pairs, &cell);
+      b, raw<wire::PeerId>(x.who.id), host, x.who.where.port,
+      wire::Role(x.role), x.samples, x.loss_sum, x.upload_bytes_per_second,
+      x.download_bytes_per_second, pairs, &cell);
 }
 
 template <class T>

@@ -23,13 +23,13 @@ struct group_invite {
 /// contributors (runtime/cells): the plan's choice between one group, two
 /// levels and redrawn groups follows from it.
 struct cell_summary {
-  double samples_per_second = 0;  ///< Of all of them.
+  float samples_per_second = 0;   ///< Of all of them.
   std::uint32_t contributors = 0; ///< Itself not counted.
   /// How many of these contribute because they cannot be reached.
   std::uint32_t apart = 0;
   /// The middle line of those, in bytes a second; 0: unknown, or none.
-  double upload_bytes_per_second = 0;
-  double download_bytes_per_second = 0;
+  float upload_bytes_per_second = 0;
+  float download_bytes_per_second = 0;
 
   friend bool operator==(const cell_summary& a, const cell_summary& b) {
     return a.samples_per_second == b.samples_per_second

@@ -394,8 +394,14 @@ constexpr std::size_t groups_left = 16;
 // ----------------------------------------------------------------------
 
 /// Bytes a piece of a state or a mean has at least: its head is a hundredth of
-/// it, and behind it a gradient waits for half a second on a 1 Mbit/s line.
-constexpr std::uint32_t least_piece_bytes = 64u << 10;
+/// it.
+constexpr std::uint32_t least_piece_bytes = 16u << 10;
+/// And at most, if these are not too many: behind it a gradient waits for half
+/// a second on a 1 Mbit/s line.
+constexpr std::uint32_t usual_piece_bytes = 64u << 10;
+/// With so many pieces there is no reason for smaller ones: the last in a chain
+/// (runtime/cells) of 16 waits a sixteenth longer than the first.
+constexpr std::uint32_t pieces_passed_on = 256;
 /// Pieces are larger where there would be more: their digests travel in one
 /// frame, and a manifest's worth is checked for every mean.
 constexpr std::uint32_t pieces_wanted = 8192;

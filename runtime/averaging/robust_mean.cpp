@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "runtime/lower_median.hpp"
+
 namespace potluck {
 
 namespace {
@@ -23,14 +25,6 @@ std::vector<float> by_coordinate(const std::vector<const float*>& means,
     result[i] = reduce(column);
   }
   return result;
-}
-
-/// Of an even number the lower one: an element, so that half of them or more
-/// are not larger, and a minority of hostile ones cannot raise it far.
-double lower_median(std::vector<double> xs) {
-  auto middle = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
-  std::nth_element(xs.begin(), middle, xs.end());
-  return *middle;
 }
 
 double distance(const float* x, const std::vector<double>& v) {

@@ -7,6 +7,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/display/numbers.hpp"
+#include "runtime/lower_median.hpp"
 #include "runtime/moshpit/moshpit_groups.hpp"
 #include "runtime/planning/planner.hpp"
 
@@ -18,15 +19,6 @@ namespace {
 constexpr double state_gradients = 3;
 /// Beyond, nothing is compared: no group of ours stands for so many.
 constexpr double most_trainers = 20'000;
-
-/// The lower one of the two in the middle; 0 of nothing.
-double middle(std::vector<double> xs) {
-  if (xs.empty())
-    return 0;
-  auto at = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
-  std::nth_element(xs.begin(), at, xs.end());
-  return *at;
-}
 
 /// Of a line that planners would believe; 0: unknown.
 double believed(double x) {
@@ -61,7 +53,7 @@ double middle_of(const group_contract& contract, Figure figure) {
     if (auto y = figure(x); std::isfinite(y) && y > 0)
       known.push_back(y);
   }
-  return 2 * known.size() > asked ? middle(known) : 0;
+  return 2 * known.size() > asked ? lower_median(known) : 0;
 }
 
 crowd crowd_of(const group_contract& contract) {
@@ -78,16 +70,16 @@ crowd crowd_of(const group_contract& contract) {
     if (auto y = believed(x.cell.download_bytes_per_second); y > 0)
       down.push_back(y);
   }
-  result.contributors = middle(contributors);
-  result.out_of_reach = middle(apart);
+  result.contributors = lower_median(contributors);
+  result.out_of_reach = lower_median(apart);
   result.open
       = {believed(middle_of(contract,
                             [](auto& x) { return x.upload_bytes_per_second; })),
          believed(middle_of(
              contract, [](auto& x) { return x.download_bytes_per_second; }))};
   // Those of whom nobody knows are like the members.
-  result.apart = {up.empty() ? result.open.upload : middle(up),
-                  down.empty() ? result.open.download : middle(down)};
+  result.apart = {up.empty() ? result.open.upload : lower_median(up),
+                  down.empty() ? result.open.download : lower_median(down)};
   result.speed
       = middle_of(contract, [](auto& x) { return x.cell.samples_per_second; });
   return result;

@@ -3,11 +3,13 @@
 ///
 /// A frame from a to b waits for a's uplink, takes size / upload, crosses
 /// delay(a) + delay(b) and jitter, waits for b's downlink and takes size /
-/// download. Connections are streams: frames arrive in order or not at all; a
-/// lost packet (1,400 bytes each) holds everything behind it up for a
-/// retransmission time, as TCP does. Only broken boxes on the way duplicate,
-/// reorder or corrupt frames, and a corrupt one breaks its connection where it
-/// arrives, by its checksum. Nothing moves but in `run_until`.
+/// download. Short frames wait for a quarter of a second at most, each time,
+/// but pass nothing of their own connection. Connections are streams: frames
+/// arrive in order or not at all; a lost packet (1,400 bytes each) holds
+/// everything behind it up for a retransmission time, as TCP does. Only broken
+/// boxes on the way duplicate, reorder or corrupt frames, and a corrupt one
+/// breaks its connection where it arrives, by its checksum. Nothing moves but
+/// in `run_until`.
 ///
 /// One thread, or many: after `take_turns`, what arrives waits at its host
 /// until the host's turn, and what a host's program asks of the network in its

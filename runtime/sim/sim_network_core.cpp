@@ -17,7 +17,9 @@ constexpr std::size_t frame_overhead = 60;
 constexpr duration shortest_retransmission = std::chrono::milliseconds{200};
 constexpr duration dial_timeout = std::chrono::seconds{10};
 /// Frames of up to a packet pass what other connections have to send, as in
-/// `upload_turns`, but for this much of it, which is in the line already.
+/// `upload_turns`, but for this much of it, which is in the line already. No
+/// more waits for a downlink: what stands there in a router's queue makes its
+/// senders slow down.
 constexpr std::size_t small_frame = 1448;
 constexpr duration queue_in_the_line = std::chrono::milliseconds{250};
 /// At most so much later than its turn comes a frame that is overtaken.
@@ -32,6 +34,10 @@ duration time_for(std::size_t bytes, double rate) {
 
 std::size_t size_of(const outgoing_frame& x) {
   return x.head.size() + x.body.size + frame_overhead;
+}
+
+bool passes_others(const outgoing_frame& x, std::size_t bytes) {
+  return x.body.size == 0 && bytes <= small_frame;
 }
 
 } // namespace
@@ -298,7 +304,7 @@ void sim_network::core::transmit(const line_ptr& c, int from,
   auto sending = time_for(bytes, up.upload);
   a.uplink_free = std::max(a.uplink_free, now) + sending;
   auto left = a.uplink_free;
-  if (frame.body.size == 0 && bytes <= small_frame)
+  if (passes_others(frame, bytes))
     left = std::min(left,
                     std::max(now + queue_in_the_line, s.last_left) + sending);
   s.last_left = left;
@@ -370,10 +376,15 @@ void sim_network::core::transmit(const line_ptr& c, int from,
 
 void sim_network::core::come_down(const line_ptr& c, int to,
                                   const frame_ptr& x) {
-  auto& on = *c->sides[to].on;
-  auto done = std::max(on.downlink_free, now)
-              + time_for(x->bytes, on.access.download);
-  on.downlink_free = done;
+  auto& s = c->sides[to];
+  auto& on = *s.on;
+  auto coming = time_for(x->bytes, on.access.download);
+  on.downlink_free = std::max(on.downlink_free, now) + coming;
+  auto done = on.downlink_free;
+  if (passes_others(x->frame, x->bytes))
+    done = std::min(done,
+                    std::max(now + queue_in_the_line, s.last_down) + coming);
+  s.last_down = done;
   if (done <= now)
     receive(c, to, x);
   else

@@ -188,6 +188,7 @@ struct connection {
     bool closing = false;  ///< Closed by its owner: sends no more.
     duration last_left{0}; ///< Of what is for this side: the other's line.
     duration last_due{0};  ///< Of what is on its way to this side.
+    duration last_down{0}; ///< Of what has come down this side's line.
     duration died{duration::max()}; ///< What had not left by then is lost.
     std::uint64_t queued = 0;       ///< Bytes on their way to this side.
     /// Lost to a partition so far; sent again when that ends.

@@ -22,8 +22,13 @@ piece_extent extent(std::uint64_t bytes, std::uint32_t piece_bytes,
 
 std::uint32_t piece_bytes_for(std::uint64_t bytes) {
   std::uint32_t size = limits::least_piece_bytes;
-  while (size < max_body_bytes
-         && bytes > std::uint64_t{size} * limits::pieces_wanted)
+  auto more_than = [&](std::uint32_t pieces) {
+    return bytes > std::uint64_t{size} * pieces;
+  };
+  while (size < limits::usual_piece_bytes
+         && more_than(limits::pieces_passed_on))
+    size *= 2;
+  while (size < max_body_bytes && more_than(limits::pieces_wanted))
     size *= 2;
   return size;
 }

@@ -13,8 +13,9 @@
 
 namespace potluck {
 
-/// `least_piece_bytes`, doubled until `bytes` are at most `pieces_wanted`
-/// pieces, and at most `max_body_bytes`.
+/// `least_piece_bytes`, doubled until `bytes` are at most `pieces_passed_on`
+/// pieces, but not beyond `usual_piece_bytes`, unless they are more than
+/// `pieces_wanted`, and then at most to `max_body_bytes`.
 std::uint32_t piece_bytes_for(std::uint64_t bytes);
 
 /// Offset and size of a piece in its whole; size 0 when there is none.

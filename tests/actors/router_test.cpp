@@ -36,6 +36,30 @@ struct three_nodes {
   record_key key = key_of("run/soup");
 };
 
+/// A router whose gateway is a fake: the tests answer for the other nodes. It
+/// asks nothing but what it is asked to.
+struct lone_router {
+  lone_router() {
+    router_config config;
+    config.self = peer(1);
+    config.newcomer = true;
+    it = system.keep((*system).spawn(router, config));
+    wiring wired;
+    wired.gateway = gateway.handle;
+    caf::anon_send(it, wired);
+  }
+  void meet(std::uint8_t number) {
+    peer_joined node;
+    node.who = contact_of(number);
+    caf::anon_send(it, node);
+  }
+
+  test_world world;
+  test_system& system = world.add_system();
+  fake<gateway_actor> gateway = system.pretend<gateway_actor>();
+  router_actor it;
+};
+
 } // namespace
 
 TEST_CASE("what one node publishes another finds") {
@@ -128,32 +152,21 @@ TEST_CASE("an answer to a question that nobody asked changes nothing") {
 }
 
 TEST_CASE("who answers late is named again, unless it is no node any more") {
-  test_world world;
-  auto& system = world.add_system();
-  auto gateway = system.pretend<gateway_actor>();
-  auto asker = system.pretend<records_reader>();
-  router_config config;
-  config.self = peer(1);
-  config.newcomer = true; // It asks only what it is asked.
-  auto it = system.keep((*system).spawn(router, config));
-  wiring wired;
-  wired.gateway = gateway.handle;
-  caf::anon_send(it, wired);
-  peer_joined node;
-  node.who = contact_of(2);
-  caf::anon_send(it, node);
+  lone_router x;
+  auto asker = x.system.pretend<records_reader>();
+  x.meet(2);
   std::uint64_t token = 0;
   auto names_it = [&] {
-    caf::anon_send(it, letter{peer(3), find_nodes{1, {}}, {}});
-    world.settle();
-    auto said = std::get<nodes_found>(gateway->last<parcel>().content);
+    caf::anon_send(x.it, letter{peer(3), find_nodes{1, {}}, {}});
+    x.world.settle();
+    auto said = std::get<nodes_found>(x.gateway->last<parcel>().content);
     return !said.nodes.empty();
   };
   // It is taken off the table after a few questions without an answer.
   for (unsigned i = 0; i < 20 && (i == 0 || names_it()); ++i) {
-    caf::anon_send(it, look_up_records{key_of("soup"), asker.handle});
-    world.run_for(2 * limits::routing_cap);
-    auto asked = gateway->last<call>();
+    caf::anon_send(x.it, look_up_records{key_of("soup"), asker.handle});
+    x.world.run_for(2 * limits::routing_cap);
+    auto asked = x.gateway->last<call>();
     token = std::get<find_records>(asked.content).token;
   }
   REQUIRE_FALSE(names_it());
@@ -162,10 +175,10 @@ TEST_CASE("who answers late is named again, unless it is no node any more") {
   }
   SUBCASE("it contributes by now") {
     contributes = true;
-    caf::anon_send(it, routes_no_more{peer(2)});
+    caf::anon_send(x.it, routes_no_more{peer(2)});
   }
-  caf::anon_send(it, letter{peer(2), records_found{token, {}, {}}, {}});
-  world.settle();
+  caf::anon_send(x.it, letter{peer(2), records_found{token, {}, {}}, {}});
+  x.world.settle();
   CHECK(names_it() != contributes);
 }
 
@@ -232,33 +245,22 @@ TEST_CASE("who needs few records gets few, and hears how many there are") {
 }
 
 TEST_CASE("a publication says at how many nodes it is kept") {
-  test_world world;
-  auto& system = world.add_system();
-  auto gateway = system.pretend<gateway_actor>();
-  router_config config;
-  config.self = peer(1);
-  config.newcomer = true; // It asks only what it is asked.
-  auto it = system.keep((*system).spawn(router, config));
-  wiring wired;
-  wired.gateway = gateway.handle;
-  caf::anon_send(it, wired);
-  for (std::uint8_t i = 2; i < 9; ++i) {
-    peer_joined node;
-    node.who = contact_of(i);
-    caf::anon_send(it, node);
-  }
+  lone_router x;
+  for (std::uint8_t i = 2; i < 9; ++i)
+    x.meet(i);
   caf::anon_send(
-      it, publish_record{{key_of("soup"), "mine", "value", 60000}, {}, 3});
+      x.it, publish_record{{key_of("soup"), "mine", "value", 60000}, {}, 3});
   std::set<peer_id> answered;
   std::size_t stored = 0;
   for (int i = 0; i < 20; ++i) {
-    world.settle();
+    x.world.settle();
     stored = 0;
-    for (auto& x : gateway->all<call>()) {
-      stored += std::holds_alternative<store_records>(x.content);
-      if (auto* asked = std::get_if<find_nodes>(&x.content);
-          asked && answered.insert(x.to.id).second)
-        caf::anon_send(it, letter{x.to.id, nodes_found{asked->token, {}}, {}});
+    for (auto& said : x.gateway->all<call>()) {
+      stored += std::holds_alternative<store_records>(said.content);
+      if (auto* asked = std::get_if<find_nodes>(&said.content);
+          asked && answered.insert(said.to.id).second)
+        caf::anon_send(x.it,
+                       letter{said.to.id, nodes_found{asked->token, {}}, {}});
     }
   }
   CHECK(answered.size() == 7);
@@ -267,23 +269,12 @@ TEST_CASE("a publication says at how many nodes it is kept") {
 }
 
 TEST_CASE("who looks records up says what it knows") {
-  test_world world;
-  auto& system = world.add_system();
-  auto gateway = system.pretend<gateway_actor>();
-  auto asker = system.pretend<records_reader>();
-  router_config config;
-  config.self = peer(1);
-  config.newcomer = true; // It asks only what it is asked.
-  auto it = system.keep((*system).spawn(router, config));
-  wiring wired;
-  wired.gateway = gateway.handle;
-  caf::anon_send(it, wired);
-  peer_joined node;
-  node.who = contact_of(2);
-  caf::anon_send(it, node);
-  caf::anon_send(it, look_up_records{key_of("soup"), asker.handle, {"mine"}});
-  world.settle();
-  auto asked = std::get<find_records>(gateway->last<call>().content);
+  lone_router x;
+  auto asker = x.system.pretend<records_reader>();
+  x.meet(2);
+  caf::anon_send(x.it, look_up_records{key_of("soup"), asker.handle, {"mine"}});
+  x.world.settle();
+  auto asked = std::get<find_records>(x.gateway->last<call>().content);
   CHECK(asked.known_nodes == known_marks{known_mark(peer(2), asked.token)});
   CHECK(asked.known_records
         == known_marks{known_mark(std::string_view{"mine"}, asked.token)});

@@ -618,7 +618,7 @@ TEST_CASE("a cell's summary holds sane numbers") {
   };
   check([](auto& x) { x.contributors = max_contributors + 1; });
   check([](auto& x) { x.apart = x.contributors + 1; });
-  for (double bad : {-1.0, infinity, not_a_number, 2e18}) {
+  for (float bad : {-1.0, infinity, not_a_number, 2e18}) {
     check([bad](auto& x) { x.samples_per_second = bad; });
     check([bad](auto& x) { x.upload_bytes_per_second = bad; });
     check([bad](auto& x) { x.download_bytes_per_second = bad; });

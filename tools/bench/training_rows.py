@@ -27,10 +27,19 @@ ROWS = [
     ("equal lines", EQUAL, "planned", 0, 0),
     ("unequal, equal shares", UNEQUAL, "all-reduce", 0, 0),
     ("unequal, planned", UNEQUAL, "planned", 0, 0),
-    ("with an auxiliary peer", UNEQUAL, "planned", 1, 0),
-    ("with part-time peers", UNEQUAL, "planned", 1, 2),
+    ("unequal, auxiliary", UNEQUAL, "planned", 1, 0),
+    ("unequal, part-time", UNEQUAL, "planned", 1, 2),
+    ("equal, auxiliary", EQUAL, "planned", 1, 0),
 ]
-LEAST_GAIN = 1.4
+# A row, the row that it is compared with, and how many times its throughput it
+# has at least. Between unequal lines the slow ones' own gradients are the limit
+# of the published problem with and without a helper: it has to cost nothing
+# there, but for noise. Between equal ones (1 + 6/8) P / u becomes 1.31 P / u.
+GOALS = [
+    ("unequal, planned", "unequal, equal shares", 1.4),
+    ("unequal, auxiliary", "unequal, planned", 0.97),
+    ("equal, auxiliary", "equal lines", 1.1),
+]
 
 
 def host(name, count, rate):
@@ -126,16 +135,16 @@ def verdicts(rows):
         if rows.get(what) is None or rows.get(to) is None:
             return None
         return rows[what]["samples_per_second"] / rows[to]["samples_per_second"]
-    goals = [("unequal, planned", "unequal, equal shares", LEAST_GAIN),
-             ("with an auxiliary peer", "unequal, planned", 1.0)]
     result = []
-    for what, to, least in goals:
+    for what, to, least in GOALS:
+        if what not in rows or to not in rows:
+            continue
         is_ = ratio(what, to)
         if is_ is None:
             result.append((False, "%s: no figures." % what))
         else:
             result.append((is_ >= least,
-                           "%s: %.2f times the throughput of %s; goal %.1f%s" %
+                           "%s: %.2f times the throughput of %s; goal %.2f%s" %
                            (what, is_, to, least, "" if is_ >= least else
                             ", missed by %.1f %%" % (100 * (1 - is_ / least)))))
     return result

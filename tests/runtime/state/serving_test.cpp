@@ -172,7 +172,10 @@ TEST_CASE("a digest is believed when more than half of the voices name it") {
 }
 
 TEST_CASE("pieces grow only where there would be too many") {
-  CHECK(piece_bytes_for(1) == 64u << 10);
+  CHECK(piece_bytes_for(1) == 16u << 10);
+  CHECK(piece_bytes_for(std::uint64_t{4} << 20) == 16u << 10);
+  CHECK(piece_bytes_for((std::uint64_t{4} << 20) + 1) == 32u << 10);
+  CHECK(piece_bytes_for(std::uint64_t{16} << 20) == 64u << 10);
   CHECK(piece_bytes_for(std::uint64_t{512} << 20) == 64u << 10);
   CHECK(piece_bytes_for((std::uint64_t{512} << 20) + 1) == 128u << 10);
   CHECK(piece_bytes_for(max_state_bytes) == max_body_bytes);
