@@ -303,7 +303,9 @@ void cell_state::leave_chain() {
 }
 
 void cell_state::tell_relay() {
-  const auto& id = place_.nearer.id;
+  auto id = place_.nearer.id;
+  if (id.empty() && !place_.farther.empty() && told_)
+    id = told_->sponsor; // It leads its chain.
   auto relay = connected_.count(id) != 0 ? id : peer_id{};
   if (relay == told_relay_ || !wired_.state_keeper)
     return;

@@ -19,7 +19,8 @@ struct contribution_request {
   /// How the values are to come.
   potluck::packing packing = potluck::packing::float32;
   /// Who is next to it in its cell's chain. The one nearer to the sponsor,
-  /// which it asks first for the step's mean; empty: nobody is.
+  /// which it asks first for the step's mean; empty: the sponsor itself is, or,
+  /// with nobody farther either, it is in no chain.
   contact nearer = {};
   peer_id farther = {}; ///< Who will ask it for that; empty: nobody.
   /// A member with fewer contributors, which it should hand its next gradients

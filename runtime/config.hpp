@@ -334,9 +334,13 @@ constexpr std::uint32_t records_of_few = 16;
 /// thousands of them at one key would crowd the members out. Below
 /// `report_life`, so that it is known before it could found the run anew.
 constexpr auto charter_news = 10s;
-/// Contributors that pass a mean on to each other, one after the other: the
-/// last of them waits for as many round trips besides.
-constexpr std::size_t chain_length = 16;
+/// Contributors that pass a mean on to each other, one after the other, at
+/// most.
+constexpr std::size_t chain_length = 32;
+/// How much later each of them has it than the one before: a piece's time on a
+/// thin uplink, and the way. What a shorter chain saves is held against what
+/// one chain more costs their sponsor.
+constexpr auto chain_hop = 100ms;
 /// They do where their sponsor would send a mean to two of them for longer than
 /// this: several times what a round trip between them takes.
 constexpr auto chained_mean = 500ms;
@@ -402,6 +406,9 @@ constexpr std::uint32_t usual_piece_bytes = 64u << 10;
 /// With so many pieces there is no reason for smaller ones: the last in a chain
 /// (runtime/cells) of 16 waits a sixteenth longer than the first.
 constexpr std::uint32_t pieces_passed_on = 256;
+/// Donors that are asked for the list of a mean's pieces while somebody else
+/// sends them: of thousands of contributors each, at the same time.
+constexpr std::size_t lists_wanted = 3;
 /// Pieces are larger where there would be more: their digests travel in one
 /// frame, and a manifest's worth is checked for every mean.
 constexpr std::uint32_t pieces_wanted = 8192;

@@ -16,6 +16,21 @@ int power_of_two(double upload) {
 
 } // namespace
 
+std::size_t chains_for(std::size_t contributors, double seconds) {
+  const std::chrono::duration<double> hop = limits::chain_hop;
+  auto last_has_it_after = [&](std::size_t chains) {
+    auto longest = (contributors + chains - 1) / chains;
+    return static_cast<double>(chains) * seconds
+           + static_cast<double>(longest) * hop.count();
+  };
+  auto least = (contributors + limits::chain_length - 1) / limits::chain_length;
+  auto best = std::max<std::size_t>(least, 1);
+  for (auto x = best + 1; x <= contributors; ++x)
+    if (last_has_it_after(x) < last_has_it_after(best))
+      best = x;
+  return best;
+}
+
 std::map<peer_id, chain_place>
 mean_chains(const std::vector<progress_report>& contributors,
             std::uint64_t mean_bytes, double upload) {
@@ -33,7 +48,7 @@ mean_chains(const std::vector<progress_report>& contributors,
     return std::tie(of_b, a->id) < std::tie(of_a, b->id);
   });
   const auto chains
-      = (order.size() + limits::chain_length - 1) / limits::chain_length;
+      = chains_for(order.size(), static_cast<double>(mean_bytes) / upload);
   std::map<peer_id, chain_place> result;
   for (std::size_t i = 0; i < order.size(); ++i) {
     auto& place = result[order[i]->id];

@@ -13,6 +13,12 @@
 
 namespace potluck {
 
+/// Chains that bring a mean to so many contributors soonest: each is one more
+/// that the sponsor sends it to, and long ones take long. At least what
+/// `limits::chain_length` asks for.
+/// @param seconds That the sponsor takes to send it to one.
+std::size_t chains_for(std::size_t contributors, double seconds);
+
 /// Who is next to a contributor in its chain.
 struct chain_place {
   contact nearer;  ///< To the sponsor; empty: the sponsor itself.
@@ -23,7 +29,7 @@ struct chain_place {
   }
 };
 
-/// Chains of at most `limits::chain_length`, the fastest uplinks first, since
+/// Chains (`chains_for`), the fastest uplinks first, since
 /// nobody gets the mean sooner than those before it. The same contributors stay
 /// in the same order while their uplinks stay within a factor of two. Whoever
 /// cannot be dialled is in none.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "runtime/cells/mean_chain.hpp"
 #include "runtime/config.hpp"
 #include "runtime/display/numbers.hpp"
 #include "runtime/lower_median.hpp"
@@ -115,8 +116,9 @@ double two_levels(const crowd& x, double bytes) {
   auto copies = k;
   if (2 * bytes >= short_enough.count() * x.open.upload)
     copies = x.out_of_reach
-             + std::ceil((k - x.out_of_reach)
-                         / static_cast<double>(limits::chain_length));
+             + static_cast<double>(
+                 chains_for(static_cast<std::size_t>(k - x.out_of_reach),
+                            bytes / x.open.upload));
   const auto gathering
       = std::max(k * bytes / x.open.download, bytes / x.apart.upload);
   const auto back

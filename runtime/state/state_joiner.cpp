@@ -21,6 +21,9 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
   goal_ = std::move(goal);
   if (goal_.alone || distrusts(goal_.relay))
     goal_.relay = {};
+  relay_is_donor_
+      = std::find(goal_.donors.begin(), goal_.donors.end(), goal_.relay)
+        != goal_.donors.end();
   relay_alone_ = relay_late_ = false;
   began_ = now;
   bytes_ = means_applied_ = 0;
@@ -30,6 +33,9 @@ void state_joiner::begin(fetch_goal goal, time_point now) {
   tries_ = 0;
   known_step_ = goal_.step;
   candidates_ = goal_.donors;
+  candidates_.erase(
+      std::remove(candidates_.begin(), candidates_.end(), goal_.relay),
+      candidates_.end());
   std::sort(candidates_.begin(), candidates_.end());
   random_stream chance{mix(seed_of(self_), goal_.step)};
   chance.shuffle(candidates_);
@@ -99,8 +105,13 @@ void state_joiner::ask(const peer_id& peer, time_point now) {
 
 void state_joiner::ask_everybody(time_point now) {
   for (auto& id : candidates_)
-    if (!distrusts(id) && (donors_.count(id) || donors_.size() < most_.donors))
+    if (!distrusts(id) && (donors_.count(id) || asks_more()))
       ask(id, now);
+}
+
+bool state_joiner::asks_more() const {
+  return donors_.size()
+         < (relay_alone_ ? limits::lists_wanted + 1 : most_.donors);
 }
 
 // ---- others -----------------------------------------------------------------
@@ -123,12 +134,13 @@ void state_joiner::heard(const peer_id& peer, std::uint64_t step,
     vouchers_.claim(peer, step, state);
   if (!reached_ && step >= version_)
     reached_ = now;
+  relay_is_donor_ = relay_is_donor_ || peer == goal_.relay;
   if (step < version_ + means_only_ || known != donors_.end())
     return;
   if (std::find(candidates_.begin(), candidates_.end(), peer)
       == candidates_.end())
     candidates_.push_back(peer);
-  if (donors_.size() < most_.donors)
+  if (asks_more())
     ask(peer, now);
 }
 
@@ -199,6 +211,9 @@ void state_joiner::look(time_point now) {
     relay_late_ = relay_late_ || late.donor == goal_.relay;
   if (relay_late_ || donors_.count(goal_.relay) == 0)
     ask_for_pieces(now);
+  else if (relay_is_donor_ && donors_.size() == 1
+           && now - began_ > limits::chain_patience)
+    take_relay_as_donor(now);
   forget_unheld_means();
   add_holders(now);
   decide(now);

@@ -32,9 +32,9 @@ struct fetch_goal {
   /// one donor, nobody else's reports say what it holds, and what lies before
   /// its state is no history of ours.
   bool alone = false;
-  /// Of one who holds what we hold, and fetches the same mean: its pieces are
-  /// asked for there, and of the donors only when it keeps us waiting. Empty:
-  /// nobody.
+  /// Of one who holds what we hold, and fetches the same mean, or of a donor:
+  /// its pieces are asked for there, and of the other donors only when it keeps
+  /// us waiting. Its list is not believed without theirs. Empty: nobody.
   peer_id relay;
 };
 
@@ -173,6 +173,8 @@ private:
   void start_version(std::uint64_t step, const digest& state, time_point now);
   void ask(const peer_id& peer, time_point now);
   void ask_everybody(time_point now);
+  /// Whether one more donor is wanted.
+  bool asks_more() const;
   void decide(time_point now);
   void next_version(time_point now);
   void advance(time_point now);
@@ -193,6 +195,7 @@ private:
   /// Donors that were asked for lists are asked for all.
   void ask_for_pieces(time_point now);
   void do_without_relay();
+  void take_relay_as_donor(time_point now);
   void load(const blob_key& key, const digest& listing, time_point now);
   void ban(const peer_id& peer, const std::string& what, time_point now);
   void ban_all(const std::set<peer_id>& peers, const std::string& what,
@@ -224,6 +227,7 @@ private:
   unsigned tries_ = 0;
   bool relay_alone_ = false;     ///< Nobody else was asked for pieces so far.
   bool relay_late_ = false;      ///< It is one of several from here on.
+  bool relay_is_donor_ = false;  ///< It reports what is to be fetched.
   std::uint64_t known_step_ = 0; ///< The donors' when they were asked.
   time_point version_began_{};
   std::optional<time_point> reached_;   ///< When somebody was there.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/config.hpp"
 #include "runtime/safeguards.hpp"
@@ -107,10 +108,14 @@ void state_joiner::add_holders(time_point now) {
 }
 
 void state_joiner::ask_for_pieces(time_point now) {
-  relay_alone_ = false;
+  const auto others = std::exchange(relay_alone_, false);
   for (auto& [id, d] : donors_)
     if (d.lists_only)
       ask(id, now);
+  if (others)
+    for (auto& id : candidates_)
+      if (asks_more() && !distrusts(id) && donors_.count(id) == 0)
+        ask(id, now);
 }
 
 /// Its list counts if it is the one that is chosen anyway.
@@ -126,6 +131,14 @@ void state_joiner::do_without_relay() {
     plan_.drop_donor(goal_.relay);
   }
   goal_.relay = {};
+}
+
+/// Nobody else says which list is right: then it is as good as any donor.
+void state_joiner::take_relay_as_donor(time_point now) {
+  auto id = goal_.relay;
+  do_without_relay();
+  candidates_.push_back(id);
+  ask_for_pieces(now);
 }
 
 /// Begins to fetch what this list names, from nothing.

@@ -387,6 +387,22 @@ TEST_CASE("a contributor takes its place in a chain, and gives it up") {
   CHECK(x.roster->last<links_wanted>().nearer.id.empty());
 }
 
+TEST_CASE("the first of a chain asks its sponsor for the mean") {
+  one_cell x{3};
+  for (std::uint8_t i : {1, 2, 3})
+    x.meet(i);
+  auto sponsor = x.sponsor();
+  contribution_request request{3,  4,       some_state(), packing::float32,
+                               {}, id_of(8)};
+  x.tell(letter{sponsor, request, {}});
+  CHECK(x.keeper->last<mean_relay>().who == sponsor);
+  CHECK(x.roster->last<links_wanted>().nearer.id.empty());
+  // Who is in no chain asks any member.
+  request.farther = {};
+  x.tell(letter{sponsor, request, {}});
+  CHECK(x.keeper->last<mean_relay>().who.empty());
+}
+
 TEST_CASE("a gradient is handed over in the run's chunks, but in no short "
           "parts") {
   one_cell x{3};

@@ -51,17 +51,30 @@ lengths(const std::map<peer_id, chain_place>& places) {
 } // namespace
 
 TEST_CASE("contributors stand in chains of about equal length") {
-  for (std::uint16_t count : {1, 2, 15, 16, 17, 33, 200}) {
-    CAPTURE(count);
-    std::vector<progress_report> all;
-    for (std::uint16_t i = 0; i < count; ++i)
-      all.push_back(somebody(i));
-    auto found = lengths(mean_chains(all, large, sponsors_upload));
-    CHECK(found.size()
-          == (count + limits::chain_length - 1) / limits::chain_length);
-    CHECK(*found.rbegin() <= limits::chain_length);
-    CHECK(*found.rbegin() - *found.begin() <= 1);
-  }
+  for (std::uint16_t count : {1, 2, 15, 16, 17, 33, 200})
+    for (std::uint64_t bytes : {300'000, 1'000'000, 20'000'000}) {
+      CAPTURE(count);
+      CAPTURE(bytes);
+      std::vector<progress_report> all;
+      for (std::uint16_t i = 0; i < count; ++i)
+        all.push_back(somebody(i));
+      auto found = lengths(mean_chains(all, bytes, sponsors_upload));
+      CHECK(found.size()
+            == chains_for(count, static_cast<double>(bytes) / sponsors_upload));
+      CHECK(*found.rbegin() <= limits::chain_length);
+      CHECK(*found.rbegin() - *found.begin() <= 1);
+    }
+}
+
+TEST_CASE("a long mean goes through few chains, a short one through more") {
+  CHECK(chains_for(0, 1) == 1);
+  CHECK(chains_for(1, 1) == 1);
+  CHECK(chains_for(16, 4) == 1);
+  CHECK(chains_for(32, 40) == 1);
+  CHECK(chains_for(33, 40) == 2);
+  // 0.3 s for each chain, 0.1 s for each of the longest: 0.6 + 0.8 s.
+  CHECK(chains_for(16, 0.3) == 2);
+  CHECK(chains_for(16, 0.001) == 16);
 }
 
 TEST_CASE("slow uplinks stand where few wait for them") {

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint64_t values = 200'000; ///< 13 pieces.
+constexpr std::uint64_t values = 200'000; ///< 49 pieces.
 
 /// A contributor whose sponsor is a step ahead, and a relay that has the mean
 /// of that step and comes by nothing else. Letters arrive at once.

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint64_t values = 200'000;
-constexpr double bytes = values * sizeof(float); ///< Of a mean: 13 pieces.
+constexpr double bytes = values * sizeof(float); ///< Of a mean: 49 pieces.
 constexpr double rate = 400e3;         ///< Of every uplink, in bytes a second.
 constexpr double alone = bytes / rate; ///< Seconds of one mean on one uplink.
 

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint64_t values = 40000; // A state of 8 pieces, means of 3.
+constexpr std::uint64_t values = 40000; // A state of 30 pieces, means of 10.
 
 enum class manner { good, wrong_bytes, wrong_list, mute };
 
@@ -262,7 +262,7 @@ TEST_CASE("who lists other pieces than most is left out by name") {
 TEST_CASE("a version put aside is gone on with") {
   scene x{1, 1h};
   auto& only = x.sources.at(id_of(1));
-  only.rate = 64 << 10; // A piece a second.
+  only.rate = 64 << 10; // Four pieces a second.
   x.fetch();
   x.go([&] { return x.joiner.part() >= 0.5; }, 60s);
   auto asked = x.requests;
@@ -273,8 +273,8 @@ TEST_CASE("a version put aside is gone on with") {
   REQUIRE(x.enter(60s));
   x.check_entered();
   CHECK(x.fetches == 2);
-  // 8 pieces, and those that were on their way.
-  CHECK(x.requests <= 8 + asked - 4);
+  // 30 pieces, and those that were on their way.
+  CHECK(x.requests <= 30 + asked - 15);
 }
 
 TEST_CASE("a donor that is busy is asked again later") {
