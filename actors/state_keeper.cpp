@@ -19,12 +19,13 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
       {limits::means_kept, limits::journal_steps, limits::journal_bytes},
       limits::snapshots_kept};
   donor_.emplace(give);
-  state_joiner::bounds take{
-      {limits::joiner_bytes_in_flight, limits::piece_floor, limits::piece_cap},
-      limits::donors_at_once,
-      limits::joiner_mean_bytes,
-      limits::joiner_means,
-      config_.agreed.settings().steps};
+  state_joiner::bounds take{{limits::joiner_bytes_in_flight,
+                             limits::piece_floor, limits::piece_cap,
+                             2 * limits::usual_piece_bytes},
+                            limits::donors_at_once,
+                            limits::joiner_mean_bytes,
+                            limits::joiner_means,
+                            config_.agreed.settings().steps};
   joiner_.emplace(config_.self, take);
 }
 

@@ -93,7 +93,8 @@ std::uint64_t download_plan::window_of(const donor& x) const {
   // never empty while the next requests travel.
   auto line = x.rate * std::chrono::duration<double>(x.fastest).count();
   return static_cast<std::uint64_t>(
-      std::min(2 * line, static_cast<double>(most_.bytes_in_flight)));
+      std::clamp(2 * line, static_cast<double>(most_.least_in_flight),
+                 static_cast<double>(most_.bytes_in_flight)));
 }
 
 bool download_plan::has_room(const donor& x, std::uint32_t piece_bytes) const {

@@ -39,6 +39,8 @@ public:
     std::uint64_t bytes_in_flight; ///< From one donor.
     duration floor;                ///< Of a piece's deadline.
     duration cap;
+    /// What a donor is asked for before its line is known, and at least.
+    std::uint64_t least_in_flight = 0;
   };
   struct request {
     peer_id donor;

@@ -157,7 +157,7 @@ TEST_CASE("who answers late is named again, unless it is no node any more") {
   x.meet(2);
   std::uint64_t token = 0;
   auto names_it = [&] {
-    caf::anon_send(x.it, letter{peer(3), find_nodes{1, {}}, {}});
+    caf::anon_send(x.it, letter{peer(3), find_nodes{1, {}, {}}, {}});
     x.world.settle();
     auto said = std::get<nodes_found>(x.gateway->last<parcel>().content);
     return !said.nodes.empty();

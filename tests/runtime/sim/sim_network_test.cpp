@@ -115,6 +115,34 @@ TEST_CASE(
   CHECK(x.at_b->frames[1] == std::make_pair(duration{1s + 190ms}, 2));
 }
 
+TEST_CASE("a short frame waits for a moment behind others' at a downlink") {
+  two_hosts x{delayed(20ms)};
+  auto slow = delayed(20ms);
+  slow.download = 1000;
+  x.net.set_line("b", slow);
+  x.net.set_line("c", delayed(20ms));
+  auto c = x.net.make_transport("c");
+  auto at_c = std::make_shared<ear>(x.now);
+  c->start(at_c);
+  auto line = c->dial({"b", port});
+  x.connect();
+  auto send = [&](std::uint8_t number, std::size_t body) {
+    auto bytes = std::make_shared<std::vector<std::uint8_t>>(body, 1);
+    c->send(line, {std::vector<std::uint8_t>(10, number),
+                   {bytes, bytes->data(), body}});
+  };
+  for (std::uint8_t i = 1; i <= 5; ++i)
+    send(i, 1000 - small_frame); // A second each.
+  x.send(6);
+  send(7, 0);
+  x.until(10s);
+  REQUIRE(x.at_b->frames.size() == 7);
+  CHECK(x.at_b->frames[0] == std::make_pair(duration{1s + 360ms}, 6));
+  CHECK(x.at_b->frames[1] == std::make_pair(duration{2s + 40ms}, 1));
+  // Nothing passes what its own connection carries.
+  CHECK(x.at_b->frames[6] == std::make_pair(duration{6s + 110ms}, 7));
+}
+
 TEST_CASE("a lost packet costs a retransmission, and what is behind it waits") {
   auto line = delayed(20ms);
   line.loss = 0.9999;
