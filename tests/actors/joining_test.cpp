@@ -109,7 +109,7 @@ TEST_CASE("a joiner enters a fast run after one download of 100 steps") {
   // The means alone fill most of the line: the state gets what is left.
   auto rate = x.mean_rate();
   auto& joiner = x.add(4);
-  x.lines(4, 1.065 * rate / 3);
+  x.lines(4, 1.075 * rate / 3);
   auto entered = x.world.run_until([&] { return x.trains(4); }, 60s);
   if (!entered)
     MESSAGE(joiner.log());
