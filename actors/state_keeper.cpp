@@ -21,7 +21,7 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
   donor_.emplace(give);
   state_joiner::bounds take{{limits::joiner_bytes_in_flight,
                              limits::piece_floor, limits::piece_cap,
-                             2 * limits::usual_piece_bytes},
+                             limits::least_bytes_in_flight},
                             limits::donors_at_once,
                             limits::joiner_mean_bytes,
                             limits::joiner_means,

@@ -42,6 +42,14 @@ constexpr long certificate_bytes = 4096;
 constexpr std::uint64_t records_per_key = 1u << 20;
 /// Messages kept for a peer that is being dialled: a look-up asks few things.
 constexpr std::size_t messages_waiting_for_a_dial = 64;
+/// Received on one connection and held, beyond which it is not read: it lets
+/// who reads sleep for 10 ms at 1 Gbit/s. What members send to one that has not
+/// begun its round lies here, from each of them.
+constexpr std::size_t unread_bytes = std::size_t{1} << 20;
+/// It is read again at this share of that: above what its sender's parts may
+/// keep while they wait for others' (runtime/averaging/value_pool.hpp), or two
+/// that are not read could wait for each other.
+constexpr double read_on_share = 0.75;
 /// Between two heartbeats of two members, who wait for each other.
 constexpr auto heartbeat_interval = 1s;
 /// The same while one of two has not reported to the other: it looks something
@@ -403,6 +411,8 @@ constexpr std::uint32_t least_piece_bytes = 16u << 10;
 /// And at most, if these are not too many: behind it a gradient waits for half
 /// a second on a 1 Mbit/s line.
 constexpr std::uint32_t usual_piece_bytes = 64u << 10;
+/// On their way from a donor whose line nobody knows yet, and at least.
+constexpr std::uint64_t least_bytes_in_flight = 2 * usual_piece_bytes;
 /// With so many pieces there is no reason for smaller ones: the last in a chain
 /// (runtime/cells) of 16 waits a sixteenth longer than the first.
 constexpr std::uint32_t pieces_passed_on = 256;

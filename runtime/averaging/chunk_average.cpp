@@ -111,7 +111,8 @@ bool chunk_average::sum_packed(std::size_t member, packing how,
   if (robust() || rule_.part_norm > 0
       || !surely_within(how, body.data, body.size, length_, largest_part_value))
     return false;
-  auto allowance = rooms_ && body.owner ? rooms_->let_wait(body.size) : nullptr;
+  auto allowance
+      = rooms_ && body.owner ? rooms_->let_wait(member, body.size) : nullptr;
   const bool may_wait = allowance != nullptr;
   waiting_.push_back({body, std::move(allowance)});
   const auto factor = factor_with(member);

@@ -54,13 +54,20 @@ void value_pool::put_back(shelf& x, std::vector<float> what) {
                   x.vectors.begin() + static_cast<std::ptrdiff_t>(leaving));
 }
 
-std::shared_ptr<const void> value_pool::let_wait(std::size_t bytes) {
-  if (shelf_->waiting.fetch_add(bytes) + bytes > most_waiting) {
-    shelf_->waiting -= bytes;
+std::shared_ptr<const void> value_pool::let_wait(std::size_t member,
+                                                 std::size_t bytes) {
+  std::lock_guard<std::mutex> guard{shelf_->mutex};
+  auto& of_one = shelf_->waiting_of[member];
+  if (shelf_->waiting + bytes > most_waiting
+      || of_one + bytes > most_waiting_of_one)
     return nullptr;
-  }
-  return {shelf_.get(),
-          [where = shelf_, bytes](const void*) { where->waiting -= bytes; }};
+  shelf_->waiting += bytes;
+  of_one += bytes;
+  return {shelf_.get(), [where = shelf_, member, bytes](const void*) {
+            std::lock_guard<std::mutex> lock{where->mutex};
+            where->waiting -= bytes;
+            where->waiting_of[member] -= bytes;
+          }};
 }
 
 std::size_t value_pool::idle() const {

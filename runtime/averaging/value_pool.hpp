@@ -3,8 +3,8 @@
 /// And how much of what is to be added into them may wait.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,9 +14,12 @@ namespace potluck {
 /// Thread-safe: what it lends may be let go by any thread, and outlive it.
 class value_pool {
 public:
-  /// Bytes of parts of all chunks that wait to be added: less than what one
-  /// connection may have unread, for until then its bodies count as that.
+  /// Bytes of parts of all chunks that wait to be added.
   static constexpr std::size_t most_waiting = std::size_t{8} << 20;
+  /// Of one member: a usual body. Its connection counts it as unread, and is
+  /// read again only if this is less than `limits::read_on_share` of what may
+  /// be.
+  static constexpr std::size_t most_waiting_of_one = std::size_t{640} << 10;
 
   /// @param most_idle Values that it keeps for later at most, over all vectors.
   explicit value_pool(std::size_t most_idle);
@@ -28,9 +31,10 @@ public:
   /// Values in the vectors that wait here.
   std::size_t idle() const;
 
-  /// So many bytes of parts wait until they are added together, as long as the
-  /// result lives; null where too many wait already (`most_waiting`).
-  std::shared_ptr<const void> let_wait(std::size_t bytes);
+  /// So many bytes of a member's parts wait until they are added together, as
+  /// long as the result lives; null where too many wait already.
+  /// @param member By which it is told from others: an index into the contract.
+  std::shared_ptr<const void> let_wait(std::size_t member, std::size_t bytes);
 
 private:
   struct shelf {
@@ -38,7 +42,8 @@ private:
     std::vector<std::vector<float>> vectors;
     std::size_t idle = 0;
     std::size_t most_idle = 0;
-    std::atomic<std::size_t> waiting{0}; ///< Bytes.
+    std::size_t waiting = 0;                       ///< Bytes.
+    std::map<std::size_t, std::size_t> waiting_of; ///< By member.
   };
 
   static void put_back(shelf& x, std::vector<float> what);

@@ -11,6 +11,13 @@ namespace {
 
 constexpr const char* closed_here = "closed here";
 
+std::shared_ptr<read_credit> credit_of(connection_hub& hub, connection_id id) {
+  const auto high = hub.options().high_mark_bytes;
+  const auto low = limits::read_on_share * static_cast<double>(high);
+  return std::make_shared<read_credit>(high, static_cast<std::size_t>(low),
+                                       hub.resumer(id));
+}
+
 } // namespace
 
 std::optional<address> remote_of(const tcp_handle& socket) {
@@ -24,8 +31,7 @@ std::optional<address> remote_of(const tcp_handle& socket) {
 
 connection::connection(connection_id id, connection_hub& hub)
     : id_(id), hub_(hub), reader_(direct_bytes, hub.tls() == nullptr),
-      credit_(std::make_shared<read_credit>(hub.options().high_mark_bytes,
-                                            hub.resumer(id))) {
+      credit_(credit_of(hub, id)) {
 }
 
 connection::~connection() {

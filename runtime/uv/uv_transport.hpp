@@ -25,10 +25,9 @@ struct uv_transport_options {
   /// are closed at once; further dials fail.
   std::size_t max_connections = 1024;
   /// Bytes of received frames that a connection's consumers may hold before the
-  /// connection is no longer read. Reading goes on at half of it. With a usual
-  /// frame more it is less than 16 MiB: what members send to one that has not
-  /// begun its round lies here.
-  std::size_t high_mark_bytes = std::size_t{12} << 20;
+  /// connection is no longer read, until they are at most
+  /// `limits::read_on_share` of that.
+  std::size_t high_mark_bytes = limits::unread_bytes;
   /// Bytes waiting to be sent before the other side counts as not reading, and
   /// the connection is closed. Bodies that lie in one of `queued_arrays` arrays
   /// are not counted: a gradient of any size may wait.

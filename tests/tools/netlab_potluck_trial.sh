@@ -38,6 +38,16 @@ for why in "auxiliary peer [0-9a-f]* joined" "auxiliary peer [0-9a-f]* left" \
     grep -q "\"event\":\"plan\".*\"why\":\"[^\"]*$why" "$scratch/run/home-2.jsonl"
 done
 
+# The round under way when the uplink halves measures it: one of the next two
+# plans is made for it. Homes start a second after the network.
+steps=$(sed -n 's/.*"event":"\([a-z]*\)","time":\([0-9.]*\)\(,"step":\([0-9]*\)\)*.*/\2 \1 0\4 &/p' \
+    "$scratch/run/home-2.jsonl" \
+  | awk 'NR == 1 { at = $1 + 29 }
+         $1 < at && $2 == "step" { last = $3 }
+         $1 >= at && $2 == "plan" && /uploads [0-9]* kB\/s, not/ { print $3 - last; exit }')
+echo "the plan for the slower uplink is that of step +$steps"
+expect "within two steps" 0 "" test "${steps:-99}" -ge 1 -a "${steps:-99}" -le 3
+
 # The last upload that a home measured, in kB/s.
 upload_of() {
   local all

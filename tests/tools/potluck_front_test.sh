@@ -42,6 +42,8 @@ for name in demo bootstrap join expert export eval sim chaos plan bench; do
   expect "$name's help, the other way" 0 "usage: potluck $name" \
     "$potluck" help "$name"
 done
+expect "its version" 0 '^potluck [0-9.]+, protocol version [0-9]+$' \
+  "$potluck" --version
 expect "no subcommand" 2 'Usage: potluck SUBCOMMAND' "$potluck"
 expect "a misspelt one" 2 "did you mean 'join'" "$potluck" jion
 # A section of another subcommand is skipped, whichever executable has it.

@@ -8,6 +8,7 @@
 
 #include "runtime/averaging/chunk_average.hpp"
 #include "runtime/packing/packing.hpp"
+#include "tests/runtime/averaging/waiting.hpp"
 
 using namespace potluck;
 using verdict = chunk_average::verdict;
@@ -17,10 +18,6 @@ namespace {
 /// That are used up before they end.
 shared_bytes bytes_of(const std::vector<std::uint8_t>& x) {
   return {nullptr, x.data(), x.size()};
-}
-
-bool may_wait(value_pool& pool, std::size_t bytes) {
-  return pool.let_wait(bytes) != nullptr;
 }
 
 } // namespace
@@ -266,10 +263,11 @@ TEST_CASE("parts that wait for each other make the mean that they would have "
     const std::vector<std::uint64_t> samples(members, 3);
     value_pool rooms{2 * length};
     // Others' parts take up what may wait, or not.
-    auto busy = rooms.let_wait(value_pool::most_waiting
-                               - random() % 4 * packed_bytes(packing::int8, 1));
+    auto busy = let_many_wait(
+        rooms, value_pool::most_waiting
+                   - random() % 4 * packed_bytes(packing::int8, length));
     if (random() % 2 == 0)
-      busy.reset();
+      busy.clear();
     chunk_average together{length, samples, {}, rooms};
     chunk_average alone{length, samples};
     std::size_t left = 0;
@@ -292,7 +290,7 @@ TEST_CASE("parts that wait for each other make the mean that they would have "
     REQUIRE(together.complete());
     CHECK(together.left_out().size() == left);
     CHECK(together.mean() == alone.mean());
-    busy.reset(); // Nothing else is held any more.
+    busy.clear(); // Nothing else is held any more.
     CHECK(may_wait(rooms, value_pool::most_waiting));
   }
 }

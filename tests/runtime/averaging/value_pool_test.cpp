@@ -4,15 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/runtime/averaging/waiting.hpp"
+
 using namespace potluck;
-
-namespace {
-
-bool may_wait(value_pool& pool, std::size_t bytes) {
-  return pool.let_wait(bytes) != nullptr;
-}
-
-} // namespace
 
 TEST_CASE("a vector that nobody holds is lent again") {
   value_pool pool{100};
@@ -49,11 +43,11 @@ TEST_CASE("the oldest vectors go when more wait than may") {
 
 TEST_CASE("so many bytes may wait, and no more, until they are let go") {
   value_pool pool{0};
-  auto most = pool.let_wait(value_pool::most_waiting);
-  REQUIRE(most.get() != nullptr);
+  auto most = let_many_wait(pool, value_pool::most_waiting);
+  REQUIRE_FALSE(most.empty());
   CHECK_FALSE(may_wait(pool, 1));
-  most.reset();
-  auto one = pool.let_wait(1);
+  most.clear();
+  auto one = pool.let_wait(0, 1);
   auto copy = one;
   one.reset();
   CHECK_FALSE(may_wait(pool, value_pool::most_waiting));
@@ -71,4 +65,14 @@ TEST_CASE("a vector may outlive its pool, and end on any thread") {
   }
   kept->at(9) = 1;
   kept.reset();
+}
+
+TEST_CASE("one member's parts do not wait beyond a usual body") {
+  value_pool pool{0};
+  auto first = pool.let_wait(3, value_pool::most_waiting_of_one);
+  REQUIRE(first.get() != nullptr);
+  CHECK(pool.let_wait(3, 1).get() == nullptr);
+  CHECK(pool.let_wait(4, 1).get() != nullptr);
+  first.reset();
+  CHECK(pool.let_wait(3, 1).get() != nullptr);
 }

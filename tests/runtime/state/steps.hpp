@@ -52,7 +52,7 @@ inline state_donor::bounds usual_donor() {
 
 inline state_joiner::bounds usual_joiner() {
   return {{limits::joiner_bytes_in_flight, limits::piece_floor,
-           limits::piece_cap, 2 * limits::usual_piece_bytes},
+           limits::piece_cap, limits::least_bytes_in_flight},
           limits::donors_at_once,
           limits::joiner_mean_bytes,
           limits::joiner_means};

@@ -8,9 +8,10 @@
 
 using namespace potluck;
 
-TEST_CASE("reading pauses above the high mark and resumes once at half") {
+TEST_CASE(
+    "reading pauses above the high mark and resumes once at the low one") {
   int resumed = 0;
-  read_credit x{100, [&] { ++resumed; }};
+  read_credit x{100, 50, [&] { ++resumed; }};
   x.take(100);
   CHECK_FALSE(x.exhausted());
   x.take(1);
@@ -26,7 +27,7 @@ TEST_CASE("reading pauses above the high mark and resumes once at half") {
 
 TEST_CASE("credit that comes back before the pause is not lost") {
   int resumed = 0;
-  read_credit x{100, [&] { ++resumed; }};
+  read_credit x{100, 50, [&] { ++resumed; }};
   x.take(101);
   REQUIRE(x.exhausted());
   x.give_back(101); // Between the look and the pause.
@@ -42,7 +43,7 @@ TEST_CASE("no wake-up is lost between two threads") {
   int unread = 0;
   bool paused = false;
   bool lost = false;
-  read_credit x{2, [&] {
+  read_credit x{2, 1, [&] {
                   std::lock_guard<std::mutex> lock{mutex};
                   paused = false;
                   changed.notify_all();

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "messages/handshake.hpp"
 #include "runtime/nearest_name.hpp"
 #include "tools/potluck/front.hpp"
 
@@ -19,7 +20,13 @@ void print_help(std::ostream& out) {
     out << "  " << name << c.spec.summary << "\n";
   }
   out << "\n`potluck SUBCOMMAND --help` lists a subcommand's options. Every "
-         "option can also stand\nin a file given with --config-file=FILE.\n";
+         "option can also stand\nin a file given with --config-file=FILE. "
+         "`potluck --version` says what this is.\n";
+}
+
+void print_version() {
+  std::cout << "potluck " POTLUCK_VERSION ", protocol version "
+            << potluck::protocol_version << "\n";
 }
 
 const command* find(const std::string& name) {
@@ -42,6 +49,10 @@ int main(int argc, char** argv) {
     words = {words[1], "--help"};
   if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
     print_help(std::cout);
+    return potluck::tools::all_well;
+  }
+  if (words[0] == "version" || words[0] == "--version") {
+    print_version();
     return potluck::tools::all_well;
   }
   auto chosen = find(words[0]);
