@@ -18,6 +18,9 @@ constexpr int warm_round_trips = 3;
 /// A sample of less is dominated by how acknowledgements clump.
 constexpr int sample_round_trips = 2;
 
+/// Samples in which a machine stood still, of those that contradict a limit.
+constexpr double stray_share = 0.1;
+
 /// So many slow pairs at once are rather the line.
 constexpr std::size_t several = 3;
 
@@ -106,7 +109,23 @@ void line_estimator::note_carried() {
     known.push_back({share.rate(), usual > 0 ? share.rate() / usual : 1});
     if (known.size() > pair_samples_kept)
       known.pop_front();
+    // Else the line would never seem short, since this pair gets what it is
+    // known for.
+    if (has_outgrown(peer))
+      pairs_.erase(peer);
   }
+}
+
+bool line_estimator::has_outgrown(const peer_id& peer) const {
+  auto pair = pairs_.find(peer);
+  const auto& known = carried_.at(peer);
+  if (pair == pairs_.end() || known.size() < pair_samples)
+    return false;
+  auto most = growth * pair->second.rate();
+  auto within = std::count_if(known.begin(), known.end(),
+                              [&](auto& x) { return x.rate <= most; });
+  return static_cast<double>(within)
+         <= stray_share * static_cast<double>(known.size());
 }
 
 void line_estimator::end_transfer() {

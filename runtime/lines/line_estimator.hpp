@@ -111,6 +111,8 @@ private:
   void end_transfer();
   void judge_upload();
   void note_carried();
+  /// It carried clearly more than its limit in nearly all samples kept.
+  bool has_outgrown(const peer_id& peer) const;
   void observe_download(duration interval,
                         const std::vector<line_traffic>& traffic);
   void judge_download();

@@ -317,6 +317,27 @@ TEST_CASE("a slower line is known after two rounds, however slow pairs seem") {
     CHECK(x.sure_limit_to(peer(to)) == 0);
 }
 
+TEST_CASE("a pair that was slow once does not hide that the line became so") {
+  line_estimator x;
+  simulated_line line;
+  line.rate = 2.4 * MB;
+  line.run(x, 2s, {1, 2});
+  line.limits = {{2, 0.35 * MB}};
+  line.run(x, 1s, {2});
+  line.run(x, 700ms, {});
+  REQUIRE(x.limit_to(peer(2)) == doctest::Approx(0.35 * MB).epsilon(0.15));
+  // It is as good as the other one, and so it is in round after round.
+  line.limits.clear();
+  for (int i = 0; i < 10; ++i) {
+    line.run(x, 1s, {1, 2});
+    line.run(x, 700ms, {});
+  }
+  REQUIRE(x.upload() == doctest::Approx(2.4 * MB).epsilon(0.1));
+  line.rate = 0.6 * MB;
+  line.run(x, 1500ms, {1, 2});
+  CHECK(x.upload() == doctest::Approx(0.6 * MB).epsilon(0.1));
+}
+
 TEST_CASE("rounds that end with slow receivers leave the upload what it is") {
   line_estimator x;
   simulated_line line;
