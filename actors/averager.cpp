@@ -9,10 +9,6 @@
 
 namespace potluck {
 
-static_assert(value_pool::most_waiting_of_one
-                  < limits::read_on_share * limits::unread_bytes,
-              "a member whose parts wait for others' would not be read again");
-
 void averager_state::init(averager_actor::pointer self,
                           averager_config config) {
   self_ = self;

@@ -1,8 +1,13 @@
 /// What the averager and the round's intake share: places for means, and the
 /// digests of what is in them.
 #include "actors/averager.hpp"
+#include "runtime/config.hpp"
 
 namespace potluck {
+
+static_assert(value_pool::most_waiting_of_one
+                  < limits::read_on_share * limits::unread_bytes,
+              "a member whose parts wait for others' would not be read again");
 
 void averager_state::close_intake() {
   config_.intake->close();

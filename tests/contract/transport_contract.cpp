@@ -14,7 +14,6 @@ namespace potluck::contract {
 
 namespace {
 
-constexpr std::size_t ample = std::size_t{512} << 20;
 const address anywhere{"127.0.0.1", 0};
 
 /// Two nodes with one open connection.

@@ -27,6 +27,9 @@ struct history {
   int after_close = 0; ///< Calls that should not have come.
 };
 
+/// A high mark for a probe that keeps its frames.
+constexpr std::size_t ample = std::size_t{512} << 20;
+
 class transport_probe : public transport_listener {
 public:
   void on_accepted(connection_id id, const address& remote,

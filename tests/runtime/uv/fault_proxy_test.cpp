@@ -26,7 +26,7 @@ struct machine {
     front = *opened;
     uv_transport_options how;
     how.dial_from = host;
-    how.high_mark_bytes = std::size_t{64} << 20; // All that the probe keeps.
+    how.high_mark_bytes = contract::ample;
     how.key = key_pair::generate();
     network = make_uv_transport(how);
     network->start(listener);

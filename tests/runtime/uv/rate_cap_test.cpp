@@ -24,7 +24,7 @@ struct end_point {
     listener->keep_frames = keep_frames;
     uv_transport_options how;
     how.key = key_pair::generate();
-    how.high_mark_bytes = std::size_t{64} << 20; // All that the probe keeps.
+    how.high_mark_bytes = contract::ample;
     how.max_upload = max_upload;
     how.max_download = max_download;
     network = make_uv_transport(how);
