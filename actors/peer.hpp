@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "actors/compute.hpp"
-#include "actors/expert_caller.hpp"
-#include "actors/expert_host.hpp"
+#include "actors/experts/expert_caller.hpp"
+#include "actors/experts/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round_intake.hpp"

@@ -1,7 +1,7 @@
 /// What a layer that calls experts needs of the world: who is alive, and
 /// answers.
 ///
-/// Implemented by actors/expert_caller over sessions and the DHT; tests have
+/// Implemented by actors/experts over sessions and the DHT; tests have
 /// one within memory. All calls may come from any thread and return at once;
 /// what is handed over is called on a thread of the implementation's, exactly
 /// once, and must return soon.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/expert_client.hpp"
+#include "actors/experts/expert_client.hpp"
 #include "actors/peer.hpp"
 
 namespace potluck::tools {

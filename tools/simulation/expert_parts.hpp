@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/expert_client.hpp"
-#include "actors/expert_host.hpp"
+#include "actors/experts/expert_client.hpp"
+#include "actors/experts/expert_host.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck::simulation {

@@ -4,7 +4,7 @@
 ///     potluck expert --uids 'ffn.*.*' --grid 4x4 --hidden 16 --peer HOST:PORT
 ///     moe_layer HOST:PORT
 
-#include "actors/expert_client.hpp"
+#include "actors/experts/expert_client.hpp"
 #include "actors/peer.hpp"
 #include "models/moe/decentralized_moe.hpp"
 #include "runtime/uv/uv_transport.hpp"

@@ -1,6 +1,6 @@
 #include "tools/potluck/join_trainer.hpp"
 
-#include "actors/expert_client.hpp"
+#include "actors/experts/expert_client.hpp"
 #include "models/catalogue.hpp"
 #include "tools/potluck/commands.hpp"
 

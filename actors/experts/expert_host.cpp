@@ -1,4 +1,4 @@
-#include "actors/expert_host.hpp"
+#include "actors/experts/expert_host.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/expert_host.hpp"
+#include "actors/experts/expert_host.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {

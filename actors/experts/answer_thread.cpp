@@ -1,4 +1,4 @@
-#include "actors/answer_thread.hpp"
+#include "actors/experts/answer_thread.hpp"
 
 namespace potluck {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "actors/expert_replicator.hpp"
+#include "actors/experts/expert_replicator.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
 #include "runtime/experts/expert_records.hpp"

@@ -1,4 +1,4 @@
-#include "actors/expert.hpp"
+#include "actors/experts/expert.hpp"
 
 #include <algorithm>
 #include <limits>

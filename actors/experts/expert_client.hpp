@@ -14,7 +14,7 @@
 #include <memory>
 #include <mutex>
 
-#include "actors/expert_caller.hpp"
+#include "actors/experts/expert_caller.hpp"
 #include "actors/worker.hpp"
 
 namespace potluck {

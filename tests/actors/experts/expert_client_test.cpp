@@ -1,6 +1,6 @@
 /// Experts over real sockets and threads, and the promise of one answer each.
 
-#include "actors/expert_client.hpp"
+#include "actors/experts/expert_client.hpp"
 
 #include <doctest/doctest.h>
 

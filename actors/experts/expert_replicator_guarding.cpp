@@ -1,6 +1,6 @@
 // What a replicator keeps for other hosts, and how it becomes an expert here.
 
-#include "actors/expert_replicator.hpp"
+#include "actors/experts/expert_replicator.hpp"
 #include "runtime/config.hpp"
 #include "runtime/dialable.hpp"
 #include "runtime/experts/expert_uid.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "actors/expert_client.hpp"
+#include "actors/experts/expert_client.hpp"
 #include "messages/limits.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/arithmetic_expert.hpp"

@@ -14,8 +14,8 @@
 #include <optional>
 #include <set>
 
-#include "actors/expert.hpp"
-#include "actors/expert_replicator.hpp"
+#include "actors/experts/expert.hpp"
+#include "actors/experts/expert_replicator.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/seen_calls.hpp"

@@ -1,4 +1,4 @@
-#include "actors/expert_caller.hpp"
+#include "actors/experts/expert_caller.hpp"
 
 #include <algorithm>
 

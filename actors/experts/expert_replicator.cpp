@@ -1,4 +1,4 @@
-#include "actors/expert_replicator.hpp"
+#include "actors/experts/expert_replicator.hpp"
 
 #include <algorithm>
 

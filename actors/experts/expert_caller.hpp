@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "actors/answer_thread.hpp"
+#include "actors/experts/answer_thread.hpp"
 #include "actors/interfaces.hpp"
 #include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/failing_hosts.hpp"

@@ -1,4 +1,4 @@
-#include "actors/expert_client.hpp"
+#include "actors/experts/expert_client.hpp"
 
 namespace potluck {
 
