@@ -44,6 +44,9 @@ for name in demo bootstrap join expert export eval sim chaos plan bench; do
 done
 expect "its version" 0 '^potluck [0-9.]+, protocol version [0-9]+$' \
   "$potluck" --version
+for program in "$potluck" "$build/bin/potluck-full"; do
+  expect "its licence" 0 '^Licence GPL-3.0-or-later: ' "$program" --version
+done
 expect "no subcommand" 2 'Usage: potluck SUBCOMMAND' "$potluck"
 expect "a misspelt one" 2 "did you mean 'join'" "$potluck" jion
 # A section of another subcommand is skipped, whichever executable has it.

@@ -3,7 +3,9 @@
 #
 #   find_package(potluck REQUIRED)
 #   target_link_libraries(mine PRIVATE potluck::actors potluck::models)
-#   ... #include "actors/interfaces.hpp"
+#   ... #include "actors/peer.hpp"
+#
+# The package says in potluck_LICENSE under which licence all of it is.
 
 include(CMakePackageConfigHelpers)
 

@@ -26,7 +26,11 @@ void print_help(std::ostream& out) {
 
 void print_version() {
   std::cout << "potluck " POTLUCK_VERSION ", protocol version "
-            << potluck::protocol_version << "\n";
+            << potluck::protocol_version
+            << "\n"
+               "Licence GPL-3.0-or-later: you may change and pass it on under "
+               "the GNU General Public\nLicense, version 3 or later "
+               "(/usr/share/common-licenses/GPL-3). There is no warranty.\n";
 }
 
 const command* find(const std::string& name) {
