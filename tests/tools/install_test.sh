@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Another project finds the installed package, compiles against its headers,
-# links its libraries and runs; one that uses LibTorch gets layers of experts.
+# links its libraries and runs: a program that hosts a peer, and one that uses
+# LibTorch and gets layers of experts.
 . "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
@@ -14,9 +15,9 @@ cat > "$scratch/consumer/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.22)
 project(consumer LANGUAGES CXX)
 find_package(potluck 0.1 REQUIRED)
+message(STATUS "Potluck is under ${potluck_LICENSE}.")
 add_executable(consumer consumer.cpp)
-target_link_libraries(consumer PRIVATE
-  potluck::messages potluck::runtime potluck::actors potluck::models)
+target_link_libraries(consumer PRIVATE potluck::actors potluck::models)
 add_executable(mixer mixer.cpp)
 target_link_libraries(mixer PRIVATE potluck::models ${TORCH_LIBRARIES})
 END
@@ -32,19 +33,17 @@ int main() {
 }
 END
 cat > "$scratch/consumer/consumer.cpp" <<'END'
-#include "messages/contact.hpp"
-#include <iostream>
-int main() {
-  std::cout << "address " << to_string(potluck::address{"host", 7}) << '\n';
-}
+#include "models/catalogue.hpp"
 END
+cat "$root/tools/examples/embedded_peer/main.cpp" >> "$scratch/consumer/consumer.cpp"
 
 expect 'install' 0 '' cmake --install "$build" --prefix "$scratch/prefix"
-expect 'configure a consumer' 0 'Generating done' \
+expect 'configure a consumer' 0 'Potluck is under GPL-3.0-or-later' \
   cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -G Ninja \
   -DCMAKE_PREFIX_PATH="$scratch/prefix"
 expect 'build the consumer' 0 '' cmake --build "$scratch/consumer/build"
-expect 'run the consumer' 0 '^address host:7$' "$scratch/consumer/build/consumer"
+expect 'a peer of its own finishes a run' 0 '"event":"finished"' \
+  timeout 60 "$scratch/consumer/build/consumer"
 expect 'run the one with LibTorch' 0 'needs a network to call them' \
   "$scratch/consumer/build/mixer"
 
