@@ -161,14 +161,15 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers,
     holding += x.holds;
   }
   bounds limit{peers, computing, holding};
+  one_place_answer result;
+  result.seconds = infinite;
   auto fits = [&](double time) {
+    ++result.times_tried;
     return limits.empty() ? limit.fits(time)
                           : room{limit, peers, limits, time}.enough;
   };
   // Each look at limited pairs takes n^3; a share is a chunk of thousands.
   const auto precise = limits.empty() ? 0.0 : 1e-9;
-  one_place_answer result;
-  result.seconds = infinite;
   double low = limit.earliest;
   if (!std::isfinite(low))
     return result;

@@ -26,6 +26,8 @@ struct one_place_answer {
   /// to move.
   double seconds = 0;
   std::vector<double> shares; ///< They sum to 1; empty when there are none.
+  /// The work: each took O(n), or a matching where pairs are limited.
+  std::size_t times_tried = 0;
 };
 
 /// What peer `from` can send peer `to`.

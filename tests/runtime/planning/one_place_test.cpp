@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -94,23 +93,6 @@ double seconds_of(const std::vector<one_place_peer>& peers,
   return result;
 }
 
-double fastest_of(int times, const std::vector<one_place_peer>& peers) {
-  double best = 1e9;
-  for (int i = 0; i < times; ++i) {
-    auto began = std::chrono::steady_clock::now();
-    auto x = fastest_in_one_place(peers);
-    CHECK(x.shares.size() == peers.size());
-    best = std::min(best, std::chrono::duration<double>(
-                              std::chrono::steady_clock::now() - began)
-                              .count());
-  }
-  return best;
-}
-
-} // namespace
-
-namespace {
-
 /// As fast as the reference, in whole, and nothing where it may not be.
 void check_shares(const std::vector<one_place_peer>& peers,
                   const one_place_answer& x, std::optional<double> reference) {
@@ -201,29 +183,28 @@ TEST_CASE("a line of zero cannot carry, and whom nothing must reach can") {
   CHECK(fastest_in_one_place(alone).shares == std::vector<double>{1});
 }
 
-TEST_CASE("a thousand peers take a millisecond, and ten thousand twenty") {
+/// Halvings that tell apart all times of a double between one and sixteen times
+/// the least, and a few multiplications by sixteen before.
+constexpr std::size_t most_tries = 64;
+
+TEST_CASE("ten thousand peers take no more tries than a few") {
   // Nearly equal peers: the slowest line alone does not decide.
-  auto peers = [](std::size_t n) {
+  for (std::size_t n : {10, 1000, 10000}) {
+    CAPTURE(n);
     test::random_networks random{7};
-    std::vector<one_place_peer> result;
+    std::vector<one_place_peer> peers;
     for (std::size_t i = 0; i < n; ++i) {
       one_place_peer x;
       x.up = random.power(0, 0.1);
       x.down = random.power(0, 0.1);
       x.computes = x.holds = i % 10 != 0;
-      result.push_back(x);
+      peers.push_back(x);
     }
-    return result;
-  };
-  auto thousand = peers(1000);
-  auto ten = peers(10000);
-  double first = fastest_of(20, thousand);
-  double second = fastest_of(5, ten);
-  MESSAGE("1,000 peers: " << first * 1e3 << " ms, 10,000: " << second * 1e3
-                          << " ms");
-  // Three times what is asked for: tests run beside each other.
-  CHECK(first < 3e-3);
-  CHECK(second < 60e-3);
+    auto x = fastest_in_one_place(peers);
+    CHECK(x.shares.size() == n);
+    CHECK(x.times_tried > 1);
+    CHECK(x.times_tried <= most_tries);
+  }
 }
 
 TEST_CASE("with limited pairs it is as fast as GLPK's answer, too") {
@@ -251,7 +232,7 @@ TEST_CASE("with limited pairs it is as fast as GLPK's answer, too") {
   CHECK(limits_mattered > 500);
 }
 
-TEST_CASE("a group of 64 in which every pair is limited is planned at once") {
+TEST_CASE("a group of 64 in which every pair is limited takes few matchings") {
   test::random_networks random{3};
   std::vector<one_place_peer> peers(64);
   for (auto& x : peers)
@@ -261,9 +242,7 @@ TEST_CASE("a group of 64 in which every pair is limited is planned at once") {
     for (std::size_t j = 0; j < peers.size(); ++j)
       if (i != j)
         limits.push_back({i, j, random.power(-3, -1)});
-  auto begin = std::chrono::steady_clock::now();
   auto x = fastest_in_one_place(peers, limits);
-  auto took = std::chrono::steady_clock::now() - begin;
   CHECK(x.seconds == doctest::Approx(*by_program(peers, limits)).epsilon(1e-6));
-  CHECK(took < std::chrono::seconds{5}); // Some 50 ms; busy machines differ.
+  CHECK(x.times_tried <= most_tries);
 }
