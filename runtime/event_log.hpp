@@ -1,7 +1,7 @@
 /// What happened, one JSON object a line, for programs and for later.
 ///
-/// Knows neither a clock nor what events mean: runtime/display/README.md has
-/// the table of events and fields.
+/// Knows neither a clock nor what events mean: runtime/README.md has the
+/// table of events and fields.
 #pragma once
 
 #include <cstdint>

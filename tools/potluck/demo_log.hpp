@@ -10,7 +10,7 @@
 
 namespace potluck::tools {
 
-/// One line of a log (runtime/display/README.md has the table of events).
+/// One line of a log (runtime/README.md has the table of events).
 struct logged_event {
   std::string name;
   double time = 0;                       ///< Seconds, of the writer's clock.
