@@ -1,11 +1,9 @@
 /// `potluck chaos`, with the processes that it starts.
 
-#include "tests/loopback/scene.hpp"
+#include "tests/loopback/chaos_scene.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 
 #include <doctest/doctest.h>
 
@@ -13,26 +11,6 @@ using namespace potluck::loopback;
 using nlohmann::json;
 
 namespace {
-
-/// Only catches what hangs: it takes minutes on a machine that is busy, too.
-constexpr std::chrono::milliseconds chaos_patience = 900s;
-
-/// Processes that chaos started in this folder and that still run.
-std::size_t processes_in(const std::string& directory) {
-  std::size_t found = 0;
-  for (const auto& x : std::filesystem::directory_iterator{"/proc"}) {
-    std::ifstream in{x.path() / "cmdline", std::ios::binary};
-    std::string words{std::istreambuf_iterator<char>{in}, {}};
-    found += words.find("--identity-dir=" + directory) != std::string::npos;
-  }
-  return found;
-}
-
-std::string write(const scene& s, const std::string& text) {
-  auto path = s.path("scenario.json");
-  std::ofstream{path} << text;
-  return path;
-}
 
 /// Starts a run that would not end, and presses Ctrl-C.
 void check_interrupted(const std::string& network) {
@@ -112,44 +90,6 @@ TEST_CASE("a promise that cannot be kept fails, with a command that replays") {
                          + " --seed=5 --network=proxies")
         != std::string::npos);
   CHECK(std::filesystem::exists(work + "/peer-1.jsonl"));
-}
-
-TEST_CASE("on hosts of their own, peers get through faults of packets") {
-  scene s;
-  // Steps so large that a fast machine does not make all of them alone while
-  // the others get its state over these lines.
-  auto path = write(s, R"({
-    "run": {"target-batch": 1024, "steps": 40},
-    "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
-               {"name": "homes", "count": 3,
-                "line": {"delay": "20ms", "jitter": "5ms", "loss": 0.005,
-                         "duplicate": 0.01, "reorder": 0.01,
-                         "upload": "20mbit", "download": "50mbit"}},
-               {"name": "late", "line": {"delay": "20ms"}}],
-    "faults": [{"fault": "cut", "who": {"random": 1}, "at": "1s"},
-               {"fault": "power_cut", "who": {"random": 1}, "at": "2s"},
-               {"fault": "join", "group": "late", "at": "3s"},
-               {"fault": "lose", "who": {"random": 1}, "amount": 0.1,
-                "at": "3s", "for": "3s"}],
-    "expects": {"recovers_within": "1min"}})");
-  auto work = s.path("work");
-  auto done = s.run("chaos",
-                    {"chaos", "--network", "namespaces", "--scenario", path,
-                     "--seed", "3", "--json", "--keep", work},
-                    chaos_patience);
-  INFO(done.output);
-  if (done.output.find("network namespaces cannot be made here")
-      != std::string::npos) {
-    MESSAGE("skipped, since this system makes no hosts: " << done.output);
-    return;
-  }
-  REQUIRE(done.status == 0);
-  auto verdict = json::parse(done.output);
-  CHECK(verdict.at("passed") == true);
-  CHECK(verdict.at("network") == "namespaces");
-  CHECK(verdict.at("lost_packets") > 0);
-  CHECK(verdict.at("cut") > 0);
-  CHECK(processes_in(work) == 0);
 }
 
 TEST_CASE("who is behind NAT finds out, and its samples count all the same") {

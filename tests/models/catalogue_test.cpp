@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "models/blas_check.hpp"
 #include "tests/models/fixture.hpp"
 
 using namespace potluck;
@@ -93,38 +92,9 @@ TEST_CASE("what makes no trainer is refused in a sentence") {
   CHECK(mentions(reason_of(wrong, run.agreed), "abacus"));
 }
 
-TEST_CASE("a slow BLAS comes with its mend, a good one with silence") {
-  CHECK(mentions(
-      blas_remedy("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0", ""),
-      "apt-get install libopenblas0-openmp"));
-  const std::string threaded
-      = "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3";
-  CHECK(mentions(blas_remedy(threaded, ""), "OPENBLAS_NUM_THREADS=1"));
-  CHECK(blas_remedy(threaded, "1").empty());
-  CHECK(
-      blas_remedy("/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3", "")
-          .empty());
-  CHECK(blas_remedy("/usr/lib/x86_64-linux-gnu/libmkl_rt.so", "").empty());
-  CHECK(blas_remedy("", "").empty());
-}
-
 TEST_CASE("a device is refused before anything is loaded for it") {
   CHECK(problem_with_device("cpu").empty());
   CHECK(problem_with_device("auto").empty());
   CHECK(problem_with_device("abacus").find("choose auto, cpu or cuda")
         != std::string::npos);
-}
-
-TEST_CASE("the BLAS that this process uses is found") {
-  // True of every LibTorch that does not contain a BLAS of its own.
-  const auto path = loaded_blas();
-  if (path.empty()) {
-    MESSAGE("skipped: this LibTorch loads no BLAS library");
-    return;
-  }
-  CHECK(std::filesystem::exists(path));
-  CHECK(slow_blas_remedy()
-        == blas_remedy(path, getenv("OPENBLAS_NUM_THREADS")
-                                 ? getenv("OPENBLAS_NUM_THREADS")
-                                 : ""));
 }

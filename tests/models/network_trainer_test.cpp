@@ -7,6 +7,7 @@
 
 #include "models/text/corpus.hpp"
 #include "tests/models/fixture.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace potluck;
 using namespace potluck::test;
@@ -134,10 +135,8 @@ TEST_CASE("an untrained model is as unsure as its vocabulary is large") {
 
 TEST_CASE("gradient descent lowers the loss on real text") {
   const std::string licenses = "/usr/share/common-licenses";
-  if (!std::filesystem::exists(licenses + "/GPL-3")) {
-    MESSAGE("skipped: this machine has no " << licenses);
-    return;
-  }
+  if (!std::filesystem::exists(licenses + "/GPL-3"))
+    return support::skip("this machine has no " + licenses);
   auto text = read_corpus(licenses + "/GPL-3");
   REQUIRE(text);
   run_settings settings;

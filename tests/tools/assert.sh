@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the script tests share; to be sourced. A test calls `expect`, and ends
-# with `conclude`.
+# with `conclude`, or with `skip` where the rest of it cannot be tried.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -31,4 +31,11 @@ conclude() {
   echo "$checks checks, $failures failed."
   [ "$checks" -gt 0 ] && [ "$failures" -eq 0 ]
   exit
+}
+
+# skip <why>: exits 77, which ctest shows as skipped, unless something failed.
+skip() {
+  echo "SKIPPED: $*"
+  [ "$failures" -eq 0 ] || conclude
+  exit 77
 }

@@ -6,8 +6,7 @@
 build=${POTLUCK_BUILD_DIR:-$root/build}
 potluck=$build/bin/potluck
 if [ ! -x "$potluck" ]; then
-  echo "'$potluck' is not built"
-  exit 77 # ctest's "skipped"
+  skip "'$potluck' is not built"
 fi
 cd "$scratch" || exit 1
 

@@ -7,8 +7,7 @@
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 for binary in potluck potluck-caf-run; do
   if [ ! -x "$build/bin/$binary" ]; then
-    echo "'$build/bin/$binary' is not built"
-    exit 77 # ctest's "skipped"
+    skip "'$build/bin/$binary' is not built"
   fi
 done
 

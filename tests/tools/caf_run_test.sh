@@ -6,8 +6,7 @@
 build=${POTLUCK_BUILD_DIR:-$root/build}
 fake=$build/tests/fake_program
 if [ ! -x "$fake" ]; then
-  echo "'$fake' is not built"
-  exit 77 # ctest's "skipped"
+  skip "'$fake' is not built"
 fi
 dir=$scratch/traces
 

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/state/file_descriptor.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace potluck;
 using namespace potluck::tools;
@@ -28,7 +29,7 @@ struct lab {
   bool possible() {
     auto made = make_namespace_network(5);
     if (!made) {
-      MESSAGE("skipped, since this system makes no hosts: " << made.error());
+      support::skip("this system makes no hosts: " + made.error());
       return false;
     }
     net = std::move(*made);

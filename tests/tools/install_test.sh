@@ -6,8 +6,7 @@
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
 if [ ! -f "$build/cmake_install.cmake" ]; then
-  echo "nothing is built in '$build'"
-  exit 77 # ctest's "skipped"
+  skip "nothing is built in '$build'"
 fi
 
 mkdir "$scratch/consumer"

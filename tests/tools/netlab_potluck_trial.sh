@@ -9,8 +9,7 @@ build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
 for program in potluck potluck-netlab; do
   if [ ! -x "$build/bin/$program" ]; then
-    echo "'$build/bin/$program' is not built"
-    exit 77 # ctest's "skipped"
+    skip "'$build/bin/$program' is not built"
   fi
 done
 for description in "$root"/tools/networks/*.json; do
@@ -20,15 +19,13 @@ done
   2> "$scratch/said"
 status=$?
 if [ $status -eq 3 ]; then
-  sed 's/^/skipped the rest: /' "$scratch/said"
-  conclude
+  skip "$(cat "$scratch/said")"
 fi
 expect "all peers finish" 0 "" test $status -eq 0
 cat "$scratch/said"
 
 if grep -q "too busy" "$scratch/said"; then
-  echo "skipped the figures, which are not to be trusted"
-  conclude
+  skip "the machine is too busy for figures to be trusted"
 fi
 
 # Plans say what they are new for.
@@ -74,8 +71,7 @@ expect "a plan that reckons with it" 0 "" \
 expect "all peers of the slow pair finish" 0 "" test $? -eq 0
 cat "$scratch/said"
 if grep -q "too busy" "$scratch/said"; then
-  echo "skipped the figures, which are not to be trusted"
-  conclude
+  skip "the machine is too busy for figures to be trusted"
 fi
 expect "a plan because of the pair" 0 "" grep -q \
   '"event":"plan".*"why":"[^"]*carries to [0-9a-f]* [0-9]* kB/s, not' "$scratch/pair/home-3.jsonl"

@@ -6,8 +6,7 @@
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
 if [ ! -x "$build/bin/potluck-netlab" ]; then
-  echo "'$build/bin/potluck-netlab' is not built"
-  exit 77 # ctest's "skipped"
+  skip "'$build/bin/potluck-netlab' is not built"
 fi
 netlab=$root/tools/netlab
 mark=4321.$$ # Seconds that no other sleep has.
@@ -96,8 +95,7 @@ END
 
 if ! "$netlab" --out "$scratch/able" "$scratch/idle.json" 2> "$scratch/able.txt" \
     && grep -q "cannot be made here" "$scratch/able.txt"; then
-  sed 's/^/skipped the rest: /' "$scratch/able.txt"
-  conclude
+  skip "$(cat "$scratch/able.txt")"
 fi
 expect "no commands" 1 "has no commands" "$netlab" --out "$scratch/none" "$scratch/idle.json"
 

@@ -5,8 +5,7 @@
 build=${POTLUCK_BUILD_DIR:-$root/build}
 potluck=$build/bin/potluck
 if [ ! -x "$potluck" ]; then
-  echo "'$potluck' is not built"
-  exit 77 # ctest's "skipped"
+  skip "'$potluck' is not built"
 fi
 plans=$root/tools/plans
 cd "$scratch" || exit 1

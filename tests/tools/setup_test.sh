@@ -3,7 +3,7 @@
 # what to do where there is no Debian. Nothing is ever installed here.
 . "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
 
-command -v dpkg-query > /dev/null || exit 77 # not Debian: ctest's "skipped"
+command -v dpkg-query > /dev/null || skip "this is not Debian"
 
 packages() { # packages <line>...: the list that setup reads
   printf '%s\n' "$@" > "$scratch/packages.txt"

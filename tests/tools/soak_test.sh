@@ -6,8 +6,7 @@
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
 if [ ! -x "$build/bin/potluck" ]; then
-  echo "'$build/bin/potluck' is not built"
-  exit 77 # ctest's "skipped"
+  skip "'$build/bin/potluck' is not built"
 fi
 soak=$root/tools/soak
 small=$root/tests/simulation/scenarios

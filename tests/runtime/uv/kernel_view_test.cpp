@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/skip.hpp"
+
 using namespace potluck;
 
 namespace {
@@ -39,10 +41,8 @@ struct bare_socket {
 
 TEST_CASE("what goes to this machine is not paced, where the system paces") {
   bare_socket x;
-  if (!x.choose("bbr") || !x.choose("cubic") || !x.choose("bbr")) {
-    MESSAGE("skipped: this system has no BBR, or lets nobody choose");
-    return;
-  }
+  if (!x.choose("bbr") || !x.choose("cubic") || !x.choose("bbr"))
+    return support::skip("this system has no BBR, or lets nobody choose it");
   avoid_bbr(x.number);
   CHECK(x.chosen() == "cubic");
 }
