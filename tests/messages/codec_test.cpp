@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 #include <random>
 #include <tuple>
 
@@ -238,6 +239,23 @@ TEST_CASE("every message comes back field by field") {
   }
 }
 
+TEST_CASE("what protocol version 12 wrote is read as it was meant") {
+  // Its heads of the samples, one a line. A message that changes its fields'
+  // order fails here though it comes back whole. Where a sample gets a field
+  // that is newer, its line is written anew.
+  std::ifstream file{"tests/messages/heads.hex"};
+  for (auto& x : samples::all()) {
+    CAPTURE(x.index());
+    std::string line;
+    REQUIRE(std::getline(file, line));
+    std::vector<std::uint8_t> head(line.size() / 2);
+    REQUIRE(from_hex(line, head.data(), head.size()));
+    auto back = decode(head, samples::body_size(x));
+    REQUIRE_MESSAGE(back, back.error());
+    CHECK(same(x, *back));
+  }
+}
+
 TEST_CASE("a type keeps its number on the wire") {
   // The union's number is written next to the table; a changed order would
   // make old peers read one message as another.
@@ -279,7 +297,7 @@ TEST_CASE("what is none stays none") {
   CHECK(v.holder.empty());
 
   CHECK(round_trip(nodes_found{1, {}}).nodes.empty());
-  CHECK(round_trip(find_nodes{1, {}}).target.empty());
+  CHECK(round_trip(find_nodes{1, {}, {}}).target.empty());
   CHECK(round_trip(goodbye{""}).reason.empty());
   CHECK(!round_trip(state_manifest{}).available);
   state_manifest later;

@@ -56,7 +56,7 @@ refused nlohmann/json runtime/a.hpp '#include <nlohmann/json.hpp>'
 allowed models/a.cpp '#include <torch/torch.h>'
 allowed runtime/uv/a.hpp '#include <uv.h>'
 allowed runtime/planning/linear_program.cpp '#include <glpk.h>'
-allowed messages/codec_decode.cpp '#include "messages/schema/a_generated.h"'
+allowed messages/codec.cpp '#include "messages/schema/a_generated.h"'
 allowed actors/a.hpp '#include <caf/all.hpp>'
 allowed runtime/a.cpp '#include <nlohmann/json.hpp>'
 
