@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -47,6 +48,25 @@ const std::array<safeguard_trait, safeguard_count>& safeguards();
 
 /// By its name; nothing when there is none.
 std::optional<safeguard> safeguard_named(const std::string& name);
+
+/// Which of the safeguards are there: all, but in a laboratory. Given to what
+/// makes the checks when it is constructed, so that two peers of one process
+/// may differ.
+class safeguard_set {
+public:
+  /// Whether the check is to be made.
+  bool has(safeguard x) const {
+    return (away_ >> static_cast<unsigned>(x) & 1u) == 0;
+  }
+  safeguard_set without(safeguard x) const {
+    auto result = *this;
+    result.away_ |= 1u << static_cast<unsigned>(x);
+    return result;
+  }
+
+private:
+  std::uint32_t away_ = 0;
+};
 
 namespace detail {
 extern std::array<bool, safeguard_count> safeguard_is_off;

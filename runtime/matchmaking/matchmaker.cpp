@@ -1,7 +1,7 @@
 #include "runtime/matchmaking/matchmaker.hpp"
 
 #include "messages/limits.hpp"
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
 
 #include "runtime/safeguards.hpp"
 #include <stdexcept>

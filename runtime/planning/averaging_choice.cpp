@@ -7,9 +7,9 @@
 
 #include "runtime/cells/mean_chain.hpp"
 #include "runtime/config.hpp"
-#include "runtime/display/numbers.hpp"
 #include "runtime/lower_median.hpp"
 #include "runtime/moshpit/moshpit_groups.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/planning/planner.hpp"
 
 namespace potluck {

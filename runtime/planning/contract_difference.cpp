@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
 
 namespace potluck {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/planning/network.hpp"
 #include "runtime/planning/planning_limits.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/experts/blocking_call.hpp"
 #include "runtime/experts/expert_shelf.hpp"
+#include "tools/lab/bench/blocking_call.hpp"
 #include "tools/potluck/calling_peer.hpp"
 
 using namespace potluck::loopback;

@@ -1,4 +1,4 @@
-#include "tools/simulation/crew.hpp"
+#include "tools/lab/sim/crew.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/safeguards.hpp"
-#include "tools/simulation/world.hpp"
+#include "tools/lab/sim/world.hpp"
 
 namespace potluck::simulation {
 

@@ -14,7 +14,7 @@
 
 #include "runtime/ports/expert_network.hpp"
 #include "runtime/random.hpp"
-#include "tools/bench/timed_thread.hpp"
+#include "tools/lab/bench/timed_thread.hpp"
 
 namespace potluck::support {
 

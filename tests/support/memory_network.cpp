@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "messages/framing.hpp"
-#include "runtime/sim/aligned_copy.hpp"
+#include "tools/lab/network/aligned_copy.hpp"
 
 namespace potluck {
 

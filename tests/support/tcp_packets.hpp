@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/lines/tcp_packet.hpp"
+#include "tools/lab/network/tcp_packet.hpp"
 
 namespace potluck::support {
 

@@ -30,11 +30,11 @@ expect "the figures are a table for people" 0 'a round: median' \
   bench averaging --peers 2 --megabytes 0.01 --rounds 2
 if [ $reference = gloo ]; then
   expect "the cost is measured as it grows, and drawn" 0 'alone' \
-    "$root/tools/bench/growth" --peers 2,3 --megabytes 0.7 --quick --svg grown.svg
+    "$root/tools/lab/bench/growth" --peers 2,3 --megabytes 0.7 --quick --svg grown.svg
   expect "the picture has a line for each number of peers" 0 '3 peers' \
     cat grown.svg
   expect "sizes are numbers" 2 'no list of numbers' \
-    "$root/tools/bench/growth" --megabytes 0,1
+    "$root/tools/lab/bench/growth" --megabytes 0,1
 fi
 expect "the optimizer is measured next to memory and to Adam" 0 \
   '"memory_share": [0-9.]+' bench optimizer --megabytes 4 --rounds 2 --json

@@ -19,6 +19,19 @@ add_executable(consumer consumer.cpp)
 target_link_libraries(consumer PRIVATE potluck::actors potluck::models)
 add_executable(mixer mixer.cpp)
 target_link_libraries(mixer PRIVATE potluck::models ${TORCH_LIBRARIES})
+add_executable(laboratory laboratory.cpp)
+target_link_libraries(laboratory PRIVATE potluck::lab)
+END
+cat > "$scratch/consumer/laboratory.cpp" <<'END'
+#include "tools/lab/sim/world.hpp"
+#include <iostream>
+int main() {
+  potluck::scenario two;
+  two.groups.push_back({});
+  two.groups[0].count = 2;
+  two.run.push_back({"steps", "2"});
+  std::cout << (potluck::simulation::world{two, {}}.run().passed ? "held\n" : "no\n");
+}
 END
 cat > "$scratch/consumer/mixer.cpp" <<'END'
 #include "models/moe/decentralized_moe.hpp"
@@ -45,5 +58,6 @@ expect 'a peer of its own finishes a run' 0 '"event":"finished"' \
   timeout 60 "$scratch/consumer/build/consumer"
 expect 'run the one with LibTorch' 0 'needs a network to call them' \
   "$scratch/consumer/build/mixer"
+expect 'simulate from outside' 0 '^held$' "$scratch/consumer/build/laboratory"
 
 conclude

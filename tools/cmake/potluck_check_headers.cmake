@@ -41,7 +41,7 @@ potluck_check_headers(models models NOT_MATCHING "<(torch|ATen|c10)/"
                       LIBRARIES potluck::models torch)
 potluck_check_headers(models_torch models MATCHING "<(torch|ATen|c10)/"
                       LIBRARIES potluck::models torch)
-potluck_check_headers(tools tools LIBRARIES potluck_commands)
+potluck_check_headers(tools tools LIBRARIES potluck_commands LibUV::uv)
 if(POTLUCK_TESTS)
   # What tests/ found is known there only.
   find_package(doctest REQUIRED)

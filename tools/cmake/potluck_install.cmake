@@ -11,11 +11,15 @@ include(CMakePackageConfigHelpers)
 
 set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/potluck)
 
-foreach(_folder messages runtime actors models)
+foreach(_folder messages runtime actors models tools/lab)
+  get_filename_component(_above ${_folder} DIRECTORY)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${_folder}
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/potluck
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/potluck/${_above}
           FILES_MATCHING PATTERN "*.hpp"
           PATTERN "tokenizer_plugin" EXCLUDE
+          PATTERN "lab/bench" EXCLUDE
+          PATTERN "lab/chaos" EXCLUDE
+          PATTERN "lab/demo" EXCLUDE
           PATTERN "schema" EXCLUDE)
 endforeach()
 

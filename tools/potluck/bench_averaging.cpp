@@ -10,8 +10,8 @@
 
 #include "runtime/config.hpp"
 #include "runtime/lines/rate.hpp"
-#include "tools/bench/averaging_member.hpp"
-#include "tools/bench/averaging_trial.hpp"
+#include "tools/lab/bench/averaging_member.hpp"
+#include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"

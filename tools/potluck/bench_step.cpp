@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/bench/averaging_trial.hpp"
-#include "tools/bench/step_member.hpp"
+#include "tools/lab/bench/averaging_trial.hpp"
+#include "tools/lab/bench/step_member.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/work_directory.hpp"

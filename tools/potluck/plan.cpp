@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/planning/planning_limits.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/plan_format.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "runtime/display/numbers.hpp"
-#include "runtime/display/table.hpp"
+#include "runtime/numbers.hpp"
+#include "tools/lab/display/table.hpp"
 #include "tools/potluck/plan_format.hpp"
 
 namespace potluck::tools {

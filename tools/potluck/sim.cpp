@@ -10,12 +10,15 @@
 #include <thread>
 #include <unistd.h>
 
+#ifdef POTLUCK_MIMALLOC
+#include <mimalloc.h>
+#endif
 #include <nlohmann/json.hpp>
 
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/safeguards.hpp"
+#include "tools/lab/sim/world.hpp"
 #include "tools/potluck/commands.hpp"
-#include "tools/simulation/world.hpp"
 
 namespace potluck::tools {
 
@@ -190,6 +193,11 @@ int run(cli::command_line& options, const std::string&) {
       return complain("--log: '" + options.text("log")
                       + "' cannot be written; name another file.");
   }
+#ifdef POTLUCK_MIMALLOC
+  // Each turn finds its machine's memory cold: with pages of 4 KiB their table,
+  // too.
+  mi_option_enable(mi_option_large_os_pages);
+#endif
   std::signal(SIGINT, [](int) { interrupted = 1; });
   std::signal(SIGTERM, [](int) { interrupted = 1; });
   auto first = static_cast<std::uint64_t>(options.integer("seed"));

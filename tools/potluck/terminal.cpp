@@ -4,8 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "runtime/display/live_line.hpp"
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
+#include "tools/potluck/live_line.hpp"
 
 namespace potluck::tools {
 

@@ -6,11 +6,11 @@
 
 #include <future>
 
-#include "runtime/experts/blocking_call.hpp"
 #include "runtime/uv/uv_transport.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/arithmetic_expert.hpp"
 #include "tests/support/await.hpp"
+#include "tools/lab/bench/blocking_call.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;

@@ -14,11 +14,11 @@
 
 #include "models/experts/catalogue.hpp"
 #include "runtime/packing/packing.hpp"
-#include "tools/bench/expert_load.hpp"
+#include "tools/lab/bench/expert_load.hpp"
+#include "tools/lab/child_process.hpp"
+#include "tools/lab/judge/demo_log.hpp"
 #include "tools/potluck/bench.hpp"
-#include "tools/potluck/child_process.hpp"
 #include "tools/potluck/commands.hpp"
-#include "tools/potluck/demo_log.hpp"
 #include "tools/potluck/work_directory.hpp"
 
 namespace potluck::tools {

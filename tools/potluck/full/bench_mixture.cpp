@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/experts/expert_uid.hpp"
-#include "tools/bench/mixture_trials.hpp"
+#include "tools/lab/bench/mixture_trials.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 

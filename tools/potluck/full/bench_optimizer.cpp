@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/adam_reference.hpp"
-#include "runtime/display/numbers.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/optimizer/lamb.hpp"
-#include "tools/bench/averaging_trial.hpp"
+#include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/catalogue.hpp"
-#include "tools/bench/packing_trials.hpp"
+#include "tools/lab/bench/packing_trials.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/display/numbers.hpp"
-#include "tools/potluck/chaos_run.hpp"
+#include "runtime/numbers.hpp"
+#include "tools/lab/chaos/chaos_run.hpp"
 #include "tools/potluck/front.hpp"
 #include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/peer_options.hpp"

@@ -7,11 +7,11 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "runtime/display/loss_curve.hpp"
-#include "runtime/display/numbers.hpp"
-#include "runtime/display/table.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/state/atomic_file.hpp"
-#include "tools/potluck/demo_run.hpp"
+#include "tools/lab/demo/demo_run.hpp"
+#include "tools/lab/display/loss_curve.hpp"
+#include "tools/lab/display/table.hpp"
 #include "tools/potluck/front.hpp"
 #include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/work_directory.hpp"

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "models/catalogue.hpp"
-#include "runtime/display/numbers.hpp"
 #include "runtime/event_log.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "tools/potluck/calling_peer.hpp"
 #include "tools/potluck/commands.hpp"

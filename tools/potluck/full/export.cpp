@@ -4,8 +4,8 @@
 
 #include "models/catalogue.hpp"
 #include "runtime/state/checkpoint.hpp"
-#include "runtime/state/safetensors.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/safetensors.hpp"
 
 namespace potluck::tools {
 

@@ -1,0 +1,67 @@
+#include "tools/lab/netlab/lab_words.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace potluck::netlab;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+lab_words example() {
+  lab_words x;
+  x.name = "trainer";
+  x.log = "/out/trainer.jsonl";
+  x.dir = "/out/trainer";
+  x.host = "home-1";
+  x.address_of = [](const std::string& host) {
+    return host == "home-1" ? "10.77.0.1" : host == "seed" ? "10.77.0.2" : "";
+  };
+  x.network = [](unsigned port) {
+    return words{"--listen=10.77.0.1:" + std::to_string(port), "--more"};
+  };
+  return x;
+}
+
+words filled(const words& x) {
+  auto result = fill_in(x, example());
+  REQUIRE_MESSAGE(result, (result ? "" : result.error()));
+  return *result;
+}
+
+std::string refusal(const std::string& word) {
+  auto result = fill_in({word}, example());
+  return result ? "accepted" : result.error();
+}
+
+} // namespace
+
+TEST_CASE("placeholders become what they stand for") {
+  CHECK(filled({"a", "--log={log}", "{dir}", "{name}:{name}"})
+        == words{"a", "--log=/out/trainer.jsonl", "/out/trainer",
+                 "trainer:trainer"});
+  CHECK(filled({"{address}", "{address:seed}:7000"})
+        == words{"10.77.0.1", "10.77.0.2:7000"});
+}
+
+TEST_CASE("the network's options are words of their own") {
+  CHECK(filled({"join", "{network:7000}", "x"})
+        == words{"join", "--listen=10.77.0.1:7000", "--more", "x"});
+  CHECK(filled({""}) == words{""});
+}
+
+TEST_CASE("other braces stay as they are") {
+  for (const std::string x : {"{}", "{\"a\": 1}", "${name}", "{name", "{Name}",
+                              "f() { true; }", "{1}"})
+    CHECK(filled({x}) == words{x});
+}
+
+TEST_CASE("what is no placeholder is refused with the ones there are") {
+  CHECK(refusal("{adress}").find("{address:HOST}") != std::string::npos);
+  CHECK(refusal("{log:x}").find("stands for nothing") != std::string::npos);
+  CHECK(refusal("{address:home}").find("no host") != std::string::npos);
+  for (auto x : {"{network}", "{network:}", "{network:0}", "{network:65536}",
+                 "--x={network:7000}", "{network:7x}"})
+    CHECK(refusal(x).find("word of its own") != std::string::npos);
+}

@@ -1,0 +1,80 @@
+#include "tools/potluck/live_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include "runtime/numbers.hpp"
+
+using namespace potluck;
+
+namespace {
+
+live_status full_status() {
+  live_status x;
+  x.step = 12;
+  x.steps = 1000;
+  x.loss = 6.12345;
+  x.samples_per_second = 431.4;
+  x.share = 0.117;
+  x.peers = 4;
+  x.phase = phase::accumulating;
+  x.seconds_to_step = 12.4;
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("the live line says how training goes") {
+  CHECK(live_line(full_status(), 200)
+        == "step 12/1000 | loss 6.123 | 431 samples/s | yours 12% | 4 peers | "
+               + to_string(phase::accumulating) + " | next step in 12 s");
+}
+
+TEST_CASE("what is not known is left out") {
+  live_status x;
+  CHECK(live_line(x, 200) == "step 0 | 1 peer | " + to_string(phase::joining));
+  x.seconds_to_step = -1;
+  CHECK(live_line(x, 200).find("next step") == std::string::npos);
+}
+
+TEST_CASE("the live line fits every width and keeps the step") {
+  auto whole = live_line(full_status(), 1000);
+  for (std::size_t width = 0; width <= whole.size(); ++width) {
+    auto line = live_line(full_status(), width);
+    CAPTURE(width);
+    CHECK(line.size() <= width);
+    if (width >= 12)
+      CHECK(line.find("step 12/1000") == 0);
+  }
+  CHECK(live_line(full_status(), whole.size()) == whole);
+  CHECK(live_line(full_status(), 26) == "step 12/1000 | loss 6.123");
+}
+
+TEST_CASE("seconds are readable") {
+  CHECK(readable_seconds(0.4) == "0 s");
+  CHECK(readable_seconds(119.4) == "119 s");
+  CHECK(readable_seconds(180) == "3 min");
+  CHECK(readable_seconds(7199) == "120 min");
+  CHECK(readable_seconds(4800 * 2) == "2 h 40 min");
+  CHECK(readable_seconds(-1) == "-");
+  CHECK(readable_seconds(live_status::unknown) == "-");
+}
+
+TEST_CASE("ticks are round, ascending and inside") {
+  CHECK(round_ticks(0, 10, 5) == std::vector<double>{0, 2, 4, 6, 8, 10});
+  for (auto [low, high] : {std::pair{0.1, 7.9},
+                           {-3.0, 1e6},
+                           {5.5, 5.6},
+                           {1e-9, 2e-9},
+                           {1e15, 1e15 + 1}}) {
+    auto ticks = round_ticks(low, high, 5);
+    CAPTURE(low);
+    CHECK(ticks.size() >= 1);
+    CHECK(ticks.size() <= 12);
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      CHECK(ticks[i] >= low - (high - low) * 1e-6);
+      CHECK(ticks[i] <= high + (high - low) * 1e-6);
+      if (i > 0)
+        CHECK(ticks[i] > ticks[i - 1]);
+    }
+  }
+}

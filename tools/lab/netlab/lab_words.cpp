@@ -1,0 +1,108 @@
+#include "tools/lab/netlab/lab_words.hpp"
+
+#include <charconv>
+
+namespace potluck::netlab {
+
+namespace {
+
+/// {name} or {name:argument}.
+struct placeholder {
+  std::string name;
+  std::string argument;
+  bool has_argument = false;
+  std::size_t size = 0; ///< In the text; 0: there is none.
+
+  std::string text() const {
+    return "{" + name + (has_argument ? ":" + argument : "") + "}";
+  }
+};
+
+bool small_letter(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+placeholder placeholder_at(const std::string& text, std::size_t at) {
+  placeholder result;
+  if (text[at] != '{' || (at > 0 && text[at - 1] == '$'))
+    return result;
+  auto i = at + 1;
+  while (i < text.size() && small_letter(text[i]))
+    result.name += text[i++];
+  if (!result.name.empty() && i < text.size() && text[i] == ':') {
+    result.has_argument = true;
+    for (++i; i < text.size() && text[i] != '{' && text[i] != '}'; ++i)
+      result.argument += text[i];
+  }
+  if (!result.name.empty() && i < text.size() && text[i] == '}')
+    result.size = i + 1 - at;
+  return result;
+}
+
+expected<std::string> value_of(const placeholder& x, const lab_words& with) {
+  if (x.name == "address") {
+    auto host = x.has_argument ? x.argument : with.host;
+    auto result = with.address_of(host);
+    if (result.empty())
+      return failure{x.text() + " names no host of the description; of a group "
+                     + "name one, as in {address:home-1}."};
+    return result;
+  }
+  if (!x.has_argument) {
+    if (x.name == "name")
+      return with.name;
+    if (x.name == "log")
+      return with.log;
+    if (x.name == "dir")
+      return with.dir;
+  }
+  if (x.name == "network")
+    return failure{x.text() + " must be a word of its own and have a port, as "
+                   + "\"{network:7000}\"."};
+  return failure{x.text() + " stands for nothing; there are {name}, {log}, "
+                 + "{dir}, {address}, {address:HOST} and {network:PORT}."};
+}
+
+/// The port of a word that is {network:PORT}; 0 otherwise.
+unsigned network_port(const std::string& word) {
+  if (word.empty())
+    return 0;
+  auto x = placeholder_at(word, 0);
+  if (x.size != word.size() || x.name != "network" || !x.has_argument)
+    return 0;
+  unsigned port = 0;
+  auto end = x.argument.data() + x.argument.size();
+  auto [behind, problem] = std::from_chars(x.argument.data(), end, port);
+  return problem == std::errc{} && behind == end && port < 65536 ? port : 0;
+}
+
+} // namespace
+
+expected<std::vector<std::string>>
+fill_in(const std::vector<std::string>& words, const lab_words& with) {
+  std::vector<std::string> result;
+  for (const auto& word : words) {
+    if (auto port = network_port(word); port != 0) {
+      for (auto& x : with.network(port))
+        result.push_back(std::move(x));
+      continue;
+    }
+    std::string filled;
+    for (std::size_t i = 0; i < word.size();) {
+      auto x = placeholder_at(word, i);
+      if (x.size == 0) {
+        filled += word[i++];
+        continue;
+      }
+      auto value = value_of(x, with);
+      if (!value)
+        return failure{value.error()};
+      filled += *value;
+      i += x.size;
+    }
+    result.push_back(std::move(filled));
+  }
+  return result;
+}
+
+} // namespace potluck::netlab

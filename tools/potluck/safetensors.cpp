@@ -1,0 +1,97 @@
+#include "tools/potluck/safetensors.hpp"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "runtime/state/atomic_file.hpp"
+#include "runtime/state/little_endian.hpp"
+
+namespace potluck {
+
+std::string safetensors_header(const model_layout& layout) {
+  // Ordered, so that the same model gives the same file.
+  nlohmann::ordered_json header;
+  header["__metadata__"] = {{"format", "pt"}};
+  for (const auto& entry : layout.entries()) {
+    auto begin = entry.offset * sizeof(float);
+    auto end = begin + entry.values * sizeof(float);
+    header[entry.name] = {{"dtype", "F32"},
+                          {"shape", entry.shape},
+                          {"data_offsets", {begin, end}}};
+  }
+  auto text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::string bytes;
+  append_little_endian(bytes, static_cast<std::uint64_t>(text.size()));
+  return bytes + text;
+}
+
+std::string albert_config(const run_settings& settings) {
+  nlohmann::ordered_json config = {
+      {"architectures", {"AlbertForMaskedLM"}},
+      {"model_type", "albert"},
+      {"vocab_size", settings.vocabulary},
+      {"embedding_size", settings.embedding_size},
+      {"hidden_size", settings.hidden_size},
+      {"intermediate_size", settings.intermediate_size},
+      {"num_hidden_layers", settings.layers},
+      {"num_hidden_groups", 1},
+      {"inner_group_num", 1},
+      {"num_attention_heads", settings.heads},
+      {"max_position_embeddings", settings.sequence_length},
+      {"type_vocab_size", 2},
+      {"hidden_act", "gelu_new"},
+      {"layer_norm_eps", 1e-12},
+      {"hidden_dropout_prob", 0.0},
+      {"attention_probs_dropout_prob", 0.0},
+      {"classifier_dropout_prob", 0.0},
+      {"initializer_range", 0.02},
+      {"position_embedding_type", "absolute"},
+      {"tie_word_embeddings", true},
+      {"pad_token_id", 0},
+      {"bos_token_id", 2},
+      {"eos_token_id", 3},
+      {"torch_dtype", "float32"},
+  };
+  return config.dump(2) + "\n";
+}
+
+std::string settings_config(const run_settings& settings) {
+  nlohmann::ordered_json config;
+  for (const auto& line : to_table(settings))
+    config[line.name] = line.value;
+  return config.dump(2) + "\n";
+}
+
+expected<bool> export_safetensors(const std::string& directory,
+                                  const charter& charter,
+                                  const model_layout& layout,
+                                  const training_state& state) {
+  if (state.parameters.size() != layout.values())
+    throw std::logic_error("export_safetensors: state of another layout");
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return failure{"cannot make the directory " + directory + ": "
+                   + error.message()};
+  auto header = safetensors_header(layout);
+  auto written = replace_file(
+      directory + "/model.safetensors",
+      {{header.data(), header.size()},
+       {state.parameters.data(), state.parameters.size() * sizeof(float)}});
+  if (!written)
+    return written;
+  auto config = charter.settings().model == "albert"
+                    ? albert_config(charter.settings())
+                    : settings_config(charter.settings());
+  written = replace_file(directory + "/config.json",
+                         {{config.data(), config.size()}});
+  if (!written || charter.tokenizer().empty())
+    return written;
+  return replace_file(
+      directory + "/spiece.model",
+      {{charter.tokenizer().data(), charter.tokenizer().size()}});
+}
+
+} // namespace potluck
