@@ -82,8 +82,7 @@ void connection::begin(tcp_socket socket, const address& remote) {
   });
   tls_ = std::make_unique<tls_channel>(*hub_.tls(),
                                        dialled_ ? tls_channel::side::dialler
-                                                : tls_channel::side::acceptor,
-                                       limits::records_per_key);
+                                                : tls_channel::side::acceptor);
   tls_->shake(); // The dialler's first words; the acceptor has none.
   read_on();
   flush();

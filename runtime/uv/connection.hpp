@@ -127,6 +127,7 @@ private:
   std::size_t waiting_bytes() const {
     return queued_bytes_ + waiting_records();
   }
+  bool overfull() const;
   void encrypt_next(std::size_t wanted);
   void take_records();
   std::size_t encrypt_allowed();

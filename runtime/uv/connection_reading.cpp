@@ -115,6 +115,8 @@ void connection::read(ssize_t size, const uv_buf_t& into) {
   auto* data = reinterpret_cast<std::uint8_t*>(into.base);
   if (!(tls_ ? take_encrypted(data, bytes) : take_plain(data, bytes)))
     return; // It has ended, or is about to.
+  if (tls_ && overfull())
+    return end("the other side asks for new keys and takes none");
   if (!credit_->exhausted() || paused_) {
     if (allowed_ == 0)
       read_on();

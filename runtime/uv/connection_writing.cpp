@@ -150,6 +150,12 @@ std::size_t connection::gather_allowed() {
   return bytes;
 }
 
+/// More waits than what we have encrypted can be: TLS answers every request for
+/// a new key, and the other side takes none of the answers.
+bool connection::overfull() const {
+  return waiting_records() + tls_->output_size() > 2 * encrypted_batch_bytes;
+}
+
 /// Encrypts the queue's next bytes, about `wanted` on the wire or more, behind
 /// what waits to be written: never less than a record, for each adds to what it
 /// carries and is read as a whole; nor less than the rest of the frame, if that
@@ -159,6 +165,9 @@ void connection::encrypt_next(std::size_t wanted) {
   const auto rest = queue_.front().size() - front_sent_;
   const auto record = rest <= 2 * record_bytes ? rest : record_bytes;
   const auto bytes = gather(std::max(without_records(wanted), record));
+  if (waiting_records() == 0)
+    take_records(); // Its memory is used again.
+  tls_->make_room(with_records(bytes));
   for (const auto& x : buffers_)
     tls_->write(reinterpret_cast<const std::uint8_t*>(x.base), x.len);
   tls_->flush();
@@ -225,6 +234,8 @@ void connection::flush() {
   while (auto bytes = tls_ ? encrypt_allowed() : gather_allowed())
     if (!put(bytes))
       return;
+  if (tls_ && tls_->failed() && state_ == state::open)
+    return give_up(tls_->failure());
   if (waiting_bytes() > 0)
     return; // Until our turn.
   if (state_ == state::draining)

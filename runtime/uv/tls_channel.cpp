@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
-#include <utility>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -50,27 +49,6 @@ std::string describe(unsigned long error, const certificate_check& shown) {
   auto* words = ERR_reason_error_string(error);
   return std::string{"the encrypted connection failed: "}
          + (words != nullptr ? words : "no reason known");
-}
-
-/// OpenSSL's reason for what was refused (see `record_opener`).
-int reason_of(tls_alert answer) {
-  switch (answer) {
-    case tls_alert::record_overflow:
-      return SSL_R_ENCRYPTED_LENGTH_TOO_LONG;
-    case tls_alert::decode_error:
-      return SSL_R_BAD_LENGTH;
-    case tls_alert::illegal_parameter:
-      return SSL_R_BAD_KEY_UPDATE;
-    case tls_alert::unexpected_message:
-      return SSL_R_UNEXPECTED_MESSAGE;
-    default:
-      return SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC;
-  }
-}
-
-/// OpenSSL's reason for an alert that came.
-int reason_for(tls_alert alert) {
-  return SSL_AD_REASON_OFFSET + static_cast<int>(alert);
 }
 
 } // namespace
@@ -123,9 +101,8 @@ struct tls_channel::wire {
 };
 
 tls_channel::tls_channel(const tls_context& context, side which,
-                         std::uint64_t records_per_key)
-    : side_(which), records_per_key_(records_per_key),
-      ssl_(SSL_new(context.native()), SSL_free) {
+                         std::uint64_t key_life)
+    : key_life_(key_life), ssl_(SSL_new(context.native()), SSL_free) {
   auto* bio = ssl_ ? BIO_new(wire::method()) : nullptr;
   ERR_clear_error();
   if (bio == nullptr)
@@ -133,7 +110,7 @@ tls_channel::tls_channel(const tls_context& context, side which,
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_.get(), bio, bio); // Frees it.
-  SSL_set_app_data(ssl_.get(), &result_);
+  SSL_set_app_data(ssl_.get(), &shown_);
   if (which == side::dialler)
     SSL_set_connect_state(ssl_.get());
   else
@@ -143,8 +120,6 @@ tls_channel::tls_channel(const tls_context& context, side which,
 tls_channel::~tls_channel() = default;
 
 void tls_channel::feed(const std::uint8_t* data, std::size_t size) {
-  if (opener_)
-    return opener_->feed(data, size);
   if (fed_size_ != 0)
     throw std::logic_error("tls_channel: fed before the last was used up");
   fed_ = data;
@@ -152,84 +127,47 @@ void tls_channel::feed(const std::uint8_t* data, std::size_t size) {
 }
 
 tls_channel::verdict tls_channel::shake() {
-  if (opener_)
-    return verdict::done;
   ERR_clear_error();
-  auto result = SSL_do_handshake(ssl_.get());
+  const auto result = SSL_do_handshake(ssl_.get());
   if (result != 1)
-    return failed_or_more(result);
-  return take_over();
-}
-
-/// OpenSSL has read what belongs to the handshake, record by record, and not a
-/// byte more; what else was fed is ours.
-tls_channel::verdict tls_channel::take_over() {
-  const auto cipher
-      = SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(ssl_.get()))
-                == (TLS1_3_CK_AES_128_GCM_SHA256 & 0xffff)
-            ? tls_cipher::aes_128_gcm
-            : tls_cipher::chacha20_poly1305;
-  if (!result_.knows_client || !result_.knows_server
-      || SSL_has_pending(ssl_.get()) != 0) {
-    // No peer can bring that about: OpenSSL refuses a last flight that does not
-    // end with its record. If one could, it would lose its connection by it.
-    failed_ = true;
-    failure_ = "the encrypted connection failed: its handshake has no end";
-    fed_size_ = 0;
-    return verdict::failed;
-  }
-  const bool dialled = side_ == side::dialler;
-  sealer_.emplace(cipher, dialled ? result_.client : result_.server,
-                  records_per_key_);
-  opener_.emplace(cipher, dialled ? result_.server : result_.client, dialled);
-  opener_->feed(fed_, std::exchange(fed_size_, 0));
-  result_.client = result_.server = {};
-  ssl_.reset();
+    return failed_or_more(result).what;
+  shaken_ = true;
   return verdict::done;
 }
 
 const peer_id& tls_channel::peer() const {
-  if (!opener_ || result_.shown.what != certificate_check::verdict::sound)
+  if (!shaken_ || shown_.what != certificate_check::verdict::sound)
     throw std::logic_error("tls_channel: nobody has proven anything yet");
-  return result_.shown.id;
+  return shown_.id;
 }
 
 tls_channel::portion tls_channel::read(std::uint8_t* into, std::size_t size) {
-  if (!opener_)
+  if (!shaken_)
     throw std::logic_error("tls_channel: nobody has proven anything yet");
-  const auto got = opener_->read(into, size);
-  // Answered before we write again, once for all that came until then.
-  if (opener_->take_update_request())
-    sealer_->replace_soon();
-  switch (got.what) {
-    case record_opener::verdict::content:
-      return {verdict::done, got.size};
-    case record_opener::verdict::more:
-      return {verdict::more, 0};
-    case record_opener::verdict::closed:
-      return {verdict::closed, 0};
-    default:
-      break;
+  if (failed_) {
+    fed_size_ = 0;
+    return {verdict::failed, 0};
   }
-  if (!std::exchange(failed_, true)) {
-    const bool refused = got.what == record_opener::verdict::refused;
-    const auto alert = opener_->alert();
-    const auto reason = refused ? reason_of(alert) : reason_for(alert);
-    failure_ = describe(ERR_PACK(ERR_LIB_SSL, 0, reason), result_.shown);
-    if (refused)
-      sealer_->seal(alert, output_);
-  }
-  return {verdict::failed, 0};
+  ERR_clear_error();
+  std::size_t got = 0;
+  const auto result = SSL_read_ex(ssl_.get(), into, size, &got);
+  return result == 1 ? portion{verdict::done, got} : failed_or_more(result);
 }
 
-tls_channel::verdict tls_channel::failed_or_more(int result) {
-  if (SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ)
-    return verdict::more;
-  failed_ = true;
-  failure_ = describe(ERR_peek_error(), result_.shown);
-  ERR_clear_error();
-  fed_size_ = 0;
-  return verdict::failed;
+tls_channel::portion tls_channel::failed_or_more(int result) {
+  switch (SSL_get_error(ssl_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return {verdict::more, 0};
+    case SSL_ERROR_ZERO_RETURN:
+      fed_size_ = 0; // What follows a goodbye is ignored.
+      return {verdict::closed, 0};
+    default:
+      failed_ = true;
+      failure_ = describe(ERR_peek_error(), shown_);
+      ERR_clear_error();
+      fed_size_ = 0;
+      return {verdict::failed, 0};
+  }
 }
 
 void tls_channel::write(const std::uint8_t* data, std::size_t size) {
@@ -255,19 +193,44 @@ void tls_channel::flush() {
 void tls_channel::encrypt(const std::uint8_t* data, std::size_t size) {
   if (failed_) // The connection is about to end, and hears why.
     return;
-  if (!sealer_)
+  if (!shaken_)
     throw std::logic_error("tls_channel: nobody has proven anything yet");
-  sealer_->seal(data, size, output_);
+  ERR_clear_error();
+  if (records_ >= key_life_) {
+    SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
+    records_ = 0;
+  }
+  std::size_t put = 0;
+  const auto result = SSL_write_ex(ssl_.get(), data, size, &put);
+  records_ += (size + record_bytes - 1) / record_bytes;
+  if (result == 1)
+    return;
+  // Within a message of the handshake that the other side has cut into records,
+  // which nobody needs to, OpenSSL writes nothing before it has the rest.
+  if (failed_or_more(result).what == verdict::more) {
+    failed_ = true;
+    failure_ = "the encrypted connection failed: the other side began a "
+               "message and did not end it";
+  }
 }
 
 void tls_channel::say_goodbye() {
-  if (sealer_ && !failed_ && !std::exchange(goodbye_said_, true))
-    sealer_->seal(tls_alert::close_notify, output_);
+  // A second call would wait for the other side's.
+  if (!shaken_ || failed_
+      || (SSL_get_shutdown(ssl_.get()) & SSL_SENT_SHUTDOWN) != 0)
+    return;
+  ERR_clear_error();
+  SSL_shutdown(ssl_.get());
+  ERR_clear_error();
 }
 
 void tls_channel::take_output(byte_array& into) {
   into.clear();
   into.swap(output_);
+}
+
+void tls_channel::make_room(std::size_t bytes) {
+  output_.reserve(output_.size() + bytes);
 }
 
 void tls_channel::rest() {

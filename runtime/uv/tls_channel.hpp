@@ -1,28 +1,38 @@
 /// One end of a TLS connection, between the bytes on the wire and those of
 /// frames. Does no I/O: what came is fed, what is to be sent piles up.
 ///
-/// OpenSSL shakes hands, and is done then; what follows is `tls_records`.
-///
 ///     feed(what came) -> shake() until done
 ///     feed(what came) -> read() until `more`
 ///     write() ..., flush() -> take_output()
 ///
 /// What was fed is used up by the calls that follow, before the next `feed`.
+///
+/// All of TLS is OpenSSL's (RFC 8446), and no secret leaves it. It reads what
+/// was fed, and writes what piles up, by a BIO of this class.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/identity/certificate.hpp"
+#include "runtime/recycled_memory.hpp"
 #include "runtime/uv/tls_context.hpp"
-#include "runtime/uv/tls_records.hpp"
 
 struct ssl_st; // OpenSSL's SSL.
 
 namespace potluck {
+
+/// What one record carries at most (section 5.1), and what each adds: a header
+/// of five bytes, its type, and a tag of sixteen.
+constexpr std::size_t record_bytes = 16 * 1024;
+constexpr std::size_t record_overhead_bytes = 5 + 1 + 16;
+
+/// A key encrypts so many records of 16 KiB (16 GiB), then it is replaced:
+/// AES-GCM is good for 2^24.5 (section 5.5), a slow line's day.
+constexpr std::uint64_t records_per_key = 1u << 20;
 
 class tls_channel {
 public:
@@ -40,9 +50,9 @@ public:
     std::size_t size;
   };
 
-  /// @param records_per_key After so many records the key is replaced.
+  /// @param key_life After so many records the key is replaced.
   tls_channel(const tls_context& context, side which,
-              std::uint64_t records_per_key);
+              std::uint64_t key_life = records_per_key);
   ~tls_channel();
   tls_channel(const tls_channel&) = delete;
   tls_channel& operator=(const tls_channel&) = delete;
@@ -56,13 +66,12 @@ public:
   /// Who is at the other end. Precondition: the handshake is done.
   const peer_id& peer() const;
 
-  /// Decrypts at most `size` bytes to `into`: straight from what was fed, if
-  /// there is room for a record, or for all that one carries. What of `into` is
-  /// behind them may be overwritten.
+  /// Decrypts to `into` at most `size` bytes, and at most one record.
   portion read(std::uint8_t* into, std::size_t size);
 
   /// Encrypts. Small pieces wait for a full record or for `flush`; large ones
   /// are encrypted from where they lie. Nothing may refer to them afterwards.
+  /// After a failure, which this may be, nothing is written: see `failed`.
   void write(const std::uint8_t* data, std::size_t size);
   void flush();
 
@@ -75,10 +84,16 @@ public:
   }
   /// Swaps them for `into`, whose memory is used again.
   void take_output(byte_array& into);
+  /// Has room for so much output at once.
+  void make_room(std::size_t bytes);
   /// Gives the memory back that is kept for further output.
   void rest();
 
-  /// Why the handshake or a read failed: a sentence about the other side.
+  /// For good.
+  bool failed() const {
+    return failed_;
+  }
+  /// Why: a sentence about the other side.
   const std::string& failure() const {
     return failure_;
   }
@@ -86,22 +101,19 @@ public:
 private:
   struct wire;
 
-  verdict failed_or_more(int result);
-  verdict take_over();
+  portion failed_or_more(int result);
   void encrypt(const std::uint8_t* data, std::size_t size);
 
-  const side side_;
-  const std::uint64_t records_per_key_;
-  handshake_result result_; ///< Its secrets are copied to where they are used.
-  std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_; ///< Null once it is done.
-  std::optional<record_sealer> sealer_;            ///< Then there are these.
-  std::optional<record_opener> opener_;
-  const std::uint8_t* fed_ = nullptr; ///< For the handshake.
+  const std::uint64_t key_life_;
+  certificate_check shown_; ///< By the other side.
+  std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_;
+  std::uint64_t records_ = 0; ///< With the present key.
+  bool shaken_ = false;
+  const std::uint8_t* fed_ = nullptr;
   std::size_t fed_size_ = 0;
   byte_array output_;
   std::vector<std::uint8_t> small_; ///< Waits for a full record.
   bool failed_ = false;
-  bool goodbye_said_ = false;
   std::string failure_;
 };
 

@@ -1,63 +1,30 @@
 #include "runtime/uv/tls_context.hpp"
 
-#include <array>
-#include <cstring>
 #include <stdexcept>
-#include <string>
 
-#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "runtime/config.hpp"
+#include "runtime/identity/certificate.hpp"
 
 namespace potluck {
 
 namespace {
 
+/// A self-signed Ed25519 certificate has 300 bytes.
+constexpr long certificate_bytes = 4096;
+
 /// Instead of a look at authorities, dates and names. Leaves what it found with
-/// the channel.
+/// the channel, as the SSL object's application data.
 int believe(X509_STORE_CTX* shown, void*) {
   auto* ssl = static_cast<SSL*>(
       X509_STORE_CTX_get_ex_data(shown, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  auto& result = static_cast<handshake_result*>(SSL_get_app_data(ssl))->shown;
+  auto& result = *static_cast<certificate_check*>(SSL_get_app_data(ssl));
   result = check_certificate(X509_STORE_CTX_get0_cert(shown));
   if (result.what == certificate_check::verdict::sound)
     return 1;
   X509_STORE_CTX_set_error(shown, X509_V_ERR_APPLICATION_VERIFICATION);
   return 0;
-}
-
-std::uint8_t digit(char x) {
-  return static_cast<std::uint8_t>(x <= '9' ? x - '0' : (x | 32) - 'a' + 10);
-}
-
-/// Reads "LABEL <client's random number> <secret>", in hexadecimal digits.
-bool read_secret(const char* line, const char* label, traffic_secret& into) {
-  const auto length = std::strlen(label);
-  if (std::strncmp(line, label, length) != 0 || line[length] != ' ')
-    return false;
-  const auto* digits = std::strchr(line + length + 1, ' ');
-  std::array<std::uint8_t, traffic_secret::size> bytes{};
-  if (digits == nullptr || std::strlen(++digits) != 2 * bytes.size())
-    return false;
-  for (auto& x : bytes) {
-    x = static_cast<std::uint8_t>(digit(digits[0]) << 4 | digit(digits[1]));
-    digits += 2;
-  }
-  into = traffic_secret{bytes.data()};
-  OPENSSL_cleanse(bytes.data(), bytes.size());
-  return true;
-}
-
-/// Takes the secrets of what follows the handshake, the only way that OpenSSL
-/// tells them; meant for a log, which there is none of. It wipes the line.
-void keep_secret(const SSL* ssl, const char* line) {
-  auto* x = static_cast<handshake_result*>(SSL_get_app_data(ssl));
-  if (read_secret(line, "CLIENT_TRAFFIC_SECRET_0", x->client))
-    x->knows_client = true;
-  else if (read_secret(line, "SERVER_TRAFFIC_SECRET_0", x->server))
-    x->knows_server = true;
 }
 
 bool set_up(SSL_CTX* x, const key_pair& mine) {
@@ -66,10 +33,9 @@ bool set_up(SSL_CTX* x, const key_pair& mine) {
   SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
   // Sixteen KiB in each direction would lie idle at every quiet connection.
   SSL_CTX_set_mode(x, SSL_MODE_RELEASE_BUFFERS);
-  // What follows the last flight is not for OpenSSL to read.
+  // Before each record OpenSSL would move all that it has read ahead.
   SSL_CTX_set_read_ahead(x, 0);
-  SSL_CTX_set_keylog_callback(x, keep_secret);
-  SSL_CTX_set_max_cert_list(x, limits::certificate_bytes);
+  SSL_CTX_set_max_cert_list(x, certificate_bytes);
   SSL_CTX_set_verify(x, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                      nullptr);
   SSL_CTX_set_cert_verify_callback(x, believe, nullptr);

@@ -8,21 +8,11 @@
 
 #include <memory>
 
-#include "runtime/identity/certificate.hpp"
 #include "runtime/identity/key_pair.hpp"
-#include "runtime/uv/tls_keys.hpp"
 
 struct ssl_ctx_st; // OpenSSL's SSL_CTX.
 
 namespace potluck {
-
-/// What a handshake leaves behind; an SSL object's application data.
-struct handshake_result {
-  certificate_check shown;
-  /// What protects the application's data, by who writes it.
-  traffic_secret client, server;
-  bool knows_client = false, knows_server = false;
-};
 
 class tls_context {
 public:

@@ -1,13 +1,12 @@
-/// Our records against OpenSSL's own, over memory.
+/// Our channel and OpenSSL as others use it, over memory.
 #include <algorithm>
 #include <optional>
 
 #include "runtime/uv/tls_channel.hpp"
-#include "tests/runtime/uv/tls_forge.hpp"
+#include "tests/runtime/uv/noise.hpp"
 #include "tests/runtime/uv/tls_strangers.hpp"
 
 using namespace potluck;
-using namespace potluck::forge;
 using strangers::ed25519;
 using strangers::owned;
 using strangers::program;
@@ -80,8 +79,8 @@ struct stranger {
 
 /// A stranger and one of us, who have shaken hands.
 struct pair {
-  pair(side ours, const char* cipher, std::uint64_t records_per_key)
-      : us(tls_context{key_pair::generate()}, ours, records_per_key),
+  pair(side ours, const char* cipher, std::uint64_t key_life)
+      : us(tls_context{key_pair::generate()}, ours, key_life),
         them(ours == side::dialler ? side::acceptor : side::dialler, cipher) {
     auto done = us.shake();
     for (int i = 0; i < 5; ++i) {
@@ -143,11 +142,11 @@ struct pair {
 };
 
 template <class Check>
-void with_all(Check check, std::uint64_t records_per_key = 1 << 20) {
+void with_all(Check check, std::uint64_t key_life = records_per_key) {
   for (auto ours : {side::dialler, side::acceptor})
     for (auto* cipher : {aes, chacha}) {
       CAPTURE(cipher);
-      pair x{ours, cipher, records_per_key};
+      pair x{ours, cipher, key_life};
       check(x);
       CHECK(ERR_peek_error() == 0);
     }
@@ -203,18 +202,19 @@ TEST_CASE("keys are replaced by either side, asked for or not") {
   with_all(exchange, 2);
 }
 
-TEST_CASE("a request for our key is answered once, before we write again") {
+TEST_CASE("requests for our key are answered, each at most once") {
   with_all([](pair& x) {
     for (int i = 0; i < 5; ++i) {
       SSL_key_update(x.them.ssl.get(), SSL_KEY_UPDATE_REQUESTED);
       x.them.write({1});
     }
     CHECK(x.read(x.them.take_output()) == bytes(5, 1));
-    CHECK(x.us.output_size() == 0);
     const bytes some(10, 7);
     x.us.write(some.data(), some.size());
     x.us.flush();
-    CHECK(x.us.output_size() == 27 + 10 + record_overhead_bytes);
+    const auto update = 5 + record_overhead_bytes;
+    CHECK(x.us.output_size() >= update + 10 + record_overhead_bytes);
+    CHECK(x.us.output_size() <= 5 * update + 10 + record_overhead_bytes);
     x.them.feed(x.output());
     CHECK(x.them.read() == some);
   });
