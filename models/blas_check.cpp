@@ -6,6 +6,7 @@
 
 #include <link.h>
 
+#include "models/blas_kernels.hpp"
 #include "models/catalogue.hpp"
 
 namespace potluck {
@@ -49,9 +50,32 @@ std::string blas_remedy(const std::string& path,
            "libopenblas0-openmp.";
 }
 
+std::string kernels_remedy(const std::string& running,
+                           const std::string& better) {
+  if (better.empty())
+    return {};
+  return "OpenBLAS runs its " + running
+         + " kernels, up to five times slower than this processor can: set "
+           "OPENBLAS_CORETYPE="
+         + better + " before the program starts.";
+}
+
 std::string slow_blas_remedy() {
   const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
-  return blas_remedy(loaded_blas(), threads ? threads : "");
+  auto remedy = blas_remedy(loaded_blas(), threads ? threads : "");
+  const auto running = blas_kernels();
+  const auto kernels
+      = kernels_remedy(running, better_kernels(running, vector_units_here()));
+  return remedy.empty() || kernels.empty() ? remedy + kernels
+                                           : remedy + " " + kernels;
+}
+
+std::string blas_in_use() {
+  const auto kernels = blas_kernels();
+  if (!kernels.empty())
+    return "OpenBLAS, with its " + kernels + " kernels";
+  const auto path = loaded_blas();
+  return path.empty() ? "what LibTorch contains" : path;
 }
 
 } // namespace potluck

@@ -1,5 +1,9 @@
 /// The models that this build knows, as makers of trainers. Torch-free: what
 /// the tools include of models/.
+///
+/// A program that embeds a trainer calls `use_better_kernels` of
+/// `blas_kernels.hpp` first in its `main`, or has OPENBLAS_CORETYPE set: else
+/// it computes several times slower on processors newer than its OpenBLAS.
 #pragma once
 
 #include <cstdint>
@@ -66,5 +70,9 @@ expected<charter> propose_charter(run_settings settings,
 /// A sentence when LibTorch computes with a slow BLAS, with what mends it;
 /// empty when all is well.
 std::string slow_blas_remedy();
+
+/// What LibTorch multiplies matrices with, for a person: "OpenBLAS, with its
+/// Haswell kernels". `blas_kernels.hpp` has what a program does about them.
+std::string blas_in_use();
 
 } // namespace potluck

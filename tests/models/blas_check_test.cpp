@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "models/blas_kernels.hpp"
 #include "models/catalogue.hpp"
 #include "tests/support/skip.hpp"
 
@@ -39,8 +40,29 @@ TEST_CASE("the BLAS that this process uses is found") {
   if (path.empty())
     return support::skip("this LibTorch loads no BLAS library");
   CHECK(std::filesystem::exists(path));
-  CHECK(slow_blas_remedy()
-        == blas_remedy(path, std::getenv("OPENBLAS_NUM_THREADS")
-                                 ? std::getenv("OPENBLAS_NUM_THREADS")
-                                 : ""));
+  const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
+  CHECK(
+      mentions(slow_blas_remedy(), blas_remedy(path, threads ? threads : "")));
+  CHECK_FALSE(blas_in_use().empty());
+  CHECK(mentions(path, "openblas") == !blas_kernels().empty());
+}
+
+TEST_CASE("kernels of before AVX2 are replaced where the processor has it") {
+  const vector_units old{}, haswell{true, false, false},
+      skylake{true, true, false}, sapphire{true, true, true};
+  CHECK(better_kernels("Prescott", old) == "");
+  CHECK(better_kernels("Prescott", haswell) == "Haswell");
+  CHECK(better_kernels("Prescott", skylake) == "SkylakeX");
+  CHECK(better_kernels("Prescott", sapphire) == "Cooperlake");
+  CHECK(better_kernels("Barcelona", haswell) == "Haswell");
+  for (auto good :
+       {"Haswell", "Zen", "SkylakeX", "Cooperlake", "Excavator", ""})
+    CHECK(better_kernels(good, sapphire) == "");
+}
+
+TEST_CASE("kernels that do not suit the processor come with their mend") {
+  CHECK(kernels_remedy("Haswell", "").empty());
+  const auto sentence = kernels_remedy("Prescott", "Cooperlake");
+  CHECK(mentions(sentence, "its Prescott kernels"));
+  CHECK(mentions(sentence, "OPENBLAS_CORETYPE=Cooperlake"));
 }

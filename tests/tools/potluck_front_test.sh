@@ -55,4 +55,21 @@ expect "others' sections, light" 0 '' \
 expect "a role from a file" 2 'name a peer of the run' \
   "$potluck" join --config-file="$scratch/file.ini" --listen=127.0.0.1:0
 
+# An OpenBLAS that does not know this processor, until it is told kernels.
+cat > "$scratch/old.c" << 'END'
+#include <stdio.h>
+const char* openblas_get_corename(void) {
+  fputs("asked\n", stderr);
+  return "Prescott";
+}
+END
+cc -shared -fPIC "$scratch/old.c" -o "$scratch/old.so"
+starts() { # starts <times asked> <environment>...: and says its version once
+  env LD_PRELOAD="$scratch/old.so" "${@:2}" "$build/bin/potluck-full" --version \
+    > "$scratch/said" 2> "$scratch/asked"
+  [ "$(grep -c asked "$scratch/asked")" -eq "$1" ] && [ "$(grep -c '^potluck ' "$scratch/said")" -eq 1 ]
+}
+expect "kernels are chosen once, and the program started anew" 0 '' starts 1 -u OPENBLAS_CORETYPE
+expect "kernels that the user chose stay" 0 '' starts 0 OPENBLAS_CORETYPE=Prescott
+
 conclude

@@ -147,6 +147,11 @@ private:
   std::future<expected<std::unique_ptr<caf_run::announced_slave>>> report_;
 };
 
+void tell(notice_board& notices, const observer_actor& eyes) {
+  for (auto& sentence : notices.take())
+    caf::anon_send(eyes, event{"notice", {{"message", sentence}}});
+}
+
 /// Waits for the peer's end, a signal, or the launcher's word.
 /// @returns how the peer ended by itself; nothing if it has to be told to.
 std::optional<peer_over> wait_for_end(outcome& result, const sigset_t& signals,
@@ -154,8 +159,7 @@ std::optional<peer_over> wait_for_end(outcome& result, const sigset_t& signals,
                                       notice_board& notices,
                                       const observer_actor& eyes) {
   while (!result.over) {
-    for (auto& sentence : notices.take())
-      caf::anon_send(eyes, event{"notice", {{"message", sentence}}});
+    tell(notices, eyes);
     if (sigtimedwait(&signals, nullptr, &look_at_outcome) > 0
         || launched.stop_asked())
       return std::nullopt;
@@ -206,6 +210,7 @@ int run_peer(cli::command_line& options, peer_config config,
     caf::actor_system system{options};
     launched_peer launched{system, options.launch()};
     auto eyes = system.spawn(observer, watched);
+    tell(*notices, eyes); // First of all, what its start has found.
     auto peer = spawn_peer(system, std::move(config), eyes);
     auto ended
         = wait_for_end(*watched->result, signals, launched, *notices, eyes);

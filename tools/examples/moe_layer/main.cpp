@@ -6,6 +6,7 @@
 
 #include "actors/experts/expert_client.hpp"
 #include "actors/peer.hpp"
+#include "models/blas_kernels.hpp"
 #include "models/moe/decentralized_moe.hpp"
 #include "runtime/uv/uv_transport.hpp"
 #include <iostream>
@@ -19,6 +20,7 @@ observer_actor::behavior_type ears() { // Hears what our peer does.
 }
 
 int main(int argc, char** argv) {
+  use_better_kernels(argv);
   auto seed = parse_address(argc == 2 ? argv[1] : "");
   if (!seed)
     return std::cerr << "moe_layer HOST:PORT: " << seed.error() << '\n', 2;

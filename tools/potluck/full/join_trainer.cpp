@@ -43,6 +43,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
     return failure{layout.error()};
   if (auto slow = slow_blas_remedy(); !slow.empty())
     complain(slow);
+  notices->post("Matrices are multiplied by " + blas_in_use() + ".");
   return true;
 }
 

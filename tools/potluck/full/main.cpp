@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "messages/handshake.hpp"
+#include "models/blas_kernels.hpp"
 #include "runtime/nearest_name.hpp"
 #include "tools/potluck/front.hpp"
 
@@ -43,6 +44,7 @@ const command* find(const std::string& name) {
 } // namespace
 
 int main(int argc, char** argv) {
+  potluck::use_better_kernels(argv);
   potluck::tools::prepare_process();
   std::vector<std::string> words{argv + 1, argv + argc};
   if (words.empty()) {
