@@ -10,6 +10,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
+#include "models/flushed_denormals.hpp"
 #include "models/moe/too_few_experts.hpp"
 
 namespace potluck {
@@ -133,7 +134,9 @@ void network_trainer::compute_micro_batch(shared_work& work,
 }
 
 void network_trainer::work_off(shared_work& work) const {
-  // OpenMP keeps the number per calling thread.
+  // OpenMP's threads begin as the one that needs them first, and keep the
+  // number per calling thread.
+  const flushed_denormals flushed;
   at::set_num_threads(options_.threads);
   const c10::AutoGradMode recording(true);
   try {
@@ -198,6 +201,7 @@ batch_result network_trainer::accumulate(const batch_request& request,
 evaluation network_trainer::evaluate(const float* parameters,
                                      std::uint64_t order_seed,
                                      std::uint64_t samples) {
+  const flushed_denormals flushed;
   at::set_num_threads(options_.threads);
   const c10::NoGradGuard no_recording;
   const auto leaves

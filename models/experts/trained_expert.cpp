@@ -7,6 +7,7 @@
 #include <c10/core/GradMode.h>
 
 #include "models/experts/expert_layer.hpp"
+#include "models/flushed_denormals.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -76,6 +77,7 @@ at::Tensor trained_expert::rows(std::uint32_t samples,
 
 void trained_expert::forward(std::uint32_t samples, const float* in,
                              float* out) {
+  const flushed_denormals flushed;
   at::set_num_threads(threads_); // OpenMP keeps the number per thread.
   const c10::NoGradGuard no_recording;
   copy_out(expert_outputs(kind_, leaves_, rows(samples, in)), out);
@@ -83,6 +85,7 @@ void trained_expert::forward(std::uint32_t samples, const float* in,
 
 void trained_expert::backward(std::uint32_t samples, const float* in,
                               const float* grad_out, float* grad_in) {
+  const flushed_denormals flushed; // `learn` has arithmetic of its own.
   at::set_num_threads(threads_);
   auto x = rows(samples, in).detach().requires_grad_(true);
   {

@@ -1,6 +1,7 @@
 #include "runtime/optimizer/lamb.hpp"
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <stdexcept>
 #include <thread>
@@ -24,6 +25,24 @@ namespace {
 constexpr std::size_t block_values = 8192;
 /// Independent partial sums, so that the compiler may use vector registers.
 constexpr std::size_t lanes = 8;
+
+/// Rounding to nearest and denormals as they are, in this thread and in those
+/// that it starts, whatever the caller's arithmetic is.
+class standard_arithmetic {
+public:
+  standard_arithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~standard_arithmetic() {
+    std::fesetenv(&before_);
+  }
+  standard_arithmetic(const standard_arithmetic&) = delete;
+  standard_arithmetic& operator=(const standard_arithmetic&) = delete;
+
+private:
+  std::fenv_t before_;
+};
 
 /// The gradient's square must still be a float, with room to spare.
 constexpr double largest_norm = 1e15;
@@ -181,6 +200,7 @@ optimizer::verdict optimizer::apply(const model_layout& layout,
                                     state_digests* digests) const {
   if (step == 0)
     throw std::invalid_argument("optimizer: updates are counted from 1");
+  const standard_arithmetic standard;
   const auto blocks = cut(layout);
   const auto& entries = layout.entries();
   std::vector<double> squares(blocks.size());

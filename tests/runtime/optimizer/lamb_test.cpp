@@ -1,11 +1,16 @@
 #include "runtime/optimizer/lamb.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "messages/ids.hpp"
 #include "runtime/random.hpp"
@@ -157,6 +162,36 @@ TEST_CASE("the bits are those of every other machine") {
   // only together with the optimizer's definition and the protocol's version.
   CHECK(to_string(after(5, 2).digest()) == "4b5ded0b92992e95a03beaac79caa1b8");
 }
+
+#ifdef __SSE2__
+TEST_CASE("the bits stay where the thread flushes denormals or rounds down") {
+  const auto usual = _mm_getcsr();
+  const auto odd = usual | 0x8040 | 0x2000;
+  auto after_three = [&](unsigned threads, unsigned arithmetic) {
+    auto layout = test_layout();
+    vectors state(layout.values(), 7);
+    optimizer lamb(test_settings(), threads);
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      state.draw_gradient(step);
+      for (auto& x : state.gradient)
+        x *= 1e-17f; // Its square is a denormal.
+      _mm_setcsr(arithmetic);
+      lamb.apply(layout, state.x.data(), state.m.data(), state.v.data(),
+                 state.gradient.data(), step);
+      const auto left = _mm_getcsr();
+      _mm_setcsr(usual);
+      CHECK((left & 0xffc0) == (arithmetic & 0xffc0)); // But for exceptions.
+    }
+    return state;
+  };
+  const auto expected = after_three(1, usual);
+  CHECK(std::any_of(expected.v.begin(), expected.v.end(), [](float x) {
+    return std::fpclassify(x) == FP_SUBNORMAL;
+  }));
+  for (unsigned threads : {1u, 3u})
+    CHECK(after_three(threads, odd).digest() == expected.digest());
+}
+#endif
 
 TEST_CASE("a quadratic problem converges") {
   model_layout layout;
