@@ -13,6 +13,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(POTLUCK_PLAIN_HALVES)
 #define POTLUCK_HALVES
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -111,9 +112,13 @@ bool from_halves_plainly(const std::uint8_t* bytes, std::size_t count,
 
 constexpr std::size_t lanes = 8;
 
+/// Clang 14 cannot ask `__builtin_cpu_supports` for f16c.
 bool has_halves() {
-  static const bool result
-      = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+  static const bool result = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d)
+           && (c & bit_F16C) != 0;
+  }();
   return result;
 }
 
@@ -228,7 +233,9 @@ POTLUCK_WIDE void from_bytes(const std::uint8_t* bytes, std::size_t count,
 POTLUCK_WIDE void add_bytes(const float* before, const std::uint8_t* bytes,
                             std::size_t count, float scale, float factor,
                             float* sum) {
+#ifndef __clang__
 #pragma GCC ivdep // `sum` may be `before`.
+#endif
   for (std::size_t i = 0; i < count; ++i)
     sum[i] = (before[i]
               + static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale)
@@ -339,6 +346,8 @@ bool unpack_scaled(packing how, const std::uint8_t* bytes, std::size_t count,
 
 void pack(packing how, const float* values, std::size_t count,
           std::uint8_t* out) {
+  if (count == 0)
+    return; // Nothing may be copied from nowhere.
   switch (how) {
     case packing::float32:
       std::memcpy(out, values, count * sizeof(float));
@@ -362,6 +371,8 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
             float* out, std::size_t count) {
   if (size != packed_bytes(how, count))
     return false;
+  if (count == 0)
+    return true;
   switch (how) {
     case packing::float32:
       // The kernel and `pack` leave bodies aligned.

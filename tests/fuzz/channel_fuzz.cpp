@@ -1,12 +1,9 @@
 /// What a line may make of an encrypted connection, from its first byte on.
 ///
-///     clang++ -std=c++17 -g -O1 -DPOTLUCK_FUZZ_CHANNEL
-///       -fsanitize=fuzzer,address,undefined ...
-///
 /// The input is a script: the first bytes say how the stream is cut, how much
 /// room its reader has, how long a key lives, and whether the handshake is
 /// spoilt; then each step writes something, or spoils what was written.
-/// Without libFuzzer, channel_fuzz_test.cpp drives the same function.
+/// tools/fuzz runs it with libFuzzer, channel_fuzz_test.cpp without.
 #include <algorithm>
 #include <cstdlib>
 
@@ -146,11 +143,3 @@ std::size_t fuzz_channel(const std::uint8_t* data, std::size_t size) {
   }
   return out;
 }
-
-#ifdef POTLUCK_FUZZ_CHANNEL
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
-                                      std::size_t size) {
-  fuzz_channel(data, size);
-  return 0;
-}
-#endif

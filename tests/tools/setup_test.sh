@@ -9,7 +9,8 @@ packages() { # packages <line>...: the list that setup reads
   printf '%s\n' "$@" > "$scratch/packages.txt"
 }
 setup() {
-  POTLUCK_PACKAGES=$scratch/packages.txt "$root/tools/setup" "$@"
+  POTLUCK_PACKAGES=$scratch/packages.txt POTLUCK_BENCH_PACKAGES=$scratch/bench.txt \
+    "$root/tools/setup" "$@"
 }
 
 packages '# a comment' '' 'dpkg  # after a name' bash
@@ -19,6 +20,9 @@ expect 'nothing to list' 0 '' setup --list
 packages dpkg no-such-package-of-potluck
 expect 'one is missing' 0 '^no-such-package-of-potluck$' setup --list
 expect 'what is there is not listed' 1 '' grep -q dpkg <(setup --list)
+echo 'no-such-yardstick-of-potluck' > "$scratch/bench.txt"
+expect 'yardsticks are not needed' 1 '' grep -q yardstick <(setup --list)
+expect 'but listed when asked for' 0 '^no-such-yardstick-of-potluck$' setup --list --bench
 expect 'an unknown option' 1 "'--lsit' is not an option" setup --lsit
 
 # An apt-get and a sudo of our own record what they are asked for.
