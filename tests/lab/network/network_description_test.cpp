@@ -101,11 +101,11 @@ TEST_CASE("what a person gets wrong is said where it stands") {
   CHECK(has(refusal("{}"), "needs `hosts`"));
   CHECK(has(refusal(R"({"hosts": 3})"), "hosts: it is a list"));
   CHECK(has(refusal(R"({"host": []})"), "did you mean `hosts`"));
-  CHECK(has(refusal(R"({"hosts": [{}]})"), "hosts, entry 1: it needs `name`"));
+  CHECK(has(refusal(R"({"hosts": [{}]})"), "hosts[0]: it needs `name`"));
   CHECK(has(refusal(R"({"hosts": [{"name": "a b"}]})"), "is no name"));
   CHECK(has(refusal(R"({"hosts": [{"name": "../x"}]})"), "is no name"));
   CHECK(has(refusal(R"({"hosts": [{"name": "a", "upload": "10mbits"}]})"),
-            "hosts, entry 1, upload: `10mbits` is not understood"));
+            "hosts[0].upload: `10mbits` is not understood"));
   CHECK(has(refusal(R"({"hosts": [{"name": "a", "upload": -1}]})"),
             "out of range"));
   CHECK(has(refusal(R"({"hosts": [{"name": "a", "upload": 3}]})"),

@@ -4,18 +4,19 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "runtime/config.hpp"
-#include "tools/lab/scenario/scenario_numbers.hpp"
+#include "tools/lab/scenario/json_text.hpp"
+#include "tools/lab/scenario/scenario.hpp"
 
 namespace potluck {
 
 namespace {
 
-using what = scenario_value::what;
-using reader = std::function<complaint(const scenario_value&)>;
+using reader = std::function<void(const json_tree&)>;
 
 /// One member that an object may have.
 struct member {
@@ -29,80 +30,54 @@ struct member {
 constexpr double lowest_rate = 500;
 constexpr double highest_rate = 125e9;
 constexpr double longest_delay = 60;
+/// Of a list: far more than one machine bears.
+constexpr std::size_t most_entries = 65536;
 
-complaint read_members(const scenario_value& j,
-                       const std::vector<member>& known) {
-  if (j.kind != what::object)
-    return wrong("it is an object, { ... }.");
+void read_members(const json_tree& j, const std::vector<member>& known) {
   std::vector<std::string> names;
   for (const auto& x : known)
     names.push_back(x.name);
-  for (const auto& [name, value] : j.members) {
-    bool found = false;
-    for (const auto& x : known)
-      if (x.name == name) {
-        found = true;
-        if (auto c = x.read(value))
-          return at(name, c);
-      }
-    if (!found)
-      return unknown("field", name, names);
-  }
+  only_members(j, names);
   for (const auto& x : known)
-    if (x.needed && j.find(x.name) == nullptr)
-      return wrong("it needs `" + x.name + "`.");
-  return std::nullopt;
+    if (const auto* value = find(j, x.name))
+      inside(x.name, [&] { x.read(*value); });
+    else if (x.needed)
+      wrong("it needs `" + x.name + "`.");
 }
 
 reader text_into(std::string& out) {
-  return [&out](const scenario_value& j) -> complaint {
-    if (j.kind != what::text || j.text.empty())
-      return wrong("it is a text, \"...\".");
-    out = j.text;
-    return std::nullopt;
+  return [&out](const json_tree& j) {
+    out = text_of(j);
+    if (out.empty())
+      wrong("it is empty.");
   };
 }
 
 reader truth_into(bool& out) {
-  return [&out](const scenario_value& j) -> complaint {
-    if (j.kind != what::truth)
-      return wrong("it is true or false.");
-    out = j.truth;
-    return std::nullopt;
-  };
+  return [&out](const json_tree& j) { out = truth_of(j); };
 }
 
 template <class T>
 reader number_into(T& out, measure kind, double low, double high) {
-  return [&out, kind, low, high](const scenario_value& j) -> complaint {
-    double x = 0;
-    if (auto c = read_number(j, kind, low, high, x))
-      return c;
-    out = x;
-    return std::nullopt;
+  return [&out, kind, low, high](const json_tree& j) {
+    out = number_of(j, kind, low, high);
   };
 }
 
 /// A rate; zero stands for no limit.
 template <class T>
 reader rate_into(T& out) {
-  return [&out](const scenario_value& j) -> complaint {
-    if (j.kind == what::number && j.number == 0) {
-      out = 0.0;
-      return std::nullopt;
-    }
-    return number_into(out, measure::rate, lowest_rate, highest_rate)(j);
+  return [&out](const json_tree& j) {
+    out = j.is_number() && j == 0
+              ? 0.0
+              : number_of(j, measure::rate, lowest_rate, highest_rate);
   };
 }
 
 template <class T>
 reader duration_into(T& out, double high) {
-  return [&out, high](const scenario_value& j) -> complaint {
-    double x = 0;
-    if (auto c = read_number(j, measure::seconds, 0, high, x))
-      return c;
-    out = to_duration(x);
-    return std::nullopt;
+  return [&out, high](const json_tree& j) {
+    out = to_duration(number_of(j, measure::seconds, 0, high));
   };
 }
 
@@ -126,157 +101,117 @@ bool plain_name(const std::string& x) {
          && std::all_of(x.begin(), x.end(), letter);
 }
 
-complaint check_name(const std::string& x) {
-  if (plain_name(x))
-    return std::nullopt;
-  return wrong("`" + x
-               + "` is no name; it has up to 64 letters, digits, dots, dashes "
-                 "and underscores.");
+void check_name(const std::string& x) {
+  if (!plain_name(x))
+    wrong("`" + x
+          + "` is no name; it has up to 64 letters, digits, dots, dashes and "
+            "underscores.");
 }
 
 class description_reader {
 public:
-  complaint read(const scenario_value& j) {
-    const double longest = to_seconds(limits::scenario_longest);
+  network_description read(const json_tree& j) {
     double seed = 1;
-    // Hosts first: the others name them.
-    if (const auto* hosts = j.find("hosts"))
-      if (auto c = at("hosts", list(&description_reader::host, *hosts)))
-        return c;
-    auto entries = [this](one read) -> reader {
-      return [this, read](const scenario_value& x) { return list(read, x); };
-    };
-    auto done = [](const scenario_value&) { return complaint{}; };
-    auto c = read_members(
-        j, {{"about", text_into(out_.about)},
-            {"seed", number_into(seed, measure::plain, 0, 9e15)},
-            {"lasts", duration_into(out_.lasts, longest)},
-            {"hosts", done, true},
-            {"links", entries(&description_reader::link)},
-            {"changes", entries(&description_reader::change)},
-            {"commands", entries(&description_reader::command)}});
+    // The hosts stand first here: the others name them.
+    read_members(j, {{"hosts", entries(&description_reader::host), true},
+                     {"about", text_into(out_.about)},
+                     {"seed", number_into(seed, measure::plain, 0, 9e15)},
+                     {"lasts", duration_into(out_.lasts, longest_)},
+                     {"links", entries(&description_reader::link)},
+                     {"changes", entries(&description_reader::change)},
+                     {"commands", entries(&description_reader::command)}});
     out_.seed = static_cast<std::uint64_t>(seed);
-    return c;
-  }
-
-  network_description take() {
     return std::move(out_);
   }
 
 private:
-  using one = complaint (description_reader::*)(const scenario_value&);
-
-  complaint list(one read, const scenario_value& j) {
-    if (j.kind != what::list)
-      return wrong("it is a list, [ ... ].");
-    for (std::size_t i = 0; i < j.members.size(); ++i)
-      if (auto c = (this->*read)(j.members[i].second))
-        return at("entry " + std::to_string(i + 1), c);
-    return std::nullopt;
+  reader entries(void (description_reader::*read)(const json_tree&)) {
+    return [this, read](const json_tree& j) {
+      each_of(j, most_entries,
+              [&](const json_tree& x, std::size_t) { (this->*read)(x); });
+    };
   }
 
-  complaint host(const scenario_value& j) {
+  void host(const json_tree& j) {
     network_host x;
     std::size_t count = 0;
     auto known = line_members(x.line);
     known.push_back({"name", text_into(x.group), true});
-    known.push_back({"count", [&count](const scenario_value& y) {
-                       return read_whole(y, 1, limits::lab_hosts, count);
+    known.push_back({"count", [&count](const json_tree& y) {
+                       count = whole_of(y, 1, limits::lab_hosts);
                      }});
-    if (auto c = read_members(j, known))
-      return c;
-    if (auto c = check_name(x.group))
-      return at("name", c);
-    auto taken = [](const std::string& name) {
-      return wrong("there is another host `" + name
-                   + "`: give each its own name.");
+    read_members(j, known);
+    inside("name", [&] { check_name(x.group); });
+    auto free = [this](const std::string& name) {
+      if (!out_.members(name).empty())
+        wrong("there is another host `" + name + "`: give each its own name.");
     };
-    if (!out_.members(x.group).empty())
-      return taken(x.group);
+    free(x.group);
     for (std::size_t i = 1; i <= std::max<std::size_t>(count, 1); ++i) {
       x.name = count == 0 ? x.group : x.group + "-" + std::to_string(i);
-      if (!out_.members(x.name).empty())
-        return taken(x.name);
+      free(x.name);
       out_.hosts.push_back(x);
     }
     if (out_.hosts.size() > limits::lab_hosts)
-      return wrong("there are more than " + std::to_string(limits::lab_hosts)
-                   + " hosts: one machine bears no more.");
-    return std::nullopt;
+      wrong("there are more than " + std::to_string(limits::lab_hosts)
+            + " hosts: one machine bears no more.");
   }
 
   reader host_into(std::string& out) {
-    return [this, &out](const scenario_value& j) -> complaint {
-      if (auto c = text_into(out)(j))
-        return c;
-      if (!out_.members(out).empty())
-        return std::nullopt;
+    return [this, &out](const json_tree& j) {
+      text_into(out)(j);
       std::vector<std::string> names;
       for (const auto& x : out_.hosts)
         names.push_back(x.name);
-      return unknown("host", out, names);
+      if (out_.members(out).empty())
+        unknown("host", out, names);
     };
   }
 
-  complaint link(const scenario_value& j) {
-    network_link x;
-    auto c
-        = read_members(j, {{"from", host_into(x.from), true},
-                           {"to", host_into(x.to), true},
-                           {"both", truth_into(x.both)},
-                           {"blocked", truth_into(x.blocked)},
-                           {"limit", rate_into(x.limit)},
-                           {"delay", duration_into(x.delay, longest_delay)}});
-    out_.links.push_back(std::move(x));
-    return c;
+  void link(const json_tree& j) {
+    auto& x = out_.links.emplace_back();
+    read_members(j, {{"from", host_into(x.from), true},
+                     {"to", host_into(x.to), true},
+                     {"both", truth_into(x.both)},
+                     {"blocked", truth_into(x.blocked)},
+                     {"limit", rate_into(x.limit)},
+                     {"delay", duration_into(x.delay, longest_delay)}});
   }
 
-  complaint change(const scenario_value& j) {
-    network_change x;
+  void change(const json_tree& j) {
+    auto& x = out_.changes.emplace_back();
     auto known = line_members(x.line);
-    known.push_back({"at",
-                     duration_into(x.at, to_seconds(limits::scenario_longest)),
-                     true});
+    known.push_back({"at", duration_into(x.at, longest_), true});
     known.push_back({"host", host_into(x.host), true});
-    auto c = read_members(j, known);
-    out_.changes.push_back(std::move(x));
-    return c;
+    read_members(j, known);
   }
 
-  complaint command(const scenario_value& j) {
+  void command(const json_tree& j) {
     network_command x;
-    const double longest = to_seconds(limits::scenario_longest);
-    auto words = [&x](const scenario_value& y) -> complaint {
-      if (y.kind != what::list || y.members.empty())
-        return wrong("it is a list of texts, the program first.");
-      for (const auto& [name, word] : y.members) {
-        if (word.kind != what::text)
-          return wrong("it is a list of texts, the program first.");
-        x.words.push_back(word.text);
-      }
-      return std::nullopt;
+    auto words = [&x](const json_tree& y) {
+      if (!y.is_array() || y.empty()
+          || !std::all_of(y.begin(), y.end(),
+                          [](const auto& word) { return word.is_string(); }))
+        wrong("it is a list of texts, the program first.");
+      x.words = y.get<std::vector<std::string>>();
     };
-    auto signal = [&x](const scenario_value& y) -> complaint {
-      const std::vector<std::pair<std::string, int>> known{
+    auto signal = [&x](const json_tree& y) {
+      const std::map<json_tree, int> known{
           {"term", SIGTERM}, {"int", SIGINT}, {"kill", SIGKILL}};
-      for (const auto& [name, number] : known)
-        if (y.kind == what::text && y.text == name) {
-          x.signal = number;
-          return std::nullopt;
-        }
-      return wrong("it is \"term\", \"int\" or \"kill\".");
+      auto i = known.find(y);
+      if (i == known.end())
+        wrong("it is \"term\", \"int\" or \"kill\".");
+      x.signal = i->second;
     };
-    if (auto c
-        = read_members(j, {{"host", host_into(x.host), true},
-                           {"name", text_into(x.name)},
-                           {"words", words, true},
-                           {"starts_at", duration_into(x.starts_at, longest)},
-                           {"ends_at", duration_into(x.ends_at, longest)},
-                           {"signal", signal},
-                           {"serve", truth_into(x.serve)}}))
-      return c;
+    read_members(j, {{"host", host_into(x.host), true},
+                     {"name", text_into(x.name)},
+                     {"words", words, true},
+                     {"starts_at", duration_into(x.starts_at, longest_)},
+                     {"ends_at", duration_into(x.ends_at, longest_)},
+                     {"signal", signal},
+                     {"serve", truth_into(x.serve)}});
     if (x.ends_at && *x.ends_at < x.starts_at)
-      return wrong("it would end before it starts.");
+      wrong("it would end before it starts.");
     auto given = x.name;
     for (auto i : out_.members(x.host)) {
       const auto& host = out_.hosts[i];
@@ -284,18 +219,17 @@ private:
       x.name = given.empty() ? host.name
                : whole       ? given
                              : given + host.name.substr(host.group.size());
-      if (auto c = check_name(x.name))
-        return at("name", c);
+      inside("name", [&] { check_name(x.name); });
       if (!names_.insert(x.name).second)
-        return wrong("there is another command `" + x.name
-                     + "`: give each its own name.");
+        wrong("there is another command `" + x.name
+              + "`: give each its own name.");
       auto placed = x;
       placed.host = host.name;
       out_.commands.push_back(std::move(placed));
     }
-    return std::nullopt;
   }
 
+  const double longest_ = to_seconds(limits::scenario_longest);
   network_description out_;
   std::set<std::string> names_; ///< Of commands.
 };
@@ -332,11 +266,11 @@ expected<network_description> parse_network(const std::string& text) {
   auto tree = read_tree(text);
   if (!tree)
     return failure{tree.error()};
-  description_reader reader;
-  if (auto c = reader.read(*tree))
-    return failure{to_string(
-        *(c->place.empty() ? at("the description", std::move(c)) : c))};
-  return reader.take();
+  try {
+    return description_reader{}.read(*tree);
+  } catch (const mistake& x) {
+    return failure_of(x, "the description");
+  }
 }
 
 expected<network_description> load_network(const std::string& path) {

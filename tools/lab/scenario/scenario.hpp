@@ -170,8 +170,8 @@ struct scenario {
   expected<scenario> scaled_to(std::size_t n) const;
 };
 
-/// From JSON with comments. A failure is one sentence with the place: "faults,
-/// entry 3: there is no fault `kil`; did you mean `kill`?"
+/// From JSON with comments. A failure is one sentence with the place:
+/// "faults[2].fault: there is no fault `kil`; did you mean `kill`?"
 expected<scenario> parse_scenario(const std::string& text);
 expected<scenario> load_scenario(const std::string& path);
 
