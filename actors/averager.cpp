@@ -347,7 +347,7 @@ void averager_state::on(const mean_ready& x) {
     config_.bend_mean(*bent);
     values = bent;
   }
-  if (mean_packing_of(r.self) != packing::float32
+  if (packing_of(r.self) != packing::float32
       && r.map.owner(x.chunk) == r.self) {
     values = pack_mean(x.chunk, *values);
   }
@@ -364,7 +364,7 @@ std::shared_ptr<const std::vector<float>>
 averager_state::pack_mean(std::uint32_t chunk,
                           const std::vector<float>& values) {
   auto rounded = room_->take(values.size());
-  auto body = pack_and_round(mean_packing_of(round_->self), values.data(),
+  auto body = pack_and_round(packing_of(round_->self), values.data(),
                              values.size(), rounded->data());
   auto what = digest_of(body.data, body.size);
   round_->packed_means[chunk]

@@ -161,12 +161,9 @@ private:
   void offer_own_part(std::uint32_t chunk);
   void send_parts();
   shared_bytes own_part(std::uint32_t chunk) const;
-  /// How a member packs the parts that it sends in this round.
+  /// How a member packs the parts that it sends in this round, and the means
+  /// that it makes as the planned reducer.
   packing packing_of(std::size_t member) const;
-  /// And its means, as the planned reducer.
-  packing mean_packing_of(std::size_t member) const {
-    return mean_packing(packing_of(member));
-  }
   /// As it is sent to another reducer, and how it is packed then.
   std::pair<shared_bytes, packing> outgoing_part(std::uint32_t chunk) const;
   void adopt_own_means();
@@ -187,8 +184,6 @@ private:
   void carry_out(const ask_mean& x);
   void carry_out(const average_chunk& x);
   void end_reducers();
-  /// When the round counts: what this peer has in its means.
-  std::shared_ptr<const own_parts> own_parts_that_count() const;
   void arm();
   shared_bytes mean_bytes(std::uint32_t chunk) const;
   /// Packs an own mean. @returns The mean that the others unpack.

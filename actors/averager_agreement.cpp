@@ -214,7 +214,7 @@ void averager_state::carry_out(const send_mean& x) {
   auto packed = r.packed_means.find(x.chunk);
   if (head.version == 1 && packed != r.packed_means.end()) {
     bytes = packed->second;
-    head.packing = mean_packing_of(r.self);
+    head.packing = packing_of(r.self);
   }
   r.bytes_sent += bytes.size;
   self_->send(wired_.gateway, parcel{r.contract().members[x.to].who.id, head,
@@ -254,10 +254,8 @@ void averager_state::carry_out(const round_decision& x) {
   news.bytes_sent = r.bytes_sent;
   news.bytes_received = r.bytes_received;
   name_silent(news);
-  if (x.commit) {
+  if (x.commit)
     news.mean = r.mean;
-    news.own = own_parts_that_count();
-  }
   end_reducers();
   r.committed = x.commit;
   if (!x.commit && r.trains && r.agreement.ledger().complete()
@@ -267,19 +265,6 @@ void averager_state::carry_out(const round_decision& x) {
   }
   self_->send(wired_.conductor, news);
   self_->send(wired_.matchmaking, news);
-}
-
-std::shared_ptr<const own_parts> averager_state::own_parts_that_count() const {
-  auto& r = *round_;
-  if (!r.trains || packing_of(r.self) != packing::topk)
-    return nullptr;
-  auto result = std::make_shared<own_parts>();
-  if (r.contract().members[r.self].samples != 0)
-    result->offered = r.order.gradient;
-  result->chunk_values = r.contract().chunk_values;
-  for (std::uint32_t chunk = 0; chunk < r.map.chunk_count(); ++chunk)
-    result->fates.push_back(r.agreement.ledger().own_part(chunk));
-  return result;
 }
 
 void averager_state::end_reducers() {

@@ -51,7 +51,7 @@ void averager_state::begin_check(std::uint32_t chunk,
                 check{chunk_audit{samples, config_.rule, r.map.owner(chunk),
                                   ledger.describe(chunk).left_out, seal->second,
                                   r.mean->data() + range.offset, range.count,
-                                  mean_packing_of(r.map.owner(chunk))},
+                                  packing_of(r.map.owner(chunk))},
                       {}})
             .first->second;
   if (challenger)

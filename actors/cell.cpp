@@ -272,17 +272,13 @@ void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
 // ---------------------------------------------------------------------
 
 void cell_state::read(const peer_id& from, const contribution_request& x) {
-  auto sparse = x.packing == packing::topk;
   if (!choice_->contributes() || !told_ || told_->sponsor != from) {
     answer(from, x.number, false, "this is not my sponsor");
-  } else if (sparse != config_.agreed.settings().keeps_residuals()) {
-    // What is left out would be lost, or count twice.
-    answer(from, x.number, false, "another packing than the run's");
-  } else {
-    wanted_as_ = x.packing;
-    take_place(x);
-    self_->send(wired_.conductor, contribution_wanted{from, x});
+    return;
   }
+  wanted_as_ = x.packing;
+  take_place(x);
+  self_->send(wired_.conductor, contribution_wanted{from, x});
 }
 
 void cell_state::take_place(const contribution_request& x) {
@@ -318,7 +314,6 @@ void cell_state::on(const hand_over& x) {
     answer(x.to, x.number, false, x.reason);
     return;
   }
-  given_ = {x.to, x.number};
   const std::size_t length
       = contribution_values(config_.agreed.settings().chunk_values);
   const auto& values = *x.gradient;
@@ -339,8 +334,6 @@ void cell_state::read(const peer_id& from, const contribution_answer& x) {
     go_on();
     return;
   }
-  if (!x.accepted && given_ == std::pair{from, x.number})
-    self_->send(wired_.compute, gift_refused{x.number});
   if (!x.accepted && choice_->contributes())
     self_->send(wired_.observer,
                 event{"fault",

@@ -80,8 +80,6 @@ private:
   contributor_pace pace_;
   /// How the sponsor wants what it asked for last.
   packing wanted_as_ = packing::float32;
-  /// Whom this peer gave its gradient last, and under which number.
-  std::pair<peer_id, std::uint64_t> given_;
   chain_place place_; ///< In the sponsor's chains.
   contact advice_;    ///< The sponsor that the last one would rather see.
   peer_id told_relay_;

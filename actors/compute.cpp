@@ -6,7 +6,6 @@
 
 #include "actors/behavior.hpp"
 #include "actors/compute_workshop.hpp"
-#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 
@@ -63,7 +62,6 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   batch_time_ = config.batch_time;
   thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->delayed = config.agreed.settings().delayed_updates();
-  workshop_->remembers = config.agreed.settings().keeps_residuals();
   if (workshop_->delayed)
     second_thread_ = std::make_unique<worker>(config.mode, config.niceness);
   workshop_->config = std::move(config);
@@ -82,13 +80,6 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
           "use the settings that it was made with.");
     if (state->recent.empty())
       remember_digest(*state);
-    if (auto& memory = shop.config.vault->memory; shop.remembers && !memory) {
-      memory.emplace(packing_named(settings.packing).value(),
-                     settings.chunk_values, layout.values());
-      memory->restore(state->residual);
-    }
-    state->residual.reset();
-    shop.remember([](error_feedback&) {}); // Of a predecessor.
     shop.room.emplace(2 * layout.values());
     shop.clear_gradient();
     shop.show_parameters();
@@ -148,23 +139,13 @@ void compute_state::on(const lend_gradient& x) {
         gradient_lent lent{x.aside ? shop.aside : shop.gradient};
         if (x.with_parameters)
           lent.gradient = shop.with_parameters(*shop.gradient, x.samples);
-        shop.remember([&](error_feedback& memory) {
-          lent.gradient = x.gift != 0 ? memory.give(lent.gradient, x.gift)
-                                      : memory.offer(lent.gradient);
-        });
         caf::anon_send(outbox, lent);
       },
-      workshop_->remembers || x.with_parameters);
+      x.with_parameters);
 }
 
 void compute_state::on(const gradient_lent& x) {
   self_->send(wired_.conductor, x);
-}
-
-void compute_state::on(const gift_refused& x) {
-  post([x](workshop& shop, const compute_actor&) {
-    shop.remember([&](error_feedback& memory) { memory.gift_refused(x.gift); });
-  });
 }
 
 void compute_state::on(const drop_gradient& x) {
@@ -198,9 +179,6 @@ void compute_state::on(const apply_mean& x) {
     news.problem = problem;
     caf::anon_send(outbox, news);
     // Whoever hears it has enough to say to others meanwhile.
-    if (problem.empty())
-      shop.remember(
-          [&](error_feedback& memory) { memory.step_made(x.own.get()); });
     if (x.beside)
       shop.clean_up();
     else
@@ -219,7 +197,6 @@ void compute_state::on(const adopt_state& x) {
     if (x.state->recent.empty())
       remember_digest(*x.state);
     shop.config.vault->state = x.state;
-    shop.remember([](error_feedback& memory) { memory.state_replaced(); });
     shop.clear_gradient();
     shop.show_parameters();
     shop.show_state();

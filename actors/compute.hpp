@@ -18,7 +18,6 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
-#include "runtime/averaging/error_feedback.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/optimizer/lamb.hpp"
 
@@ -32,8 +31,6 @@ struct state_vault {
   std::mutex busy;                       ///< Held by the job that runs.
   std::uint64_t tenant = 0;              ///< Number of the newest compute.
   std::shared_ptr<training_state> state; ///< Null before the first.
-  /// Where the run keeps residuals.
-  std::optional<error_feedback> memory;
 };
 
 struct compute_config {
@@ -61,7 +58,6 @@ public:
   void on(const batch_done& x);
   void on(const lend_gradient& x);
   void on(const gradient_lent& x);
-  void on(const gift_refused& x);
   void on(const drop_gradient& x);
   void on(const set_gradient_aside&);
   void on(const take_gradient_back& x);

@@ -14,9 +14,8 @@ namespace potluck {
 
 struct compute_state::workshop {
   compute_config config;
-  bool delayed = false;   ///< The run's updates.
-  bool remembers = false; ///< The run's packing (`state_vault::memory`).
-  bool redrawn = false;   ///< The last step's group (runtime/moshpit).
+  bool delayed = false; ///< The run's updates.
+  bool redrawn = false; ///< The last step's group (runtime/moshpit).
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
@@ -38,16 +37,6 @@ struct compute_state::workshop {
 
   training_state& state() {
     return *config.vault->state;
-  }
-
-  /// With the vault: lets its memory do something, if there is one.
-  template <class Deed>
-  void remember(Deed deed) {
-    auto& memory = config.vault->memory;
-    if (!memory)
-      return;
-    deed(*memory);
-    state().residual = memory->residual();
   }
 
   std::shared_ptr<std::vector<float>> zeros() {

@@ -231,8 +231,7 @@ void conductor_state::hand_over_if_asked() {
   if (!asked_for_ || batch_running_)
     return;
   if (stage_ == stage::accumulating && own_.samples > 0) {
-    self_->send(wired_.compute,
-                lend_gradient{false, asked_for_->request.number});
+    self_->send(wired_.compute, lend_gradient{});
     return;
   }
   self_->send(wired_.cell, hand_over{asked_for_->by, asked_for_->request.number,

@@ -69,8 +69,7 @@ void conductor_state::on(const group_formed& x) {
                      {"digest", to_string(x.contract.plan)}}});
   planned_ = x.contract;
   if (is_trainer() && own_.samples > 0)
-    self_->send(wired_.compute,
-                lend_gradient{aside_, 0, own_.samples, redraws()});
+    self_->send(wired_.compute, lend_gradient{aside_, own_.samples, redraws()});
   else
     self_->send(wired_.averager,
                 begin_round{formed_->contract, x.plan, nullptr, redraws()});
@@ -128,9 +127,8 @@ void conductor_state::on(const round_over& x) {
       round_ = x;
       stage_ = stage::applying;
       tell_facts();
-      self_->send(wired_.compute,
-                  apply_mean{x.contract.step, x.samples, x.mean, aside_,
-                             std::move(round_->own), redraws()});
+      self_->send(wired_.compute, apply_mean{x.contract.step, x.samples, x.mean,
+                                             aside_, redraws()});
       pump();
       return;
     }

@@ -110,12 +110,12 @@ using state_keeper_actor = caf::typed_actor<
 using compute_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<compute_batch>,
     caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
-    caf::reacts_to<gradient_lent>, caf::reacts_to<gift_refused>,
-    caf::reacts_to<drop_gradient>, caf::reacts_to<set_gradient_aside>,
-    caf::reacts_to<take_gradient_back>, caf::reacts_to<apply_mean>,
-    caf::reacts_to<adopt_state>, caf::reacts_to<add_gradient>,
-    caf::reacts_to<take_snapshot>, caf::reacts_to<snapshot_taken>,
-    caf::reacts_to<state_changed>, caf::reacts_to<work_failed>>;
+    caf::reacts_to<gradient_lent>, caf::reacts_to<drop_gradient>,
+    caf::reacts_to<set_gradient_aside>, caf::reacts_to<take_gradient_back>,
+    caf::reacts_to<apply_mean>, caf::reacts_to<adopt_state>,
+    caf::reacts_to<add_gradient>, caf::reacts_to<take_snapshot>,
+    caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
+    caf::reacts_to<work_failed>>;
 
 /// Decides whether this trainer averages itself or through a sponsor; gathers
 /// gradients as a sponsor, hands them over as a contributor.

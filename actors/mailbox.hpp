@@ -18,7 +18,6 @@
 
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/averaging/error_feedback.hpp"
 #include "runtime/cells/contributor_pace.hpp"
 #include "runtime/cells/gathering.hpp"
 #include "runtime/cells/mean_chain.hpp"
@@ -251,15 +250,9 @@ struct gradient_lent {
 /// The conductor says which it means, for only it knows what it has counted.
 struct lend_gradient {
   bool aside = false;
-  /// Not zero: it is for a sponsor that asked under this number.
-  std::uint64_t gift = 0;
   /// In it: for a redrawn group, as the weight of the parameters behind it.
   std::uint64_t samples = 0;
   bool with_parameters = false;
-};
-/// Cell to compute: the sponsor did not take what it asked for.
-struct gift_refused {
-  std::uint64_t gift = 0;
 };
 /// Forget what was set aside, and what has been accumulated since, if anything.
 struct drop_gradient {
@@ -278,8 +271,6 @@ struct apply_mean {
   /// Apply it beside batches and touch no gradient. Else it is applied behind
   /// them, and all gradients are dropped.
   bool beside = false;
-  /// What this peer has in it; null when others say that it counts.
-  std::shared_ptr<const own_parts> own = {};
   bool redrawn = false; ///< Of a redrawn group: parameters lie behind it.
 };
 /// The training state that compute now holds.
@@ -582,8 +573,6 @@ struct round_over {
   /// Indices in the contract of those whose gradient is not in every chunk.
   std::vector<std::uint8_t> left_out;
   bool healed = false; ///< Somebody was lost, and the others went on.
-  /// What this peer has in the mean; where the run keeps residuals.
-  std::shared_ptr<const own_parts> own;
   /// Connected trainers that kept silent until this member lost patience, as
   /// far as it ought to have heard of them.
   std::vector<peer_id> silent;
@@ -660,7 +649,6 @@ POTLUCK_LOCAL_MESSAGE(compute_batch)
 POTLUCK_LOCAL_MESSAGE(batch_done)
 POTLUCK_LOCAL_MESSAGE(gradient_lent)
 POTLUCK_LOCAL_MESSAGE(lend_gradient)
-POTLUCK_LOCAL_MESSAGE(gift_refused)
 POTLUCK_LOCAL_MESSAGE(drop_gradient)
 POTLUCK_LOCAL_MESSAGE(set_gradient_aside)
 POTLUCK_LOCAL_MESSAGE(take_gradient_back)

@@ -13,23 +13,10 @@ enum class packing : std::uint8_t {
   float16 = 1,  ///< Blocks of binary16 with a scale each.
   bfloat16 = 2, ///< The upper half of binary32.
   int8 = 3,     ///< Blocks of bytes with a scale each.
-  topk = 4,     ///< Of each block the largest values, and their places.
 };
 
 /// Values that share a scale.
 constexpr std::size_t packing_block = 1024;
-
-/// How many of a block's values `topk` keeps: one in so many, at least one.
-constexpr std::size_t topk_share = 32;
-constexpr std::size_t kept_values(std::size_t block) {
-  return (block + topk_share - 1) / topk_share;
-}
-
-/// How the mean of parts that came like this is sent: a mean of sparse parts is
-/// not sparse.
-constexpr packing mean_packing(packing how) {
-  return how == packing::topk ? packing::int8 : how;
-}
 
 /// Bytes that `values` values take. An unknown packing counts as float32.
 constexpr std::size_t packed_bytes(packing how, std::size_t values) {
@@ -44,12 +31,6 @@ constexpr std::size_t packed_bytes(packing how, std::size_t values) {
       return 2 * values;
     case packing::int8:
       return values + scales;
-    case packing::topk: {
-      // A byte and a place of two for each value that is kept.
-      const auto kept = values / packing_block * kept_values(packing_block)
-                        + kept_values(values % packing_block);
-      return 3 * kept + scales;
-    }
   }
   return sizeof(float) * values;
 }

@@ -30,7 +30,7 @@ inline void check(rules& must, const expert_request& x) {
   tensor(must, x.samples, x.values);
   must.hold(x.patience_ms > 0, "the patience is zero");
   must.hold(x.patience_ms <= max_patience_ms, "the patience is too long");
-  must.dense(x.packing);
+  must.known(x.packing);
   if (x.pass == expert_pass::forward)
     must.hold(x.gradients == 0, "a forward pass has gradients");
   else
@@ -41,7 +41,7 @@ inline void check(rules& must, const expert_request& x) {
 inline void check(rules& must, const expert_answer& x) {
   must.hold(x.outcome <= expert_outcome::failed, "the outcome is unknown");
   must.text(x.sentence, max_sentence_bytes, "the sentence");
-  must.dense(x.packing);
+  must.known(x.packing);
   if (x.outcome == expert_outcome::done) {
     tensor(must, x.samples, x.values);
     return;

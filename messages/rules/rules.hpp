@@ -68,11 +68,7 @@ public:
     hold(x <= role::expert, "the role is unknown");
   }
   void known(packing x) {
-    hold(x <= packing::topk, "the packing is unknown");
-  }
-  /// A packing of values of which none may be missing.
-  void dense(packing x) {
-    hold(x <= packing::int8, "the packing is unknown, or leaves values out");
+    hold(x <= packing::int8, "the packing is unknown");
   }
 
 private:

@@ -131,7 +131,7 @@ inline void check(rules& must, const chunk_part& x) {
 
 inline void check(rules& must, const chunk_mean& x) {
   chunk(must, x);
-  must.dense(x.packing);
+  must.known(x.packing);
   must.hold(x.samples <= max_group_samples, "there are too many samples");
   must.hold(x.version > 0, "the mean has no version");
   version(must, x.version);

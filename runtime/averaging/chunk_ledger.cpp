@@ -44,7 +44,6 @@ chunk_ledger::actions chunk_ledger::publish(std::uint32_t chunk) {
   if (here == averaged_.end() || from.member != self_ || held_[chunk] != 0)
     return result;
   hold(chunk, from.version, here->second);
-  published_.insert({chunk, from.version});
   for (std::size_t i = 0; i < trainer_.size(); ++i) {
     // A heal's means are pulled: whoever did not know of the heal yet would
     // have to refuse them.
@@ -187,16 +186,6 @@ chunk_mean chunk_ledger::describe(std::uint32_t chunk) const {
 bool chunk_ledger::adds_up(const chunk_mean& x) const {
   return samples_without(x.left_out) == x.samples
          && (x.left_out.empty() || x.left_out.back() < samples_.size());
-}
-
-part_fate chunk_ledger::own_part(std::uint32_t chunk) const {
-  auto out = left_out_.find(chunk);
-  if (out != left_out_.end()
-      && std::binary_search(out->second.begin(), out->second.end(), self_))
-    return part_fate::none;
-  // A reducer adds its own part as it is, and only its own.
-  return published_.count({chunk, held_.at(chunk)}) ? part_fate::whole
-                                                    : part_fate::packed;
 }
 
 std::uint64_t chunk_ledger::least_samples() const {

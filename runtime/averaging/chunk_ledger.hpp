@@ -17,7 +17,6 @@
 #include "messages/averaging.hpp"
 #include "messages/matchmaking.hpp"
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/averaging/error_feedback.hpp"
 
 namespace potluck {
 
@@ -121,8 +120,6 @@ public:
   chunk_mean describe(std::uint32_t chunk) const;
   /// The mean's samples are those of the contract without its `left_out`.
   bool adds_up(const chunk_mean& x) const;
-  /// How much of this member's own part is in the mean that is here.
-  part_fate own_part(std::uint32_t chunk) const;
   /// Over the means that are here: the total when there are none.
   std::uint64_t least_samples() const;
   std::uint64_t most_samples() const;
@@ -158,8 +155,6 @@ private:
   std::map<std::uint32_t, std::vector<std::uint8_t>> left_out_;
   /// Averaged here, and over whom not.
   std::map<std::uint32_t, std::vector<std::uint8_t>> averaged_;
-  /// Versions of chunks whose reducer was this member.
-  std::set<std::pair<std::uint32_t, mean_version>> published_;
   /// Chunk and member: our part went there because a heal said so.
   std::set<std::pair<std::uint32_t, std::size_t>> sent_;
   std::map<std::pair<std::uint32_t, std::size_t>, mean_version> asked_;

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "messages/digest_stream.hpp"
-#include "runtime/packing/top_values.hpp"
 #include "runtime/recycled_memory.hpp"
 #include "runtime/wide_loops.hpp"
 
@@ -361,9 +360,6 @@ void pack(packing how, const float* values, std::size_t count,
     case packing::int8:
       pack_bytes(values, count, out);
       break;
-    case packing::topk:
-      pack_top_values(values, count, out);
-      break;
   }
 }
 
@@ -387,8 +383,6 @@ bool unpack(packing how, const std::uint8_t* bytes, std::size_t size,
           [](std::size_t, std::size_t) {});
     case packing::bfloat16:
       return from_brains(bytes, count, out);
-    case packing::topk:
-      return unpack_top_values(bytes, out, count);
   }
   return false;
 }
@@ -489,8 +483,6 @@ double packing_error(packing how, double value, double largest) {
       return std::max(value, tiny) * 0x1p-8;
     case packing::int8:
       return std::max(largest / 254 * (1 + 0x1p-14), tiny * 127);
-    case packing::topk: // Left out, or kept as int8 does.
-      return std::max(value, packing_error(packing::int8, value, largest));
   }
   return 0;
 }

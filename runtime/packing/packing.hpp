@@ -1,4 +1,4 @@
-/// Values to bodies and back, in the five forms of runtime/packing/README.md.
+/// Values to bodies and back, in the four forms of runtime/packing/README.md.
 ///
 /// Pure; the same bits on every machine.
 #pragma once
@@ -63,7 +63,7 @@ shared_bytes pack_and_round(packing how, const float* values, std::size_t count,
 /// @param value Its magnitude. @param largest That of its block's largest.
 double packing_error(packing how, double value, double largest);
 
-/// "float32", "float16", "bfloat16", "int8", "topk".
+/// "float32", "float16", "bfloat16", "int8".
 std::string to_string(packing x);
 std::optional<packing> packing_named(const std::string& name);
 

@@ -6,8 +6,8 @@ namespace potluck {
 
 namespace {
 
-constexpr std::array<const char*, 5> names{"float32", "float16", "bfloat16",
-                                           "int8", "topk"};
+constexpr std::array<const char*, 4> names{"float32", "float16", "bfloat16",
+                                           "int8"};
 
 } // namespace
 

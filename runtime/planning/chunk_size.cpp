@@ -28,8 +28,7 @@ double slowest_line(const group_contract& contract) {
 std::uint32_t packed_chunk_values(std::uint32_t most, packing how) {
   const auto whole = packed_bytes(packing::float32, packing_block);
   // A block's scale is no reason to have fewer.
-  const auto times = (whole + packing_block)
-                     / packed_bytes(mean_packing(how), packing_block);
+  const auto times = (whole + packing_block) / packed_bytes(how, packing_block);
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::uint64_t{most} * times, max_chunk_values));
 }
@@ -37,7 +36,7 @@ std::uint32_t packed_chunk_values(std::uint32_t most, packing how) {
 std::uint32_t chunk_values_for(const group_contract& contract,
                                std::uint32_t most, packing how) {
   auto bytes = [how](std::uint64_t values) {
-    return static_cast<double>(packed_bytes(mean_packing(how), values));
+    return static_cast<double>(packed_bytes(how, values));
   };
   const auto members
       = std::max<std::uint64_t>(contract.members.size(), 1) * chunks_a_member;
@@ -53,7 +52,7 @@ std::uint32_t chunk_values_for(const group_contract& contract,
 std::uint32_t fitting_chunk_values(const group_contract& contract,
                                    std::uint32_t whole, packing how,
                                    const plan_rules& rules) {
-  const auto blocks = mean_packing(how) == packing::int8;
+  const auto blocks = how == packing::int8;
   const auto unit
       = std::max(blocks ? std::uint32_t{packing_block} : least_chunk_step,
                  whole / chunk_lengths);
@@ -65,7 +64,7 @@ std::uint32_t fitting_chunk_values(const group_contract& contract,
   only_shares.packs_thin_lines = false;
   auto seconds = [&](std::uint32_t values) {
     cut.chunk_values = values;
-    auto bytes = static_cast<double>(packed_bytes(mean_packing(how), values));
+    auto bytes = static_cast<double>(packed_bytes(how, values));
     return plan(collaboration_of(cut, only_shares)).predicted_seconds
            * (1 + chunk_head_bytes / bytes);
   };

@@ -203,13 +203,6 @@ std::string problem_with(const run_settings& settings) {
     return "heads is " + std::to_string(settings.heads)
            + ", but must divide hidden-size, which is "
            + std::to_string(settings.hidden_size);
-  if (settings.packing == "topk" && settings.aggregator != "mean")
-    return "packing topk needs the aggregator mean, for of most values most "
-           "members send none; aggregator is "
-           + settings.aggregator + ", so choose another packing or mean";
-  if (settings.packing == "topk" && settings.part_norm > 0)
-    return "packing topk needs part-norm 0, for parts hold what earlier ones "
-           "left out and may be long; choose another packing or 0";
   if (settings.redraws_groups())
     if (auto problem = problem_with_moshpit(settings); !problem.empty())
       return problem;

@@ -75,12 +75,6 @@ struct run_settings {
     return packing == "auto";
   }
 
-  /// Trainers send little of their gradients, and keep the rest for the next
-  /// ones (runtime/averaging/error_feedback.hpp).
-  bool keeps_residuals() const {
-    return packing == "topk";
-  }
-
   /// Gradients of the next step are computed while this one is averaged
   /// (actors/README.md, "Delayed updates").
   bool delayed_updates() const {

@@ -23,8 +23,6 @@ constexpr std::uint32_t format_version = 1;
 constexpr std::size_t header_bytes = 32;
 constexpr std::uint64_t max_charter_bytes = 16u << 20;
 constexpr std::size_t max_read = std::size_t{1} << 30;
-constexpr char residual_magic[] = "residual";
-constexpr std::size_t residual_head_bytes = magic_bytes + 8;
 
 const std::uint8_t* bytes_of(const std::string& text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
@@ -43,10 +41,6 @@ digest trailer_of(const std::string& front, const training_state& state) {
   return digest_of(all.data(), all.size());
 }
 
-digest digest_of_values(const std::vector<float>& values) {
-  return digest_of(values.data(), values.size() * sizeof(float));
-}
-
 /// Reads `size` bytes; false at the file's end or on an error.
 bool read_fully(int fd, void* out, std::size_t size) {
   auto next = static_cast<char*>(out);
@@ -63,28 +57,6 @@ bool read_fully(int fd, void* out, std::size_t size) {
 }
 
 using reader = std::function<bool(void*, std::size_t)>;
-
-/// What stands behind a checkpoint, in `bytes` bytes.
-/// @returns False when that is no residual. One that cannot be used is null.
-bool read_residual(const reader& read, std::uint64_t bytes,
-                   std::uint64_t values,
-                   std::shared_ptr<const std::vector<float>>& out) {
-  std::string head(residual_head_bytes, '\0');
-  if (bytes < head.size() + digest::size || !read(head.data(), head.size())
-      || head.compare(0, magic_bytes, residual_magic) != 0)
-    return false;
-  auto found = get_little_endian<std::uint64_t>(bytes_of(head) + magic_bytes);
-  if (found != values
-      || bytes != head.size() + sizeof(float) * values + digest::size)
-    return true;
-  auto residual = std::make_shared<std::vector<float>>(values);
-  digest trailer;
-  if (read(residual->data(), values * sizeof(float))
-      && read(trailer.bytes.data(), trailer.bytes.size())
-      && trailer == digest_of_values(*residual))
-    out = std::move(residual);
-  return true;
-}
 
 failure damaged(const std::string& path, const std::string& how) {
   return {"the checkpoint " + path + " is " + how
@@ -115,20 +87,6 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
        {&state.parameters, &state.first_moment, &state.second_moment})
     sections.push_back({part->data(), part->size() * sizeof(float)});
   sections.push_back({trailer.bytes.data(), trailer.bytes.size()});
-
-  std::string residual_head;
-  digest residual_trailer;
-  if (state.residual) {
-    const auto& residual = *state.residual;
-    residual_head.append(residual_magic, magic_bytes);
-    append_little_endian(residual_head,
-                         static_cast<std::uint64_t>(residual.size()));
-    residual_trailer = digest_of_values(residual);
-    sections.push_back({residual_head.data(), residual_head.size()});
-    sections.push_back({residual.data(), residual.size() * sizeof(float)});
-    sections.push_back(
-        {residual_trailer.bytes.data(), residual_trailer.bytes.size()});
-  }
   return where.replace(path, sections);
 }
 
@@ -190,8 +148,7 @@ expected<checkpoint> read_checkpoint(const std::string& path,
     return file_failure("read the checkpoint", path);
   if (trailer != trailer_of(front, state) && guarded(safeguard::checkpoint_sum))
     return damaged(path, "damaged");
-  if (file_bytes > whole
-      && !read_residual(read, file_bytes - whole, values, state.residual))
+  if (file_bytes > whole)
     return damaged(path, "damaged");
 
   // From here on the bytes are as they were written.

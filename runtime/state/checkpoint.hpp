@@ -10,16 +10,7 @@
 ///     end-16  16    XXH3-128 of the XXH3-128 digests of: everything before the
 ///                   three vectors, parameters, first moment, second moment
 ///
-/// Behind it, where the peer has a residual:
-///
-///     +0      8     "residual"
-///     +8      8     values
-///     +16     ...   the values (float32)
-///     end-16  16    XXH3-128 of the values
-///
-/// Integers are little-endian. The trailers detect damage, not forgery. A
-/// residual that is damaged, or not as long as the parameters, is none: a peer
-/// can do without.
+/// Integers are little-endian. The trailer detects damage, not forgery.
 #pragma once
 
 #include <string>

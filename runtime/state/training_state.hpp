@@ -36,10 +36,6 @@ struct training_state {
   /// `digest_of_state` after the latest steps, newest (of `step`) first, at
   /// most `max_recent_digests`. Not a part of the digest or of the bytes.
   std::vector<digest> recent;
-  /// What this peer's packing left out of its gradients so far
-  /// (runtime/averaging/error_feedback.hpp); null for none. Its own: not a part
-  /// of the digest or of the bytes either.
-  std::shared_ptr<const std::vector<float>> residual;
 };
 
 /// The state before the first step: the same bits on every machine for the same
@@ -64,8 +60,8 @@ void read_state_bytes(const training_state& state, std::uint64_t offset,
                       std::uint8_t* out, std::size_t size);
 
 /// The whole state as bytes, and back. `values` is the length that the layout
-/// implies; other sizes are refused before anything is allocated. `recent` and
-/// `residual` are left out.
+/// implies; other sizes are refused before anything is allocated. `recent` is
+/// left out.
 std::string to_bytes(const training_state& state);
 expected<training_state> state_from_bytes(const std::uint8_t* data,
                                           std::size_t size,

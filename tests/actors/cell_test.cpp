@@ -439,38 +439,3 @@ TEST_CASE("a gradient is packed as the sponsor wants it") {
   CHECK(std::get<contribution_part>(last.content).packing == packing::float16);
   CHECK(last.body.size == packed_bytes(packing::float16, 300));
 }
-
-TEST_CASE("who keeps residuals hears what a sponsor did not take") {
-  one_cell x{3, "topk"};
-  for (std::uint8_t i : {1, 2, 3})
-    x.meet(i);
-  auto sponsor = x.sponsor();
-  // In any other packing what it keeps would count twice.
-  x.tell(letter{sponsor, contribution_request{4, 4, some_state()}, {}});
-  CHECK(x.conductor->count<contribution_wanted>() == 0);
-  CHECK_FALSE(x.sent<contribution_answer>().at(0).accepted);
-  x.tell(letter{
-      sponsor, contribution_request{5, 4, some_state(), packing::topk}, {}});
-  CHECK(x.conductor->count<contribution_wanted>() == 1);
-  auto gradient = std::make_shared<std::vector<float>>(300, 0.5f);
-  x.tell(hand_over{sponsor, 5, 12, 6.0, gradient, ""});
-  CHECK(x.gateway->last<parcel>().body.size
-        == packed_bytes(packing::topk, 300));
-  x.tell(letter{sponsor, contribution_answer{5, true, ""}, {}});
-  x.tell(letter{sponsor, contribution_answer{4, false, "too late"}, {}});
-  x.tell(letter{id_of(7), contribution_answer{5, false, "too late"}, {}});
-  CHECK(x.compute->count<gift_refused>() == 0);
-  x.tell(letter{sponsor, contribution_answer{5, false, "too late"}, {}});
-  REQUIRE(x.compute->count<gift_refused>() == 1);
-  CHECK(x.compute->last<gift_refused>().gift == 5);
-}
-
-TEST_CASE("a run that keeps no residuals sends no sparse contributions") {
-  one_cell x{3};
-  for (std::uint8_t i : {1, 2, 3})
-    x.meet(i);
-  x.tell(letter{x.sponsor(),
-                contribution_request{4, 4, some_state(), packing::topk},
-                {}});
-  CHECK(x.conductor->count<contribution_wanted>() == 0);
-}

@@ -125,7 +125,7 @@ TEST_CASE(
   compute_stage x{settings, {}};
   constexpr auto values = tiny_trainer::values;
   x.batch(0, 0, 5);
-  x.tell(lend_gradient{false, 0, 5, true});
+  x.tell(lend_gradient{false, 5, true});
   auto lent = *x.conductor->last<gradient_lent>().gradient;
   REQUIRE(lent.size() == 2 * values);
   auto own = x.config.vault->state->parameters;
@@ -136,7 +136,7 @@ TEST_CASE(
   }
   // What a group of others makes of it: other parameters, and their step.
   auto mean = std::make_shared<std::vector<float>>(2 * values, 0.25f);
-  x.tell(apply_mean{1, 77, mean, false, nullptr, true});
+  x.tell(apply_mean{1, 77, mean, false, true});
   auto news = x.conductor->last<state_changed>();
   CHECK(news.applied);
   CHECK(news.gradient_values == values);
@@ -156,7 +156,7 @@ TEST_CASE(
   for (std::size_t bad : {std::size_t{0}, 2 * values - 1}) {
     auto wrong = std::make_shared<std::vector<float>>(*mean);
     (*wrong)[bad] = std::numeric_limits<float>::infinity();
-    x.tell(apply_mean{2, 77, wrong, false, nullptr, true});
+    x.tell(apply_mean{2, 77, wrong, false, true});
     CHECK_FALSE(x.conductor->last<state_changed>().problem.empty());
     CHECK(x.config.vault->state->parameters == before);
   }

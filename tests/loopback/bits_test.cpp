@@ -2,14 +2,9 @@
 
 #include "tests/loopback/scene.hpp"
 
-#include <algorithm>
-
 #include <doctest/doctest.h>
 
-#include "runtime/state/checkpoint.hpp"
-
 using namespace potluck::loopback;
-using potluck::load_checkpoint;
 
 TEST_CASE("peers with other threads and other BLAS kernels hold the same bits "
           "after every step") {
@@ -42,28 +37,5 @@ TEST_CASE("peers with other threads and other BLAS kernels hold the same bits "
     for (auto& x : p->log.named("step"))
       shares += x.at("share").get<double>();
     CHECK(shares > 0); // Its own arithmetic is in the result.
-  }
-}
-
-TEST_CASE("peers that send their largest values hold the same bits, delayed or "
-          "not, and keep the others") {
-  for (auto updates : {"synchronous", "delayed"}) {
-    CAPTURE(std::string{updates});
-    scene s;
-    auto seed = s.bootstrap().address();
-    const words flags{"--peer",    seed,    "--packing",      "topk",
-                      "--updates", updates, "--chunk-values", "256"};
-    std::vector<peer*> all;
-    for (auto name : {"ann", "bob", "cem"})
-      all.push_back(&s.join(name, flags + tiny_run(96, 25)));
-    check_all_finish(all);
-    CHECK(check_equal_digests(all) >= 20);
-    auto saved = load_checkpoint(s.path("ann/potluck.checkpoint"));
-    REQUIRE(saved);
-    REQUIRE(saved->state.residual);
-    CHECK(saved->state.residual->size() == saved->state.parameters.size());
-    CHECK(std::any_of(saved->state.residual->begin(),
-                      saved->state.residual->end(),
-                      [](float x) { return x != 0; }));
   }
 }

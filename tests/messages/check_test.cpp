@@ -176,10 +176,8 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
   refused<contribution_part>([](auto& x) { x.samples = 0; });
   refused<contribution_part>([](auto& x) { x.samples = max_samples + 1; });
   refused<contribution_part>([](auto& x) { x.chunk = 1u << 24; });
-  refused<contribution_part>([](auto& x) { x.packing = packing(5); });
-  accepted<contribution_part>([](auto& x) { x.packing = packing::topk; });
-  refused<contribution_request>([](auto& x) { x.packing = packing(5); });
-  accepted<contribution_request>([](auto& x) { x.packing = packing::topk; });
+  refused<contribution_part>([](auto& x) { x.packing = packing(4); });
+  refused<contribution_request>([](auto& x) { x.packing = packing(4); });
   accepted<contribution_request>([](auto& x) { x.farther = {}; });
   accepted<contribution_request>([](auto& x) { x.nearer = {}; });
   refused<contribution_request>([](auto& x) { x.farther = x.nearer.id; });
@@ -212,7 +210,7 @@ TEST_CASE("a call names an expert and holds as many values as it says") {
   });
   refused<expert_request>([](auto& x) { x.patience_ms = 0; });
   refused<expert_request>([](auto& x) { x.patience_ms = max_patience_ms + 1; });
-  refused<expert_request>([](auto& x) { x.packing = packing::topk; });
+  refused<expert_request>([](auto& x) { x.packing = packing(4); });
   refused<expert_request>([](auto& x) { x.gradients = 0; });
   refused<expert_request>([](auto& x) { x.gradients = x.values; });
   refused<expert_request>([](auto& x) { x.gradients = x.values + 1; });
@@ -251,7 +249,7 @@ TEST_CASE("calls and answers are as long as their packing makes them") {
 TEST_CASE("an answer holds values when the call is done, and a reason if not") {
   refused<expert_answer>([](auto& x) { x.outcome = expert_outcome(6); });
   refused<expert_answer>([](auto& x) { x.samples = 0; });
-  refused<expert_answer>([](auto& x) { x.packing = packing::topk; });
+  refused<expert_answer>([](auto& x) { x.packing = packing(4); });
   message answer = sample<expert_answer>();
   CHECK_FALSE(problem_with(answer, 0).empty());
   CHECK_FALSE(problem_with(answer, samples::body_size(answer) - 4).empty());
@@ -415,9 +413,8 @@ TEST_CASE("chunks carry samples and whole values") {
   refused<mean_request>([](auto& x) { x.version = max_epochs + 2; });
   accepted<mean_request>([](auto& x) { x.version = 0; });
   accepted<chunk_mean>([](auto& x) { x.seal = {}; });
-  refused<chunk_part>([](auto& x) { x.packing = packing(5); });
-  accepted<chunk_part>([](auto& x) { x.packing = packing::topk; });
-  refused<chunk_mean>([](auto& x) { x.packing = packing::topk; });
+  refused<chunk_part>([](auto& x) { x.packing = packing(4); });
+  refused<chunk_mean>([](auto& x) { x.packing = packing(4); });
   for (message x :
        {message{sample<chunk_part>()}, message{sample<chunk_mean>()}}) {
     CHECK_FALSE(problem_with(x, 0).empty());

@@ -12,18 +12,6 @@ TEST_CASE("thin-lines holds for 12 seeds") {
         == "");
 }
 
-TEST_CASE("sparse-parts holds for 12 seeds") {
-  CHECK(trial{"tools/scenarios/sparse-parts.json", 0, 25, {}}.complaint(1, 12)
-        == "");
-}
-
-TEST_CASE("who is started again while its line is down waits for it") {
-  // Its first dial had only just failed when it used to give up.
-  CHECK(trial{"tools/scenarios/sparse-parts.json", 0, 0, {}}.complaint(
-            832188708, 1)
-        == "");
-}
-
 TEST_CASE("planned packing is as fast as int8, and learns as with float32") {
   auto loaded = potluck::load_scenario("tools/scenarios/thin-lines.json");
   REQUIRE(loaded);

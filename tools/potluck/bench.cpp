@@ -69,7 +69,7 @@ command bench_command() {
        "Averaging and step: values of a chunk at most.", "NUMBER"},
       {"packing", option_kind::text, "float32",
        "Averaging, experts and step: how values are sent: float32, float16, "
-       "bfloat16 or int8; averaging and step: or topk.",
+       "bfloat16 or int8.",
        "NAME"},
       {"insecure", option_kind::flag, "",
        "Plain TCP instead of encrypted connections.", ""},

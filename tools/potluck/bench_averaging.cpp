@@ -73,8 +73,7 @@ expected<bench_request> request_from(const cli::command_line& options) {
     return failure{"--chunk-values must be a number from 1 to 16777216."};
   auto how = packing_named(options.text("packing"));
   if (!how)
-    return failure{
-        "--packing must be float32, float16, bfloat16, int8 or topk."};
+    return failure{"--packing must be float32, float16, bfloat16 or int8."};
   result.packing = *how;
   auto rule = share_rule_named(options.text("shares"));
   if (!rule)

@@ -114,18 +114,6 @@ TEST_CASE("a mean counts each sample once") {
   CHECK(x.violations().size() == 1);
 }
 
-TEST_CASE("what a mean lacks may come in a later one") {
-  auto rules = usual();
-  rules.rounded = true;
-  rules.made_up_for = true;
-  run_invariants x{rules};
-  x.tally_seen(0, 1s, 0.995f);
-  x.tally_seen(0, 1s, 1.3f);
-  CHECK(x.violations().empty());
-  x.tally_seen(0, 1s, 0.9f);
-  CHECK(x.violations().size() == 1);
-}
-
 TEST_CASE("honest peers are not accused, hostile ones may be") {
   for (auto what : {"bad data", "bad donor"}) {
     run_invariants x{usual()};

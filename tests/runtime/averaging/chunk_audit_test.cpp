@@ -188,7 +188,7 @@ TEST_CASE("a mean that holds a part which must be refused is wrong") {
   CHECK(audit.judge() == outcome::wrong);
 }
 
-TEST_CASE("a mean of sparse parts that went as int8 is found right, and no "
+TEST_CASE("a mean of packed parts that went as int8 is found right, and no "
           "other") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
@@ -199,9 +199,9 @@ TEST_CASE("a mean of sparse parts that went as int8 is found right, and no "
       REQUIRE(unpack(how, bytes.data(), bytes.size(), values.data(), length));
     };
     for (auto i : {0, 2, 4}) // The reducer's own is summed as it is.
-      there_and_back(packing::topk, x.parts[i]);
+      there_and_back(packing::int8, x.parts[i]);
     auto mean = x.mean();
-    there_and_back(mean_packing(packing::topk), mean);
+    there_and_back(packing::int8, mean);
     auto judged = [&](const std::vector<float>& what) {
       chunk_audit audit{x.samples,      x.rule,      1,      x.left_out,
                         sealed(x.said), what.data(), length, packing::int8};

@@ -71,8 +71,8 @@ TEST_CASE("packed parts count as if they had been unpacked before") {
   std::mt19937_64 random{5};
   std::normal_distribution<float> noise;
   constexpr std::size_t length = 2500; // Two blocks and a half.
-  for (auto how : {packing::float32, packing::float16, packing::bfloat16,
-                   packing::int8, packing::topk})
+  for (auto how :
+       {packing::float32, packing::float16, packing::bfloat16, packing::int8})
     for (auto part_norm : {0.0, 1e9})
       for (std::size_t offset : {0, 1}) { // Of the body: any address.
         CAPTURE(to_string(how));
@@ -105,8 +105,7 @@ TEST_CASE("packed parts count as if they had been unpacked before") {
 
 TEST_CASE("what no packing makes changes no sum, whether first or later") {
   constexpr std::size_t length = 1500;
-  for (auto how :
-       {packing::float16, packing::bfloat16, packing::int8, packing::topk}) {
+  for (auto how : {packing::float16, packing::bfloat16, packing::int8}) {
     CAPTURE(to_string(how));
     std::vector<float> values(length, 2.0f);
     std::vector<std::uint8_t> good(packed_bytes(how, length));

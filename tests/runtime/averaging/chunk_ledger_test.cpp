@@ -32,25 +32,14 @@ chunk_mean mean_of(std::uint32_t chunk, mean_version version,
 
 } // namespace
 
-TEST_CASE("a member's own part is whole where it averages, else packed") {
-  chunk_ledger mine{three(), map, 1};
-  mine.averaged(1, {});
-  mine.publish(1);
-  mine.mean_here(mean_of(0, 1));
-  mine.mean_here(mean_of(2, 1, {0}));
-  CHECK(mine.own_part(0) == part_fate::packed);
-  CHECK(mine.own_part(1) == part_fate::whole);
-  CHECK(mine.own_part(2) == part_fate::packed); // Another was left out.
-}
-
 TEST_CASE("a mean that was made without a member has none of its part") {
   chunk_ledger mine{three(), map, 1};
   mine.mean_here(mean_of(0, 1, {0, 1}));
-  CHECK(mine.own_part(0) == part_fate::none);
+  CHECK(mine.left_out() == std::vector<std::uint8_t>{0, 1});
   // Not even its own reducer could sum it.
   mine.averaged(1, {1});
   mine.publish(1);
-  CHECK(mine.own_part(1) == part_fate::none);
+  CHECK(mine.describe(1).left_out == std::vector<std::uint8_t>{1});
 }
 
 TEST_CASE("after a heal it depends on whose mean counts") {
@@ -67,11 +56,12 @@ TEST_CASE("after a heal it depends on whose mean counts") {
   mine.publish(2);
   mine.mean_here(mean_of(0, 5, {2}));
   mine.mean_here(mean_of(1, 5, {2}));
-  CHECK(mine.own_part(0) == part_fate::packed);
-  CHECK(mine.own_part(1) == part_fate::packed);
-  CHECK(mine.own_part(2) == part_fate::whole);
+  for (std::uint32_t chunk : {0, 1, 2})
+    CHECK(mine.version(chunk) == 5);
+  CHECK(mine.left_out() == std::vector<std::uint8_t>{2});
   // The own mean counts after all, and comes back from whoever had kept it.
   mine.drop_all();
   mine.mean_here(mean_of(1, 1));
-  CHECK(mine.own_part(1) == part_fate::whole);
+  CHECK(mine.version(1) == 1);
+  CHECK(mine.left_out().empty());
 }

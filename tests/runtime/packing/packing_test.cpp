@@ -62,7 +62,7 @@ TEST_CASE("no value is off by more than its packing may") {
     random_stream chance{seed};
     auto x = gradient(chance, 1 + chance.below(5000));
     for (auto how : {packing::float32, packing::float16, packing::bfloat16,
-                     packing::int8, packing::topk}) {
+                     packing::int8}) {
       auto y = there_and_back(how, x);
       double worst = 0;
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -147,8 +147,8 @@ TEST_CASE("extremes survive") {
 }
 
 TEST_CASE("who packs and rounds holds what others unpack") {
-  for (auto how : {packing::float32, packing::float16, packing::bfloat16,
-                   packing::int8, packing::topk}) {
+  for (auto how :
+       {packing::float32, packing::float16, packing::bfloat16, packing::int8}) {
     CAPTURE(to_string(how));
     std::vector<float> values;
     for (int i = 0; i < 1500; ++i)
@@ -211,8 +211,8 @@ TEST_CASE("random bytes never give what is no number") {
 
 TEST_CASE("in place are the values, and the digest, that unpacking gives") {
   random_stream chance{8};
-  for (auto how : {packing::float32, packing::float16, packing::bfloat16,
-                   packing::int8, packing::topk})
+  for (auto how :
+       {packing::float32, packing::float16, packing::bfloat16, packing::int8})
     for (auto way : {writing::cached, writing::past_caches})
       for (std::size_t count : {1, 1023, 1024, 5000}) {
         CAPTURE(to_string(how));
@@ -232,8 +232,6 @@ TEST_CASE("in place are the values, and the digest, that unpacking gives") {
         CHECK_FALSE(unpack_in_place(how,
                                     {nullptr, bytes.data(), bytes.size() - 1},
                                     placed.data(), count, way));
-        if (how == packing::topk) // Begins with places.
-          continue;
         // A scale, or a value, that is no number.
         std::memset(bytes.data(), 0xff, how == packing::bfloat16 ? 2 : 4);
         CHECK_FALSE(unpack_in_place(how, {nullptr, bytes.data(), bytes.size()},
@@ -244,9 +242,5 @@ TEST_CASE("in place are the values, and the digest, that unpacking gives") {
 TEST_CASE("packings have names") {
   for (auto how : all)
     CHECK(packing_named(to_string(how)) == how);
-  CHECK(packing_named("topk") == packing::topk);
-  CHECK(mean_packing(packing::topk) == packing::int8);
-  for (auto how : all)
-    CHECK(mean_packing(how) == how);
   CHECK_FALSE(packing_named("float8"));
 }

@@ -58,7 +58,6 @@ TEST_CASE("bodies are as long however their values are packed") {
   CHECK(packed_chunk_values(most, packing::float16) == 2 * most);
   CHECK(packed_chunk_values(most, packing::bfloat16) == 2 * most);
   CHECK(packed_chunk_values(most, packing::int8) == 4 * most);
-  CHECK(packed_chunk_values(most, packing::topk) == 4 * most); // Its means.
   CHECK(packed_chunk_values(max_chunk_values, packing::int8)
         == max_chunk_values);
   CHECK(chunk_values_for(group_of(4, 100'000'000), most, packing::int8)

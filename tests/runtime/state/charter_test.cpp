@@ -116,18 +116,6 @@ TEST_CASE("settings that cannot make a model are named") {
         == 0);
 }
 
-TEST_CASE("a packing that leaves values out goes with the mean only") {
-  run_settings x;
-  x.packing = "topk";
-  CHECK(problem_with(x).empty());
-  x.part_norm = 1;
-  CHECK(problem_with(x).find("packing topk needs part-norm 0") == 0);
-  for (auto rule : {"median", "trimmed-mean", "centered-clip"}) {
-    x.aggregator = rule;
-    CHECK(problem_with(x).find("packing topk needs the aggregator mean") == 0);
-  }
-}
-
 TEST_CASE(
     "redrawn groups go with what can average parameters, and an exact run "
     "says nothing of them") {
@@ -143,7 +131,7 @@ TEST_CASE(
           x.updates = "delayed";
         }).find("averaging moshpit needs updates synchronous")
         == 0);
-  for (auto packing : {"float16", "bfloat16", "int8", "topk", "auto"})
+  for (auto packing : {"float16", "bfloat16", "int8", "auto"})
     CHECK(with([&](auto& x) {
             x.packing = packing;
           }).find("averaging moshpit needs packing float32")
@@ -195,7 +183,7 @@ TEST_CASE("groups are redrawn only where nothing else is asked for that does "
   };
   CHECK(obstacle([](auto& y) { y.averaging_method = "exact"; })
         == "the run's averaging is exact");
-  for (auto packing : {"float16", "topk", "auto"})
+  for (auto packing : {"float16", "auto"})
     CHECK(obstacle([&](auto& y) {
             y.packing = packing;
           }).find("needs packing float32")

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/averaging/error_feedback.hpp"
 #include "runtime/optimizer/lamb.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/training_state.hpp"
@@ -19,27 +18,25 @@ using values = std::vector<float>;
 /// One group whose members are all here.
 class exchange {
 public:
-  exchange(const packing_trial& what, const run_settings& settings,
-           std::size_t length, std::uint32_t members)
-      : what_{what}, length_{length}, chunk_values_{settings.chunk_values},
-        map_{length, chunk_values_,
-             equal_shares(count_chunks(length, chunk_values_), members)},
-        memories_(members,
-                  error_feedback{what.packing, chunk_values_, length}) {
+  exchange(packing what, const run_settings& settings, std::size_t length,
+           std::uint32_t members)
+      : what_{what}, map_{length, settings.chunk_values,
+                          equal_shares(
+                              count_chunks(length, settings.chunk_values),
+                              members)} {
   }
 
   /// @param gradients Of the members: sums over `samples` samples in all.
   values mean_of(std::vector<values> gradients, std::uint64_t samples) {
-    values mean(length_, 0.0f);
+    values mean(gradients.front().size(), 0.0f);
     for (std::size_t member = 0; member < gradients.size(); ++member)
-      add_part(mean, member, std::move(gradients[member]));
+      add_part(mean, member, gradients[member]);
     scale(mean.data(), mean.size(),
           static_cast<float>(1.0 / static_cast<double>(samples)));
     for (std::uint32_t chunk = 0; chunk < map_.chunk_count(); ++chunk) {
       auto at = map_.range(chunk);
-      mean_bytes_ += static_cast<double>(memories_.size() - 1)
-                     * there_and_back(mean_packing(what_.packing),
-                                      mean.data() + at.offset, at.count);
+      mean_bytes_ += static_cast<double>(gradients.size() - 1)
+                     * there_and_back(what_, mean.data() + at.offset, at.count);
     }
     return mean;
   }
@@ -68,29 +65,18 @@ private:
     return static_cast<double>(pack_and_round(how, x, count, x).size);
   }
 
-  void add_part(values& sum, std::size_t member, values gradient) {
-    own_parts own;
-    own.offered = memories_[member].offer(
-        std::make_shared<const values>(std::move(gradient)));
-    auto sent = *own.offered;
+  /// @param part The member's gradient; afterwards, what others unpack of it.
+  void add_part(values& sum, std::size_t member, values& part) {
     for (std::uint32_t chunk = 0; chunk < map_.chunk_count(); ++chunk) {
-      const auto mine = map_.owner(chunk) == member;
-      own.fates.push_back(mine ? part_fate::whole : part_fate::packed);
       auto at = map_.range(chunk);
-      if (!mine)
-        part_bytes_
-            += there_and_back(what_.packing, sent.data() + at.offset, at.count);
+      if (map_.owner(chunk) != member)
+        part_bytes_ += there_and_back(what_, part.data() + at.offset, at.count);
     }
-    add_to(sum.data(), sent.data(), sum.size());
-    if (what_.feedback)
-      memories_[member].step_made(&own);
+    add_to(sum.data(), part.data(), sum.size());
   }
 
-  packing_trial what_;
-  std::size_t length_;
-  std::uint32_t chunk_values_;
+  packing what_;
   chunk_map map_;
-  std::vector<error_feedback> memories_;
   double part_bytes_ = 0;
   double mean_bytes_ = 0;
 };
@@ -98,7 +84,7 @@ private:
 } // namespace
 
 packed_learning_curve learn_packed(trainer& model, const run_settings& settings,
-                                   const packing_trial& what,
+                                   packing what,
                                    const packed_learning_options& how) {
   const auto length = model.layout().values();
   auto state = initial_state(model.layout(), settings.seed);

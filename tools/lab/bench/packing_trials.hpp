@@ -11,12 +11,6 @@
 
 namespace potluck::bench {
 
-struct packing_trial {
-  potluck::packing packing = potluck::packing::float32;
-  /// Whether members keep what a packing leaves out (error feedback).
-  bool feedback = false;
-};
-
 struct packed_learning_options {
   std::uint32_t members = 4;
   std::uint64_t look_every = 50; ///< Steps between two points.
@@ -40,7 +34,7 @@ struct packed_learning_curve {
 /// chunks in turn and keep their own parts as they are, means go back packed,
 /// and LAMB makes the step: the bits of a run whose parts come in order.
 packed_learning_curve learn_packed(trainer& model, const run_settings& settings,
-                                   const packing_trial& what,
+                                   packing what,
                                    const packed_learning_options& how);
 
 } // namespace potluck::bench

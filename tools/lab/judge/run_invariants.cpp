@@ -216,8 +216,7 @@ void run_invariants::parameters_seen(std::size_t peer, duration at,
 }
 
 void run_invariants::tally_seen(std::size_t peer, duration at, float mean) {
-  const auto late = rules_.made_up_for && mean > 1;
-  check(late || tally_is_right(mean, rules_.rounded), at,
+  check(tally_is_right(mean, rules_.rounded), at,
         name_of(peer) + " sent a mean that counts samples "
             + std::to_string(mean) + " times instead of once");
 }

@@ -25,8 +25,6 @@ public:
     /// Peers that cannot reach each other may go on apart for a while.
     bool may_split = false;
     bool rounded = false; ///< Gradients or means, on the way (packing).
-    /// What a mean lacks of a member comes in a later one (residuals).
-    bool made_up_for = false;
     /// After a step in redrawn groups peers hold different parameters: no
     /// further apart than this part of their length (runtime/moshpit). After
     /// every other step, as their events tell it, all hold the same. 0: there

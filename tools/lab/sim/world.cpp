@@ -97,7 +97,6 @@ world::world(const scenario& what, options how)
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
   rules.rounded = settings_.packing != to_string(packing::float32);
-  rules.made_up_for = settings_.keeps_residuals();
   switched_ = settings_.redraws_groups();
   if (settings_.may_redraw_groups()) {
     std::size_t trainers = 0;

@@ -15,17 +15,7 @@ namespace potluck::tools {
 namespace {
 
 using bench::packed_learning_curve;
-using bench::packing_trial;
-
-constexpr packing_trial trials[] = {{packing::float32, false},
-                                    {packing::int8, false},
-                                    {packing::topk, true},
-                                    {packing::topk, false}};
-
-std::string name_of(const packing_trial& x) {
-  return to_string(x.packing)
-         + (x.packing == packing::topk && !x.feedback ? ", nothing kept" : "");
-}
+constexpr packing trials[] = {packing::float32, packing::int8};
 
 /// A network that two cores train in minutes.
 run_settings small_network(const std::string& data, std::uint64_t steps) {
@@ -49,22 +39,17 @@ run_settings small_network(const std::string& data, std::uint64_t steps) {
   return s;
 }
 
-nlohmann::ordered_json to_object(const packing_trial& what,
-                                 const packed_learning_curve& x) {
+nlohmann::ordered_json to_object(packing what, const packed_learning_curve& x) {
   auto points = nlohmann::ordered_json::array();
   for (const auto& point : x.points)
     points.push_back({{"step", point.step}, {"loss", point.loss}});
-  return {{"packing", to_string(what.packing)},
-          {"error_feedback", what.feedback},
-          {"part_bytes", x.part_bytes},
-          {"mean_bytes", x.mean_bytes},
-          {"loss", x.end.loss},
-          {"accuracy", x.end.accuracy},
-          {"curve", points}};
+  return {{"packing", to_string(what)}, {"part_bytes", x.part_bytes},
+          {"mean_bytes", x.mean_bytes}, {"loss", x.end.loss},
+          {"accuracy", x.end.accuracy}, {"curve", points}};
 }
 
-void show(const packing_trial& what, const packed_learning_curve& x) {
-  std::cout << std::fixed << std::setprecision(1) << name_of(what) << ": "
+void show(packing what, const packed_learning_curve& x) {
+  std::cout << std::fixed << std::setprecision(1) << to_string(what) << ": "
             << x.part_bytes / 1e3 << " kB of parts and " << x.mean_bytes / 1e3
             << " kB of means a member and step; loss" << std::setprecision(3);
   for (const auto& point : x.points)
@@ -100,7 +85,7 @@ int bench_packing(cli::command_line& options) {
                 << model->layout().values() << " parameters, " << peers
                 << " members, target batch " << agreed->settings().target_batch
                 << std::endl;
-    for (const auto& what : trials) {
+    for (auto what : trials) {
       auto curve = bench::learn_packed(*model, agreed->settings(), what, how);
       rows.push_back(to_object(what, curve));
       if (!options.flag("json"))
