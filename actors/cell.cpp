@@ -12,8 +12,7 @@ void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_ = self;
   config_ = std::move(config);
   choice_.emplace(config_.self, config_.agreed.settings().group_size,
-                  limits::report_max_age, config_.seed);
-  average_all(config_.agreed.settings().redraws_groups());
+                  limits::report_max_age, config_.seed, redraws());
   self_->send(self_, tick{});
 }
 
@@ -38,20 +37,7 @@ void cell_state::on(const run_looked_up& x) {
 }
 
 std::size_t cell_state::most_members() const {
-  return redrawn_ ? limits::connections : config_.agreed.settings().group_size;
-}
-
-void cell_state::average_all(bool yes) {
-  redrawn_ = yes;
-  choice_->average_all(yes);
-}
-
-void cell_state::on(const groups_redrawn& x) {
-  if (x.yes == redrawn_)
-    return;
-  average_all(x.yes);
-  if (told_ && wired_.conductor && wired_.roster)
-    choose();
+  return redraws() ? limits::connections : config_.agreed.settings().group_size;
 }
 
 // ---- who takes part how
@@ -65,7 +51,7 @@ void cell_state::on(const peer_joined& x) {
 
 void cell_state::on(const peer_left& x) {
   // Redrawn groups average with whom they reach.
-  if (connected_.erase(x.id) != 0 || redrawn_)
+  if (connected_.erase(x.id) != 0 || redraws())
     choice_->lost(x.id);
   else
     choice_->missed(x.id, self_->clock().now());
@@ -109,7 +95,6 @@ void cell_state::choose() {
   choice_->reconsider(now);
   cell_standing standing;
   standing.contributes = choice_->contributes();
-  standing.apart = choice_->apart();
   standing.sponsor = choice_->sponsor(connected_, now);
   standing.members = static_cast<std::uint32_t>(
       choice_->members(now) + (standing.contributes ? 0 : 1));
@@ -127,8 +112,7 @@ void cell_state::choose() {
   if (told_ && told_->sponsor != standing.sponsor
       && connected_.count(told_->sponsor) == 0)
     leave_chain();
-  if (changes || told_->members != standing.members
-      || told_->apart != standing.apart) {
+  if (changes || told_->members != standing.members) {
     told_ = standing;
     self_->send(wired_.conductor, standing);
   }

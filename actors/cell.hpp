@@ -41,16 +41,18 @@ public:
     pace_ = x;
   }
   void on(const reach_known& x);
-  void on(const groups_redrawn& x);
   void on(const deadline_passed&);
   void on(const tick&);
 
 private:
   using clock_time = caf::actor_clock::time_point;
 
-  /// Where groups are redrawn, everybody averages.
+  /// Groups are drawn anew for every step (runtime/moshpit), of whoever is
+  /// connected: everybody averages.
+  bool redraws() const {
+    return config_.agreed.settings().redraws_groups();
+  }
   std::size_t most_members() const;
-  void average_all(bool yes);
   void read(const peer_id& from, const contribution_request& x);
   void read(const letter& x, const contribution_part& part);
   void read(const peer_id& from, const contribution_answer& x);
@@ -72,7 +74,6 @@ private:
   wiring wired_;
   std::optional<cell_choice> choice_;
   std::set<peer_id> connected_;
-  bool redrawn_ = false;   ///< The next step's groups.
   bool looked_up_ = false; ///< The roster has told who is in the run.
   clock_time wired_at_;
   std::optional<cell_standing> told_;

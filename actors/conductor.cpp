@@ -21,9 +21,6 @@ void conductor_state::init(conductor_actor::pointer self,
                            conductor_config config) {
   self_ = self;
   config_ = std::move(config);
-  if (!config_.latch)
-    config_.latch = std::make_shared<redraw_latch>();
-  redraws_ = settings().redraws_groups();
   micro_batch_ = config_.micro_batch;
   tracker_.emplace(settings().target_batch + settings().reserve, config_.self,
                    limits::report_max_age);
@@ -48,8 +45,6 @@ void conductor_state::init(conductor_actor::pointer self,
 
 void conductor_state::on(const wiring& w) {
   wired_ = w;
-  if (wired_.cell)
-    self_->send(wired_.cell, groups_redrawn{redraws()});
   announce(true);
   tell_facts();
   tell_pace();
@@ -122,11 +117,7 @@ void conductor_state::tell_facts() {
     return;
   matchmaking_facts facts;
   facts.step = own_.step;
-  // Who does not know yet that groups are redrawn is not to follow into one.
-  facts.state = redraws() && !own_.state.empty()
-                    ? nominal_state(own_.charter, own_.step)
-                    : own_.state;
-  facts.redrawn = redraws();
+  facts.state = own_.state;
   facts.gradient_values
       = redraws() ? moshpit_values(gradient_values_) : gradient_values_;
   facts.leaders = leaders_;
@@ -139,8 +130,6 @@ void conductor_state::tell_facts() {
   facts.upload_bytes_per_second = own_.upload_bytes_per_second;
   facts.download_bytes_per_second = own_.download_bytes_per_second;
   facts.slow_pairs = own_.slow_pairs;
-  if (!redraws())
-    facts.cell = own_cell();
   if (redraws() && is_trainer())
     tell_out_of_reach(facts);
   facts.gathering = sponsors_patience(tracker_->companions(now));
@@ -378,7 +367,6 @@ void conductor_state::on(const tick&) {
   if (wired_.observer) {
     if (next_standing_)
       on(cell_standing{*next_standing_});
-    heed_others();
     catch_up_if_behind();
     pump();
     lead_if_due();
@@ -396,8 +384,7 @@ void conductor_state::on(const tick&) {
     }
   }
   self_->delayed_send(self_,
-                      // Before groups are redrawn nobody should be late.
-                      standing_.contributes && config_.latch->from() == 0
+                      standing_.contributes
                           ? until_next_look(now, pace_.look, config_.self)
                           : duration{limits::conductor_interval},
                       tick{});

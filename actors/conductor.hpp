@@ -15,8 +15,6 @@
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/split_watch.hpp"
-#include "runtime/moshpit/redraw_latch.hpp"
-#include "runtime/planning/averaging_choice.hpp"
 #include "runtime/progress/finishers.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
@@ -36,8 +34,6 @@ struct conductor_config {
   /// A predecessor failed, perhaps with all connections: who was there may come
   /// back with another history.
   bool replaces = false;
-  /// Outlives this actor, as the agreed charter does; null: its own.
-  std::shared_ptr<redraw_latch> latch = nullptr;
 };
 
 class conductor_state {
@@ -194,21 +190,8 @@ private:
 
   // Groups that are drawn anew for every step (conductor_moshpit.cpp).
   bool redraws() const {
-    return redraws_;
+    return settings().redraws_groups();
   }
-  /// Whether that step is averaged in such groups, as far as is known.
-  bool redraws_at(std::uint64_t step) const {
-    return settings().redraws_groups() || config_.latch->redraws(step);
-  }
-  /// Between two steps: averages the next one as it is decided for it.
-  void follow_latch();
-  /// Hears what the others expect, and follows if nothing is under way.
-  void heed_others();
-  /// A round of the run as one has committed.
-  void count_contract(const group_contract& contract);
-  void tell_redrawing(const std::string& detail);
-  /// What this peer and its contributors are, for the plan.
-  cell_summary own_cell() const;
   /// What this peer reports where it holds `held` after `step`.
   digest reported_state(std::uint64_t step, const digest& held) const;
   /// Trainers that are heard of, this one included, connected or not.
@@ -241,7 +224,7 @@ private:
   bool cannot_be_reached(const peer_left& x);
   /// One group, two levels or moshpit, and why.
   std::pair<std::string, std::string>
-  averaging_chosen(const group_contract& contract);
+  way_of_averaging(const group_contract& contract) const;
 
   bool is_trainer() const {
     return config_.role == role::trainer;
@@ -327,9 +310,6 @@ private:
   clock_time rests_until_;
 
   // Redrawn groups (conductor_moshpit.cpp).
-  bool redraws_ = false; ///< For the next step.
-  /// What the plan of the round that formed last asks for.
-  std::pair<group_id, averaging_choice> choice_;
   std::vector<peer_id> drawn_from_;
   std::uint64_t drawn_for_ = 0;    ///< Step held.
   std::set<peer_id> drawn_;        ///< Of these, for the step after that.

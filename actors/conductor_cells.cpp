@@ -28,7 +28,6 @@ void conductor_state::on(const cell_standing& x) {
   standing_ = x;
   standing_known_ = true;
   own_.contributes = x.contributes;
-  own_.apart = x.contributes && x.apart;
   own_.sponsor = x.sponsor;
   own_.members = static_cast<std::uint32_t>(
       std::min<std::size_t>(x.members, max_members));
@@ -57,20 +56,6 @@ progress_report conductor_state::with_contributors() const {
   result.samples = std::min(result.samples + cell.samples, max_samples);
   result.samples_per_second
       = std::min(result.samples_per_second + cell.samples_per_second, max_real);
-  return result;
-}
-
-cell_summary conductor_state::own_cell() const {
-  const auto all = with_contributors();
-  const auto apart = tally_.out_of_reach();
-  cell_summary result;
-  // Rounded as it travels: what others quote of it is compared.
-  result.samples_per_second = static_cast<float>(all.samples_per_second);
-  result.contributors = all.contributors;
-  result.apart = static_cast<std::uint32_t>(
-      std::min<std::size_t>(apart.contributors, all.contributors));
-  result.upload_bytes_per_second = static_cast<float>(apart.upload);
-  result.download_bytes_per_second = static_cast<float>(apart.download);
   return result;
 }
 

@@ -17,7 +17,6 @@ void conductor_state::catch_up_if_behind() {
     return;
   if (tracker_->ahead(now).empty()) // Most of the time.
     return;
-  heed_others(); // They may have begun to redraw groups.
   auto donors = this->donors();
   if (donors.empty())
     return;
@@ -31,7 +30,7 @@ void conductor_state::catch_up_if_behind() {
   announce(true);
   fetch_state order;
   order.goal.step = donors.front().step;
-  order.goal.alone = redraws_at(donors.front().step);
+  order.goal.alone = redraws();
   if (!order.goal.alone)
     order.goal.state = donors.front().state;
   order.goal.own_step = own_.step;

@@ -26,72 +26,7 @@ bool is_ready(const progress_report& x) {
 
 digest conductor_state::reported_state(std::uint64_t step,
                                        const digest& held) const {
-  // After the last step of the run as one all hold the same.
-  return redraws_at(step) ? nominal_state(own_.charter, step) : held;
-}
-
-// ---- from one group to many
-// ----------------------------------------------------------------------
-
-void conductor_state::tell_redrawing(const std::string& detail) {
-  self_->send(wired_.observer, event{"redrawing",
-                                     {{"step", own_.step},
-                                      {"from", config_.latch->from()},
-                                      {"detail", detail}}});
-}
-
-void conductor_state::count_contract(const group_contract& contract) {
-  if (redraws() || !settings().may_redraw_groups()
-      || choice_.first != contract.group || !choice_.second.compared)
-    return;
-  const auto asks = choice_.second.way == averaging_way::moshpit;
-  if (config_.latch->committed(contract.step, asks)) {
-    tell_redrawing("decided by the plans: " + choice_.second.why);
-    own_.redraws_from = config_.latch->from();
-    announce(true);
-  }
-}
-
-void conductor_state::heed_others() {
-  if (settings().redraws_groups() || !settings().may_redraw_groups())
-    return;
-  std::vector<std::uint64_t> others;
-  for (auto& r : tracker_->fresh(self_->clock().now()))
-    if (r.role == role::trainer && r.phase != phase::joining
-        && r.phase != phase::founding && connected_.count(r.id) != 0)
-      others.push_back(r.redraws_from);
-  if (config_.latch->heard(std::move(others), own_.step + 1)) {
-    tell_redrawing("most others say so");
-    own_.redraws_from = config_.latch->from();
-    announce(true);
-  }
-  if (redraws() == redraws_at(own_.step + 1) || asked_for_
-      || (stage_ != stage::accumulating && stage_ != stage::starting))
-    return;
-  follow_latch();
-  tell_facts();
-  announce(true);
-}
-
-void conductor_state::follow_latch() {
-  own_.redraws_from = config_.latch->from();
-  const auto next = redraws_at(own_.step + 1);
-  if (is_trainer() && !held_.empty())
-    own_.state = reported_state(own_.step, held_);
-  if (next == redraws_)
-    return;
-  redraws_ = next;
-  drawn_.clear();
-  behind_since_.reset();
-  group_due_since_.reset();
-  if (!redraws_) // What was only heard of counts for nothing again.
-    for (auto& id : known_trainers())
-      if (id != config_.self && connected_.count(id) == 0)
-        tracker_->forget(id);
-  if (wired_.cell)
-    self_->send(wired_.cell, groups_redrawn{redraws_});
-  tell_redrawing(redraws_ ? "groups are drawn anew from the next step on"
-                          : "all average as one again");
+  return redraws() ? nominal_state(own_.charter, step) : held;
 }
 
 // ---- the draw
@@ -258,20 +193,20 @@ bool conductor_state::group_may_still_form(std::uint64_t step_ahead) {
 
 std::vector<progress_report> conductor_state::donors() {
   auto result = tracker_->ahead(self_->clock().now());
-  if (result.empty() || !redraws_at(result.front().step))
+  if (result.empty() || !redraws())
     return result;
   result.erase(
       std::remove_if(result.begin(), result.end(),
                      [&](auto& r) { return connected_.count(r.id) == 0; }),
       result.end());
-  // Where histories were apart before, they may differ in length for good.
-  if (redraws() && !result.empty() && result.front().step <= own_.step)
+  // Whoever claims more samples for no later step is not ahead.
+  if (!result.empty() && result.front().step <= own_.step)
     result.clear();
   if (result.empty()) {
     behind_since_.reset();
     return {};
   }
-  if (redraws() && group_may_still_form(result.front().step))
+  if (group_may_still_form(result.front().step))
     return {};
   // Each holds a state of its own: one gives all of it.
   auto chance = mix(mix(seed_of(config_.self), own_.step), ++fetches_);
@@ -282,35 +217,35 @@ std::vector<progress_report> conductor_state::donors() {
 // --------------------------------------------------------------------------------
 
 std::pair<std::string, std::string>
-conductor_state::averaging_chosen(const group_contract& contract) {
-  choice_ = {};
-  if (redraws()) {
-    const auto most = std::to_string(settings().group_size);
-    const auto members = std::to_string(
-        std::count_if(contract.members.begin(), contract.members.end(),
-                      [](auto& m) { return m.role == role::trainer; }));
-    auto known = known_trainers().size();
-    auto all = std::to_string(known) + " known trainers";
-    if (known <= settings().group_size)
-      return {"one group", all + " fit into a group of " + most
-                               + ", so all draw the same one"};
-    const moshpit_grid places{known, settings().group_size};
-    std::string grid;
-    for (auto side : places.sides())
-      grid += (grid.empty() ? "" : "x") + std::to_string(side);
-    const auto from = config_.latch->from();
-    return {"moshpit", "the run redraws groups of at most " + most
-                           + (from == 0 ? std::string{}
-                                        : " since step " + std::to_string(from))
-                           + ": " + members + " trainers of " + all
-                           + " on a grid of " + grid + ", "
-                           + std::to_string(out_of_reach().size())
-                           + " out of reach from here"};
+conductor_state::way_of_averaging(const group_contract& contract) const {
+  const auto most = std::to_string(settings().group_size);
+  const auto members = std::to_string(
+      std::count_if(contract.members.begin(), contract.members.end(),
+                    [](auto& m) { return m.role == role::trainer; }));
+  if (!redraws()) {
+    std::uint64_t contributors = with_contributors().contributors;
+    for (auto& x : contract.members)
+      if (auto r = reports_.find(x.who.id); r != reports_.end())
+        contributors += r->second.contributors;
+    if (contributors == 0)
+      return {"one group", members + " trainers fit into a group of " + most};
+    return {"two levels", std::to_string(contributors)
+                              + " trainers contribute through the " + members
+                              + " of a group of at most " + most};
   }
-  choice_
-      = {contract.group, choose_averaging(contract, settings().group_size,
-                                          obstacle_to_redrawing(settings()))};
-  return {to_string(choice_.second.way), choice_.second.why};
+  const auto known = known_trainers().size();
+  if (known <= settings().group_size)
+    return {"one group", std::to_string(known)
+                             + " known trainers fit into a group of " + most
+                             + ", so all draw the same one"};
+  const moshpit_grid places{known, settings().group_size};
+  std::string grid;
+  for (auto side : places.sides())
+    grid += (grid.empty() ? "" : "x") + std::to_string(side);
+  return {"moshpit", members + " of " + std::to_string(known)
+                         + " known trainers, on a grid of " + grid + ", "
+                         + std::to_string(out_of_reach().size())
+                         + " out of reach from here"};
 }
 
 } // namespace potluck

@@ -51,7 +51,7 @@ void conductor_state::on(const group_formed& x) {
   patience = static_cast<std::uint32_t>(std::min<std::int64_t>(
       patience, limits::leaders_patience * round_patience().count()));
   enter(stage::averaging);
-  auto [averaging, averaging_why] = averaging_chosen(x.contract);
+  auto [averaging, averaging_why] = way_of_averaging(x.contract);
   self_->send(wired_.observer,
               event{"plan",
                     {{"step", x.contract.step},
@@ -115,7 +115,6 @@ void conductor_state::on(const round_over& x) {
   if (in_vain && !few)
     round_times_.expired(peer_id{});
   if (x.committed) {
-    count_contract(x.contract);
     if (!x.healed) // That one lasted as long as somebody was waited for.
       round_times_.observed(peer_id{}, taken);
     if (asked_outcome_)
@@ -263,7 +262,6 @@ void conductor_state::on(const state_changed& x) {
 
 /// Whatever came before: an applied mean, a download, or nothing.
 void conductor_state::begin_step() {
-  follow_latch();
   behind_since_.reset();
   group_due_since_.reset();
   others_average_since_.reset();

@@ -340,12 +340,6 @@ struct cell_standing {
   bool contributes = false;
   peer_id sponsor;           ///< Of a contributor; empty while it has none.
   std::uint32_t members = 0; ///< Known to average, this peer included if it is.
-  bool apart = false; ///< Of a contributor: because it cannot be reached.
-};
-/// Conductor to cell: whether the next step is averaged in redrawn groups, in
-/// which all average and nobody contributes.
-struct groups_redrawn {
-  bool yes = false;
 };
 /// Roster to router: the peer is no node of the DHT, or not any more. It still
 /// answers what it was asked, but nobody should hear of it.
@@ -465,9 +459,7 @@ struct matchmaking_facts {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs;
-  cell_summary cell = {};
   duration gathering{0}; ///< What sponsors may take longer to freeze.
-  bool redrawn = false;  ///< The next step is made in redrawn groups.
 };
 struct freeze_wanted {
   group_id group;
@@ -689,7 +681,6 @@ POTLUCK_LOCAL_MESSAGE(cell_standing)
 POTLUCK_LOCAL_MESSAGE(contributor_pace)
 POTLUCK_LOCAL_MESSAGE(routes_no_more)
 POTLUCK_LOCAL_MESSAGE(links_wanted)
-POTLUCK_LOCAL_MESSAGE(groups_redrawn)
 POTLUCK_LOCAL_MESSAGE(mean_relay)
 POTLUCK_LOCAL_MESSAGE(run_looked_up)
 POTLUCK_LOCAL_MESSAGE(gather_contributions)

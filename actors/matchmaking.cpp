@@ -66,7 +66,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.self.id = config_.self;
     s.role = config_.role;
     s.target_batch = config_.settings.target_batch;
-    s.redrawn = x.redrawn;
+    s.redrawn = config_.settings.redraws_groups();
     s.gradient_values = x.gradient_values;
     s.chunk_values = config_.settings.chunk_values;
     // Robust rules look at a chunk's length and direction: always the same one.
@@ -80,7 +80,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
                 const group_contract& c) {
               auto values = chunk_values_for(c, most, how);
               // Redrawn groups cut alike: a chunk's number says where it is.
-              return facts_.redrawn
+              return config_.settings.redraws_groups()
                          ? values
                          : fitting_chunk_values(c, values, how, rules());
             };
@@ -88,14 +88,13 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     s.plan
         = [this](const group_contract& c) { return plan_digest(plan_of(c)); };
     // Whom its members cannot reach stands among those claims.
-    s.believe = [this] { return facts_.redrawn || claims_.believe(); };
+    s.believe = [this] {
+      return config_.settings.redraws_groups() || claims_.believe();
+    };
     matchmaker_.emplace(std::move(s));
   }
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
     carry_out(matchmaker_->expired()); // The gradient will not be frozen.
-  // A conductor that was restarted does not know the length yet.
-  if (x.gradient_values != 0 || config_.role == role::auxiliary)
-    matchmaker_->regroup(x.redrawn, x.gradient_values);
   matchmaker_->hold(x.step, x.state);
   matchmaker_->follow(x.leaders);
   gathering_ = x.gathering;
@@ -103,7 +102,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   avoided.insert(avoided.end(), x.out_of_reach.begin(), x.out_of_reach.end());
   matchmaker_->avoid(std::move(avoided));
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
-                       x.slow_pairs, x.cell);
+                       x.slow_pairs);
 }
 
 void matchmaking_state::on(const lead_group& x) {

@@ -236,7 +236,6 @@ void peer_state::start_training() {
                     c.order = config_.order;
                     c.checkpoint_every = config_.checkpoint_every;
                     c.replaces = std::exchange(conducted_, true);
-                    c.latch = latch_;
                     c.writes_checkpoints = !config_.checkpoint_path.empty();
                     c.shows_status = config_.shows_status;
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;

@@ -19,7 +19,6 @@
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round_intake.hpp"
-#include "runtime/moshpit/redraw_latch.hpp"
 #include "runtime/ports/disk.hpp"
 
 namespace potluck {
@@ -117,8 +116,6 @@ private:
   wiring wired_;
   std::unique_ptr<supervisor> children_;
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
-  /// From when on groups are redrawn, which a new conductor has to know.
-  std::shared_ptr<redraw_latch> latch_ = std::make_shared<redraw_latch>();
   /// Where the gateway puts a round's bulk; both may be restarted.
   std::shared_ptr<round_intake> intake_ = std::make_shared<round_intake>();
   charter charter_;

@@ -108,14 +108,10 @@ inline auto fields(setting& x) {
 inline auto fields(dht_record& x) {
   return in_order(x.key, maybe(x.subkey), maybe(x.value), x.lives_ms);
 }
-inline auto fields(cell_summary& x) {
-  return in_order(x.samples_per_second, x.contributors, x.apart,
-                  x.upload_bytes_per_second, x.download_bytes_per_second);
-}
 inline auto fields(group_member& x) {
   return in_order(x.who.id, maybe(x.who.where.host), x.who.where.port, x.role,
                   x.samples, x.loss_sum, x.upload_bytes_per_second,
-                  x.download_bytes_per_second, maybe(x.slow_pairs), x.cell);
+                  x.download_bytes_per_second, maybe(x.slow_pairs));
 }
 inline auto fields(group_contract& x) {
   return in_order(x.group, x.step, x.gradient_values, x.chunk_values,
@@ -171,7 +167,7 @@ inline auto fields(progress_report& x) {
                   x.samples_per_second, x.upload_bytes_per_second,
                   x.download_bytes_per_second, x.loss, x.contributes,
                   maybe(x.sponsor), x.contributors, x.members,
-                  maybe(x.slow_pairs), x.apart, x.redraws_from);
+                  maybe(x.slow_pairs));
 }
 
 // ---- matchmaking ------------------------------------------------------------
@@ -183,7 +179,7 @@ inline auto fields(group_answer& x) {
   return in_order(x.group, x.accepted, maybe(sentence(x.reason)), x.samples,
                   x.loss_sum, x.upload_bytes_per_second,
                   x.download_bytes_per_second, maybe(x.avoid),
-                  maybe(x.slow_pairs), x.cell);
+                  maybe(x.slow_pairs));
 }
 inline auto fields(group_start& x) {
   return in_order(x.contract);

@@ -19,26 +19,6 @@ struct group_invite {
   digest state;           ///< What the members must hold before it.
 };
 
-/// What a member says of the trainers that it averages for, itself and its
-/// contributors (runtime/cells): the plan's choice between one group, two
-/// levels and redrawn groups follows from it.
-struct cell_summary {
-  float samples_per_second = 0;   ///< Of all of them.
-  std::uint32_t contributors = 0; ///< Itself not counted.
-  /// How many of these contribute because they cannot be reached.
-  std::uint32_t apart = 0;
-  /// The middle line of those, in bytes a second; 0: unknown, or none.
-  float upload_bytes_per_second = 0;
-  float download_bytes_per_second = 0;
-
-  friend bool operator==(const cell_summary& a, const cell_summary& b) {
-    return a.samples_per_second == b.samples_per_second
-           && a.contributors == b.contributors && a.apart == b.apart
-           && a.upload_bytes_per_second == b.upload_bytes_per_second
-           && a.download_bytes_per_second == b.download_bytes_per_second;
-  }
-};
-
 struct group_answer {
   group_id group;
   bool accepted = false;
@@ -52,7 +32,6 @@ struct group_answer {
   /// of each other pair.
   std::vector<peer_id> avoid = {};
   std::vector<slow_pair> slow_pairs = {}; ///< The slowest first.
-  cell_summary cell = {};
 };
 
 /// One line of the contract.
@@ -64,7 +43,6 @@ struct group_member {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs = {}; ///< As it answered.
-  cell_summary cell = {};                 ///< As it answered.
 };
 
 /// Everything from which the members derive the same plan, and the order in

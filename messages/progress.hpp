@@ -56,12 +56,6 @@ struct progress_report {
   std::uint32_t members = 0;
   /// Connections that carry less than the sender's line; the slowest first.
   std::vector<slow_pair> slow_pairs = {};
-  /// It contributes because others cannot connect to it, or because it and one
-  /// that averages cannot reach each other, and not for want of room.
-  bool apart = false;
-  /// The first step that the sender holds to be averaged in groups that are
-  /// drawn anew (runtime/moshpit); 0: the run goes on as one.
-  std::uint64_t redraws_from = 0;
 };
 
 } // namespace potluck

@@ -106,10 +106,6 @@ inline void check(rules& must, const progress_report& x) {
             "there are too many contributors");
   must.hold(x.members <= max_members, "there are too many members");
   must.pairs(x.slow_pairs);
-  must.hold(x.contributes || !x.apart,
-            "a peer that does not contribute does so for want of reach");
-  must.hold(x.redraws_from <= max_step,
-            "the step of the redrawing is too large");
 }
 
 } // namespace potluck::checks

@@ -23,15 +23,6 @@ void contribution(rules& must, const T& x) {
   must.real(x.upload_bytes_per_second, "the upload bandwidth");
   must.real(x.download_bytes_per_second, "the download bandwidth");
   must.pairs(x.slow_pairs);
-  const auto& cell = x.cell;
-  must.real(cell.samples_per_second, "a cell's speed");
-  must.hold(cell.contributors <= max_contributors,
-            "there are too many contributors");
-  must.hold(cell.apart <= cell.contributors,
-            "more contributors cannot be reached than there are");
-  must.real(cell.upload_bytes_per_second, "the contributors' upload bandwidth");
-  must.real(cell.download_bytes_per_second,
-            "the contributors' download bandwidth");
 }
 
 inline void check(rules& must, const group_invite& x) {

@@ -15,9 +15,10 @@ constexpr std::uint32_t burden_step = 4;
 } // namespace
 
 cell_choice::cell_choice(const peer_id& self, std::size_t group_size,
-                         duration silent_after, std::uint64_t seed)
-    : self_{self}, group_size_{group_size},
-      silent_after_{silent_after}, order_{seed}, chance_{seed} {
+                         duration silent_after, std::uint64_t seed,
+                         bool all_average)
+    : self_{self}, group_size_{group_size}, silent_after_{silent_after},
+      order_{seed}, chance_{seed}, all_average_{all_average} {
 }
 
 std::vector<cell_choice::row>::iterator
@@ -171,14 +172,11 @@ void cell_choice::reconsider(time_point now) {
   if (there.apart && !contributes_ && decided_
       && chance_.uniform01() < giving_way)
     apart_until_ = now + estrangement;
-  stood_back_ = !all_average_ && stands_back(there, now);
   if (all_average_) {
     decided_ = true;
-    contributes_ = false;
-    sponsor_ = {};
     return;
   }
-  if (stood_back_) {
+  if (stands_back(there, now)) {
     decided_ = true;
     contributes_ = true;
     alone_since_.reset();

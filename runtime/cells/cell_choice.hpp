@@ -69,8 +69,11 @@ public:
   static constexpr std::chrono::seconds settling{5};
 
   /// @param silent_after Older reports count for nothing.
+  /// @param all_average Nobody contributes, for groups are redrawn
+  /// (runtime/moshpit).
   cell_choice(const peer_id& self, std::size_t group_size,
-              duration silent_after, std::uint64_t seed);
+              duration silent_after, std::uint64_t seed,
+              bool all_average = false);
 
   /// The peer is connected from now on, until it is `lost`.
   void met(const peer_id& who);
@@ -93,23 +96,11 @@ public:
     hidden_ = yes;
   }
 
-  /// From here on everybody averages, for groups are redrawn
-  /// (runtime/moshpit); or no longer.
-  void average_all(bool yes) {
-    all_average_ = yes;
-  }
-
   /// Looks again. The first time it decides at once.
   void reconsider(time_point now);
   bool contributes() const {
     return contributes_;
   }
-  /// Contributes because others cannot connect to it, or it cannot reach one
-  /// that averages; and not for want of room.
-  bool apart() const {
-    return contributes_ && stood_back_;
-  }
-
   /// Of a contributor: the member to hand gradients to, among the `connected`;
   /// empty when there is none. Stays the same while it can.
   peer_id sponsor(const std::set<peer_id>& connected, time_point now);
@@ -187,8 +178,7 @@ private:
   bool decided_ = false;
   std::size_t published_ = 0; ///< By the last look-up.
   bool hidden_ = false;
-  bool all_average_ = false;
-  bool stood_back_ = false; ///< At the last look.
+  bool all_average_;
   struct absence {
     time_point since;                ///< Could not be dialled.
     std::optional<time_point> heard; ///< Last, since then.

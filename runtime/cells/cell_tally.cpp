@@ -30,9 +30,6 @@ void cell_tally::heard(const progress_report& x, time_point now) {
         x.samples,
         x.samples_per_second,
         x.phase == phase::accumulating,
-        x.apart,
-        x.upload_bytes_per_second,
-        x.download_bytes_per_second,
         now};
 }
 
@@ -65,30 +62,6 @@ cell_tally::sum cell_tally::at(std::uint64_t step, const digest& state,
   result.samples = samples < static_cast<double>(max_samples)
                        ? static_cast<std::uint64_t>(samples)
                        : max_samples;
-  return result;
-}
-
-cell_tally::apart cell_tally::out_of_reach() const {
-  apart result;
-  std::vector<double> up, down;
-  for (const auto& x : rows_) {
-    if (!x.apart)
-      continue;
-    ++result.contributors;
-    if (x.upload > 0)
-      up.push_back(x.upload);
-    if (x.download > 0)
-      down.push_back(x.download);
-  }
-  auto middle = [](std::vector<double>& xs) {
-    if (xs.empty())
-      return 0.0;
-    auto at = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
-    std::nth_element(xs.begin(), at, xs.end());
-    return *at;
-  };
-  result.upload = middle(up);
-  result.download = middle(down);
   return result;
 }
 

@@ -44,16 +44,6 @@ public:
   sum at(std::uint64_t step, const digest& state, time_point now,
          duration longest_guess) const;
 
-  /// Those who contribute because they cannot be reached.
-  struct apart {
-    std::size_t contributors = 0;
-    /// The middle of what they say of their lines, the lower one of two, in
-    /// bytes a second; 0: nobody says.
-    double upload = 0;
-    double download = 0;
-  };
-  apart out_of_reach() const;
-
 private:
   struct row {
     peer_id id;
@@ -62,9 +52,6 @@ private:
     std::uint64_t samples = 0;
     double samples_per_second = 0;
     bool goes_on = false;
-    bool apart = false;
-    double upload = 0;
-    double download = 0;
     time_point at;
   };
   std::vector<row>::iterator place_of(const peer_id& who);

@@ -54,10 +54,9 @@ void matchmaker::hold(std::uint64_t step, const digest& state) {
 }
 
 void matchmaker::measure(double upload, double download,
-                         std::vector<slow_pair> slow_pairs, cell_summary cell) {
+                         std::vector<slow_pair> slow_pairs) {
   upload_ = upload;
   download_ = download;
-  cell_ = cell;
   slow_pairs_ = std::move(slow_pairs);
   if (slow_pairs_.size() > max_slow_pairs)
     slow_pairs_.resize(max_slow_pairs);
@@ -266,8 +265,6 @@ std::string matchmaker::misquoted(const group_member& mine,
                   mine.download_bytes_per_second);
   if (!(mine.slow_pairs == answer_.slow_pairs))
     return "its slow pairs are others here and there";
-  if (!(mine.cell == answer_.cell))
-    return "its contributors are others here and there";
   return {};
 }
 

@@ -124,14 +124,7 @@ public:
   /// Bytes per second, 0 while unknown: what the next answer or contract says.
   /// @param slow_pairs At most `max_slow_pairs` are said.
   void measure(double upload, double download,
-               std::vector<slow_pair> slow_pairs = {}, cell_summary cell = {});
-
-  /// From here on groups share the target batch, or no longer do, and average
-  /// so many values (`matchmaker_settings`).
-  void regroup(bool redrawn, std::uint64_t gradient_values) {
-    settings_.redrawn = redrawn;
-    settings_.gradient_values = gradient_values;
-  }
+               std::vector<slow_pair> slow_pairs = {});
 
   /// With whom this peer will not work: what the next answer says. A
   /// leader leaves out whom most avoid, and one of each other pair (aversions).
@@ -301,7 +294,6 @@ private:
   bool insists_ = false;
   double upload_ = 0;
   double download_ = 0;
-  cell_summary cell_;
 
   state state_ = state::idle;
   group_id group_;

@@ -219,9 +219,9 @@ group_contract matchmaker::make_contract() const {
   result.patience_ms = settings_.patience_ms;
   result.computing_ms = settings_.computing_ms;
   auto add = [&](const contact& who, role as, const group_answer& x) {
-    result.members.push_back(
-        {who, as, x.samples, x.loss_sum, x.upload_bytes_per_second,
-         x.download_bytes_per_second, x.slow_pairs, x.cell});
+    result.members.push_back({who, as, x.samples, x.loss_sum,
+                              x.upload_bytes_per_second,
+                              x.download_bytes_per_second, x.slow_pairs});
   };
   add(settings_.self, settings_.role, own_answer());
   for (auto as : {role::trainer, role::auxiliary})
@@ -232,7 +232,6 @@ group_contract matchmaker::make_contract() const {
     for (auto& x : result.members) {
       x.upload_bytes_per_second = x.download_bytes_per_second = 0;
       x.slow_pairs.clear();
-      x.cell = {};
     }
   result.chunk_values = chunk_values_of(result);
   std::uint64_t samples = 0;

@@ -33,13 +33,6 @@ void for_each_input(const group_member& x, Visit visit) {
     pairs += (pairs.empty() ? "" : ", ") + short_name(pair.to) + " at "
              + readable(pair.bytes_per_second, 17) + " bytes/s";
   visit("list of slow pairs", pairs.empty() ? "none" : pairs);
-  visit("number of contributors", whole(x.cell.contributors));
-  visit("number of contributors out of reach", whole(x.cell.apart));
-  visit("contributors' upload in bytes/s",
-        readable(x.cell.upload_bytes_per_second, 17));
-  visit("contributors' download in bytes/s",
-        readable(x.cell.download_bytes_per_second, 17));
-  visit("samples/s of its cell", readable(x.cell.samples_per_second, 17));
 }
 
 template <class Visit>

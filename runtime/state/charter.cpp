@@ -104,18 +104,6 @@ std::optional<std::string> find(const std::vector<setting>& table,
 
 } // namespace
 
-bool run_settings::may_redraw_groups() const {
-  return redraws_groups() || obstacle_to_redrawing(*this).empty();
-}
-
-std::string obstacle_to_redrawing(const run_settings& settings) {
-  if (settings.averaging_method != "auto")
-    return "the run's averaging is " + settings.averaging_method;
-  if (settings.shares != "planned")
-    return "its shares are not planned";
-  return problem_with_moshpit(settings);
-}
-
 averaging_rule run_settings::averaging() const {
   averaging_rule rule;
   rule.how = aggregator_from(aggregator).value_or(potluck::aggregator::mean);

@@ -43,8 +43,8 @@ struct run_settings {
   /// them (runtime/cells).
   std::uint32_t group_size = 64;
   /// Whether all average as one, or in groups that are drawn anew for every
-  /// step (runtime/moshpit); auto: as one, until the plans say otherwise.
-  std::string averaging_method = "auto";
+  /// step (runtime/moshpit).
+  std::string averaging_method = "exact";
   std::uint64_t steps = 1000; ///< The run ends after this many.
   std::uint64_t warmup_steps = 100;
   double learning_rate = 0.00176; ///< Peak, after warm-up.
@@ -86,10 +86,6 @@ struct run_settings {
   bool redraws_groups() const {
     return averaging_method == "moshpit";
   }
-
-  /// So are those after some step, once the plans of the run ask for it
-  /// (runtime/planning/averaging_choice.hpp).
-  bool may_redraw_groups() const;
 
   /// How chunks are averaged. An unknown aggregator, which `problem_with`
   /// refuses, reads as the mean.
@@ -140,10 +136,6 @@ std::vector<setting> to_table(const run_settings& settings);
 /// A sentence when the settings cannot make a model (heads do not divide the
 /// hidden size, steps is zero, ...); empty when they can.
 std::string problem_with(const run_settings& settings);
-
-/// Why the groups of a run with `averaging` auto are never redrawn, a part of a
-/// sentence; empty: they may be.
-std::string obstacle_to_redrawing(const run_settings& settings);
 
 /// What differs, for a person: "target-batch is 256 here and 512 there". Empty
 /// when nothing does.

@@ -84,10 +84,8 @@ std::vector<charter_field> make_fields() {
       {"averaging",
        "exact: all hold the same parameters after every step; moshpit: groups "
        "of group-size that are drawn anew for every step average gradients and "
-       "parameters, where not everybody can reach everybody; auto: exact, and "
-       "moshpit from some step on if the plans say that steps get far faster",
-       text_limits{&s::averaging_method, 64, {"exact", "moshpit", "auto"}},
-       "exact"},
+       "parameters, where not everybody can reach everybody",
+       text_limits{&s::averaging_method, 64, {"exact", "moshpit"}}, "exact"},
       {"steps", "The run ends after this many",
        u64_limits{&s::steps, 1, most_steps}},
       {"warmup-steps", "Steps until the learning rate peaks",

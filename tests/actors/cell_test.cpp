@@ -30,9 +30,9 @@ shared_bytes bytes_of(std::vector<float> values) {
           owner->size() * sizeof(float)};
 }
 
-charter of_group_size(std::uint32_t size, const std::string& packing) {
+charter of_group_size(std::uint32_t size, const std::string& averaging) {
   run_settings s;
-  s.packing = packing;
+  s.averaging_method = averaging;
   s.group_size = size;
   s.chunk_values = 256;
   return {s, ""};
@@ -41,21 +41,19 @@ charter of_group_size(std::uint32_t size, const std::string& packing) {
 /// A cell among fakes; this peer is number 9. Gradients have 300 values.
 struct one_cell {
   explicit one_cell(std::uint32_t group_size,
-                    const std::string& packing = "float32")
+                    const std::string& averaging = "exact")
       : gateway(system.pretend<gateway_actor>()),
-        compute(system.pretend<compute_actor>()),
         roster(system.pretend<roster_actor>()),
         keeper(system.pretend<state_keeper_actor>()),
         conductor(system.pretend<conductor_actor>()),
         observer(system.pretend<observer_actor>()) {
     cell_config c;
     c.self = id_of(9);
-    c.agreed = of_group_size(group_size, packing);
+    c.agreed = of_group_size(group_size, averaging);
     c.seed = 1;
     it = system.keep((*system).spawn(cell, c));
     wiring w;
     w.gateway = gateway.handle;
-    w.compute = compute.handle;
     w.roster = roster.handle;
     w.state_keeper = keeper.handle;
     w.conductor = conductor.handle;
@@ -109,7 +107,6 @@ struct one_cell {
 
   test_system system;
   fake<gateway_actor> gateway;
-  fake<compute_actor> compute;
   fake<roster_actor> roster;
   fake<state_keeper_actor> keeper;
   fake<conductor_actor> conductor;
@@ -131,24 +128,28 @@ TEST_CASE("where there is room a trainer averages, and wants everybody") {
   CHECK(x.roster->last<links_wanted>().everybody);
 }
 
-TEST_CASE("when groups are redrawn a contributor comes forward, and wants "
+TEST_CASE("where groups are redrawn nobody contributes, and all want "
           "everybody") {
-  one_cell x{2};
+  one_cell x{2, "moshpit"};
   for (std::uint8_t i = 1; i < 5; ++i)
     x.meet(i);
-  x.sponsor();
-  REQUIRE(x.conductor->last<cell_standing>().contributes);
-  CHECK_FALSE(x.conductor->last<cell_standing>().apart);
-  CHECK_FALSE(x.roster->last<links_wanted>().everybody);
-  x.tell(groups_redrawn{true});
+  x.tell(run_looked_up{});
+  SUBCASE("whoever can be reached") {
+  }
+  SUBCASE("and who cannot") {
+    x.tell(reach_known{false});
+  }
+  for (int i = 0; i < 8; ++i) {
+    x.meet(1);
+    x.pass(1s);
+  }
   CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
   CHECK(x.conductor->last<cell_standing>().sponsor.empty());
   CHECK(x.roster->last<links_wanted>().everybody);
   CHECK(x.roster->last<links_wanted>().newcomers);
 }
 
-TEST_CASE("who cannot be reached says so, and comes forward all the same when "
-          "groups are redrawn") {
+TEST_CASE("who cannot be reached contributes") {
   one_cell x{4};
   x.meet(1);
   x.tell(run_looked_up{});
@@ -157,11 +158,7 @@ TEST_CASE("who cannot be reached says so, and comes forward all the same when "
     x.meet(1);
     x.pass(1s);
   }
-  REQUIRE(x.conductor->last<cell_standing>().contributes);
-  CHECK(x.conductor->last<cell_standing>().apart);
-  x.tell(groups_redrawn{true});
-  CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
-  CHECK_FALSE(x.conductor->last<cell_standing>().apart);
+  CHECK(x.conductor->last<cell_standing>().contributes);
 }
 
 TEST_CASE("where no look-up is answered it decides after a patience") {

@@ -20,8 +20,7 @@ inline digest state_after(std::uint64_t step) {
 /// the test.
 struct stage {
   explicit stage(role r = role::trainer, bool checkpoints = false,
-                 double upload = 0, charter about = tiny_charter(steps, batch),
-                 std::shared_ptr<redraw_latch> latch = nullptr)
+                 double upload = 0, charter about = tiny_charter(steps, batch))
       : agreed(std::move(about)), system(world.add_system()),
         roster(system.pretend<roster_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
@@ -37,7 +36,6 @@ struct stage {
     c.writes_checkpoints = checkpoints;
     c.checkpoint_every = 2;
     c.upload_bytes_per_second = upload;
-    c.latch = std::move(latch);
     it = system.keep((*system).spawn(conductor, c));
     wired.roster = roster.handle;
     wired.matchmaking = matchmaking.handle;

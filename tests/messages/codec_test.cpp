@@ -24,7 +24,7 @@ auto fields(const dht_record& x) {
 auto fields(const group_member& x) {
   return std::tie(x.who, x.role, x.samples, x.loss_sum,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
-                  x.slow_pairs, x.cell);
+                  x.slow_pairs);
 }
 auto fields(const hello& x) {
   return std::tie(x.version, x.id, x.role, x.run, x.listen_port, x.seen_host,
@@ -59,7 +59,7 @@ auto fields(const progress_report& x) {
                   x.history_samples, x.state, x.samples, x.samples_per_second,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
                   x.loss, x.contributes, x.sponsor, x.contributors, x.members,
-                  x.slow_pairs, x.apart, x.redraws_from);
+                  x.slow_pairs);
 }
 auto fields(const contribution_request& x) {
   return std::tie(x.number, x.step, x.state, x.packing, x.nearer, x.farther,
@@ -110,7 +110,7 @@ auto fields(const group_invite& x) {
 auto fields(const group_answer& x) {
   return std::tie(x.group, x.accepted, x.reason, x.samples, x.loss_sum,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
-                  x.avoid, x.slow_pairs, x.cell);
+                  x.avoid, x.slow_pairs);
 }
 auto fields(const group_start& x) {
   auto& c = x.contract;

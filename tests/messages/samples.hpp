@@ -44,8 +44,6 @@ inline progress_report report() {
   x.contributors = 7;
   x.members = 8;
   x.slow_pairs = {{id<peer_id>(2), 1e5}, {id<peer_id>(3), 2e5}};
-  x.apart = true;
-  x.redraws_from = 15;
   return x;
 }
 

@@ -153,10 +153,9 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
   if (x.expert_updates > 0)
     std::cout << "  experts: " << x.expert_updates << " updates, "
               << x.expert_moves << " came to other hosts\n";
-  if (x.first_redrawn > 0)
-    std::cout << "  redrawn groups from step " << x.first_redrawn
-              << " on: parameters at most " << readable(x.drift * 100, 3)
-              << " % of their length apart, of "
+  if (x.most_drift > 0)
+    std::cout << "  redrawn groups: parameters at most "
+              << readable(x.drift * 100, 3) << " % of their length apart, of "
               << readable(x.most_drift * 100, 3) << " % allowed\n";
   for (auto& violation : x.violations)
     std::cout << "  WRONG " << violation << "\n";

@@ -143,16 +143,6 @@ TEST_CASE("few trainers all average") {
   CHECK(x.sponsor({peer(1)}, at(1s)).empty());
 }
 
-TEST_CASE("who contributes for want of room is not apart") {
-  auto x = choice(9);
-  x.hide(false);
-  for (std::uint8_t i = 1; i < 9; ++i)
-    x.heard(report(i), at(0s));
-  x.reconsider(at(0s));
-  CHECK(x.contributes());
-  CHECK_FALSE(x.apart());
-}
-
 TEST_CASE("a newcomer contributes where the group is full") {
   auto x = choice(0);
   hear_members(x, 4);
@@ -426,23 +416,16 @@ TEST_CASE("who cannot be dialled contributes to somebody who can") {
   CHECK(x.sponsor({peer(2)}, at(59s)) == peer(2));
 }
 
-TEST_CASE("where groups are redrawn everybody averages, at once, and no longer "
-          "when they are not") {
-  auto x = choice(0);
+TEST_CASE("where groups are redrawn everybody averages, whoever cannot be "
+          "reached") {
+  cell_choice x{peer(0), 4, 15s, 1, true};
   x.hide(true);
   x.met(peer(2));
-  x.heard(report(2), at(0s));
-  x.reconsider(at(5s));
-  REQUIRE(x.contributes());
-  CHECK(x.apart());
-  x.average_all(true);
-  x.reconsider(at(6s));
-  CHECK_FALSE(x.contributes());
-  CHECK_FALSE(x.apart());
-  x.average_all(false);
-  x.heard(report(2), at(7s));
-  x.reconsider(at(7s));
-  CHECK(x.contributes());
+  for (auto s = 0s; s < 20s; ++s) {
+    x.heard(report(2), at(s));
+    x.reconsider(at(s));
+    CHECK_FALSE(x.contributes());
+  }
 }
 
 TEST_CASE("nobody hands gradients to who is not connected, or still joins") {

@@ -109,29 +109,3 @@ TEST_CASE("claims add up to no more than a report can say") {
   CHECK(sum_at(x, 9s).samples == max_samples);
   CHECK(sum_at(x, 9s).samples_per_second == max_real);
 }
-
-TEST_CASE("of those out of reach it knows how many they are, and the middle of "
-          "their lines") {
-  cell_tally x;
-  CHECK(x.out_of_reach().contributors == 0);
-  CHECK(x.out_of_reach().upload == 0);
-  auto add = [&](std::uint8_t i, bool apart, double upload, double download) {
-    auto r = report(i);
-    r.apart = apart;
-    r.upload_bytes_per_second = upload;
-    r.download_bytes_per_second = download;
-    x.heard(r, at(0s));
-  };
-  add(1, true, 100, 0);
-  add(2, true, 900, 500);
-  add(3, true, 200, 0);
-  add(4, true, 0, 0); // Does not know.
-  add(5, false, 1, 1);
-  CHECK(x.out_of_reach().contributors == 4);
-  CHECK(x.out_of_reach().upload == 200);
-  CHECK(x.out_of_reach().download == 500);
-  x.forget(peer(2));
-  CHECK(x.out_of_reach().contributors == 3);
-  CHECK(x.out_of_reach().upload == 100); // The lower one of two.
-  CHECK(x.out_of_reach().download == 0);
-}

@@ -417,10 +417,6 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
     contract.members[1].slow_pairs = {{peer(2), 1e3}};
     names = "its slow pairs are others here and there";
   }
-  SUBCASE("it has other contributors than it said") {
-    contract.members[1].cell.apart = 9;
-    names = "its contributors are others here and there";
-  }
   SUBCASE("other role") {
     contract.members[1].role = role::auxiliary;
   }

@@ -63,24 +63,6 @@ TEST_CASE("the first input that differs is named with both values") {
   check(x, "peer a0000000: list of slow pairs is none here and a1000000 at "
            "1500 bytes/s there");
   x = contract();
-  x.members[1].cell.contributors = 3;
-  check(x, "peer a1000000: number of contributors is 0 here and 3 there");
-  x = contract();
-  x.members[0].cell.apart = 2;
-  check(x, "peer a0000000: number of contributors out of reach is 0 here and "
-           "2 there");
-  x = contract();
-  x.members[0].cell.samples_per_second = 2.5;
-  check(x, "peer a0000000: samples/s of its cell is 0 here and 2.5 there");
-  x = contract();
-  x.members[0].cell.upload_bytes_per_second = 7;
-  check(x, "peer a0000000: contributors' upload in bytes/s is 0 here and 7 "
-           "there");
-  x = contract();
-  x.members[0].cell.download_bytes_per_second = 7;
-  check(x, "peer a0000000: contributors' download in bytes/s is 0 here and 7 "
-           "there");
-  x = contract();
   x.members.pop_back();
   check(x, "the number of members is 2 here and 1 there");
   x = contract();

@@ -154,10 +154,8 @@ TEST_CASE(
                        [](auto& line) { return line.name == "averaging"; });
   };
   run_settings x;
-  CHECK(written(x)); // auto
-  x.averaging_method = "exact";
+  CHECK_FALSE(x.redraws_groups());
   CHECK_FALSE(written(x));
-  // And is one for whoever reads it, whatever the default has become.
   auto silent = charter::from_bytes(charter(x, "").to_bytes());
   REQUIRE(bool(silent));
   CHECK(silent->settings().averaging_method == "exact");
@@ -166,34 +164,6 @@ TEST_CASE(
   auto copy = charter::from_bytes(charter(x, "tokenizer").to_bytes());
   REQUIRE(bool(copy));
   CHECK(copy->settings().redraws_groups());
-}
-
-TEST_CASE("groups are redrawn only where nothing else is asked for that does "
-          "not go with it") {
-  run_settings x;
-  CHECK(obstacle_to_redrawing(x).empty());
-  CHECK(x.may_redraw_groups());
-  CHECK_FALSE(x.redraws_groups());
-  auto obstacle = [](auto change) {
-    run_settings y;
-    change(y);
-    CHECK(problem_with(y).empty());
-    CHECK(y.may_redraw_groups() == obstacle_to_redrawing(y).empty());
-    return obstacle_to_redrawing(y);
-  };
-  CHECK(obstacle([](auto& y) { y.averaging_method = "exact"; })
-        == "the run's averaging is exact");
-  for (auto packing : {"float16", "auto"})
-    CHECK(obstacle([&](auto& y) {
-            y.packing = packing;
-          }).find("needs packing float32")
-          != std::string::npos);
-  CHECK_FALSE(obstacle([](auto& y) { y.updates = "delayed"; }).empty());
-  CHECK_FALSE(obstacle([](auto& y) { y.part_norm = 1; }).empty());
-  CHECK_FALSE(obstacle([](auto& y) { y.reserve = 1; }).empty());
-  CHECK_FALSE(obstacle([](auto& y) { y.shares = "all-reduce"; }).empty());
-  x.averaging_method = "moshpit";
-  CHECK(x.may_redraw_groups());
 }
 
 TEST_CASE("a charter survives its bytes") {

@@ -27,29 +27,14 @@ pair_list reports_of(const life_record& life) {
   return result;
 }
 
-/// Whether groups were redrawn at any time: the run's setting, or a choice that
-/// its peers made on the way.
-bool redrew(const chaos_record& record) {
-  return record.redrawn
-         || std::any_of(record.lives.begin(), record.lives.end(),
-                        [](const life_record& life) {
-                          return std::any_of(life.events.begin(),
-                                             life.events.end(),
-                                             [](const logged_event& x) {
-                                               return x.name == "redrawing";
-                                             });
-                        });
-}
-
 class judgement {
 public:
-  explicit judgement(const chaos_record& record)
-      : record_(record), redrawn_(redrew(record)) {
+  explicit judgement(const chaos_record& record) : record_(record) {
   }
 
   std::vector<chaos_finding> all() {
     check_ends();
-    if (redrawn_)
+    if (record_.redrawn)
       check_groups();
     else
       check_digests();
@@ -246,10 +231,10 @@ private:
     }
     if (problem.empty() && finished == 0)
       problem = "nobody was there to finish";
-    if (problem.empty() && digests.size() > 1 && !redrawn_)
+    if (problem.empty() && digests.size() > 1 && !record_.redrawn)
       problem = counted(digests.size(), "digest") + " at the end";
     find("all who are there finish step " + std::to_string(record_.steps)
-             + (redrawn_ ? "" : " with one digest"),
+             + (record_.redrawn ? "" : " with one digest"),
          problem,
          counted(finished, "trainer")
              + (digests.size() == 1 ? " with " + digests.begin()->substr(0, 8)
@@ -257,7 +242,8 @@ private:
   }
 
   void check_batches() {
-    const auto wanted = redrawn_ ? std::uint64_t{1} : record_.target_batch;
+    const auto wanted
+        = record_.redrawn ? std::uint64_t{1} : record_.target_batch;
     std::string problem;
     std::uint64_t least = 0;
     for (const auto& life : record_.lives)
@@ -393,7 +379,6 @@ private:
   }
 
   const chaos_record& record_;
-  const bool redrawn_;
   std::vector<chaos_finding> findings_;
 };
 

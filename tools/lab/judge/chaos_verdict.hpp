@@ -28,9 +28,8 @@ struct life_record {
 struct chaos_record {
   std::uint64_t steps = 0; ///< That the run was to take.
   std::uint64_t target_batch = 0;
-  /// Groups are redrawn for every step from the beginning: peers at one step
-  /// differ, and each group counts a part of the target batch. Where peers
-  /// chose so on the way, their events say it.
+  /// Groups are redrawn for every step: peers at one step differ, and each
+  /// group counts a part of the target batch.
   bool redrawn = false;
   expectation expects;
   /// Faults of the scenario may part peers for a while, each side of which then

@@ -125,8 +125,6 @@ void run_invariants::step_applied(std::size_t peer, duration at,
   auto& known = peers_[peer];
   const auto averaged = field_of<std::string>(x, "averaged");
   const auto redrawn = !averaged.empty();
-  if (redrawn && (first_redrawn_ == 0 || step < first_redrawn_))
-    first_redrawn_ = step;
   check(!redrawn || rules_.most_drift > 0, at,
         where + ": its group was redrawn, in a run that does not do that");
 

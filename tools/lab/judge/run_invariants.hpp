@@ -25,10 +25,9 @@ public:
     /// Peers that cannot reach each other may go on apart for a while.
     bool may_split = false;
     bool rounded = false; ///< Gradients or means, on the way (packing).
-    /// After a step in redrawn groups peers hold different parameters: no
-    /// further apart than this part of their length (runtime/moshpit). After
-    /// every other step, as their events tell it, all hold the same. 0: there
-    /// are no redrawn groups.
+    /// In redrawn groups peers hold different parameters: no further apart than
+    /// this part of their length (runtime/moshpit). 0: groups are not redrawn,
+    /// and all hold the same.
     double most_drift = 0;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
@@ -107,10 +106,6 @@ public:
   double most_drift() const {
     return rules_.most_drift;
   }
-  /// The first step that anybody made in a redrawn group; 0: none.
-  std::uint64_t first_redrawn() const {
-    return first_redrawn_;
-  }
 
 private:
   struct record {
@@ -143,7 +138,6 @@ private:
   /// Per step, in redrawn groups: what each holds.
   std::map<std::uint64_t, std::map<std::size_t, std::vector<float>>> held_;
   double drift_ = 0;
-  std::uint64_t first_redrawn_ = 0;
   /// Of histories that are gone.
   std::size_t committed_before_ = 0;
   std::size_t at_once_before_ = 0;

@@ -97,8 +97,7 @@ world::world(const scenario& what, options how)
   rules.target_batch = settings_.target_batch;
   rules.may_split = what_.expects.may_split;
   rules.rounded = settings_.packing != to_string(packing::float32);
-  switched_ = settings_.redraws_groups();
-  if (settings_.may_redraw_groups()) {
+  if (settings_.redraws_groups()) {
     std::size_t trainers = 0;
     for (auto& x : plan_.peers())
       trainers += what_.groups[x.group].role == "trainer";
@@ -131,7 +130,7 @@ std::uint32_t world::tally_distance() const {
 }
 
 bool world::has_tally(const chunk_mean& x, const shared_bytes& body) const {
-  if (!switched_)
+  if (!settings_.redraws_groups())
     return true;
   // Of a shorter one, the last, nobody here knows where it begins.
   const auto length = body.size / sizeof(float);
@@ -302,7 +301,7 @@ void world::start(std::size_t number, bool keeps_disk) {
     take_up_checkpoint(x, config);
   add_experts(x, config);
   auto beside = caller_of(x);
-  if (settings_.may_redraw_groups() && x.honest && !how_.weightless)
+  if (settings_.redraws_groups() && x.honest && !how_.weightless)
     config.state_shown = [this, number](const training_state& s, bool redrawn) {
       if (!redrawn)
         return;
@@ -355,7 +354,6 @@ void world::heard(std::size_t number, const event& x) {
   auto& life = lives_[number];
   if (!life.honest)
     return;
-  switched_ = switched_ || x.name == "redrawing";
   checks_->told(number, now_, x);
   if (x.name == "expert_moved"
       && field_of<std::string>(x, "what") == "took over")
@@ -410,7 +408,7 @@ void world::look_around() {
                      + " bytes");
   auto peers = lives_.size();
   // With gradients redrawn groups average parameters.
-  auto vectors = settings_.may_redraw_groups() ? 2u : 1u;
+  auto vectors = settings_.redraws_groups() ? 2u : 1u;
   auto shortest
       = std::max(1u, least_chunk_values(settings_.chunk_values) / 4 * 3);
   auto chunks = vectors * what_.model_values / shortest + 1;
@@ -524,7 +522,6 @@ void world::close(report& result) {
   result.loss = c.last_loss();
   result.drift = c.drift();
   result.most_drift = c.most_drift();
-  result.first_redrawn = c.first_redrawn();
   result.checks = c.checks();
   result.expert_updates = experts_->updates();
   result.expert_moves = experts_->moves();

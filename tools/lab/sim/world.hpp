@@ -42,9 +42,8 @@ struct report {
   double first_try = 0;      ///< Share of steps whose first round succeeded.
   std::size_t splits = 0;    ///< Steps that two histories have.
   double loss = 0;
-  double drift = 0;                ///< See `run_invariants::drift`.
-  double most_drift = 0;           ///< Allowed.
-  std::uint64_t first_redrawn = 0; ///< Step; 0: none.
+  double drift = 0;      ///< See `run_invariants::drift`.
+  double most_drift = 0; ///< Allowed.
   std::uint64_t checks = 0;
   std::uint64_t expert_updates = 0;
   std::uint64_t expert_moves = 0; ///< Experts that came to other hosts.
@@ -172,7 +171,6 @@ private:
   duration until_{0}; ///< Where it ends: all up to then is done.
   duration turns_from_{0}; ///< The whole span, or what is left of it.
   bool in_spans_ = false;
-  bool switched_ = false; ///< Some peer redraws groups, or is about to.
   duration shortest_way_{0};
   crew crew_;
   /// Machines with work to do now, in order.
