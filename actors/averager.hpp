@@ -177,7 +177,6 @@ private:
   void tell_out_of(const group_id& group, const std::vector<peer_id>& members);
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
-  void carry_out(const fetch_means& x);
   void carry_out(const round_decision& x);
   void carry_out(const send_part& x);
   void carry_out(const send_mean& x);

@@ -183,10 +183,6 @@ void averager_state::carry_out(const send_to_member& x) {
       x.what);
 }
 
-void averager_state::carry_out(const fetch_means&) {
-  // The questions follow one by one.
-}
-
 void averager_state::carry_out(const send_part& x) {
   auto& r = *round_;
   if (!r.order.gradient)

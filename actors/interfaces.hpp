@@ -17,16 +17,6 @@ struct look_up_records;
 /// Reads what remote peers write.
 using letter_reader = caf::typed_actor<caf::reacts_to<letter>>;
 
-/// Sends to connected peers.
-using post_office = caf::typed_actor<caf::reacts_to<parcel>>;
-
-/// Hears who comes and goes.
-using membership_listener
-    = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>>;
-
-/// Hears the reports of others.
-using report_listener = caf::typed_actor<caf::reacts_to<report_heard>>;
-
 /// Gets the mean of a chunk, once, and hears of parts that are no good.
 using mean_listener = caf::typed_actor<caf::reacts_to<mean_ready>,
                                        caf::reacts_to<part_refused>>;

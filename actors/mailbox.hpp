@@ -558,7 +558,6 @@ struct part_refused {
 struct round_over {
   group_contract contract;
   bool committed = false;
-  std::string reason;
   std::shared_ptr<const std::vector<float>> mean; ///< Null when not committed,
                                                   ///< and for spectators.
   std::uint64_t samples = 0; ///< Behind every value: what the step counts.

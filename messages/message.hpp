@@ -42,10 +42,4 @@ inline digest digest_of(const shared_bytes& x) {
   return x.sum.empty() ? digest_of(x.data, x.size) : x.sum;
 }
 
-/// A message with its bulk payload, verified: what a session hands on.
-struct envelope {
-  potluck::message message;
-  shared_bytes body; ///< Empty for messages that have none.
-};
-
 } // namespace potluck

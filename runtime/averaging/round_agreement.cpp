@@ -169,12 +169,6 @@ std::optional<std::int64_t> round_agreement::acting_epoch() const {
   return std::nullopt;
 }
 
-std::optional<peer_id> round_agreement::acting_leader() const {
-  if (auto epoch = acting_epoch())
-    return members_[static_cast<std::size_t>(*epoch) % members_.size()].id;
-  return std::nullopt;
-}
-
 round_agreement::member& round_agreement::leader_of(std::int64_t epoch) {
   return members_[static_cast<std::size_t>(epoch) % members_.size()];
 }
@@ -201,7 +195,6 @@ void round_agreement::fetch(std::size_t holder, const vector_mark& mean,
   fetching_ = true;
   fetched_all_ = everything;
   wanted_ = mean;
-  out_.push_back(fetch_means{members_[holder].id, mean.mean, everything});
   if (everything)
     ledger_.drop_all();
   carry(ledger_.ask_missing(holder));

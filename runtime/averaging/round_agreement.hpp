@@ -42,16 +42,6 @@ struct send_to_member {
   round_message what;
 };
 
-/// "The missing means come from `holder` now." The questions for them follow as
-/// actions of their own. Replaces an earlier fetch.
-struct fetch_means {
-  peer_id holder;
-  digest mean; ///< What the whole vector must have.
-  /// The means at hand differ from the ones that count, and are asked for
-  /// again.
-  bool everything = false;
-};
-
 /// "This is final here." Returned exactly once. A trainer that reads `commit`
 /// holds the means with this digest; an auxiliary is merely released.
 struct round_decision {
@@ -61,9 +51,8 @@ struct round_decision {
   std::uint64_t samples = 0;
 };
 
-using round_action
-    = std::variant<send_to_member, fetch_means, round_decision, send_part,
-                   send_mean, ask_mean, average_chunk>;
+using round_action = std::variant<send_to_member, round_decision, send_part,
+                                  send_mean, ask_mean, average_chunk>;
 
 class round_agreement {
 public:
@@ -170,8 +159,6 @@ public:
     return !spectator_
            && (own_.is == standing::prepared || own_.is == standing::committed);
   }
-  /// Who decides, as far as this member knows; none when no trainer is left.
-  std::optional<peer_id> acting_leader() const;
 
   /// Everything that the future depends on, as bytes: equal strings, equal
   /// behaviour. For tests that explore states.

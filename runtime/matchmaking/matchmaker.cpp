@@ -236,7 +236,7 @@ void matchmaker::avoid(std::vector<peer_id> whom) {
 
 group_answer matchmaker::own_answer() const {
   return {group_,  true,      {},     own_->samples, own_->loss_sum,
-          upload_, download_, avoid_, slow_pairs_,   cell_};
+          upload_, download_, avoid_, slow_pairs_};
 }
 
 std::string matchmaker::misquoted(const group_member& mine,

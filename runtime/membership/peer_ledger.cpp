@@ -172,11 +172,6 @@ const progress_report* peer_ledger::last_report(const peer_id& who) const {
   return at != rows_.end() && at->second.said ? &*at->second.said : nullptr;
 }
 
-std::optional<role> peer_ledger::role_of(const peer_id& who) const {
-  auto at = rows_.find(who);
-  return at != rows_.end() ? at->second.role : std::nullopt;
-}
-
 std::vector<contact>
 peer_ledger::due_for_dial(time_point now, std::size_t limit,
                           const std::function<bool(const peer_id&)>& wanted) {

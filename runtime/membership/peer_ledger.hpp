@@ -113,8 +113,6 @@ public:
 
   /// What a peer said last; null when nothing.
   const progress_report* last_report(const peer_id& who) const;
-  /// Null while nobody said it.
-  std::optional<role> role_of(const peer_id& who) const;
 
   /// When `due_for_dial` may have something new to say; nothing when never.
   /// @param after What was due by then is left out.

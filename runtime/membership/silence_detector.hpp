@@ -51,11 +51,6 @@ public:
   /// True from the deadline on, until something is heard.
   bool suspicious(time_point now) const;
 
-  /// The typical round trip; zero while none was observed.
-  duration typical_round_trip() const {
-    return round_trips_.median();
-  }
-
   time_point last_heard() const {
     return last_heard_;
   }

@@ -182,13 +182,6 @@ double learning_rate_at(const run_settings& settings, std::uint64_t step) {
          / real(settings.steps - settings.warmup_steps + 1);
 }
 
-double sum_of_squares(const float* values, std::size_t size) {
-  double sum = 0;
-  for (std::size_t begin = 0; begin < size; begin += block_values)
-    sum += block_squares(values + begin, std::min(block_values, size - begin));
-  return sum;
-}
-
 optimizer::optimizer(const run_settings& settings, unsigned threads)
     : settings_(settings), threads_(std::max(1u, threads)) {
 }

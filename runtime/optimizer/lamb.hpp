@@ -25,10 +25,6 @@ double learning_rate_at(const run_settings& settings, std::uint64_t step);
 /// math libraries.
 double exact_power(double base, std::uint64_t exponent);
 
-/// Sum of the squares in double, in an order that only `size` decides. Not
-/// finite exactly when a value is not.
-double sum_of_squares(const float* values, std::size_t size);
-
 /// Applies mean gradients. Holds no training state: parameters and moments are
 /// the caller's.
 class optimizer {

@@ -15,47 +15,33 @@ std::string whole(std::uint64_t x) {
   return std::to_string(x);
 }
 
-std::string flag(bool x) {
-  return x ? "yes" : "no";
-}
-
-/// Every input of a member, as a name and a text that is equal for equal bits.
-template <class Visit>
-void for_each_input(const group_member& x, Visit visit) {
-  visit("role", x.role == role::trainer ? std::string{"trainer"}
-                                        : std::string{"other"});
-  visit("number of samples", whole(x.samples));
-  visit("being reachable", flag(x.who.where.port != 0));
-  visit("upload in bytes/s", readable(x.upload_bytes_per_second, 17));
-  visit("download in bytes/s", readable(x.download_bytes_per_second, 17));
-  std::string pairs;
+/// Every input of a member, each as a text that is equal for equal bits.
+std::vector<std::string> inputs_of(const group_member& x) {
+  auto exact = [](double y) { return readable(y, 17); };
+  std::vector<std::string> result{to_string(x.who.id),
+                                  x.role == role::trainer ? "trainer" : "other",
+                                  whole(x.samples),
+                                  x.who.where.port != 0 ? "yes" : "no",
+                                  exact(x.upload_bytes_per_second),
+                                  exact(x.download_bytes_per_second)};
   for (const auto& pair : x.slow_pairs)
-    pairs += (pairs.empty() ? "" : ", ") + short_name(pair.to) + " at "
-             + readable(pair.bytes_per_second, 17) + " bytes/s";
-  visit("list of slow pairs", pairs.empty() ? "none" : pairs);
-}
-
-template <class Visit>
-void for_each_input(const group_contract& x, Visit visit) {
-  visit("length of the gradient", whole(x.gradient_values));
-  visit("length of a chunk", whole(x.chunk_values));
-  visit("time of computing in ms", whole(x.computing_ms));
-  visit("number of members", whole(x.members.size()));
+    result.push_back(to_string(pair.to) + " " + exact(pair.bytes_per_second));
+  return result;
 }
 
 } // namespace
 
 digest plan_input_digest(const group_contract& contract) {
-  std::string bytes;
-  auto add = [&](const char*, const std::string& value) {
-    bytes += value;
-    bytes += '\n';
-  };
-  for_each_input(contract, add);
+  std::vector<std::string> all{
+      whole(contract.gradient_values), whole(contract.chunk_values),
+      whole(contract.computing_ms), whole(contract.members.size())};
   for (const auto& x : contract.members) {
-    add("", to_string(x.who.id));
-    for_each_input(x, add);
+    auto more = inputs_of(x);
+    all.insert(all.end(), more.begin(), more.end());
   }
+  std::string bytes;
+  for (const auto& x : all)
+    bytes += x + '\n';
   return digest_of(bytes.data(), bytes.size());
 }
 
@@ -117,38 +103,6 @@ std::string plan_change(const group_contract& before,
     result += (i == 0 ? "" : "; ") + clauses[i];
   if (clauses.size() > most_clauses)
     result += "; and " + whole(clauses.size() - most_clauses) + " more";
-  return result;
-}
-
-std::string first_difference(const group_contract& here,
-                             const group_contract& there) {
-  std::string result;
-  std::vector<std::string> others;
-  std::size_t at = 0;
-  auto collect
-      = [&](const char*, const std::string& value) { others.push_back(value); };
-  std::string subject;
-  auto compare = [&](const char* name, const std::string& value) {
-    const auto& other = others[at++];
-    if (result.empty() && value != other)
-      result
-          = subject + name + " is " + value + " here and " + other + " there";
-  };
-  subject = "the ";
-  for_each_input(there, collect);
-  for_each_input(here, compare);
-  for (std::size_t i = 0; i < here.members.size() && result.empty(); ++i) {
-    const auto& mine = here.members[i];
-    const auto& theirs = there.members[i];
-    if (mine.who.id != theirs.who.id)
-      return "member " + whole(i + 1) + " is peer " + short_name(mine.who.id)
-             + " here and " + short_name(theirs.who.id) + " there";
-    subject = "peer " + short_name(mine.who.id) + ": ";
-    others.clear();
-    at = 0;
-    for_each_input(theirs, collect);
-    for_each_input(mine, compare);
-  }
   return result;
 }
 

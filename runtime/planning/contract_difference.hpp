@@ -1,5 +1,4 @@
-/// What planners are told by two contracts, compared: when two members do not
-/// plan alike, which input is to blame.
+/// What planners are told by two contracts, compared.
 #pragma once
 
 #include <string>
@@ -10,13 +9,6 @@ namespace potluck {
 
 /// Of everything in the contract that a plan follows from, and of nothing else.
 digest plan_input_digest(const group_contract& contract);
-
-/// The first input that differs, as a part of a sentence with the field, the
-/// peer and both values: "peer 1a2b3c4d: upload in bytes/s is 1000 here and
-/// 2000 there". Empty when the inputs are equal: then the planners differ, that
-/// is, the programs' versions.
-std::string first_difference(const group_contract& here,
-                             const group_contract& there);
 
 /// Why the plan of one round's contract is another than that of the last one:
 /// who joined or left, and whose line is said to have changed by a fifth or

@@ -54,15 +54,9 @@ inline group_contract contract() {
   x.gradient_values = 1000;
   x.chunk_values = 300;
   x.patience_ms = 2000;
-  x.members = {{somebody(1),
-                role::trainer,
-                10,
-                20.5,
-                1e6,
-                2e6,
-                {{id<peer_id>(2), 3e5}},
-                {12.5, 6, 4, 5e5, 6e5}},
-               {somebody(2), role::auxiliary, 0, 0, 3e6, 4e6}};
+  x.members = {
+      {somebody(1), role::trainer, 10, 20.5, 1e6, 2e6, {{id<peer_id>(2), 3e5}}},
+      {somebody(2), role::auxiliary, 0, 0, 3e6, 4e6}};
   x.plan = id<digest>(6);
   x.least_samples = 8;
   return x;
@@ -111,8 +105,7 @@ inline std::vector<message> all() {
                    1e6,
                    2e6,
                    {id<peer_id>(7)},
-                   {{id<peer_id>(8), 4e5}},
-                   {2.5, 3, 2, 7e5, 8e5}},
+                   {{id<peer_id>(8), 4e5}}},
       group_start{contract()},
       group_cancel{group, "nobody came"},
       chunk_part{group, 2, 10, packing::float32},

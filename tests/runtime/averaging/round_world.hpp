@@ -558,9 +558,6 @@ private:
     ++posted_;
     post(self, x.to.bytes[0] - 1u, x.what);
   }
-  void carry_out(member& m, std::size_t, const fetch_means& x) {
-    m.reads_badly = m.reads_badly && !x.everything;
-  }
   void carry_out(member&, std::size_t self, const send_part& x) {
     post(self, x.to, part_parcel{x.chunk});
   }
@@ -573,7 +570,9 @@ private:
       hold_own(m, x.chunk);
     post(self, x.to, mean_parcel{head, chunk.held});
   }
-  void carry_out(member&, std::size_t self, const ask_mean& x) {
+  void carry_out(member& m, std::size_t self, const ask_mean& x) {
+    if (x.version == 0 && m.chunks[x.chunk].held.version != 0)
+      m.reads_badly = false; // What it holds is fetched again.
     post(self, x.from, mean_request{{}, x.chunk, x.version});
   }
   void carry_out(member& m, std::size_t self, const average_chunk& x) {

@@ -23,51 +23,48 @@ group_contract contract() {
 
 } // namespace
 
-TEST_CASE("equal inputs have equal digests and no difference") {
+TEST_CASE("equal inputs have equal digests") {
   auto other = contract();
   other.group.bytes[3] = 1; // Nothing that a plan follows from.
   other.step = 9;
   other.members[0].loss_sum = 3;
-  CHECK(first_difference(contract(), other).empty());
   CHECK(plan_input_digest(contract()) == plan_input_digest(other));
 }
 
-TEST_CASE("the first input that differs is named with both values") {
-  auto check = [](const group_contract& other, const std::string& sentence) {
-    CHECK(first_difference(contract(), other) == sentence);
+TEST_CASE("whatever input differs, the digests do") {
+  auto check = [](const group_contract& other) {
     CHECK(plan_input_digest(contract()) != plan_input_digest(other));
   };
   auto x = contract();
   x.members[1].upload_bytes_per_second = 1500.5;
-  check(x, "peer a1000000: upload in bytes/s is 1000 here and 1500.5 there");
+  check(x);
   x = contract();
   x.members[0].download_bytes_per_second = 0;
-  check(x, "peer a0000000: download in bytes/s is 2000 here and 0 there");
+  check(x);
   x = contract();
   x.members[0].samples = 11;
-  check(x, "peer a0000000: number of samples is 10 here and 11 there");
+  check(x);
   x = contract();
   x.members[1].role = role::auxiliary;
-  check(x, "peer a1000000: role is trainer here and other there");
+  check(x);
   x = contract();
   x.members[1].who.where.port = 0;
-  check(x, "peer a1000000: being reachable is yes here and no there");
+  check(x);
   x = contract();
   x.chunk_values = 200;
-  check(x, "the length of a chunk is 300 here and 200 there");
+  check(x);
   x = contract();
   x.gradient_values = 200;
-  check(x, "the length of the gradient is 1000 here and 200 there");
+  check(x);
   x = contract();
   x.members[0].slow_pairs = {{x.members[1].who.id, 1500}};
-  check(x, "peer a0000000: list of slow pairs is none here and a1000000 at "
-           "1500 bytes/s there");
+  check(x);
   x = contract();
   x.members.pop_back();
-  check(x, "the number of members is 2 here and 1 there");
+  check(x);
   x = contract();
   std::swap(x.members[0], x.members[1]);
-  check(x, "member 1 is peer a0000000 here and a1000000 there");
+  check(x);
 }
 
 TEST_CASE("a new plan says what it is new for") {
