@@ -1,5 +1,5 @@
 /// The cell: how this trainer takes part when there are more than average in
-/// one group (runtime/cells).
+/// one group (runtime/ways/cells).
 ///
 /// Chooses between member and contributor and tells the roster whom to be
 /// connected with. As a sponsor it asks contributors for their gradients when
@@ -11,8 +11,8 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
-#include "runtime/cells/cell_choice.hpp"
-#include "runtime/cells/mean_chain.hpp"
+#include "runtime/ways/cells/cell_choice.hpp"
+#include "runtime/ways/cells/mean_chain.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
@@ -47,7 +47,7 @@ public:
 private:
   using clock_time = caf::actor_clock::time_point;
 
-  /// Groups are drawn anew for every step (runtime/moshpit), of whoever is
+  /// Groups are drawn anew for every step (runtime/ways/moshpit), of whoever is
   /// connected: everybody averages.
   bool redraws() const {
     return config_.agreed.settings().redraws_groups();

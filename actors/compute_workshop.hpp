@@ -6,7 +6,7 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
-#include "runtime/moshpit/moshpit_vector.hpp"
+#include "runtime/ways/moshpit/moshpit_vector.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -15,7 +15,7 @@ namespace potluck {
 struct compute_state::workshop {
   compute_config config;
   bool delayed = false; ///< The run's updates.
-  bool redrawn = false; ///< The last step's group (runtime/moshpit).
+  bool redrawn = false; ///< The last step's group (runtime/ways/moshpit).
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.

@@ -18,9 +18,6 @@
 
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/cells/contributor_pace.hpp"
-#include "runtime/cells/gathering.hpp"
-#include "runtime/cells/mean_chain.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/membership/misconduct.hpp"
@@ -29,6 +26,11 @@
 #include "runtime/ports/transport.hpp"
 #include "runtime/state/state_joiner.hpp"
 #include "runtime/state/training_state.hpp"
+#include "runtime/step/actions.hpp"
+#include "runtime/step/facts.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
+#include "runtime/ways/cells/gathering.hpp"
+#include "runtime/ways/cells/mean_chain.hpp"
 
 namespace potluck {
 
@@ -138,36 +140,12 @@ struct windows_planned {
 // ---- roster: who is there
 // ----------------------------------------------------
 
-struct peer_joined {
-  contact who;
-  potluck::role role = potluck::role::trainer;
-  std::string run;
-  digest charter;
-  /// This peer's own host, as the other one sees it.
-  std::string seen_host;
-  bool dialled_us = false; ///< The connection is its work.
-};
-struct peer_left {
-  peer_id id;
-  std::string reason;
-  bool orderly = false; ///< It said goodbye.
-};
-/// A fresh report of another peer, directly or through the DHT.
-struct report_heard {
-  progress_report report;
-  bool connected = false; ///< There is a session with its peer.
-};
 /// A peer has sent what no honest one sends.
 struct offence_seen {
   peer_id who;
   misconduct::witness witness = misconduct::witness::alone;
   std::string occasion; ///< The round it happened in.
   std::string evidence;
-};
-/// What this peer wants others to know; sent on when it changes.
-struct own_report {
-  progress_report report;
-  bool urgent = false; ///< Tell connected peers now, not at the next tick.
 };
 /// A remote peer and this one do not go together; `sentence` says what to do.
 struct peer_refused {
@@ -231,61 +209,6 @@ struct proposal_failed {
 // ---- compute
 // ----------------------------------------------------------------------
 
-struct compute_batch {
-  std::uint64_t step = 0; ///< The step whose gradient this belongs to.
-  batch_request request;
-  /// Comes back, so that nobody counts a batch that somebody else asked for.
-  std::uint64_t number = 0;
-};
-struct batch_done {
-  std::uint64_t step = 0;
-  std::uint64_t number = 0;
-  batch_result result;
-  double seconds = 0;
-};
-struct gradient_lent {
-  std::shared_ptr<const std::vector<float>> gradient;
-};
-/// Two gradients at most: what batches add up to, and what was set aside of it.
-/// The conductor says which it means, for only it knows what it has counted.
-struct lend_gradient {
-  bool aside = false;
-  /// In it: for a redrawn group, as the weight of the parameters behind it.
-  std::uint64_t samples = 0;
-  bool with_parameters = false;
-};
-/// Forget what was set aside, and what has been accumulated since, if anything.
-struct drop_gradient {
-  bool only_aside = false;
-};
-/// What has been accumulated is complete: batches from here on add up apart.
-struct set_gradient_aside {};
-/// What was set aside is not complete after all.
-struct take_gradient_back {
-  bool with_newer = true; ///< Add what has been accumulated since, or drop it.
-};
-struct apply_mean {
-  std::uint64_t step = 0;    ///< That the mean completes: one more than held.
-  std::uint64_t samples = 0; ///< Behind the mean.
-  std::shared_ptr<const std::vector<float>> mean;
-  /// Apply it beside batches and touch no gradient. Else it is applied behind
-  /// them, and all gradients are dropped.
-  bool beside = false;
-  bool redrawn = false; ///< Of a redrawn group: parameters lie behind it.
-};
-/// The training state that compute now holds.
-struct state_changed {
-  std::uint64_t step = 0;
-  std::uint64_t history_samples = 0;
-  digest state;
-  std::uint64_t gradient_values = 0; ///< As many as the model's parameters.
-  /// Of the parameters that the step began with, if its group was redrawn: the
-  /// mean of that group's.
-  digest averaged = {};
-  std::uint32_t usual_request = 0; ///< Samples: what keeps the trainer busy.
-  bool applied = false;            ///< By an optimizer step, not by loading.
-  std::string problem; ///< Not empty: the mean was refused, nothing changed.
-};
 /// Replace the training state; the accumulated gradient is dropped.
 struct adopt_state {
   std::shared_ptr<training_state> state;
@@ -302,45 +225,9 @@ struct work_failed {
 // ---- state keeper
 // ------------------------------------------------------------------
 
-/// Catch up with the history that these donors report.
-struct fetch_state {
-  fetch_goal goal;
-};
-/// Compute holds the state of `result.step`, and nothing more follows.
-struct state_fetched {
-  fetch_result result;
-};
-struct state_fetch_failed {
-  std::string reason;
-  bool put_aside = false; ///< What has come is kept for the next fetch.
-};
-/// It sent something wrong: its reports are not to be believed for a while.
-struct donor_distrusted {
-  peer_id donor;
-  std::string what;
-};
-/// A step was applied: its mean, for those who missed it.
-struct mean_applied {
-  passed_mean mean;
-};
-struct save_checkpoint_now {
-  std::uint64_t step = 0;
-};
-struct checkpoint_saved {
-  std::uint64_t step = 0;
-  std::string path;
-  std::string problem; ///< Empty on success.
-};
-
 // ---- cells
 // ----------------------------------------------------------------------------
 
-/// Cell to conductor: how this trainer takes part.
-struct cell_standing {
-  bool contributes = false;
-  peer_id sponsor;           ///< Of a contributor; empty while it has none.
-  std::uint32_t members = 0; ///< Known to average, this peer included if it is.
-};
 /// Roster to router: the peer is no node of the DHT, or not any more. It still
 /// answers what it was asked, but nobody should hear of it.
 struct routes_no_more {
@@ -376,143 +263,23 @@ struct run_looked_up {
   /// average, of newcomers, and of some who do not train. 0: all were told.
   std::uint32_t published = 0;
 };
-/// Conductor to cell: ask these contributors for their gradients. Replaces an
-/// earlier gathering.
-struct gather_contributions {
-  std::uint64_t step = 0;
-  digest state;
-  std::uint64_t gradient_values = 0;
-  std::vector<peer_id> contributors;
-  std::vector<packing> packings = {};         ///< Of each; none: float32.
-  std::map<peer_id, chain_place> chains = {}; ///< Of those in one.
-  std::map<peer_id, contact> better = {};     ///< Of those that should go.
-  duration patience{0}; ///< For what gradients take on their lines.
-};
-/// A contributor's gradient has come whole.
-struct contribution_ready {
-  std::shared_ptr<const contribution> what;
-};
-/// Conductor to cell: whether it is in this peer's gradient now.
-struct contribution_taken {
-  peer_id from;
-  bool accepted = false;
-};
-/// All that were to be gathered are in, or were waited for long enough.
-struct gathering_over {
-  std::uint64_t step = 0;
-};
-/// The sponsor wants this contributor's gradient.
-struct contribution_wanted {
-  peer_id by;
-  contribution_request request;
-};
-/// Conductor to cell: send it. Without a gradient: there is none, for `reason`.
-struct hand_over {
-  peer_id to;
-  std::uint64_t number = 0;
-  std::uint64_t samples = 0;
-  double loss_sum = 0;
-  std::shared_ptr<const std::vector<float>> gradient;
-  std::string reason;
-};
-/// Conductor to compute: add this to the gradient, if it is for this step.
-struct add_gradient {
-  std::shared_ptr<const contribution> what;
-  bool aside = false; ///< To what was set aside.
-};
 
 // ---- matchmaking
 // ----------------------------------------------------------------------
 
-/// Conductor to matchmaking: lead a group for this step.
-struct lead_group {
-  std::vector<contact> invitees;
-  std::vector<potluck::role> roles; ///< Of the invitees, in their order.
-  std::vector<peer_id> shunned;     ///< Trainers that are not invited.
-  /// For the answers: as long as the slowest member's batch may take.
-  std::chrono::milliseconds answer_patience{0};
-  /// For news in the round, in which nobody computes.
-  std::chrono::milliseconds round_patience{0};
-  /// That all take together to compute a step; 0: unknown.
-  std::chrono::milliseconds computing{0};
-  /// With so many the group begins at least; 0: with the run's target batch.
-  std::uint64_t least_samples = 0;
-};
-/// Gateway to conductor: what our line was seen to do, in bytes per second; 0
-/// where it is unknown.
-struct line_measured {
-  double upload = 0;
-  double download = 0;
-  std::vector<slow_pair> slow_pairs; ///< The slowest first, `max_slow_pairs`.
-};
-/// What matchmaking needs to know to judge invitations.
-struct matchmaking_facts {
-  std::uint64_t step = 0;
-  digest state;
-  std::uint64_t gradient_values = 0;
-  bool open = false;         ///< Holds a state and is in no round.
-  std::set<peer_id> doubted; ///< Whose groups are not joined.
-  /// Not connected, and not among the `slow_pairs` that say so: avoided as
-  /// well.
-  std::set<peer_id> out_of_reach;
-  leader_order leaders;
-  double upload_bytes_per_second = 0;
-  double download_bytes_per_second = 0;
-  std::vector<slow_pair> slow_pairs;
-  duration gathering{0}; ///< What sponsors may take longer to freeze.
-};
-struct freeze_wanted {
-  group_id group;
-};
-struct gradient_frozen {
-  group_id group;
-  std::uint64_t samples = 0;
-  double loss_sum = 0;
-};
-struct group_formed {
-  group_contract contract;
-  share_plan plan;
-};
-struct group_dissolved {
-  group_id group;
-  std::string reason;
-};
-
 // ---- averaging
 // -------------------------------------------------------------------------
 
-struct begin_round {
-  group_contract contract;
-  share_plan plan;
-  /// This peer's flat gradient, summed over its samples; null when it has none.
-  std::shared_ptr<const std::vector<float>> gradient;
-  /// A part of the group completes the round only with more than half of its
-  /// samples: where groups are redrawn.
-  bool keeps_majority = false;
-};
 /// The round that an averager has begun: its successor, should it crash, has to
 /// tell the other members that this peer is out of it.
 struct round_begun {
   group_id group;
   std::vector<peer_id> members;
 };
-/// A member, or this peer itself, will take no part in the round after all.
-struct member_withdrew {
-  group_id group;
-  peer_id member;
-};
 /// Averager to itself: it has been out of touch with all others of its round
 /// for as long as a line takes to come back.
 struct out_of_touch {
   group_id group;
-};
-/// To the averager, if its round still runs: this trainer has completed the
-/// step, or a later one, and is to be asked.
-struct outcome_known {
-  group_id group;
-  peer_id member;
-  std::chrono::milliseconds patience{0}; ///< For its answer.
-  bool asked = false;                    ///< The averager's note to itself.
 };
 /// To a reducer: one member's part of its chunk.
 struct part_arrived {
@@ -540,59 +307,15 @@ struct inquiry_due {
   group_id group;
   std::optional<std::uint32_t> chunk; ///< None: the findings.
 };
-/// The averager to the conductor: these members lied, or contradict others. Or
-/// the roster: it has banned them.
-/// Groups form without them for a while; this peer may be among them.
-struct members_doubted {
-  std::vector<peer_id> who;
-  std::string why;
-  /// By whoever has banned them; else as long as their record asks for.
-  std::optional<duration> for_so_long = std::nullopt;
-};
 /// From a reducer: a member sent something that cannot be summed.
 struct part_refused {
   std::uint32_t chunk = 0;
   std::uint32_t member = 0;
   std::string why;
 };
-struct round_over {
-  group_contract contract;
-  bool committed = false;
-  std::shared_ptr<const std::vector<float>> mean; ///< Null when not committed,
-                                                  ///< and for spectators.
-  std::uint64_t samples = 0; ///< Behind every value: what the step counts.
-  /// Indices in the contract of those whose gradient is not in every chunk.
-  std::vector<std::uint8_t> left_out;
-  bool healed = false; ///< Somebody was lost, and the others went on.
-  /// Connected trainers that kept silent until this member lost patience, as
-  /// far as it ought to have heard of them.
-  std::vector<peer_id> silent;
-  /// Whether it ought to have heard of all, and would have named the silent.
-  bool watched = false;
-  double seconds = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;
-};
 
 // ---- out of the peer
 // ---------------------------------------------------------------------
-
-/// What a person wants to see at a glance.
-struct run_status {
-  std::uint64_t step = 0;
-  std::uint64_t steps = 0;
-  double loss = 0;
-  double samples_per_second = 0; ///< Of the whole collaboration.
-  double own_share = 0;          ///< Own samples in the last step, 0 to 1.
-  std::uint32_t peers = 0;       ///< This one included.
-  potluck::phase phase = potluck::phase::joining;
-  std::optional<double> seconds_to_next_step;
-};
-/// The peer is over: the run is finished, or `problem` says why not.
-struct peer_over {
-  std::string problem; ///< Empty when all is well.
-  bool users_mistake = false;
-};
 
 } // namespace potluck
 

@@ -20,19 +20,9 @@
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/step/sample_account.hpp"
 
 namespace potluck {
-
-/// How a trainer numbers the samples that it computes.
-struct data_order {
-  /// False: every peer shuffles by its own seed. True: all draw from one order,
-  /// of which this peer takes every `shards`-th sample from `shard` on, and no
-  /// more than its part of each target batch. For experiments that compare one
-  /// peer with many: the batches are the same.
-  bool shared = false;
-  std::uint32_t shard = 0;
-  std::uint32_t shards = 1;
-};
 
 struct peer_config {
   peer_id self;

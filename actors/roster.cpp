@@ -5,7 +5,7 @@
 
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
-#include "runtime/cells/cell_choice.hpp"
+#include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/config.hpp"
 #include "runtime/dht/routing_table.hpp"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "actors/roster.hpp"
-#include "runtime/cells/cell_choice.hpp"
+#include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {

@@ -4,7 +4,7 @@
 #include "actors/roster.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
-#include "runtime/cells/cell_tally.hpp"
+#include "runtime/ways/cells/cell_tally.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {

@@ -1,5 +1,5 @@
 /// How a trainer that is in no group takes part: it hands its gradient to a
-/// member, its sponsor, which averages for both. runtime/cells/README.md states
+/// member, its sponsor, which averages for both. runtime/ways/cells/README.md states
 /// the protocol.
 #pragma once
 

@@ -45,7 +45,7 @@ struct progress_report {
   /// Mean loss of the sender's own samples; 0 when there are none.
   double loss = 0;
   /// The sender is in no group: it hands its gradient to a sponsor
-  /// (runtime/cells).
+  /// (runtime/ways/cells).
   bool contributes = false;
   peer_id sponsor; ///< A contributor's; empty while it looks for one.
   /// Trainers whose sponsor the sender is. `samples` and `samples_per_second`

@@ -40,10 +40,10 @@ struct run_settings {
   /// Samples collected beyond the target batch, so that a step can lose some.
   std::uint64_t reserve = 0;
   /// Trainers that average together at most; the others contribute through
-  /// them (runtime/cells).
+  /// them (runtime/ways/cells).
   std::uint32_t group_size = 64;
   /// Whether all average as one, or in groups that are drawn anew for every
-  /// step (runtime/moshpit).
+  /// step (runtime/ways/moshpit).
   std::string averaging_method = "exact";
   std::uint64_t steps = 1000; ///< The run ends after this many.
   std::uint64_t warmup_steps = 100;
@@ -82,7 +82,7 @@ struct run_settings {
   }
 
   /// Every step is averaged in groups of their own, parameters included
-  /// (runtime/moshpit).
+  /// (runtime/ways/moshpit).
   bool redraws_groups() const {
     return averaging_method == "moshpit";
   }

@@ -1,13 +1,14 @@
-/// The conductor where groups are drawn anew for every step (runtime/moshpit).
+/// The conductor where groups are drawn anew for every step
+/// (runtime/ways/moshpit).
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "runtime/config.hpp"
-#include "runtime/moshpit/moshpit_groups.hpp"
-#include "runtime/moshpit/moshpit_vector.hpp"
 #include "runtime/planning/collaboration.hpp"
+#include "runtime/ways/moshpit/moshpit_groups.hpp"
+#include "runtime/ways/moshpit/moshpit_vector.hpp"
 #include "tests/actors/conductor_stage.hpp"
 
 using namespace potluck;
@@ -25,9 +26,9 @@ charter redrawn() {
   return {settings, ""};
 }
 
-struct redrawn_stage : stage {
+struct redrawn_stage : conductor_stage {
   explicit redrawn_stage(charter about = redrawn())
-      : stage(role::trainer, false, 0, std::move(about)) {
+      : conductor_stage(role::trainer, false, 0, std::move(about)) {
   }
 
   progress_report at(std::uint8_t number, std::uint64_t step,
@@ -236,7 +237,7 @@ TEST_CASE("the plan says what averaging was chosen, and why") {
   CHECK(field<std::string>(plans[1], "averaging") == "moshpit");
   CHECK(field<std::string>(plans[1], "averaging_why").find("grid of 3x3")
         != std::string::npos);
-  stage exact;
+  conductor_stage exact;
   exact.hold(0);
   exact.compute_all();
   exact.form(1);

@@ -18,8 +18,8 @@ inline digest state_after(std::uint64_t step) {
 
 /// A conductor whose compute, matchmaking, averager and others are played by
 /// the test.
-struct stage {
-  explicit stage(role r = role::trainer, bool checkpoints = false,
+struct conductor_stage {
+  explicit conductor_stage(role r = role::trainer, bool checkpoints = false,
                  double upload = 0, charter about = tiny_charter(steps, batch))
       : agreed(std::move(about)), system(world.add_system()),
         roster(system.pretend<roster_actor>()),

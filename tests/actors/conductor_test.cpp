@@ -9,7 +9,7 @@ using namespace potluck;
 using namespace std::chrono_literals;
 
 TEST_CASE("nothing is computed before there is a state") {
-  stage x;
+  conductor_stage x;
   x.world.run_for(1s);
   CHECK(x.compute->count<compute_batch>() == 0);
   CHECK_FALSE(x.facts().open);
@@ -19,7 +19,7 @@ TEST_CASE("nothing is computed before there is a state") {
 }
 
 TEST_CASE("a peer alone accumulates the target batch and leads") {
-  stage x;
+  conductor_stage x;
   x.hold(0);
   x.compute_all();
   CHECK(x.matchmaking->count<lead_group>() == 1);
@@ -38,7 +38,7 @@ TEST_CASE("a peer alone accumulates the target batch and leads") {
 }
 
 TEST_CASE("a step goes from samples to an applied mean, and the run ends") {
-  stage x;
+  conductor_stage x;
   x.hold(0);
   x.compute_all();
   auto formed = x.form(1);
@@ -73,7 +73,7 @@ TEST_CASE("a step goes from samples to an applied mean, and the run ends") {
 }
 
 TEST_CASE("who is not the leader waits to be invited") {
-  stage x;
+  conductor_stage x;
   x.join(2);
   x.hold(0);
   x.hear(x.report(2, 0));
@@ -84,7 +84,7 @@ TEST_CASE("who is not the leader waits to be invited") {
 
 // liars.json, seed 10: all waited for one that waited for a peer they doubted.
 TEST_CASE("a leader that lets its turn pass is passed over") {
-  stage x;
+  conductor_stage x;
   x.join(1);
   x.join(2);
   x.hold(0);
@@ -107,7 +107,7 @@ TEST_CASE("a leader that lets its turn pass is passed over") {
 }
 
 TEST_CASE("a leader names whom it does not invite because of what others say") {
-  stage x;
+  conductor_stage x;
   for (auto i : {6, 7, 8, 9}) {
     x.join(i);
     x.hear(x.report(i, 0));
@@ -127,7 +127,7 @@ TEST_CASE("a leader names whom it does not invite because of what others say") {
 }
 
 TEST_CASE("the leader invites companions and helpers") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.join(7);
   x.join(8);
@@ -152,7 +152,7 @@ TEST_CASE("the leader invites companions and helpers") {
 }
 
 TEST_CASE("a peer only heard of is waited for, but not for long") {
-  stage x;
+  conductor_stage x;
   x.hold(0);
   x.hear(x.report(9, 0), false);
   x.compute_all();
@@ -163,7 +163,7 @@ TEST_CASE("a peer only heard of is waited for, but not for long") {
 }
 
 TEST_CASE("a freeze waits for the batch under way") {
-  stage x;
+  conductor_stage x;
   x.hold(0);
   REQUIRE(x.compute->count<compute_batch>() == 1);
   group_id group;
@@ -180,7 +180,7 @@ TEST_CASE("a freeze waits for the batch under way") {
 }
 
 TEST_CASE("a group that dissolves or a round that aborts keeps the samples") {
-  stage x;
+  conductor_stage x;
   x.hold(0);
   x.compute_all();
   auto batches = x.compute->count<compute_batch>();
@@ -209,7 +209,7 @@ TEST_CASE("a group that dissolves or a round that aborts keeps the samples") {
 // one begin another, whose samples were in the gradient and not in the
 // contract.
 TEST_CASE("a sponsor adds nothing to what it has told, whichever group asks") {
-  stage x;
+  conductor_stage x;
   auto cell = x.pretend_cell();
   x.hold(0);
   x.join(7);
@@ -247,7 +247,7 @@ TEST_CASE("a sponsor adds nothing to what it has told, whichever group asks") {
 }
 
 TEST_CASE("who is behind fetches, and tries the next donor") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.join(7);
   x.hold(0);
@@ -288,7 +288,7 @@ TEST_CASE("who is behind fetches, and tries the next donor") {
 }
 
 TEST_CASE("a download that fails on the way counts as far as it came") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(0);
   x.hear(x.report(6, 2));
@@ -306,7 +306,7 @@ TEST_CASE("a download that fails on the way counts as far as it came") {
 }
 
 TEST_CASE("a leader waits a while for whoever is about to enter") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(0);
   x.do_step(1);
@@ -327,7 +327,7 @@ TEST_CASE("a leader waits a while for whoever is about to enter") {
 }
 
 TEST_CASE("who comes into a round of its own step waits for that round") {
-  stage x;
+  conductor_stage x;
   x.join(1);
   x.hold(1);
   x.hear(x.report(1, 1, phase::averaging));
@@ -357,7 +357,7 @@ TEST_CASE("who comes into a round of its own step waits for that round") {
 // satellite.json, seed 31: a member outside the round of all others, which was
 // stuck for longer than any that it had seen, trained on alone.
 TEST_CASE("outside the round of most others nobody trains alone") {
-  stage x;
+  conductor_stage x;
   for (auto other : {6, 7, 8})
     x.join(other);
   x.hold(1);
@@ -393,7 +393,7 @@ TEST_CASE("outside the round of most others nobody trains alone") {
 }
 
 TEST_CASE("a failed download costs the samples that were not counted") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(0);
   x.hear(x.report(6, 2));
@@ -404,7 +404,7 @@ TEST_CASE("a failed download costs the samples that were not counted") {
 }
 
 TEST_CASE("a step's mean is kept for those who miss it") {
-  stage x;
+  conductor_stage x;
   x.hold(0);
   x.do_step(1);
   REQUIRE(x.state_keeper->count<mean_applied>() == 1);
@@ -415,7 +415,7 @@ TEST_CASE("a step's mean is kept for those who miss it") {
 }
 
 TEST_CASE("samples of a batch that a download overtook do not count") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(0);
   x.hear(x.report(6, 2));
@@ -428,7 +428,7 @@ TEST_CASE("samples of a batch that a download overtook do not count") {
 }
 
 TEST_CASE("whoever finishes stays a while for those who do not") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(0);
   x.do_step(1);
@@ -475,7 +475,7 @@ TEST_CASE("whoever finishes stays a while for those who do not") {
 }
 
 TEST_CASE("who was cut off while as many finished makes no step of its own") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(1);
   x.hear(x.report(6, 1));
@@ -515,7 +515,7 @@ TEST_CASE("who was cut off while as many finished makes no step of its own") {
 }
 
 TEST_CASE("the last checkpoint is written before the peer is over") {
-  stage x{role::trainer, true};
+  conductor_stage x{role::trainer, true};
   x.hold(0);
   x.do_step(1);
   CHECK(x.state_keeper->count<save_checkpoint_now>() == 0);
@@ -530,7 +530,7 @@ TEST_CASE("the last checkpoint is written before the peer is over") {
 }
 
 TEST_CASE("a helper follows the run and ends with it") {
-  stage x{role::auxiliary};
+  conductor_stage x{role::auxiliary};
   x.join(6);
   x.hear(x.report(6, 1));
   CHECK(x.facts().open);
@@ -548,7 +548,7 @@ TEST_CASE("a helper follows the run and ends with it") {
 }
 
 TEST_CASE("a peer of another charter is nobody's companion") {
-  stage x;
+  conductor_stage x;
   x.join(6);
   x.hold(0);
   auto other = x.report(6, 2);
@@ -562,7 +562,7 @@ TEST_CASE("a peer of another charter is nobody's companion") {
 TEST_CASE("a measured line counts where the user stated none") {
   for (double stated : {0.0, 5e6}) {
     CAPTURE(stated);
-    stage x{role::trainer, false, stated};
+    conductor_stage x{role::trainer, false, stated};
     x.hold(0);
     x.tell(line_measured{2e6, 3e6, {}});
     x.do_step(1);
@@ -575,7 +575,7 @@ TEST_CASE("a measured line counts where the user stated none") {
 }
 
 TEST_CASE("the longer a step lasts, the more rarely contributors look") {
-  stage x;
+  conductor_stage x;
   auto cell = x.pretend_cell();
   x.hold(0);
   x.world.run_for(60s);

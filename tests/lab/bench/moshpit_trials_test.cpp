@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/moshpit/moshpit_groups.hpp"
+#include "runtime/ways/moshpit/moshpit_groups.hpp"
 
 using namespace potluck;
 using namespace potluck::bench;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/moshpit/moshpit_groups.hpp"
+#include "runtime/ways/moshpit/moshpit_groups.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck::bench {

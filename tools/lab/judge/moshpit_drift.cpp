@@ -1,6 +1,6 @@
 #include "tools/lab/judge/moshpit_drift.hpp"
 
-#include "runtime/moshpit/moshpit_groups.hpp"
+#include "runtime/ways/moshpit/moshpit_groups.hpp"
 
 namespace potluck {
 

@@ -1,0 +1,59 @@
+/// One download of a longer history after the other: when the next may begin,
+/// what this one costs, and what is said of it.
+///
+/// Pure. From whom to fetch is the way's decision (runtime/ways), how to fetch
+/// that of runtime/state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/event_log.hpp"
+#include "runtime/step/actions.hpp"
+
+namespace potluck {
+
+class catching_up {
+public:
+  /// Whether a download may begin now.
+  bool may_begin(time_point now) const {
+    return now >= next_;
+  }
+  /// @param donors At least one; all hold what is to be fetched.
+  /// @param own This peer's report: its samples are lost if another state is
+  ///     taken over. @param held The state that is to be replaced.
+  /// @param alone The donors hold different states, so one gives all of it.
+  fetch_state begin(const std::vector<progress_report>& donors,
+                    const progress_report& own, const digest& held, bool alone,
+                    time_point now);
+  /// A batch has ended meanwhile: it is in the gradient, and not counted.
+  void batch_ended() {
+    uncounted_batch_ = true;
+  }
+
+  enum class outcome {
+    partly,    ///< Some of the way is gone: another state is held than before.
+    in_vain,   ///< What was counted before still counts.
+    uncounted, ///< It does not: the gradient holds more than was counted.
+  };
+  /// @param put_aside What came is kept for the next try, so that comes soon.
+  outcome failed(const digest& held, bool put_aside, time_point now);
+
+  /// The event of a download.
+  event news(const fetch_result& x, const digest& held,
+             std::uint64_t step) const;
+  /// That of one that came only part of the way.
+  event news_of_part(const digest& held, std::uint64_t step,
+                     time_point now) const;
+
+private:
+  time_point next_ = time_point::min();
+  time_point began_;
+  digest before_;
+  std::uint64_t samples_before_ = 0;
+  bool uncounted_batch_ = false;
+};
+
+} // namespace potluck

@@ -1,0 +1,101 @@
+#include "runtime/step/company.hpp"
+
+#include "runtime/step/step_news.hpp"
+
+namespace potluck {
+
+namespace {
+
+std::string without_it(std::chrono::seconds wait) {
+  return "groups form without it for " + std::to_string(wait.count()) + " s";
+}
+
+} // namespace
+
+company::company(const peer_id& self, const run_settings& run, bool trains,
+                 bool counts_unconnected)
+    : trains_(trains),
+      known_(self, run.target_batch + run.reserve, counts_unconnected),
+      end_(run.steps) {
+}
+
+company::actions company::joined(const peer_joined& x, std::uint64_t step,
+                                 time_point now) {
+  if (!known_.joined(x.who.id, now) || !trains_)
+    return {};
+  return {reunion_news(step)};
+}
+
+company::actions company::left(const peer_left& x, const progress_report& own,
+                               time_point now) {
+  auto last = known_.left(x.id);
+  // Fellow contributors come and go with the sponsor's chains.
+  if (x.orderly || !last || last->role != role::trainer
+      || (own.contributes && last->contributes))
+    return {};
+  end_.lost_trainer(now);
+  if (!trains_)
+    return {};
+  auto split = known_.lost(x.id, now);
+  if (!split)
+    return {};
+  return {split_news(*split, own.step)};
+}
+
+company::worth company::heard(const progress_report& x,
+                              const progress_report& own, time_point now) {
+  if (x.charter != own.charter)
+    return worth::nothing; // Still joining, or of another run.
+  end_.heard(x);
+  if (!known_.connected(x.id)) {
+    known_.heard_of(x, !own.contributes, now);
+    return worth::nothing;
+  }
+  if (doubts_.has(x.id, now))
+    return worth::nothing;
+  known_.heard(x, now);
+  return doubts_.forgive(x.id) ? worth::forgiven : worth::believed;
+}
+
+bool company::lets_go(const progress_report& own, time_point now) {
+  return trains_ ? end_.may_go(known_.reports(), own.state, now)
+                 : end_.all_done(known_.reports(), own.state);
+}
+
+void company::forget(const peer_id& who) {
+  if (who != known_.self())
+    known_.forget(who);
+}
+
+company::actions company::silent(const round_over& x, time_point now) {
+  actions out;
+  for (auto& [who, wait] : doubts_.heard(x, now)) {
+    forget(who);
+    // No proof of bad will, so no ban.
+    out.emplace_back(fault_news(who, "silent in rounds", without_it(wait)));
+  }
+  return out;
+}
+
+company::actions company::doubt(const members_doubted& x, time_point now) {
+  actions out;
+  for (auto& who : x.who) {
+    forget(who);
+    if (x.for_so_long) {
+      doubts_.set_aside(who, *x.for_so_long, now);
+      continue;
+    }
+    auto wait = doubts_.set_aside_longer(who, now, true);
+    out.emplace_back(
+        fault_news(who, "doubted", x.why + "; " + without_it(wait)));
+  }
+  return out;
+}
+
+company::actions company::doubt(const donor_distrusted& x, time_point now) {
+  doubts_.set_aside_longer(x.donor, now);
+  forget(x.donor);
+  return {fault_news(x.donor, "bad donor", x.what)};
+}
+
+} // namespace potluck

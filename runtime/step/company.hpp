@@ -1,0 +1,71 @@
+/// The other peers as a step counts on them: who is there, whom to believe, and
+/// whether they are through.
+///
+/// Pure. Joins what is known of them with the doubts about them, and says what
+/// people should hear of it.
+#pragma once
+
+#include <vector>
+
+#include "runtime/progress/acquaintances.hpp"
+#include "runtime/step/actions.hpp"
+#include "runtime/step/doubts.hpp"
+#include "runtime/step/facts.hpp"
+#include "runtime/step/finishing.hpp"
+
+namespace potluck {
+
+class company {
+public:
+  using actions = std::vector<step_action>;
+
+  company(const peer_id& self, const run_settings& run, bool trains,
+          bool counts_unconnected);
+
+  const acquaintances& known() const {
+    return known_;
+  }
+  progress_tracker& tracker() {
+    return known_.tracker();
+  }
+  const doubts& doubted() const {
+    return doubts_;
+  }
+  finishing& end() {
+    return end_;
+  }
+  /// Whether a peer that has made the last step is over now, which is said
+  /// once: nobody here needs it any more. @param own Its report.
+  bool lets_go(const progress_report& own, time_point now);
+
+  /// @param step Held.
+  actions joined(const peer_joined& x, std::uint64_t step, time_point now);
+  /// @param own This peer's report.
+  actions left(const peer_left& x, const progress_report& own, time_point now);
+  enum class worth {
+    nothing,  ///< Not this run's, only hearsay, or not believed.
+    believed, ///< Counts.
+    forgiven, ///< The same, and its peer was set aside until now.
+  };
+  worth heard(const progress_report& x, const progress_report& own,
+              time_point now);
+  /// Its samples are counted in this peer's gradient.
+  void gave(const peer_id& who) {
+    known_.gave(who);
+  }
+
+  // These name the peers that groups form without from here on.
+  actions silent(const round_over& x, time_point now);
+  actions doubt(const members_doubted& x, time_point now);
+  actions doubt(const donor_distrusted& x, time_point now);
+
+private:
+  void forget(const peer_id& who);
+
+  bool trains_;
+  acquaintances known_;
+  doubts doubts_;
+  finishing end_;
+};
+
+} // namespace potluck

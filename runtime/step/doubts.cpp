@@ -1,0 +1,83 @@
+#include "runtime/step/doubts.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+#include "runtime/membership/misconduct.hpp"
+
+namespace potluck {
+
+void doubts::set_aside(const peer_id& who, duration how_long, time_point now) {
+  aside_[who] = {now + how_long};
+}
+
+std::chrono::seconds doubts::set_aside_longer(const peer_id& who,
+                                              time_point now,
+                                              bool contradicted) {
+  // A liar soon has nobody left to lie to; a peer that was only lied about is
+  // back after a minute.
+  auto again = lately(who, now);
+  auto& known = before_[who];
+  if (!again)
+    known.times = 0;
+  auto wait = std::chrono::seconds{limits::distrust}
+              * (1 << std::min(known.times, limits::most_doublings));
+  known = {known.times + 1, now};
+  aside_[who] = {now + wait, contradicted};
+  return wait;
+}
+
+std::vector<doubts::verdict> doubts::heard(const round_over& x,
+                                           time_point now) {
+  std::vector<verdict> result;
+  for (std::size_t i = 0; i < x.contract.members.size(); ++i) {
+    const auto& id = x.contract.members[i].who.id;
+    if (std::find(x.silent.begin(), x.silent.end(), id) == x.silent.end()) {
+      bool took_part
+          = x.committed
+            && !std::binary_search(x.left_out.begin(), x.left_out.end(), i);
+      if (took_part || x.watched)
+        silences_.erase(id);
+      continue;
+    }
+    // A peer that groups have formed without lately has had its second chance.
+    auto enough = lately(id, now) ? 1 : limits::silent_rounds;
+    if (++silences_[id] < enough)
+      continue;
+    silences_.erase(id);
+    result.emplace_back(id, set_aside_longer(id, now));
+  }
+  return result;
+}
+
+bool doubts::forgive(const peer_id& who) {
+  return aside_.erase(who) != 0;
+}
+
+bool doubts::has(const peer_id& who, time_point now) const {
+  auto i = aside_.find(who);
+  return i != aside_.end() && now < i->second.until;
+}
+
+std::set<peer_id> doubts::all(time_point now) const {
+  std::set<peer_id> result;
+  for (auto& [id, x] : aside_)
+    if (now < x.until)
+      result.insert(id);
+  return result;
+}
+
+std::vector<peer_id> doubts::contradicted(time_point now) const {
+  std::vector<peer_id> result;
+  for (auto& [id, x] : aside_)
+    if (x.contradicted && now < x.until)
+      result.push_back(id);
+  return result;
+}
+
+bool doubts::lately(const peer_id& who, time_point now) const {
+  auto i = before_.find(who);
+  return i != before_.end() && now - i->second.last <= misconduct::memory;
+}
+
+} // namespace potluck

@@ -1,0 +1,61 @@
+/// Peers that groups form without for a while: they kept silent in rounds, sent
+/// wrong states, lied about means, or contradict others.
+///
+/// None of this proves bad will, so nobody is banned here; a peer that is set
+/// aside again soon is set aside for twice as long. Pure.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "messages/ids.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/step/facts.hpp"
+
+namespace potluck {
+
+class doubts {
+public:
+  using verdict = std::pair<peer_id, std::chrono::seconds>;
+
+  void set_aside(const peer_id& who, duration how_long, time_point now);
+  /// For twice as long as last time, if that was lately.
+  /// @param contradicted By what others say: honest or not, so it may lead a
+  ///     group of its own.
+  /// @return For how long.
+  std::chrono::seconds set_aside_longer(const peer_id& who, time_point now,
+                                        bool contradicted = false);
+  /// What a round says of its members: those that were silent too often are
+  /// set aside.
+  std::vector<verdict> heard(const round_over& x, time_point now);
+  /// It reports again, and its time is over.
+  /// @return Whether it had been set aside.
+  bool forgive(const peer_id& who);
+
+  /// Groups form without it.
+  bool has(const peer_id& who, time_point now) const;
+  std::set<peer_id> all(time_point now) const;
+  /// Those among them that others contradict.
+  std::vector<peer_id> contradicted(time_point now) const;
+
+private:
+  struct aside {
+    time_point until;
+    bool contradicted = false;
+  };
+  struct memory {
+    unsigned times = 0; ///< Set aside lately.
+    time_point last;
+  };
+
+  bool lately(const peer_id& who, time_point now) const;
+
+  std::map<peer_id, aside> aside_;
+  std::map<peer_id, memory> before_;
+  std::map<peer_id, unsigned> silences_; ///< Rounds in a row.
+};
+
+} // namespace potluck

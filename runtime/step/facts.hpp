@@ -1,0 +1,179 @@
+/// What a peer's step goes by: the facts that `step_machine` hears. Plain
+/// structs; in a peer they are the messages of its actors (actors/mailbox.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/cells.hpp"
+#include "messages/matchmaking.hpp"
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/planning/share_plan.hpp"
+#include "runtime/ports/trainer.hpp"
+#include "runtime/state/state_joiner.hpp"
+#include "runtime/ways/cells/gathering.hpp"
+#include "runtime/ways/contributions.hpp"
+
+namespace potluck {
+
+/// Those around this peer's step are there, perhaps anew.
+struct surroundings {
+  /// One of them says how this peer takes part (`cell_standing`).
+  bool decide_place = false;
+};
+
+/// Some time has passed.
+struct time_passed {};
+
+// ---- the others -------------------------------------------------------------
+
+struct peer_joined {
+  contact who;
+  potluck::role role = potluck::role::trainer;
+  std::string run;
+  digest charter;
+  /// This peer's own host, as the other one sees it.
+  std::string seen_host;
+  bool dialled_us = false; ///< The connection is its work.
+};
+
+struct peer_left {
+  peer_id id;
+  std::string reason;
+  bool orderly = false; ///< It said goodbye.
+};
+
+/// A fresh report of another peer, directly or through the DHT.
+struct report_heard {
+  progress_report report;
+  bool connected = false; ///< There is a session with its peer.
+};
+
+/// Gateway to conductor: what our line was seen to do, in bytes per second; 0
+/// where it is unknown.
+struct line_measured {
+  double upload = 0;
+  double download = 0;
+  std::vector<slow_pair> slow_pairs; ///< The slowest first, `max_slow_pairs`.
+};
+
+/// The averager to the conductor: these members lied, or contradict others. Or
+/// the roster: it has banned them.
+/// Groups form without them for a while; this peer may be among them.
+struct members_doubted {
+  std::vector<peer_id> who;
+  std::string why;
+  /// By whoever has banned them; else as long as their record asks for.
+  std::optional<duration> for_so_long = std::nullopt;
+};
+
+// ---- computing --------------------------------------------------------------
+
+struct batch_done {
+  std::uint64_t step = 0;
+  std::uint64_t number = 0;
+  batch_result result;
+  double seconds = 0;
+};
+
+struct gradient_lent {
+  std::shared_ptr<const std::vector<float>> gradient;
+};
+
+/// The training state that compute now holds.
+struct state_changed {
+  std::uint64_t step = 0;
+  std::uint64_t history_samples = 0;
+  digest state;
+  std::uint64_t gradient_values = 0; ///< As many as the model's parameters.
+  /// Of the parameters that the step began with, if its group was redrawn: the
+  /// mean of that group's.
+  digest averaged = {};
+  std::uint32_t usual_request = 0; ///< Samples: what keeps the trainer busy.
+  bool applied = false;            ///< By an optimizer step, not by loading.
+  std::string problem; ///< Not empty: the mean was refused, nothing changed.
+};
+
+// ---- the group and its round ------------------------------------------------
+
+struct freeze_wanted {
+  group_id group;
+};
+
+struct group_formed {
+  group_contract contract;
+  share_plan plan;
+};
+
+struct group_dissolved {
+  group_id group;
+  std::string reason;
+};
+
+struct round_over {
+  group_contract contract;
+  bool committed = false;
+  std::shared_ptr<const std::vector<float>> mean; ///< Null when not committed,
+                                                  ///< and for spectators.
+  std::uint64_t samples = 0; ///< Behind every value: what the step counts.
+  /// Indices in the contract of those whose gradient is not in every chunk.
+  std::vector<std::uint8_t> left_out;
+  bool healed = false; ///< Somebody was lost, and the others went on.
+  /// Connected trainers that kept silent until this member lost patience, as
+  /// far as it ought to have heard of them.
+  std::vector<peer_id> silent;
+  /// Whether it ought to have heard of all, and would have named the silent.
+  bool watched = false;
+  double seconds = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+// ---- contributions ----------------------------------------------------------
+
+/// Cell to conductor: how this trainer takes part.
+struct cell_standing {
+  bool contributes = false;
+  peer_id sponsor;           ///< Of a contributor; empty while it has none.
+  std::uint32_t members = 0; ///< Known to average, this peer included if it is.
+};
+
+/// A contributor's gradient has come whole.
+struct contribution_ready {
+  std::shared_ptr<const contribution> what;
+};
+
+/// All that were to be gathered are in, or were waited for long enough.
+struct gathering_over {
+  std::uint64_t step = 0;
+};
+
+// ---- downloads and checkpoints ----------------------------------------------
+
+/// Compute holds the state of `result.step`, and nothing more follows.
+struct state_fetched {
+  fetch_result result;
+};
+
+struct state_fetch_failed {
+  std::string reason;
+  bool put_aside = false; ///< What has come is kept for the next fetch.
+};
+
+/// It sent something wrong: its reports are not to be believed for a while.
+struct donor_distrusted {
+  peer_id donor;
+  std::string what;
+};
+
+struct checkpoint_saved {
+  std::uint64_t step = 0;
+  std::string path;
+  std::string problem; ///< Empty on success.
+};
+
+} // namespace potluck

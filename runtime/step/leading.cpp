@@ -1,0 +1,111 @@
+#include "runtime/step/leading.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+std::size_t averaging(const way::reports& partners) {
+  return static_cast<std::size_t>(
+      std::count_if(partners.begin(), partners.end(),
+                    [](const auto& x) { return x.phase == phase::averaging; }));
+}
+
+/// Whether as many average as do not, this peer among these: what they are
+/// about to complete is the step that counts.
+bool most_average(const way::reports& partners) {
+  auto busy = averaging(partners);
+  return busy >= partners.size() - busy + 1;
+}
+
+} // namespace
+
+void leading::begin_step() {
+  order_.begin_step();
+  due_since_.reset();
+  not_before_ = time_point::min();
+  dissolved_ = 0;
+  shunned_since_.reset();
+  others_average_since_.reset();
+}
+
+void leading::dissolved(time_point now) {
+  auto wait = pause * (1u << std::min(dissolved_, 10u));
+  not_before_ = now + std::min<duration>(wait, pause_cap);
+  ++dissolved_;
+}
+
+bool leading::leads(way& how, const outlook& at, const way::reports& partners,
+                    bool doubted, duration patience) {
+  if (!due_since_ || most_average(partners))
+    due_since_ = at.now;
+  if (at.now < not_before_)
+    return false;
+  // The one that is to lead may wait in turn, for somebody whom we avoid.
+  auto due = at.now - *due_since_;
+  auto missed
+      = static_cast<std::size_t>(due / (limits::leaders_turn * patience));
+  if (how.others_lead(at, partners, order_, missed, due))
+    return false;
+  // Others that doubt us lead without us. Those that do not, wait for us: after
+  // a while it is worth asking.
+  if (doubted) {
+    if (!shunned_since_)
+      shunned_since_ = at.now;
+    if (at.now - *shunned_since_ < patience)
+      return false;
+  }
+  auto awaited = [&](const peer_id& who) { return how.awaits(at, who); };
+  return !at.others.expects(awaited, at.now)
+         && !(how.one_history() && others_average(partners, patience, at.now))
+         && !somebody_enters(at, patience);
+}
+
+bool leading::others_average(const way::reports& partners, duration patience,
+                             time_point now) {
+  if (averaging(partners) == 0) {
+    others_average_since_.reset();
+    return false;
+  }
+  // While somebody else was to lead nobody looked.
+  if (!others_average_since_
+      || now - others_looked_at_ > duration{limits::round_floor})
+    others_average_since_ = now;
+  others_looked_at_ = now;
+  // How long most may be stuck they know, for they have seen slower rounds.
+  auto wait = most_average(partners) ? duration{limits::round_cap} : patience;
+  return now - *others_average_since_ < wait;
+}
+
+bool leading::somebody_enters(const outlook& at, duration patience) {
+  bool wait = false;
+  for (auto& [id, r] : at.others.reports()) {
+    bool enters = r.role == role::trainer && !r.contributes
+                  && r.phase == phase::joining && !r.state.empty()
+                  && r.step <= at.own.step
+                  && at.own.step - r.step <= limits::entering_steps;
+    if (!enters && !entrances_.count(id))
+      continue;
+    auto& x = entrances_[id];
+    if (!enters && x.since) { // It is there.
+      x.again = at.now + limits::entering_share * (at.now - *x.since);
+      x.since.reset();
+    }
+    if (!enters || at.now < x.again)
+      continue;
+    if (!x.since)
+      x.since = at.now;
+    if (at.now - *x.since < patience) {
+      wait = true;
+    } else {
+      x.again = at.now + limits::entering_again;
+      x.since.reset();
+    }
+  }
+  return wait;
+}
+
+} // namespace potluck

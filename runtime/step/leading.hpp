@@ -1,0 +1,87 @@
+/// When this peer leads a group for the next step, and whom it waits for
+/// before: others whose turn it is, peers that are about to connect or to
+/// enter, and a round of the same step that runs without it.
+///
+/// Pure. Of whom a group is made, and who leads it, the way decides
+/// (runtime/ways).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/matchmaking/leader_order.hpp"
+#include "runtime/ways/way.hpp"
+
+namespace potluck {
+
+class leading {
+public:
+  /// After a group that came to nothing, before this peer leads another one;
+  /// doubles each time. Without it, two peers that disagree on how many samples
+  /// there are would ask and refuse each other hundreds of times a second.
+  static constexpr auto pause = std::chrono::milliseconds{20};
+  static constexpr auto pause_cap = std::chrono::milliseconds{1000};
+
+  /// Another step.
+  void begin_step();
+  /// No group is due.
+  void not_due() {
+    due_since_.reset();
+  }
+  /// A group came to nothing.
+  void dissolved(time_point now);
+  /// A group has formed.
+  void formed() {
+    dissolved_ = 0;
+  }
+  /// Groups of this step have come to nothing: the others have fewer samples
+  /// than they reported, and somebody must go on.
+  bool in_vain() const {
+    return dissolved_ > 0;
+  }
+  /// The round of a group that this peer led, or followed, came to nothing.
+  void came_to_nothing(const peer_id& leader) {
+    order_.came_to_nothing(leader);
+  }
+  const leader_order& order() const {
+    return order_;
+  }
+  /// The peer is gone: nobody waits for it.
+  void left(const peer_id& who) {
+    entrances_.erase(who);
+  }
+
+  /// Whether this peer leads a group of these now; the group is due.
+  /// @param doubted Others may doubt this peer and lead without it.
+  /// @param patience That a round is given.
+  bool leads(way& how, const outlook& at, const way::reports& partners,
+             bool doubted, duration patience);
+
+private:
+  struct entrance {
+    std::optional<time_point> since; ///< Waited for.
+    time_point again;                ///< Not before.
+  };
+
+  /// Whether a group averages our very step without us and may be waited for: a
+  /// peer that has just fetched a state comes into the middle of a step.
+  bool others_average(const way::reports& partners, duration patience,
+                      time_point now);
+  /// Whether a peer is about to enter at our step and may be waited for.
+  bool somebody_enters(const outlook& at, duration patience);
+
+  leader_order order_;                  ///< Of groups for this step.
+  std::optional<time_point> due_since_; ///< The target batch is there.
+  time_point not_before_ = time_point::min();
+  unsigned dissolved_ = 0; ///< Groups in a row that came to nothing.
+  /// Since when this peer would lead, if it did not believe itself doubted.
+  std::optional<time_point> shunned_since_;
+  std::optional<time_point> others_average_since_; ///< Waited for.
+  time_point others_looked_at_;                    ///< The last time.
+  std::map<peer_id, entrance> entrances_;
+};
+
+} // namespace potluck

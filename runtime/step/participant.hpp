@@ -1,0 +1,122 @@
+/// This peer as one of the run's: the stage it is in, the state it holds, what
+/// it has computed, whom it knows, and what it tells them of that.
+///
+/// Hears the facts that change no stage; `step_machine` hears the others.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/step/actions.hpp"
+#include "runtime/step/company.hpp"
+#include "runtime/step/computing.hpp"
+#include "runtime/step/facts.hpp"
+#include "runtime/step/leading.hpp"
+#include "runtime/step/self_report.hpp"
+#include "runtime/step/stages.hpp"
+#include "runtime/step/step_settings.hpp"
+
+namespace potluck {
+
+class participant {
+public:
+  using actions = std::vector<step_action>;
+
+  participant(step_settings how, time_point now);
+
+  /// The time of the facts that are heard from here on.
+  void set_time(time_point now) {
+    now_ = now;
+  }
+  /// What to do, in this order, since it was asked last.
+  actions take() {
+    return std::exchange(out_, {});
+  }
+  stage in() const {
+    return stage_;
+  }
+
+  void on(const surroundings& x);
+  void on(const peer_joined& x);
+  void on(const line_measured& x);
+  void on(const members_doubted& x);
+  void on(const donor_distrusted& x);
+  void on(const cell_standing& x);
+  void on(const contribution_wanted& x);
+
+protected:
+  /// Follows the table. False: `why` leads nowhere from here.
+  bool go(cause why);
+
+  const step_settings& how() const {
+    return how_;
+  }
+  const run_settings& run() const {
+    return how_.agreed.settings();
+  }
+  bool trains() const {
+    return how_.role == role::trainer;
+  }
+  time_point now() const {
+    return now_;
+  }
+  /// This peer's report, with what is counted by now.
+  const progress_report& own();
+  self_report& me() {
+    return me_;
+  }
+  outlook at();
+  /// The way of averaging.
+  way& averaging() {
+    return *way_;
+  }
+  company& others() {
+    return company_;
+  }
+  leading& turn() {
+    return leading_;
+  }
+  computing& work() {
+    return computing_;
+  }
+  const sample_account::count& counted() const {
+    return computing_.account().counted();
+  }
+  std::uint64_t parameters() const {
+    return parameters_;
+  }
+
+  template <class T>
+  void out(T&& x) {
+    out_.emplace_back(std::forward<T>(x));
+  }
+  void add(actions more);
+  /// Asks one of the functions of `computing` what follows.
+  template <class F>
+  void compute(F ask) {
+    const auto here = at();
+    add(ask(computing::standing{stage_, here, *way_, me_.averages(),
+                                leading_.in_vain()}));
+  }
+  /// Computes the next batch if this is the time for it.
+  void pump();
+  /// Compute holds another state than this peer reported.
+  void hold(const state_changed& x);
+  void announce(bool urgent);
+  void tell_facts();
+
+private:
+  step_settings how_;
+  std::unique_ptr<way> way_;
+  stage stage_;
+  time_point now_;
+  actions out_;
+  self_report me_;
+  std::uint64_t parameters_ = 0; ///< Of the model.
+  computing computing_;
+  company company_;
+  leading leading_;
+};
+
+} // namespace potluck

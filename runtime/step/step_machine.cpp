@@ -1,0 +1,387 @@
+#include "runtime/step/step_machine.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+#include "runtime/safeguards.hpp"
+#include "runtime/step/step_news.hpp"
+#include "runtime/step/telling.hpp"
+
+namespace potluck {
+
+// ---- stages -----------------------------------------------------------------
+
+void step_machine::enter(cause why) {
+  if (!go(why))
+    return;
+  if (in() == stage::accumulating) {
+    add(work().reopen());
+    round_.reset();
+    averaging().thawed();
+  }
+  tell_facts();
+  announce(true);
+  if (in() == stage::accumulating) {
+    catch_up_if_behind();
+    pump();
+    announce(false);
+  }
+}
+
+void step_machine::begin_step() {
+  averaging().begin_step();
+  turn().begin_step();
+  if (auto pace = work().pace().begin_step(now()))
+    out(*pace);
+  if (own().step < run().steps)
+    enter(cause::state_shown);
+  else
+    finish();
+}
+
+void step_machine::finish() {
+  others().end().made_last_step(how().writes_checkpoints, now());
+  enter(cause::last_state);
+  out(event{"finished",
+            {{"step", own().step},
+             {"loss", round_.last().loss},
+             {"samples", own().history_samples},
+             {"digest", to_string(me().held())}}});
+  if (how().writes_checkpoints)
+    out(save_checkpoint_now{own().step});
+  end_if_done();
+}
+
+// ---- accumulating -----------------------------------------------------------
+
+void step_machine::on(const batch_done& x) {
+  if (!work().account().asked_for(x) && guarded(safeguard::batch_number))
+    return; // Asked for by a predecessor; what it computed is dropped.
+  if (in() == stage::fetching)
+    catching_up_.batch_ended();
+  compute([&](auto s) { return work().ended(x, s); });
+  if (in() == stage::frozen) {
+    report_frozen();
+    pump();
+    return;
+  }
+  if (work().goes_ahead(in())) {
+    pump();
+    return;
+  }
+  compute([&](auto s) { return work().answer(s); });
+  others().tracker().update_self(averaging().reported(at()));
+  if (!averaging().question())
+    compute([&](auto s) { return work().close_if_complete(s); });
+  lead_if_due();
+  pump();
+  announce(!own().contributes || own().samples == x.result.samples);
+}
+
+void step_machine::on(const gradient_lent& x) {
+  if (averaging().question()) {
+    compute([&](auto s) { return work().give(x, s); });
+    announce(true);
+  } else if (in() == stage::averaging) {
+    const auto& formed = round_.formed();
+    out(begin_round{formed->contract, formed->plan, x.gradient,
+                    !averaging().one_history()});
+  }
+}
+
+// ---- groups -----------------------------------------------------------------
+
+void step_machine::lead_if_due() {
+  if (in() != stage::accumulating || !trains() || own().state.empty()
+      || !me().averages() || !averaging().due(at())) {
+    turn().not_due();
+    return;
+  }
+  const auto here = at();
+  const auto partners = averaging().partners(here);
+  const auto patience = round_.patience();
+  if (!averaging().can_lead(here, partners) || ends_elsewhere(partners)
+      || !turn().leads(averaging(), here, partners,
+                       others().doubted().has(how().self, now()), patience))
+    return;
+  auto order = invitation(averaging(), here, partners, others().doubted(),
+                          patience, run().target_batch);
+  tell_facts(); // What this peer will have answered itself.
+  // Asked only once: matchmaking answers with a freeze or a dissolution.
+  go(cause::group_asked);
+  round_.lead();
+  out(std::move(order));
+}
+
+void step_machine::on(const freeze_wanted& x) {
+  if (!go(cause::group_asked)) {
+    tell_facts(); // Its news crossed ours: the invitation is to be declined.
+    return;
+  }
+  round_.freeze_for(x.group);
+  turn().not_due();
+  announce(true);
+  tell_facts(); // Whom our answer is to avoid, and what our cell is.
+  // What was told once is told to every group: it is answered with the same
+  // figures, perhaps already, so nothing may be added.
+  if (!round_.told()) {
+    std::chrono::duration<double> computing
+        = computing_time(others().tracker(), run().target_batch, now());
+    if (auto order = averaging().gather(at(), parameters(), computing.count()))
+      out(std::move(*order));
+  }
+  if (round_.told() || work().at_rest() || !guarded(safeguard::frozen_gradient))
+    report_frozen();
+}
+
+void step_machine::report_frozen() {
+  if (round_.group().empty() || (!round_.told() && averaging().gathering()))
+    return;
+  out(gradient_frozen{round_.group(), counted().samples, counted().loss_sum});
+  if (!round_.tell() || !work().delayed())
+    return;
+  others().tracker().update_self(averaging().reported(at()));
+  compute([&](auto s) { return work().close(s); });
+  pump();
+}
+
+void step_machine::on(const group_dissolved& x) {
+  if (in() == stage::frozen && round_.is_ours(x.group)) {
+    turn().dissolved(now());
+    enter(cause::came_apart);
+  }
+}
+
+void step_machine::on(const group_formed& x) {
+  if (in() != stage::frozen || x.contract.group != round_.group()) {
+    // A machine that was replaced meanwhile: the others must not wait.
+    out(member_withdrew{x.contract.group, how().self});
+    return;
+  }
+  round_.form(x);
+  averaging().formed(x.contract);
+  turn().formed();
+  enter(cause::formed);
+  out(plan_news(x, averaging().explain(at(), x.contract),
+                round_.why_planned()));
+  const auto& account = work().account();
+  if (trains() && counted().samples > 0)
+    out(lend_gradient{account.aside(), counted().samples,
+                      averaging().lends_parameters()});
+  else
+    out(begin_round{round_.formed()->contract, x.plan, nullptr,
+                    !averaging().one_history()});
+}
+
+void step_machine::on(const round_over& x) {
+  out(round_news(x, !averaging().one_history()));
+  auto silent = others().silent(x, now());
+  const auto in_vain = round_.over(x, own().step, now());
+  if (in_vain)
+    turn().came_to_nothing(x.contract.members.front().who.id);
+  if (in_vain || !silent.empty())
+    tell_facts();
+  add(std::move(silent));
+  // A machine that was replaced meanwhile applies the mean all the same.
+  if (x.committed && x.mean && x.contract.step == own().step + 1
+      && go(cause::committed)) {
+    round_.apply(x);
+    tell_facts();
+    out(apply_mean{x.contract.step, x.samples, x.mean, work().account().aside(),
+                   averaging().lends_parameters()});
+    pump();
+  } else if (in() == stage::averaging) {
+    enter(cause::aborted);
+  }
+}
+
+// ---- steps ------------------------------------------------------------------
+
+void step_machine::on(const state_changed& x) {
+  if (!x.applied && x.problem.empty() && x.state == me().held()
+      && in() != stage::starting && in() != stage::fetching)
+    return; // Compute repeats itself to whoever is new.
+  const auto before = me().held();
+  hold(x);
+  if (in() == stage::fetching) {
+    // The state keeper lays means on the state; it says when that is over.
+    tell_facts();
+    announce(true);
+    return;
+  }
+  if (x.applied)
+    note_step(x, before);
+  if (!x.problem.empty())
+    out(fault_news("mean refused", x.problem));
+  begin_step();
+}
+
+void step_machine::note_step(const state_changed& x, const digest& before) {
+  const auto& round = round_.applied();
+  round_.note_outcome(how().self);
+  std::chrono::duration<double> took = work().pace().since(now());
+  out(step_news(x, round ? &*round : nullptr, round_.last(), took.count(),
+                !averaging().one_history()));
+  if (how().writes_checkpoints && how().checkpoint_every > 0
+      && x.step % how().checkpoint_every == 0 && x.step < run().steps)
+    out(save_checkpoint_now{x.step});
+  // Nobody could use the mean of another group's step.
+  if (round && averaging().one_history())
+    out(mean_applied{{x.step, round->samples, x.history_samples, before,
+                      x.state, round->mean}});
+}
+
+// ---- cells ------------------------------------------------------------------
+
+void step_machine::on(const contribution_ready& x) {
+  const auto before = counted().samples;
+  compute([&](auto s) { return work().add(x, s, round_.told()); });
+  if (counted().samples != before)
+    others().gave(x.what->from); // It is counted here now.
+}
+
+void step_machine::on(const gathering_over& x) {
+  if (x.step == own().step && averaging().gathered() && in() == stage::frozen
+      && work().at_rest() && !round_.told())
+    report_frozen();
+}
+
+// ---- the others -------------------------------------------------------------
+
+void step_machine::on(const peer_left& x) {
+  add(others().left(x, own(), now()));
+  turn().left(x.id);
+  averaging().lost(x.id);
+  end_if_done();
+}
+
+void step_machine::on(const report_heard& x) {
+  const auto& r = x.report;
+  const auto worth = others().heard(r, own(), now());
+  if (worth == company::worth::nothing)
+    return;
+  if (worth == company::worth::forgiven)
+    tell_facts();
+  averaging().heard(at(), r);
+  // Nobody is led, or asked for a state, by what a contributor says: a sponsor
+  // hears of hundreds.
+  if (!r.contributes && in() == stage::fetching && r.role == role::trainer
+      && r.phase != phase::joining)
+    out(x);
+  if (!r.contributes && in() == stage::averaging)
+    for (auto& question :
+         round_.hear(r, others().known(), averaging().one_history(), now()))
+      out(std::move(question));
+  if (!r.contributes && trains()) {
+    catch_up_if_behind();
+    lead_if_due();
+    if (work().delayed())
+      pump(); // There may be enough samples now(), or too few again.
+  } else if (!trains() && me().follow(r)) {
+    announce(false);
+  }
+  end_if_done();
+}
+
+// ---- catching up ------------------------------------------------------------
+
+void step_machine::catch_up_if_behind() {
+  // Also when finished: a part that finished apart has another last state.
+  auto free = in() == stage::accumulating
+              || (in() == stage::finished && !others().end().over()
+                  && !others().end().checkpoint_pending());
+  if (!free || !trains() || own().state.empty() || averaging().question()
+      || !catching_up_.may_begin(now()))
+    return;
+  auto ahead = others().tracker().ahead(now());
+  if (ahead.empty()) // Most of the time.
+    return;
+  auto donors = averaging().donors(at(), std::move(ahead), round_.patience());
+  if (donors.empty())
+    return;
+  add(work().reopen());
+  go(cause::behind);
+  tell_facts();
+  announce(true);
+  out(catching_up_.begin(donors, own(), me().held(), !averaging().one_history(),
+                         now()));
+}
+
+void step_machine::on(const state_fetched& x) {
+  if (in() != stage::fetching)
+    return;
+  out(catching_up_.news(x.result, me().held(), own().step));
+  if (x.result.own_history_lost || x.result.own_history_unknown)
+    out(island_news(x.result, own().step));
+  begin_step();
+}
+
+void step_machine::on(const state_fetch_failed& x) {
+  out(fault_news("state download failed", x.reason));
+  if (in() != stage::fetching)
+    return;
+  auto outcome = catching_up_.failed(me().held(), x.put_aside, now());
+  if (outcome == catching_up::outcome::partly) {
+    out(catching_up_.news_of_part(me().held(), own().step, now()));
+    begin_step();
+    return;
+  }
+  if (outcome == catching_up::outcome::uncounted)
+    add(work().drop());
+  enter(others().end().made() ? cause::last_kept : cause::not_fetched);
+}
+
+// ---- the end ----------------------------------------------------------------
+
+void step_machine::on(const checkpoint_saved& x) {
+  others().end().checkpoint_saved(x.step);
+  out(event{"checkpoint",
+            {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
+  end_if_done();
+}
+
+void step_machine::end_if_done() {
+  auto last = trains() ? in() == stage::finished : own().step >= run().steps;
+  if (!last || !others().lets_go(own(), now()))
+    return;
+  out(status_of(at(), round_.last(), run().steps));
+  out(peer_over{});
+}
+
+bool step_machine::ends_elsewhere(const way::reports& partners) {
+  // Groups that make their steps apart make the last one apart, too.
+  return averaging().one_history() && own().step < run().steps
+         && others().end().outnumbers(partners.size() + 1);
+}
+
+void step_machine::give_up_if_too_late() {
+  auto outnumbered = in() == stage::accumulating && trains() && me().averages()
+                     && !own().state.empty()
+                     && ends_elsewhere(averaging().partners(at()));
+  if (others().end().too_late(outnumbered, now()))
+    out(peer_over{finishing::cut_off(own().step, run().steps)});
+}
+
+// ---- telling ----------------------------------------------------------------
+
+void step_machine::on(const time_passed&) {
+  if (auto postponed = me().postponed())
+    on(*postponed);
+  catch_up_if_behind();
+  pump();
+  lead_if_due();
+  end_if_done();
+  give_up_if_too_late();
+  if (auto pace = work().pace().look(now()))
+    out(*pace);
+  if (how().shows_status && now() >= next_status_) {
+    auto pause
+        = others().known().reports().size() * limits::status_pause_a_peer;
+    next_status_ = now() + std::max<duration>(limits::status_interval, pause);
+    out(status_of(at(), round_.last(), run().steps));
+  }
+  out(look_again{
+      work().pace().next_look(own().contributes, how().self, now())});
+}
+
+} // namespace potluck

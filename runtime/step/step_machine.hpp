@@ -1,0 +1,79 @@
+/// The step as a machine: what a peer does next.
+///
+/// Accumulate until the collaboration has the target batch; lead a group, or
+/// follow one; average; apply; and catch up when others are ahead. One stage at
+/// a time, with every transition in the table of `stages.cpp`. Facts come in,
+/// actions come out, to be carried out in their order.
+///
+/// No clock, socket or actor. What is computed and counted, the other peers,
+/// when to lead, how a round goes and catching up are classes of their own;
+/// with whom to average is the way's (runtime/ways).
+#pragma once
+
+#include "runtime/step/catching_up.hpp"
+#include "runtime/step/participant.hpp"
+#include "runtime/step/round_watch.hpp"
+
+namespace potluck {
+
+class step_machine : private participant {
+public:
+  using actions = participant::actions;
+
+  step_machine(step_settings how, time_point now)
+      : participant(std::move(how), now), next_status_(now) {
+  }
+
+  /// Hears a fact. @param x Of one of the types that `on` takes, here or in
+  /// `participant`.
+  /// @return What to do, in this order.
+  template <class Fact>
+  actions hear(const Fact& x, time_point now) {
+    set_time(now);
+    on(x);
+    return take();
+  }
+
+  using participant::in;
+
+private:
+  using participant::on;
+  // The others, and time.
+  void on(const peer_left& x);
+  void on(const report_heard& x);
+  void on(const time_passed&);
+  // Computing.
+  void on(const batch_done& x);
+  void on(const gradient_lent& x);
+  void on(const state_changed& x);
+  // The group and its round.
+  void on(const freeze_wanted& x);
+  void on(const contribution_ready& x);
+  void on(const gathering_over& x);
+  void on(const group_formed& x);
+  void on(const group_dissolved& x);
+  void on(const round_over& x);
+  // Downloads and the end.
+  void on(const state_fetched& x);
+  void on(const state_fetch_failed& x);
+  void on(const checkpoint_saved& x);
+
+  /// Follows the table, if `why` leads anywhere, and tells of it.
+  void enter(cause why);
+  /// Whatever came before: an applied mean, a download, or nothing.
+  void begin_step();
+  void finish();
+  void note_step(const state_changed& x, const digest& before);
+  void lead_if_due();
+  void report_frozen();
+  void catch_up_if_behind();
+  void end_if_done();
+  bool ends_elsewhere(const way::reports& partners);
+  void give_up_if_too_late();
+
+  round_watch round_;
+  catching_up catching_up_;
+  time_point next_status_;
+};
+
+} // namespace potluck

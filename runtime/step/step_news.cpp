@@ -1,0 +1,116 @@
+#include "runtime/step/step_news.hpp"
+
+#include "runtime/packing/packing.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Whose values are rounded on the way in this round: "peer 1a2b3c4d int8".
+std::string packed_lines(const group_formed& x) {
+  std::string result;
+  for (std::size_t i = 0; i < x.plan.packings.size(); ++i) {
+    if (x.plan.packings[i] == packing::float32)
+      continue;
+    const auto& id = x.contract.members.at(i).who.id;
+    result += (result.empty() ? "peer " : ", peer ") + short_name(id) + " "
+              + to_string(x.plan.packings[i]);
+  }
+  return result;
+}
+
+} // namespace
+
+event plan_news(const group_formed& x,
+                const std::pair<std::string, std::string>& averaging,
+                const std::string& why) {
+  return {"plan",
+          {{"step", x.contract.step},
+           {"group", short_name(x.contract.group)},
+           {"members", std::uint64_t{x.contract.members.size()}},
+           {"strategy", x.plan.strategy},
+           {"binding", x.plan.binding},
+           {"predicted_seconds", x.plan.predicted_seconds},
+           {"packed", packed_lines(x)},
+           {"averaging", averaging.first},
+           {"averaging_why", averaging.second},
+           {"why", why},
+           {"digest", to_string(x.contract.plan)}}};
+}
+
+event round_news(const round_over& x, bool redrawn) {
+  event news{"round",
+             {{"group", short_name(x.contract.group)},
+              {"step", x.contract.step},
+              {"members", std::uint64_t{x.contract.members.size()}},
+              {"outcome", std::string{x.committed ? "committed" : "aborted"}},
+              {"healed", x.healed},
+              {"left_out", std::uint64_t{x.left_out.size()}},
+              {"seconds", x.seconds},
+              {"bytes_sent", x.bytes_sent},
+              {"bytes_received", x.bytes_received}}};
+  if (redrawn)
+    news.fields.push_back({"redrawn", true});
+  return news;
+}
+
+event step_news(const state_changed& x, const round_over* round,
+                const round_watch::result& what, double seconds, bool redrawn) {
+  event news{"step",
+             {{"step", x.step},
+              {"loss", what.loss},
+              {"samples", round ? round->samples : 0},
+              {"peers", round ? what.peers : 0},
+              {"left_out", std::uint64_t{round ? round->left_out.size() : 0}},
+              {"healed", round && round->healed},
+              {"digest", to_string(x.state)},
+              {"history_samples", x.history_samples},
+              {"seconds", seconds},
+              {"share", what.share},
+              {"samples_per_second",
+               round && seconds > 0 ? what.samples / seconds : 0}}};
+  if (redrawn)
+    news.fields.push_back({"averaged", to_string(x.averaged)});
+  return news;
+}
+
+event split_news(const split_watch::split& x, std::uint64_t step) {
+  return {"split",
+          {{"step", step},
+           {"lost", std::uint64_t{x.lost}},
+           {"left", std::uint64_t{x.left}},
+           {"detail", std::string{"trainers were lost at once; those who are "
+                                  "left go on, and the longer history counts "
+                                  "when they meet again"}}}};
+}
+
+event reunion_news(std::uint64_t step) {
+  return {"reunion",
+          {{"step", step},
+           {"detail", std::string{"half of those who were lost are back; the "
+                                  "longer history counts"}}}};
+}
+
+event island_news(const fetch_result& x, std::uint64_t step) {
+  return {"island",
+          {{"donor", short_name(x.donor)},
+           {"step", step},
+           {"detail",
+            std::string{x.own_history_lost
+                            ? "own steps were not part of the longer history "
+                              "and are lost"
+                            : "own steps were not found in the longer "
+                              "history"}}}};
+}
+
+event fault_news(const std::string& what, const std::string& detail) {
+  return {"fault", {{"what", what}, {"detail", detail}}};
+}
+
+event fault_news(const peer_id& who, const std::string& what,
+                 const std::string& detail) {
+  return {"fault",
+          {{"peer", short_name(who)}, {"what", what}, {"detail", detail}}};
+}
+
+} // namespace potluck

@@ -1,0 +1,43 @@
+/// What a step's course looks like from outside: the events that logs keep
+/// (runtime/event_log). Pure functions.
+#pragma once
+
+#include <string>
+
+#include "runtime/event_log.hpp"
+#include "runtime/membership/split_watch.hpp"
+#include "runtime/state/state_joiner.hpp"
+#include "runtime/step/facts.hpp"
+#include "runtime/step/round_watch.hpp"
+
+namespace potluck {
+
+/// A group has formed: its plan, what limits it, and why it is a new one.
+/// @param averaging Name and reason of the way (`way::explain`).
+event plan_news(const group_formed& x,
+                const std::pair<std::string, std::string>& averaging,
+                const std::string& why);
+
+/// A round is over. @param redrawn Its group was one of several.
+event round_news(const round_over& x, bool redrawn);
+
+/// A mean was applied.
+/// @param round Null: the round was a predecessor's. @param seconds Of the
+/// step. @param redrawn As above.
+event step_news(const state_changed& x, const round_over* round,
+                const round_watch::result& what, double seconds, bool redrawn);
+
+/// Trainers were lost at once. @param step Held.
+event split_news(const split_watch::split& x, std::uint64_t step);
+/// Half of them are back.
+event reunion_news(std::uint64_t step);
+
+/// The downloaded history does not hold this peer's own steps, or may not.
+event island_news(const fetch_result& x, std::uint64_t step);
+
+/// Something is wrong, with a peer or without.
+event fault_news(const std::string& what, const std::string& detail);
+event fault_news(const peer_id& who, const std::string& what,
+                 const std::string& detail);
+
+} // namespace potluck

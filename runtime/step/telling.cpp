@@ -1,0 +1,120 @@
+#include "runtime/step/telling.hpp"
+
+#include <algorithm>
+
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+using seconds = std::chrono::duration<double>;
+
+std::chrono::milliseconds in_milliseconds(seconds x) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(x);
+}
+
+/// For answers: several of the slowest member's batches, each of at least one
+/// sample.
+std::chrono::milliseconds answer_patience(const way::reports& partners) {
+  seconds longest = limits::longest_batch;
+  for (auto& x : partners)
+    if (x.samples_per_second > 0)
+      longest = std::max(longest, seconds{1 / x.samples_per_second});
+  return in_milliseconds(std::min<seconds>(
+      longest * limits::patience_in_batches, limits::answer_cap));
+}
+
+} // namespace
+
+phase phase_in(stage x, bool computes) {
+  switch (x) {
+    case stage::starting:
+    case stage::fetching:
+      return phase::joining;
+    case stage::accumulating:
+      return computes ? phase::accumulating : phase::waiting;
+    case stage::frozen:
+      return phase::matchmaking;
+    case stage::averaging:
+    case stage::applying:
+      return phase::averaging;
+    case stage::finished:
+      break;
+  }
+  return phase::finished;
+}
+
+std::chrono::milliseconds computing_time(const progress_tracker& tracker,
+                                         std::uint64_t target_batch,
+                                         time_point now) {
+  auto speed = tracker.samples_per_second(now);
+  if (!(speed > 0))
+    return {};
+  return in_milliseconds(
+      std::min<seconds>(seconds{static_cast<double>(target_batch) / speed},
+                        limits::longest_computing));
+}
+
+lead_group invitation(way& how, const outlook& at, const way::reports& partners,
+                      const doubts& doubted, std::chrono::milliseconds patience,
+                      std::uint64_t target_batch) {
+  lead_group order;
+  order.round_patience = patience;
+  order.answer_patience = std::max(patience, answer_patience(partners));
+  order.computing = computing_time(at.others.tracker(), target_batch, at.now);
+  order.least_samples = how.least_samples(at, partners);
+  auto invite = [&](const progress_report& x) {
+    order.invitees.push_back({x.id, x.where});
+    order.roles.push_back(x.role);
+  };
+  for (auto& x : partners)
+    invite(x);
+  for (auto& x : at.others.tracker().auxiliaries(at.now))
+    invite(x);
+  for (auto& id : doubted.contradicted(at.now))
+    if (id != at.own.id && at.others.connected(id))
+      order.shunned.push_back(id);
+  return order;
+}
+
+matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
+                           const leader_order& order, bool open,
+                           std::uint64_t parameters) {
+  matchmaking_facts facts;
+  facts.step = at.own.step;
+  facts.state = at.own.state;
+  facts.gradient_values = how.round_values(parameters);
+  facts.leaders = order;
+  facts.open = open;
+  facts.doubted = doubted.all(at.now);
+  facts.upload_bytes_per_second = at.own.upload_bytes_per_second;
+  facts.download_bytes_per_second = at.own.download_bytes_per_second;
+  facts.slow_pairs = at.own.slow_pairs;
+  how.tell(at, facts);
+  return facts;
+}
+
+run_status status_of(const outlook& at, const round_watch::result& last,
+                     std::uint64_t steps) {
+  const auto& tracker = at.others.tracker();
+  run_status x;
+  x.step = at.own.step;
+  x.steps = steps;
+  x.loss = last.loss;
+  x.samples_per_second = tracker.samples_per_second(at.now);
+  x.own_share = last.share;
+  // Of the cells that this peer hears of, its own counted one by one.
+  x.peers = at.own.contributes ? 0 : 1;
+  for (auto& [id, r] : at.others.reports()) {
+    const auto ours = r.contributes && r.sponsor == at.own.id;
+    if (!(at.own.contributes && r.contributes))
+      x.peers += 1 + (ours ? 0 : r.contributors);
+  }
+  x.phase = at.own.phase;
+  if (auto left = tracker.time_to_target(at.now))
+    x.seconds_to_next_step = seconds{*left}.count();
+  return x;
+}
+
+} // namespace potluck

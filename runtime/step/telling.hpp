@@ -1,0 +1,43 @@
+/// What the machine tells matchmaking and people, put together from what its
+/// parts know. Pure functions.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "messages/progress.hpp"
+#include "runtime/progress/progress_tracker.hpp"
+#include "runtime/step/actions.hpp"
+#include "runtime/step/company.hpp"
+#include "runtime/step/round_watch.hpp"
+#include "runtime/step/stages.hpp"
+#include "runtime/ways/way.hpp"
+
+namespace potluck {
+
+/// What others see a peer do that is in this stage. @param computes A batch of
+/// the next step is under way.
+phase phase_in(stage x, bool computes);
+
+/// That a step takes by the speeds that are reported; 0: unknown.
+std::chrono::milliseconds computing_time(const progress_tracker& tracker,
+                                         std::uint64_t target_batch,
+                                         time_point now);
+
+/// How to lead a group of these, and of all auxiliaries.
+/// @param patience That a round is given.
+lead_group invitation(way& how, const outlook& at, const way::reports& partners,
+                      const doubts& doubted, std::chrono::milliseconds patience,
+                      std::uint64_t target_batch);
+
+/// What matchmaking needs to judge invitations.
+/// @param open A group may have this peer. @param parameters Of the model.
+matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
+                           const leader_order& order, bool open,
+                           std::uint64_t parameters);
+
+/// What a person sees at a glance. @param steps Of the run.
+run_status status_of(const outlook& at, const round_watch::result& last,
+                     std::uint64_t steps);
+
+} // namespace potluck

@@ -1,0 +1,91 @@
+#include <doctest/doctest.h>
+
+#include "runtime/config.hpp"
+#include "runtime/step/doubts.hpp"
+#include "tests/runtime/step/step_peers.hpp"
+
+using namespace potluck;
+using namespace potluck::step_peers;
+
+namespace {
+
+round_over round_with(std::initializer_list<std::uint8_t> members,
+                      std::vector<peer_id> silent, bool watched = false) {
+  round_over x;
+  for (auto i : members) {
+    group_member m;
+    m.who.id = peer(i);
+    x.contract.members.push_back(m);
+  }
+  x.silent = std::move(silent);
+  x.watched = watched;
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("a doubt passes") {
+  doubts x;
+  x.set_aside(peer(1), 5s, start);
+  CHECK(x.has(peer(1), start + 4s));
+  CHECK(x.all(start + 4s) == std::set<peer_id>{peer(1)});
+  CHECK_FALSE(x.has(peer(1), start + 5s));
+  CHECK(x.all(start + 5s).empty());
+}
+
+TEST_CASE("each time lasts twice as long, until all is long ago") {
+  doubts x;
+  auto first = x.set_aside_longer(peer(1), start);
+  CHECK(first == std::chrono::seconds{limits::distrust});
+  CHECK(x.set_aside_longer(peer(1), start + 90s) == 2 * first);
+  CHECK(x.set_aside_longer(peer(1), start + 1h) == first);
+  for (auto i = 0; i < 20; ++i)
+    x.set_aside_longer(peer(1), start + 1h);
+  CHECK(x.set_aside_longer(peer(1), start + 1h)
+        == first * (1 << limits::most_doublings));
+}
+
+TEST_CASE("a peer that others contradict may lead a group of its own") {
+  doubts x;
+  x.set_aside_longer(peer(1), start, true);
+  x.set_aside_longer(peer(2), start);
+  CHECK(x.contradicted(start + 1s) == std::vector<peer_id>{peer(1)});
+  CHECK(x.contradicted(start + 1h).empty());
+}
+
+TEST_CASE("silence in rounds in a row is too much, with rounds between not") {
+  doubts x;
+  auto silent = round_with({1, 2}, {peer(1)});
+  CHECK(x.heard(silent, start).empty());
+  SUBCASE("in a row") {
+    auto found = x.heard(silent, start);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].first == peer(1));
+    CHECK(x.has(peer(1), start));
+    CHECK_FALSE(x.has(peer(2), start));
+    // It has had its second chance.
+    CHECK(x.heard(silent, start + 2min).size() == 1);
+  }
+  SUBCASE("it took part in between") {
+    auto heard = round_with({1, 2}, {});
+    heard.committed = true;
+    x.heard(heard, start);
+    CHECK(x.heard(silent, start).empty());
+  }
+  SUBCASE("a round that nobody watched says nothing") {
+    x.heard(round_with({1, 2}, {}), start);
+    CHECK(x.heard(silent, start).size() == 1);
+  }
+  SUBCASE("one that was watched does") {
+    x.heard(round_with({1, 2}, {}, true), start);
+    CHECK(x.heard(silent, start).empty());
+  }
+}
+
+TEST_CASE("forgiving says whether there was anything to forgive") {
+  doubts x;
+  x.set_aside(peer(1), 5s, start);
+  CHECK(x.forgive(peer(1)));
+  CHECK_FALSE(x.forgive(peer(1)));
+  CHECK_FALSE(x.has(peer(1), start));
+}

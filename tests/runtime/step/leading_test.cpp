@@ -1,0 +1,105 @@
+#include <doctest/doctest.h>
+
+#include "runtime/config.hpp"
+#include "runtime/step/leading.hpp"
+#include "runtime/ways/one_group.hpp"
+#include "tests/runtime/step/step_peers.hpp"
+
+using namespace potluck;
+using namespace potluck::step_peers;
+
+namespace {
+
+constexpr auto patience = 10s;
+
+struct scene {
+  scene() : own(report(5, 64)), others(peer(5), 64, false), how(8) {
+    own.phase = phase::waiting;
+  }
+  void hear(progress_report x, time_point at = start) {
+    others.joined(x.id, at);
+    others.heard(x, at);
+  }
+  bool leads(time_point now, bool doubted = false) {
+    others.tracker().update_self(own);
+    outlook at{own, others, now, 4s};
+    return it.leads(how, at, how.partners(at), doubted, patience);
+  }
+  progress_report own;
+  acquaintances others;
+  one_group how;
+  leading it;
+};
+
+} // namespace
+
+TEST_CASE("the first of those that could leads, the others wait their turn") {
+  scene x;
+  x.hear(report(6));
+  CHECK(x.leads(start));
+  x.hear(report(1));
+  CHECK_FALSE(x.leads(start));
+  auto turn = limits::leaders_turn * patience;
+  for (auto at = start; at < start + turn; at += 1s) {
+    x.hear(report(1), at);
+    CHECK_FALSE(x.leads(at));
+  }
+  x.hear(report(1), start + turn);
+  CHECK(x.leads(start + turn)); // It let its turn pass.
+}
+
+TEST_CASE("after a group that came to nothing there is a pause, ever longer") {
+  scene x;
+  x.it.dissolved(start);
+  CHECK(x.it.in_vain());
+  CHECK_FALSE(x.leads(start + leading::pause - 1ms));
+  CHECK(x.leads(start + leading::pause));
+  x.it.dissolved(start);
+  CHECK_FALSE(x.leads(start + leading::pause));
+  CHECK(x.leads(start + 2 * leading::pause));
+  x.it.begin_step();
+  CHECK_FALSE(x.it.in_vain());
+  CHECK(x.leads(start));
+}
+
+TEST_CASE("a peer that believes itself doubted asks only after a while") {
+  scene x;
+  CHECK_FALSE(x.leads(start, true));
+  CHECK_FALSE(x.leads(start + patience - 1s, true));
+  CHECK(x.leads(start + patience, true));
+}
+
+TEST_CASE("a peer that is about to connect is waited for") {
+  scene x;
+  x.others.heard_of(report(9), true, start);
+  CHECK_FALSE(x.leads(start + 1s));
+  CHECK(x.leads(start + limits::connecting_patience));
+}
+
+TEST_CASE("a peer that is about to enter is waited for, but not for ever") {
+  scene x;
+  auto entering = report(6, 0, 2);
+  entering.phase = phase::joining;
+  x.hear(entering);
+  CHECK_FALSE(x.leads(start));
+  CHECK_FALSE(x.leads(start + patience - 1s));
+  CHECK(x.leads(start + patience));
+  CHECK(x.leads(start + patience + 1s)); // Not again at once.
+}
+
+TEST_CASE("a round of our step that runs without us is waited for") {
+  scene x;
+  auto busy = report(6);
+  busy.phase = phase::averaging;
+  x.hear(busy);
+  x.hear(report(7));
+  CHECK_FALSE(x.leads(start));
+  for (auto at = start; at < start + patience; at += 1s) {
+    x.hear(busy, at);
+    x.hear(report(7), at);
+    CHECK_FALSE(x.leads(at));
+  }
+  x.hear(busy, start + patience);
+  x.hear(report(7), start + patience);
+  CHECK(x.leads(start + patience));
+}

@@ -1,0 +1,162 @@
+#include <doctest/doctest.h>
+
+#include "runtime/config.hpp"
+#include "runtime/step/step_machine.hpp"
+#include "tests/runtime/step/step_peers.hpp"
+
+using namespace potluck;
+using namespace potluck::step_peers;
+
+namespace {
+
+/// A machine with what it last asked for.
+struct machine {
+  explicit machine(bool delayed = false)
+      : it(settings(delayed), start), now(start) {
+    tell(surroundings{});
+  }
+  static step_settings settings(bool delayed) {
+    run_settings run;
+    run.steps = 2;
+    run.target_batch = 32;
+    run.updates = delayed ? "delayed" : "synchronous";
+    step_settings x;
+    x.self = peer(5);
+    x.agreed = charter{run, {}};
+    return x;
+  }
+  template <class Fact>
+  void tell(const Fact& x) {
+    for (auto& action : it.hear(x, now))
+      asked.push_back(std::move(action));
+  }
+  template <class Action>
+  const Action* last() const {
+    for (auto i = asked.rbegin(); i != asked.rend(); ++i)
+      if (auto found = std::get_if<Action>(&*i))
+        return found;
+    return nullptr;
+  }
+  template <class Action>
+  std::size_t count() const {
+    std::size_t result = 0;
+    for (auto& x : asked)
+      result += std::holds_alternative<Action>(x);
+    return result;
+  }
+  void hold(std::uint64_t step, bool applied = false) {
+    state_changed x;
+    x.step = step;
+    x.history_samples = 32 * step;
+    x.state = state(static_cast<std::uint8_t>(step + 1));
+    x.gradient_values = 10;
+    x.applied = applied;
+    tell(x);
+  }
+  void compute_all() {
+    while (count<compute_batch>() > done) {
+      ++done;
+      const auto asked_for = *last<compute_batch>();
+      tell(batch_done{asked_for.step,
+                      asked_for.number,
+                      {asked_for.request.samples, 1.0},
+                      0.001});
+    }
+  }
+  group_formed form() {
+    group_formed x;
+    x.contract.group.bytes[0] = 7;
+    tell(freeze_wanted{x.contract.group});
+    group_member self;
+    self.who.id = peer(5);
+    self.samples = last<gradient_frozen>()->samples;
+    x.contract.step = 1;
+    x.contract.members = {self};
+    tell(x);
+    return x;
+  }
+  round_over over(const group_formed& x, bool committed) {
+    round_over result;
+    result.contract = x.contract;
+    result.committed = committed;
+    result.samples = 32;
+    if (committed)
+      result.mean = std::make_shared<std::vector<float>>(10);
+    return result;
+  }
+
+  step_machine it;
+  time_point now;
+  std::vector<step_action> asked;
+  std::size_t done = 0;
+};
+
+} // namespace
+
+TEST_CASE("the stages of a step alone") {
+  machine x;
+  CHECK(x.it.in() == stage::starting);
+  CHECK(x.count<compute_batch>() == 0);
+  x.hold(0);
+  CHECK(x.it.in() == stage::accumulating);
+  x.compute_all();
+  CHECK(x.it.in() == stage::frozen);
+  CHECK(x.count<lead_group>() == 1);
+  auto formed = x.form();
+  CHECK(x.it.in() == stage::averaging);
+  REQUIRE(x.count<lend_gradient>() == 1);
+  x.tell(gradient_lent{std::make_shared<std::vector<float>>(10)});
+  CHECK(x.count<begin_round>() == 1);
+  x.tell(x.over(formed, true));
+  CHECK(x.it.in() == stage::applying);
+  CHECK(x.last<apply_mean>()->step == 1);
+  x.hold(1, true);
+  CHECK(x.it.in() == stage::accumulating);
+  CHECK(x.last<matchmaking_facts>()->step == 1);
+}
+
+TEST_CASE("an aborted round keeps the samples") {
+  machine x;
+  x.hold(0);
+  x.compute_all();
+  auto formed = x.form();
+  x.tell(x.over(formed, false));
+  CHECK(x.it.in() == stage::accumulating);
+  CHECK(x.count<apply_mean>() == 0);
+  CHECK(x.form().contract.members[0].samples == 32);
+}
+
+TEST_CASE("a group that this machine does not know is not kept waiting") {
+  machine x;
+  x.hold(0);
+  group_formed stranger;
+  stranger.contract.group.bytes[0] = 3;
+  x.tell(stranger);
+  REQUIRE(x.count<member_withdrew>() == 1);
+  CHECK(x.last<member_withdrew>()->group == stranger.contract.group);
+  CHECK(x.it.in() == stage::accumulating);
+}
+
+TEST_CASE("with delayed updates batches go on beside the round") {
+  machine x{true};
+  x.hold(0);
+  x.compute_all();
+  CHECK(x.count<set_gradient_aside>() == 1);
+  auto formed = x.form();
+  auto before = x.count<compute_batch>();
+  CHECK(x.last<lend_gradient>()->aside);
+  x.compute_all();
+  CHECK(x.count<compute_batch>() > 0);
+  x.tell(x.over(formed, true));
+  CHECK(x.last<apply_mean>()->beside);
+  x.hold(1, true);
+  CHECK(x.last<drop_gradient>()->only_aside);
+  CHECK(x.count<compute_batch>() >= before);
+}
+
+TEST_CASE("every look says when to look again") {
+  machine x;
+  x.tell(time_passed{});
+  REQUIRE(x.last<look_again>());
+  CHECK(x.last<look_again>()->after > 0s);
+}
