@@ -3,11 +3,14 @@
 #include <utility>
 
 #include "runtime/config.hpp"
-#include "runtime/uv/kernel_view.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// How long the last words of a connection that failed may take: they explain,
+/// and nothing hangs on them.
+constexpr std::chrono::milliseconds last_words{200};
 
 constexpr const char* closed_here = "closed here";
 
@@ -30,20 +33,10 @@ std::optional<address> remote_of(const tcp_handle& socket) {
 }
 
 connection::connection(connection_id id, connection_hub& hub)
-    : id_(id), hub_(hub), reader_(direct_bytes, hub.tls() == nullptr),
-      credit_(credit_of(hub, id)) {
+    : id_(id), hub_(hub),
+      early_({hub.options().max_queued_bytes, hub.options().queued_arrays},
+             !hub.shared().tls) { // Else every record has a better checksum.
 }
-
-connection::~connection() {
-  // A write under way refers to them until the socket is closed.
-  if (socket_) {
-    socket_->unsent = std::move(queue_);
-    socket_->unsent_bytes = std::move(encrypted_);
-  }
-}
-
-// ---- the beginning
-// -----------------------------------------------------------------
 
 void connection::dial(const address& where) {
   dialled_ = true;
@@ -66,48 +59,43 @@ void connection::accept(tcp_socket socket, const address& remote) {
 }
 
 void connection::begin(tcp_socket socket, const address& remote) {
-  socket_ = std::move(socket);
-  socket_->owner = this;
   remote_ = remote;
   dialer_.reset();
-  uv_tcp_nodelay(&socket_->tcp, 1);
-  if (hub_.tls() == nullptr) {
-    announce({});
-    read_on();
-    return flush();
-  }
   state_ = state::shaking;
   deadline_.emplace(hub_.loop(), hub_.options().handshake_timeout, [this] {
     end("the other side has not proven who it is in time");
   });
-  tls_ = std::make_unique<tls_channel>(*hub_.tls(),
-                                       dialled_ ? tls_channel::side::dialler
-                                                : tls_channel::side::acceptor);
-  tls_->shake(); // The dialler's first words; the acceptor has none.
-  read_on();
-  flush();
+  socket_ = std::make_unique<framed_socket>(
+      id_, hub_.shared(), std::move(socket),
+      dialled_ ? tls_channel::side::dialler : tls_channel::side::acceptor,
+      std::move(early_), credit_of(hub_, id_), *this);
+  socket_->start();
 }
 
-void connection::announce(const peer_id& proven) {
+void connection::on_open(const peer_id& proven) {
   state_ = state::open;
   announced_ = true;
   deadline_.reset();
   hub_.opened(id_, remote_, proven, dialled_);
 }
 
-std::optional<connection_traffic> connection::look(duration interval) {
-  if (!socket_)
-    return std::nullopt;
-  return meter_.look(id_, *socket_, interval, waiting_bytes());
+void connection::on_frame(incoming_frame frame) {
+  hub_.received(id_, std::move(frame));
 }
 
-void connection::mind_our_windows() const {
+void connection::enqueue(outgoing_frame frame) {
+  if (state_ == state::draining)
+    return;
+  const auto too_much = socket_ ? socket_->push(std::move(frame))
+                                : early_.push(std::move(frame), true);
+  if (too_much > 0)
+    end("the other side stopped reading: " + std::to_string(too_much >> 20)
+        + " MiB were waiting for it");
+}
+
+void connection::flush() {
   if (socket_)
-    avoid_bbr(descriptor_of(*socket_));
-}
-
-std::size_t connection::under_way() const {
-  return socket_ ? in_flight_ + line_meter::under_way(*socket_) : 0;
+    socket_->flush();
 }
 
 // ---- the end
@@ -121,51 +109,19 @@ void connection::close(std::chrono::milliseconds linger) {
     drain(linger, closed_here);
 }
 
-/// Something is wrong with the other side, which is told as far as that can be.
-void connection::give_up(const std::string& reason) {
-  if (tls_->output_size() == 0)
-    return end(reason);
-  queue_.clear();
-  queued_bytes_ = 0;
-  goodbye_said_ = true; // The failure was it.
+void connection::on_wrong(const std::string& reason) {
   drain(last_words, reason);
 }
 
-/// One of us encrypts and the other does not. Only an alert is understood by
-/// both: neither has an answer of its own to such bytes.
-void connection::turn_away(const std::string& reason) {
-  if (in_flight_ > 0) // It comes too late to be understood.
-    return end(reason);
-  auto bytes = not_tls_alert();
-  auto alert = uv_buf_init(reinterpret_cast<char*>(bytes.data()),
-                           static_cast<unsigned>(bytes.size()));
-  uv_try_write(socket_->stream(), &alert, 1);
-  queue_.clear();
-  queued_bytes_ = 0;
-  goodbye_said_ = true;
-  drain(last_words, reason);
+void connection::on_end(const std::string& reason) {
+  end(state_ == state::draining ? last_reason_ : reason);
 }
 
 void connection::drain(std::chrono::milliseconds linger, std::string reason) {
   last_reason_ = explained(std::move(reason));
   state_ = state::draining;
   deadline_.emplace(hub_.loop(), linger, [this] { end(last_reason_); });
-  // What still comes is read and dropped: a socket that is closed with unread
-  // bytes resets the connection, and the other side would lose our last words.
-  paused_ = false;
-  read_on();
-  flush();
-}
-
-void connection::shut_down() {
-  uv_shutdown(&socket_->ending, socket_->stream(),
-              [](uv_shutdown_t* x, int status) {
-                auto* handle = static_cast<tcp_handle*>(x->handle->data);
-                auto* self = static_cast<connection*>(handle->owner);
-                if (self != nullptr && status != 0)
-                  self->end(self->last_reason_);
-              });
-  // From here on we wait for the other side's end, or for the deadline.
+  socket_->finish();
 }
 
 /// A dial is over only when both sides are proven.

@@ -3,29 +3,14 @@
 /// owner's destructor, and the call-back frees it.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <uv.h>
 
-#include "messages/framing.hpp"
 #include "runtime/ports/transport.hpp"
-#include "runtime/recycled_memory.hpp"
 
 namespace potluck {
-
-/// A frame on its way out, with the preamble that goes before it.
-struct queued_frame {
-  std::array<std::uint8_t, preamble_bytes> preamble;
-  outgoing_frame frame;
-  bool introduced = false; ///< The preamble is written.
-
-  std::size_t size() const {
-    return preamble.size() + frame.head.size() + frame.body.size;
-  }
-};
 
 /// A TCP socket with the requests that it may have under way. libuv touches
 /// them until the close call-back.
@@ -34,11 +19,12 @@ struct tcp_handle {
   uv_connect_t connecting{};
   uv_write_t writing{};
   uv_shutdown_t ending{};
-  /// Whoever set the call-backs; null while closing, and then they do nothing.
+  /// Whoever set the call-backs for connecting, listening or reading; null
+  /// while closing, and then they do nothing. The others' is their request's
+  /// `data`.
   void* owner = nullptr;
   /// What the last write referred to, when it was under way at the close.
-  std::deque<queued_frame> unsent;
-  byte_array unsent_bytes;
+  std::shared_ptr<const void> unsent;
 
   uv_stream_t* stream() {
     return reinterpret_cast<uv_stream_t*>(&tcp);

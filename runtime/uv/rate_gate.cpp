@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+/// A rate cap saves up so much of idle time: enough that a timer of a
+/// millisecond keeps up with a gigabit, little enough that nobody notices.
+constexpr auto cap_burst = 20ms;
+/// But whole packets at least.
+constexpr double least_cap_burst = 16 * 1024;
 
 /// A turn of one connection is a part of the burst: small, so that others wait
 /// little, but a packet at least, and no more than a read takes.
@@ -16,8 +22,8 @@ constexpr double least_portion = 1500;
 constexpr double largest_portion = 64 * 1024;
 
 double burst_of(double rate) {
-  const auto seconds = std::chrono::duration<double>(limits::cap_burst).count();
-  return std::max(limits::least_cap_burst, rate * seconds);
+  const auto seconds = std::chrono::duration<double>(cap_burst).count();
+  return std::max(least_cap_burst, rate * seconds);
 }
 
 time_point now() {
@@ -26,21 +32,21 @@ time_point now() {
 
 } // namespace
 
-rate_gate::rate_gate(double rate, std::function<void(connection_id)> turn)
-    : turn_(std::move(turn)),
+rate_gate::rate_gate(uv_loop_t* loop, double rate,
+                     std::function<void(connection_id)> turn)
+    : loop_(loop), turn_(std::move(turn)),
       portion_(std::numeric_limits<std::size_t>::max()) {
   if (rate <= 0)
     return;
   bucket_.emplace(rate, burst_of(rate));
-  portion_ = static_cast<std::size_t>(std::min(
-      largest_portion,
-      std::max(least_portion,
-               rate * std::chrono::duration<double>(limits::cap_burst).count()
-                   / turns_of_a_burst)));
+  portion_ = static_cast<std::size_t>(
+      std::min(largest_portion,
+               std::max(least_portion,
+                        rate * std::chrono::duration<double>(cap_burst).count()
+                            / turns_of_a_burst)));
 }
 
-std::size_t rate_gate::take(uv_loop_t* loop, connection_id who,
-                            std::size_t wanted) {
+std::size_t rate_gate::take(connection_id who, std::size_t wanted) {
   if (!bucket_)
     return wanted;
   const bool turn = served_ == who;
@@ -53,7 +59,7 @@ std::size_t rate_gate::take(uv_loop_t* loop, connection_id who,
   const auto at = now();
   if (bucket_->available(at) < static_cast<double>(bytes)) {
     join(who, true);
-    arm(loop, bytes, at);
+    arm(bytes, at);
     return 0;
   }
   bucket_->spend(static_cast<double>(bytes));
@@ -79,14 +85,14 @@ void rate_gate::join(connection_id who, bool first) {
     line_.push_back(who);
 }
 
-void rate_gate::arm(uv_loop_t* loop, std::size_t bytes, time_point now) {
+void rate_gate::arm(std::size_t bytes, time_point now) {
   if (timer_)
     return;
   auto wait = bucket_->until(static_cast<double>(bytes), now);
   // Rounded up: a turn that comes early would only have to wait again.
   auto delay = std::chrono::duration_cast<std::chrono::milliseconds>(
       wait + std::chrono::microseconds{999});
-  timer_.emplace(loop, std::max(delay, std::chrono::milliseconds{1}),
+  timer_.emplace(loop_, std::max(delay, std::chrono::milliseconds{1}),
                  [this] { serve(); });
 }
 

@@ -19,11 +19,12 @@ class rate_gate {
 public:
   /// @param rate Bytes per second; 0: no cap, and nothing here does anything.
   /// @param turn Called when a connection should ask again.
-  rate_gate(double rate, std::function<void(connection_id)> turn);
+  rate_gate(uv_loop_t* loop, double rate,
+            std::function<void(connection_id)> turn);
 
   /// How much may move now, at most `wanted`, and counts as moved; 0: nothing,
   /// `turn` will say when. Without a cap it is `wanted`.
-  std::size_t take(uv_loop_t* loop, connection_id who, std::size_t wanted);
+  std::size_t take(connection_id who, std::size_t wanted);
 
   /// Of what was taken, so much did not move.
   void give_back(std::size_t bytes);
@@ -41,9 +42,10 @@ public:
 
 private:
   void join(connection_id who, bool first);
-  void arm(uv_loop_t* loop, std::size_t bytes, time_point now);
+  void arm(std::size_t bytes, time_point now);
   void serve();
 
+  uv_loop_t* const loop_;
   std::optional<token_bucket> bucket_; ///< None: no cap.
   const std::function<void(connection_id)> turn_;
   std::size_t portion_;

@@ -2,47 +2,23 @@
 
 #include <atomic>
 #include <future>
-#include <list>
 #include <stdexcept>
 #include <unordered_map>
 
 #include "runtime/config.hpp"
-#include "runtime/lines/upload_turns.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
-#include "runtime/uv/kernel_view.hpp"
+#include "runtime/uv/listening.hpp"
 
 namespace potluck {
 
 namespace {
-
-/// Between two looks at what is under way, while connections wait for their
-/// turns: a part of the queue that `upload_turns` leaves in the line.
-constexpr std::chrono::milliseconds turn_check{5};
-
-using listen_result = expected<address>;
-
-std::string cannot_listen(const address& where, const std::string& why,
-                          const char* mend) {
-  return "cannot listen on " + to_string(where) + ": " + why + "; " + mend;
-}
 
 uv_transport_options checked(uv_transport_options x) {
   if (!x.key && !x.insecure)
     throw std::invalid_argument(
         "a transport needs a key, with which it proves who it is");
   return x;
-}
-
-failure cannot_listen(const address& where, int error) {
-  auto* mend = "give another address with --listen";
-  if (error == UV_EADDRINUSE)
-    mend = "stop the other program or choose another port with --listen";
-  else if (error == UV_EACCES)
-    mend = "choose a port above 1023 with --listen";
-  else if (error == UV_EADDRNOTAVAIL)
-    mend = "choose an address of this machine with --listen";
-  return {cannot_listen(where, uv_strerror(error), mend)};
 }
 
 class uv_transport final : public transport,
@@ -52,19 +28,20 @@ public:
   explicit uv_transport(uv_transport_options options)
       : options_(checked(std::move(options))),
         loop_(std::make_shared<event_loop>()),
-        staging_(new std::uint8_t[encrypted_staging_bytes]),
-        decrypted_(new std::uint8_t[record_bytes]),
-        uploads_(options_.max_upload,
-                 [this](connection_id id) {
-                   if (auto* x = find(id))
-                     x->flush();
-                 }),
-        downloads_(options_.max_download, [this](connection_id id) {
-          if (auto* x = find(id))
-            x->take_turn();
-        }) {
-    if (!options_.insecure)
-      tls_.emplace(*options_.key);
+        shared_(
+            loop(), options_.insecure ? nullptr : &*options_.key,
+            options_.max_upload, options_.max_download,
+            [this](connection_id id) {
+              if (auto* x = find(id))
+                x->flush();
+            },
+            [this](connection_id id) {
+              if (auto* x = socket_of(id))
+                x->read_on();
+            },
+            [this] { return under_way(); }),
+        listening_(loop(), options_.insecure,
+                   [this](tcp_socket x) { accept(std::move(x)); }) {
   }
 
   ~uv_transport() override {
@@ -83,10 +60,11 @@ public:
   expected<address> listen(const address& where) override {
     if (loop_->inside())
       throw std::logic_error("listen waits for the thread it was called on");
-    auto promise = std::make_shared<std::promise<listen_result>>();
+    auto promise = std::make_shared<std::promise<expected<address>>>();
     auto result = promise->get_future();
-    if (!loop_->post([=] { resolve_and_listen(where, promise); }))
-      return stopped(where);
+    auto done = [=](const expected<address>& x) { promise->set_value(x); };
+    if (!loop_->post([=] { listening_.listen(where, done); }))
+      return listening::stopped(where);
     return result.get();
   }
 
@@ -121,28 +99,25 @@ public:
       auto* which = find(id);
       if (which == nullptr)
         return;
-      turns_.plan(id, x);
-      if (x.queue > 0 && !turns_.left_alone())
-        which->mind_our_windows();
+      auto& turns = shared_.uploads.turns();
+      turns.plan(id, x);
+      if (x.queue > 0 && !turns.left_alone() && which->socket() != nullptr)
+        which->socket()->mind_our_windows();
     });
   }
 
   transport_traffic traffic() const override {
-    return {sent_, received_};
+    return {shared_.sent, shared_.received};
   }
 
   void stop() override {
     loop_->stop([this] {
       while (!connections_.empty())
         ended(connections_.begin()->first, "the transport was stopped");
-      listening_.clear();
       look_.reset();
-      turns_timer_.reset();
-      uploads_.stop();
-      downloads_.stop();
-      for (auto& x : pending_)
-        x.promise->set_value(stopped(x.where));
-      pending_.clear();
+      shared_.uploads.stop();
+      shared_.downloads.stop();
+      listening_.stop();
     });
   }
 
@@ -155,38 +130,14 @@ private:
   const uv_transport_options& options() const override {
     return options_;
   }
-  std::uint8_t* staging() override {
-    return staging_.get();
-  }
-  std::uint8_t* decrypted() override {
-    return decrypted_.get();
-  }
-  const tls_context* tls() override {
-    return tls_ ? &*tls_ : nullptr;
-  }
-  rate_gate& uploads() override {
-    return uploads_;
-  }
-  rate_gate& downloads() override {
-    return downloads_;
-  }
-  std::size_t take_turn(connection_id id, std::size_t wanted) override {
-    auto result = turns_.take(id, wanted);
-    if (result == 0)
-      serve_turns_later();
-    return result;
-  }
-  void count_sent(std::size_t bytes) override {
-    sent_.fetch_add(bytes, std::memory_order_relaxed);
-  }
-  void count_received(std::size_t bytes) override {
-    received_.fetch_add(bytes, std::memory_order_relaxed);
+  socket_context& shared() override {
+    return shared_;
   }
   std::function<void()> resumer(connection_id id) override {
     // A body may outlive the transport: the loop's queue then refuses.
     return [this, loop = loop_, id] {
       loop->post([this, id] {
-        if (auto* x = find(id))
+        if (auto* x = socket_of(id))
           x->resume();
       });
     };
@@ -206,7 +157,7 @@ private:
     if (i->second->unproven())
       --unproven_;
     connections_.erase(i);
-    turns_.forget(id);
+    shared_.uploads.turns().forget(id);
     listener_->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
@@ -241,39 +192,31 @@ private:
     last_look_ = now;
     std::vector<connection_traffic> seen;
     std::vector<upload_turns::flow> flows;
-    for (auto& [id, x] : connections_)
-      if (auto traffic = x->look(interval)) {
-        seen.push_back(*traffic);
-        flows.push_back({id,
-                         static_cast<double>(traffic->sent)
-                             / std::chrono::duration<double>(interval).count(),
-                         traffic->backlogged, x->least_round_trip(),
-                         traffic->round_trip});
-      }
-    turns_.observe(flows);
+    for (auto& [id, x] : connections_) {
+      auto* socket = x->socket();
+      const auto traffic = socket ? socket->look(interval) : std::nullopt;
+      if (!traffic)
+        continue;
+      seen.push_back(*traffic);
+      flows.push_back({id,
+                       static_cast<double>(traffic->sent)
+                           / std::chrono::duration<double>(interval).count(),
+                       traffic->backlogged, socket->least_round_trip(),
+                       traffic->round_trip});
+    }
+    shared_.uploads.turns().observe(flows);
     if (!seen.empty() || !quiet_)
       listener_->on_traffic(interval, seen);
     quiet_ = seen.empty();
     look_later();
   }
 
-  // ---- turns
-  // -----------------------------------------------------------------
-
-  void serve_turns_later() {
-    if (!turns_timer_)
-      turns_timer_.emplace(loop(), turn_check, [this] { serve_turns(); });
-  }
-
-  void serve_turns() {
-    turns_timer_.reset();
-    std::map<connection_id, std::size_t> under_way;
+  upload_gate::bytes_of_each under_way() {
+    upload_gate::bytes_of_each result;
     for (auto& [id, x] : connections_)
-      if (auto bytes = x->under_way())
-        under_way[id] = bytes;
-    turns_.serve(std::move(under_way));
-    if (turns_.anybody_waits())
-      serve_turns_later();
+      if (const auto bytes = x->socket() ? x->socket()->under_way() : 0)
+        result[id] = bytes;
+    return result;
   }
 
   // ---- connections
@@ -284,16 +227,19 @@ private:
     return i == connections_.end() ? nullptr : i->second.get();
   }
 
+  framed_socket* socket_of(connection_id id) {
+    auto* x = find(id);
+    return x == nullptr ? nullptr : x->socket();
+  }
+
   connection& add(connection_id id) {
     auto& x = connections_[id];
     x = std::make_unique<connection>(id, *this);
     return *x;
   }
 
-  void accept(uv_stream_t* from) {
-    auto socket = make_tcp_socket(loop(), nullptr);
-    if (uv_accept(from, socket->stream()) != 0
-        || connections_.size() >= options_.max_connections
+  void accept(tcp_socket socket) {
+    if (connections_.size() >= options_.max_connections
         || unproven_ >= options_.max_unproven)
       return;
     auto remote = remote_of(*socket);
@@ -304,94 +250,20 @@ private:
     add(id).accept(std::move(socket), *remote);
   }
 
-  // ---- listening
-  // --------------------------------------------------------------
-
-  struct pending_listen {
-    address where;
-    std::shared_ptr<std::promise<listen_result>> promise;
-    std::unique_ptr<resolution> look_up;
-  };
-
-  static failure stopped(const address& where) {
-    return {cannot_listen(where, "the transport is stopped", "start it first")};
-  }
-
-  void resolve_and_listen(
-      const address& where,
-      const std::shared_ptr<std::promise<listen_result>>& promise) {
-    if (auto numeric = read_numeric(where)) {
-      promise->set_value(bind(where, *numeric));
-      return;
-    }
-    auto i = pending_.insert(pending_.end(), {where, promise, nullptr});
-    auto answer = [this, i](const std::vector<sockaddr_storage>& found,
-                            const std::string& why) {
-      if (found.empty())
-        i->promise->set_value(failure{cannot_listen(
-            i->where, why, "give an address of this machine with --listen")});
-      else
-        i->promise->set_value(bind(i->where, found.front()));
-      pending_.erase(i);
-    };
-    i->look_up = std::make_unique<resolution>(loop(), where, answer);
-    if (!i->look_up->error().empty())
-      answer({}, std::string{i->look_up->error()});
-  }
-
-  listen_result bind(const address& where, const sockaddr_storage& to) {
-    if (options_.insecure && !is_loopback(to))
-      return failure{
-          cannot_listen(where, "with --insecure only this machine may connect",
-                        "leave --insecure out, or add --listen 127.0.0.1:0")};
-    auto socket = make_tcp_socket(loop(), this);
-    auto error
-        = uv_tcp_bind(&socket->tcp, reinterpret_cast<const sockaddr*>(&to), 0);
-    if (error == 0 && is_loopback(to))
-      avoid_bbr(descriptor_of(*socket));
-    if (error == 0)
-      error = uv_listen(socket->stream(), 512, [](uv_stream_t* x, int status) {
-        auto* owner = static_cast<tcp_handle*>(x->data)->owner;
-        if (status == 0 && owner != nullptr)
-          static_cast<uv_transport*>(owner)->accept(x);
-      });
-    sockaddr_storage bound{};
-    int size = sizeof(bound);
-    if (error == 0)
-      error = uv_tcp_getsockname(&socket->tcp,
-                                 reinterpret_cast<sockaddr*>(&bound), &size);
-    if (error != 0)
-      return cannot_listen(where, error);
-    listening_.push_back(std::move(socket));
-    return to_address(bound);
-  }
-
   const uv_transport_options options_;
   const std::shared_ptr<event_loop> loop_;
   std::shared_ptr<transport_listener> listener_;
   std::atomic<connection_id> next_id_{1};
-  std::atomic<std::uint64_t> sent_{0};
-  std::atomic<std::uint64_t> received_{0};
 
   // Of the loop's thread.
-  const std::unique_ptr<std::uint8_t[]> staging_;
-  const std::unique_ptr<std::uint8_t[]> decrypted_;
-  std::optional<tls_context> tls_; ///< None: insecure.
-  std::size_t unproven_ = 0;       ///< Connections that are `unproven()`.
-  rate_gate uploads_;
-  rate_gate downloads_;
-  upload_turns turns_{[this](connection_id id) {
-    if (auto* x = find(id))
-      x->flush();
-  }};
-  std::optional<timer> turns_timer_;
+  socket_context shared_;
+  listening listening_;
+  std::size_t unproven_ = 0; ///< Connections that are `unproven()`.
   std::optional<timer> look_;
   time_point last_look_{};
   bool quiet_ = true; ///< At the last look.
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
   std::vector<connection_id> unflushed_;
-  std::vector<tcp_socket> listening_;
-  std::list<pending_listen> pending_;
 };
 
 } // namespace

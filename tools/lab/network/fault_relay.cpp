@@ -35,7 +35,8 @@ relay::~relay() {
   // A write under way refers to its bytes until the socket is closed.
   for (auto* x : {&out_, &in_})
     if (!x->writing.empty())
-      x->to->unsent.push_back({{}, {std::move(x->writing), {}}});
+      x->to->unsent
+          = std::make_shared<std::vector<std::uint8_t>>(std::move(x->writing));
   // A reset would discard what the other side has not read yet.
   if (!broken_ && out_.passed_on && in_.passed_on)
     return;

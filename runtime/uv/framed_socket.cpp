@@ -1,0 +1,207 @@
+#include "runtime/uv/framed_socket.hpp"
+
+#include <utility>
+
+#include "runtime/uv/kernel_view.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// What a frame costs beyond its bytes, so that tiny ones count, too.
+constexpr std::size_t frame_overhead_bytes = 256;
+
+std::string broken(int error) {
+  return std::string{"the connection broke: "} + uv_strerror(error);
+}
+
+/// Keeps a body, and the credit that it has taken, until nobody needs it.
+struct held_frame {
+  held_frame(aligned_buffer body, std::size_t bytes,
+             std::shared_ptr<read_credit> credit)
+      : body(std::move(body)), bytes(bytes), credit(std::move(credit)) {
+    this->credit->take(bytes);
+  }
+  ~held_frame() {
+    body.reset(); // First, for the credit stands for its memory.
+    credit->give_back(bytes);
+  }
+  held_frame(const held_frame&) = delete;
+  held_frame& operator=(const held_frame&) = delete;
+
+  aligned_buffer body;
+  std::size_t bytes;
+  std::shared_ptr<read_credit> credit;
+};
+
+std::unique_ptr<tls_channel> channel_of(const socket_context& shared,
+                                        tls_channel::side which) {
+  if (!shared.tls)
+    return nullptr;
+  return std::make_unique<tls_channel>(*shared.tls, which);
+}
+
+} // namespace
+
+socket_context::socket_context(
+    uv_loop_t* loop, const key_pair* mine, double max_upload,
+    double max_download, const std::function<void(connection_id)>& turn,
+    const std::function<void(connection_id)>& read_turn,
+    std::function<upload_gate::bytes_of_each()> under_way)
+    : uploads(loop, max_upload, turn, std::move(under_way)),
+      downloads(loop, max_download, read_turn),
+      staging(new std::uint8_t[encrypted_staging_bytes]),
+      decrypted(new std::uint8_t[record_bytes]) {
+  if (mine != nullptr)
+    tls.emplace(*mine);
+}
+
+framed_socket::framed_socket(connection_id id, socket_context& shared,
+                             tcp_socket socket, tls_channel::side which,
+                             frame_queue waiting,
+                             std::shared_ptr<read_credit> credit, listener& to)
+    : id_(id), shared_(shared), to_(to), socket_(std::move(socket)),
+      tls_(channel_of(shared, which)), credit_(std::move(credit)),
+      out_(std::make_shared<outgoing_stream>(std::move(waiting), tls_.get())),
+      in_(tls_.get(), shared.decrypted.get(), *this),
+      writer_(*socket_, id, shared.uploads, out_, *this),
+      reader_(*socket_, id, shared.downloads, credit_, *this) {
+  uv_tcp_nodelay(&socket_->tcp, 1);
+}
+
+framed_socket::~framed_socket() {
+  socket_->ending.data = nullptr;
+}
+
+void framed_socket::start() {
+  if (tls_)
+    tls_->shake(); // The dialler's first words; the acceptor has none.
+  else
+    on_proven({});
+  reader_.read_on();
+  flush();
+}
+
+void framed_socket::finish() {
+  out_->finish();
+  reader_.drain();
+  flush();
+}
+
+void framed_socket::mind_our_windows() const {
+  avoid_bbr(descriptor_of(*socket_));
+}
+
+// ---- what comes
+// --------------------------------------------------------------
+
+void framed_socket::on_proven(const peer_id& who) {
+  out_->open();
+  to_.on_open(who);
+}
+
+void framed_socket::on_whole(frame_reader::frame frame) {
+  auto* body = frame.body.get();
+  const auto bytes = frame.head.size() + frame.body_size + frame_overhead_bytes;
+  auto owner
+      = std::make_shared<held_frame>(std::move(frame.body), bytes, credit_);
+  to_.on_frame({std::move(frame.head),
+                {std::move(owner), body, frame.body_size, frame.body_sum}});
+}
+
+frame_reader::window framed_socket::room() {
+  if (out_->finished())
+    return {shared_.staging.get(), staging_bytes};
+  return in_.room(shared_.staging.get());
+}
+
+bool framed_socket::on_bytes(const std::uint8_t* data, std::size_t size) {
+  shared_.received.fetch_add(size, std::memory_order_relaxed);
+  meter_.received(size);
+  if (out_->finished())
+    return false;
+  const auto x = in_.take(data, size);
+  switch (x.what) {
+    case incoming_stream::verdict::more:
+      if (!out_->overfull())
+        return true;
+      to_.on_end("the other side asks for new keys and takes none");
+      break;
+    case incoming_stream::verdict::ended:
+      to_.on_end(x.reason);
+      break;
+    case incoming_stream::verdict::failed:
+      tell_failure(x.reason);
+      break;
+    case incoming_stream::verdict::unrelated:
+      turn_away(x.reason);
+      break;
+  }
+  return false;
+}
+
+void framed_socket::on_taken() {
+  if (tls_ && (out_->waiting() > 0 || tls_->output_size() > 0))
+    flush();
+}
+
+void framed_socket::on_read_end(int error) {
+  to_.on_end(error == UV_EOF ? in_.reason_of_end() : broken(error));
+}
+
+// ---- what goes out
+// -----------------------------------------------------------
+
+void framed_socket::on_sent(std::size_t bytes) {
+  shared_.sent.fetch_add(bytes, std::memory_order_relaxed);
+  meter_.sent(bytes, out_->waiting());
+}
+
+void framed_socket::on_all_sent() {
+  if (out_->finished())
+    shut_down();
+  else if (out_->failed())
+    tell_failure(tls_->failure());
+  else
+    out_->rest();
+}
+
+void framed_socket::on_write_failed(int error) {
+  to_.on_end(broken(error));
+}
+
+// ---- the end
+// -----------------------------------------------------------------
+
+void framed_socket::tell_failure(const std::string& reason) {
+  if (tls_->output_size() == 0)
+    return to_.on_end(reason);
+  out_->drop();
+  to_.on_wrong(reason);
+}
+
+void framed_socket::turn_away(const std::string& reason) {
+  if (writer_.in_flight() > 0) // It comes too late to be understood.
+    return to_.on_end(reason);
+  auto bytes = not_tls_alert();
+  auto alert = uv_buf_init(reinterpret_cast<char*>(bytes.data()),
+                           static_cast<unsigned>(bytes.size()));
+  uv_try_write(socket_->stream(), &alert, 1);
+  out_->drop();
+  to_.on_wrong(reason);
+}
+
+void framed_socket::shut_down() {
+  if (std::exchange(shut_down_, true))
+    return;
+  socket_->ending.data = this;
+  uv_shutdown(&socket_->ending, socket_->stream(),
+              [](uv_shutdown_t* x, int status) {
+                auto* self = static_cast<framed_socket*>(x->data);
+                if (self != nullptr && status != 0)
+                  self->to_.on_end(broken(status));
+              });
+  // From here on we wait for the other side's end.
+}
+
+} // namespace potluck
