@@ -37,7 +37,7 @@ void cell_state::on(const run_looked_up& x) {
 }
 
 std::size_t cell_state::most_members() const {
-  return redraws() ? limits::connections : config_.agreed.settings().group_size;
+  return redraws() ? most_connections : config_.agreed.settings().group_size;
 }
 
 // ---- who takes part how

@@ -67,7 +67,7 @@ void gateway_state::greet(connection_id id, const address& remote) {
 }
 
 void gateway_state::on(const connection_accepted& x) {
-  if (leaving_ || links_.size() >= limits::connections) {
+  if (leaving_ || links_.size() >= most_connections) {
     network_->close(x.id, 0);
     return;
   }
@@ -273,7 +273,7 @@ void gateway_state::on(const dial_contact& x) {
 }
 
 void gateway_state::on(const try_to_reach& x) {
-  if (leaving_ || links_.size() >= limits::connections)
+  if (leaving_ || links_.size() >= most_connections)
     return;
   link fresh{x.who.where, true, x.who.id, {}, {}, {}};
   fresh.reached = false;
@@ -292,7 +292,7 @@ void gateway_state::dial(const address& where, const peer_id& expected) {
     }
     own_addresses_.erase(own);
   }
-  if (links_.size() >= limits::connections) {
+  if (links_.size() >= most_connections) {
     give_up(where, expected, "too many connections are open");
     return;
   }

@@ -15,11 +15,6 @@ using namespace std::chrono_literals;
 // ---- connections
 // -------------------------------------------------------------
 
-/// Open connections: a full mesh of the largest group, twice (both sides may
-/// dial at once); a sponsor's thousand contributors; or a bootstrap's
-/// newcomers, 300 a second for the six seconds until each has found its
-/// members.
-constexpr std::size_t connections = 2048;
 /// From the connection to its hello, before any was observed: long enough for a
 /// satellite line's three round trips, short enough that idle sockets cannot
 /// fill the table. Then from what handshakes took, of anybody, since nobody has
@@ -29,17 +24,6 @@ constexpr auto handshake_patience = 10s;
 constexpr auto handshake_floor = 5s;
 constexpr auto handshake_cap = 30s;
 constexpr auto handshake_check = 1s;
-/// For TLS's part of it, from the connection on: the same slow line.
-constexpr auto encryption_patience = 10s;
-/// Connections that came in and have not proven an id yet: a group's members
-/// and a storm of joiners may knock at once, but whoever only knocks leaves
-/// room for the connections that we dial. Each holds 40 KiB meanwhile.
-constexpr std::size_t unproven_connections = 256;
-/// A self-signed Ed25519 certificate has 300 bytes.
-constexpr long certificate_bytes = 4096;
-/// A key encrypts so many records of 16 KiB (16 GiB), then it is replaced:
-/// AES-GCM is good for 2^24.5 (RFC 8446, section 5.5), a slow line's day.
-constexpr std::uint64_t records_per_key = 1u << 20;
 /// Messages kept for a peer that is being dialled: a look-up asks few things.
 constexpr std::size_t messages_waiting_for_a_dial = 64;
 /// Received on one connection and held, beyond which it is not read: it lets
@@ -99,11 +83,6 @@ constexpr double line_trickle = 32e3;
 /// Transfers in a row that stay clearly below the download that was once seen,
 /// after which it is no longer believed: others may have had little to send.
 constexpr unsigned line_weak_periods = 5;
-/// A rate cap saves up so much of idle time: enough that a timer of a
-/// millisecond keeps up with a gigabit, little enough that nobody notices.
-constexpr auto cap_burst = 20ms;
-/// But whole packets at least.
-constexpr double least_cap_burst = 16 * 1024;
 /// Below, heartbeats and reports alone would be late: 64 kbit/s.
 constexpr double least_cap = 8000;
 

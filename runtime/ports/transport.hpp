@@ -4,6 +4,7 @@
 /// may come from any thread and return at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,13 @@
 #include "runtime/clock.hpp"
 
 namespace potluck {
+
+/// Connections that a peer has at a time, both directions together, those that
+/// are being dialled included: a full mesh of the largest group, twice (both
+/// sides may dial at once); a sponsor's thousand contributors; or a bootstrap's
+/// newcomers, 300 a second for the six seconds until each has found its
+/// members.
+constexpr std::size_t most_connections = 2048;
 
 /// A connection of one transport; never used twice, never zero.
 using connection_id = std::uint64_t;

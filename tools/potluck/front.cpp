@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/config.hpp"
+#include "runtime/ports/transport.hpp"
 
 namespace potluck::tools {
 
@@ -22,7 +22,7 @@ char** words_of_this_process = nullptr;
 
 /// A file a connection, and some: systems allow 1,024 unless one asks for more.
 void allow_connections() {
-  constexpr rlim_t wanted = limits::connections + 256;
+  constexpr rlim_t wanted = most_connections + 256;
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted)
     return;

@@ -159,6 +159,7 @@ TEST_CASE("many frames in one packet are all delivered") {
 
 TEST_CASE("connections beyond the limit are closed at once") {
   uv_transport_options options;
+  CHECK(options.max_connections == most_connections);
   options.max_connections = 2;
   node server{with(options)};
   auto where = *server.net->listen(anywhere);
