@@ -74,8 +74,8 @@ command bench_command() {
       {"insecure", option_kind::flag, "",
        "Plain TCP instead of encrypted connections.", ""},
       {"reference", option_kind::text, "none",
-       "Averaging: measure this as well, in the same run: none, or gloo's "
-       "ring all-reduce.",
+       "Averaging: measure this as well, in the same run: none; gloo, its "
+       "ring all-reduce; mpi, Open MPI's all-reduce.",
        "NAME"},
       {"shares", option_kind::text, "planned",
        "Averaging: who averages how much: planned, all-reduce or "

@@ -12,6 +12,7 @@
 #include "runtime/lines/rate.hpp"
 #include "tools/lab/bench/averaging_member.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
+#include "tools/lab/bench/reference_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -24,7 +25,6 @@ namespace {
 constexpr std::int64_t most_peers = bench::most_members;
 constexpr std::int64_t most_rounds = 1'000'000;
 constexpr double most_megabytes = 16'384;
-constexpr auto gloo_program = "potluck-gloo-reference";
 
 /// What the user asks for, checked.
 struct bench_request {
@@ -33,7 +33,7 @@ struct bench_request {
   std::uint64_t rounds = 0; ///< The first, which is told apart, included.
   std::uint32_t chunk_values = 0;
   potluck::packing packing = potluck::packing::float32;
-  bool gloo = false;
+  std::string reference; ///< Its name; empty for none.
   bool encrypted = true;
   share_rule rule = share_rule::planned;
   double line = 0; ///< Bytes per second each way that a member has; 0: any.
@@ -80,8 +80,8 @@ expected<bench_request> request_from(const cli::command_line& options) {
     return failure{"--shares must be planned, all-reduce or parameter-server."};
   result.rule = *rule;
   auto reference = options.text("reference");
-  if (reference != "none" && reference != "gloo")
-    return failure{"--reference must be none or gloo."};
+  if (reference != "none" && !bench::is_reference(reference))
+    return failure{"--reference must be none, gloo or mpi."};
   auto line = cap_from(options, "line");
   if (!line)
     return failure{line.error()};
@@ -91,13 +91,8 @@ expected<bench_request> request_from(const cli::command_line& options) {
   result.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
   result.rounds = static_cast<std::uint64_t>(rounds) + 1;
   result.chunk_values = static_cast<std::uint32_t>(chunk);
-  result.gloo = reference == "gloo";
+  result.reference = reference == "none" ? "" : reference;
   return result;
-}
-
-/// Where the reference's program is, if it was built.
-std::string gloo_beside(const std::string& program) {
-  return std::filesystem::path{program}.replace_filename(gloo_program).string();
 }
 
 std::string word(const std::string& option, std::uint64_t value) {
@@ -130,19 +125,6 @@ bench::averaging_trial own_trial(const bench_request& x,
   }
   result.contact_option = "--contact=";
   result.name = "member";
-  result.rounds = x.rounds;
-  return result;
-}
-
-bench::averaging_trial gloo_trial(const bench_request& x,
-                                  const std::string& program,
-                                  const std::string& directory) {
-  bench::averaging_trial result;
-  for (std::uint32_t i = 0; i < x.peers; ++i)
-    result.commands.push_back(
-        {program, std::to_string(i), std::to_string(x.peers),
-         std::to_string(x.values), std::to_string(x.rounds), directory});
-  result.name = "gloo";
   result.rounds = x.rounds;
   return result;
 }
@@ -212,12 +194,14 @@ struct comparison {
 };
 
 nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
-  nlohmann::ordered_json result{{"peers", what.peers},
-                                {"megabytes", what.values * 4 / 1e6},
-                                {"packing", to_string(what.packing)},
-                                {"encrypted", what.encrypted},
-                                {"line_bytes_per_second", what.line},
-                                {"rounds", what.rounds - 1}};
+  nlohmann::ordered_json result{
+      {"peers", what.peers},
+      {"megabytes", what.values * 4 / 1e6},
+      {"packing", to_string(what.packing)},
+      {"encrypted", what.encrypted},
+      {"line_bytes_per_second", what.line},
+      {"congestion_control", bench::congestion_control_here()},
+      {"rounds", what.rounds - 1}};
   result.update(figures_json(x.own));
   result["averaging_seconds_median"]
       = bench::quantile(x.own.averaging_seconds, 0.5);
@@ -228,6 +212,7 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
   result["idle_bytes"] = x.own.idle_bytes;
   result["digests_equal"] = x.own.digests_equal;
   if (x.reference) {
+    result["reference"] = what.reference;
     auto theirs = figures_json(*x.reference);
     for (auto& [name, value] : theirs.items())
       result["reference_" + name] = value;
@@ -247,7 +232,8 @@ void print(const nlohmann::ordered_json& x) {
   std::cout << x["peers"] << " peers, " << number("megabytes") << " MB, "
             << x["packing"].get<std::string>()
             << (x["encrypted"].get<bool>() ? ", encrypted, " : ", insecure, ")
-            << x["rounds"] << " rounds\n"
+            << x["rounds"] << " rounds, all by TCP's "
+            << x["congestion_control"].get<std::string>() << "\n"
             << "  a round: median " << number("seconds_median") << " s (p10 "
             << number("seconds_p10") << ", p90 " << number("seconds_p90")
             << "), of it averaging " << number("averaging_seconds_median")
@@ -257,8 +243,9 @@ void print(const nlohmann::ordered_json& x) {
             << " MB at most, " << number("idle_bytes") / 1e6
             << " MB of it before there was a gradient\n";
   if (x.contains("ratio"))
-    std::cout << "  gloo: median " << number("reference_seconds_median")
-              << " s (p10 " << number("reference_seconds_p10") << ", p90 "
+    std::cout << "  " << x["reference"].get<std::string>() << ": median "
+              << number("reference_seconds_median") << " s (p10 "
+              << number("reference_seconds_p10") << ", p90 "
               << number("reference_seconds_p90") << "), CPU "
               << number("reference_cpu_seconds_per_gigabyte")
               << " s a gigabyte; ours takes " << number("ratio")
@@ -281,13 +268,10 @@ expected<comparison> measure(const bench_request& what,
   if (!own)
     return failure{own.error()};
   result.own = *own;
-  if (!what.gloo)
+  if (what.reference.empty())
     return result;
-  auto gloo = gloo_beside(program);
-  auto meeting = directory + "/gloo-meeting";
-  std::filesystem::create_directory(meeting);
-  auto reference = gloo_trial(what, gloo, meeting);
-  reference.directory = directory;
+  auto reference = bench::reference_trial(what.reference, program, what.peers,
+                                          what.values, what.rounds, directory);
   auto theirs = bench::run(*family, reference);
   if (!theirs)
     return failure{theirs.error()};
@@ -303,9 +287,12 @@ int bench_averaging(cli::command_line& options, const std::string& program) {
     return complain(request.error());
   if (options.integer("member") >= 0)
     return run_member(*request, options);
-  if (request->gloo && !std::filesystem::exists(gloo_beside(program)))
-    return complain("--reference=gloo: this potluck was built without "
-                    "libgloo-dev; install it and build again.");
+  if (auto& reference = request->reference; !reference.empty())
+    if (auto problem = bench::problem_with_reference(reference, program);
+        !problem.empty()) {
+      complain(problem);
+      reference.clear();
+    }
   auto directory = make_work_directory(options, "keep", "potluck-bench-");
   if (!directory)
     return complain(directory.error());
