@@ -333,7 +333,7 @@ codecs_of(std::index_sequence<I...>) {
 }
 
 constexpr auto codecs
-    = codecs_of(std::make_index_sequence<std::variant_size_v<message>>{});
+    = codecs_of(std::make_index_sequence<std::variant_size_v<any_message>>{});
 static_assert(codecs.size() == std::tuple_size_v<tables>);
 
 } // namespace

@@ -16,7 +16,8 @@
 
 namespace potluck {
 
-using message = std::variant<
+/// All that peers say to each other.
+using any_message = std::variant<
     hello, refusal, goodbye, heartbeat, heartbeat_reply, routing_ping,
     routing_pong, find_nodes, nodes_found, store_records, records_stored,
     find_records, records_found, progress_report, group_invite, group_answer,
@@ -27,6 +28,20 @@ using message = std::variant<
     contribution_part, contribution_answer, round_findings, part_request,
     mean_challenge, expert_request, expert_answer, replica_offer, replica_reply,
     replica_chunk, line_probe, reach_request, reach_answer, part_digests>;
+
+/// One of them. A class of its own, so that the compiler makes what copies,
+/// moves and destroys so many alternatives once, in message.cpp, and not in each
+/// of the hundred files that hold a message.
+class message : public any_message {
+public:
+  using any_message::any_message;
+  message();
+  message(const message&);
+  message(message&&) noexcept;
+  message& operator=(const message&);
+  message& operator=(message&&) noexcept;
+  ~message();
+};
 
 /// Bytes that somebody else owns, kept alive by `owner` while they are in use.
 struct shared_bytes {
