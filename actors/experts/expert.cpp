@@ -51,13 +51,11 @@ struct expert_state::workshop {
 
   /// One update for all calls. When that is impossible, one for each call: who
   /// sent what makes a gradient infinite costs nobody else anything.
-  void teach(const std::vector<expert_task>& tasks, const float* in,
+  void teach(const batch_queue::batch& batch, const float* in,
              const float* gradients, float* out) {
-    std::uint32_t samples = 0;
-    for (auto& task : tasks)
-      samples += task.samples;
+    const auto& tasks = batch.tasks;
     try {
-      module->backward(samples, in, gradients, out);
+      module->backward(batch.samples(), in, gradients, out);
       return;
     } catch (const unusable_gradient&) {
     }
@@ -105,27 +103,26 @@ struct expert_state::workshop {
   }
 
   void run(const run_batch& x) {
-    const auto& tasks = x.what->tasks;
-    bool forward = x.what->pass == expert_pass::forward;
+    const auto& tasks = x.what.batch->tasks;
+    bool forward = x.what.batch->pass == expert_pass::forward;
     std::size_t inputs = module->shape().inputs;
     std::size_t outputs = module->shape().outputs;
-    std::uint32_t samples = 0;
-    for (auto& task : tasks)
-      samples += task.samples;
+    auto samples = x.what.batch->samples();
     float_array room;
     auto [in, gradients] = gather(tasks, room);
     batch_computed done;
     done.uid = config.uid;
-    done.number = x.number;
-    done.width = static_cast<std::uint32_t>(forward ? outputs : inputs);
-    done.version = module->updates();
+    auto& made = done.what;
+    made.number = x.what.number;
+    made.width = static_cast<std::uint32_t>(forward ? outputs : inputs);
+    made.version = module->updates();
     auto out = std::make_shared<float_array>();
-    out->resize(std::size_t{samples} * done.width);
+    out->resize(std::size_t{samples} * made.width);
     if (forward)
       module->forward(samples, in, out->data());
     else
-      teach(tasks, in, gradients, out->data());
-    done.values = std::move(out);
+      teach(*x.what.batch, in, gradients, out->data());
+    made.values = std::move(out);
     done.updates = module->updates();
     caf::anon_send(config.host, done);
     if (done.updates - saved >= config.save_every)

@@ -11,7 +11,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
-#include "runtime/experts/batch_queue.hpp"
+#include "runtime/experts/call_desk.hpp"
 #include "runtime/experts/expert_shelf.hpp"
 #include "runtime/ports/expert_module.hpp"
 
@@ -26,18 +26,13 @@ struct expert_made {
 };
 /// Host to expert: compute these calls as one.
 struct run_batch {
-  std::uint64_t number = 0;
-  std::shared_ptr<const batch_queue::batch> what;
+  call_desk::job what;
 };
 /// Expert to host.
 struct batch_computed {
   std::string uid;
-  std::uint64_t number = 0;
-  /// Of all calls, one after the other.
-  std::shared_ptr<const float_array> values;
-  std::uint32_t width = 0;   ///< Values of one sample.
-  std::uint64_t version = 0; ///< Updates before the batch.
-  std::uint64_t updates = 0; ///< And behind it.
+  call_desk::result what;
+  std::uint64_t updates = 0; ///< Behind it.
   bool lasted = false;       ///< The host's note to itself, in simulations.
 };
 /// Host to expert: put your state on the shelf.
@@ -68,6 +63,14 @@ struct expert_config {
   expert_listener host;
   std::uint64_t save_every = 0; ///< Updates; not zero.
 };
+
+/// Why an actor has ended: the sentence that it gave, as an expert does, or
+/// what CAF calls it.
+inline std::string cause_of(const caf::down_msg& x) {
+  if (x.reason && x.reason.context().match_elements<std::string>())
+    return x.reason.context().get_as<std::string>(0);
+  return caf::actor_system_config::render(x.reason);
+}
 
 class expert_state {
 public:

@@ -1,39 +1,11 @@
 #include "actors/experts/expert_caller.hpp"
 
-#include <algorithm>
-
 #include "actors/behavior.hpp"
-#include "messages/limits.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/call_placement.hpp"
 #include "runtime/experts/call_values.hpp"
-#include "runtime/experts/tenure.hpp"
-#include "runtime/vector_loops.hpp"
 
 namespace potluck {
-
-namespace {
-
-constexpr std::chrono::milliseconds longest_patience{max_patience_ms};
-
-/// What is wrong with a call before anybody is asked; empty when nothing is.
-std::string problem_with(const expert_call& x) {
-  if (auto uid = parse_expert_uid(x.uid); !uid)
-    return uid.error();
-  if (!x.values || x.samples == 0 || x.values->empty()
-      || x.values->size() % x.samples != 0)
-    return "A call needs values, as many for each of its samples.";
-  if (x.values->size() > max_sample_values)
-    return "The values of a call must fit one frame of 16 MiB; split it.";
-  if (x.patience.count() <= 0 || x.patience > longest_patience)
-    return "The patience of a call must be between 1 ms and an hour.";
-  if (x.packing > packing::int8)
-    return "The packing of a call must be float32, float16, bfloat16 or int8.";
-  if (!all_finite(x.values->data(), x.values->size()))
-    return "The values of the call to " + x.uid + " are not finite.";
-  return "";
-}
-
-} // namespace
 
 void expert_caller_state::init(expert_caller_actor::pointer self,
                                expert_caller_config config) {
@@ -63,15 +35,6 @@ void expert_caller_state::on(const wiring& w) {
 }
 
 // ---- look-ups
-// -------------------------------------------------------------------
-
-const expert_caller_state::finding*
-expert_caller_state::found(const record_key& key) {
-  auto i = findings_.find(key);
-  return i != findings_.end() && self_->clock().now() < i->second.expires
-             ? &i->second
-             : nullptr;
-}
 
 void expert_caller_state::look_up(const record_key& key) {
   // Without a router yet, its wiring begins all searches.
@@ -87,20 +50,9 @@ void expert_caller_state::on(const records_looked_up& x) {
     return;
   auto s = std::move(i->second);
   searches_.erase(i);
-  if (findings_.size() >= limits::expert_lookups_kept)
-    findings_.clear();
-  auto& f = findings_[x.key];
-  f.hosts.clear();
-  f.coordinates.clear();
-  if (s.uid.empty())
-    f.coordinates = coordinates_in(x.records);
-  else
-    f.hosts = hosts_in(x.records);
-  auto nobody = f.hosts.empty() && f.coordinates.empty();
-  f.expires = self_->clock().now()
-              + (nobody ? duration{limits::expert_absence_life}
-                        : duration{limits::expert_lookup_life});
-  auto silent = nobody && x.answers == 0;
+  auto f
+      = findings_.keep(x.key, s.uid.empty(), x.records, self_->clock().now());
+  auto silent = f.nobody() && x.answers == 0;
   for (auto& asked : s.asked) {
     if (silent)
       asked->answer.keep(
@@ -109,15 +61,14 @@ void expert_caller_state::on(const records_looked_up& x) {
     else
       asked->answer.keep(f.coordinates);
   }
-  auto copy = f; // Dispatching may change the findings.
   if (!s.uid.empty())
     for (auto number : calls_.looked_up(s.uid))
-      dispatch(number, copy);
+      dispatch(number, f.hosts);
 }
 
 void expert_caller_state::on(const ask_prefix& x) {
   auto key = expert_key(config_.run, x.errand->prefix);
-  if (auto f = found(key)) {
+  if (auto f = findings_.find(key, self_->clock().now())) {
     x.errand->answer.keep(f->coordinates);
     return;
   }
@@ -128,7 +79,6 @@ void expert_caller_state::on(const ask_prefix& x) {
 }
 
 // ---- calls
-// ----------------------------------------------------------------------
 
 void expert_caller_state::on(const place_call& x) {
   const auto& what = x.errand->what;
@@ -155,8 +105,8 @@ void expert_caller_state::on(const place_call& x) {
 void expert_caller_state::resolve(std::uint64_t number) {
   const auto& uid = calls_.find(number)->uid;
   auto key = expert_key(config_.run, uid);
-  if (auto f = found(key)) {
-    dispatch(number, finding{*f});
+  if (auto f = findings_.find(key, self_->clock().now())) {
+    dispatch(number, std::vector<expert_announcement>{f->hosts});
     return;
   }
   auto [s, fresh] = searches_.try_emplace(key);
@@ -165,56 +115,23 @@ void expert_caller_state::resolve(std::uint64_t number) {
     look_up(key);
 }
 
-void expert_caller_state::dispatch(std::uint64_t number, const finding& x) {
+void expert_caller_state::dispatch(
+    std::uint64_t number, const std::vector<expert_announcement>& hosts) {
   const auto& p = pending_.at(number);
   const auto& what = p.errand->what;
   auto now = self_->clock().now();
-  auto forward = what.pass == expert_pass::forward;
-  auto width = what.values->size() / what.samples;
-  const expert_announcement* best = nullptr;
-  bool other_shape = false;
-  for (auto& host : x.hosts) {
-    auto inputs = std::uint64_t{host.inputs};
-    if (width != (forward ? inputs : inputs + host.outputs)) {
-      other_shape = true;
-      continue;
-    }
-    if (!failing_.usable(host.host.id, now))
-      continue;
-    // Of several, the one that the others give way to.
-    if (best == nullptr || tenure_of(*best) < tenure_of(host))
-      best = &host;
-  }
-  if (best == nullptr) {
-    // Another host may have it soon.
-    if (auto i = findings_.find(expert_key(config_.run, what.uid));
-        i != findings_.end())
-      i->second.expires = std::min(i->second.expires,
-                                   now + duration{limits::expert_absence_life});
-    fail(number,
-         x.hosts.empty() ? "Nobody hosts expert " + what.uid + " now."
-         : other_shape
-             ? "Expert " + what.uid + " takes other samples than "
-                   + std::to_string(width) + " values each."
-             : "The host of expert " + what.uid + " failed a moment ago.");
+  auto [host, problem] = choose_host(what, hosts, failing_, now);
+  if (host == nullptr) {
+    findings_.doubt(expert_key(config_.run, what.uid), now);
+    fail(number, problem);
     return;
   }
-  calls_.sent(number, best->host.id, forward ? best->outputs : best->inputs);
-  expert_request r;
-  r.number = number;
-  r.uid = what.uid;
-  r.pass = what.pass;
-  r.samples = what.samples;
-  r.values = static_cast<std::uint32_t>(width);
-  r.packing = what.packing;
-  r.gradients = forward ? 0 : best->outputs;
-  auto left
-      = std::chrono::duration_cast<std::chrono::milliseconds>(p.deadline - now);
-  r.patience_ms
-      = static_cast<std::uint32_t>(std::max<std::int64_t>(1, left.count()));
+  auto forward = what.pass == expert_pass::forward;
+  calls_.sent(number, host->host.id, forward ? host->outputs : host->inputs);
+  auto r = request_of(what, number, *host, p.deadline - now);
   auto body = body_of(r.packing, what.values, what.values->data(), size_of(r));
-  if (best->host.id != config_.self)
-    self_->send(wired_.gateway, call{best->host, r, body});
+  if (host->host.id != config_.self)
+    self_->send(wired_.gateway, call{host->host, r, body});
   else if (wired_.expert_host)
     self_->send(wired_.expert_host, letter{config_.self, r, body});
   else
@@ -260,7 +177,7 @@ void expert_caller_state::on(const letter& x) {
     case open_calls::verdict::refused: {
       auto uid = calls_.find(a->number)->uid;
       if (a->outcome == expert_outcome::not_here)
-        findings_.erase(expert_key(config_.run, uid));
+        findings_.forget(expert_key(config_.run, uid));
       fail(a->number, who + " refused the call of " + uid + ": " + a->sentence);
       break;
     }
@@ -282,7 +199,7 @@ void expert_caller_state::on(const peer_left& x) {
   for (auto number : lost) {
     auto uid = calls_.find(number)->uid;
     // It may come back elsewhere.
-    findings_.erase(expert_key(config_.run, uid));
+    findings_.forget(expert_key(config_.run, uid));
     fail(number, "The host " + short_name(x.id) + " of expert " + uid
                      + " is gone: " + x.reason);
   }
@@ -302,9 +219,7 @@ void expert_caller_state::on(const deadline_passed& x) {
 }
 
 void expert_caller_state::on(const tick&) {
-  auto now = self_->clock().now();
-  for (auto i = findings_.begin(); i != findings_.end();)
-    i = i->second.expires <= now ? findings_.erase(i) : std::next(i);
+  findings_.tidy(self_->clock().now());
   self_->delayed_send(self_, limits::expert_lookup_life, tick{});
 }
 

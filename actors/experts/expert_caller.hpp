@@ -8,11 +8,10 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "actors/experts/answer_thread.hpp"
 #include "actors/interfaces.hpp"
-#include "runtime/experts/expert_records.hpp"
+#include "runtime/experts/expert_findings.hpp"
 #include "runtime/experts/failing_hosts.hpp"
 #include "runtime/experts/open_calls.hpp"
 #include "runtime/ports/expert_network.hpp"
@@ -97,21 +96,15 @@ private:
     std::shared_ptr<call_errand> errand;
     time_point deadline;
   };
-  /// What a look-up found, believed until `expires`.
-  struct finding {
-    time_point expires;
-    std::vector<expert_announcement> hosts; ///< Of a uid.
-    std::vector<std::uint32_t> coordinates; ///< Of a prefix.
-  };
   struct search {
     std::string uid; ///< Empty for a prefix.
     std::vector<std::shared_ptr<prefix_errand>> asked;
   };
 
-  const finding* found(const record_key& key);
   void look_up(const record_key& key);
   void resolve(std::uint64_t number);
-  void dispatch(std::uint64_t number, const finding& x);
+  void dispatch(std::uint64_t number,
+                const std::vector<expert_announcement>& hosts);
   void fail(std::uint64_t number, const std::string& sentence);
 
   expert_caller_actor::pointer self_ = nullptr;
@@ -120,7 +113,7 @@ private:
   wiring wired_;
   open_calls calls_;
   std::map<std::uint64_t, pending> pending_;
-  std::map<record_key, finding> findings_;
+  expert_findings findings_;
   std::map<record_key, search> searches_; ///< Under way.
   failing_hosts failing_;
 };

@@ -4,9 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
-#include "runtime/experts/call_values.hpp"
 #include "runtime/experts/expert_kind_digest.hpp"
-#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
@@ -14,74 +12,82 @@ void expert_host_state::init(expert_host_actor::pointer self,
                              expert_host_config config) {
   self_ = self;
   config_ = std::move(config);
-  queue_.emplace(config_.hosting.bounds);
+  desk_.emplace(config_.hosting.bounds);
   device_ = std::make_shared<worker>(config_.mode, config_.niceness);
-  auto now = self_->clock().now();
-  next_news_ = now;
-  next_save_ = now + config_.hosting.save_interval;
+  next_save_ = self_->clock().now() + config_.hosting.save_interval;
   self_->set_exit_handler([this](caf::exit_msg& x) {
     // Restarted, not leaving: the successor loads from the shelf right now.
-    if (!leaving_) {
+    if (!experts_.leaving()) {
       self_->quit(x.reason);
       return;
     }
-    exiting_ = true;
-    quit_when_saved();
+    ending_ = true;
+    go_on_leaving();
   });
   // Those of the other hosts, and our own that were others' for a while: what
   // lies with our own is older then. Found by the simulation, experts.json with
   // seeds 8 and 17.
   for (auto& uid : config_.hosting.shelves.adopted->uids())
     on(adopt_expert{uid});
-  for (auto& uid : config_.hosting.uids) {
-    auto [i, fresh] = experts_.try_emplace(to_string(uid));
-    if (!fresh)
-      continue;
-    i->second.name = uid;
-    start(i->first, i->second);
-  }
+  for (auto& uid : config_.hosting.uids)
+    if (experts_.add(uid, false))
+      start(to_string(uid));
   start_replicator();
   self_->send(self_, tick{});
 }
 
 expert_host_state::~expert_host_state() {
-  for (auto& [uid, x] : experts_)
-    if (x.actor)
-      caf::anon_send_exit(x.actor, caf::exit_reason::user_shutdown);
+  for (auto& [uid, x] : actors_)
+    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
   if (replicator_)
     caf::anon_send_exit(replicator_, caf::exit_reason::user_shutdown);
 }
 
 void expert_host_state::start_replicator() {
-  expert_replicator_config c;
-  c.self = config_.self;
-  c.run = config_.run;
-  c.kind = digest_of_kind(config_.hosting.kind);
-  c.spare = config_.hosting.spare.value_or(config_.hosting.uids.size());
-  c.shelves = config_.hosting.shelves;
-  c.host = caf::actor_cast<expert_host_actor>(self_);
-  c.mode = config_.mode;
+  const auto& h = config_.hosting;
+  expert_replicator_config c{config_.self,
+                             config_.run,
+                             digest_of_kind(h.kind),
+                             h.spare.value_or(h.uids.size()),
+                             h.shelves,
+                             caf::actor_cast<expert_host_actor>(self_),
+                             config_.mode};
   replicator_ = self_->spawn<caf::monitored>(expert_replicator, c);
   if (config_.expert_started)
     config_.expert_started("expert_replicator",
                            caf::actor_cast<caf::actor>(replicator_));
+  // What its predecessor knew.
+  self_->send(replicator_, wired_);
+  self_->send(replicator_, reachable_at{where_});
+  for (auto& [id, joined] : connected_)
+    self_->send(replicator_, joined);
+  for (auto& [uid, e] : experts_.all())
+    if (e.ready)
+      self_->send(replicator_, expert_stored{uid, e.term, e.saved, e.adopted});
+  experts_.offer_again();
 }
 
-void expert_host_state::start(const std::string& uid, hosted& x) {
+void expert_host_state::start(const std::string& uid) {
   expert_config c;
   c.uid = uid;
   c.kind = config_.hosting.kind;
   c.seed = config_.hosting.seed;
   c.make = config_.hosting.make;
-  c.shelf = x.adopted ? config_.hosting.shelves.adopted
-                      : config_.hosting.shelves.own;
+  c.shelf = experts_.find(uid)->adopted ? config_.hosting.shelves.adopted
+                                        : config_.hosting.shelves.own;
   c.device = device_;
   c.host = caf::actor_cast<expert_host_actor>(self_);
   c.save_every = config_.hosting.save_every;
-  x.ready = false;
-  x.actor = self_->spawn<caf::monitored>(expert, c);
+  auto& actor = actors_[uid];
+  actor = self_->spawn<caf::monitored>(expert, c);
   if (config_.expert_started)
-    config_.expert_started(uid, caf::actor_cast<caf::actor>(x.actor));
+    config_.expert_started(uid, caf::actor_cast<caf::actor>(actor));
+}
+
+void expert_host_state::fault(const std::string& what,
+                              const std::string& detail) {
+  self_->send(wired_.observer,
+              event{"fault", {{"what", what}, {"detail", detail}}});
 }
 
 void expert_host_state::on(const wiring& w) {
@@ -96,8 +102,7 @@ void expert_host_state::on(const peer_joined& x) {
 
 void expert_host_state::on(const peer_left& x) {
   connected_.erase(x.id);
-  queue_->forget(x.id);
-  seen_.forget(x.id);
+  desk_->forget(x.id);
   self_->send(replicator_, x);
 }
 
@@ -107,223 +112,217 @@ void expert_host_state::on(const reachable_at& x) {
 }
 
 // ---- calls
-// ----------------------------------------------------------------------
 
 void expert_host_state::on(const letter& x) {
-  if (auto request = std::get_if<expert_request>(&x.content))
-    serve(x.from, *request, x.body);
-  else
+  auto request = std::get_if<expert_request>(&x.content);
+  if (request == nullptr) {
     self_->send(replicator_, x);
+    return;
+  }
+  auto refusal
+      = desk_->take(x.from, *request, x.body, experts_, self_->clock().now());
+  if (!refusal) {
+    pump();
+    return;
+  }
+  send({*refusal});
+  if (refusal->what.outcome == expert_outcome::wrong_values && wired_.roster)
+    self_->send(wired_.roster,
+                offence_seen{x.from, misconduct::witness::alone,
+                             "call " + std::to_string(request->number),
+                             "called an expert with values that are not "
+                             "finite, or wrongly packed"});
 }
 
-void expert_host_state::serve(const peer_id& from, const expert_request& x,
-                              const shared_bytes& body) {
-  if (!seen_.first(from, x.number))
-    return; // Its answer is on the way.
-  auto i = experts_.find(x.uid);
-  if (i == experts_.end() || !i->second.actor) {
-    refuse(from, x.number, expert_outcome::not_here,
-           "this host has no such expert");
-    return;
-  }
-  const auto& e = i->second;
-  // What it learns now would be lost on the way to its next host.
-  if (leaving_ && (e.handed_over || x.pass == expert_pass::backward)) {
-    refuse(from, x.number, expert_outcome::busy, "this host is leaving");
-    return;
-  }
-  if (!e.ready) {
-    refuse(from, x.number, expert_outcome::busy, "the expert is being loaded");
-    return;
-  }
-  // A forward pass has none, and a backward pass some: verified.
-  auto gradients = x.pass == expert_pass::backward ? e.shape.outputs : 0;
-  auto wanted = e.shape.inputs + gradients;
-  auto outputs = std::max(e.shape.inputs, e.shape.outputs);
-  if (x.values != wanted || x.gradients != gradients
-      || std::uint64_t{x.samples} * outputs > max_sample_values) {
-    refuse(from, x.number, expert_outcome::wrong_shape,
-           "a sample of this call has " + std::to_string(x.values)
-               + " values where the expert takes " + std::to_string(wanted)
-               + ", or its answer would not fit a frame");
-    return;
-  }
-  expert_task task;
-  task.caller = from;
-  task.number = x.number;
-  task.samples = x.samples;
-  task.packing = x.packing;
-  task.arrived = self_->clock().now();
-  task.useless = task.arrived + std::chrono::milliseconds{x.patience_ms};
-  // A copy: a body that is held stops its connection from being read.
-  auto size = size_of(x);
-  task.values.resize(size.inputs + size.gradients);
-  if (!read_values(x.packing, body, size, task.values.data())) {
-    refuse(from, x.number, expert_outcome::wrong_values,
-           "a value of the call is not finite, or wrongly packed");
-    // No honest caller sends them, whatever the network does.
-    if (wired_.roster)
-      self_->send(wired_.roster,
-                  offence_seen{from, misconduct::witness::alone,
-                               "call " + std::to_string(x.number),
-                               "called an expert with values that are not "
-                               "finite, or wrongly packed"});
-    return;
-  }
-  switch (queue_->offer(x.uid, x.pass, std::move(task))) {
-    case task_pool::verdict::queued:
-      pump();
-      break;
-    case task_pool::verdict::busy:
-      ++figures_.refused;
-      refuse(from, x.number, expert_outcome::busy,
-             "too many calls are waiting");
-      break;
-    case task_pool::verdict::too_large:
-      refuse(from, x.number, expert_outcome::wrong_shape,
-             "the call has more samples than the "
-                 + std::to_string(config_.hosting.bounds.pool.most_samples)
-                 + " of a batch");
-      break;
-  }
-}
-
-void expert_host_state::answer(const peer_id& to, expert_answer x,
-                               shared_bytes body) {
-  if (to != config_.self)
-    self_->send(wired_.gateway, parcel{to, std::move(x), std::move(body)});
-  else if (wired_.expert_caller)
-    self_->send(wired_.expert_caller,
-                letter{to, std::move(x), std::move(body)});
-}
-
-void expert_host_state::refuse(const peer_id& to, std::uint64_t number,
-                               expert_outcome why,
-                               const std::string& sentence) {
-  expert_answer x;
-  x.number = number;
-  x.outcome = why;
-  x.sentence = sentence;
-  answer(to, std::move(x));
+void expert_host_state::send(const call_desk::replies& all) {
+  for (auto& x : all)
+    if (x.to != config_.self)
+      self_->send(wired_.gateway, parcel{x.to, x.what, x.body});
+    else if (wired_.expert_caller)
+      self_->send(wired_.expert_caller, letter{x.to, x.what, x.body});
 }
 
 void expert_host_state::pump() {
-  if (running_)
-    return;
   auto now = self_->clock().now();
-  auto next = queue_->next(now);
-  if (!next) {
-    auto wake = queue_->wake();
-    if (wake && wake != wake_)
-      self_->delayed_send(self_, *wake - now, deadline_passed{});
-    wake_ = wake;
-    return;
-  }
-  wake_.reset();
-  running_ = std::make_shared<const batch_queue::batch>(std::move(*next));
-  self_->send(experts_.at(running_->uid).actor,
-              run_batch{++batch_number_, running_});
+  if (auto job = desk_->next(now))
+    self_->send(actors_.at(job->batch->uid), run_batch{*job});
+  else if (auto wake = desk_->wake())
+    self_->delayed_send(self_, *wake - now, deadline_passed{});
 }
 
 void expert_host_state::on(const batch_computed& x) {
-  if (!running_ || x.number != batch_number_)
+  if (!desk_->runs(x.what.number))
     return;
   if (config_.hosting.batch_time && !x.lasted) {
     auto later = x;
     later.lasted = true;
-    std::uint32_t samples = 0;
-    for (auto& task : running_->tasks)
-      samples += task.samples;
-    self_->delayed_send(self_, config_.hosting.batch_time(samples), later);
+    auto lasts = config_.hosting.batch_time(desk_->running()->samples());
+    self_->delayed_send(self_, lasts, later);
     return;
   }
-  auto batch = std::move(running_);
-  running_ = nullptr;
-  experts_.at(x.uid).updates = x.updates;
-  if (leaving_)
-    save_dirty();
-  ++figures_.batches;
-  const float* at = x.values->data();
-  for (auto& task : batch->tasks) {
-    auto count = std::size_t{task.samples} * x.width;
-    if (all_finite(at, count)) {
-      expert_answer done;
-      done.number = task.number;
-      done.samples = task.samples;
-      done.values = x.width;
-      done.version = x.version;
-      done.packing = task.packing;
-      answer(task.caller, done,
-             body_of(task.packing, x.values, at, {count, 0}));
-      ++figures_.calls;
-      figures_.samples += task.samples;
-    } else {
-      ++figures_.failed;
-      refuse(task.caller, task.number, expert_outcome::failed,
-             "the expert's values are not finite");
-    }
-    at += count;
+  experts_.computed(x.uid, x.updates);
+  send(desk_->computed(x.what));
+  if (experts_.leaving()) {
+    save();
+    go_on_leaving();
   }
   pump();
 }
 
 void expert_host_state::on(const deadline_passed&) {
-  wake_.reset();
   pump();
 }
 
+// ---- experts
+
+void expert_host_state::on(const expert_made& x) {
+  if (!experts_.made(x.uid, x.shape, x.updates, x.term))
+    return;
+  const auto& e = *experts_.find(x.uid);
+  announcements_.add(e.name, self_->clock().now());
+  self_->send(replicator_, expert_stored{x.uid, x.term, x.updates, e.adopted});
+  go_on_leaving();
+}
+
+void expert_host_state::on_down(const caf::down_msg& x) {
+  if (replicator_ && x.source == replicator_.address()) {
+    fault("restarted expert_replicator", cause_of(x));
+    start_replicator();
+    go_on_leaving();
+    return;
+  }
+  auto i = std::find_if(actors_.begin(), actors_.end(), [&](auto& e) {
+    return e.second.address() == x.source;
+  });
+  if (i == actors_.end())
+    return;
+  auto uid = i->first;
+  auto reason = cause_of(x);
+  auto why = "the expert failed: " + reason;
+  auto again = experts_.crashed(uid, self_->clock().now());
+  fault((again ? "restarted expert " : "gave up expert ") + uid, reason);
+  send(desk_->refuse_running(uid, expert_outcome::failed, why));
+  if (again) {
+    start(uid);
+  } else {
+    forget(uid);
+    send(desk_->refuse_waiting(uid, expert_outcome::failed, why));
+  }
+  pump();
+  go_on_leaving();
+}
+
+void expert_host_state::on(const expert_saved& x) {
+  auto e = experts_.find(x.uid);
+  if (e == nullptr)
+    return; // It has been withdrawn.
+  if (x.problem.empty()) {
+    experts_.saved(x.uid, x.updates);
+    self_->send(replicator_,
+                expert_stored{x.uid, e->term, x.updates, e->adopted});
+  } else {
+    experts_.not_saved(x.uid);
+    fault("cannot save expert " + x.uid, x.problem);
+  }
+  go_on_leaving();
+}
+
+void expert_host_state::save() {
+  for (auto& uid : experts_.unsaved())
+    self_->send(actors_.at(uid), save_expert{});
+}
+
+void expert_host_state::forget(const std::string& uid) {
+  actors_.erase(uid);
+  announcements_.withdraw(experts_.all().at(uid).name);
+  self_->send(replicator_, expert_dropped{uid});
+}
+
+// ---- other hosts
+
+void expert_host_state::on(const adopt_expert& x) {
+  auto name = parse_expert_uid(x.uid);
+  if (name && !experts_.leaving() && experts_.add(*name, true))
+    start(x.uid);
+}
+
+void expert_host_state::withdraw(const std::string& uid) {
+  if (!experts_.withdraw(uid))
+    return;
+  const std::string why = "another host has the expert now";
+  send(desk_->refuse_waiting(uid, expert_outcome::not_here, why));
+  send(desk_->refuse_running(uid, expert_outcome::not_here, why));
+  self_->demonitor(actors_.at(uid).address());
+  self_->send_exit(actors_.at(uid), caf::exit_reason::user_shutdown);
+  forget(uid);
+  // Its own it may get back by chance; those of others are theirs.
+  if (experts_.all().at(uid).adopted)
+    config_.hosting.shelves.adopted->remove(uid);
+}
+
+void expert_host_state::on(const give_way& x) {
+  withdraw(x.uid);
+  pump();
+}
+
+void expert_host_state::on(const expert_handed_over& x) {
+  if (x.served)
+    withdraw(x.uid);
+  experts_.handed_over(x.uid);
+  go_on_leaving();
+  pump();
+}
+
+void expert_host_state::on(const leave_run&) {
+  experts_.leave();
+  for (auto& [uid, e] : experts_.all())
+    send(desk_->refuse_waiting(uid, expert_outcome::busy,
+                               "this host is leaving"));
+  save();
+  go_on_leaving();
+}
+
+void expert_host_state::go_on_leaving() {
+  if (ending_ && experts_.unsaved().empty()) {
+    self_->quit(caf::exit_reason::user_shutdown);
+    return;
+  }
+  for (auto& uid : experts_.to_hand_over(desk_->learning()))
+    self_->send(replicator_, hand_over_expert{uid});
+  if (experts_.gone())
+    self_->send(wired_.supervisor, hand_over_done{});
+}
+
 // ---- telling others
-// -------------------------------------------------------------
 
 void expert_host_state::announce() {
   if (!wired_.router || where_.host.empty() || where_.port == 0)
     return;
   auto due
       = announcements_.due(self_->clock().now(), limits::announcements_at_once);
-  for (auto& uid : due.uids) {
-    const auto& e = experts_.at(uid);
+  for (auto& together :
+       experts_.records(config_.run, {config_.self, where_}, due))
     self_->send(wired_.router,
-                publish_record{host_record(config_.run, uid,
-                                           {{config_.self, where_},
-                                            e.shape.inputs,
-                                            e.shape.outputs,
-                                            e.updates,
-                                            e.term}),
-                               {}});
-  }
-  for (auto& [prefix, coordinates] : due.prefixes) {
-    auto records = prefix_records(config_.run, prefix, coordinates);
-    publish_record x{records.front(), {}};
-    x.others.assign(records.begin() + 1, records.end());
-    self_->send(wired_.router, std::move(x));
-  }
+                publish_record{together.front(),
+                               {together.begin() + 1, together.end()}});
 }
 
 void expert_host_state::tell_figures() {
-  auto ready = static_cast<std::size_t>(
-      std::count_if(experts_.begin(), experts_.end(),
-                    [](auto& e) { return e.second.ready; }));
-  const auto& f = figures_;
-  auto before = told_;
-  if (ready == told_ready_ && f.calls == before.calls
-      && f.refused == before.refused && f.failed == before.failed)
+  const auto& f = desk_->so_far();
+  auto now = std::make_pair(experts_.ready(), f.calls + f.busy + f.failed);
+  if (std::exchange(told_, now) == now)
     return;
-  told_ = f;
-  told_ready_ = ready;
-  std::uint64_t updates = 0;
-  for (auto& [uid, e] : experts_)
-    updates += e.updates;
   self_->send(wired_.observer,
               event{"experts",
-                    {{"hosted", static_cast<std::uint64_t>(experts_.size())},
-                     {"ready", static_cast<std::uint64_t>(ready)},
+                    {{"hosted", std::uint64_t{experts_.all().size()}},
+                     {"ready", std::uint64_t{experts_.ready()}},
                      {"calls", f.calls},
                      {"samples", f.samples},
                      {"batches", f.batches},
-                     {"waiting", static_cast<std::uint64_t>(queue_->calls())},
-                     {"busy", f.refused},
+                     {"waiting", std::uint64_t{desk_->waiting()}},
+                     {"busy", f.busy},
                      {"failed", f.failed},
-                     {"updates", updates}}});
+                     {"updates", experts_.updates()}}});
 }
 
 void expert_host_state::on(const tick&) {
@@ -332,7 +331,7 @@ void expert_host_state::on(const tick&) {
   pump();
   if (now >= next_save_) {
     next_save_ = now + config_.hosting.save_interval;
-    save_dirty();
+    save();
   }
   if (now >= next_news_ && wired_.observer) {
     next_news_ = now + limits::expert_news_interval;

@@ -1,25 +1,24 @@
 /// The host of experts: serves calls, announces, and minds one actor per
 /// expert.
 ///
-/// All experts share one device, a worker's thread; `batch_queue` says which
-/// calls it computes next. What is too much is refused at once. An expert that
-/// crashes costs its batch; it starts again from what was saved last, and the
-/// others go on. `expert_replicator`, its child, finds them other hosts when
-/// this one leaves, and brings those of others. It does not know what the
-/// experts compute.
+/// All experts share one device, a worker's thread. `call_desk` says which
+/// calls it computes next and answers them, `hosted_experts` what becomes of
+/// each expert. One that crashes costs its batch; it starts again from what was
+/// saved last, and the others go on. `expert_replicator`, its child, finds them
+/// other hosts when this one leaves, and brings those of others. The host does
+/// not know what the experts compute.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "actors/experts/expert.hpp"
 #include "actors/experts/expert_replicator.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/experts/call_desk.hpp"
 #include "runtime/experts/expert_records.hpp"
-#include "runtime/experts/seen_calls.hpp"
-#include "runtime/membership/restart_budget.hpp"
+#include "runtime/experts/hosted_experts.hpp"
 
 namespace potluck {
 
@@ -80,66 +79,38 @@ public:
   void on_down(const caf::down_msg& x);
 
 private:
-  struct hosted {
-    expert_uid name;
-    expert_actor actor; ///< Null once it was given up.
-    bool ready = false;
-    bool adopted = false;     ///< From another host.
-    bool handed_over = false; ///< As far as this host could.
-    std::uint32_t term = 1;
-    expert_shape shape;
-    std::uint64_t updates = 0;
-    std::uint64_t saved = 0;
-    restart_budget budget{limits::expert_restarts, limits::restart_window};
-  };
-  struct figures {
-    std::uint64_t calls = 0;
-    std::uint64_t samples = 0;
-    std::uint64_t batches = 0;
-    std::uint64_t refused = 0; ///< Busy.
-    std::uint64_t failed = 0;
-  };
-
-  void start(const std::string& uid, hosted& x);
+  void start(const std::string& uid);
   void start_replicator();
-  void withdraw(const std::string& uid, const std::string& why);
-  /// Of a host that leaves: begins for those that are saved and idle.
-  void hand_over();
-  void serve(const peer_id& from, const expert_request& x,
-             const shared_bytes& body);
-  void answer(const peer_id& to, expert_answer x, shared_bytes body = {});
-  void refuse(const peer_id& to, std::uint64_t number, expert_outcome why,
-              const std::string& sentence);
+  /// Takes an expert from its actor and from the DHT.
+  void forget(const std::string& uid);
+  /// Another host has it.
+  void withdraw(const std::string& uid);
+  void send(const call_desk::replies& all);
   /// Gives the device its next batch, if it has none.
   void pump();
+  void save();
   void announce();
-  void save_dirty();
-  void quit_when_saved();
   void tell_figures();
+  void fault(const std::string& what, const std::string& detail);
+  /// While leaving: gives experts away as they become free, and says goodbye
+  /// after the last; when told to end, ends when all is saved.
+  void go_on_leaving();
 
   expert_host_actor::pointer self_ = nullptr;
-  expert_replicator_actor replicator_;
   expert_host_config config_;
-  std::shared_ptr<worker> device_;
   wiring wired_;
   address where_;
-  std::map<peer_id, peer_joined> connected_;
-  std::map<std::string, hosted> experts_;
-  std::optional<batch_queue> queue_;
-  seen_calls seen_;
+  std::map<peer_id, peer_joined> connected_; ///< For the next replicator.
+  expert_replicator_actor replicator_;
+  std::shared_ptr<worker> device_;
+  std::map<std::string, expert_actor> actors_;
+  hosted_experts experts_;
+  std::optional<call_desk> desk_;
   announcements announcements_;
-  std::shared_ptr<const batch_queue::batch> running_;
-  std::uint64_t batch_number_ = 0;
-  std::optional<time_point> wake_;
-  figures figures_;
-  figures told_;
-  std::size_t told_ready_ = 0;
+  std::pair<std::size_t, std::uint64_t> told_; ///< Experts ready, calls ended.
   time_point next_news_;
   time_point next_save_;
-  std::set<std::string> offered_; ///< To other hosts, while leaving.
-  bool leaving_ = false;
-  bool free_told_ = false; ///< That nothing keeps this peer here.
-  bool exiting_ = false;
+  bool ending_ = false; ///< Told to end, as soon as all is saved.
 };
 
 expert_host_actor::behavior_type

@@ -1,9 +1,6 @@
 #include "actors/experts/expert_replicator.hpp"
 
-#include <algorithm>
-
 #include "actors/behavior.hpp"
-#include "messages/limits.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -12,17 +9,23 @@ void expert_replicator_state::init(expert_replicator_actor::pointer self,
                                    expert_replicator_config config) {
   self_ = self;
   config_ = std::move(config);
-  plan_.emplace(config_.self, config_.kind);
-  book_.emplace(config_.self, config_.kind, config_.spare);
-  disk_ = std::make_shared<worker>(config_.mode, 5);
-  auto now = self_->clock().now();
-  next_lease_ = next_notice_ = next_hosts_look_ = now;
+  const auto& c = config_;
+  sender_.emplace(c.self, c.kind);
+  guard_.emplace(c.self, c.kind, c.spare);
+  rivals_.emplace(c.self);
+  questions_.emplace(c.run, c.self);
+  notices_.emplace(c.run, c.self, c.kind);
+  disk_ = std::make_shared<worker>(c.mode, 5);
   self_->send(self_, tick{});
+}
+
+time_point expert_replicator_state::now() const {
+  return self_->clock().now();
 }
 
 void expert_replicator_state::on(const wiring& w) {
   if (w.router != wired_.router)
-    asked_.clear(); // Its answers are lost; what is due is asked again.
+    questions_->forget(); // What is due is asked again.
   wired_ = w;
 }
 
@@ -32,149 +35,47 @@ void expert_replicator_state::on(const peer_joined& x) {
 
 void expert_replicator_state::on(const peer_left& x) {
   connected_.erase(x.id);
-  plan_->lost(x.id, self_->clock().now());
-  for (auto i = outgoing_.begin(); i != outgoing_.end();)
-    i = i->first.second == x.id ? outgoing_.erase(i) : std::next(i);
-  for (auto i = incoming_.begin(); i != incoming_.end();)
-    i = i->second.bytes.from() == x.id ? incoming_.erase(i) : std::next(i);
+  sender_->lost(x.id, now());
+  guard_->lost(x.id);
 }
 
 void expert_replicator_state::on(const reachable_at& x) {
-  where_ = x.where;
+  sender_->reachable(x.where);
+  guard_->reachable(x.where);
+  notices_->reachable(x.where);
 }
 
 void expert_replicator_state::on(const letter& x) {
   if (auto offer = std::get_if<replica_offer>(&x.content))
-    read_offer(x, *offer);
-  else if (auto answer = std::get_if<replica_reply>(&x.content))
-    read_reply(x.from, *answer);
+    perform(guard_->offered(x.from, *offer, now()));
   else if (auto chunk = std::get_if<replica_chunk>(&x.content))
-    read_chunk(x, *chunk);
+    perform(guard_->chunk(x.from, *chunk, x.body, now()));
+  else if (auto reply = std::get_if<replica_reply>(&x.content))
+    perform(sender_->answered(x.from, *reply, now()));
 }
 
-// ---- experts of this host
-// ---------------------------------------------------------------
-
-void expert_replicator_state::on(const expert_stored& x) {
-  auto [i, fresh] = served_.try_emplace(x.uid);
-  i->second.term = x.term;
-  i->second.adopted = x.adopted;
-  if (fresh)
-    i->second.next_look = self_->clock().now();
-  plan_->saved(x.uid, x.term, x.version);
-  if (adopting_.count(x.uid) != 0)
-    tell("took over", x.uid, x.term, x.version);
-  adopted(x.uid, replica_standing::serving);
-}
-
-void expert_replicator_state::on(const expert_dropped& x) {
-  served_.erase(x.uid);
-  plan_->drop(x.uid);
-  adopted(x.uid, replica_standing::refused);
-}
-
-void expert_replicator_state::on(const hand_over_expert& x) {
-  leaving_ = true;
-  next_notice_ = self_->clock().now(); // That there is no room here.
-  plan_->hand_over(x.uid);
-  send_offers(self_->clock().now());
-}
-
-void expert_replicator_state::send_offers(time_point now) {
-  plan_->expire(now);
-  while (auto what = plan_->next(now)) {
-    auto s = served_.find(what->uid);
-    auto shelf = s != served_.end() && s->second.adopted
-                     ? config_.shelves.adopted
-                     : config_.shelves.own;
-    disk_->post([what = *what, shelf,
-                 outbox = caf::actor_cast<expert_replicator_actor>(self_)] {
-      replica_read x{what, std::make_shared<shelved_expert>(), {}};
-      if (auto kept = shelf->get(what.uid)) {
-        x.sum = digest_of(kept->bytes.data(), kept->bytes.size());
-        x.kept = std::make_shared<shelved_expert>(std::move(*kept));
-      }
-      caf::anon_send(outbox, x);
-    });
+void expert_replicator_state::on(const tick&) {
+  if (wired_.router && wired_.gateway) {
+    for (auto& record : notices_->due(now(), guard_->room()))
+      self_->send(wired_.router, publish_record{record, {}});
+    ask_around(now());
+    perform(sender_->due(now()));
+    perform(guard_->due(now()));
   }
-  for (auto& uid : plan_->unwanted(now))
-    self_->send(config_.host, expert_handed_over{uid, false});
+  self_->delayed_send(self_, limits::replicator_interval, tick{});
 }
 
-void expert_replicator_state::on(const replica_read& x) {
-  auto now = self_->clock().now();
-  auto what = plan_->under_way(x.what.uid, x.what.guard.id);
-  if (!what || what->version != x.what.version
-      || what->hand_over != x.what.hand_over)
-    return;
-  if (x.kept->bytes.empty() || where_.host.empty() || where_.port == 0
-      || !wired_.gateway) {
-    plan_->refused(x.what.uid, x.what.guard.id, now);
-    return;
-  }
-  replica_offer offer;
-  offer.uid = what->uid;
-  offer.term = what->term;
-  offer.version = what->version;
-  offer.bytes = x.kept->bytes.size();
-  offer.sum = x.sum;
-  offer.kind = config_.kind;
-  offer.owner = {config_.self, where_};
-  offer.hand_over = what->hand_over;
-  outgoing_[{what->uid, what->guard.id}] = {offer, x.kept};
-  self_->send(wired_.gateway, call{what->guard, offer, {}});
+template <class Actions>
+void expert_replicator_state::perform(const Actions& actions) {
+  for (auto& x : actions)
+    std::visit([&](auto& y) { carry_out(y); }, x);
 }
 
-void expert_replicator_state::read_reply(const peer_id& from,
-                                         const replica_reply& x) {
-  auto now = self_->clock().now();
-  auto o = outgoing_.find({x.uid, from});
-  if (o == outgoing_.end() || !plan_->under_way(x.uid, from))
-    return;
-  const auto& offer = o->second.what;
-  // To an earlier offer of the same expert, or of its replica: that of the last
-  // version may be under way when the expert is handed over.
-  if (x.term != offer.term || x.version != offer.version
-      || (x.standing == replica_standing::held && offer.hand_over)
-      || (x.standing == replica_standing::serving && !offer.hand_over))
-    return;
-  auto refuse = [&] {
-    plan_->refused(x.uid, from, now);
-    outgoing_.erase(o);
-    send_offers(now);
-  };
-  switch (x.standing) {
-    case replica_standing::wanted: {
-      const auto& bytes = o->second.kept->bytes;
-      if (x.offset >= bytes.size())
-        return;
-      plan_->progress(x.uid, from, now);
-      auto end = std::min<std::size_t>(bytes.size(), x.offset + x.length);
-      for (std::size_t at = x.offset; at < end; at += replica_chunk_bytes)
-        self_->send(
-            wired_.gateway,
-            parcel{from,
-                   replica_chunk{x.uid, offer.term, offer.version, at},
-                   {o->second.kept, bytes.data() + at,
-                    std::min<std::size_t>(replica_chunk_bytes, end - at)}});
-      break;
-    }
-    case replica_standing::held:
-      plan_->held(x.uid, from, now);
-      outgoing_.erase(o);
-      send_offers(now);
-      break;
-    case replica_standing::serving:
-      outgoing_.erase(o);
-      plan_->drop(x.uid);
-      served_.erase(x.uid);
-      self_->send(config_.host, expert_handed_over{x.uid, true});
-      send_offers(now);
-      break;
-    case replica_standing::refused:
-      refuse();
-      break;
-  }
+void expert_replicator_state::fault(const std::string& what,
+                                    const std::string& detail) {
+  if (wired_.observer)
+    self_->send(wired_.observer,
+                event{"fault", {{"what", what}, {"detail", detail}}});
 }
 
 void expert_replicator_state::tell(const std::string& what,
@@ -188,15 +89,187 @@ void expert_replicator_state::tell(const std::string& what,
                                         {"version", version}}});
 }
 
-void expert_replicator_state::on(const tick&) {
-  auto now = self_->clock().now();
-  if (wired_.router && wired_.gateway) {
-    publish(now);
-    ask_around(now);
-    send_offers(now);
-    take_over(now);
+// ---- experts of this host
+
+void expert_replicator_state::on(const expert_stored& x) {
+  sender_->saved(x.uid, x.term, x.version, x.adopted);
+  rivals_->serves(x.uid, x.term, now());
+  perform(guard_->serves(x.uid, x.term, x.version, x.adopted, now()));
+}
+
+void expert_replicator_state::on(const expert_dropped& x) {
+  sender_->dropped(x.uid);
+  rivals_->dropped(x.uid);
+  perform(guard_->dropped(x.uid, now()));
+}
+
+void expert_replicator_state::on(const hand_over_expert& x) {
+  guard_->leave();
+  rivals_->leave();
+  notices_->hurry(); // That there is no room here.
+  perform(sender_->hand_over(x.uid, now()));
+}
+
+void expert_replicator_state::carry_out(const replica_sender::read_shelf& x) {
+  disk_->post(
+      [what = x.what,
+       shelf = x.adopted ? config_.shelves.adopted : config_.shelves.own,
+       outbox = caf::actor_cast<expert_replicator_actor>(self_)] {
+        replica_read done{what, std::make_shared<shelved_expert>(), {}};
+        if (auto kept = shelf->get(what.uid)) {
+          done.sum = digest_of(kept->bytes.data(), kept->bytes.size());
+          done.kept = std::make_shared<shelved_expert>(std::move(*kept));
+        }
+        caf::anon_send(outbox, done);
+      });
+}
+
+void expert_replicator_state::on(const replica_read& x) {
+  perform(sender_->read(x.what, x.kept, x.sum, now()));
+}
+
+void expert_replicator_state::carry_out(const replica_sender::make_offer& x) {
+  self_->send(wired_.gateway, call{x.to, x.what, {}});
+}
+
+void expert_replicator_state::carry_out(const replica_sender::send_chunk& x) {
+  self_->send(wired_.gateway, parcel{x.to, x.what, x.body});
+}
+
+void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
+  self_->send(config_.host, expert_handed_over{x.uid, x.served});
+}
+
+// ---- experts of others
+
+void expert_replicator_state::carry_out(const replica_guard::answer& x) {
+  self_->send(wired_.gateway, parcel{x.to, x.what, {}});
+}
+
+void expert_replicator_state::carry_out(const replica_guard::store& x) {
+  disk_->post([x, shelf = config_.shelves.replicas,
+               outbox = caf::actor_cast<expert_replicator_actor>(self_)] {
+    replica_written done{x.what, x.from, ""};
+    done.wrong_sum = digest_of(x.bytes->data(), x.bytes->size()) != x.what.sum;
+    if (!done.wrong_sum) {
+      auto put = shelf->put(x.what.uid,
+                            {x.what.term, x.what.version, std::move(*x.bytes)});
+      if (!put)
+        done.problem = put.error();
+    }
+    caf::anon_send(outbox, done);
+  });
+}
+
+void expert_replicator_state::on(const replica_written& x) {
+  if (x.wrong_sum && wired_.roster)
+    self_->send(wired_.roster,
+                offence_seen{x.from, misconduct::witness::alone,
+                             "replica of " + x.what.uid,
+                             "sent other bytes of an expert than it offered"});
+  if (!x.problem.empty())
+    fault("cannot keep a replica of " + x.what.uid, x.problem);
+  auto good = !x.wrong_sum && x.problem.empty();
+  perform(guard_->written(x.what, x.from, good, now()));
+}
+
+void expert_replicator_state::carry_out(const replica_guard::move_replica& x) {
+  disk_->post([x, shelves = config_.shelves,
+               outbox = caf::actor_cast<expert_replicator_actor>(self_)] {
+    replica_moved done{x.uid, ""};
+    auto kept = shelves.replicas->get(x.uid);
+    if (!kept || kept->bytes.empty()) {
+      done.problem = kept ? "the replica is gone" : kept.error();
+    } else {
+      kept->term = x.term;
+      auto put = shelves.adopted->put(x.uid, std::move(*kept));
+      if (put)
+        shelves.replicas->remove(x.uid);
+      else
+        done.problem = put.error();
+    }
+    caf::anon_send(outbox, done);
+  });
+}
+
+void expert_replicator_state::on(const replica_moved& x) {
+  if (!x.problem.empty())
+    fault("cannot take over expert " + x.uid, x.problem);
+  perform(guard_->moved(x.uid, x.problem.empty(), now()));
+}
+
+void expert_replicator_state::carry_out(
+    const replica_guard::forget_replica& x) {
+  disk_->post(
+      [uid = x.uid, shelf = config_.shelves.replicas] { shelf->remove(uid); });
+}
+
+void expert_replicator_state::carry_out(const replica_guard::publish& x) {
+  self_->send(wired_.router,
+              publish_record{replica_record(config_.run, x.uid, x.what), {}});
+}
+
+void expert_replicator_state::carry_out(const replica_guard::serve& x) {
+  self_->send(config_.host, adopt_expert{x.uid});
+}
+
+void expert_replicator_state::carry_out(const replica_guard::taken_over& x) {
+  tell("took over", x.uid, x.term, x.version);
+}
+
+// ---- questions to the DHT
+
+void expert_replicator_state::ask(replica_questions::question x) {
+  for (auto& key : questions_->ask(std::move(x)))
+    self_->send(
+        wired_.router,
+        look_up_records{key, caf::actor_cast<expert_replicator_actor>(self_)});
+}
+
+void expert_replicator_state::ask_around(time_point now) {
+  using questions = replica_questions;
+  if (questions_->hosts_due(now))
+    ask(questions::hosts{});
+  auto left = limits::replicator_lookups_at_once;
+  for (auto& owner : guard_->owners_due(now, left)) {
+    ask(questions::lease{owner});
+    --left;
   }
-  self_->delayed_send(self_, limits::replicator_interval, tick{});
+  for (auto& q : guard_->questions(now, left)) {
+    ask(questions::orphan{q});
+    --left;
+  }
+  for (auto& uid : rivals_->due(now, left))
+    ask(questions::rivals{uid});
+}
+
+void expert_replicator_state::on(const records_looked_up& x) {
+  for (auto& answer : questions_->answered(x.key, x.records, x.answers))
+    std::visit([&](auto& y) { heard(y); }, answer);
+}
+
+void expert_replicator_state::heard(replica_questions::hosts& x) {
+  sender_->hosts(std::move(x.known));
+}
+
+void expert_replicator_state::heard(const replica_questions::lease& x) {
+  guard_->lease(x.owner, x.there, connected_.count(x.owner) != 0, now());
+}
+
+void expert_replicator_state::heard(const replica_questions::rivals& x) {
+  if (auto rival = rivals_->better(x.uid, x.hosts))
+    ask(replica_questions::rival_lease{x.uid, *rival});
+}
+
+void expert_replicator_state::heard(const replica_questions::rival_lease& x) {
+  if (!rivals_->has(x.uid) || (!x.there && connected_.count(x.rival.host) == 0))
+    return;
+  tell("gave way with", x.uid, x.rival.term, 0);
+  self_->send(config_.host, give_way{x.uid, x.rival});
+}
+
+void expert_replicator_state::heard(const replica_questions::orphan& x) {
+  perform(guard_->found(x.what, *x.hosts, *x.guards, now()));
 }
 
 expert_replicator_actor::behavior_type expert_replicator(

@@ -2,23 +2,23 @@
 /// takes over the experts of hosts that vanish, hands over those of this one
 /// when it leaves.
 ///
-/// Decides little: `replication_plan` says what to offer to whom,
-/// `replica_book` what to keep and when to take over. Files are read and
-/// written on a thread of its own. runtime/experts/README.md has the steps.
+/// Decides nothing: `replica_sender` is the owner's side, `replica_guard` the
+/// guard's, `expert_rivals` sees who else has an expert, `replica_questions`
+/// what is asked of the DHT. Files are read and written on a thread of its own.
+/// runtime/experts/README.md has the steps.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
-#include "runtime/experts/expert_shelf.hpp"
-#include "runtime/experts/replica_book.hpp"
-#include "runtime/experts/replica_intake.hpp"
-#include "runtime/experts/replication_plan.hpp"
-#include "runtime/experts/tenure.hpp"
+#include "runtime/experts/expert_rivals.hpp"
+#include "runtime/experts/host_notices.hpp"
+#include "runtime/experts/replica_guard.hpp"
+#include "runtime/experts/replica_questions.hpp"
+#include "runtime/experts/replica_sender.hpp"
 
 namespace potluck {
 
@@ -123,90 +123,45 @@ public:
   void on(const tick&);
 
 private:
-  /// Why records were asked for.
-  struct purpose {
-    enum class kind { hosts, lease, rivals, rival_lease, heirs, guards };
-    kind what = kind::hosts;
-    std::string uid;
-    peer_id who;
-    tenure rival;
-  };
-  struct served {
-    std::uint32_t term = 1;
-    bool adopted = false;
-    time_point next_look; ///< For rivals.
-  };
-  struct outgoing {
-    replica_offer what;
-    std::shared_ptr<const shelved_expert> kept;
-  };
-  struct incoming {
-    replica_intake bytes;
-    time_point deadline;
-  };
-  /// About an orphan, until both answers are in.
-  struct inquiry {
-    replica_book::question what;
-    std::optional<std::vector<expert_announcement>> hosts;
-    std::optional<std::vector<expert_announcement>> guards;
-  };
-  /// A replica on its way to the shelf of adopted experts.
-  struct adoption {
-    std::optional<peer_id> from; ///< Who hands it over and waits.
-    replica_offer what;          ///< Its uid, term and version.
-  };
-  struct kept_record {
-    expert_announcement what;
-    time_point next;
-  };
+  /// Each action is carried out by a `carry_out` of its own.
+  template <class Actions>
+  void perform(const Actions& actions);
+  void carry_out(const replica_sender::read_shelf& x);
+  void carry_out(const replica_sender::make_offer& x);
+  void carry_out(const replica_sender::send_chunk& x);
+  void carry_out(const replica_sender::let_go& x);
+  void carry_out(const replica_guard::answer& x);
+  void carry_out(const replica_guard::store& x);
+  void carry_out(const replica_guard::move_replica& x);
+  void carry_out(const replica_guard::forget_replica& x);
+  void carry_out(const replica_guard::publish& x);
+  void carry_out(const replica_guard::serve& x);
+  void carry_out(const replica_guard::taken_over& x);
 
-  void look_up(const record_key& key, purpose why);
+  void ask(replica_questions::question x);
   void ask_around(time_point now);
-  void publish(time_point now);
-  void publish_replica(const std::string& uid, kept_record& r);
-  void send_offers(time_point now);
-  void take_over(time_point now);
-  void look_at_rivals(const purpose& why,
-                      const std::vector<expert_announcement>& hosts);
-  void on_answer(const purpose& why, const records_looked_up& x);
+  /// What an answer says.
+  void heard(replica_questions::hosts& x);
+  void heard(const replica_questions::lease& x);
+  void heard(const replica_questions::rivals& x);
+  void heard(const replica_questions::rival_lease& x);
+  void heard(const replica_questions::orphan& x);
 
-  void read_offer(const letter& x, const replica_offer& offer);
-  void read_reply(const peer_id& from, const replica_reply& x);
-  void read_chunk(const letter& x, const replica_chunk& chunk);
-  void reply(const peer_id& to, const replica_offer& about,
-             replica_standing standing);
-  void keep_record(const std::string& uid, std::uint32_t term,
-                   std::uint64_t version);
-  void adopt(const std::string& uid, const replica_book::replica& what,
-             std::optional<peer_id> from);
-  void kept(const replica_offer& x, const peer_id& from);
-  /// It is served here, or is not going to be.
-  void adopted(const std::string& uid, replica_standing standing);
-  void count_adopted();
+  time_point now() const;
+  void fault(const std::string& what, const std::string& detail);
   void tell(const std::string& what, const std::string& uid, std::uint32_t term,
             std::uint64_t version);
 
   expert_replicator_actor::pointer self_ = nullptr;
   expert_replicator_config config_;
   wiring wired_;
-  address where_;
-  std::optional<replication_plan> plan_;
-  std::optional<replica_book> book_;
   std::shared_ptr<worker> disk_;
   std::set<peer_id> connected_;
-  std::map<std::string, served> served_;
-  std::map<std::pair<std::string, peer_id>, outgoing> outgoing_;
-  std::map<std::string, incoming> incoming_;
-  std::map<std::string, adoption> adopting_;
-  std::map<std::string, inquiry> inquiries_;
-  std::multimap<record_key, purpose> asked_;
-  /// Of replicas kept here; under the next term of one that is taken over.
-  std::map<std::string, kept_record> records_;
-  std::size_t hosts_known_ = 0;
-  time_point next_lease_;
-  time_point next_notice_;
-  time_point next_hosts_look_;
-  bool leaving_ = false;
+  std::optional<replica_sender> sender_;
+  std::optional<replica_guard> guard_;
+  std::optional<expert_rivals> rivals_;
+  std::optional<replica_questions> questions_;
+  std::optional<host_notices> notices_;
 };
 
 expert_replicator_actor::behavior_type expert_replicator(

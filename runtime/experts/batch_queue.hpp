@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,12 @@ public:
     std::string uid;
     expert_pass pass = expert_pass::forward;
     std::vector<expert_task> tasks; ///< In the order of their arrival.
+
+    std::uint32_t samples() const {
+      return std::accumulate(
+          tasks.begin(), tasks.end(), std::uint32_t{0},
+          [](auto sum, auto& task) { return sum + task.samples; });
+    }
   };
 
   explicit batch_queue(bounds b) : bounds_(b) {

@@ -40,11 +40,6 @@ void replica_book::keep(const replica_offer& x, time_point now) {
   tidy_owners();
 }
 
-void replica_book::drop(const std::string& uid) {
-  entries_.erase(uid);
-  tidy_owners();
-}
-
 void replica_book::tidy_owners() {
   std::set<peer_id> needed;
   for (auto& [uid, e] : entries_) {

@@ -50,8 +50,6 @@ public:
   verdict offered(const replica_offer& x, time_point now);
   /// Its bytes are kept.
   void keep(const replica_offer& x, time_point now);
-  /// They are not kept any more.
-  void drop(const std::string& uid);
   /// Served by this host: how many of others' experts, those that are being
   /// taken over included.
   void adopted(std::size_t count) {
