@@ -1,5 +1,7 @@
 #include "actors/state_keeper.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/state/checkpoint.hpp"
@@ -29,65 +31,161 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
   joiner_.emplace(config_.self, take);
 }
 
+// ---- what happens -----------------------------------------------------------
+
 void state_keeper_state::on(const wiring& w) {
   // A new conductor knows of no fetch; it will ask for one if it needs one.
-  if (wired_.conductor && w.conductor != wired_.conductor)
-    joiner_->cancel(self_->clock().now());
+  const bool forgotten = wired_.conductor && w.conductor != wired_.conductor;
   wired_ = w;
-  fetch();
+  if (forgotten)
+    carry_out(joiner_->cancel(now()));
 }
 
 void state_keeper_state::on(const letter& x) {
   if (auto piece = std::get_if<state_piece>(&x.content))
-    read(x.from, *piece, x.body);
+    carry_out(joiner_->read(x.from, *piece, x.body, now()));
   else
-    std::visit([&](const auto& y) { read(x.from, y); }, x.content);
+    carry_out(
+        std::visit([&](const auto& y) { return read(x.from, y); }, x.content));
+}
+
+state_actions state_keeper_state::read(const peer_id& from,
+                                       const state_request& x) {
+  return donor_->read(from, x, now());
+}
+
+state_actions state_keeper_state::read(const peer_id& from,
+                                       const piece_request& x) {
+  return donor_->read(from, x, now());
+}
+
+state_actions state_keeper_state::read(const peer_id& from,
+                                       const state_done& x) {
+  return donor_->read(from, x, now());
+}
+
+state_actions state_keeper_state::read(const peer_id& from,
+                                       const state_manifest& x) {
+  return joiner_->read(from, x, now());
 }
 
 void state_keeper_state::on(const peer_left& x) {
   if (x.id == relay_)
     relay_ = {};
-  donor_->lost(x.id);
-  joiner_->lost(x.id, self_->clock().now());
-  serve();
-  fetch();
+  carry_out(donor_->lost(x.id, now()));
+  carry_out(joiner_->lost(x.id, now()));
+}
+
+void state_keeper_state::on(const report_heard& x) {
+  const auto& r = x.report;
+  carry_out(joiner_->heard(r.id, r.step, r.state, now()));
+}
+
+void state_keeper_state::on(const mean_applied& x) {
+  carry_out(donor_->passed(x.mean, now()));
 }
 
 void state_keeper_state::on(const state_changed& x) {
   parameters_ = x.gradient_values;
   if (auto order = std::exchange(too_early_, std::nullopt))
     on(*order);
-  auto now = self_->clock().now();
-  donor_->holds(x.step, x.state, now);
-  if (x.problem.empty())
-    joiner_->applied(x.step, x.state, now);
-  else
-    joiner_->refused(x.problem, now);
-  serve();
-  fetch();
+  carry_out(donor_->holds(x.step, x.state, now()));
+  carry_out(x.problem.empty() ? joiner_->applied(x.step, x.state, now())
+                              : joiner_->refused(x.problem, now()));
 }
 
-void state_keeper_state::post(std::vector<state_letter> letters) {
-  for (auto& x : letters)
-    self_->send(wired_.gateway,
-                parcel{x.to, std::move(x.content), std::move(x.body)});
-}
-
-void state_keeper_state::tick_soon() {
-  if (ticking_)
+void state_keeper_state::on(const fetch_state& x) {
+  if (parameters_ == 0) {
+    // The conductor heard of our model first. Without its length every donor
+    // would seem to lie.
+    too_early_ = x;
     return;
-  ticking_ = true;
-  self_->delayed_send(self_, limits::fetch_interval, tick{});
+  }
+  auto goal = x.goal;
+  goal.values = parameters_;
+  goal.relay = relay_;
+  next_show_ = now() + limits::fetch_report_interval;
+  carry_out(joiner_->begin(goal, now()));
 }
 
-void state_keeper_state::on(const tick&) {
-  ticking_ = false;
-  auto now = self_->clock().now();
-  donor_->look(now);
-  joiner_->look(now);
+void state_keeper_state::on(const deadline_passed& x) {
+  if (x.number != deadline_)
+    return;
+  alarm_.reset();
+  carry_out(donor_->look(now()));
+  carry_out(joiner_->look(now()));
   show_progress();
-  serve();
-  fetch();
+}
+
+void state_keeper_state::show_progress() {
+  if (!joiner_->busy() || now() < next_show_)
+    return;
+  next_show_ = now() + limits::fetch_report_interval;
+  self_->send(wired_.observer,
+              event{"state_progress",
+                    {{"step", joiner_->version()},
+                     {"percent", 100 * joiner_->part()},
+                     {"donors", std::uint64_t{joiner_->donors()}},
+                     {"means", std::uint64_t{joiner_->means_held()}}}});
+}
+
+// ---- what is to be done -----------------------------------------------------
+
+void state_keeper_state::carry_out(state_actions xs) {
+  for (auto& x : xs)
+    std::visit([this](auto& y) { carry_out(y); }, x);
+}
+
+void state_keeper_state::carry_out(state_letter& x) {
+  self_->send(wired_.gateway,
+              parcel{x.to, std::move(x.content), std::move(x.body)});
+}
+
+void state_keeper_state::carry_out(look_again& x) {
+  if (alarm_ && *alarm_ <= x.at)
+    return; // The alarm that is set comes first, and looks again.
+  alarm_ = x.at;
+  self_->delayed_send(self_, std::max(duration{0}, duration{x.at - now()}),
+                      deadline_passed{++deadline_});
+}
+
+void state_keeper_state::carry_out(copy_state&) {
+  ask_for_snapshot();
+}
+
+// Others may take it from here, piece by piece.
+void state_keeper_state::carry_out(coming_mean& x) {
+  carry_out(donor_->expects(std::move(x), now()));
+}
+
+void state_keeper_state::carry_out(coming_piece& x) {
+  carry_out(donor_->placed(x, now()));
+}
+
+void state_keeper_state::carry_out(nothing_more_comes&) {
+  carry_out(donor_->expects_no_more(now()));
+}
+
+void state_keeper_state::carry_out(state_job& x) {
+  self_->send(wired_.compute, adopt_state{std::move(x.state)});
+}
+
+void state_keeper_state::carry_out(mean_job& x) {
+  self_->send(wired_.compute,
+              apply_mean{x.step, x.samples, std::move(x.values)});
+}
+
+void state_keeper_state::carry_out(fetch_result& x) {
+  self_->send(wired_.conductor, state_fetched{std::move(x)});
+}
+
+void state_keeper_state::carry_out(fetch_failure& x) {
+  self_->send(wired_.conductor,
+              state_fetch_failed{std::move(x.reason), x.put_aside});
+}
+
+void state_keeper_state::carry_out(fetch_fault& x) {
+  self_->send(wired_.conductor, donor_distrusted{x.peer, std::move(x.what)});
 }
 
 // ---- snapshots and checkpoints ----------------------------------------------
@@ -101,8 +199,7 @@ void state_keeper_state::ask_for_snapshot() {
 
 void state_keeper_state::on(const snapshot_taken& x) {
   snapshot_asked_ = false;
-  donor_->copied(x.state, self_->clock().now());
-  serve();
+  carry_out(donor_->copied(x.state, now()));
   auto due = std::move(checkpoints_due_);
   checkpoints_due_.clear();
   if (due.empty() || !thread_)

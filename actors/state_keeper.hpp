@@ -1,8 +1,9 @@
 /// The state keeper: gives the training state and the means of past steps to
 /// joiners, fetches them from donors, writes checkpoints.
 ///
-/// Decisions are `state_donor`'s and `state_joiner`'s. Joiners get immutable
-/// snapshots and means, so training goes on meanwhile.
+/// Decisions are `state_donor`'s and `state_joiner`'s, which answer each fact
+/// with actions; this actor carries them out. Joiners get immutable snapshots
+/// and means, so training goes on meanwhile.
 #pragma once
 
 #include "actors/interfaces.hpp"
@@ -44,30 +45,37 @@ public:
   void on(const save_checkpoint_now& x);
   void on(const checkpoint_saved& x);
   void on(const deadline_passed& x);
-  void on(const tick&);
 
 private:
-  // state_keeper_donor.cpp, state_keeper_joiner.cpp
-  void read(const peer_id& from, const state_request& x);
-  void read(const peer_id& from, const piece_request& x);
-  void read(const peer_id& from, const state_done& x);
-  void read(const peer_id& from, const state_manifest& x);
-  void read(const peer_id& from, const state_piece& x,
-            const shared_bytes& body);
-  template <class Other>
-  void read(const peer_id&, const Other&) {
-    // Sessions deliver nothing else here.
+  time_point now() const {
+    return self_->clock().now();
   }
 
-  /// Does what the donor's half wants by now.
-  void serve();
-  /// Does what the joiner's half wants by now.
-  void fetch();
-  void share_what_comes();
-  void post(std::vector<state_letter> letters);
+  // Letters: joiners' to the donor's side, donors' to the joiner's.
+  state_actions read(const peer_id& from, const state_request& x);
+  state_actions read(const peer_id& from, const piece_request& x);
+  state_actions read(const peer_id& from, const state_done& x);
+  state_actions read(const peer_id& from, const state_manifest& x);
+  template <class Other>
+  state_actions read(const peer_id&, const Other&) {
+    return {}; // Sessions deliver nothing else here.
+  }
+
+  void carry_out(state_actions xs);
+  void carry_out(state_letter& x);
+  void carry_out(look_again& x);
+  void carry_out(copy_state&);
+  void carry_out(coming_mean& x);
+  void carry_out(coming_piece& x);
+  void carry_out(nothing_more_comes&);
+  void carry_out(state_job& x);
+  void carry_out(mean_job& x);
+  void carry_out(fetch_result& x);
+  void carry_out(fetch_failure& x);
+  void carry_out(fetch_fault& x);
+
   void show_progress();
   void ask_for_snapshot();
-  void tick_soon();
 
   state_keeper_actor::pointer self_ = nullptr;
   state_keeper_config config_;
@@ -79,11 +87,10 @@ private:
   peer_id relay_; ///< Whom to ask first for a mean; empty: nobody.
   bool snapshot_asked_ = false;
   std::optional<fetch_state> too_early_; ///< Until our model is known.
-  std::optional<time_point> alarm_;      ///< When `deadline_` comes.
   std::vector<std::uint64_t> checkpoints_due_;
-  bool ticking_ = false;
-  std::uint64_t deadline_ = 0; ///< The donor's next turn.
-  caf::actor_clock::time_point next_show_;
+  std::optional<time_point> alarm_; ///< When `deadline_` comes.
+  std::uint64_t deadline_ = 0;      ///< When to look again.
+  time_point next_show_;
 };
 
 state_keeper_actor::behavior_type

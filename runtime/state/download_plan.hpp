@@ -11,27 +11,14 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "messages/ids.hpp"
 #include "runtime/membership/observed_durations.hpp"
+#include "runtime/state/blob_key.hpp"
 
 namespace potluck {
-
-/// What is downloaded: the state after a step, or the mean that led to it. In
-/// the order in which it is asked for: means first, since donors drop them.
-struct blob_key {
-  bool state = false;
-  std::uint64_t step = 0;
-
-  friend bool operator<(const blob_key& a, const blob_key& b) {
-    return std::tie(a.state, a.step) < std::tie(b.state, b.step);
-  }
-  friend bool operator==(const blob_key& a, const blob_key& b) {
-    return a.state == b.state && a.step == b.step;
-  }
-};
 
 class download_plan {
 public:

@@ -12,37 +12,37 @@ state_donor::state_donor(bounds most)
 
 // ---- what this peer holds ---------------------------------------------------
 
-void state_donor::holds(std::uint64_t step, const digest& state,
-                        time_point now) {
+state_actions state_donor::holds(std::uint64_t step, const digest& state,
+                                 time_point now) {
   step_ = step;
   state_ = state;
   while (!coming_.empty() && coming_.begin()->first < step)
     forget_coming(coming_.begin());
   answer_waiting();
-  look(now);
+  return done(now);
 }
 
-void state_donor::passed(passed_mean mean, time_point now) {
+state_actions state_donor::passed(passed_mean mean, time_point now) {
   journal_.add(std::move(mean));
   for (auto& [id, x] : joiners_)
     tell_means(id, x);
-  look(now);
+  return done(now);
 }
 
-void state_donor::copied(std::shared_ptr<const training_state> state,
-                         time_point now) {
+state_actions state_donor::copied(std::shared_ptr<const training_state> state,
+                                  time_point now) {
   auto step = state->step;
   if (awaited(step) && !version(step)) {
     auto bytes = state_bytes(state->parameters.size());
     versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
   }
   answer_waiting();
-  look(now);
+  return done(now);
 }
 
 // ---- what this peer fetches -------------------------------------------------
 
-void state_donor::expects(coming_mean mean, time_point now) {
+state_actions state_donor::expects(coming_mean mean, time_point now) {
   auto step = mean.manifest.step;
   if (auto known = coming_.find(step); known != coming_.end())
     forget_coming(known); // It believes another list now.
@@ -56,33 +56,36 @@ void state_donor::expects(coming_mean mean, time_point now) {
   coming_.emplace(step, std::move(x));
   for (auto& [id, joiner] : joiners_)
     tell_means(id, joiner);
-  look(now);
+  return done(now);
 }
 
-void state_donor::placed(const coming_piece& x, time_point now) {
+state_actions state_donor::placed(const coming_piece& x, time_point now) {
   auto found = coming_.find(x.step);
   if (found == coming_.end() || x.piece >= found->second.here.size())
-    return;
+    return {};
   auto& coming = found->second;
   coming.here[x.piece] = true;
   auto wanted = coming.wanted.extract(x.piece);
   if (wanted.empty())
-    return;
+    return {};
   auto bytes = extent_of(coming.mean.manifest, x.piece).size;
   for (auto& [id, request] : wanted.mapped())
     queue(id, request, bytes, now);
+  return done(now);
 }
 
-void state_donor::expects_no_more() {
+state_actions state_donor::expects_no_more(time_point now) {
   for (auto i = coming_.upper_bound(step_); i != coming_.end();)
     forget_coming(i++);
+  return done(now);
 }
 
 void state_donor::forget_coming(
     std::map<std::uint64_t, coming>::iterator which) {
   for (auto& [piece, askers] : which->second.wanted)
     for (auto& [id, x] : askers)
-      letters_.push_back({id, state_piece{x.state, x.piece, x.mean}, {}});
+      actions_.push_back(
+          state_letter{id, state_piece{x.state, x.piece, x.mean}, {}});
   coming_.erase(which);
 }
 
@@ -115,18 +118,14 @@ bool state_donor::awaited(std::uint64_t step) const {
   });
 }
 
-bool state_donor::wants_copy() const {
-  return !state_.empty() && awaited(step_);
-}
-
 // ---- what joiners say -------------------------------------------------------
 
-void state_donor::read(const peer_id& from, const state_request& x,
-                       time_point now) {
+state_actions state_donor::read(const peer_id& from, const state_request& x,
+                                time_point now) {
   auto known = joiners_.find(from);
   if (known != joiners_.end() && known->second.wish.token == x.token) {
     budget_.admit(from, now);
-    return;
+    return done(now);
   }
   if (known != joiners_.end())
     give_up(from);
@@ -145,7 +144,7 @@ void state_donor::read(const peer_id& from, const state_request& x,
     busy.step = step_;
     busy.retry_ms = static_cast<std::uint32_t>(
         std::chrono::milliseconds{limits::busy_retry}.count());
-    letters_.push_back({from, busy, {}});
+    actions_.push_back(state_letter{from, busy, {}});
   } else {
     auto& entry = joiners_[from] = asker;
     unanswered_.insert(from);
@@ -154,8 +153,8 @@ void state_donor::read(const peer_id& from, const state_request& x,
       tell_means(from, entry);
     else
       give_up(from);
-    tidy();
   }
+  return done(now);
 }
 
 /// Contributors all miss the same small mean at the same time.
@@ -186,7 +185,7 @@ bool state_donor::answer(const peer_id& id, const joiner& x) {
       return false;
     }
     unanswered_.erase(id);
-    letters_.push_back({id, held->manifest(wish.token), {}});
+    actions_.push_back(state_letter{id, held->manifest(wish.token), {}});
     return true;
   }
   std::vector<std::uint64_t> others;
@@ -217,7 +216,7 @@ void state_donor::decline(const peer_id& id, const joiner& x) {
   for (auto& other : unanswered_)
     if (auto& y = joiners_.at(other); !y.wish.means_only)
       none.offered = std::max(none.offered, y.wish.step);
-  letters_.push_back({id, none, {}});
+  actions_.push_back(state_letter{id, none, {}});
 }
 
 /// Whether the means behind what the joiner holds are here, or come.
@@ -239,7 +238,7 @@ void state_donor::tell_means(const peer_id& id, joiner& x) {
        journal_.completing(step); ++step) {
     auto manifest = journal_.manifest(step);
     manifest.token = wish.token;
-    letters_.push_back({id, std::move(manifest), {}});
+    actions_.push_back(state_letter{id, std::move(manifest), {}});
     x.means_told = step;
   }
   if (!wish.means_only)
@@ -250,38 +249,35 @@ void state_donor::tell_means(const peer_id& id, joiner& x) {
       return; // Another history.
     auto manifest = i->second.mean.manifest;
     manifest.token = wish.token;
-    letters_.push_back({id, std::move(manifest), {}});
+    actions_.push_back(state_letter{id, std::move(manifest), {}});
     x.means_told = i->first;
   }
 }
 
-void state_donor::read(const peer_id& from, const piece_request& x,
-                       time_point now) {
+state_actions state_donor::read(const peer_id& from, const piece_request& x,
+                                time_point now) {
   auto bytes = piece(x);
   if (bytes.size != 0) {
     queue(from, x, bytes.size, now);
-    return;
+    return done(now);
   }
   if (!budget_.serves(from))
-    return;
+    return {};
   auto coming = x.mean ? leading_to(x.state) : nullptr;
   if (coming && x.piece < coming->here.size())
     coming->wanted[x.piece][from] = x;
   else
-    letters_.push_back({from, state_piece{x.state, x.piece, x.mean}, {}});
+    actions_.push_back(
+        state_letter{from, state_piece{x.state, x.piece, x.mean}, {}});
+  return done(now);
 }
 
 void state_donor::queue(const peer_id& from, const piece_request& x,
                         std::size_t bytes, time_point now) {
-  switch (budget_.ask(from, x, bytes, now)) {
-    case serving_budget::verdict::queued:
-      look(now);
-      break;
-    case serving_budget::verdict::stranger: // It was given up.
-    case serving_budget::verdict::too_much:
-      letters_.push_back({from, state_piece{x.state, x.piece, x.mean}, {}});
-      break;
-  }
+  // A stranger is one that was given up.
+  if (budget_.ask(from, x, bytes, now) != serving_budget::verdict::queued)
+    actions_.push_back(
+        state_letter{from, state_piece{x.state, x.piece, x.mean}, {}});
 }
 
 shared_bytes state_donor::piece(const piece_request& x) const {
@@ -300,14 +296,14 @@ shared_bytes state_donor::piece(const piece_request& x) const {
   return {};
 }
 
-void state_donor::read(const peer_id& from, const state_done&) {
-  give_up(from);
-  tidy();
+state_actions state_donor::read(const peer_id& from, const state_done&,
+                                time_point now) {
+  return lost(from, now);
 }
 
-void state_donor::lost(const peer_id& id) {
+state_actions state_donor::lost(const peer_id& id, time_point now) {
   give_up(id);
-  tidy();
+  return done(now);
 }
 
 void state_donor::give_up(const peer_id& id) {
@@ -322,15 +318,28 @@ void state_donor::give_up(const peer_id& id) {
       askers.erase(id);
 }
 
-void state_donor::look(time_point now) {
+state_actions state_donor::look(time_point now) {
+  return done(now);
+}
+
+state_actions state_donor::done(time_point now) {
   for (auto& id : budget_.expire(now))
     give_up(id);
   while (auto turn = budget_.next(now)) {
     auto& x = turn->request;
-    letters_.push_back(
-        {turn->joiner, state_piece{x.state, x.piece, x.mean}, piece(x)});
+    actions_.push_back(state_letter{
+        turn->joiner, state_piece{x.state, x.piece, x.mean}, piece(x)});
   }
   tidy();
+  if (!state_.empty() && awaited(step_))
+    actions_.push_back(copy_state{});
+  auto wake = budget_.wake();
+  if (budget_.joiners() > 0)
+    wake = std::min(wake.value_or(time_point::max()),
+                    now + limits::fetch_interval);
+  if (wake)
+    actions_.push_back(look_again{*wake});
+  return std::exchange(actions_, {});
 }
 
 /// Keeps only what somebody fetches.
@@ -351,10 +360,6 @@ void state_donor::tidy() {
                            });
                      }),
       versions_.end());
-}
-
-std::vector<state_letter> state_donor::take_letters() {
-  return std::exchange(letters_, {});
 }
 
 } // namespace potluck

@@ -1,8 +1,8 @@
 /// A donor's side: which versions and means it keeps, for whom, and what it
 /// answers.
 ///
-/// Pure: the time comes in, letters go out. Training never waits for it: it
-/// serves shared, unchanging snapshots and means.
+/// Pure: facts and the time come in, actions go out. Training never waits for
+/// it: it serves shared, unchanging snapshots and means.
 #pragma once
 
 #include <deque>
@@ -14,27 +14,10 @@
 #include "messages/message.hpp"
 #include "runtime/state/mean_journal.hpp"
 #include "runtime/state/serving_budget.hpp"
+#include "runtime/state/state_action.hpp"
 #include "runtime/state/training_state.hpp"
 
 namespace potluck {
-
-/// A message on its way to a connected peer.
-struct state_letter {
-  peer_id to;
-  message content;
-  shared_bytes body;
-};
-
-/// A mean that this peer itself is fetching, by the list that it believes.
-struct coming_mean {
-  state_manifest manifest;
-  /// Pieces are written into it as they come.
-  std::shared_ptr<const std::vector<float>> values;
-};
-struct coming_piece {
-  std::uint64_t step = 0; ///< That its mean completes.
-  std::uint32_t piece = 0;
-};
 
 class state_donor {
 public:
@@ -50,35 +33,28 @@ public:
     budget_.bytes_per_second(rate);
   }
 
-  // What this peer holds. `took` says that the version is new to the trainer.
-  void holds(std::uint64_t step, const digest& state, time_point now);
-  void passed(passed_mean mean, time_point now);
-  void copied(std::shared_ptr<const training_state> state, time_point now);
+  // What this peer holds.
+  state_actions holds(std::uint64_t step, const digest& state, time_point now);
+  state_actions passed(passed_mean mean, time_point now);
+  state_actions copied(std::shared_ptr<const training_state> state,
+                       time_point now);
 
   // What it fetches: whoever holds the state before gets its pieces as they
   // come, those asked for earlier included.
-  void expects(coming_mean mean, time_point now);
-  void placed(const coming_piece& x, time_point now);
+  state_actions expects(coming_mean mean, time_point now);
+  state_actions placed(const coming_piece& x, time_point now);
   /// Nothing more comes of what this peer has not applied by now.
-  void expects_no_more();
+  state_actions expects_no_more(time_point now);
 
   // What joiners say.
-  void read(const peer_id& from, const state_request& x, time_point now);
-  void read(const peer_id& from, const piece_request& x, time_point now);
-  void read(const peer_id& from, const state_done& x);
-  void lost(const peer_id& joiner);
+  state_actions read(const peer_id& from, const state_request& x,
+                     time_point now);
+  state_actions read(const peer_id& from, const piece_request& x,
+                     time_point now);
+  state_actions read(const peer_id& from, const state_done& x, time_point now);
+  state_actions lost(const peer_id& joiner, time_point now);
   /// Gives up silent joiners and sends what the line has room for.
-  void look(time_point now);
-
-  /// Whether the state that the trainer holds now is to be copied.
-  bool wants_copy() const;
-  /// When to `look` again; none: when somebody writes.
-  std::optional<time_point> wake() const {
-    return budget_.wake();
-  }
-
-  /// What is to be sent, in this order; each is handed out once.
-  std::vector<state_letter> take_letters();
+  state_actions look(time_point now);
 
   const serving_budget& budget() const {
     return budget_;
@@ -116,6 +92,7 @@ private:
   void decline(const peer_id& id, const joiner& x);
   void tell_means(const peer_id& id, joiner& x);
   void give_up(const peer_id& id);
+  state_actions done(time_point now);
   void tidy();
   bool has_means_for(const state_request& x) const;
   /// Of joiners that fetch as little as this one; 0: it fetches much.
@@ -131,10 +108,10 @@ private:
   /// By their steps; the last one as long as somebody is here for it.
   std::map<std::uint64_t, coming> coming_;
   std::map<peer_id, joiner> joiners_;
-  /// Of them, who got neither the version nor that there is none: few.
+  /// Those of them that got neither the version nor that there is none: few.
   std::set<peer_id> unanswered_;
   std::multiset<std::uint64_t> wishes_; ///< The joiners' steps.
-  std::vector<state_letter> letters_;
+  state_actions actions_;
 };
 
 } // namespace potluck

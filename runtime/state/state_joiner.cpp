@@ -4,403 +4,386 @@
 #include <utility>
 
 #include "runtime/config.hpp"
-#include "runtime/random.hpp"
+#include "runtime/state/pieces.hpp"
 
 namespace potluck {
 
-state_joiner::state_joiner(const peer_id& self, bounds most)
-    : self_(self), most_(most), plan_(most.plan) {
-}
-
 // ---- beginning --------------------------------------------------------------
 
-void state_joiner::begin(fetch_goal goal, time_point now) {
-  if (busy())
-    end(now);
-  expire_distrust(now);
+state_actions state_joiner::begin(fetch_goal goal, time_point now) {
+  if (busy_)
+    end();
+  panel_.expire_distrust(now);
   goal_ = std::move(goal);
-  if (goal_.alone || distrusts(goal_.relay))
-    goal_.relay = {};
-  relay_is_donor_
-      = std::find(goal_.donors.begin(), goal_.donors.end(), goal_.relay)
-        != goal_.donors.end();
-  relay_alone_ = relay_late_ = false;
-  began_ = now;
-  bytes_ = means_applied_ = 0;
-  given_.clear();
-  history_lost_ = history_unknown_ = false;
-  versions_tried_.clear();
-  tries_ = 0;
-  known_step_ = goal_.step;
-  candidates_ = goal_.donors;
-  candidates_.erase(
-      std::remove(candidates_.begin(), candidates_.end(), goal_.relay),
-      candidates_.end());
-  std::sort(candidates_.begin(), candidates_.end());
-  random_stream chance{mix(seed_of(self_), goal_.step)};
-  chance.shuffle(candidates_);
-  stage_ = stage::loading;
-  means_only_ = false;
-  resumed_ = put_aside_at_ && now - *put_aside_at_ < limits::parked_life
-             && transfer_ && version_ > goal_.own_step && !goal_.alone;
-  vouchers_ = {};
+  busy_ = true;
+  account_ = fetch_account{now};
+  download_.begin(goal_.values);
   if (!goal_.alone)
     for (auto& id : goal_.donors)
-      vouchers_.claim(id, goal_.step, goal_.state);
-  if (resumed_) {
-    goal_.relay = {};
-    reached_ = now;
-    ask_everybody(now);
-    return;
-  }
-  auto missed = goal_.step - std::min(goal_.own_step, goal_.step);
-  if (!goal_.alone && !goal_.own_state.empty() && missed > 0
-      && missed <= limits::means_of_a_state) {
-    forget_version();
-    means_only_ = true;
-    version_ = at_ = goal_.own_step;
-    version_state_ = goal_.own_state;
-    reached_ = now;
-    stage_ = stage::applying;
-    relay_alone_ = !goal_.relay.empty();
-    if (relay_alone_)
-      ask(goal_.relay, now);
-    ask_everybody(now);
-    return;
-  }
-  start_version(goal_.step, goal_.state, now);
-}
-
-/// What nobody who is still there has named is as good as never heard of.
-void state_joiner::forget_unheld_means() {
-  for (auto i = blobs_.begin(); i != blobs_.end();) {
-    auto& [key, b] = *i;
-    bool held = std::any_of(b.offers.begin(), b.offers.end(),
-                            [](auto& o) { return !o.second.donors.empty(); });
-    if (key.state || held || plan_.complete(key)) {
-      ++i;
-      continue;
-    }
-    plan_.drop(key);
-    for (auto& [listing, o] : b.offers)
-      mean_steps_.erase(o.manifest.state);
-    i = blobs_.erase(i);
-  }
-}
-
-void state_joiner::ask(const peer_id& peer, time_point now) {
-  auto& x = donors_[peer];
-  x = donor{};
-  x.token = ++token_;
-  x.asked = x.reminded = now;
-  state_request wish;
-  wish.token = x.token;
-  wish.step = version_;
-  wish.state = version_state_;
-  wish.means_only = means_only_;
-  x.lists_only = wish.lists_only
-      = means_only_ && relay_alone_ && peer != goal_.relay;
-  letters_.push_back({peer, wish, {}});
+      download_.claim(id, goal_.step, goal_.state);
+  const auto way = version_.begin(goal_, now);
+  preferred_relay relay; // It has means only.
+  if (way == version_choice::way::means && !distrusts(goal_.relay))
+    relay = {goal_.relay, reports_goal(goal_.relay)};
+  panel_.begin(goal_.donors, goal_.step, relay);
+  if (way != version_choice::way::resumed)
+    download_.clear();
+  ask_everybody(now);
+  return done(now);
 }
 
 void state_joiner::ask_everybody(time_point now) {
-  for (auto& id : candidates_)
-    if (!distrusts(id) && (donors_.count(id) || asks_more()))
-      ask(id, now);
+  course_ = {version_.step(), version_.means_only()};
+  send(panel_.ask_for(version_.step(), version_.state(), version_.means_only(),
+                      now));
 }
 
-bool state_joiner::asks_more() const {
-  return donors_.size()
-         < (relay_alone_ ? limits::lists_wanted + 1 : most_.donors);
+bool state_joiner::fetches_goal() const {
+  return !goal_.state.empty() && version_.state() == goal_.state
+         && version_.step() == goal_.step;
+}
+
+bool state_joiner::reports_goal(const peer_id& peer) const {
+  return std::find(goal_.donors.begin(), goal_.donors.end(), peer)
+         != goal_.donors.end();
+}
+
+void state_joiner::do_without_relay(bool as_donor) {
+  auto id = panel_.release_relay(as_donor);
+  if (id.empty())
+    return;
+  send({{id, state_done{}, {}}});
+  download_.leave(id);
 }
 
 // ---- others -----------------------------------------------------------------
 
-void state_joiner::heard(const peer_id& peer, std::uint64_t step,
-                         const digest& state, time_point now) {
-  if (distrusts(peer) || !busy())
-    return;
-  auto known = donors_.find(peer);
+state_actions state_joiner::heard(const peer_id& peer, std::uint64_t step,
+                                  const digest& state, time_point now) {
+  if (distrusts(peer) || !busy_)
+    return {};
+  const auto* donor = panel_.find(peer);
   if (goal_.alone) {
     // It reports how far it is, and no state that it could be held to.
-    if (known != donors_.end() && !reached_ && step >= version_)
-      reached_ = now;
-    return;
+    if (donor)
+      version_.heard_of(step, now);
+    return {};
   }
   // Those of another history have no say in ours.
-  if ((known != donors_.end() && known->second.said == answer::serves)
-      || std::find(goal_.donors.begin(), goal_.donors.end(), peer)
-             != goal_.donors.end())
-    vouchers_.claim(peer, step, state);
-  if (!reached_ && step >= version_)
-    reached_ = now;
-  relay_is_donor_ = relay_is_donor_ || peer == goal_.relay;
-  if (step < version_ + means_only_ || known != donors_.end())
-    return;
-  if (std::find(candidates_.begin(), candidates_.end(), peer)
-      == candidates_.end())
-    candidates_.push_back(peer);
-  if (asks_more())
-    ask(peer, now);
+  if ((donor && donor->said == donor_panel::answer::serves)
+      || reports_goal(peer))
+    download_.claim(peer, step, state);
+  version_.heard_of(step, now);
+  if (peer == panel_.relay().id())
+    panel_.relay().reports();
+  if (!donor && step >= version_.step() + version_.means_only())
+    if (auto request = panel_.add(peer, now))
+      send({*request});
+  return done(now);
 }
 
-void state_joiner::lost(const peer_id& peer, time_point now) {
-  vouchers_.forget(peer);
-  plan_.drop_donor(peer);
-  donors_.erase(peer);
-  candidates_.erase(std::remove(candidates_.begin(), candidates_.end(), peer),
-                    candidates_.end());
-  for (auto& [key, b] : blobs_)
-    for (auto& [listing, o] : b.offers)
-      o.donors.erase(peer);
-  if (busy())
-    look(now);
+state_actions state_joiner::lost(const peer_id& peer, time_point now) {
+  panel_.remove(peer);
+  download_.forget(peer, false);
+  return look(now);
 }
 
-void state_joiner::read(const peer_id& from, const state_manifest& x,
-                        time_point now) {
-  auto at = donors_.find(from);
-  if (!busy() || at == donors_.end() || x.token != at->second.token)
-    return;
-  auto& d = at->second;
-  if (from == goal_.relay) {
-    if (x.available && x.mean)
-      listed_by_relay(x);
-    else
+state_actions state_joiner::read(const peer_id& from, const state_manifest& x,
+                                 time_point now) {
+  auto* donor = busy_ ? panel_.find(from) : nullptr;
+  if (!donor || donor->wish.token != x.token)
+    return {};
+  if (from == panel_.relay().id()) {
+    if (!x.available || !x.mean)
       do_without_relay();
+    else if (x.step > course_.at())
+      panel_.relay().lists({false, x.step}, listing_of(x));
   } else if (x.available) {
-    if (!x.mean || means_only_)
-      d.said = answer::serves;
+    if (!x.mean || version_.means_only())
+      donor->said = donor_panel::answer::serves;
     vote(from, x, now);
   } else if (x.retry_ms > 0) {
-    d.said = answer::busy;
-    d.retry = now + std::chrono::milliseconds{x.retry_ms};
+    donor->said = donor_panel::answer::busy;
+    donor->retry = now + std::chrono::milliseconds{x.retry_ms};
   } else {
-    d.said = answer::declines;
-    d.step = x.step;
-    d.offered = x.offered;
-    // Who has gone on since may decline; who is where it said it was lied.
-    if (version_ == goal_.step && version_state_ == goal_.state
-        && !goal_.state.empty() && x.step <= goal_.step
-        && std::find(goal_.donors.begin(), goal_.donors.end(), from)
-               != goal_.donors.end())
-      ban(from, "it does not have the state that it reports", now);
+    panel_.declines(from, {x.step, x.offered});
+    // One that has gone on since may decline; one that is where it said it was
+    // lied.
+    if (fetches_goal() && x.step <= goal_.step && reports_goal(from))
+      ban({from}, "it does not have the state that it reports", now);
   }
-  look(now);
+  return look(now);
+}
+
+void state_joiner::vote(const peer_id& from, const state_manifest& x,
+                        time_point now) {
+  if (x.mean ? x.step <= course_.at()
+             : version_.means_only() || course_.with_trainer())
+    return;
+  if (!x.mean && !version_.is(x.step, x.state)) {
+    ban({from}, "it offers another version than it was asked for", now);
+    return;
+  }
+  auto named = download_.name(from, x, panel_.size(), now);
+  if (named.coming && version_.means_only())
+    actions_.push_back(std::move(*named.coming));
+  ban(named.liars, named.lie, now);
+}
+
+/// Those of `peers` that were asked have lied.
+void state_joiner::ban(const std::set<peer_id>& peers, const std::string& what,
+                       time_point now) {
+  for (auto& id : std::set<peer_id>{peers}) {
+    if (!panel_.find(id))
+      continue;
+    actions_.push_back(fetch_fault{id, what});
+    send({{id, state_done{}, {}}});
+    panel_.distrust(id, now + limits::distrust);
+    download_.forget(id, true);
+  }
 }
 
 // ---- looking around ---------------------------------------------------------
 
-void state_joiner::look(time_point now) {
-  if (!busy())
-    return;
-  expire_distrust(now);
-  for (auto& [id, d] : donors_) {
-    if (d.said == answer::busy && now >= d.retry) {
-      ask(id, now);
-    } else if (d.said != answer::busy
-               && now - d.reminded >= limits::joiner_sign_of_life) {
-      d.reminded = now;
-      letters_.push_back({id,
-                          state_request{d.token, version_, version_state_,
-                                        means_only_, d.lists_only},
-                          {}});
-    }
+state_actions state_joiner::look(time_point now) {
+  if (!busy_)
+    return done(now);
+  panel_.expire_distrust(now);
+  send(panel_.look(now));
+  for (auto& id : download_.late(now))
+    if (id == panel_.relay().id())
+      panel_.relay().was_late();
+  if (panel_.relay().late() || panel_.relay().id().empty()) {
+    send(panel_.ask_for_pieces(now));
+  } else if (panel_.relay().is_donor() && panel_.size() == 1
+             && account_.age(now) > limits::chain_patience) {
+    // Nobody else says which list is right: then it is as good as any donor.
+    do_without_relay(true);
+    send(panel_.ask_for_pieces(now));
   }
-  for (auto& late : plan_.expire(now))
-    relay_late_ = relay_late_ || late.donor == goal_.relay;
-  if (relay_late_ || donors_.count(goal_.relay) == 0)
-    ask_for_pieces(now);
-  else if (relay_is_donor_ && donors_.size() == 1
-           && now - began_ > limits::chain_patience)
-    take_relay_as_donor(now);
-  forget_unheld_means();
-  add_holders(now);
+  download_.drop_unheld(); // A mean as good as never heard of.
+  if (download_.needs_others(panel_.relay(), now))
+    send(panel_.ask_for_pieces(now));
+  download_.add_holders(panel_.relay(), panel_.answered(), now);
   decide(now);
-  if (busy())
+  if (busy_)
     advance(now);
-  if (busy())
+  if (busy_)
     request_pieces(now);
+  return done(now);
+}
+
+/// Whether this version, and what follows it, can still be had.
+void state_joiner::decide(time_point now) {
+  for (auto& id : panel_.silent(version_.reached(), now))
+    if (reports_goal(id))
+      ban({id}, "it does not answer for the state that it reports", now);
+    else
+      panel_.declines(id, {});
+  version_choice::situation x;
+  x.donors = panel_.count();
+  x.loading = !course_.with_trainer();
+  x.pieces_here = download_.progress({true, version_.step()}).first > 0;
+  x.lied = fetches_goal() && !goal_.donors.empty()
+           && std::all_of(goal_.donors.begin(), goal_.donors.end(),
+                          [&](auto& id) { return distrusts(id); });
+  auto advice = version_.judge(x, goal_, download_.claims(), now);
+  if (advice.what == version_choice::advice::change) {
+    download_.clear();
+    do_without_relay();
+    ask_everybody(now);
+  } else if (advice.what != version_choice::advice::go_on) {
+    fail(advice.reason, now, advice.what == version_choice::advice::set_aside);
+  }
+}
+
+// ---- pieces -----------------------------------------------------------------
+
+void state_joiner::request_pieces(time_point now) {
+  for (auto& [id, request] : download_.requests(now))
+    if (const auto* donor = panel_.find(id)) {
+      request.arrived = donor->arrived;
+      send({{id, request, {}}});
+    }
+}
+
+state_actions state_joiner::read(const peer_id& from, const state_piece& x,
+                                 const shared_bytes& body, time_point now) {
+  auto* donor = busy_ ? panel_.find(from) : nullptr;
+  if (!donor)
+    return {};
+  donor->arrived += body.size;
+  account_.came(body.size);
+  auto [verdict, key] = download_.read(from, x, body, now);
+  switch (verdict) {
+    case blob_download::verdict::unwanted:
+      return {};
+    case blob_download::verdict::gone:
+      if (key.state)
+        panel_.declines(from, {});
+      if (from == panel_.relay().id())
+        do_without_relay();
+      return look(now);
+    case blob_download::verdict::wrong:
+      ban({from}, "it sent a piece that is not what was listed", now);
+      return look(now);
+    case blob_download::verdict::placed:
+      account_.used(from, body.size);
+      if (!key.state && version_.means_only())
+        actions_.push_back(coming_piece{key.step, x.piece});
+      if (key.state && download_.complete(key))
+        finish_state(now);
+      break;
+    case blob_download::verdict::repeated:
+      break;
+  }
+  // Deadlines are looked at now and then; here only what this piece changes.
+  if (course_.with_trainer() && !course_.waits_for_trainer())
+    advance(now);
+  if (busy_)
+    request_pieces(now);
+  return done(now);
+}
+
+void state_joiner::finish_state(time_point now) {
+  const auto key = blob_key{true, version_.step()};
+  const auto list = *download_.lists().chosen(key);
+  auto state = download_.take_state(key);
+  download_.drop(key);
+  if (!state) {
+    ban(list.donors, "its pieces do not make the state that most report", now);
+    for (auto& id : panel_.that(donor_panel::answer::serves))
+      send({panel_.ask(id, now)}); // For its list: another one is needed.
+    return;
+  }
+  account_.compare(goal_, key.step, list.manifest.recent);
+  course_.await(key.step, list.manifest.state);
+  actions_.push_back(
+      state_job{std::make_shared<training_state>(std::move(*state))});
 }
 
 // ---- what the trainer has ---------------------------------------------------
 
-void state_joiner::applied(std::uint64_t step, const digest& state,
-                           time_point now) {
-  if (!busy() || !awaited_ || step != awaited_->first)
-    return;
-  if (state != awaited_->second) {
-    auto key = blob_key{false, step};
-    auto at = blobs_.find(key);
-    if (at != blobs_.end())
-      ban_all(at->second.offers[at->second.chosen].donors,
-              "its mean did not lead to the state that it named", now);
+state_actions state_joiner::applied(std::uint64_t step, const digest& state,
+                                    time_point now) {
+  auto verdict
+      = busy_ ? course_.applied(step, state) : mean_course::verdict::unasked;
+  if (verdict == mean_course::verdict::unasked)
+    return {};
+  const auto key = blob_key{false, step};
+  if (verdict == mean_course::verdict::wrong) {
+    if (auto list = download_.lists().chosen(key))
+      ban(list->donors, "its mean did not lead to the state that it named",
+          now);
     fail("a mean did not lead to the state that it should", now);
-    return;
+    return done(now);
   }
-  awaited_.reset();
-  at_ = step;
-  if (step > version_) {
-    ++means_applied_;
-    plan_.drop({false, step});
-    blobs_.erase({false, step});
-    mean_steps_.erase(state);
+  if (step > version_.step()) {
+    account_.mean_applied();
+    download_.drop(key);
   }
-  look(now);
+  return look(now);
 }
 
-void state_joiner::refused(const std::string& why, time_point now) {
-  if (busy() && awaited_)
+state_actions state_joiner::refused(const std::string& why, time_point now) {
+  if (busy_ && course_.waits_for_trainer())
     fail(why, now);
+  return done(now);
 }
 
 void state_joiner::advance(time_point now) {
-  std::uint64_t held = 0;
-  std::size_t count = 0;
-  for (auto& [key, b] : blobs_)
-    if (!key.state) {
-      held += goal_.values * sizeof(float);
-      ++count;
-    }
-  if (held > most_.mean_bytes || count > most_.means) {
+  const auto count = download_.means_known();
+  if (count * goal_.values * sizeof(float) > most_.mean_bytes
+      || count > most_.means) {
     fail("more steps passed than this peer can keep the means of; it starts "
          "again at a newer version",
          now);
     return;
   }
-  auto next = stage_ == stage::applying ? at_ + 1 : version_ + 1;
-  auto key = blob_key{false, next};
-  // Everybody who could tells of later means only.
-  auto last = blobs_.upper_bound({false, ~std::uint64_t{0}});
-  bool later = false;
-  for (auto i = blobs_.upper_bound(key); i != last; ++i)
-    later = later || !i->second.chosen.empty();
-  auto asked = std::any_of(donors_.begin(), donors_.end(), [this](auto& x) {
-    return x.first != goal_.relay
-           && (x.second.said == answer::none || x.second.said == answer::busy);
-  });
-  if (later && !asked && !blobs_.count(key)) {
-    fail("the mean of step " + std::to_string(next)
-             + " can no longer be had; a newer version is fetched",
-         now);
-    return;
+  const auto next = course_.at() + 1;
+  auto view = download_.behind(course_.at());
+  view.asked = !panel_.that(donor_panel::answer::none).empty()
+               || !panel_.that(donor_panel::answer::busy).empty();
+  view.expected = version_.means_only() && course_.at() < goal_.step;
+  switch (course_.look(view)) {
+    case mean_course::turn::wait:
+      break;
+    case mean_course::turn::stuck:
+      fail("the mean of step " + std::to_string(next)
+               + " can no longer be had; a newer version is fetched",
+           now);
+      break;
+    case mean_course::turn::apply:
+      actions_.push_back(download_.job(next));
+      course_.await(next, std::get<mean_job>(actions_.back()).state);
+      break;
+    case mean_course::turn::level: {
+      auto result = account_.close(course_.at(), !version_.means_only(), now);
+      end();
+      forget_version();
+      actions_.push_back(std::move(result));
+    }
   }
-  if (stage_ != stage::applying || awaited_)
-    return;
-  if (plan_.complete(key)) {
-    auto& b = blobs_.at(key);
-    auto manifest = *chosen(key);
-    mean_job_ = mean_job{next, manifest.samples, b.values};
-    awaited_ = {next, manifest.state};
-    return;
-  }
-  if (later || blobs_.count(key) || (means_only_ && at_ < goal_.step))
-    return;
-  fetch_result news;
-  for (auto& [id, bytes] : given_)
-    if (news.donor.empty() || bytes > given_.at(news.donor))
-      news.donor = id;
-  news.donors = given_.size();
-  news.step = at_;
-  news.means = means_applied_;
-  news.whole_state = !means_only_;
-  news.bytes = bytes_;
-  news.seconds = std::chrono::duration<double>(now - began_).count();
-  news.own_history_lost = history_lost_;
-  news.own_history_unknown = history_unknown_;
-  result_ = news;
-  end(now);
-  forget_version();
 }
 
 // ---- ending -----------------------------------------------------------------
-
-void state_joiner::end(time_point) {
-  for (auto& [id, d] : donors_) {
-    plan_.drop_donor(id);
-    letters_.push_back({id, state_done{}, {}});
-  }
-  donors_.clear();
-  for (auto& [key, b] : blobs_)
-    for (auto& [listing, o] : b.offers)
-      o.donors.clear();
-  stage_ = stage::idle;
-  state_job_.reset();
-  mean_job_.reset();
-}
-
-void state_joiner::put_aside(time_point now) {
-  bool worth = stage_ == stage::loading && transfer_
-               && transfer_->missing() < transfer_->pieces();
-  end(now);
-  if (!worth) {
-    forget_version();
-    return;
-  }
-  version_state_ = transfer_->manifest().state;
-  if (!put_aside_at_)
-    put_aside_at_ = now;
-}
-
-void state_joiner::cancel(time_point now) {
-  if (busy())
-    put_aside(now);
-}
 
 void state_joiner::fail(const std::string& reason, time_point now, bool keep) {
   if (keep) {
     put_aside(now);
   } else {
-    end(now);
+    end();
     forget_version();
   }
-  failure_ = fetch_failure{reason, keep};
+  actions_.push_back(fetch_failure{reason, keep});
 }
 
-void state_joiner::expire_distrust(time_point now) {
-  for (auto i = distrusted_.begin(); i != distrusted_.end();)
-    i = i->second <= now ? distrusted_.erase(i) : std::next(i);
+state_actions state_joiner::cancel(time_point now) {
+  if (busy_)
+    put_aside(now);
+  return done(now);
 }
 
-// ---- what is to be done -----------------------------------------------------
+void state_joiner::put_aside(time_point now) {
+  auto begun = course_.with_trainer() ? std::nullopt : download_.begun();
+  end();
+  if (begun)
+    version_.put_aside(*begun, now);
+  else
+    forget_version();
+}
 
-std::vector<state_letter> state_joiner::take_letters() {
-  return std::exchange(letters_, {});
+void state_joiner::end() {
+  for (auto& id : panel_.dismiss()) {
+    download_.leave(id);
+    send({{id, state_done{}, {}}});
+  }
+  download_.forget_donors();
+  busy_ = false;
+  actions_.emplace_back(nothing_more_comes{});
 }
-std::vector<fetch_fault> state_joiner::take_faults() {
-  return std::exchange(faults_, {});
+
+void state_joiner::forget_version() {
+  download_.clear();
+  version_.forget();
 }
-std::vector<coming_mean> state_joiner::take_listed() {
-  return std::exchange(listed_, {});
+
+void state_joiner::send(donor_panel::letters xs) {
+  for (auto& x : xs)
+    actions_.push_back(std::move(x));
 }
-std::vector<coming_piece> state_joiner::take_placed() {
-  return std::exchange(placed_, {});
-}
-std::shared_ptr<training_state> state_joiner::take_state() {
-  return std::exchange(state_job_, nullptr);
-}
-std::optional<state_joiner::mean_job> state_joiner::take_mean() {
-  return std::exchange(mean_job_, std::nullopt);
-}
-std::optional<fetch_result> state_joiner::take_result() {
-  return std::exchange(result_, std::nullopt);
-}
-std::optional<fetch_failure> state_joiner::take_failure() {
-  return std::exchange(failure_, std::nullopt);
+
+state_actions state_joiner::done(time_point now) {
+  if (busy_)
+    actions_.push_back(look_again{now + limits::fetch_interval});
+  return std::exchange(actions_, {});
 }
 
 double state_joiner::part() const {
-  if (stage_ == stage::applying)
+  if (busy_ && course_.with_trainer())
     return 1;
-  auto [placed, all] = plan_.progress({true, version_});
+  auto [placed, all] = download_.progress({true, version_.step()});
   return all == 0 ? 0 : static_cast<double>(placed) / all;
-}
-
-std::size_t state_joiner::means_held() const {
-  std::size_t count = 0;
-  for (auto& [key, b] : blobs_)
-    count += !key.state && plan_.complete(key);
-  return count;
 }
 
 } // namespace potluck

@@ -81,8 +81,8 @@ struct idle_relay {
   }
 
   time_point now{1s};
-  state_donor sponsor{usual_donor()}, relay{usual_donor()};
-  state_joiner joiner{id_of(2), usual_joiner()};
+  waiting_donor sponsor{usual_donor()}, relay{usual_donor()};
+  waiting_joiner joiner{id_of(2), usual_joiner()};
   training_state run, held; ///< The sponsor's state, and the contributor's.
   passed_mean first;        ///< From one to the other, at the start.
   fetch_goal goal;
@@ -109,9 +109,9 @@ TEST_CASE("a mean that a chain does not list comes from the sponsor") {
   x.sponsor.passed(x.step(), x.now);
   for (std::uint64_t step : {11, 12}) {
     CAPTURE(step);
-    std::optional<state_joiner::mean_job> job;
+    std::optional<mean_job> job;
     REQUIRE(x.wait_for([&] {
-      job = x.joiner.take_mean();
+      job = x.joiner.take_one<mean_job>();
       return job.has_value();
     }));
     REQUIRE(job->step == step);

@@ -80,13 +80,13 @@ struct members {
     }
   }
   bool fetched() {
-    got = got || joiner.take_mean().has_value();
+    got = got || joiner.take_one<mean_job>().has_value();
     return got;
   }
 
   time_point now{1s};
-  std::deque<state_donor> donors;
-  state_joiner joiner{id_of(99), usual_joiner()};
+  std::deque<waiting_donor> donors;
+  waiting_joiner joiner{id_of(99), usual_joiner()};
   fetch_goal goal;
   std::set<peer_id> asked;       ///< For anything.
   std::size_t wanted_pieces = 0; ///< Of how many, with the first request.

@@ -26,8 +26,8 @@ enum class manner { good, mute, wrong_bytes, elsewhere };
 
 struct chain_world {
   struct node {
-    state_donor donor{usual_donor()};
-    std::unique_ptr<state_joiner> joiner;
+    waiting_donor donor{usual_donor()};
+    std::unique_ptr<waiting_joiner> joiner;
     training_state own;
     manner how = manner::good;
     bool alive = true;
@@ -46,7 +46,7 @@ struct chain_world {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       auto& x = nodes[i];
       x.own = i == 0 ? after : before;
-      x.joiner = std::make_unique<state_joiner>(id_of(i), usual_joiner());
+      x.joiner = std::make_unique<waiting_joiner>(id_of(i), usual_joiner());
       x.donor.holds(before.step, before.recent.front(), now());
     }
     nodes[0].donor.holds(after.step, after.recent.front(), now());
@@ -111,7 +111,7 @@ struct chain_world {
     if (auto r = std::get_if<piece_request>(&x.content))
       to.donor.read(sender, *r, now());
     if (auto r = std::get_if<state_done>(&x.content))
-      to.donor.read(sender, *r);
+      to.donor.read(sender, *r, now());
     if (auto r = std::get_if<state_manifest>(&x.content))
       to.joiner->read(sender, *r, now());
     if (auto r = std::get_if<state_piece>(&x.content)) {
@@ -123,33 +123,33 @@ struct chain_world {
   void kill(std::size_t i) {
     nodes[i].alive = false;
     for (std::size_t k = 0; k < nodes.size(); ++k) {
-      nodes[k].donor.lost(id_of(i));
+      nodes[k].donor.lost(id_of(i), now());
       nodes[k].joiner->lost(id_of(i), now());
     }
   }
 
   void work(std::size_t i) {
     auto& x = nodes[i];
-    for (auto& mean : x.joiner->take_listed())
+    for (auto& mean : x.joiner->take<coming_mean>())
       x.donor.expects(std::move(mean), now());
-    for (auto& piece : x.joiner->take_placed())
+    for (auto& piece : x.joiner->take<coming_piece>())
       x.donor.placed(piece, now());
-    while (auto job = x.joiner->take_mean()) {
+    while (auto job = x.joiner->take_one<mean_job>()) {
       lay_on(x.own, *job->values);
       x.donor.holds(x.own.step, x.own.recent.front(), now());
       x.joiner->applied(x.own.step, x.own.recent.front(), now());
     }
-    if (!x.joiner->busy())
-      x.donor.expects_no_more();
+    if (x.joiner->take_one<nothing_more_comes>())
+      x.donor.expects_no_more(now());
     for (auto& m : x.joiner->take_letters())
       send(i, std::move(m));
     for (auto& m : x.donor.take_letters())
       send(i, std::move(m));
-    for (auto& fault : x.joiner->take_faults())
+    for (auto& fault : x.joiner->take<fetch_fault>())
       faults.push_back(fault.peer);
-    if (x.joiner->take_result())
+    if (x.joiner->take_one<fetch_result>())
       x.there = time;
-    if (auto failed = x.joiner->take_failure())
+    if (auto failed = x.joiner->take_one<fetch_failure>())
       FAIL_CHECK(failed->reason);
   }
 

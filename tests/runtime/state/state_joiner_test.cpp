@@ -19,7 +19,7 @@ enum class manner { good, wrong_bytes, wrong_list, mute };
 
 struct scene {
   struct source {
-    std::unique_ptr<state_donor> donor;
+    std::unique_ptr<waiting_donor> donor;
     manner how = manner::good;
     bool alive = true;
     duration delay{0};
@@ -33,7 +33,7 @@ struct scene {
         run(state_of(values, 0)) {
     for (std::size_t i = 1; i <= donors; ++i) {
       auto& x = sources[id_of(i)];
-      x.donor = std::make_unique<state_donor>(usual_donor());
+      x.donor = std::make_unique<waiting_donor>(usual_donor());
     }
     history[0] = run.recent.front();
     while (run.step < before)
@@ -90,7 +90,7 @@ struct scene {
     if (alone)
       goal.state = {};
     for (auto& [id, x] : sources)
-      if (x.alive && !joiner.distrusts(id) && !(alone && id != the_donor))
+      if (x.alive && !joiner->distrusts(id) && !(alone && id != the_donor))
         goal.donors.push_back(id);
     joiner.begin(goal, now());
     ++fetches;
@@ -110,7 +110,7 @@ struct scene {
         if (auto r = std::get_if<piece_request>(&x.content))
           s.donor->read(id_of(200), *r, now());
         if (auto r = std::get_if<state_done>(&x.content))
-          s.donor->read(id_of(200), *r);
+          s.donor->read(id_of(200), *r, now());
         copy_if_wanted(s);
       });
     }
@@ -118,16 +118,16 @@ struct scene {
       own = *state;
       joiner.applied(own.step, own.recent.front(), now());
     }
-    while (auto job = joiner.take_mean()) {
+    while (auto job = joiner.take_one<mean_job>()) {
       REQUIRE(job->step == own.step + 1);
       lay_on(own, *job->values);
       joiner.applied(own.step, own.recent.front(), now());
     }
-    for (auto& x : joiner.take_faults())
+    for (auto& x : joiner.take<fetch_fault>())
       faults.push_back(x);
-    if (auto x = joiner.take_result())
+    if (auto x = joiner.take_one<fetch_result>())
       result = x;
-    if (auto x = joiner.take_failure()) {
+    if (auto x = joiner.take_one<fetch_failure>()) {
       failures.push_back(x->reason);
       if (retries)
         later(time + limits::fetch_backoff, [this] { fetch(); });
@@ -162,7 +162,7 @@ struct scene {
 
   /// As the leader does: for who is about to enter, a while.
   bool waits_for_joiner() {
-    if (!joiner.busy() || own.step == 0
+    if (!joiner->busy() || own.step == 0
         || own.step + limits::entering_steps < run.step)
       return false;
     waited += step_time;
@@ -213,7 +213,7 @@ struct scene {
   duration step_time;
   duration time{0};
   std::multimap<duration, std::function<void()>> due;
-  state_joiner joiner;
+  waiting_joiner joiner;
   std::map<peer_id, source> sources;
   training_state run;
   training_state own = state_of(values, 0);
@@ -264,11 +264,11 @@ TEST_CASE("a version put aside is gone on with") {
   auto& only = x.sources.at(id_of(1));
   only.rate = 64 << 10; // Four pieces a second.
   x.fetch();
-  x.go([&] { return x.joiner.part() >= 0.5; }, 60s);
+  x.go([&] { return x.joiner->part() >= 0.5; }, 60s);
   auto asked = x.requests;
   // The line breaks for a while: longer than the fetch waits.
   x.joiner.lost(id_of(1), x.now());
-  only.donor->lost(id_of(200));
+  only.donor->lost(id_of(200), x.now());
   REQUIRE(x.go([&] { return !x.failures.empty(); }, 60s));
   REQUIRE(x.enter(60s));
   x.check_entered();
@@ -286,7 +286,7 @@ TEST_CASE("a donor that is busy is asked again later") {
   x.fetch();
   CHECK_FALSE(x.enter(3s));
   CHECK(x.failures.empty());
-  only.donor->read(id_of(100), state_done{});
+  only.donor->read(id_of(100), state_done{}, x.now());
   auto entered = x.enter(3s);
   for (auto& fault : x.faults)
     MESSAGE(fault.what);
@@ -323,14 +323,14 @@ TEST_CASE("who has trained does not wait for ever for donors that are busy") {
     auto failed
         = x.go([&] { return !x.failures.empty(); }, limits::busy_patience + 5s);
     CHECK(failed == trained);
-    CHECK(x.joiner.busy() == !trained);
+    CHECK(x.joiner->busy() == !trained);
   }
 }
 
 TEST_CASE("who reports a state that nobody has keeps nobody waiting") {
   // All want that state of one who lies, and of each other since they are as
   // far: nobody may hold a place where nothing is to be had.
-  state_donor donor{usual_donor()};
+  waiting_donor donor{usual_donor()};
   auto run = state_of(values, 0);
   run.step = 10;
   remember_digest(run);
@@ -402,7 +402,7 @@ TEST_CASE("when the one donor goes, another gives its state instead") {
   for (auto& [id, s] : x.sources)
     s.rate = 1.5 * values * sizeof(float) / 0.2;
   x.fetch();
-  x.go([&] { return x.joiner.part() > 0.3; }, 10s);
+  x.go([&] { return x.joiner->part() > 0.3; }, 10s);
   x.the_donor = id_of(2);
   x.kill(id_of(1));
   REQUIRE(x.enter(60s));
@@ -416,9 +416,9 @@ TEST_CASE("means that nobody has any more lead to a fresh download") {
   auto& only = x.sources.at(id_of(1));
   only.rate = 200e3;
   x.fetch();
-  x.go([&] { return x.joiner.part() > 0.2; }, 10s);
+  x.go([&] { return x.joiner->part() > 0.2; }, 10s);
   x.joiner.lost(id_of(1), x.now());
-  only.donor->lost(id_of(200)); // Nothing is kept for it.
+  only.donor->lost(id_of(200), x.now()); // Nothing is kept for it.
   for (int i = 0; i < 10; ++i)
     x.step();
   REQUIRE(x.enter(60s));

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 
 namespace potluck {
@@ -42,6 +45,145 @@ inline void lay_on(training_state& state, const std::vector<float>& mean) {
   state.history_samples += 64;
   remember_digest(state);
 }
+
+/// What a donor or a joiner wants done, until the test does it.
+class to_do {
+public:
+  void note(state_actions xs) {
+    for (auto& x : xs)
+      actions_.push_back(std::move(x));
+  }
+  /// All actions of one kind, in their order; each is handed out once.
+  template <class Action>
+  std::vector<Action> take() {
+    std::vector<Action> result;
+    state_actions others;
+    for (auto& x : actions_)
+      if (auto mine = std::get_if<Action>(&x))
+        result.push_back(std::move(*mine));
+      else
+        others.push_back(std::move(x));
+    actions_ = std::move(others);
+    return result;
+  }
+  /// The first one of its kind.
+  template <class Action>
+  std::optional<Action> take_one() {
+    for (auto x = actions_.begin(); x != actions_.end(); ++x)
+      if (auto mine = std::get_if<Action>(&*x)) {
+        auto result = std::move(*mine);
+        actions_.erase(x);
+        return result;
+      }
+    return std::nullopt;
+  }
+
+private:
+  state_actions actions_;
+};
+
+/// A donor whose actions wait for the test.
+class waiting_donor {
+public:
+  explicit waiting_donor(state_donor::bounds most) : donor_(most) {
+  }
+  template <class... Ts>
+  void holds(Ts&&... xs) {
+    to_do_.note(donor_.holds(std::forward<Ts>(xs)...));
+  }
+  void passed(passed_mean mean, time_point now) {
+    to_do_.note(donor_.passed(std::move(mean), now));
+  }
+  template <class... Ts>
+  void copied(Ts&&... xs) {
+    to_do_.note(donor_.copied(std::forward<Ts>(xs)...));
+  }
+  void expects(coming_mean mean, time_point now) {
+    to_do_.note(donor_.expects(std::move(mean), now));
+  }
+  void placed(const coming_piece& x, time_point now) {
+    to_do_.note(donor_.placed(x, now));
+  }
+  void expects_no_more(time_point now) {
+    to_do_.note(donor_.expects_no_more(now));
+  }
+  template <class Message>
+  void read(const peer_id& from, const Message& x, time_point now) {
+    to_do_.note(donor_.read(from, x, now));
+  }
+  void lost(const peer_id& id, time_point now) {
+    to_do_.note(donor_.lost(id, now));
+  }
+  void look(time_point now) {
+    to_do_.note(donor_.look(now));
+  }
+
+  std::vector<state_letter> take_letters() {
+    return to_do_.take<state_letter>();
+  }
+  bool wants_copy() {
+    return !to_do_.take<copy_state>().empty();
+  }
+  const serving_budget& budget() const {
+    return donor_.budget();
+  }
+
+private:
+  state_donor donor_;
+  to_do to_do_;
+};
+
+/// A joiner whose actions wait for the test.
+class waiting_joiner {
+public:
+  waiting_joiner(const peer_id& self, state_joiner::bounds most)
+      : joiner_(self, most) {
+  }
+  void begin(const fetch_goal& goal, time_point now) {
+    to_do_.note(joiner_.begin(goal, now));
+  }
+  template <class... Ts>
+  void heard(Ts&&... xs) {
+    to_do_.note(joiner_.heard(std::forward<Ts>(xs)...));
+  }
+  void lost(const peer_id& id, time_point now) {
+    to_do_.note(joiner_.lost(id, now));
+  }
+  template <class... Ts>
+  void read(Ts&&... xs) {
+    to_do_.note(joiner_.read(std::forward<Ts>(xs)...));
+  }
+  template <class... Ts>
+  void applied(Ts&&... xs) {
+    to_do_.note(joiner_.applied(std::forward<Ts>(xs)...));
+  }
+  void look(time_point now) {
+    to_do_.note(joiner_.look(now));
+  }
+
+  std::vector<state_letter> take_letters() {
+    return to_do_.take<state_letter>();
+  }
+  std::shared_ptr<training_state> take_state() {
+    auto job = to_do_.take_one<state_job>();
+    return job ? job->state : nullptr;
+  }
+  template <class Action>
+  std::vector<Action> take() {
+    return to_do_.take<Action>();
+  }
+  template <class Action>
+  std::optional<Action> take_one() {
+    return to_do_.take_one<Action>();
+  }
+  const state_joiner* operator->() const {
+    return &joiner_;
+  }
+
+private:
+  state_joiner joiner_;
+  to_do to_do_;
+};
 
 inline state_donor::bounds usual_donor() {
   return {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,

@@ -1,0 +1,198 @@
+#include "runtime/state/blob_download.hpp"
+
+#include <cstring>
+
+#include "runtime/safeguards.hpp"
+#include "runtime/state/pieces.hpp"
+
+namespace potluck {
+
+// ---- lists ------------------------------------------------------------------
+
+blob_download::naming blob_download::name(const peer_id& from,
+                                          const state_manifest& x,
+                                          std::size_t donors, time_point now) {
+  auto problem = shape_problem(x, values_);
+  if (!problem.empty())
+    return {{from}, problem, {}};
+  claims_.claim(from, x.step, x.state);
+  auto believed = claims_.believed(x.step);
+  if (believed && *believed != x.state)
+    return {}; // Of another history than most.
+  const auto key = blob_key{!x.mean, x.step};
+  auto named = lists_.name(from, x, plan_.progress(key).first == 0, now);
+  naming news;
+  if (named.chosen_now)
+    news = load(*lists_.chosen(key));
+  if (news.liars.empty()) {
+    news.liars = lists_.outvoted(key, named.most, donors);
+    news.lie = "it lists other pieces than most donors";
+  }
+  return news;
+}
+
+/// Begins to fetch what this list names, from nothing.
+blob_download::naming blob_download::load(const piece_lists::list& x) {
+  const auto& list = x.manifest;
+  const auto key = blob_key{!list.mean, list.step};
+  plan_.drop(key);
+  plan_.add(key, static_cast<std::uint32_t>(list.pieces.size()),
+            list.piece_bytes);
+  if (key.state) {
+    auto state = state_transfer::begin(list, values_);
+    if (!state)
+      return {x.donors, state.error(), {}};
+    state_ = std::move(*state);
+    return {};
+  }
+  // Not the old values: somebody may be sent their pieces.
+  auto values = std::make_shared<std::vector<float>>(values_);
+  means_[list.step] = values;
+  return {{}, {}, coming_mean{list, std::move(values)}};
+}
+
+// ---- donors -----------------------------------------------------------------
+
+bool blob_download::needs_others(const preferred_relay& relay,
+                                 time_point now) const {
+  for (auto& [key, x] : lists_.chosen())
+    if (!relay.keeps_others_away(key, x.listing, x.since, now))
+      return true;
+  return false;
+}
+
+void blob_download::add_holders(const preferred_relay& relay,
+                                const std::set<peer_id>& answered,
+                                time_point now) {
+  for (auto& [key, x] : lists_.chosen()) {
+    if (relay.has_listed(key, x.listing))
+      plan_.add_holder(key, relay.id());
+    if (!relay.keeps_others_away(key, x.listing, x.since, now))
+      for (auto& id : x.what->donors)
+        if (answered.count(id))
+          plan_.add_holder(key, id);
+  }
+}
+
+void blob_download::forget(const peer_id& donor, bool lied) {
+  claims_.forget(donor);
+  plan_.drop_donor(donor);
+  if (lied)
+    lists_.doubt(donor);
+  else
+    lists_.forget(donor);
+}
+
+// ---- pieces -----------------------------------------------------------------
+
+std::vector<std::pair<peer_id, piece_request>>
+blob_download::requests(time_point now) {
+  std::vector<std::pair<peer_id, piece_request>> result;
+  for (auto& x : plan_.next(now))
+    if (auto list = lists_.chosen(x.blob))
+      result.push_back(
+          {x.donor, {list->manifest.state, x.piece, !x.blob.state}});
+  return result;
+}
+
+std::vector<peer_id> blob_download::late(time_point now) {
+  std::vector<peer_id> result;
+  for (auto& x : plan_.expire(now))
+    result.push_back(x.donor);
+  return result;
+}
+
+std::pair<blob_download::verdict, blob_key>
+blob_download::read(const peer_id& from, const state_piece& x,
+                    const shared_bytes& body, time_point now) {
+  auto blob = lists_.leading_to(x.state, x.mean);
+  if (!blob)
+    return {verdict::unwanted, {}};
+  if (body.size == 0) {
+    plan_.drop_holder(*blob, from); // Whoever else has it goes on.
+    lists_.withdraw(*blob, from);
+    return {verdict::gone, *blob};
+  }
+  if (!plan_.arrived({from, *blob, x.piece}, body.size, now))
+    return {verdict::repeated, *blob};
+  if (!place(*blob, x.piece, body))
+    return {verdict::wrong, *blob};
+  plan_.place(*blob, x.piece);
+  return {verdict::placed, *blob};
+}
+
+bool blob_download::place(const blob_key& key, std::uint32_t piece,
+                          const shared_bytes& body) {
+  if (key.state) {
+    using outcome = state_transfer::verdict;
+    auto said = state_ ? state_->offer(piece, body.data, body.size)
+                       : outcome::wrong_piece;
+    return said == outcome::placed || said == outcome::complete
+           || said == outcome::repeated;
+  }
+  const auto& list = lists_.chosen(key)->manifest;
+  auto where = extent_of(list, piece);
+  if (where.size == 0 || where.size != body.size
+      || (digest_of(body.data, body.size) != list.pieces[piece]
+          && guarded(safeguard::piece_digest)))
+    return false;
+  auto bytes = reinterpret_cast<std::uint8_t*>(means_.at(key.step)->data());
+  std::memcpy(bytes + where.offset, body.data, body.size);
+  return true;
+}
+
+std::optional<training_state> blob_download::take_state(const blob_key& key) {
+  auto state = state_->finish();
+  state_.reset();
+  auto believed = claims_.believed(key.step);
+  if (!state || (believed && *believed != lists_.chosen(key)->manifest.state))
+    return std::nullopt;
+  return std::move(*state);
+}
+
+mean_job blob_download::job(std::uint64_t step) const {
+  const auto& list = lists_.chosen({false, step})->manifest;
+  return {step, list.samples, list.state, means_.at(step)};
+}
+
+std::size_t blob_download::means_held() const {
+  std::size_t count = 0;
+  for (auto& [step, values] : means_)
+    count += plan_.complete({false, step});
+  return count;
+}
+
+mean_course::view blob_download::behind(std::uint64_t step) const {
+  const auto next = blob_key{false, step + 1};
+  return {lists_.knows(next), plan_.complete(next),
+          lists_.any_behind(next.step)};
+}
+
+// ---- keeping ----------------------------------------------------------------
+
+std::optional<digest> blob_download::begun() const {
+  if (!state_ || state_->missing() == state_->pieces())
+    return std::nullopt;
+  return state_->manifest().state;
+}
+
+void blob_download::drop(const blob_key& key) {
+  plan_.drop(key);
+  lists_.drop(key);
+  if (!key.state)
+    means_.erase(key.step);
+}
+
+void blob_download::drop_unheld() {
+  for (auto& key : lists_.unheld())
+    if (!plan_.complete(key))
+      drop(key);
+}
+
+void blob_download::clear() {
+  for (auto& key : lists_.keys())
+    drop(key);
+  state_.reset();
+}
+
+} // namespace potluck
