@@ -184,10 +184,9 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
   const auto& ours = config_.introduction.id;
   const bool lied = !false_claim(l.proven, theirs.id).empty();
   if (l.dialled && theirs.id == ours && !lied) {
-    if (own_addresses_.size() >= peer_ledger::max_own_addresses)
+    if (own_addresses_.size() >= address_book::max_own)
       own_addresses_.clear();
-    own_addresses_[l.remote]
-        = self_->clock().now() + peer_ledger::own_address_life;
+    own_addresses_[l.remote] = self_->clock().now() + address_book::own_life;
     if (wired_.roster)
       self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   }

@@ -93,8 +93,6 @@ constexpr double least_cap = 8000;
 constexpr auto roster_interval = 100ms;
 /// Between two looks for what can be closed.
 constexpr auto tidying_interval = 1s;
-/// Between two looks for what was not heard of for ten minutes.
-constexpr auto forgetting_interval = 1min;
 /// Between two looks at whom to dial, when no news say that there is somebody:
 /// and at least so long for each peer that is known: a ledger can hold
 /// thousands.

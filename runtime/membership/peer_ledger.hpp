@@ -10,8 +10,8 @@
 ///     linked --disconnected--> known (backing off), banned, or forgotten
 ///     known --connected--> linked, when the peer dialled us
 ///
-/// Seeds are addresses from the command line: dialled before anybody's id is
-/// known, and never forgotten.
+/// Beside it, `seed_book` keeps the addresses that the user named, and
+/// `address_book` which peer answers where.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,8 @@
 #include "messages/contact.hpp"
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/membership/address_book.hpp"
+#include "runtime/membership/seed_book.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -33,22 +35,8 @@ class peer_ledger {
 public:
   /// Peers remembered: far above a collaboration, and about 2 MiB.
   static constexpr std::size_t max_peers = 4096;
-  /// Seeds remembered.
-  static constexpr std::size_t max_seeds = 64;
-  /// Addresses remembered of one peer: home, public, and two mistakes.
-  static constexpr std::size_t max_addresses = 4;
-  /// Wait after the first failure; doubles with each further one in a row,
-  /// which only a connection of at least `longest_backoff` ends. Of every wait,
-  /// half is certain and half is chance.
-  static constexpr duration first_backoff = std::chrono::milliseconds{500};
-  /// Longest wait: a peer that returns is found within half a minute.
-  static constexpr duration longest_backoff = std::chrono::seconds{30};
   /// A dial that nobody reported the end of counts as failed after this.
   static constexpr duration dial_patience = std::chrono::seconds{60};
-  /// Addresses remembered as this peer's own, and for how long: a home's
-  /// address changes hands now and then.
-  static constexpr std::size_t max_own_addresses = 16;
-  static constexpr duration own_address_life = std::chrono::minutes{10};
   /// For how long a peer that refused us or misbehaved is left alone.
   static constexpr duration ban = std::chrono::minutes{10};
   /// A peer that nobody vouched for or heard of in this time is forgotten.
@@ -57,12 +45,6 @@ public:
   /// other are one: the age leaves out the way here. Half of the time between
   /// two publications at most.
   static constexpr duration same_record = std::chrono::seconds{1};
-
-  /// Claims beyond these are nonsense, whoever makes them: a thousand times
-  /// what any machine, line or run of today could say.
-  static constexpr double most_samples_per_second = 1e9;
-  static constexpr double most_bytes_per_second = 1e14;
-  static constexpr std::uint64_t most_history_samples = std::uint64_t{1} << 56;
 
   enum class verdict {
     added,      ///< The peer is new here.
@@ -76,6 +58,11 @@ public:
     nonsense,   ///< (Of a report.) A number in it cannot be; nothing changed.
   };
 
+  /// Of a report: whether it says anything new.
+  static bool is_news(verdict x) {
+    return x == verdict::added || x == verdict::known;
+  }
+
   /// Why a connection ended.
   enum class parting {
     left,       ///< It said goodbye: forgotten, until somebody vouches again.
@@ -87,15 +74,15 @@ public:
   /// A row of the ledger, for those who show or decide.
   struct peer {
     contact who; ///< With the address that is dialled next or was reached.
-    std::optional<potluck::role> role; ///< Known once connected or reported.
     bool linked = false;
     unsigned failures = 0; ///< In a row.
     std::optional<time_point> banned_until;
   };
 
-  /// @param self Our own id.
   /// @param seed Of the jitter that keeps peers from dialling in step.
-  peer_ledger(const peer_id& self, std::uint64_t seed);
+  peer_ledger(const peer_id& self, std::uint64_t seed)
+      : self_(self), random_(seed) {
+  }
 
   /// Adds a seed, to be dialled at once.
   verdict add_seed(const address& where, time_point now);
@@ -122,7 +109,7 @@ public:
   /// A connection with `who` is open, whoever dialled. `who.where` is where it
   /// listens; port 0 if it does not. False when it is this peer itself, banned,
   /// or one too many: close the connection. Linking twice is harmless.
-  bool connected(const contact& who, role what, time_point now);
+  bool connected(const contact& who, time_point now);
 
   /// Says whom a dialled address turned out to be; call it before `connected`.
   /// A seed is not due while that peer is linked. Where this peer itself
@@ -137,7 +124,9 @@ public:
   void dial_failed(const contact& who, time_point now);
 
   /// Of the seed that has failed most often in a row.
-  unsigned most_failed_seed_dials() const;
+  unsigned most_failed_seed_dials() const {
+    return seeds_.most_failures();
+  }
 
   /// Takes what a peer said of itself `age` ago: zero for a direct message, the
   /// used part of its life for a DHT record. Its address is learnt, too. A
@@ -166,18 +155,9 @@ public:
 private:
   enum class state { known, dialling, linked };
 
-  /// When to dial next, for peers and seeds alike.
-  struct dial_plan {
-    time_point due;
-    unsigned failures = 0;
-    void failed(time_point now, random_stream& random);
-  };
-
   struct row {
-    std::vector<address> addresses; ///< The one to dial first.
-    std::optional<potluck::role> role;
     peer_ledger::state state = state::known;
-    dial_plan dial; ///< `due` of a dialling peer: when to give up on the dial.
+    dial_backoff dial;
     bool proven = false; ///< It was linked once.
     time_point linked_since;
     time_point vouched;
@@ -186,42 +166,20 @@ private:
     time_point said_at;
   };
 
-  struct seed {
-    dial_plan dial;
-    bool dialling = false;
-    bool is_self = false;
-    std::optional<peer_id> holder;
-  };
-
   using rows = std::map<peer_id, row>;
 
-  /// Puts `where` into the row's addresses, first when it is proven.
-  void note(const peer_id& who, row& x, const address& where, bool proven);
   rows::iterator forget(rows::iterator at);
-  static bool names(const row& x, const address& where);
-
-  /// Whether somebody else than `who` is known to answer at `where`: this peer,
-  /// or one that is linked now.
-  bool taken(const address& where, const peer_id& who, time_point now) const;
-  /// False when somebody holds `where` already.
-  bool hold(const address& where, const peer_id& who);
-  void release(const peer_id& who);
   /// Nobody but `holder` is looked for at `where`.
   void vacate(const address& where, const peer_id& holder);
 
   row* make_room(const peer_id& who, bool proven, time_point now);
-  bool may_dial(const row& x) const;
-  bool may_dial(const seed& x) const;
+  bool may_dial(const peer_id& id, const row& x) const;
 
   peer_id self_;
   random_stream random_;
   rows rows_;
-  /// Who is in which rows' addresses: thousands may come one after the other.
-  std::set<std::pair<address, peer_id>> named_;
-  std::map<address, seed> seeds_;
-  std::map<address, time_point> own_;              ///< Until when.
-  std::map<address, peer_id> held_;                ///< By linked peers.
-  std::set<std::pair<peer_id, address>> holdings_; ///< The same, by peer.
+  seed_book seeds_;
+  address_book addresses_;
 };
 
 } // namespace potluck

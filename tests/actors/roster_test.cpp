@@ -120,7 +120,7 @@ TEST_CASE("a seed is dialled at once, and again after growing pauses") {
   }
   REQUIRE(dials.size() >= 4);
   CHECK(dials[0] <= 2 * limits::roster_interval);
-  CHECK(dials[1] - dials[0] >= peer_ledger::first_backoff / 2);
+  CHECK(dials[1] - dials[0] >= dial_backoff::first / 2);
   CHECK(dials[3] - dials[2] > dials[1] - dials[0]);
 }
 
@@ -403,7 +403,7 @@ TEST_CASE("who needs a few members asks for few records") {
     d.world.run_for(2 * limits::roster_interval);
     CHECK(d.router->count<look_up_records>() == asked + 1);
     CHECK(d.router->last<look_up_records>().most
-          == roster_state::records_of_many);
+          == run_lookup::records_of_many);
     // And few again once it contributes.
     caf::anon_send(d.it, some);
     mine.report.contributes = true;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "messages/codec.hpp"
-#include "runtime/membership/peer_ledger.hpp"
+#include "runtime/membership/believable.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 using namespace potluck;
@@ -118,9 +118,9 @@ TEST_CASE("forged_records claims what nobody has, as well as a report can") {
   REQUIRE(said);
   const auto& lie = std::get<progress_report>(*said);
   CHECK(lie.history_samples > report_of(1).history_samples);
-  CHECK(lie.history_samples <= peer_ledger::most_history_samples);
-  CHECK(lie.samples_per_second <= peer_ledger::most_samples_per_second);
-  CHECK(lie.upload_bytes_per_second <= peer_ledger::most_bytes_per_second);
+  CHECK(lie.history_samples <= believable::most_history_samples);
+  CHECK(lie.samples_per_second <= believable::most_samples_per_second);
+  CHECK(lie.upload_bytes_per_second <= believable::most_bytes_per_second);
   CHECK(lie.state != report_of(1).state);
 }
 

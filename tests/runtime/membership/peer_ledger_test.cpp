@@ -52,7 +52,7 @@ TEST_CASE(
   REQUIRE(due.size() == 1);
   CHECK(due[0] == peer(1));
   CHECK(ledger.due_for_dial(now + 1s, 10).empty());
-  CHECK(ledger.connected(peer(1), role::trainer, now + 1s));
+  CHECK(ledger.connected(peer(1), now + 1s));
   CHECK(ledger.is_linked(id(1)));
   CHECK_FALSE(ledger.next_dial());
   CHECK(ledger.due_for_dial(now + 1h, 10).empty());
@@ -62,7 +62,7 @@ TEST_CASE("a ledger never contains its own peer") {
   peer_ledger ledger{self, 1};
   time_point now{};
   CHECK(ledger.learn({self, {"10.0.0.1", 7000}}, now) == verdict::itself);
-  CHECK_FALSE(ledger.connected({self, {"10.0.0.1", 7000}}, role::trainer, now));
+  CHECK_FALSE(ledger.connected({self, {"10.0.0.1", 7000}}, now));
   CHECK(ledger.report(report_of(0), now) == verdict::itself);
   ledger.disconnected(self, parting::misbehaved, now);
   CHECK(ledger.size() == 0);
@@ -89,7 +89,7 @@ TEST_CASE("an address that proves to be our own is left alone") {
     CHECK(ledger.due_for_dial(now, 10).empty());
   }
   // The address may belong to somebody else one day.
-  now += peer_ledger::own_address_life;
+  now += address_book::own_life;
   CHECK(ledger.learn(peer(1), now) == verdict::known);
   CHECK(ledger.due_for_dial(now, 10).size() == 1);
   ledger.dial_failed(peer(1), now);
@@ -110,7 +110,7 @@ TEST_CASE("own addresses are a bounded number") {
   for (std::uint16_t port = 1; port <= 1000; ++port)
     replaced += ledger.learn({id(port), peer(1, port).where}, now)
                 == verdict::replaced;
-  CHECK(replaced == peer_ledger::max_own_addresses);
+  CHECK(replaced == address_book::max_own);
 }
 
 TEST_CASE("whoever answers at an address replaces who was said to be there") {
@@ -119,13 +119,13 @@ TEST_CASE("whoever answers at an address replaces who was said to be there") {
   auto other = contact{id(2), peer(1).where};
   CHECK(ledger.report(report_of(1), now) == verdict::added);
   REQUIRE(ledger.due_for_dial(now, 1).size() == 1);
-  CHECK(ledger.connected(other, role::trainer, now));
+  CHECK(ledger.connected(other, now));
   ledger.dial_failed(peer(1), now);
   CHECK(ledger.reports(now, 1h).empty());
   CHECK(ledger.report(report_of(1), now) == verdict::replaced);
   CHECK(ledger.learn(peer(1), now) == verdict::replaced);
   // A connection proves more than an address.
-  CHECK(ledger.connected(peer(1), role::trainer, now));
+  CHECK(ledger.connected(peer(1), now));
   CHECK(ledger.report(report_of(1), now) == verdict::known);
   ledger.disconnected(id(1), parting::left, now);
   // When the holder has gone, the address is free.
@@ -141,7 +141,7 @@ TEST_CASE("what cannot be dialled is not learnt but may connect") {
         == verdict::undialable);
   CHECK(ledger.add_seed({"h", 0}, time_point{}) == verdict::undialable);
   CHECK(ledger.size() == 0);
-  CHECK(ledger.connected(peer(1, 0), role::trainer, time_point{}));
+  CHECK(ledger.connected(peer(1, 0), time_point{}));
   ledger.disconnected(id(1), parting::lost, time_point{1s});
   CHECK(ledger.due_for_dial(time_point{1h}, 10).empty());
 }
@@ -206,7 +206,7 @@ TEST_CASE("a lost peer is dialled again, where it was reached last") {
   peer_ledger ledger{self, 1};
   time_point now{};
   ledger.learn(peer(1, 1), now);
-  ledger.connected(peer(1, 2), role::auxiliary, now);
+  ledger.connected(peer(1, 2), now);
   now += 1min;
   ledger.disconnected(id(1), parting::lost, now);
   CHECK_FALSE(ledger.is_linked(id(1)));
@@ -225,12 +225,12 @@ TEST_CASE("connections that do not last do not end the backoff") {
   peer_ledger ledger{self, 1};
   time_point now{};
   for (int i = 0; i < 8; ++i) {
-    ledger.connected(peer(1), role::trainer, now);
+    ledger.connected(peer(1), now);
     now += 1s;
     ledger.disconnected(id(1), parting::lost, now);
   }
   CHECK(*ledger.next_dial() - now >= 15s);
-  ledger.connected(peer(1), role::trainer, now);
+  ledger.connected(peer(1), now);
   now += 30s;
   ledger.disconnected(id(1), parting::lost, now);
   CHECK(*ledger.next_dial() - now <= 500ms);
@@ -238,7 +238,7 @@ TEST_CASE("connections that do not last do not end the backoff") {
 
 TEST_CASE("a peer that says goodbye is forgotten until somebody vouches") {
   peer_ledger ledger{self, 1};
-  ledger.connected(peer(1), role::trainer, time_point{});
+  ledger.connected(peer(1), time_point{});
   ledger.report(report_of(1), time_point{});
   ledger.disconnected(id(1), parting::left, time_point{1s});
   CHECK(ledger.size() == 0);
@@ -250,13 +250,13 @@ TEST_CASE("who refused or misbehaved is left alone, then given a chance") {
   for (auto why : {parting::refused, parting::misbehaved}) {
     peer_ledger ledger{self, 1};
     time_point now{};
-    ledger.connected(peer(1), role::trainer, now);
+    ledger.connected(peer(1), now);
     ledger.report(report_of(1), now);
     ledger.disconnected(id(1), why, now);
     CHECK(ledger.is_banned(id(1), now));
     CHECK(ledger.learn(peer(1), now) == verdict::banned);
     CHECK(ledger.report(report_of(1), now) == verdict::banned);
-    CHECK_FALSE(ledger.connected(peer(1), role::trainer, now));
+    CHECK_FALSE(ledger.connected(peer(1), now));
     CHECK(ledger.reports(now, 1h).empty());
     auto before = now + peer_ledger::ban - 1ns;
     ledger.forget_stale(before);
@@ -266,7 +266,7 @@ TEST_CASE("who refused or misbehaved is left alone, then given a chance") {
     now += peer_ledger::ban;
     CHECK_FALSE(ledger.is_banned(id(1), now));
     CHECK(ledger.due_for_dial(now, 10).size() == 1);
-    CHECK(ledger.connected(peer(1), role::trainer, now));
+    CHECK(ledger.connected(peer(1), now));
   }
 }
 
@@ -297,7 +297,7 @@ TEST_CASE("a seed is dialled until it is linked, and again when it is lost") {
   REQUIRE(ledger.due_for_dial(now, 10).size() == 1);
   ledger.reached(seed_address, id(1), now);
   // It does not listen where others could reach it: only the seed remains.
-  ledger.connected(peer(1, 0), role::bootstrap, now);
+  ledger.connected(peer(1, 0), now);
   CHECK(ledger.due_for_dial(now + 24h, 10).empty());
   now += 24h;
   ledger.disconnected(id(1), parting::left, now);
@@ -331,7 +331,7 @@ TEST_CASE("a failed dial that crossed an incoming connection changes nothing") {
   time_point now{};
   ledger.learn(peer(1), now);
   auto due = ledger.due_for_dial(now, 1);
-  ledger.connected(peer(1), role::trainer, now);
+  ledger.connected(peer(1), now);
   ledger.dial_failed(due[0], now);
   CHECK(ledger.is_linked(id(1)));
   CHECK(ledger.peers()[0].failures == 0);
@@ -394,7 +394,7 @@ TEST_CASE("whoever is not heard of any more is forgotten, hearsay or not") {
   time_point now{};
   ledger.learn(peer(1), now); // fails from now on
   ledger.learn(peer(2), now); // is vouched for now and then
-  ledger.connected(peer(3), role::trainer, now);
+  ledger.connected(peer(3), now);
   ledger.report(report_of(4), now);
   ledger.dial_failed(ledger.due_for_dial(now, 1).at(0), now);
   for (int i = 0; i < 10; ++i) {
@@ -413,8 +413,8 @@ TEST_CASE("a flood of hearsay pushes out hearsay, never a proven peer") {
   peer_ledger ledger{self, 1};
   time_point now{};
   const auto most = static_cast<std::uint32_t>(peer_ledger::max_peers);
-  ledger.connected(peer(1), role::trainer, now);
-  ledger.connected(peer(2), role::trainer, now);
+  ledger.connected(peer(1), now);
+  ledger.connected(peer(2), now);
   ledger.disconnected(id(2), parting::lost, now);
   ledger.disconnected(id(3), parting::misbehaved, now);
   for (std::uint32_t i = 10; i < 10 + most + 100; ++i) {
@@ -436,13 +436,13 @@ TEST_CASE("linked peers alone can fill a ledger, and then nobody gets in") {
   peer_ledger ledger{self, 1};
   const auto most = static_cast<std::uint32_t>(peer_ledger::max_peers);
   for (std::uint32_t i = 1; i <= most; ++i)
-    REQUIRE(ledger.connected(peer(i), role::trainer, time_point{}));
-  CHECK_FALSE(ledger.connected(peer(most + 1), role::trainer, time_point{}));
+    REQUIRE(ledger.connected(peer(i), time_point{}));
+  CHECK_FALSE(ledger.connected(peer(most + 1), time_point{}));
   CHECK(ledger.learn(peer(most + 1), time_point{}) == verdict::full);
   CHECK(ledger.report(report_of(most + 1), time_point{}) == verdict::full);
   ledger.disconnected(id(1), parting::lost, time_point{});
   CHECK(ledger.learn(peer(most + 1), time_point{}) == verdict::full);
-  CHECK(ledger.connected(peer(most + 1), role::trainer, time_point{}));
+  CHECK(ledger.connected(peer(most + 1), time_point{}));
 }
 
 TEST_CASE("whatever happens, dials never overlap and the ledger stays sound") {
@@ -476,7 +476,7 @@ TEST_CASE("whatever happens, dials never overlap and the ledger stays sound") {
         case 2:
           // Every dial ends well within the ledger's patience.
           for (auto& [id, x] : dialling) {
-            if (random.below(2) == 0 && ledger.connected(x, role::trainer, now))
+            if (random.below(2) == 0 && ledger.connected(x, now))
               linked.insert(id);
             else
               ledger.dial_failed(x, now);
@@ -484,7 +484,7 @@ TEST_CASE("whatever happens, dials never overlap and the ledger stays sound") {
           dialling.clear();
           break;
         case 3:
-          if (ledger.connected(who, role::trainer, now)) {
+          if (ledger.connected(who, now)) {
             linked.insert(who.id);
             dialling.erase(who.id);
           }

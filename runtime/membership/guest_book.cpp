@@ -1,0 +1,74 @@
+#include "runtime/membership/guest_book.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/dht/routing_table.hpp"
+
+namespace potluck {
+
+void guest_book::note(guest& g, bool contributes, bool routes) {
+  if (contributes)
+    near_.erase(g.who.id);
+  else
+    near_.insert(g.who.id);
+  routing_ += routes;
+  routing_ -= g.routes;
+  g.contributes = contributes;
+  g.routes = routes;
+}
+
+/// Whether fewer are here than a record has replicas.
+bool guest_book::wants_nodes() const {
+  return newcomers_route_ && routing_ < bucket_size;
+}
+
+const guest_book::guest&
+guest_book::joined(const contact& who, potluck::role what, time_point now) {
+  // A contributor says so with its first report, which trainers hear at once:
+  // those that name it to others meanwhile would have them call at it.
+  auto routes
+      = what != role::trainer || (own_ != role::trainer && wants_nodes());
+  auto& g = guests_[who.id];
+  g.who = who;
+  g.role = what;
+  g.since = now;
+  note(g, false, routes);
+  return g;
+}
+
+void guest_book::left(const peer_id& who) {
+  auto at = guests_.find(who);
+  if (at == guests_.end())
+    return;
+  note(at->second, false, false);
+  near_.erase(who);
+  guests_.erase(at);
+}
+
+guest_book::change guest_book::heard(const progress_report& x) {
+  auto& g = guests_.at(x.id);
+  const auto first = !std::exchange(g.heard, true);
+  // One that contributes closes what it does not need: nobody should look for
+  // records there.
+  const auto routes
+      = !x.contributes
+        && (g.routes || x.phase != phase::joining || wants_nodes());
+  // It may have been a node when it was here before.
+  const auto known_for_one = g.routes || (first && x.contributes);
+  auto result = change::none;
+  if (routes && !g.routes)
+    result = change::routes;
+  else if (!routes && known_for_one)
+    result = change::routes_no_more;
+  note(g, x.contributes, routes);
+  g.in_own_cell = x.contributes && x.sponsor == self_;
+  return result;
+}
+
+bool guest_book::heard_anybody() const {
+  return std::any_of(guests_.begin(), guests_.end(),
+                     [](const auto& g) { return g.second.heard; });
+}
+
+} // namespace potluck

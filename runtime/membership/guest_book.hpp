@@ -1,0 +1,73 @@
+/// The peers that are connected with this one, and what each is to it.
+///
+/// Pure bookkeeping: sessions and letters are its owner's.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "messages/contact.hpp"
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+class guest_book {
+public:
+  struct guest {
+    contact who;
+    potluck::role role = potluck::role::trainer;
+    time_point since;
+    bool contributes = false;
+    bool in_own_cell = false; ///< This peer is its sponsor.
+    bool routes = false;      ///< The router may ask it, and name it to others.
+    bool heard = false;       ///< It has told us its report.
+  };
+
+  guest_book(const peer_id& self, potluck::role own) : self_(self), own_(own) {
+  }
+
+  /// Whether a trainer that has just come is somebody to look records up at; at
+  /// first it is. It may go again, and in a crowd most of those that come will.
+  void newcomers_route(bool yes) {
+    newcomers_route_ = yes;
+  }
+
+  const guest& joined(const contact& who, potluck::role what, time_point now);
+  void left(const peer_id& who);
+
+  enum class change {
+    none,
+    routes,         ///< It is a node of the DHT from here on.
+    routes_no_more, ///< It is none, though it may have been one.
+  };
+  /// A guest's own report.
+  change heard(const progress_report& x);
+
+  /// Null when it is no guest.
+  const guest* find(const peer_id& who) const {
+    auto at = guests_.find(who);
+    return at == guests_.end() ? nullptr : &at->second;
+  }
+  const std::map<peer_id, guest>& all() const {
+    return guests_;
+  }
+  /// Those that do not contribute.
+  const std::set<peer_id>& near() const {
+    return near_;
+  }
+  bool heard_anybody() const;
+
+private:
+  void note(guest& g, bool contributes, bool routes);
+  bool wants_nodes() const;
+
+  peer_id self_;
+  potluck::role own_;
+  bool newcomers_route_ = true;
+  std::map<peer_id, guest> guests_;
+  std::set<peer_id> near_;
+  std::size_t routing_ = 0; ///< Guests that do.
+};
+
+} // namespace potluck

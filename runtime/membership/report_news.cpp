@@ -1,0 +1,141 @@
+#include "runtime/membership/report_news.hpp"
+
+#include <algorithm>
+
+#include "messages/limits.hpp"
+#include "runtime/cells/cell_tally.hpp"
+
+namespace potluck {
+
+void report_news::sign(const peer_id& self, role own, const address& where) {
+  mine_.id = self;
+  mine_.role = own;
+  mine_.where = where;
+}
+
+report_news::change report_news::take(const progress_report& x,
+                                      time_point now) {
+  const auto before = std::exchange(mine_, x);
+  // A peer that comes has little to tell but how far it is: others may wait for
+  // it.
+  const bool was_joining = before.phase == phase::joining;
+  const bool person
+      = x.charter != before.charter || x.contributes != before.contributes;
+  if (was_joining
+      && (x.phase != before.phase || x.step != before.step || person))
+    last_round_.reset();
+  // A leader waits for a peer that falls behind, if it knows: a run with steps
+  // as short as the pause between two rounds may leave it behind for ever.
+  if (x.phase != phase::joining || !was_joining)
+    leaders_due_ = true;
+  since_ = now;
+  due_ = true;
+  if (x.phase == phase::finished && before.phase != phase::finished)
+    return change::ended;
+  return person ? change::person : change::usual;
+}
+
+progress_report report_news::by(time_point now) const {
+  auto result = mine_;
+  if (result.contributes && result.phase == phase::accumulating) {
+    auto age = std::min<duration>(now - since_, limits::longest_look);
+    auto more = samples_since(result.samples, result.samples_per_second, age);
+    result.samples = std::min(
+        result.samples + static_cast<std::uint64_t>(std::min(more, 1e18)),
+        max_samples);
+  }
+  return result;
+}
+
+bool report_news::hears(const guest_book::guest& g) const {
+  // An expert has no use for it. A bootstrap peer only has to know whom not to
+  // name to others.
+  return g.role != role::expert
+         && (g.role != role::bootstrap || mine_.contributes);
+}
+
+std::vector<peer_id> report_news::all(const guest_book& guests,
+                                      const keeps& kept, time_point now) {
+  due_ = leaders_due_ = false;
+  last_round_ = now;
+  std::vector<peer_id> result;
+  if (!mine_.contributes)
+    for (auto& id : guests.near())
+      if (hears(*guests.find(id)))
+        result.push_back(id);
+  for (auto& id : cells(guests, kept, now))
+    result.push_back(id);
+  return result;
+}
+
+bool report_news::cell_news::due(const headline& now_true, duration pause,
+                                 time_point now) {
+  if (now_true == what && now - at < pause)
+    return false;
+  what = now_true;
+  at = now;
+  return true;
+}
+
+std::vector<peer_id> report_news::cells(const guest_book& guests,
+                                        const keeps& kept, time_point now) {
+  headline own{mine_.step,
+               mine_.state,
+               mine_.contributes,
+               mine_.sponsor,
+               mine_.phase != phase::joining && mine_.phase != phase::finished,
+               mine_.samples != 0};
+  // A contributor of another cell has to know where this member is, for it may
+  // ask for the mean there; a contributor's other member only that it is there.
+  auto other = own;
+  other.has_samples = false;
+  if (mine_.contributes) {
+    other.step = 0;
+    other.state = {};
+  }
+  const bool changes = own_cell_.what.contributes != mine_.contributes;
+  duration own_pause = limits::cell_news_pause;
+  duration others_pause = limits::cell_news_pause;
+  if (mine_.contributes) {
+    own_pause = pace_;
+    others_pause = limits::other_member_news_pause;
+  }
+  const auto to_own = own_cell_.due(own, own_pause, now);
+  const auto to_others = other_cells_.due(other, others_pause, now);
+  std::vector<peer_id> result;
+  if (!to_own && !to_others)
+    return result;
+  for (auto& [id, g] : guests.all()) {
+    const bool in_a_cell = mine_.contributes || g.contributes;
+    const bool own_cell
+        = mine_.contributes ? id == mine_.sponsor : g.in_own_cell;
+    if (in_a_cell && (own_cell ? to_own : to_others) && hears(g)
+        && (changes || (g.role != role::bootstrap && kept(g))))
+      result.push_back(id);
+  }
+  return result;
+}
+
+std::vector<peer_id> report_news::round(const guest_book& guests,
+                                        const keeps& kept, time_point now) {
+  const auto near = mine_.contributes ? 0 : guests.near().size();
+  const auto many = near - std::min(near, limits::few_peers);
+  auto pause = std::min<duration>(limits::report_pause_per_peer
+                                      * static_cast<int>(many),
+                                  limits::longest_report_round);
+  if (mine_.phase == phase::joining)
+    pause = std::max<duration>(pause, limits::newcomers_report_pause);
+  if (!last_round_ || now - *last_round_ >= pause)
+    return all(guests, kept, now);
+  // Those that lead, now or next, decide by what they hear.
+  std::vector<peer_id> result;
+  if (!std::exchange(leaders_due_, false) || mine_.contributes)
+    return result;
+  for (auto& id : guests.near())
+    if (result.size() < limits::leaders_told_at_once
+        && guests.find(id)->role == role::trainer)
+      result.push_back(id);
+  return result;
+}
+
+} // namespace potluck

@@ -1,0 +1,101 @@
+/// This peer's own report: which connected peers hear it, and when.
+///
+/// All hear it in rounds, which are rarer the more there are; those that lead
+/// hear at once what they may wait for. A contributor and its sponsor tell each
+/// other what matters between them (`headline`) when it changes, and else
+/// rarely. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "runtime/config.hpp"
+#include "runtime/membership/guest_book.hpp"
+
+namespace potluck {
+
+class report_news {
+public:
+  /// What the report says now.
+  const progress_report& mine() const {
+    return mine_;
+  }
+  /// Who says it, and where it is.
+  void sign(const peer_id& self, role own, const address& where);
+  /// A contributor tells its report no sooner than after this, without news.
+  void pace(duration pause) {
+    pace_ = pause;
+  }
+
+  enum class change {
+    usual,
+    person, ///< It has another charter, or contributes, or does no longer.
+    ended,  ///< The run is over here.
+  };
+  /// It says this from here on. @returns What is new in it.
+  change take(const progress_report& x, time_point now);
+  /// What it says by `now`: a contributor's samples are those that it has by
+  /// then, for its conductor says them only now and then.
+  progress_report by(time_point now) const;
+  /// Whether not all have heard it yet.
+  bool due() const {
+    return due_;
+  }
+
+  /// Whether a guest is one to tell at all.
+  bool hears(const guest_book::guest& g) const;
+  /// Contributors and sponsors hear it with the next call.
+  void tell_cells_soon() {
+    own_cell_.at = other_cells_.at = {};
+  }
+
+  using keeps = std::function<bool(const guest_book::guest&)>;
+  /// Those to tell now, as if all were to hear it.
+  /// @param kept Whether this peer stays connected with a guest.
+  std::vector<peer_id> all(const guest_book& guests, const keeps& kept,
+                           time_point now);
+  /// Likewise, or those that lead where all heard it a moment ago.
+  std::vector<peer_id> round(const guest_book& guests, const keeps& kept,
+                             time_point now);
+  /// Contributors and sponsors whose time has come.
+  std::vector<peer_id> cells(const guest_book& guests, const keeps& kept,
+                             time_point now);
+
+private:
+  /// What contributors and their sponsors hear of each other at once.
+  struct headline {
+    std::uint64_t step = 0;
+    digest state;
+    bool contributes = false;
+    peer_id sponsor;
+    bool takes_part = false;
+    bool has_samples = false;
+
+    friend bool operator==(const headline& a, const headline& b) {
+      return a.step == b.step && a.state == b.state
+             && a.contributes == b.contributes && a.sponsor == b.sponsor
+             && a.takes_part == b.takes_part && a.has_samples == b.has_samples;
+    }
+  };
+  /// What they were told last, and when.
+  struct cell_news {
+    headline what;
+    time_point at{};
+
+    /// Whether it is time for these; then they count as told.
+    bool due(const headline& now_true, duration pause, time_point now);
+  };
+
+  progress_report mine_;
+  time_point since_{};       ///< It says this then.
+  bool due_ = false;         ///< Not everybody knows it yet.
+  bool leaders_due_ = false; ///< Nor those that lead.
+  /// When everybody was told last; none: that is due.
+  std::optional<time_point> last_round_;
+  duration pace_ = limits::shortest_report_pause;
+  cell_news own_cell_;    ///< To the sponsor, or to whom this peer is that.
+  cell_news other_cells_; ///< To contributors and sponsors of others.
+};
+
+} // namespace potluck

@@ -1,0 +1,178 @@
+/// What a peer finds out about itself, and tells others: where it is, whether
+/// it can be dialled, its report.
+#include <doctest/doctest.h>
+
+#include "messages/codec.hpp"
+#include "runtime/membership/knock_limit.hpp"
+#include "runtime/membership/own_address.hpp"
+#include "runtime/membership/own_reach.hpp"
+#include "runtime/membership/report_news.hpp"
+#include "runtime/membership/run_lookup.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+peer_id id(std::uint8_t number) {
+  peer_id x;
+  x.bytes[0] = number;
+  return x;
+}
+
+time_point at(duration since) {
+  return time_point{1h + since};
+}
+
+guest_book guests(std::uint8_t count) {
+  guest_book x{id(1), role::trainer};
+  for (std::uint8_t i = 0; i < count; ++i)
+    x.joined({id(10 + i), {"10.0.0." + std::to_string(10 + i), 7000}},
+             role::trainer, at(0s));
+  return x;
+}
+
+bool all_kept(const guest_book::guest&) {
+  return true;
+}
+
+progress_report saying(phase p, std::uint64_t step) {
+  progress_report x;
+  x.id = id(1);
+  x.phase = p;
+  x.step = step;
+  x.charter = digest_of("c", 1);
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("a peer is where the user says, else where it listens or is seen") {
+  own_address x{{}};
+  x.listens({"0.0.0.0", 7000});
+  x.seen_at("127.0.0.1", false);
+  x.seen_at("10.0.0.1", false); // More than this machine.
+  CHECK(x.get() == address{"10.0.0.1", 7000});
+  x.seen_at("10.0.0.2", false);
+  CHECK(x.get() == address{"10.0.0.1", 7000});
+  x.seen_at("10.0.0.2", true);
+  CHECK(x.get() == address{"10.0.0.2", 7000});
+  own_address announced{{"home.example", 1}};
+  announced.listens({"192.168.0.2", 7000});
+  announced.seen_at("10.0.0.1", false);
+  CHECK(announced.get() == address{"home.example", 1});
+  CHECK_FALSE(announced.is_seen());
+}
+
+TEST_CASE(
+    "a trainer asks whether it can be dialled once its cell has decided") {
+  own_reach x{role::trainer, 7};
+  auto some = guests(3);
+  const address here{"10.0.0.1", 7000};
+  CHECK_FALSE(x.ask(here, false, false, some, at(0s)));
+  std::set<peer_id> asked;
+  for (int i = 0; i < 3; ++i) {
+    auto whom = x.ask(here, true, false, some, at(i * 1s));
+    REQUIRE(whom);
+    asked.insert(*whom);
+    CHECK(x.reachable());
+    x.answered(*whom, false, at(i * 1s));
+  }
+  CHECK(asked.size() == 3);
+  CHECK(x.changes());
+  CHECK_FALSE(x.changes());
+  CHECK_FALSE(x.reachable());
+  CHECK(x.sentence(here).find("--announce") != std::string::npos);
+  // At another address all is asked anew.
+  CHECK(x.ask({"10.0.0.9", 7000}, true, false, some, at(4s)));
+}
+
+TEST_CASE("nobody makes a peer knock at one host all the time, or at many") {
+  knock_limit x;
+  CHECK(x.spend("a", at(0s)));
+  CHECK_FALSE(x.spend("a", at(1s)));
+  CHECK(x.spend("a", at(limits::reach_pause)));
+  for (std::size_t i = 1; i < limits::reach_tries; ++i)
+    CHECK(x.spend(std::to_string(i), at(limits::reach_pause)));
+  CHECK_FALSE(x.spend("one too many", at(limits::reach_pause)));
+}
+
+TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
+  report_news x;
+  const auto count = static_cast<std::uint8_t>(limits::few_peers + 4);
+  auto many = guests(count);
+  x.take(saying(phase::accumulating, 3), at(0s));
+  CHECK(x.due());
+  CHECK(x.round(many, all_kept, at(0s)).size() == count);
+  CHECK_FALSE(x.due());
+  x.take(saying(phase::accumulating, 4), at(1ms));
+  CHECK(x.round(many, all_kept, at(1ms)).size()
+        == limits::leaders_told_at_once);
+  CHECK(x.due()); // The others do not know it yet.
+  CHECK(x.round(many, all_kept, at(2ms)).empty());
+  CHECK(x.round(many, all_kept, at(4 * limits::report_pause_per_peer)).size()
+        == count);
+}
+
+TEST_CASE("a contributor tells its sponsor what changes, and others rarely") {
+  report_news x;
+  auto some = guests(2);
+  x.pace(20s);
+  auto mine = saying(phase::accumulating, 3);
+  mine.contributes = true;
+  mine.sponsor = id(10);
+  x.take(mine, at(0s));
+  CHECK(x.cells(some, all_kept, at(0s)).size() == 2); // It contributes now.
+  mine.samples = 5;
+  x.take(mine, at(1s));
+  CHECK(x.cells(some, all_kept, at(1s)) == std::vector<peer_id>{id(10)});
+  CHECK(x.cells(some, all_kept, at(2s)).empty());
+  CHECK(x.cells(some, all_kept, at(21s)) == std::vector<peer_id>{id(10)});
+  // By then it has more samples than it said.
+  mine.samples_per_second = 10;
+  x.take(mine, at(30s));
+  CHECK(x.by(at(31s)).samples == 15);
+}
+
+TEST_CASE(
+    "a peer that only joins a run that is there is not found in the DHT") {
+  run_lookup x{id(1), role::trainer, "soup", at(0s)};
+  auto some = guests(2);
+  progress_report mine;
+  mine.id = id(1);
+  auto turn = x.take_turn({mine, false, false, some}, at(0s));
+  CHECK_FALSE(turn.publish); // Is there a run already?
+  REQUIRE(turn.look_up);
+  CHECK(turn.look_up->most == limits::records_of_few);
+  CHECK_FALSE(x.take_turn({mine, false, false, some}, at(1s)).look_up);
+  x.found({}, 0, 1, false, at(1s));
+  CHECK(x.looked_up());
+  turn = x.take_turn({mine, false, false, some}, at(2s));
+  CHECK(turn.publish); // There is none: others may found it together.
+  REQUIRE(turn.look_up);
+  CHECK(turn.look_up->most == 0);
+  auto other = saying(phase::accumulating, 3);
+  x.heard(other, at(2s));
+  CHECK_FALSE(x.take_turn({mine, false, false, some}, at(6s)).publish);
+  CHECK(x.take_turn({mine, true, false, some}, at(7s)).publish);
+}
+
+TEST_CASE("a record counts only where its own peer wrote it") {
+  run_lookup x{id(1), role::trainer, "soup", at(0s)};
+  auto record = [](std::uint8_t number, std::uint8_t subkey) {
+    progress_report said;
+    said.id = id(number);
+    auto name = id(subkey);
+    return dht_record{key_of("run/soup"),
+                      {name.bytes.begin(), name.bytes.end()},
+                      encode_progress(said),
+                      5000};
+  };
+  auto finding = x.found({record(2, 2), record(3, 4), record(1, 1)}, 0, 1,
+                         false, at(0s));
+  REQUIRE(finding.reports.size() == 1);
+  CHECK(finding.reports[0].report.id == id(2));
+  CHECK(finding.reports[0].age == limits::report_life - 5s);
+  CHECK(finding.whole);
+  CHECK(finding.first);
+}
