@@ -1,0 +1,269 @@
+#include "runtime/dht/dht_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/limits.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Of the closest that must answer a look-up for records (lookup.hpp says why).
+constexpr std::size_t record_quorum = 5;
+
+template <class Names>
+known_marks marks_of(const Names& names, std::uint64_t token) {
+  known_marks result;
+  for (const auto& x : names) {
+    if (result.size() == max_known)
+      break;
+    result.push_back(known_mark(x, token));
+  }
+  return result;
+}
+
+/// Of nodes in the order of their distance, those that copies go to.
+std::vector<contact> nearest(std::vector<contact> nodes, std::size_t copies) {
+  if (nodes.size() > copies)
+    nodes.resize(copies);
+  return nodes;
+}
+
+} // namespace
+
+dht_actions dht_client::done() {
+  return std::exchange(actions_, {});
+}
+
+// ---- beginning --------------------------------------------------------------
+
+dht_client::search dht_client::search_for(const record_key& target,
+                                          lookup::settings how) const {
+  return {lookup{target, self_, node_.closest(target), how},
+          {},
+          {},
+          {},
+          bucket_size,
+          {},
+          {}};
+}
+
+dht_actions dht_client::publish(std::vector<dht_record> records,
+                                std::size_t copies, time_point now) {
+  for (auto& record : records)
+    node_.store(record, now);
+  const auto key = records.front().key;
+  if (copies == 0)
+    copies = bucket_size;
+  if (auto nodes = published_.of(key, now); !nodes.empty()) {
+    store_at(nearest(std::move(nodes), copies), records, now);
+    return done();
+  }
+  auto s = search_for(key);
+  s.to_store = std::move(records);
+  s.copies = copies;
+  begin(std::move(s), now);
+  return done();
+}
+
+dht_actions dht_client::look_up(std::uint64_t number, question x,
+                                time_point now) {
+  lookup::settings how;
+  how.quorum = record_quorum;
+  auto s = search_for(x.key, how);
+  s.number = number;
+  s.wish = std::move(x);
+  begin(std::move(s), now);
+  return done();
+}
+
+dht_actions dht_client::refresh(time_point now) {
+  for (auto& target : node_.refresh_targets(now))
+    begin(search_for(target), now);
+  return done();
+}
+
+dht_actions dht_client::ping(const contact& who, time_point now) {
+  if (auto token = issue(who, 0, now))
+    actions_.push_back(dht_call{who, routing_ping{*token}});
+  return done();
+}
+
+void dht_client::begin(search s, time_point now) {
+  if (searches_.size() >= limits::lookups_at_once) {
+    finish(s, now); // With what is known here: the asker tries again by itself.
+    return;
+  }
+  auto id = next_search_++;
+  node_.looked_up(s.state.target(), now);
+  searches_.emplace(id, std::move(s));
+  advance(id, now);
+}
+
+// ---- asking -----------------------------------------------------------------
+
+std::optional<std::uint64_t>
+dht_client::issue(const contact& who, std::uint64_t search, time_point now) {
+  return requests_.issue(who.id, {search, who.where}, now,
+                         answers_.patience(who.id));
+}
+
+void dht_client::advance(std::uint64_t id, time_point now) {
+  auto& s = searches_.at(id);
+  for (auto& who : s.state.next()) {
+    auto token = issue(who, id, now);
+    if (!token) {
+      s.state.failed(who.id);
+      continue;
+    }
+    const auto known = marks_of(s.state.known(), *token);
+    if (s.number)
+      actions_.push_back(dht_call{
+          who, find_records{*token, s.wish.key, known,
+                            marks_of(s.wish.known, *token), s.wish.most}});
+    else
+      actions_.push_back(
+          dht_call{who, find_nodes{*token, s.state.target(), known}});
+  }
+  if (!s.state.done()) {
+    // What is published must not wait for those that do not answer.
+    if (s.state.awaits_only())
+      store_at_answered(s, now);
+    return;
+  }
+  finish(s, now);
+  searches_.erase(id);
+}
+
+void dht_client::store_at(const std::vector<contact>& nodes,
+                          const std::vector<dht_record>& records,
+                          time_point now) {
+  for (auto& who : nodes)
+    if (auto token = issue(who, 0, now))
+      actions_.push_back(dht_call{who, store_records{*token, records}});
+}
+
+void dht_client::store_at_answered(search& s, time_point now) {
+  if (s.to_store.empty())
+    return;
+  auto nodes = nearest(s.state.closest(), s.copies);
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
+                             [&](auto& who) {
+                               return !s.stored_at.insert(who.id).second;
+                             }),
+              nodes.end());
+  store_at(nodes, s.to_store, now);
+}
+
+void dht_client::finish(search& s, time_point now) {
+  const auto key = s.state.target();
+  const auto closest = s.state.closest();
+  if (!s.to_store.empty()) {
+    store_at_answered(s, now);
+    published_.found(key, closest, now);
+    actions_.push_back(publication_over{
+        key, static_cast<std::uint32_t>(std::min(closest.size(), s.copies))});
+  }
+  if (!s.number)
+    return;
+  // What we store ourselves counts too.
+  record_store merged;
+  for (auto& record : node_.stored(key, now))
+    merged.store(record, now);
+  for (auto& record : s.state.records(now))
+    merged.store(record, now);
+  lookup_over news{*s.number, key, merged.find(key, now),
+                   static_cast<std::uint32_t>(closest.size())};
+  if (auto& x = s.stored; !x.empty()) {
+    const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+    std::nth_element(x.begin(), middle, x.end());
+    news.stored = *middle;
+  }
+  actions_.push_back(std::move(news));
+}
+
+// ---- answers ----------------------------------------------------------------
+
+std::optional<dht_client::request>
+dht_client::answered(const peer_id& from, std::uint64_t token, time_point now) {
+  auto outcome = requests_.answer(token, from);
+  auto late = overdue_.find(token);
+  if (outcome.request) {
+    answers_.observed(from, now - outcome.request->sent);
+  } else if (late != overdue_.end() && late->second.peer == from) {
+    // Too late for the look-up, but it lives; next time it gets longer.
+    answers_.observed(from, now - late->second.sent);
+    node_.lives({from, late->second.what.where}, now);
+    overdue_.erase(late);
+  }
+  return outcome.request;
+}
+
+template <class Use>
+dht_actions dht_client::use_answer(const peer_id& from, std::uint64_t token,
+                                   time_point now, Use use) {
+  auto asked = answered(from, token, now);
+  auto at = asked ? searches_.find(asked->what.search) : searches_.end();
+  if (at != searches_.end()) {
+    use(at->second);
+    advance(at->first, now);
+  }
+  return done();
+}
+
+dht_actions dht_client::read(const peer_id& from, const routing_pong& x,
+                             time_point now) {
+  if (auto asked = answered(from, x.token, now))
+    node_.lives({from, asked->what.where}, now);
+  return done();
+}
+
+dht_actions dht_client::read(const peer_id& from, const records_stored& x,
+                             time_point now) {
+  answered(from, x.token, now);
+  return done();
+}
+
+dht_actions dht_client::read(const peer_id& from, const nodes_found& x,
+                             time_point now) {
+  return use_answer(from, x.token, now,
+                    [&](search& s) { s.state.answered(from, x.nodes); });
+}
+
+dht_actions dht_client::read(const peer_id& from, const records_found& x,
+                             time_point now) {
+  return use_answer(from, x.token, now, [&](search& s) {
+    s.state.answered(from, x.nodes, x.records, now);
+    s.stored.push_back(x.stored);
+  });
+}
+
+void dht_client::unanswered(const request& x, time_point now) {
+  node_.failed(x.peer);
+  published_.forget_with(x.peer);
+  auto at = searches_.find(x.what.search);
+  if (at == searches_.end())
+    return;
+  at->second.state.failed(x.peer);
+  advance(at->first, now);
+}
+
+dht_actions dht_client::lost(const peer_id& who, time_point now) {
+  for (auto& x : requests_.cancel(who))
+    unanswered(x, now);
+  return done();
+}
+
+dht_actions dht_client::look(time_point now) {
+  for (auto& x : requests_.expired(now)) {
+    answers_.expired(x.peer);
+    if (overdue_.size() >= limits::overdue_requests)
+      overdue_.erase(overdue_.begin()); // Tokens count up: the oldest.
+    overdue_.emplace(x.token, x);
+    unanswered(x, now);
+  }
+  return done();
+}
+
+} // namespace potluck

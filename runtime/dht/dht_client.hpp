@@ -1,0 +1,140 @@
+/// What this peer asks the DHT: look-ups and publications under way, and the
+/// requests that they wait for.
+///
+/// Every request has a deadline, so every look-up ends. Pure: each call answers
+/// with what is to be sent, and what has come to an end. Where to begin it asks
+/// `dht_node`, and tells it who answers and who does not.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "messages/message.hpp"
+#include "runtime/config.hpp"
+#include "runtime/dht/dht_node.hpp"
+#include "runtime/dht/lookup.hpp"
+#include "runtime/dht/neighbourhoods.hpp"
+#include "runtime/dht/rpc_table.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
+
+namespace potluck {
+
+/// Send this to a node, which may have to be dialled.
+struct dht_call {
+  contact to;
+  message content;
+};
+/// A look-up of records has come to its end.
+struct lookup_over {
+  std::uint64_t number = 0; ///< As it was given.
+  record_key key;
+  std::vector<dht_record> records; ///< Those kept here included.
+  std::uint32_t answers = 0;       ///< Nodes that answered.
+  std::uint32_t stored = 0; ///< Records of the key, as most of these say.
+};
+/// A publication has.
+struct publication_over {
+  record_key key;
+  std::uint32_t copies = 0; ///< Nodes that it went to.
+};
+using dht_actions
+    = std::vector<std::variant<dht_call, lookup_over, publication_over>>;
+
+class dht_client {
+public:
+  /// @param node Outlives the client.
+  /// @param first_token At random: answers to an earlier life do not match.
+  dht_client(const peer_id& self, dht_node& node, std::uint64_t first_token)
+      : self_(self), node_(node), requests_(first_token) {
+  }
+
+  /// Stores records of one key at the closest nodes.
+  /// @param copies At how many; 0: at all that a look-up finds.
+  dht_actions publish(std::vector<dht_record> records, std::size_t copies,
+                      time_point now);
+  struct question {
+    record_key key;
+    std::vector<std::string> known; ///< Sub-keys whose records are not wanted.
+    std::uint32_t most = 0;         ///< Records of each node; 0: all.
+  };
+  /// @param number Of the `lookup_over` that will answer it.
+  dht_actions look_up(std::uint64_t number, question x, time_point now);
+  /// Looks up what keeps the node's table complete.
+  dht_actions refresh(time_point now);
+  dht_actions ping(const contact& who, time_point now);
+
+  // What the nodes say. An answer that was not asked for changes nothing.
+  dht_actions read(const peer_id& from, const routing_pong& x, time_point now);
+  dht_actions read(const peer_id& from, const records_stored& x,
+                   time_point now);
+  dht_actions read(const peer_id& from, const nodes_found& x, time_point now);
+  dht_actions read(const peer_id& from, const records_found& x, time_point now);
+
+  /// It left, or cannot be dialled: what was asked of it fails.
+  dht_actions lost(const peer_id& who, time_point now);
+  /// It is no node any more.
+  void routes_no_more(const peer_id& who) {
+    published_.forget_with(who);
+  }
+  /// Looks at deadlines.
+  dht_actions look(time_point now);
+  /// Whether anything is awaited.
+  bool waits() const {
+    return requests_.size() > 0;
+  }
+
+private:
+  /// A look-up under way, and what its end is for.
+  struct search {
+    lookup state;
+    std::optional<std::uint64_t> number; ///< When for records.
+    question wish;
+    std::vector<dht_record> to_store;  ///< When for a publication.
+    std::size_t copies = bucket_size;  ///< Of these.
+    std::set<peer_id> stored_at;       ///< Those that it was sent to.
+    std::vector<std::uint32_t> stored; ///< As each node that answered says.
+  };
+  /// The search that a request serves, or 0 for a ping or store.
+  struct purpose {
+    std::uint64_t search = 0;
+    address where;
+  };
+  using request = rpc_table<purpose>::pending;
+
+  search search_for(const record_key& target, lookup::settings how = {}) const;
+  void begin(search s, time_point now);
+  void advance(std::uint64_t id, time_point now);
+  void finish(search& s, time_point now);
+  /// Sends what is published to those closest that have answered meanwhile.
+  void store_at_answered(search& s, time_point now);
+  void store_at(const std::vector<contact>& nodes,
+                const std::vector<dht_record>& records, time_point now);
+  std::optional<std::uint64_t> issue(const contact& who, std::uint64_t search,
+                                     time_point now);
+  /// What `from` was asked, if it was; a late answer is noted.
+  std::optional<request> answered(const peer_id& from, std::uint64_t token,
+                                  time_point now);
+  /// The search that an answer serves, if any, goes on after `use(search)`.
+  template <class Use>
+  dht_actions use_answer(const peer_id& from, std::uint64_t token,
+                         time_point now, Use use);
+  void unanswered(const request& x, time_point now);
+  dht_actions done();
+
+  peer_id self_;
+  dht_node& node_;
+  rpc_table<purpose> requests_;
+  deadline_estimator answers_{
+      {limits::routing_floor, limits::routing_cap, limits::routing_patience}};
+  /// Requests whose deadline has passed, by token: answers may yet come.
+  std::map<std::uint64_t, request> overdue_;
+  std::map<std::uint64_t, search> searches_;
+  std::uint64_t next_search_ = 1;
+  neighbourhoods published_;
+  dht_actions actions_;
+};
+
+} // namespace potluck

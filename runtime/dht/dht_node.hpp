@@ -1,0 +1,80 @@
+/// This peer as a node of the DHT: which nodes it knows, which records it keeps
+/// for others, and what it answers them.
+///
+/// Pure: requests and the time come in, answers go out. What it asks others is
+/// `dht_client`'s.
+#pragma once
+
+#include <set>
+
+#include "messages/message.hpp"
+#include "runtime/dht/record_store.hpp"
+#include "runtime/dht/routing_table.hpp"
+
+namespace potluck {
+
+class dht_node {
+public:
+  /// @param seed Of the records that are chosen where there are too many.
+  dht_node(const peer_id& self, std::uint64_t seed)
+      : random_(seed), table_(self) {
+  }
+
+  /// A node has connected.
+  /// @returns One to ping, which may have gone: its place is wanted.
+  std::optional<contact> joined(const contact& who, time_point now);
+  /// It is connected no more. It may come back.
+  void left(const peer_id& who) {
+    connected_.erase(who);
+  }
+  /// It is none any more.
+  void routes_no_more(const peer_id& who);
+  /// It has answered. A contributor answers what it is asked, too, but nobody
+  /// should hear of it as a node: only a connected node counts.
+  void lives(const contact& who, time_point now);
+  /// It has let a request pass unanswered.
+  void failed(const peer_id& who) {
+    table_.failed(who);
+  }
+
+  /// Those closest to a point that this node knows.
+  std::vector<contact> closest(const record_key& target) const {
+    return table_.closest(target, bucket_size);
+  }
+  /// Points to look up now, so that the table stays complete.
+  std::vector<record_key> refresh_targets(time_point now);
+  void looked_up(const record_key& target, time_point now) {
+    table_.looked_up(target, now);
+  }
+
+  void store(const dht_record& record, time_point now) {
+    store_.store(record, now);
+  }
+  std::vector<dht_record> stored(const record_key& key, time_point now) const {
+    return store_.find(key, now);
+  }
+  /// Records whose life is over are dropped.
+  /// @returns Whether others are left, which will expire.
+  bool expire(time_point now);
+
+  // What others ask.
+  routing_pong answer(const routing_ping& x) const {
+    return {x.token};
+  }
+  nodes_found answer(const find_nodes& x) const;
+  records_stored answer(const store_records& x, time_point now);
+  records_found answer(const find_records& x, time_point now);
+
+private:
+  /// The closest nodes to a point, but for those that the asker knows.
+  std::vector<contact> closest_unknown(const record_key& target,
+                                       const known_marks& known,
+                                       std::uint64_t token) const;
+
+  random_stream random_;
+  routing_table table_;
+  record_store store_;
+  std::set<peer_id> connected_; ///< Nodes.
+};
+
+} // namespace potluck

@@ -1,0 +1,126 @@
+/// A client of the DHT among nodes that the test plays.
+#include "runtime/dht/dht_client.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+time_point at(duration since) {
+  return time_point{since};
+}
+
+contact node(std::uint8_t number) {
+  contact x;
+  x.id.bytes[0] = number;
+  x.where = {"10.0.0." + std::to_string(number), 7000};
+  return x;
+}
+
+template <class Action>
+std::vector<Action> of(const dht_actions& xs) {
+  std::vector<Action> result;
+  for (auto& x : xs)
+    if (auto mine = std::get_if<Action>(&x))
+      result.push_back(*mine);
+  return result;
+}
+
+template <class Message>
+Message asked(const dht_actions& xs, std::size_t which = 0) {
+  return std::get<Message>(of<dht_call>(xs).at(which).content);
+}
+
+struct scene {
+  explicit scene(std::uint8_t nodes) {
+    for (std::uint8_t i = 2; i < 2 + nodes; ++i)
+      here.joined(node(i), at(0s));
+  }
+  dht_node here{node(1).id, 7};
+  dht_client client{node(1).id, here, 100};
+  record_key key = key_of("run/soup");
+};
+
+} // namespace
+
+TEST_CASE("a look-up ends with what its nodes and this one keep") {
+  scene x{1};
+  x.here.store({x.key, "own", "a", 60000}, at(0s));
+  auto begun = x.client.look_up(5, {x.key, {"known"}, 16}, at(0s));
+  auto request = asked<find_records>(begun);
+  CHECK(request.most == 16);
+  CHECK(request.known_records.size() == 1);
+  CHECK(x.client.waits());
+  records_found answer;
+  answer.token = request.token;
+  answer.records = {{x.key, "other", "b", 60000}};
+  answer.stored = 7;
+  SUBCASE("an answer counts from the node that was asked only") {
+    CHECK(x.client.read(node(9).id, answer, at(1s)).empty());
+  }
+  auto over = of<lookup_over>(x.client.read(node(2).id, answer, at(1s)));
+  REQUIRE(over.size() == 1);
+  CHECK(over[0].number == 5);
+  CHECK(over[0].records.size() == 2);
+  CHECK(over[0].answers == 1);
+  CHECK(over[0].stored == 7);
+  CHECK(x.client.read(node(2).id, answer, at(2s)).empty()); // Once.
+}
+
+TEST_CASE("every look-up ends, though nobody answers") {
+  for (bool gone : {false, true}) {
+    CAPTURE(gone);
+    scene x{1};
+    CHECK(of<lookup_over>(x.client.look_up(5, {x.key, {}, 0}, at(0s))).empty());
+    auto end = gone ? x.client.lost(node(2).id, at(1s))
+                    : x.client.look(at(limits::routing_patience));
+    REQUIRE(of<lookup_over>(end).size() == 1);
+    CHECK(of<lookup_over>(end)[0].answers == 0);
+    CHECK_FALSE(x.client.waits());
+  }
+}
+
+TEST_CASE("what is published goes to those that have answered, and is kept") {
+  scene x{2};
+  const dht_record record{x.key, "own", "a", 60000};
+  auto begun = x.client.publish({record}, 10, at(0s));
+  REQUIRE(of<dht_call>(begun).size() == 2);
+  CHECK(x.here.stored(x.key, at(0s)).size() == 1);
+  auto first = of<dht_call>(begun)[0];
+  nodes_found answer;
+  answer.token = std::get<find_nodes>(first.content).token;
+  // The other one is silent: that delays nothing but its own copy.
+  auto next = x.client.read(first.to.id, answer, at(1s));
+  REQUIRE(of<dht_call>(next).size() == 1);
+  CHECK(of<dht_call>(next)[0].to == first.to);
+  CHECK(asked<store_records>(next).records.size() == 1);
+  auto end = x.client.look(at(limits::routing_patience));
+  REQUIRE(of<publication_over>(end).size() == 1);
+  CHECK(of<publication_over>(end)[0].copies == 1);
+}
+
+TEST_CASE("the nodes of a key are remembered until one of them goes") {
+  scene x{bucket_size};
+  const dht_record record{x.key, "own", "a", 60000};
+  auto calls = of<dht_call>(x.client.publish({record}, 10, at(0s)));
+  while (!calls.empty()) {
+    auto who = calls.back();
+    calls.pop_back();
+    auto request = std::get_if<find_nodes>(&who.content);
+    if (!request)
+      continue;
+    for (auto& more : of<dht_call>(
+             x.client.read(who.to.id, nodes_found{request->token, {}}, at(0s))))
+      calls.push_back(more);
+  }
+  auto again = of<dht_call>(x.client.publish({record}, 10, at(1s)));
+  REQUIRE(again.size() == 10);
+  for (auto& call : again)
+    CHECK(std::holds_alternative<store_records>(call.content));
+  x.client.routes_no_more(again[0].to.id);
+  x.here.routes_no_more(again[0].to.id);
+  auto third = x.client.publish({record}, 10, at(2s));
+  CHECK(std::holds_alternative<find_nodes>(of<dht_call>(third)[0].content));
+}
