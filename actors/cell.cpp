@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/packing/packing.hpp"
 
 namespace potluck {

@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

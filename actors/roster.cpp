@@ -4,8 +4,8 @@
 
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/dialable.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 
 namespace potluck {

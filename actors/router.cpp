@@ -1,7 +1,7 @@
 #include "actors/router.hpp"
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "runtime/dht/limits.hpp"
 
 namespace potluck {
 

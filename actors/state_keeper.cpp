@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/limits.hpp"
 
 namespace potluck {
 

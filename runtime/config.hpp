@@ -86,94 +86,6 @@ constexpr unsigned line_weak_periods = 5;
 /// Below, heartbeats and reports alone would be late: 64 kbit/s.
 constexpr double least_cap = 8000;
 
-// ---- who is there
-// --------------------------------------------------------------
-
-/// Between two looks at who should be dialled or told something.
-constexpr auto roster_interval = 100ms;
-/// Between two looks for what can be closed.
-constexpr auto tidying_interval = 1s;
-/// Between two looks at whom to dial, when no news say that there is somebody:
-/// and at least so long for each peer that is known: a ledger can hold
-/// thousands.
-constexpr auto dialling_interval = 1s;
-constexpr auto dialling_pause_a_peer = 4ms;
-/// Even with news, which hundreds of contributors have all the time.
-constexpr auto dialling_rest_a_peer = 100us;
-/// A host may have us see whether it can be dialled once in so long, and so
-/// many hosts in that time: each costs a connection for as long as nobody
-/// answers.
-constexpr auto reach_pause = 2s;
-constexpr std::size_t reach_tries = 16;
-/// Between two publications of our report in the DHT, and look-ups of others'.
-constexpr auto publish_interval = 2s;
-/// The same while all whom the last look-up found are connected with us: they
-/// hear us directly, and the DHT is for newcomers, who announce themselves. Of
-/// 24 peers, looking up every 2 s alone fills a tenth of a 3 Mbit/s line.
-constexpr auto acquainted_publish_interval = 5s;
-/// What all peers' look-ups of a run cost grows with the square of the peers
-/// (each answer names all), and who is connected with all of them learns
-/// little: with 24 peers, 7 kB every 200 ms from those closest to the key are
-/// a tenth of a 3 Mbit/s line. So a look-up follows the last one after so long
-/// for every peer that we are connected with, but a minute at most.
-constexpr auto look_up_pause_per_peer = 1s;
-constexpr auto longest_look_up_pause = 60s;
-/// The same before the run's charter is known: founding waits for look-ups.
-constexpr auto joining_publish_interval = 300ms;
-/// Life of a report in the DHT: survives a few lost publications.
-constexpr auto report_life = 15s;
-/// Nodes that it is stored at. A look-up asks the five closest, and half of
-/// these ten hardly ever leave between two publications; with all twenty of a
-/// bucket they would be 0.6 % of a 3 Mbit/s line among 24 peers.
-constexpr std::uint32_t report_copies = 10;
-/// A direct report older than this says nothing about now.
-constexpr auto report_max_age = 15s;
-/// So many connected peers all hear every change of our report at once; more
-/// would make everybody's reports, which grow with the square of the peers, a
-/// burden on household lines.
-constexpr std::size_t few_peers = 8;
-/// Beyond, everybody hears at most so often (times the connected peers beyond
-/// those): in a large group each gets about twenty reports a second, and all
-/// members still hear each other well within `report_max_age`.
-constexpr auto report_pause_per_peer = 50ms;
-constexpr auto longest_report_round = 6s;
-/// The same of who still fetches the state: nobody waits for its samples.
-constexpr auto newcomers_report_pause = 2s;
-/// The trainers with the smallest ids, who lead now or next, hear at once.
-constexpr std::size_t leaders_told_at_once = 3;
-/// Dials begun at one look.
-constexpr std::size_t dials_at_once = 16;
-/// How long the addresses given by the user are tried before the peer gives
-/// up: covers a bootstrap that is started a moment later.
-constexpr auto first_contact_patience = 10s;
-/// One of them has been dialled so often by then. Those who refuse at once are
-/// after seven seconds; when nothing comes back it takes the longest, since it
-/// may be our own line that is down for a moment.
-constexpr unsigned first_contact_dials = 5;
-constexpr auto longest_first_contact = 60s;
-
-// ---- routing
-// -------------------------------------------------------------------
-
-/// Between two looks for what has expired, while anything can.
-constexpr auto routing_interval = 500ms;
-/// For an answer to a routing request, before anybody's was observed; then from
-/// each node's own answers. A lost packet on a fast line is repeated within the
-/// floor; the cap is a dial and a request over four seconds' round trips.
-constexpr auto routing_patience = 3s;
-constexpr auto routing_floor = 1s;
-constexpr auto routing_cap = 16s;
-/// Requests remembered after their deadlines: a late answer says how much more
-/// patience the node needs.
-constexpr std::size_t overdue_requests = 256;
-/// The nodes closest to a key are looked up again for a publication when they
-/// are this old: meanwhile few of the twenty leave.
-constexpr auto closest_nodes_age = 30s;
-/// Keys whose closest nodes are remembered: a run's, and hosted experts'.
-constexpr std::size_t closest_nodes_kept = 64;
-/// Look-ups in flight; more wait their turn.
-constexpr std::size_t lookups_at_once = 64;
-
 // ---- charter
 // -------------------------------------------------------------------
 
@@ -282,14 +194,6 @@ constexpr auto longest_gathering = 5min;
 /// A contributor that has handed over computes nothing more for the same step
 /// in this time: usually the step is done by then.
 constexpr auto contributor_rest = 10s;
-/// Between two reports of a member to its contributors, when nothing happens
-/// that they have to know at once.
-constexpr auto cell_news_pause = 30s;
-/// So a contributor believes members for longer than `report_max_age`; that one
-/// is gone it hears from the session.
-constexpr auto members_report_life = 60s;
-/// The same of a contributor to the member that is not its sponsor.
-constexpr auto other_member_news_pause = 60s;
 /// A contributor's pauses are parts of a step (`contributor_pace`): between two
 /// looks of its roster, conductor and cell, which news wake besides; the
 /// longest batch, which its sponsor may have to wait for; and between two
@@ -309,16 +213,6 @@ constexpr int batches_until_asked = 4;
 constexpr int reports_a_step = 3;
 constexpr auto shortest_report_pause = 4s;
 constexpr auto longest_report_pause = 18s;
-/// Trainers dialled before the run's charter is known: enough to learn it.
-constexpr std::size_t trainers_asked = 4;
-/// Records that each node names to a look-up of somebody who needs a few
-/// members only: whoever comes, and contributors. The five nodes closest to a
-/// run's key answer everybody, and all records of 128 members are 40 kB.
-constexpr std::uint32_t records_of_few = 16;
-/// Since a report named the run's charter, a newcomer does not publish its own:
-/// thousands of them at one key would crowd the members out. Below
-/// `report_life`, so that it is known before it could found the run anew.
-constexpr auto charter_news = 10s;
 /// Contributors that pass a mean on to each other, one after the other, at
 /// most.
 constexpr std::size_t chain_length = 32;
@@ -329,13 +223,6 @@ constexpr auto chain_hop = 100ms;
 /// They do where their sponsor would send a mean to two of them for longer than
 /// this: several times what a round trip between them takes.
 constexpr auto chained_mean = 500ms;
-/// A contributor asks others for a mean when the one before it in the chain has
-/// not listed it in this time since it was heard of.
-constexpr auto chain_patience = 3s;
-/// A contributor closes connections that it does not need when they are older
-/// than this; a look-up has used them by then.
-constexpr auto surplus_age = 5s;
-
 // ---- averaging
 // ------------------------------------------------------------------
 
@@ -382,86 +269,6 @@ constexpr std::size_t groups_left = 16;
 // ---- state
 // ----------------------------------------------------------------------
 
-/// Bytes a piece of a state or a mean has at least: its head is a hundredth of
-/// it.
-constexpr std::uint32_t least_piece_bytes = 16u << 10;
-/// And at most, if these are not too many: behind it a gradient waits for half
-/// a second on a 1 Mbit/s line.
-constexpr std::uint32_t usual_piece_bytes = 64u << 10;
-/// On their way from a donor whose line nobody knows yet, and at least.
-constexpr std::uint64_t least_bytes_in_flight = 2 * usual_piece_bytes;
-/// With so many pieces there is no reason for smaller ones: the last in a chain
-/// (runtime/ways/cells) of 16 waits a sixteenth longer than the first.
-constexpr std::uint32_t pieces_passed_on = 256;
-/// Donors that are asked for the list of a mean's pieces while somebody else
-/// sends them: of thousands of contributors each, at the same time.
-constexpr std::size_t lists_wanted = 3;
-/// Pieces are larger where there would be more: their digests travel in one
-/// frame, and a manifest's worth is checked for every mean.
-constexpr std::uint32_t pieces_wanted = 8192;
-/// Joiners that a donor serves at once. Others ask elsewhere or wait: a line
-/// that is cut into more parts makes all of them slow.
-constexpr std::size_t joiners_served = 4;
-/// Those that only miss a mean, as all contributors do after every step, while
-/// the means of all fit into `joiner_bytes_in_flight`.
-constexpr std::size_t contributors_served = 1024;
-/// Sent to one joiner and not yet there: the bandwidth-delay product of
-/// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
-constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;
-/// And so many that are told only what a donor has, and get no pieces: what is
-/// kept of each is small, but anybody can ask.
-constexpr std::size_t listeners_served = 1024;
-/// The part of a stated upload that joiners get; the rest is for training, to
-/// which those belong who only miss a mean.
-constexpr double joiners_upload_share = 0.5;
-/// A joiner that says nothing for so long is served no more. It repeats its
-/// request `joiner_sign_of_life` after the last.
-constexpr auto joiner_silence = 30s;
-constexpr auto joiner_sign_of_life = 10s;
-/// Told to a joiner that is one too many.
-constexpr auto busy_retry = 1s;
-/// So long a peer that has trained waits for donors that are all busy, or say
-/// so.
-constexpr auto busy_patience = 30s;
-/// Versions that a donor keeps for joiners that are still fetching them: three
-/// times the model's size each.
-constexpr std::size_t snapshots_kept = 2;
-/// A joiner may ask for a version of so many steps ahead.
-constexpr std::uint64_t steps_ahead = 1024;
-/// Means kept when nobody is joining, for members that missed a verdict.
-constexpr std::size_t means_kept = 4;
-/// Means kept for joiners under way, in bytes and steps: a model of 12 million
-/// parameters for 22 steps, one of 100,000 for 2,700. Who needs older ones
-/// starts again at a newer version.
-constexpr std::uint64_t journal_bytes = std::uint64_t{1} << 30;
-constexpr std::size_t journal_steps = 4096;
-/// Means that a joiner holds before its state is complete. Beyond, it starts
-/// again at a newer version: applying them would take longer than fetching it.
-constexpr std::uint64_t joiner_mean_bytes = std::uint64_t{2} << 30;
-constexpr std::size_t joiner_means = 4096;
-/// Means that are as many bytes as the state itself: who missed no more steps
-/// fetches these instead.
-constexpr std::uint64_t means_of_a_state = 3;
-/// Donors that a joiner uses at once: enough for a majority and for most lines.
-constexpr std::size_t donors_at_once = 8;
-/// Between two looks at a download, for deadlines of a second or more: answers
-/// are looked at when they come.
-constexpr auto fetch_interval = 200ms;
-/// Floor and cap of a piece's deadline, around what was observed of its donor.
-/// The floor lets a loaded machine stall a moment; at the cap even a 64 kbit/s
-/// line has brought a piece.
-constexpr auto piece_floor = 1s;
-constexpr auto piece_cap = 10s;
-/// For a donor's manifest, which costs it a copy of its state.
-constexpr auto manifest_patience = 10s;
-/// Without anybody that serves the version: then it is put aside and a newer
-/// one is looked for.
-constexpr auto donorless_patience = 5s;
-/// A version put aside is asked for again within this time; later nobody has
-/// it, and its memory is needed.
-constexpr auto parked_life = 120s;
-/// Whoever sent something wrong is not believed about the run's state either.
-constexpr auto distrust = 60s;
 /// A longer history that one trainer reports for every so many that hold ours,
 /// or fewer, may be a liar's, or that of a peer that trained alone: it is not
 /// followed for a while. In a run that is well everybody soon has it.
@@ -474,8 +281,6 @@ constexpr unsigned silent_rounds = 2;
 /// for them, before it goes on alone: more likely its own line broke, and is
 /// dialled again. From the end of a silence to the handshake on a slow line.
 constexpr auto out_of_touch_patience = 6s;
-/// Between two `state_progress` events.
-constexpr auto fetch_report_interval = 5s;
 /// A leader waits for a joiner that is `entering_steps` behind or less, as long
 /// as it would for a member of a round. Steps that pass while a mean is under
 /// way keep it behind for ever otherwise: 16 are a third of a second's round

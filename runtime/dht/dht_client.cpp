@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "messages/limits.hpp"
+#include "runtime/dht/limits.hpp"
 
 namespace potluck {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "messages/message.hpp"
-#include "runtime/config.hpp"
 #include "runtime/dht/dht_node.hpp"
+#include "runtime/dht/limits.hpp"
 #include "runtime/dht/lookup.hpp"
 #include "runtime/dht/neighbourhoods.hpp"
 #include "runtime/dht/rpc_table.hpp"

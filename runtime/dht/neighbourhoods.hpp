@@ -11,7 +11,7 @@
 #include "messages/contact.hpp"
 #include "messages/routing.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+#include "runtime/dht/limits.hpp"
 #include "runtime/dht/routing_table.hpp"
 
 namespace potluck {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cells/cell_choice.hpp"
-#include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 
 namespace potluck {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

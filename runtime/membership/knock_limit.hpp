@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

@@ -4,6 +4,7 @@
 
 #include "messages/limits.hpp"
 #include "runtime/cells/cell_tally.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

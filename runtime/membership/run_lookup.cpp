@@ -5,6 +5,7 @@
 
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

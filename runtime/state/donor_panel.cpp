@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/state/limits.hpp"
 
 namespace potluck {
 

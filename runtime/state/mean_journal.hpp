@@ -9,6 +9,7 @@
 #include <deque>
 #include <optional>
 
+#include "runtime/state/limits.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {

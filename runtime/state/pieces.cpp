@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {

@@ -11,8 +11,8 @@
 
 #include "messages/ids.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
 #include "runtime/state/blob_key.hpp"
+#include "runtime/state/limits.hpp"
 
 namespace potluck {
 

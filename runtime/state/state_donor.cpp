@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
+#include "runtime/state/limits.hpp"
 
 namespace potluck {
 

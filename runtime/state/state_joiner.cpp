@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/config.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {

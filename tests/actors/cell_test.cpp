@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/membership/limits.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;

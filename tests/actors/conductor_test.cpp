@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 #include "tests/actors/conductor_stage.hpp"
 
 using namespace potluck;

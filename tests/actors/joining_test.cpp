@@ -5,6 +5,7 @@
 
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
+#include "runtime/state/limits.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/wide_trainer.hpp"
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/config.hpp"
+#include "runtime/dht/limits.hpp"
 #include "tests/actors/node.hpp"
 
 using namespace potluck;

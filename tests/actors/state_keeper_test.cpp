@@ -8,6 +8,7 @@
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/limits.hpp"
 #include "tests/actors/node.hpp"
 #include "tests/support/tiny_trainer.hpp"
 

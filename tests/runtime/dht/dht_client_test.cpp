@@ -1,5 +1,6 @@
 /// A client of the DHT among nodes that the test plays.
 #include "runtime/dht/dht_client.hpp"
+#include "runtime/dht/limits.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,6 +5,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/membership/first_contact.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 
 using namespace potluck;

@@ -4,6 +4,7 @@
 
 #include "messages/codec.hpp"
 #include "runtime/membership/knock_limit.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/own_address.hpp"
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/membership/report_news.hpp"

@@ -1,6 +1,7 @@
 /// A contributor whose relay has one mean and comes by nothing else.
 #include <doctest/doctest.h>
 
+#include "runtime/state/limits.hpp"
 #include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;

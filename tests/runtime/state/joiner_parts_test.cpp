@@ -2,6 +2,7 @@
 /// list of pieces to believe, what the trainer does next.
 #include <doctest/doctest.h>
 
+#include "runtime/state/limits.hpp"
 #include "runtime/state/mean_course.hpp"
 #include "runtime/state/piece_lists.hpp"
 #include "runtime/state/version_choice.hpp"

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "runtime/config.hpp"
+#include "runtime/state/limits.hpp"
 #include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;

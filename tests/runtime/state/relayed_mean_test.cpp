@@ -9,6 +9,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/state/state_joiner.hpp"
 #include "tests/runtime/state/steps.hpp"
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "runtime/state/limits.hpp"
 #include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;

@@ -8,6 +8,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/random.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 

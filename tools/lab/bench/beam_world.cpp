@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/config.hpp"
+#include "runtime/dht/limits.hpp"
 
 namespace potluck::bench {
 
