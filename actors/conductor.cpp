@@ -56,7 +56,7 @@ struct carrier {
     self->send(to.roster, x);
     self->send(to.cell, x);
   }
-  void operator()(look_again& x) const {
+  void operator()(look_later& x) const {
     self->delayed_send(self, x.after, tick{});
   }
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/cells/cell_choice.hpp"
+#include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
-#include "runtime/cells/cell_tally.hpp"
+#include "runtime/ways/cells/cell_tally.hpp"
 #include "runtime/membership/limits.hpp"
 
 namespace potluck {

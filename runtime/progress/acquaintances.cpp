@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

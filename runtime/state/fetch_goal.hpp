@@ -16,7 +16,7 @@ struct fetch_goal {
   std::uint64_t own_step = 0;
   digest own_state;         ///< Empty: none.
   std::uint64_t values = 0; ///< Parameters of the model.
-  /// The donor's state is like nobody else's (runtime/moshpit): there is only
+  /// The donor's state is like nobody else's (runtime/ways/moshpit): there is only
   /// one donor, nobody else's reports say what it holds, and what lies before
   /// its state is no history of ours.
   bool alone = false;

@@ -21,7 +21,7 @@ constexpr std::uint32_t usual_piece_bytes = 64u << 10;
 /// On their way from a donor whose line nobody knows yet, and at least.
 constexpr std::uint64_t least_bytes_in_flight = 2 * usual_piece_bytes;
 /// With so many pieces there is no reason for smaller ones: the last in a chain
-/// (runtime/cells) of 16 waits a sixteenth longer than the first.
+/// (runtime/ways/cells) of 16 waits a sixteenth longer than the first.
 constexpr std::uint32_t pieces_passed_on = 256;
 /// Donors that are asked for the list of a mean's pieces while somebody else
 /// sends them: of thousands of contributors each, at the same time.

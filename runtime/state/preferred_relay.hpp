@@ -1,6 +1,6 @@
 /// The peer that a fetch of means asks for all pieces while it can: one that
 /// fetches the same mean, the one before this peer in a chain
-/// (runtime/cells/mean_chain), or a donor whose uplink is for this peer.
+/// (runtime/ways/cells/mean_chain), or a donor whose uplink is for this peer.
 ///
 /// What it lists has no vote; it counts where donors name the same list. While
 /// it does its work, donors are asked for lists only. Pure.

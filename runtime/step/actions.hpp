@@ -19,7 +19,8 @@
 #include "runtime/matchmaking/matchmaking_facts.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
-#include "runtime/state/state_joiner.hpp"
+#include "runtime/state/fetch_goal.hpp"
+#include "runtime/state/pieces.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
 #include "runtime/ways/cells/gathering.hpp"
@@ -189,7 +190,7 @@ struct peer_over {
 };
 
 /// Let time pass, and say so.
-struct look_again {
+struct look_later {
   duration after{0};
 };
 
@@ -199,6 +200,6 @@ using step_action = std::variant<
     gradient_frozen, begin_round, member_withdrew, outcome_question,
     gather_contributions, contribution_taken, hand_over, fetch_state,
     mean_applied, save_checkpoint_now, own_report, contributor_pace,
-    report_heard, event, run_status, peer_over, look_again>;
+    report_heard, event, run_status, peer_over, look_later>;
 
 } // namespace potluck

@@ -14,7 +14,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
-#include "runtime/state/state_joiner.hpp"
+#include "runtime/state/fetch_goal.hpp"
 #include "runtime/ways/cells/gathering.hpp"
 #include "runtime/ways/contributions.hpp"
 

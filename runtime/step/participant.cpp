@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/step/telling.hpp"
 
 namespace potluck {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
@@ -380,7 +381,7 @@ void step_machine::on(const time_passed&) {
     next_status_ = now() + std::max<duration>(limits::status_interval, pause);
     out(status_of(at(), round_.last(), run().steps));
   }
-  out(look_again{
+  out(look_later{
       work().pace().next_look(own().contributes, how().self, now())});
 }
 

@@ -6,7 +6,7 @@
 
 #include "runtime/event_log.hpp"
 #include "runtime/membership/split_watch.hpp"
-#include "runtime/state/state_joiner.hpp"
+#include "runtime/state/fetch_goal.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/step/round_watch.hpp"
 

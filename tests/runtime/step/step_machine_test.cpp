@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/step/step_machine.hpp"
 #include "tests/runtime/step/step_peers.hpp"
 
@@ -157,6 +158,6 @@ TEST_CASE("with delayed updates batches go on beside the round") {
 TEST_CASE("every look says when to look again") {
   machine x;
   x.tell(time_passed{});
-  REQUIRE(x.last<look_again>());
-  CHECK(x.last<look_again>()->after > 0s);
+  REQUIRE(x.last<look_later>());
+  CHECK(x.last<look_later>()->after > 0s);
 }
