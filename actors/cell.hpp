@@ -11,10 +11,10 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
-#include "runtime/ways/cells/cell_choice.hpp"
-#include "runtime/ways/cells/mean_chain.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/ways/cells/cell_choice.hpp"
+#include "runtime/ways/cells/mean_chain.hpp"
 
 namespace potluck {
 

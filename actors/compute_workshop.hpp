@@ -6,9 +6,9 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
-#include "runtime/ways/moshpit/moshpit_vector.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/vector_loops.hpp"
+#include "runtime/ways/moshpit/moshpit_vector.hpp"
 
 namespace potluck {
 

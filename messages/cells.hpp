@@ -1,6 +1,6 @@
 /// How a trainer that is in no group takes part: it hands its gradient to a
-/// member, its sponsor, which averages for both. runtime/ways/cells/README.md states
-/// the protocol.
+/// member, its sponsor, which averages for both. runtime/ways/cells/README.md
+/// states the protocol.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,9 @@
 
 namespace potluck {
 
-static_assert(std::is_nothrow_move_constructible_v<any_message>
-              && std::is_nothrow_move_assignable_v<any_message>);
+static_assert(
+    std::is_nothrow_move_constructible_v<
+        any_message> && std::is_nothrow_move_assignable_v<any_message>);
 
 message::message() = default;
 message::message(const message&) = default;

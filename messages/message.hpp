@@ -30,8 +30,8 @@ using any_message = std::variant<
     replica_chunk, line_probe, reach_request, reach_answer, part_digests>;
 
 /// One of them. A class of its own, so that the compiler makes what copies,
-/// moves and destroys so many alternatives once, in message.cpp, and not in each
-/// of the hundred files that hold a message.
+/// moves and destroys so many alternatives once, in message.cpp, and not in
+/// each of the hundred files that hold a message.
 class message : public any_message {
 public:
   using any_message::any_message;

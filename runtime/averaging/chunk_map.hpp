@@ -31,8 +31,8 @@ struct chunk_range {
 std::uint32_t count_chunks(std::uint64_t gradient_values,
                            std::uint32_t chunk_values);
 
-/// Values of every part of a contribution (runtime/ways/cells) but its last: as many
-/// as a chunk of the run has, but no fewer than
+/// Values of every part of a contribution (runtime/ways/cells) but its last: as
+/// many as a chunk of the run has, but no fewer than
 /// `limits::least_contribution_part`, for nobody shares its parts as a group
 /// does a gradient's chunks.
 std::uint32_t contribution_values(std::uint32_t chunk_values);

@@ -89,8 +89,8 @@ struct matchmaker_settings {
   /// of their lines; else nothing of any, and all plan equal shares.
   std::function<bool()> believe = [] { return true; };
   std::uint32_t computing_ms = 0; ///< Of a step; 0: unknown.
-  /// Several groups share the target batch (runtime/ways/moshpit): with how many
-  /// samples one begins its leader decides, but not alone when it invited
+  /// Several groups share the target batch (runtime/ways/moshpit): with how
+  /// many samples one begins its leader decides, but not alone when it invited
   /// others, and it counts when more than half of them are left.
   bool redrawn = false;
 };

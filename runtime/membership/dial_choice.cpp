@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
+#include "runtime/ways/cells/cell_choice.hpp"
 
 namespace potluck {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
-#include "runtime/ways/cells/cell_tally.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/ways/cells/cell_tally.hpp"
 
 namespace potluck {
 

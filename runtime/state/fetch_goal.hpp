@@ -16,9 +16,9 @@ struct fetch_goal {
   std::uint64_t own_step = 0;
   digest own_state;         ///< Empty: none.
   std::uint64_t values = 0; ///< Parameters of the model.
-  /// The donor's state is like nobody else's (runtime/ways/moshpit): there is only
-  /// one donor, nobody else's reports say what it holds, and what lies before
-  /// its state is no history of ours.
+  /// The donor's state is like nobody else's (runtime/ways/moshpit): there is
+  /// only one donor, nobody else's reports say what it holds, and what lies
+  /// before its state is no history of ours.
   bool alone = false;
   /// A peer that holds what we hold and fetches the same mean, or a donor: its
   /// pieces are asked for there, and of the other donors only when it keeps us

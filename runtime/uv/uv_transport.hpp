@@ -14,8 +14,8 @@
 
 namespace potluck {
 
-/// For TLS's part of a beginning, from the connection on: three round trips of a
-/// satellite line.
+/// For TLS's part of a beginning, from the connection on: three round trips of
+/// a satellite line.
 constexpr std::chrono::milliseconds encryption_patience{10'000};
 
 /// Connections that came in and have not proven an id yet: a group's members

@@ -15,7 +15,8 @@ charter delayed_charter() {
 }
 
 struct delayed_stage : conductor_stage {
-  delayed_stage() : conductor_stage(role::trainer, false, 0, delayed_charter()) {
+  delayed_stage()
+      : conductor_stage(role::trainer, false, 0, delayed_charter()) {
   }
   std::uint64_t asked() const {
     std::uint64_t sum = 0;

@@ -20,7 +20,8 @@ inline digest state_after(std::uint64_t step) {
 /// the test.
 struct conductor_stage {
   explicit conductor_stage(role r = role::trainer, bool checkpoints = false,
-                 double upload = 0, charter about = tiny_charter(steps, batch))
+                           double upload = 0,
+                           charter about = tiny_charter(steps, batch))
       : agreed(std::move(about)), system(world.add_system()),
         roster(system.pretend<roster_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),

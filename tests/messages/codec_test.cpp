@@ -239,7 +239,7 @@ TEST_CASE("every message comes back field by field") {
   }
 }
 
-TEST_CASE("what protocol version 12 wrote is read as it was meant") {
+TEST_CASE("what protocol version 13 wrote is read as it was meant") {
   // Its heads of the samples, one a line. A message that changes its fields'
   // order fails here though it comes back whole. Where a sample gets a field
   // that is newer, its line is written anew.

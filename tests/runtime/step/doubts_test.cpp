@@ -14,7 +14,7 @@ round_over round_with(std::initializer_list<std::uint8_t> members,
                       std::vector<peer_id> silent, bool watched = false) {
   round_over x;
   for (auto i : members) {
-    group_member m;
+    struct group_member m;
     m.who.id = peer(i);
     x.contract.members.push_back(m);
   }

@@ -17,7 +17,7 @@ group_formed group_of(std::initializer_list<std::uint8_t> members,
   x.contract.step = 4;
   x.contract.patience_ms = patience_ms;
   for (auto i : members) {
-    group_member m;
+    struct group_member m;
     m.who.id = peer(i);
     m.samples = 10u * i;
     m.loss_sum = 5.0 * i;
@@ -104,7 +104,8 @@ TEST_CASE("rounds that came to an end say how long to wait, vain ones double") {
   round_watch x;
   auto formed = group_of({1, 2, 3, 4, 5});
   x.form(formed);
-  CHECK_FALSE(x.over(over(formed, true, 3), 3, start));
+  for (auto i = 0; i < 5; ++i)
+    CHECK_FALSE(x.over(over(formed, true, 3), 3, start));
   auto known = x.patience();
   CHECK(known < limits::first_round_patience);
   CHECK(x.over(over(formed, false, 1.5), 3, start)); // The leader's failure.

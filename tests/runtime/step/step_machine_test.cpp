@@ -68,7 +68,7 @@ struct machine {
     group_formed x;
     x.contract.group.bytes[0] = 7;
     tell(freeze_wanted{x.contract.group});
-    group_member self;
+    struct group_member self;
     self.who.id = peer(5);
     self.samples = last<gradient_frozen>()->samples;
     x.contract.step = 1;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/ways/moshpit/moshpit_groups.hpp"
 #include "runtime/random.hpp"
+#include "runtime/ways/moshpit/moshpit_groups.hpp"
 
 namespace potluck::bench {
 

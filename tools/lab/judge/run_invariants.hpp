@@ -26,8 +26,8 @@ public:
     bool may_split = false;
     bool rounded = false; ///< Gradients or means, on the way (packing).
     /// In redrawn groups peers hold different parameters: no further apart than
-    /// this part of their length (runtime/ways/moshpit). 0: groups are not redrawn,
-    /// and all hold the same.
+    /// this part of their length (runtime/ways/moshpit). 0: groups are not
+    /// redrawn, and all hold the same.
     double most_drift = 0;
     /// Honest peers, as `short_name`s that events mention. A ban of one of them
     /// is a violation, and so is to find bad data in what it sends.
