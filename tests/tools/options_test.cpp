@@ -29,7 +29,11 @@ command_spec join_spec() {
        {"target-batch", option_kind::integer, "256", "Samples a step.",
         "NUMBER"},
        {"learning-rate", option_kind::real, "0.00176", "Its peak.", "NUMBER"},
-       {"idle-only", option_kind::flag, "", "Only when nobody works.", ""}},
+       {"idle-only", option_kind::flag, "", "Only when nobody works.", ""},
+       {"threads", option_kind::integer, "1", "That compute.", "NUMBER",
+        between(1, 1024)},
+       {"upload", option_kind::real, "1", "Of the line.", "MBIT",
+        at_least(0.5)}},
       0,
       {"bootstrap", "monitor"}};
 }
@@ -165,6 +169,19 @@ TEST_CASE("a value that is missing or of another kind is refused") {
                    "wants a whole number, not '" + std::string{bad}
                        + "': write for instance --target-batch=256."));
   CHECK(contains(run{{"--learning-rate=fast"}}.mistake(), "wants a number"));
+}
+
+TEST_CASE("a number out of its range is refused, wherever it stands") {
+  for (auto bad : {"0", "-1", "1025"})
+    CHECK(run{{std::string{"--threads="} + bad}}.mistake()
+          == "potluck join: --threads must be a number from 1 to 1024.\n");
+  CHECK(contains(run{{"--upload=0.25"}}.mistake(),
+                 "--upload must be at least 0.5."));
+  CHECK(contains(run{{"--upload=nan"}}.mistake(), "must be at least 0.5"));
+  for (auto good : {"1", "1024"})
+    CHECK_FALSE(run{{std::string{"--threads="} + good}}.parsed.exit_code);
+  CHECK(contains(ini_file{"threads=1025\n"}.with().mistake(),
+                 "threads must be a number from 1 to 1024"));
 }
 
 TEST_CASE("every mistake is one line and ends the program with 2") {

@@ -69,8 +69,6 @@ expected<bench_request> request_from(const cli::command_line& options) {
     return failure{"--rounds must be a number from 1 to "
                    + std::to_string(most_rounds) + "."};
   auto chunk = options.integer("chunk-values");
-  if (chunk < 1 || chunk > std::int64_t{1} << 24)
-    return failure{"--chunk-values must be a number from 1 to 16777216."};
   auto how = packing_named(options.text("packing"));
   if (!how)
     return failure{"--packing must be float32, float16, bfloat16 or int8."};

@@ -75,13 +75,8 @@ void print(const nlohmann::ordered_json& x) {
 int bench_beam(cli::command_line& options) {
   beam_options how;
   const auto searches = options.integer("searches");
-  if (searches < 1 || searches > 100'000)
-    return complain("--searches must be a number from 1 to 100000.");
   how.searches = static_cast<std::size_t>(searches);
   const auto delay = options.integer("delay");
-  if (delay < 0 || delay > 10'000)
-    return complain("--delay must be a number of milliseconds from 0 to "
-                    "10000.");
   how.mean_delay = std::chrono::milliseconds{delay};
   const auto quiet = options.flag("json");
   auto rows = nlohmann::ordered_json::array();

@@ -33,28 +33,31 @@ std::vector<option_spec> own_options() {
        "directory).",
        "FILE"},
       {"checkpoint-every", option_kind::integer, "100",
-       "Steps between two checkpoints; 0 for one at the end only.", "STEPS"},
+       "Steps between two checkpoints; 0 for one at the end only.", "STEPS",
+       cli::at_least(0)},
       {"resume", option_kind::text, "", "Continue from this checkpoint.",
        "FILE"},
       {"micro-batch", option_kind::integer, "0",
        "Samples computed between two looks at the others; 0 for what suits the "
        "model.",
-       "SAMPLES"},
+       "SAMPLES", cli::between(0, 65536)},
       {"in-flight", option_kind::integer, "8",
        "Micro-batches that wait for experts at once, in models that call them.",
-       "NUMBER"},
+       "NUMBER", cli::between(1, 256)},
       {"threads", option_kind::integer, "0",
        "Threads that compute; 0 for half of the cores, so that the machine "
        "stays "
        "usable.",
-       "NUMBER"},
+       "NUMBER", cli::between(0, 1024)},
       {"device", option_kind::text, "auto",
        "Where to compute: cpu, cuda, or auto (cuda where there is one).",
        "DEVICE"},
       {"upload", option_kind::real, "0",
-       "What this line sends, in Mbit/s; 0: measured.", "MBIT"},
+       "What this line sends, in Mbit/s; 0: measured.", "MBIT",
+       cli::between(0, 1e6)},
       {"download", option_kind::real, "0",
-       "What this line receives, in Mbit/s; 0: measured.", "MBIT"},
+       "What this line receives, in Mbit/s; 0: measured.", "MBIT",
+       cli::between(0, 1e6)},
       {"shard", option_kind::text, "",
        "For experiments: compute the K-th of N equal parts of every batch in "
        "one "
@@ -98,23 +101,13 @@ expected<bool> fill_training(const cli::command_line& options,
   config.demanded = demanded_settings(options);
   auto cores = std::max(1u, std::thread::hardware_concurrency());
   auto threads = options.integer("threads");
-  if (threads < 0 || threads > 1024)
-    return failure{"--threads must be a number from 0 to 1024."};
   if (threads == 0)
     threads = std::max(1u, cores / 2);
-  auto micro_batch = options.integer("micro-batch");
-  if (micro_batch < 0 || micro_batch > 65536)
-    return failure{"--micro-batch must be a number from 0 to 65536."};
-  auto every = options.integer("checkpoint-every");
-  if (every < 0)
-    return failure{"--checkpoint-every must not be negative."};
-  for (auto name : {"upload", "download"})
-    if (!(options.real(name) >= 0 && options.real(name) <= 1e6))
-      return failure{std::string{"--"} + name
-                     + " must be a number of Mbit/s from 0 to 1000000."};
   config.threads = static_cast<unsigned>(threads);
-  config.micro_batch = static_cast<std::uint32_t>(micro_batch);
-  config.checkpoint_every = static_cast<std::uint64_t>(every);
+  config.micro_batch
+      = static_cast<std::uint32_t>(options.integer("micro-batch"));
+  config.checkpoint_every
+      = static_cast<std::uint64_t>(options.integer("checkpoint-every"));
   config.upload_bytes_per_second = options.real("upload") * bytes_per_megabit;
   config.download_bytes_per_second
       = options.real("download") * bytes_per_megabit;

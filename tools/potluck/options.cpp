@@ -4,348 +4,368 @@
 #include <caf/deep_to_string.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "runtime/nearest_name.hpp"
+#include "tools/potluck/options_file.hpp"
 
 namespace potluck::cli {
 
 namespace {
 
-using complaint = std::optional<std::string>;
+using texts = std::vector<std::string>;
 
-/// Text to value; nothing if the text is none of this kind.
-std::optional<caf::config_value> to_value(option_kind kind,
-                                          const std::string& text) {
-  auto whole = [&](auto number) -> std::optional<caf::config_value> {
-    auto end = text.data() + text.size();
-    auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stop != end || text.empty())
-      return std::nullopt;
-    return caf::config_value{number};
-  };
-  switch (kind) {
-    case option_kind::text:
-      return caf::config_value{text};
-    case option_kind::integer:
-      return whole(std::int64_t{0});
-    case option_kind::real:
-      return whole(double{0});
-    case option_kind::flag:
-      if (text == "true" || text == "false")
-        return caf::config_value{text == "true"};
-      return std::nullopt;
-    case option_kind::list:
-      return caf::config_value{
-          caf::config_value::list{caf::config_value{text}}};
-  }
-  throw std::logic_error("an option of no known kind");
+std::string plain(caf::string_view text) {
+  return {text.begin(), text.end()};
 }
 
 bool starts_with(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in{text};
-  for (std::string part; std::getline(in, part, separator);)
-    if (!part.empty())
-      parts.push_back(part);
-  return parts;
+/// The shortest digits that are read back as the same number.
+template <class... Format>
+std::string digits_of(double number, Format... format) {
+  std::array<char, 400> digits;
+  auto end = digits.data() + digits.size();
+  return {digits.data(),
+          std::to_chars(digits.data(), end, number, format...).ptr};
+}
+
+/// Shown by `--long-help` only.
+constexpr auto caf_group
+    = "of the actor system (CAF), in the file under [scheduler] and so on";
+
+/// Help in 80 columns, each option as it can be written.
+class formatter : public CLI::Formatter {
+public:
+  explicit formatter(std::string usage) : usage_(std::move(usage)) {
+  }
+
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "\nusage: " + usage_ + "\n\n";
+  }
+
+  std::string
+  make_group(std::string name, bool is_positional,
+             std::vector<const CLI::Option*> options) const override {
+    // Behind a blank line already.
+    return CLI::Formatter::make_group(name, is_positional, options).substr(1);
+  }
+
+  std::string make_option(const CLI::Option* option, bool) const override {
+    constexpr std::size_t column = 30;
+    constexpr std::size_t width = 80;
+    auto line = "  --" + option->get_lnames().front();
+    if (!option->get_type_name().empty())
+      line += "=" + option->get_type_name();
+    std::string result;
+    if (line.size() + 2 > column)
+      result = std::exchange(line, "") + "\n";
+    line.resize(column, ' ');
+    std::istringstream words{option->get_description()};
+    for (std::string word; words >> word; line += word)
+      if (line.size() > column && line.size() + 1 + word.size() > width) {
+        result += line + "\n";
+        line.assign(column, ' ');
+      } else if (line.size() > column) {
+        line += ' ';
+      }
+    return result + line + "\n";
+  }
+
+private:
+  std::string usage_;
+};
+
+/// Adds an option whose texts go to `take`.
+template <class Take>
+CLI::Option* add(CLI::App& app, const std::string& names,
+                 const std::string& placeholder, bool is_flag, Take take) {
+  auto checked = [=](const CLI::results_t& all) {
+    auto name = names.substr(0, names.find(','));
+    for (const auto& text : all)
+      if (!is_flag && starts_with(text, "--"))
+        throw mistake{name + " needs a value: write " + name + "=" + placeholder
+                      + "."};
+    take(all);
+    return true;
+  };
+  return app.add_option(names, CLI::callback_t{checked})
+      ->type_name(is_flag ? "" : placeholder)
+      ->expected(is_flag ? 0 : 1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_own(CLI::App& app, const option_spec& option, option_value& value) {
+  auto help = option.help;
+  if (option.kind == option_kind::list)
+    help += " (may be repeated)";
+  else if (option.kind != option_kind::flag && !option.default_text.empty())
+    help += " (default: " + option.default_text + ")";
+  auto start = "--" + option.name;
+  auto take = [&option, &value, start](const texts& all) {
+    auto x = to_value(option.kind, all);
+    if (!x && option.kind == option_kind::flag)
+      throw mistake{start + " is a flag: write " + start + ", " + start
+                    + "=true or " + start + "=false, not '" + all.back()
+                    + "'."};
+    auto example = option.default_text.empty() ? "1" : option.default_text;
+    if (!x)
+      throw mistake{start + " wants " + wanted(option.kind) + ", not '"
+                    + all.back() + "': write for instance " + start + "="
+                    + example + "."};
+    value = std::move(*x);
+    auto whole = std::get_if<std::int64_t>(&value);
+    auto real = std::get_if<double>(&value);
+    auto number = whole ? static_cast<double>(*whole) : real ? *real : 0;
+    const auto [least, most] = option.allowed;
+    if ((whole || real) && !(number >= least && number <= most))
+      throw mistake{start + " must be "
+                    + (std::isinf(most) ? "at least " : "a number from ")
+                    + digits_of(least, std::chars_format::fixed)
+                    + (std::isinf(most)
+                           ? ""
+                           : " to " + digits_of(most, std::chars_format::fixed))
+                    + "."};
+  };
+  auto added = add(app, start,
+                   option.placeholder.empty() ? "VALUE" : option.placeholder,
+                   option.kind == option_kind::flag, take);
+  added->description(help)->group("options");
+  if (option.kind == option_kind::list)
+    added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_common(CLI::App& app, bool& dump) {
+  constexpr auto group = "of every command";
+  app.set_config("--config-file", "caf-application.ini",
+                 "Read options from FILE, as name=value lines (default: "
+                 "caf-application.ini, if there is one).")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--dump-config", dump,
+               "Print the options in effect as such a file, and end.")
+      ->group(group);
+  app.set_help_flag("--help,-h,-?", "Print this, and end.")->group(group);
+  app.set_help_all_flag("--long-help", "Print this and the options of the "
+                                       "actor system, and end.")
+      ->group(group);
+}
+
+void add_launch(CLI::App& app, launch_options& launch) {
+  app.add_flag("--caf#slave-mode", launch.slave_mode, "Set by caf-run.")
+      ->group(caf_group);
+  app.add_option("--caf#slave-name", launch.slave_name, "Likewise.")
+      ->type_name("HOST")
+      ->group(caf_group);
+  auto add_nodes = [&](const std::string& name, texts& nodes) {
+    app.add_option(name, nodes, "Likewise.")
+        ->delimiter(',')
+        ->type_name("HOST/PORT,...")
+        ->allow_extra_args(false)
+        ->group(caf_group);
+  };
+  add_nodes("--caf#bootstrap-node", launch.bootstrap_nodes);
+  add_nodes("--caf#slave-nodes", launch.slave_nodes);
+}
+
+/// @param words For CAF's own parser, in its notation.
+void add_caf(CLI::App& app, const caf::config_option& option, texts& words) {
+  auto name = "--" + plain(option.full_name());
+  // An option of ours hides one of CAF's that has the same name.
+  if (option.has_flat_cli_name() || app.get_option_no_throw(name))
+    return;
+  auto type = plain(option.type_name());
+  auto take = [&option, &words, name, type](const texts& all) {
+    if (!option.parse(all.back()))
+      throw mistake{name + " wants a " + type + " in CAF's notation, not '"
+                    + all.back() + "'."};
+    words.push_back(name + "=" + all.back());
+  };
+  add(app, name + ",--caf#" + name.substr(2), "<" + type + ">",
+      option.is_flag(), take)
+      ->description(plain(option.description()))
+      ->group(caf_group);
+}
+
+std::string no_such_option(const CLI::App& app, const std::string& command,
+                           const std::string& word) {
+  auto name = word.substr(word.find_first_not_of('-'));
+  // CAF 0.18 wrote --caf.scheduler.max-threads.
+  if (starts_with(name, "caf.")
+      && app.get_option_no_throw("--" + name.substr(4)))
+    return word + " is the syntax of CAF 0.18: write --" + name.substr(4) + ".";
+  texts known;
+  for (auto option : app.get_options())
+    if (option->nonpositional())
+      known.push_back(option->get_lnames().front());
+  auto guess = app.get_option_no_throw("--caf#" + name)
+                   ? "caf#" + name
+                   : nearest_name(name, known);
+  return "there is no option " + word + ": "
+         + (guess.empty() ? "see potluck " + command + " --help."
+                          : "did you mean --" + guess + "?");
+}
+
+/// What CLI11 has to say, as a sentence of ours.
+std::string sentence_for(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = error.what();
+  auto name = what.substr(0, what.find(':'));
+  if (dynamic_cast<const CLI::FileError*>(&error))
+    return "cannot read the configuration file '"
+           + app.get_config_ptr()->as<std::string>()
+           + "': check the path behind --config-file.";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    return name + " needs a value: write " + name + "="
+           + app.get_option(name)->get_type_name() + ".";
+  return what + ".";
+}
+
+/// The words as CLI11 wants them: the last one first.
+texts last_first(const texts& words) {
+  texts result;
+  for (auto word = words.rbegin(); word != words.rend(); ++word)
+    // Where nothing stands behind `=`, CLI11 would take the next word.
+    if (starts_with(*word, "--") && word->back() == '=') {
+      result.push_back("");
+      result.push_back(word->substr(0, word->size() - 1));
+    } else {
+      result.push_back(*word);
+    }
+  return result;
 }
 
 } // namespace
-
-// -- values -------------------------------------------------------------------
 
 command_line::command_line(command_spec spec) : spec_(std::move(spec)) {
   // CAF's default, work stealing, polls thousands of times a second while there
   // is nothing to do: not on computers that people use for other things.
   set("scheduler.policy", caf::atom("sharing"));
+  for (const auto& option : spec_.options) {
+    auto kind = option.kind;
+    texts initial{option.default_text};
+    if (option.default_text.empty() && kind == option_kind::list)
+      initial.clear();
+    else if (option.default_text.empty() && kind != option_kind::text)
+      initial = {kind == option_kind::flag ? "false" : "0"};
+    auto value = to_value(kind, initial);
+    if (!value)
+      throw std::logic_error("the default of --" + option.name
+                             + " is not of its kind");
+    values_[option.name] = std::move(*value);
+  }
+}
+
+std::optional<std::string> command_line::read(const texts& words,
+                                              std::string& answer) {
+  CLI::App app{spec_.summary};
+  auto file = std::make_shared<options_file>(spec_, custom_options_, app);
+  app.formatter(std::make_shared<formatter>(spec_.usage));
+  app.config_formatter(file);
+  app.footer(spec_.notes);
+  app.allow_extras(); // Whose sentences are ours.
+  bool dumps = false;
+  texts caf_words;
+  app.set_help_flag();
   for (const auto& option : spec_.options)
-    assign_default(option);
-}
-
-void command_line::assign_default(const option_spec& option) {
-  auto fitting = option.default_text;
-  if (fitting.empty() && option.kind == option_kind::flag)
-    fitting = "false";
-  if (fitting.empty()
-      && (option.kind == option_kind::integer
-          || option.kind == option_kind::real))
-    fitting = "0";
-  auto initial = option.kind == option_kind::list && fitting.empty()
-                     ? caf::config_value{caf::config_value::list{}}
-                     : to_value(option.kind, fitting);
-  if (!initial)
-    throw std::logic_error("the default of --" + option.name
-                           + " is not of its kind");
-  values_[option.name] = std::move(*initial);
-}
-
-const option_spec* command_line::find(const std::string& name) const {
-  auto hit = std::find_if(spec_.options.begin(), spec_.options.end(),
-                          [&](const auto& x) { return x.name == name; });
-  return hit == spec_.options.end() ? nullptr : &*hit;
-}
-
-const caf::config_value& command_line::value(const std::string& name,
-                                             option_kind kind) const {
-  auto option = find(name);
-  if (option == nullptr || option->kind != kind)
-    throw std::logic_error("the command '" + spec_.name
-                           + "' has no such option of this kind: " + name);
-  return values_.at(name);
-}
-
-std::string command_line::text(const std::string& name) const {
-  return caf::get<std::string>(value(name, option_kind::text));
-}
-
-std::vector<std::string> command_line::list(const std::string& name) const {
-  std::vector<std::string> result;
-  for (const auto& x :
-       caf::get<caf::config_value::list>(value(name, option_kind::list)))
-    result.push_back(caf::get<std::string>(x));
-  return result;
-}
-
-std::int64_t command_line::integer(const std::string& name) const {
-  return caf::get<std::int64_t>(value(name, option_kind::integer));
-}
-
-double command_line::real(const std::string& name) const {
-  return caf::get<double>(value(name, option_kind::real));
-}
-
-bool command_line::flag(const std::string& name) const {
-  return caf::get<bool>(value(name, option_kind::flag));
+    add_own(app, option, values_[option.name]);
+  add_common(app, dumps);
+  add_launch(app, launch_);
+  for (const auto& option : custom_options_)
+    add_caf(app, option, caf_words);
+  if (spec_.positionals > 0)
+    app.add_option("words", positionals_)
+        ->expected(0, static_cast<int>(spec_.positionals))
+        ->group("");
+  try {
+    app.parse(last_first(words));
+  } catch (const CLI::CallForAllHelp&) {
+    answer = app.help();
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    for (auto option : app.get_options())
+      if (option->get_group() == caf_group)
+        option->group("");
+    answer = app.help();
+    return std::nullopt;
+  } catch (const mistake& x) {
+    return x.sentence;
+  } catch (const CLI::ParseError& e) {
+    return sentence_for(app, e);
+  }
+  for (const auto& word : app.remaining()) {
+    if (word == "--")
+      continue;
+    if (word.size() > 1 && word[0] == '-')
+      return no_such_option(app, spec_.name, word.substr(0, word.find('=')));
+    return "'" + word + "' is one word too many: options begin with --, see "
+           + "potluck " + spec_.name + " --help.";
+  }
+  std::istringstream ini{file->text()};
+  if (auto error = parse(caf_words, ini))
+    return "CAF refuses its options: " + render(error) + ".";
+  for (const auto& [name, value] : values_) {
+    if (app.count("--" + name) > 0)
+      given_.insert(name);
+    content[name]
+        = std::visit([](const auto& x) { return caf::config_value{x}; }, value);
+  }
+  if (dumps)
+    answer = dump();
+  return std::nullopt;
 }
 
 bool command_line::given(const std::string& name) const {
-  if (find(name) == nullptr)
-    throw std::logic_error("the command '" + spec_.name
-                           + "' has no such option: " + name);
+  if (values_.count(name) == 0)
+    refuse(name);
   return given_.count(name) > 0;
 }
 
-// -- the command line ---------------------------------------------------------
-
-complaint command_line::read(const std::vector<std::string>& words,
-                             request& asked) {
-  // First the words, for they name the file; but their values count last.
-  if (auto wrong = read_words(words, asked))
-    return wrong;
-  if (asked.help || asked.long_help)
-    return std::nullopt;
-  auto by_words = values_;
-  auto given_by_words = given_;
-  if (auto wrong = read_file())
-    return wrong;
-  for (const auto& name : given_by_words)
-    values_[name] = by_words[name];
-  std::istringstream ini{file_text_};
-  if (auto error = parse(caf_words_, ini))
-    return "CAF refuses its options: " + render(error) + ".";
-  for (const auto& [name, x] : values_)
-    content[name] = x;
-  return std::nullopt;
+void command_line::refuse(const std::string& name) const {
+  throw std::logic_error("the command '" + spec_.name
+                         + "' has no such option of this kind: " + name);
 }
 
-complaint command_line::read_words(const std::vector<std::string>& words,
-                                   request& asked) {
-  auto positional = [&](const std::string& word) -> complaint {
-    positionals_.push_back(word);
-    if (positionals_.size() <= spec_.positionals)
-      return std::nullopt;
-    return "'" + word + "' is one word too many: options begin with --, see "
-           + "potluck " + spec_.name + " --help.";
+std::string command_line::dump() const {
+  std::string result;
+  auto write = [&](const std::string& name, const caf::config_value& x) {
+    auto number = caf::get_if<double>(&x);
+    result += name + "="
+              + (number ? digits_of(*number) : caf::deep_to_string(x)) + "\n";
   };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto& word = words[i];
-    if (word == "--") {
-      for (++i; i < words.size(); ++i)
-        if (auto wrong = positional(words[i]))
-          return wrong;
-      break;
-    }
-    if (word == "-h" || word == "-?") {
-      asked.help = true;
+  for (const auto& [name, value] : values_)
+    write(name, content.find(name)->second);
+  for (const auto& [name, x] : content) {
+    auto section = caf::get_if<caf::settings>(&x);
+    if (section == nullptr || !is_caf_section(custom_options_, name))
       continue;
-    }
-    if (word.empty() || word[0] != '-' || word == "-") {
-      if (auto wrong = positional(word))
-        return wrong;
-      continue;
-    }
-    if (!starts_with(word, "--"))
-      return no_such_option(word);
-    auto equals = word.find('=');
-    auto written = word.substr(2, equals == word.npos ? equals : equals - 2);
-    std::optional<std::string> argument;
-    if (equals != word.npos)
-      argument = word.substr(equals + 1);
-    auto name = written;
-    if (starts_with(name, "caf#")) {
-      name.erase(0, 4);
-      if (name == "slave-mode" || name == "slave-name"
-          || name == "bootstrap-node" || name == "slave-nodes") {
-        if (auto wrong = read_launch_option(name, argument))
-          return wrong;
-        continue;
-      }
-    }
-    // An option of ours hides one of CAF's that has the same name.
-    auto own = name == written ? find(name) : nullptr;
-    auto cafs = own ? nullptr : custom_options_.cli_long_name_lookup(name);
-    if (own == nullptr && cafs == nullptr)
-      return no_such_option(written);
-    auto is_flag = own ? own->kind == option_kind::flag : cafs->is_flag();
-    if (!argument && is_flag)
-      argument = "true";
-    if (!argument) { // --name value
-      if (i + 1 == words.size() || starts_with(words[i + 1], "--"))
-        return "--" + written + " needs a value: write --" + written + "="
-               + (own && !own->placeholder.empty() ? own->placeholder : "VALUE")
-               + ".";
-      argument = words[++i];
-    }
-    complaint wrong;
-    if (own)
-      wrong = read_own_option(*own, *argument);
-    else if (name == "help")
-      asked.help = true;
-    else if (name == "long-help")
-      asked.long_help = true;
-    else if (name == "dump-config")
-      asked.dump_config = true;
-    else if (name == "config-file") {
-      file_ = *argument;
-      file_named_ = true;
-    } else
-      wrong = read_caf_option(*cafs, written, *argument);
-    if (wrong)
-      return wrong;
+    result += "[" + name + "]\n";
+    for (const auto& [key, inner] : *section)
+      write(key, inner);
   }
-  return std::nullopt;
+  return result;
 }
 
-complaint
-command_line::read_launch_option(const std::string& name,
-                                 const std::optional<std::string>& argument) {
-  if (name == "slave-mode") {
-    if (argument && *argument != "true" && *argument != "false")
-      return "--caf#slave-mode is a flag: write it without '=" + *argument
-             + "'.";
-    launch_.slave_mode = argument.value_or("true") == "true";
-    return std::nullopt;
-  }
-  if (!argument || argument->empty())
-    return "--caf#" + name + " needs a value: write --caf#" + name + "="
-           + (name == "slave-name" ? "HOST." : "HOST/PORT.");
-  if (name == "slave-name")
-    launch_.slave_name = *argument;
-  else if (name == "bootstrap-node")
-    launch_.bootstrap_nodes = split(*argument, ',');
-  else
-    launch_.slave_nodes = split(*argument, ',');
-  return std::nullopt;
-}
-
-complaint command_line::read_caf_option(const caf::config_option& option,
-                                        const std::string& written,
-                                        const std::string& argument) {
-  if (!option.parse(argument))
-    return "--" + written + " wants a " + plain(option.type_name())
-           + " in CAF's notation, not '" + argument + "'.";
-  caf_words_.push_back("--" + plain(option.full_name()) + "=" + argument);
-  return std::nullopt;
-}
-
-complaint command_line::read_own_option(const option_spec& option,
-                                        const std::string& argument) {
-  if (option.kind == option_kind::list) {
-    auto& all = listed_[option.name];
-    all.push_back(argument);
-    caf::config_value::list values;
-    for (const auto& x : all)
-      values.emplace_back(x);
-    values_[option.name] = caf::config_value{std::move(values)};
-    given_.insert(option.name);
-    return std::nullopt;
-  }
-  auto parsed = to_value(option.kind, argument);
-  if (parsed) {
-    values_[option.name] = std::move(*parsed);
-    given_.insert(option.name);
-    return std::nullopt;
-  }
-  auto start = "--" + option.name;
-  if (option.kind == option_kind::flag)
-    return start + " is a flag: write " + start + ", " + start + "=true or "
-           + start + "=false, not '" + argument + "'.";
-  auto example = option.default_text.empty() ? "1" : option.default_text;
-  return start + " wants a "
-         + (option.kind == option_kind::integer ? "whole number" : "number")
-         + ", not '" + argument + "': write for instance " + start + "="
-         + example + ".";
-}
-
-std::string command_line::no_such_option(const std::string& name) const {
-  // CAF 0.18 wrote --caf.scheduler.max-threads.
-  if (starts_with(name, "caf.")
-      && custom_options_.cli_long_name_lookup(name.substr(4)))
-    return "--" + name + " is the syntax of CAF 0.18: write --" + name.substr(4)
-           + ".";
-  std::vector<std::string> known;
-  for (const auto& option : spec_.options)
-    known.push_back(option.name);
-  for (const auto& option : custom_options_)
-    known.push_back(option.has_flat_cli_name() ? plain(option.long_name())
-                                               : plain(option.full_name()));
-  for (std::string launch :
-       {"slave-mode", "slave-name", "bootstrap-node", "slave-nodes"}) {
-    if (name == launch)
-      return "there is no option --" + name + ": did you mean --caf#" + launch
-             + "?";
-    known.push_back("caf#" + launch);
-  }
-  auto shown = name[0] == '-' ? name : "--" + name;
-  auto guess = nearest_name(name[0] == '-' ? name.substr(1) : name, known);
-  if (guess.empty())
-    return "there is no option " + shown + ": see potluck " + spec_.name
-           + " --help.";
-  return "there is no option " + shown + ": did you mean --" + guess + "?";
-}
-
-// -- entry --------------------------------------------------------------------
-
-parsed_command parse_command(const command_spec& spec,
-                             const std::vector<std::string>& words,
+parsed_command parse_command(const command_spec& spec, const texts& words,
                              std::ostream& out, std::ostream& err) {
   auto owner = std::make_unique<command_line>(spec);
   auto& config = *owner;
-  command_line::request asked;
   std::optional<int> exit_code;
-  if (auto wrong = config.read(words, asked)) {
+  std::string answer;
+  if (auto wrong = config.read(words, answer)) {
     err << "potluck " << spec.name << ": " << *wrong << '\n';
     exit_code = 2;
-  } else if (asked.help || asked.long_help) {
-    out << config.help(asked.long_help);
-    exit_code = 0;
-  } else if (asked.dump_config) {
-    out << config.dump();
+  } else if (!answer.empty()) {
+    out << answer;
     exit_code = 0;
   }
   return {std::move(owner), config, exit_code};
-}
-
-parsed_command parse_command(const command_spec& spec, int argc, char** argv) {
-  return parse_command(spec, std::vector<std::string>(argv, argv + argc));
 }
 
 } // namespace potluck::cli

@@ -4,8 +4,9 @@
 /// A subcommand describes its options once; every one of them can then stand on
 /// the command line (`--target-batch=256`) and in the configuration file
 /// (`target-batch=256`). CAF's options (`--scheduler.max-threads=2`, with or
-/// without `caf#`) work beside them. Every mistake ends in one sentence that
-/// names the mend; what CAF would silently ignore is refused.
+/// without `caf#`) work beside them. CLI11 reads the words, CAF the file. Every
+/// mistake ends in one sentence that names the mend; what either would silently
+/// ignore is refused.
 ///
 /// Knows nothing of what the options mean.
 
@@ -15,11 +16,13 @@
 
 #include <cstdint>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace potluck::cli {
@@ -33,6 +36,26 @@ enum class option_kind {
   flag,    ///< True if it is given, or as `--name=true`, `--name=false`.
 };
 
+/// In the order of `option_kind`.
+using option_value = std::variant<std::string, std::vector<std::string>,
+                                  std::int64_t, double, bool>;
+
+template <option_kind Kind>
+using value_of
+    = std::variant_alternative_t<static_cast<std::size_t>(Kind), option_value>;
+
+/// What a number may be, both ends included.
+struct number_range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+};
+constexpr number_range between(double least, double most) {
+  return {least, most};
+}
+constexpr number_range at_least(double least) {
+  return {least};
+}
+
 /// One option of a subcommand.
 struct option_spec {
   std::string name; ///< Without dashes: `target-batch`.
@@ -41,6 +64,7 @@ struct option_spec {
                             ///< starts with this one element, or none.
   std::string help;         ///< One sentence, for `--help`.
   std::string placeholder;  ///< What the value is called there: `NUMBER`.
+  number_range allowed = {};
 };
 
 /// One subcommand of the program.
@@ -70,19 +94,27 @@ struct launch_options {
 /// Their values also stand in CAF's `content`, under their names.
 class command_line : public caf::actor_system_config {
 public:
+  /// Throws std::logic_error for a default that is not of its option's kind.
   explicit command_line(command_spec spec);
-
-  command_line(const command_line&) = delete;
-  command_line& operator=(const command_line&) = delete;
 
   // Each getter throws std::logic_error for a name that the subcommand does
   // not describe, or describes as another kind.
 
-  std::string text(const std::string& name) const;
-  std::vector<std::string> list(const std::string& name) const;
-  std::int64_t integer(const std::string& name) const;
-  double real(const std::string& name) const;
-  bool flag(const std::string& name) const;
+  const std::string& text(const std::string& name) const {
+    return get<option_kind::text>(name);
+  }
+  const std::vector<std::string>& list(const std::string& name) const {
+    return get<option_kind::list>(name);
+  }
+  std::int64_t integer(const std::string& name) const {
+    return get<option_kind::integer>(name);
+  }
+  double real(const std::string& name) const {
+    return get<option_kind::real>(name);
+  }
+  bool flag(const std::string& name) const {
+    return get<option_kind::flag>(name);
+  }
 
   /// Whether the user gave the option, in the file or on the command line.
   bool given(const std::string& name) const;
@@ -96,74 +128,31 @@ public:
     return launch_;
   }
 
-  /// What to ask of the command line besides its options.
-  struct request {
-    bool help = false;
-    bool long_help = false; ///< With CAF's own options.
-    bool dump_config = false;
-  };
-
   /// Reads the words behind the subcommand's name, and the configuration file
-  /// they name. Call it once.
-  /// @returns nothing if all is well, else the sentence for the user.
+  /// that they name. Call it once.
+  /// @param answer What the words ask for (`--help`, `--dump-config`); empty:
+  /// that the command runs.
+  /// @returns Nothing if all is well, else the sentence for the user.
   std::optional<std::string> read(const std::vector<std::string>& words,
-                                  request& asked);
-
-  /// The text for `--help`; with CAF's own options if `long_help`.
-  std::string help(bool long_help) const;
-
-  /// The options in effect as a configuration file.
-  std::string dump() const;
+                                  std::string& answer);
 
 private:
-  using complaint = std::optional<std::string>;
-
-  static std::string plain(caf::string_view text) {
-    return {text.begin(), text.end()};
+  template <option_kind Kind>
+  const value_of<Kind>& get(const std::string& name) const {
+    auto hit = values_.find(name);
+    if (hit == values_.end()
+        || !std::holds_alternative<value_of<Kind>>(hit->second))
+      refuse(name);
+    return std::get<value_of<Kind>>(hit->second);
   }
-
-  const option_spec* find(const std::string& name) const;
-  const caf::config_value& value(const std::string& name,
-                                 option_kind kind) const;
-  void assign_default(const option_spec& option);
-
-  // Command line (options.cpp).
-  complaint read_words(const std::vector<std::string>& words, request& asked);
-  complaint read_launch_option(const std::string& name,
-                               const std::optional<std::string>& argument);
-  complaint read_caf_option(const caf::config_option& option,
-                            const std::string& written,
-                            const std::string& argument);
-  complaint read_own_option(const option_spec& option,
-                            const std::string& argument);
-  std::string no_such_option(const std::string& name) const;
-
-  // Configuration file (options_file.cpp).
-  complaint scan_lines();
-  complaint read_file();
-  complaint accept_section(const caf::settings& section,
-                           const std::string& section_name);
-  complaint accept_key(const option_spec& option, const caf::config_value& x,
-                       const std::string& section);
-  complaint accept_caf_section(const caf::settings& section,
-                               const std::string& prefix);
-  bool is_caf_section(const std::string& name) const;
-  std::string unknown_name(const std::string& what, const std::string& name,
-                           const std::vector<std::string>& candidates) const;
-  std::string place(const std::string& section, const std::string& key) const;
+  [[noreturn]] void refuse(const std::string& name) const;
+  std::string dump() const;
 
   command_spec spec_;
-  std::map<std::string, caf::config_value> values_;
-  std::map<std::string, std::vector<std::string>> listed_; // by the words
+  std::map<std::string, option_value> values_;
   std::set<std::string> given_;
   std::vector<std::string> positionals_;
-  std::vector<std::string> caf_words_; // checked, for CAF's own parser
   launch_options launch_;
-  std::string file_;        // its path
-  std::string file_text_;   // empty: there is no file
-  bool file_named_ = false; // by --config-file
-  std::vector<std::string> file_lines_;
-  std::map<std::string, std::size_t> lines_; // of "section.key"
 };
 
 /// What `parse_command` returns. `config` stays where it is when this moves.
@@ -174,14 +163,13 @@ struct parsed_command {
   std::optional<int> exit_code;
 };
 
-/// Parses the words behind the subcommand's name (so `argc - 2`, `argv + 2` of
-/// `main`). Help goes to `out`, a mistake's sentence to `err`.
+/// Parses the words behind the subcommand's name. Help goes to `out`, a
+/// mistake's sentence to `err`.
 ///
-///     auto parsed = parse_command(spec, argc - 2, argv + 2);
+///     auto parsed = parse_command(spec, {argv + 2, argv + argc});
 ///     if (parsed.exit_code)
 ///       return *parsed.exit_code;
 ///     caf::actor_system system{parsed.config};
-parsed_command parse_command(const command_spec& spec, int argc, char** argv);
 parsed_command parse_command(const command_spec& spec,
                              const std::vector<std::string>& words,
                              std::ostream& out = std::cout,

@@ -1,16 +1,12 @@
-// The configuration file: CAF reads it, this decides whether it meant what it
-// says. CAF silently ignores values of a wrong type, unknown keys, the second
-// of two equal keys, and files in the syntax of its version 0.18.
+#include "tools/potluck/options_file.hpp"
 
-#include "tools/potluck/options.hpp"
-
-#include <caf/config_option_set.hpp>
+#include <caf/actor_system_config.hpp>
 #include <caf/deep_to_string.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <regex>
 #include <sstream>
 
@@ -20,17 +16,19 @@ namespace potluck::cli {
 
 namespace {
 
-using complaint = std::optional<std::string>;
+std::string plain(caf::string_view text) {
+  return {text.begin(), text.end()};
+}
 
-constexpr const char* default_file = "caf-application.ini";
-
-/// Line and column (from 1) of CAF's parser error; 0 if it has none.
-std::size_t line_of(const caf::error& error) {
+/// Line (from 1) of CAF's parser error; 0 if it has none.
+std::size_t line_of_error(const caf::error& error) {
   std::smatch match;
   auto text = to_string(error.context());
-  if (std::regex_search(text, match, std::regex{"\"line\" = ([0-9]+)"}))
-    return std::stoul(match[1]);
-  return 0;
+  if (!std::regex_search(text, match, std::regex{"\"line\" = ([0-9]+)"}))
+    return 0;
+  std::size_t line = std::stoul(match[1]);
+  // CAF counts the line's end as the next line.
+  return line - (error == caf::pec::unexpected_newline && line > 1);
 }
 
 /// Brackets that the line opens, less those that it closes.
@@ -83,265 +81,244 @@ std::optional<std::string> bare_word_in(const std::string& line) {
   return match[1].str();
 }
 
-/// The whole of `digits` as a number.
-std::optional<double> exact_number(std::string digits) {
-  if (digits[0] == '+')
-    digits.erase(0, 1);
-  double number = 0;
-  auto end = digits.data() + digits.size();
-  auto [stop, error] = std::from_chars(digits.data(), end, number);
+using texts = std::vector<std::string>;
+
+template <class Number>
+std::optional<option_value> number_in(const std::string& text) {
+  Number number{};
+  auto begin = text.data() + (text.rfind("+", 0) == 0 ? 1 : 0);
+  auto end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(begin, end, number);
   if (error != std::errc{} || stop != end)
     return std::nullopt;
   return number;
 }
 
-std::string wanted(option_kind kind, const std::string& name) {
-  switch (kind) {
-    case option_kind::text:
-      return "text, as in " + name + "=\"words\"";
-    case option_kind::list:
-      return "a list of texts, as in " + name + "=[\"a\", \"b\"]";
-    case option_kind::integer:
-      return "a whole number, as in " + name + "=1";
-    case option_kind::real:
-      return "a number, as in " + name + "=1.5";
-    case option_kind::flag:
-      return "true or false, as in " + name + "=true";
+/// A value as words of the command line would say it; nothing where CAF's type
+/// is none of this kind's.
+/// @param written As it stands in the file. CAF's reader of numbers is off by a
+/// few units in the last place, and peers that were told the same number here
+/// and on the command line would not agree on it.
+std::optional<texts> to_words(option_kind kind, const caf::config_value& x,
+                              const std::optional<std::string>& written) {
+  auto text = caf::get_if<std::string>(&x);
+  if (text && (kind == option_kind::text || kind == option_kind::list))
+    return texts{*text};
+  if (kind == option_kind::list) {
+    auto list = caf::get_if<caf::config_value::list>(&x);
+    texts result;
+    for (std::size_t i = 0; list && i < list->size(); ++i)
+      if (auto element = caf::get_if<std::string>(&(*list)[i]))
+        result.push_back(*element);
+    return list && result.size() == list->size() ? std::optional{result}
+                                                 : std::nullopt;
   }
-  return "another value";
+  if (caf::holds_alternative<std::int64_t>(x)
+      || caf::holds_alternative<double>(x) || caf::holds_alternative<bool>(x))
+    return texts{written.value_or(caf::deep_to_string(x))};
+  return std::nullopt;
 }
 
 } // namespace
 
-std::string command_line::place(const std::string& section,
-                                const std::string& key) const {
-  auto hit = lines_.find(section + "." + key);
-  if (hit == lines_.end())
-    return file_ + ": ";
-  return file_ + " line " + std::to_string(hit->second) + ": ";
+std::optional<option_value> to_value(option_kind kind, const texts& all) {
+  switch (kind) {
+    case option_kind::text:
+      return all.back();
+    case option_kind::list:
+      return all;
+    case option_kind::integer:
+      return number_in<std::int64_t>(all.back());
+    case option_kind::real:
+      return number_in<double>(all.back());
+    case option_kind::flag:
+      if (all.back() == "true" || all.back() == "false")
+        return all.back() == "true";
+  }
+  return std::nullopt;
 }
 
-std::string
-command_line::unknown_name(const std::string& what, const std::string& name,
-                           const std::vector<std::string>& candidates) const {
+std::string wanted(option_kind kind) {
+  constexpr std::array<const char*, 5> names{
+      "text", "a list of texts", "a whole number", "a number", "true or false"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+bool is_caf_section(const caf::config_option_set& cafs,
+                    const std::string& name) {
+  return std::any_of(cafs.begin(), cafs.end(), [&](const auto& x) {
+    auto category = plain(x.category());
+    return category != "global"
+           && (category == name || category.rfind(name + ".", 0) == 0);
+  });
+}
+
+options_file::options_file(const command_spec& spec,
+                           const caf::config_option_set& cafs,
+                           const CLI::App& app)
+    : spec_{spec}, cafs_{cafs}, app_{app} {
+}
+
+std::size_t options_file::line_of(const std::string& section,
+                                  const std::string& key) const {
+  auto hit = keys_.find(section + "." + key);
+  return hit == keys_.end() ? 0 : hit->second;
+}
+
+std::string options_file::place(std::size_t line) const {
+  return app_.get_config_ptr()->as<std::string>()
+         + (line == 0 ? "" : " line " + std::to_string(line)) + ": ";
+}
+
+std::string options_file::unknown_name(const std::string& what,
+                                       const std::string& name,
+                                       const texts& candidates) const {
   auto guess = nearest_name(name, candidates);
-  auto start = "there is no " + what + " '" + name + "'";
-  if (guess.empty())
-    return start + ": see potluck " + spec_.name + " --help.";
-  return start + ": did you mean '" + guess + "'?";
+  return "there is no " + what + " '" + name + "': "
+         + (guess.empty() ? "see potluck " + spec_.name + " --help."
+                          : "did you mean '" + guess + "'?");
 }
 
-bool command_line::is_caf_section(const std::string& name) const {
-  return std::any_of(custom_options_.begin(), custom_options_.end(),
-                     [&](const caf::config_option& x) {
-                       auto category = plain(x.category());
-                       return category != "global"
-                              && (category == name
-                                  || category.rfind(name + ".", 0) == 0);
-                     });
-}
-
-complaint command_line::scan_lines() {
-  std::istringstream lines{file_text_};
+void options_file::scan_lines() const {
+  std::istringstream in{text_};
   std::string section = "global";
-  auto depth = 0; // of brackets: keys inside a value are none of ours
+  auto depth = 0; // Of brackets: keys inside a value are none of ours.
   static const std::regex head{"^\\s*\\[\\s*([^\\]=\\s]*)\\s*\\]\\s*(;.*)?$"};
   static const std::regex entry{"^\\s*([\\w-]+)\\s*=.*$"};
   static const std::regex newer{"^\\s*(caf\\s*\\{|caf\\..*|\\[\\s*caf\\b.*)"};
-  for (std::string line; std::getline(lines, line);) {
-    file_lines_.push_back(line);
-    auto here = file_ + " line " + std::to_string(file_lines_.size()) + ": ";
+  for (std::string line; std::getline(in, line);) {
+    lines_.push_back(line);
     std::smatch match;
     if (std::regex_search(line, newer))
-      return here + "this is the syntax of CAF 0.18, which CAF 0.17 ignores: "
-             + "write a section like [scheduler] and below it max-threads=2.";
+      throw mistake{place(lines_.size())
+                    + "this is the syntax of CAF 0.18, which CAF 0.17 ignores: "
+                      "write a section like [scheduler] and below it "
+                      "max-threads=2."};
     if (depth <= 0 && std::regex_match(line, match, head)) {
       section = match[1];
       continue;
     }
     if (depth <= 0 && std::regex_match(line, match, entry)) {
       auto [hit, fresh]
-          = lines_.emplace(section + "." + match[1].str(), file_lines_.size());
+          = keys_.emplace(section + "." + match[1].str(), lines_.size());
       if (!fresh)
-        return here + "'" + match[1].str() + "' stands on line "
-               + std::to_string(hit->second)
-               + " already: remove one of the two.";
+        throw mistake{place(lines_.size()) + "'" + match[1].str()
+                      + "' stands on line " + std::to_string(hit->second)
+                      + " already: remove one of the two."};
     }
     depth += brackets_opened(line);
   }
-  return std::nullopt;
 }
 
-complaint command_line::read_file() {
-  if (!file_named_)
-    file_ = default_file;
-  std::ifstream in{file_};
-  std::ostringstream all;
-  if (in)
-    all << in.rdbuf();
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file_, ignored)) {
-    if (!file_named_)
-      return std::nullopt;
-    return "cannot read the configuration file '" + file_
-           + "': check the path behind --config-file.";
-  }
-  file_text_ = all.str();
+std::vector<CLI::ConfigItem> options_file::from_config(std::istream& in) const {
+  text_.assign(std::istreambuf_iterator<char>{in}, {});
   // CAF takes a carriage return for a part of the value.
-  file_text_.erase(std::remove(file_text_.begin(), file_text_.end(), '\r'),
-                   file_text_.end());
-
-  if (auto wrong = scan_lines())
-    return wrong;
-  std::istringstream ini{file_text_};
-  auto parsed = parse_config(ini);
+  text_.erase(std::remove(text_.begin(), text_.end(), '\r'), text_.end());
+  scan_lines();
+  std::istringstream ini{text_};
+  auto parsed = caf::actor_system_config::parse_config(ini);
   if (!parsed) {
-    auto number = line_of(parsed.error());
-    if (parsed.error() == caf::pec::unexpected_newline && number > 1)
-      --number; // CAF counts the line's end as the next line
-    if (number == 0 || number > file_lines_.size())
-      return file_ + ": cannot be read to its end: close its quotes and "
-             + "brackets.";
-    return file_ + " line " + std::to_string(number) + ": this cannot be read: "
-           + hint_for(file_lines_[number - 1]) + ".";
+    auto line = line_of_error(parsed.error());
+    if (line == 0 || line > lines_.size())
+      throw mistake{place(0)
+                    + "cannot be read to its end: close its quotes "
+                      "and brackets."};
+    throw mistake{place(line)
+                  + "this cannot be read: " + hint_for(lines_[line - 1]) + "."};
   }
   // A value that the file's end cuts off is dropped by CAF without a word.
-  for (const auto& [name, number] : lines_)
+  for (const auto& [name, line] : keys_)
     if (!holds(*parsed, name.rfind("global.", 0) == 0 ? name.substr(7) : name))
-      return file_ + " line " + std::to_string(number)
-             + ": this value does not end: close its quotes and brackets.";
+      throw mistake{place(line)
+                    + "this value does not end: close its quotes "
+                      "and brackets."};
 
-  // Keys at the top first, then the command's own section, which counts more.
-  if (auto wrong = accept_section(*parsed, "global"))
-    return wrong;
+  // The command's own section counts more than keys at the top: the first of
+  // two items does.
+  items result;
   for (const auto& [name, x] : *parsed) {
     auto inner = caf::get_if<caf::settings>(&x);
-    if (inner == nullptr)
+    auto candidates = spec_.siblings;
+    if (inner == nullptr
+        || std::count(candidates.begin(), candidates.end(), name) > 0)
       continue;
-    complaint wrong;
-    if (name == spec_.name)
-      wrong = accept_section(*inner, name);
-    else if (is_caf_section(name))
-      wrong = accept_caf_section(*inner, name);
-    else if (std::find(spec_.siblings.begin(), spec_.siblings.end(), name)
-             == spec_.siblings.end()) {
-      auto candidates = spec_.siblings;
-      candidates.push_back(spec_.name);
-      for (const auto& option : custom_options_)
-        candidates.push_back(plain(option.category()));
-      wrong = file_ + ": " + unknown_name("section", name, candidates);
-    }
-    if (wrong)
-      return wrong;
-  }
-  return std::nullopt;
-}
-
-complaint command_line::accept_section(const caf::settings& section,
-                                       const std::string& section_name) {
-  for (const auto& [key, x] : section) {
-    auto where = place(section_name, key);
-    if (auto option = find(key)) {
-      if (auto wrong = accept_key(*option, x, section_name))
-        return wrong;
-    } else if (section_name == "global"
-               && caf::holds_alternative<caf::settings>(x)) {
-      continue; // a section, read by the caller
-    } else if (key == "config-file" || key == "help" || key == "long-help"
-               || key == "dump-config") {
-      return where + "'" + key
-             + "' has no place in a file: give it on the command line.";
+    if (name == spec_.name) {
+      take_section(*inner, name, result);
+    } else if (is_caf_section(cafs_, name)) {
+      check_caf_section(*inner, name);
     } else {
-      std::vector<std::string> candidates;
-      for (const auto& known : spec_.options)
-        candidates.push_back(known.name);
-      return where + unknown_name("option", key, candidates);
+      candidates.push_back(spec_.name);
+      for (const auto& option : cafs_)
+        candidates.push_back(plain(option.category()));
+      throw mistake{place(0) + unknown_name("section", name, candidates)};
     }
   }
-  return std::nullopt;
+  take_section(*parsed, "global", result);
+  return result;
 }
 
-complaint command_line::accept_key(const option_spec& option,
-                                   const caf::config_value& x,
-                                   const std::string& section) {
-  auto where = place(section, option.name);
-  // As the user wrote it: CAF's reader of numbers is off by a few units in the
-  // last place, and peers that were told the same number in the file and on
-  // the command line would not agree on it.
-  std::optional<std::string> written;
-  if (auto hit = lines_.find(section + "." + option.name); hit != lines_.end())
-    written = bare_word_in(file_lines_[hit->second - 1]);
-  auto fitting = x;
-  auto fits = false;
-  switch (option.kind) {
-    case option_kind::text:
-      fits = caf::holds_alternative<std::string>(x);
-      if (written
-          && (caf::holds_alternative<std::int64_t>(x)
-              || caf::holds_alternative<double>(x)
-              || caf::holds_alternative<bool>(x))) {
-        fitting = caf::config_value{*written};
-        fits = true;
-      }
-      break;
-    case option_kind::list:
-      if (caf::holds_alternative<std::string>(x))
-        fitting = caf::config_value{caf::config_value::list{x}};
-      if (auto all = caf::get_if<caf::config_value::list>(&fitting))
-        fits = std::all_of(all->begin(), all->end(), [](const auto& element) {
-          return caf::holds_alternative<std::string>(element);
-        });
-      break;
-    case option_kind::integer:
-      fits = caf::holds_alternative<std::int64_t>(x);
-      break;
-    case option_kind::real:
-      if (auto whole = caf::get_if<std::int64_t>(&x))
-        fitting = caf::config_value{static_cast<double>(*whole)};
-      fits = caf::holds_alternative<double>(fitting);
-      if (fits && written)
-        if (auto exact = exact_number(*written))
-          fitting = caf::config_value{*exact};
-      break;
-    case option_kind::flag:
-      fits = caf::holds_alternative<bool>(x);
-      break;
-  }
-  if (!fits)
-    return where + "'" + option.name + "' wants "
-           + wanted(option.kind, option.name) + ", not "
-           + caf::deep_to_string(x) + ".";
-  values_[option.name] = std::move(fitting);
-  given_.insert(option.name);
-  return std::nullopt;
-}
-
-complaint command_line::accept_caf_section(const caf::settings& section,
-                                           const std::string& prefix) {
+void options_file::take_section(const caf::settings& section,
+                                const std::string& name, items& out) const {
+  texts known;
+  for (const auto& option : spec_.options)
+    known.push_back(option.name);
   for (const auto& [key, x] : section) {
-    auto where = place(prefix, key);
-    auto option = custom_options_.qualified_name_lookup(prefix, key);
-    auto inner = caf::get_if<caf::settings>(&x);
-    if (option == nullptr && inner != nullptr
-        && is_caf_section(prefix + "." + key)) {
-      if (auto wrong = accept_caf_section(*inner, prefix + "." + key))
-        return wrong;
+    auto hit = std::find(known.begin(), known.end(), key);
+    if (hit != known.end()) {
+      auto at = static_cast<std::size_t>(hit - known.begin());
+      out.push_back(take(spec_.options[at], x, name));
       continue;
     }
-    if (option == nullptr) {
-      std::vector<std::string> candidates;
-      for (const auto& known : custom_options_)
+    if (name == "global" && caf::holds_alternative<caf::settings>(x))
+      continue; // A section.
+    auto where = place(line_of(name, key));
+    for (auto here : {"config-file", "help", "long-help", "dump-config"})
+      if (key == here)
+        throw mistake{where + "'" + key
+                      + "' has no place in a file: give it "
+                        "on the command line."};
+    throw mistake{where + unknown_name("option", key, known)};
+  }
+}
+
+CLI::ConfigItem options_file::take(const option_spec& option,
+                                   const caf::config_value& x,
+                                   const std::string& section) const {
+  constexpr std::array<const char*, 5> examples{"\"words\"", "[\"a\", \"b\"]",
+                                                "1", "1.5", "true"};
+  auto line = line_of(section, option.name);
+  auto written = line == 0 ? std::nullopt : bare_word_in(lines_[line - 1]);
+  auto words = to_words(option.kind, x, written);
+  if (!words || !to_value(option.kind, *words))
+    throw mistake{place(line) + "'" + option.name + "' wants "
+                  + wanted(option.kind) + ", as in " + option.name + "="
+                  + examples.at(static_cast<std::size_t>(option.kind))
+                  + ", not " + caf::deep_to_string(x) + "."};
+  return {{}, option.name, *words};
+}
+
+void options_file::check_caf_section(const caf::settings& section,
+                                     const std::string& prefix) const {
+  for (const auto& [key, x] : section) {
+    auto option = cafs_.qualified_name_lookup(prefix, key);
+    auto inner = caf::get_if<caf::settings>(&x);
+    if (option == nullptr && inner
+        && is_caf_section(cafs_, prefix + "." + key)) {
+      check_caf_section(*inner, prefix + "." + key);
+    } else if (option == nullptr) {
+      texts candidates;
+      for (const auto& known : cafs_)
         if (plain(known.category()) == prefix)
           candidates.push_back(plain(known.long_name()));
-      return where
-             + unknown_name("option of [" + prefix + "]", key, candidates);
+      throw mistake{
+          place(line_of(prefix, key))
+          + unknown_name("option of [" + prefix + "]", key, candidates)};
+    } else if (option->check(x)) {
+      throw mistake{place(line_of(prefix, key)) + "'" + key + "' of [" + prefix
+                    + "] wants a " + plain(option->type_name()) + ", not "
+                    + caf::deep_to_string(x) + "."};
     }
-    if (option->check(x))
-      return where + "'" + key + "' of [" + prefix + "] wants a "
-             + plain(option->type_name()) + ", not " + caf::deep_to_string(x)
-             + ".";
   }
-  return std::nullopt;
 }
 
 } // namespace potluck::cli

@@ -20,8 +20,6 @@ namespace {
 
 using cli::option_kind;
 
-constexpr std::int64_t most_chunks = 1'000'000'000;
-
 /// All of it, or none when it is longer than a file of peers may be.
 std::optional<std::string> read_all(std::istream& in) {
   std::string text;
@@ -101,12 +99,7 @@ std::string compared(const strategy_plan& before, const strategy_plan& after) {
 }
 
 int run(cli::command_line& options, const std::string&) {
-  auto chunks = options.integer("chunks");
-  if (chunks < 0 || chunks > most_chunks)
-    return complain("--chunks must be a number from 1 to "
-                    + std::to_string(most_chunks)
-                    + ", or 0 for as many as the peers need.");
-  auto count = static_cast<std::uint32_t>(chunks);
+  auto count = static_cast<std::uint32_t>(options.integer("chunks"));
   auto problem = load(options.text("peers"));
   if (!problem)
     return complain(problem.error());
@@ -151,7 +144,7 @@ command plan_command() {
       {"chunks", option_kind::integer, "0",
        "Equal parts of the gradient, each averaged in one place; 0 for 64 a "
        "peer, at least 4096.",
-       "NUMBER"},
+       "NUMBER", cli::between(0, 1e9)},
   };
   spec.notes = plan_format_help();
   return {spec, run};

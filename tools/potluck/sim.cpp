@@ -27,9 +27,6 @@ namespace {
 using cli::option_kind;
 using simulation::report;
 
-constexpr std::int64_t most_peers = 100'000;
-constexpr std::int64_t most_seeds = 1'000'000'000;
-
 volatile std::sig_atomic_t interrupted = 0;
 
 /// What `--without` names; a failure says which names there are.
@@ -56,22 +53,14 @@ expected<scenario> scenario_from(const cli::command_line& options) {
   if (!loaded)
     return loaded;
   auto what = *loaded;
-  if (options.given("peers")) {
-    auto n = options.integer("peers");
-    if (n < 1 || n > most_peers)
-      return failure{"--peers must be a number from 1 to "
-                     + std::to_string(most_peers) + "."};
+  if (auto n = options.integer("peers"); n != 0) {
     auto scaled = what.scaled_to(static_cast<std::size_t>(n));
     if (!scaled)
       return failure{"--peers: " + scaled.error()};
     what = *scaled;
   }
-  if (options.given("steps")) {
-    auto steps = options.integer("steps");
-    if (steps < 1 || steps > 1'000'000)
-      return failure{"--steps must be a number from 1 to 1000000."};
+  if (auto steps = options.integer("steps"); steps != 0)
     what.run.push_back({"steps", std::to_string(steps)});
-  }
   for (auto& x : what.faults)
     if (!trait_of(x.kind).in_simulation)
       return failure{path + ": the fault " + to_string(x.kind)
@@ -183,8 +172,6 @@ int run(cli::command_line& options, const std::string&) {
   if (*away)
     without.emplace(**away);
   auto seeds = options.integer("seeds");
-  if (seeds < 1 || seeds > most_seeds)
-    return complain("--seeds must be a number above zero.");
   std::ofstream log;
   if (options.given("log")) {
     log.open(options.text("log"));
@@ -202,8 +189,6 @@ int run(cli::command_line& options, const std::string&) {
   auto first = static_cast<std::uint64_t>(options.integer("seed"));
   auto live = ::isatty(STDERR_FILENO) != 0;
   auto threads = options.integer("threads");
-  if (threads < 0 || threads > 256)
-    return complain("--threads must be a number from 1 to 256.");
   std::int64_t failures = 0;
   double virtual_seconds = 0;
   std::uint64_t messages = 0;
@@ -297,18 +282,22 @@ command sim_command() {
        "NUMBER"},
       {"seeds", option_kind::integer, "1",
        "Run so many seeds, beginning with --seed; print those that fail.",
-       "NUMBER"},
+       "NUMBER", cli::between(1, 1e9)},
       {"peers", option_kind::integer, "0",
-       "Scale the scenario to so many peers, bootstraps included.", "NUMBER"},
+       "Scale the scenario to so many peers, bootstraps included; 0 for as "
+       "many "
+       "as it has.",
+       "NUMBER", cli::between(0, 1e5)},
       {"steps", option_kind::integer, "0",
-       "Optimizer steps to take (default: the scenario's).", "NUMBER"},
+       "Optimizer steps to take; 0 for as many as the scenario says.", "NUMBER",
+       cli::between(0, 1e6)},
       {"weightless", option_kind::flag, "",
        "Replace computing by its duration: for thousands of peers.", ""},
       {"threads", option_kind::integer, "0",
        "Simulate a crowd (256 peers or more) in so many threads; the history "
        "is "
        "the same (default: as many as cores).",
-       "NUMBER"},
+       "NUMBER", cli::between(0, 256)},
       {"without", option_kind::text, "",
        "Take one safeguard away, to see the simulation fail; `--without ?` "
        "lists them.",

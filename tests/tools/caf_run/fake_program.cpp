@@ -19,6 +19,7 @@
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -90,7 +91,7 @@ int main(int argc, char** argv) {
        {{"dir", cli::option_kind::text, ".", "Where to leave traces.", "DIR"}},
        0,
        {}},
-      argc - 2, argv + 2);
+      {argv + std::min(argc, 2), argv + argc});
   if (parsed.exit_code)
     return *parsed.exit_code;
   auto dir = parsed.config.text("dir");

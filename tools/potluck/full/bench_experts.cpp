@@ -327,8 +327,6 @@ int bench_experts(cli::command_line& options, const std::string& program) {
   auto seconds = options.real("seconds");
   if (!(seconds >= 0.1 && seconds <= 3600))
     return complain("--seconds must be a number from 0.1 to 3600.");
-  if (options.integer("threads") < 0 || options.integer("threads") > 1024)
-    return complain("--threads must be a number from 0 to 1024.");
   if (options.integer("member") >= 0) {
     auto clients = options.integer("clients");
     if (wanted == "all" || clients < 1 || clients > 512)

@@ -37,8 +37,6 @@ expected<scenario> scenario_from(const cli::command_line& options) {
     return loaded;
   auto what = *loaded;
   if (auto n = options.integer("peers"); n != 0) {
-    if (n < 1)
-      return failure{"--peers must not be negative."};
     auto scaled = what.scaled_to(static_cast<std::size_t>(n));
     if (!scaled)
       return failure{"--peers: " + scaled.error()};
@@ -48,11 +46,8 @@ expected<scenario> scenario_from(const cli::command_line& options) {
     return failure{"--peers: this machine would need "
                    + std::to_string(what.peers()) + " processes; name at most "
                    + std::to_string(most_peers) + "."};
-  if (auto steps = options.integer("steps"); steps != 0) {
-    if (steps < 1 || steps > 1'000'000)
-      return failure{"--steps must be a number from 0 to 1000000."};
+  if (auto steps = options.integer("steps"); steps != 0)
     what.run.push_back({"steps", std::to_string(steps)});
-  }
   return what;
 }
 
@@ -285,7 +280,7 @@ command chaos_command() {
       {"peers", option_kind::integer, "0",
        "Scale the scenario to so many processes, bootstraps included; 0 for as "
        "many as it has.",
-       "NUMBER"},
+       "NUMBER", cli::at_least(0)},
       {"network", option_kind::text, "auto",
        "What lies between the peers: `namespaces` (each is a host of its own "
        "on an emulated internet of packets; for root, or who may make user "
@@ -293,8 +288,8 @@ command chaos_command() {
        "namespaces where the system allows them.",
        "KIND"},
       {"steps", option_kind::integer, "0",
-       "Optimizer steps to take; 0 for as many as the scenario says.",
-       "NUMBER"},
+       "Optimizer steps to take; 0 for as many as the scenario says.", "NUMBER",
+       cli::between(0, 1e6)},
       {"data", option_kind::text, "",
        "Text to train on: a UTF-8 file, or a folder of them (default: licences "
        "and notes found on this machine).",

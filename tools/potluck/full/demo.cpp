@@ -33,22 +33,11 @@ constexpr std::size_t curve_columns = 72;
 constexpr std::size_t curve_lines = 16;
 
 expected<demo_plan> plan_from(const cli::command_line& options) {
-  auto trainers = options.integer("trainers");
-  if (trainers < fewest_trainers || trainers > most_trainers)
-    return failure{"--trainers must be a number from "
-                   + std::to_string(fewest_trainers) + " to "
-                   + std::to_string(most_trainers) + "."};
-  auto steps = options.integer("steps");
-  if (steps < fewest_steps || steps > 1'000'000)
-    return failure{"--steps must be a number from "
-                   + std::to_string(fewest_steps) + " to 1000000."};
-  auto batch = options.integer("target-batch");
-  if (batch < 1 || batch > 1'000'000)
-    return failure{"--target-batch must be a number from 1 to 1000000."};
   demo_plan plan;
-  plan.trainers = static_cast<std::uint64_t>(trainers);
-  plan.steps = static_cast<std::uint64_t>(steps);
-  plan.target_batch = static_cast<std::uint64_t>(batch);
+  plan.trainers = static_cast<std::uint64_t>(options.integer("trainers"));
+  plan.steps = static_cast<std::uint64_t>(options.integer("steps"));
+  plan.target_batch
+      = static_cast<std::uint64_t>(options.integer("target-batch"));
   if (!options.given("data"))
     return plan;
   std::error_code problem;
@@ -191,11 +180,13 @@ command demo_command() {
       {"trainers", option_kind::integer, "3",
        "Peers that train from the beginning; one is killed, one more comes "
        "late.",
-       "NUMBER"},
+       "NUMBER", cli::between(fewest_trainers, most_trainers)},
       {"steps", option_kind::integer, "800",
-       "Optimizer steps to take; a third of them before the kill.", "NUMBER"},
+       "Optimizer steps to take; a third of them before the kill.", "NUMBER",
+       cli::between(fewest_steps, 1e6)},
       {"target-batch", option_kind::integer, "128",
-       "Samples behind one step, of all peers together.", "SAMPLES"},
+       "Samples behind one step, of all peers together.", "SAMPLES",
+       cli::between(1, 1e6)},
       {"data", option_kind::text, "",
        "Text to train on: a UTF-8 file, or a folder of them (default: licences "
        "and notes found on this machine).",

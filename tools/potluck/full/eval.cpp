@@ -25,8 +25,6 @@ int run(cli::command_line& options, const std::string&) {
   if (!options.given("data"))
     return complain("Name the text to evaluate on with --data PATH.");
   auto samples = options.integer("samples");
-  if (samples < 1)
-    return complain("--samples must be at least 1.");
   auto saved = load_checkpoint(options.text("checkpoint"));
   if (!saved)
     return complain(saved.error());
@@ -88,7 +86,7 @@ command eval_command() {
        "files.",
        "PATH"},
       {"samples", option_kind::integer, "512",
-       "How many windows of text, or images.", "NUMBER"},
+       "How many windows of text, or images.", "NUMBER", cli::at_least(1)},
       {"order-seed", option_kind::integer, "0",
        "Which windows, and which tokens are masked.", "NUMBER"},
       {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},

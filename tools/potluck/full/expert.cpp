@@ -33,19 +33,22 @@ std::vector<option_spec> own_options() {
        "The experts to host: the layer's name and a number, a range or * for "
        "each dimension, for instance 'ffn.0-3.*'.",
        "PATTERN"},
-      {"hidden", option_kind::integer, "1024", "Values of a token.", "NUMBER"},
+      {"hidden", option_kind::integer, "1024", "Values of a token.", "NUMBER",
+       cli::between(1, 65536)},
       {"inner", option_kind::integer, "0",
-       "Values inside an expert; 0: four times --hidden.", "NUMBER"},
+       "Values inside an expert; 0: four times --hidden.", "NUMBER",
+       cli::between(0, 1 << 20)},
       {"heads", option_kind::integer, "4", "Attention heads of a transformer.",
-       "NUMBER"},
+       "NUMBER", cli::between(1, 1024)},
       {"tokens", option_kind::integer, "1",
-       "Tokens of a sample, for layers that mix them.", "NUMBER"},
+       "Tokens of a sample, for layers that mix them.", "NUMBER",
+       cli::between(1, 65536)},
       {"learning-rate", option_kind::real, "0.001",
-       "Of the experts' own optimizer.", "RATE"},
+       "Of the experts' own optimizer.", "RATE", cli::between(0, 10)},
       {"init-seed", option_kind::integer, "1",
        "Experts start with parameters drawn from it; all hosts of a layer "
        "need the same.",
-       "NUMBER"},
+       "NUMBER", cli::at_least(0)},
       {"run", option_kind::text, "potluck", "The run that they belong to.",
        "NAME"},
       {"state-dir", option_kind::text, "",
@@ -55,53 +58,34 @@ std::vector<option_spec> own_options() {
       {"save-every", option_kind::integer, "64",
        "Updates of an expert between two saves, here and on two other hosts; "
        "one is made every minute besides.",
-       "UPDATES"},
+       "UPDATES", cli::between(1, 1e9)},
       {"spare", option_kind::integer, "-1",
        "How many experts of hosts that vanish or leave this one takes over; "
        "-1: "
        "as many as its own.",
-       "NUMBER"},
+       "NUMBER", cli::between(-1, limits::experts_hosted)},
       {"threads", option_kind::integer, "0",
-       "Threads that the experts compute with; 0 for half the cores.",
-       "NUMBER"},
+       "Threads that the experts compute with; 0 for half the cores.", "NUMBER",
+       cli::between(0, 1024)},
       {"device", option_kind::text, "auto",
        "Where experts are computed: cpu, cuda, or auto for cuda where there is "
        "one.",
        "NAME"},
       {"batch", option_kind::integer, std::to_string(limits::expert_batch),
-       "Samples computed at once at most.", "SAMPLES"},
+       "Samples computed at once at most.", "SAMPLES",
+       cli::between(1, limits::expert_batch)},
   };
-}
-
-/// Reads `--NAME`, which must be from `least` to `most`.
-expected<std::int64_t> number(const cli::command_line& options,
-                              const std::string& name, std::int64_t least,
-                              std::int64_t most) {
-  auto x = options.integer(name);
-  if (x < least || x > most)
-    return failure{"--" + name + " must be a number from "
-                   + std::to_string(least) + " to " + std::to_string(most)
-                   + "."};
-  return x;
 }
 
 expected<bool> fill_kind(const cli::command_line& options, expert_kind& kind) {
   kind.layer = options.text("layer");
-  for (auto [name, least, most, field] :
-       {std::tuple{"hidden", 1, 65536, &kind.hidden},
-        std::tuple{"inner", 0, 1 << 20, &kind.inner},
-        std::tuple{"heads", 1, 1024, &kind.heads},
-        std::tuple{"tokens", 1, 65536, &kind.tokens}}) {
-    auto x = number(options, name, least, most);
-    if (!x)
-      return failure{x.error()};
-    *field = static_cast<std::uint32_t>(*x);
-  }
+  for (auto [name, field] :
+       {std::pair{"hidden", &kind.hidden}, std::pair{"inner", &kind.inner},
+        std::pair{"heads", &kind.heads}, std::pair{"tokens", &kind.tokens}})
+    *field = static_cast<std::uint32_t>(options.integer(name));
   if (auto problem = problem_with(kind); !problem.empty())
     return failure{"--layer: " + problem};
   kind.learning_rate = options.real("learning-rate");
-  if (!(kind.learning_rate >= 0 && kind.learning_rate <= 10))
-    return failure{"--learning-rate must be a number from 0 to 10."};
   return true;
 }
 
@@ -126,34 +110,24 @@ expected<bool> fill_experts(const cli::command_line& options,
     return failure{"--uids means " + std::to_string(hosting.uids.size())
                    + " experts; one host has at most "
                    + std::to_string(limits::experts_hosted) + "."};
-  auto save_every = number(options, "save-every", 1, 1'000'000'000);
-  auto batch = number(options, "batch", 1, limits::expert_batch);
-  auto seed = number(options, "init-seed", 0, INT64_MAX);
-  for (auto x : {&save_every, &batch, &seed})
-    if (!*x)
-      return failure{x->error()};
-  hosting.save_every = static_cast<std::uint64_t>(*save_every);
-  hosting.bounds.pool.most_samples = static_cast<std::uint32_t>(*batch);
-  hosting.seed = static_cast<std::uint64_t>(*seed);
-  auto spare = number(options, "spare", -1, limits::experts_hosted);
-  if (!spare)
-    return failure{spare.error()};
-  if (*spare >= 0)
-    hosting.spare = static_cast<std::size_t>(*spare);
+  hosting.save_every
+      = static_cast<std::uint64_t>(options.integer("save-every"));
+  hosting.bounds.pool.most_samples
+      = static_cast<std::uint32_t>(options.integer("batch"));
+  hosting.seed = static_cast<std::uint64_t>(options.integer("init-seed"));
+  if (auto spare = options.integer("spare"); spare >= 0)
+    hosting.spare = static_cast<std::size_t>(spare);
   return true;
 }
 
 expected<expert_factory> factory_of(const cli::command_line& options) {
-  auto threads = number(options, "threads", 0, 1024);
-  if (!threads)
-    return failure{threads.error()};
+  auto threads = static_cast<int>(options.integer("threads"));
   auto device = options.text("device");
   if (auto problem = problem_with_device(device); !problem.empty())
     return failure{"--device: " + problem};
   auto cores = std::max(1u, std::thread::hardware_concurrency());
-  return make_expert_factory(device, *threads != 0
-                                         ? static_cast<int>(*threads)
-                                         : static_cast<int>((cores + 1) / 2));
+  return make_expert_factory(
+      device, threads != 0 ? threads : static_cast<int>((cores + 1) / 2));
 }
 
 int run(cli::command_line& options, const std::string&) {

@@ -24,10 +24,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
     return failure{"--device: " + problem};
-  auto in_flight = options.integer("in-flight");
-  if (in_flight < 1 || in_flight > 256)
-    return failure{"--in-flight must be a number from 1 to 256."};
-  how.in_flight = static_cast<std::uint32_t>(in_flight);
+  how.in_flight = static_cast<std::uint32_t>(options.integer("in-flight"));
   auto experts = std::make_shared<expert_client>();
   config.expert_calls = experts->line();
   how.experts = experts;
