@@ -1,13 +1,9 @@
 #include "actors/matchmaking.hpp"
 
-#include <algorithm>
-
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
-#include "runtime/planning/contract_difference.hpp"
-#include "runtime/planning/planner.hpp"
 
 namespace potluck {
 
@@ -16,7 +12,12 @@ void matchmaking_state::init(matchmaking_actor::pointer self,
   self_ = self;
   config_ = std::move(config);
   random_ = random_stream{config_.seed};
-  patience_ = limits::first_round_patience;
+  answers_.emplace(config_.self);
+  const auto& s = config_.settings;
+  plan_rules rules = share_rule_named(s.shares).value_or(share_rule::planned);
+  rules.packs_thin_lines = s.packs_thin_lines();
+  rules.overlaps = s.delayed_updates();
+  plans_.emplace(rules);
   if (config_.role == role::auxiliary) {
     // Holds no gradient: takes its length from each contract.
     facts_.open = true;
@@ -55,49 +56,47 @@ void matchmaking_state::withdraw() {
   stay_out(no.group);
 }
 
+void matchmaking_state::make_matchmaker() {
+  const auto& run = config_.settings;
+  const auto redrawn = run.redraws_groups();
+  contract_terms terms;
+  terms.self.id = config_.self;
+  terms.role = config_.role;
+  terms.target_batch = run.target_batch;
+  terms.gradient_values = facts_.gradient_values;
+  terms.chunk_values = run.chunk_values;
+  terms.redrawn = redrawn;
+  auto packs = packing_named(run.packing).value_or(packing::int8);
+  // Robust rules look at a chunk's length and direction: always the same one.
+  if (auto rule = run.averaging();
+      rule.how == aggregator::mean && rule.part_norm <= 0)
+    // Who packs what is planned later: the slowest lines then carry int8.
+    terms.cut = [this, most = run.chunk_values, packs,
+                 redrawn](const group_contract& c) {
+      auto values = chunk_values_for(c, most, packs);
+      // Redrawn groups cut alike: a chunk's number says where it is.
+      return redrawn ? values
+                     : fitting_chunk_values(c, values, packs, plans_->rules());
+    };
+  terms.plan
+      = [this](const group_contract& c) { return plan_digest(plans_->of(c)); };
+  // Whom its members cannot reach stands among those claims.
+  terms.believe = [this, redrawn] { return redrawn || plans_->believe(); };
+  matchmaker_.emplace(terms);
+}
+
 void matchmaking_state::on(const matchmaking_facts& x) {
   if (x.step != facts_.step || x.state != facts_.state)
     outnumbered_since_.reset();
   facts_ = x;
-  if (!matchmaker_) {
-    if (x.gradient_values == 0 && config_.role != role::auxiliary)
-      return;
-    matchmaker_settings s;
-    s.self.id = config_.self;
-    s.role = config_.role;
-    s.target_batch = config_.settings.target_batch;
-    s.redrawn = config_.settings.redraws_groups();
-    s.gradient_values = x.gradient_values;
-    s.chunk_values = config_.settings.chunk_values;
-    // Robust rules look at a chunk's length and direction: always the same one.
-    if (auto rule = config_.settings.averaging();
-        rule.how == aggregator::mean && rule.part_norm <= 0)
-      // Who packs what is planned later: the slowest lines then carry int8.
-      s.cut
-          = [this, most = s.chunk_values,
-             how
-             = packing_named(config_.settings.packing).value_or(packing::int8)](
-                const group_contract& c) {
-              auto values = chunk_values_for(c, most, how);
-              // Redrawn groups cut alike: a chunk's number says where it is.
-              return config_.settings.redraws_groups()
-                         ? values
-                         : fitting_chunk_values(c, values, how, rules());
-            };
-    s.patience_ms = static_cast<std::uint32_t>(patience_.count());
-    s.plan
-        = [this](const group_contract& c) { return plan_digest(plan_of(c)); };
-    // Whom its members cannot reach stands among those claims.
-    s.believe = [this] {
-      return config_.settings.redraws_groups() || claims_.believe();
-    };
-    matchmaker_.emplace(std::move(s));
-  }
+  if (!matchmaker_ && x.gradient_values == 0 && config_.role != role::auxiliary)
+    return;
+  if (!matchmaker_)
+    make_matchmaker();
   if (!x.open && matchmaker_->now() == matchmaker::state::freezing)
     carry_out(matchmaker_->expired()); // The gradient will not be frozen.
   matchmaker_->hold(x.step, x.state);
   matchmaker_->follow(x.leaders);
-  gathering_ = x.gathering;
   std::vector<peer_id> avoided{x.doubted.begin(), x.doubted.end()};
   avoided.insert(avoided.end(), x.out_of_reach.begin(), x.out_of_reach.end());
   matchmaker_->avoid(std::move(avoided));
@@ -110,50 +109,24 @@ void matchmaking_state::on(const lead_group& x) {
     self_->send(wired_.conductor, group_dissolved{{}, "busy with another"});
     return;
   }
-  patience_ = answer_patience(x);
-  invited_at_ = self_->clock().now();
-  unanswered_.clear();
-  for (auto& who : x.invitees)
-    unanswered_.insert(who.id);
-  matchmaker_->set_patience(
-      static_cast<std::uint32_t>(x.round_patience.count()));
-  matchmaker_->set_computing(static_cast<std::uint32_t>(x.computing.count()));
-  matchmaker_->set_least_samples(x.least_samples);
+  auto now = self_->clock().now();
   group_id group;
   random_.fill(group.bytes.data(), group.bytes.size());
-  led_ = group;
+  patience_ = std::chrono::duration_cast<std::chrono::milliseconds>(
+      answers_->of(x.invitees, x.answer_patience) + facts_.gathering);
+  answers_->begin(group, x.invitees, now);
+  leading_orders orders;
+  orders.least_samples = x.least_samples;
+  orders.patience_ms = static_cast<std::uint32_t>(x.round_patience.count());
+  orders.computing_ms = static_cast<std::uint32_t>(x.computing.count());
+  orders.shunned = x.shunned;
+  orders.insist
+      = outnumbered_since_ && now - *outnumbered_since_ >= limits::round_cap;
   std::vector<invitee> invitees;
   for (std::size_t i = 0; i < x.invitees.size(); ++i)
     invitees.push_back({x.invitees[i], x.roles[i]});
-  matchmaker_->shun(x.shunned);
-  matchmaker_->insist(outnumbered_since_
-                      && invited_at_ - *outnumbered_since_
-                             >= limits::round_cap);
-  carry_out(matchmaker_->begin(group, invitees));
+  carry_out(matchmaker_->begin(group, invitees, std::move(orders)));
   arm();
-}
-
-std::chrono::milliseconds
-matchmaking_state::answer_patience(const lead_group& x) const {
-  auto longest = freezes_.patience(config_.self, x.answer_patience);
-  for (auto& who : x.invitees) {
-    longest = std::max(longest, answers_.patience(who.id, x.answer_patience));
-    // The others' answers say nothing about a newcomer's batches and line.
-    if (answers_.count(who.id) == 0)
-      longest = std::max<duration>(longest, x.answer_patience);
-  }
-  longest = std::min<duration>(longest, limits::answer_cap) + gathering_;
-  return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
-}
-
-void matchmaking_state::answered(const peer_id& from, const group_answer& x) {
-  if (!x.accepted || x.group != led_ || unanswered_.erase(from) == 0)
-    return;
-  answers_.observed(from, self_->clock().now() - invited_at_);
-  // Who was late, but lives, is given twice the time. Who says nothing is not:
-  // nobody may hold everybody up longer and longer.
-  if (matchmaker_->group() != led_)
-    answers_.expired(from);
 }
 
 void matchmaking_state::on(const letter& x) {
@@ -174,7 +147,8 @@ void matchmaking_state::on(const letter& x) {
           if (!matchmaker_)
             return;
           if constexpr (std::is_same_v<type, group_answer>)
-            answered(x.from, y);
+            answers_->answered(x.from, y, matchmaker_->group(),
+                               self_->clock().now());
           auto before = matchmaker_->group();
           carry_out(matchmaker_->receive(x.from, y));
           if (matchmaker_->group() != before)
@@ -192,31 +166,18 @@ void matchmaking_state::on(const peer_left& x) {
 void matchmaking_state::on(const gradient_frozen& x) {
   if (!matchmaker_ || x.group != matchmaker_->group())
     return;
-  if (x.group == led_) // The leader's own batch takes its time, too.
-    freezes_.observed(config_.self, self_->clock().now() - invited_at_);
+  answers_->frozen(x.group, self_->clock().now());
   carry_out(matchmaker_->frozen(x.samples, x.loss_sum));
 }
 
-void matchmaking_state::check_claims(const round_over& x) {
-  if (!x.committed || x.healed || rules().shares != share_rule::planned
-      || x.contract.members.size() < 2 || x.contract.group != planned_)
-    return;
-  std::vector<peer_id> members;
-  for (auto& member : x.contract.members)
-    members.push_back(member.who.id);
-  auto before = claims_.believe();
-  claims_.observe(members, quotes_lines(x.contract), planned_seconds_,
-                  x.seconds);
-  if (claims_.believe() == before || !wired_.observer)
-    return;
-  self_->send(wired_.observer, event{"claims",
-                                     {{"believed", claims_.believe()},
-                                      {"planned_seconds", planned_seconds_},
-                                      {"seconds", x.seconds}}});
-}
-
 void matchmaking_state::on(const round_over& x) {
-  check_claims(x);
+  if (x.committed && !x.healed && plans_->took(x.contract, x.seconds)
+      && wired_.observer)
+    self_->send(wired_.observer,
+                event{"claims",
+                      {{"believed", plans_->believe()},
+                       {"planned_seconds", plans_->planned_seconds()},
+                       {"seconds", x.seconds}}});
   if (matchmaker_ && x.contract.group == matchmaker_->group()
       && matchmaker_->now() == matchmaker::state::busy)
     carry_out(matchmaker_->finished());
@@ -227,7 +188,7 @@ void matchmaking_state::arm() {
   std::chrono::milliseconds patience = patience_;
   if (matchmaker_->now() != matchmaker::state::leading)
     patience = std::chrono::duration_cast<std::chrono::milliseconds>(
-        limits::answer_cap + gathering_ + limits::follower_grace);
+        limits::answer_cap + facts_.gathering + limits::follower_grace);
   self_->delayed_send(self_, patience, deadline_passed{++deadline_});
 }
 
@@ -239,7 +200,6 @@ void matchmaking_state::on(const deadline_passed& x) {
 }
 
 // ---- what the matchmaker wants
-// ---------------------------------------------------
 
 void matchmaking_state::carry_out(const matchmaker::actions& actions) {
   for (auto& action : actions)
@@ -278,30 +238,14 @@ void matchmaking_state::stay_out(const group_id& group) {
   self_->send(wired_.averager, member_withdrew{group, config_.self});
 }
 
-plan_rules matchmaking_state::rules() const {
-  const auto& s = config_.settings;
-  plan_rules result = share_rule_named(s.shares).value_or(share_rule::planned);
-  result.packs_thin_lines = s.packs_thin_lines();
-  result.overlaps = s.delayed_updates();
-  return result;
-}
-
-const share_plan& matchmaking_state::plan_of(const group_contract& contract) {
-  auto input = plan_input_digest(contract);
-  if (!last_plan_ || last_plan_->first != input)
-    last_plan_ = {input, plan(collaboration_of(contract, rules()))};
-  return last_plan_->second;
-}
-
 void matchmaking_state::carry_out(const start_round& x) {
   outnumbered_since_.reset();
   members_.clear();
   for (auto& member : x.contract.members)
     members_.push_back(member.who.id);
-  group_formed formed{x.contract, plan_of(x.contract)};
-  planned_ = x.contract.group;
-  planned_seconds_ = formed.plan.predicted_seconds;
-  self_->send(wired_.conductor, formed);
+  plans_->begin(x.contract);
+  self_->send(wired_.conductor,
+              group_formed{x.contract, plans_->of(x.contract)});
 }
 
 void matchmaking_state::carry_out(const member_declined& x) {

@@ -4,14 +4,13 @@
 /// share plan that every member derives from the contract.
 #pragma once
 
-#include <set>
+#include <optional>
 
 #include "actors/interfaces.hpp"
 #include "runtime/config.hpp"
+#include "runtime/matchmaking/answer_patience.hpp"
+#include "runtime/matchmaking/contract_plans.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
-#include "runtime/membership/deadline_estimator.hpp"
-#include "runtime/planning/claims_check.hpp"
-#include "runtime/planning/collaboration.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -46,15 +45,7 @@ private:
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
   void arm();
-  plan_rules rules() const; ///< The run's.
-  /// Planned once: members compare its digest before they start, and what a
-  /// round begins with should not wait for the same again.
-  const share_plan& plan_of(const group_contract& contract);
-  /// For the slowest answer, from what the invited took lately.
-  std::chrono::milliseconds answer_patience(const lead_group& x) const;
-  void answered(const peer_id& from, const group_answer& x);
-  /// Holds the plan of a round against what it took.
-  void check_claims(const round_over& x);
+  void make_matchmaker();
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
   /// Tells the members of the round that this peer is out of it.
@@ -68,24 +59,11 @@ private:
   std::optional<matchmaker> matchmaker_;
   std::vector<peer_id> members_; ///< Of the round that began last.
   matchmaking_facts facts_;
-  claims_check claims_;
-  group_id planned_; ///< The round that began last, and what its plan says.
-  double planned_seconds_ = 0;
-  /// With the digest of what it follows from.
-  std::optional<std::pair<digest, share_plan>> last_plan_;
-  std::chrono::milliseconds patience_;
-  duration gathering_{0}; ///< What a sponsor may take longer to answer.
-  deadline_estimator answers_{
-      {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
-  /// From leading to the own frozen gradient: no measure for anybody else.
-  deadline_estimator freezes_{
-      {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
-  /// Since when this peer leads, and who has not answered.
-  group_id led_;
-  caf::actor_clock::time_point invited_at_;
-  std::set<peer_id> unanswered_;
+  std::optional<contract_plans> plans_;
+  std::optional<answer_patience> answers_;
+  std::chrono::milliseconds patience_ = limits::first_round_patience;
   /// Since when most others will not be in this peer's groups, at this step.
-  std::optional<caf::actor_clock::time_point> outnumbered_since_;
+  std::optional<time_point> outnumbered_since_;
   std::uint64_t deadline_ = 0;
 };
 

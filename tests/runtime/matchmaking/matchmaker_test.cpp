@@ -46,7 +46,7 @@ std::uint32_t cut(const group_contract& x) {
 
 matchmaker make(std::size_t i, role as = role::trainer) {
   matchmaker result{
-      {{peer(i), {"127.0.0.1", 7000}}, as, 10, 100, 8, cut, 500, plan_of}};
+      {{peer(i), {"127.0.0.1", 7000}}, as, 10, 100, 8, cut, plan_of}};
   result.hold(5, state_number(1));
   result.measure(1e6, 2e6);
   return result;
@@ -192,14 +192,13 @@ TEST_CASE(
     "a redrawn group counts more than half of its samples, and is never of "
     "one who invited others") {
   auto make_redrawn = [](std::size_t i) {
-    matchmaker_settings how{{peer(i), {"127.0.0.1", 7000}},
-                            role::trainer,
-                            10,
-                            100,
-                            8,
-                            cut,
-                            500,
-                            plan_of};
+    contract_terms how{{peer(i), {"127.0.0.1", 7000}},
+                       role::trainer,
+                       10,
+                       100,
+                       8,
+                       cut,
+                       plan_of};
     how.redrawn = true;
     matchmaker result{how};
     result.hold(5, state_number(1));
@@ -207,8 +206,9 @@ TEST_CASE(
     return result;
   };
   auto leader = make_redrawn(0);
-  leader.set_least_samples(3);
-  leader.begin(group(0), invitees({1, 2, 3}));
+  leading_orders orders;
+  orders.least_samples = 3;
+  leader.begin(group(0), invitees({1, 2, 3}), orders);
   leader.frozen(2, 0.5);
   auto follower = make_redrawn(1);
   follower.receive(peer(0), invite(0));
@@ -475,7 +475,6 @@ TEST_CASE("a leader whom rounds taught better says nothing of any line") {
                   100,
                   8,
                   cut,
-                  500,
                   plan_of,
                   [&] { return believes; }}};
   one.hold(5, state_number(1));
@@ -495,7 +494,7 @@ TEST_CASE("a leader whom rounds taught better says nothing of any line") {
 
 TEST_CASE("a leader that most will not join starts nothing alone") {
   auto one = make(2);
-  one.insist(false);
+  leading_orders orders;
   bool lonely = true;
   auto answer = [&](std::size_t i, bool joins) {
     auto x = yes(0, 5);
@@ -530,8 +529,8 @@ TEST_CASE("a leader that most will not join starts nothing alone") {
     all = one.receive(peer(5), but);
   }
   SUBCASE("all said no for too long") {
-    one.insist(true);
-    one.begin(group(0), invitees({4, 5}));
+    orders.insist = true;
+    one.begin(group(0), invitees({4, 5}), orders);
     one.frozen(12, 1);
     answer(4, false);
     all = answer(5, false);
@@ -545,8 +544,8 @@ TEST_CASE("a leader that most will not join starts nothing alone") {
     all = answer(6, false);
   }
   SUBCASE("more are shunned than will join") {
-    one.shun({peer(4), peer(6)});
-    one.begin(group(0), invitees({5}));
+    orders.shunned = {peer(4), peer(6)};
+    one.begin(group(0), invitees({5}), orders);
     one.frozen(12, 1);
     SUBCASE("and would say no themselves") {
       all = answer(5, false);

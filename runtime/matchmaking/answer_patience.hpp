@@ -1,0 +1,76 @@
+/// How long a leader waits for the answers to its invitations.
+///
+/// Pure: the time is passed in. From what the invited took lately, and from how
+/// long this peer's own gradient takes to be frozen.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "messages/matchmaking.hpp"
+#include "runtime/config.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
+
+namespace potluck {
+
+class answer_patience {
+public:
+  explicit answer_patience(const peer_id& self) : self_(self) {
+  }
+
+  /// @param guess For whom nothing is known: as long as a batch may take.
+  duration of(const std::vector<contact>& invitees, duration guess) const {
+    auto longest = freezes_.patience(self_, guess);
+    for (auto& who : invitees) {
+      longest = std::max(longest, answers_.patience(who.id, guess));
+      // The others' answers say nothing about a newcomer's batches and line.
+      if (answers_.count(who.id) == 0)
+        longest = std::max(longest, guess);
+    }
+    return std::min<duration>(longest, limits::answer_cap);
+  }
+
+  /// This peer leads a group, and has invited these.
+  void begin(const group_id& group, const std::vector<contact>& invitees,
+             time_point now) {
+    led_ = group;
+    invited_at_ = now;
+    unanswered_.clear();
+    for (auto& who : invitees)
+      unanswered_.insert(who.id);
+  }
+
+  /// Its own gradient is frozen: no measure for anybody else.
+  void frozen(const group_id& group, time_point now) {
+    if (group == led_)
+      freezes_.observed(self_, now - invited_at_);
+  }
+
+  /// @param current The group that this peer is in now. Who was late, but
+  /// lives, is given twice the time. Who says nothing is not: nobody may hold
+  /// everybody up longer and longer.
+  void answered(const peer_id& from, const group_answer& x,
+                const group_id& current, time_point now) {
+    if (!x.accepted || x.group != led_ || unanswered_.erase(from) == 0)
+      return;
+    answers_.observed(from, now - invited_at_);
+    if (current != led_)
+      answers_.expired(from);
+  }
+
+private:
+  static deadline_estimator estimator() {
+    return deadline_estimator{
+        {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
+  }
+
+  peer_id self_;
+  deadline_estimator answers_ = estimator();
+  deadline_estimator freezes_ = estimator();
+  group_id led_;
+  time_point invited_at_;
+  std::set<peer_id> unanswered_;
+};
+
+} // namespace potluck

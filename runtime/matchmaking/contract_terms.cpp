@@ -1,0 +1,112 @@
+#include "runtime/matchmaking/contract_terms.hpp"
+
+#include <algorithm>
+
+#include "runtime/numbers.hpp"
+#include "runtime/safeguards.hpp"
+
+namespace potluck {
+
+std::string contract_terms::misquoted(const group_member& mine,
+                                      const group_contract& in,
+                                      const group_answer& answered) const {
+  if (mine.role != role)
+    return "its role is " + to_string(role) + " here and "
+           + to_string(mine.role) + " there";
+  if (mine.samples != answered.samples)
+    return "its samples are " + std::to_string(answered.samples) + " here and "
+           + std::to_string(mine.samples) + " there";
+  auto differ = [](const char* what, double here, double there) {
+    return what + readable(here, 17) + " here and " + readable(there, 17)
+           + " there";
+  };
+  if (mine.loss_sum != answered.loss_sum)
+    return differ("its loss is ", answered.loss_sum, mine.loss_sum);
+  // Nobody's lines are believed: then all plan equal shares.
+  if (!quotes_lines(in))
+    return {};
+  if (mine.upload_bytes_per_second != answered.upload_bytes_per_second)
+    return differ("its upload in bytes/s is ", answered.upload_bytes_per_second,
+                  mine.upload_bytes_per_second);
+  if (mine.download_bytes_per_second != answered.download_bytes_per_second)
+    return differ("its download in bytes/s is ",
+                  answered.download_bytes_per_second,
+                  mine.download_bytes_per_second);
+  if (!(mine.slow_pairs == answered.slow_pairs))
+    return "its slow pairs are others here and there";
+  return {};
+}
+
+std::string contract_terms::disorder_of(const group_contract& x,
+                                        const peer_id& leader) const {
+  if (x.members.empty() || x.members.front().who.id != leader
+      || x.members.front().role != role::trainer)
+    return "the contract does not begin with its leader";
+  std::uint64_t samples = 0;
+  for (std::size_t i = 0; i < x.members.size(); ++i) {
+    const auto& m = x.members[i];
+    if (m.role != role::trainer && m.role != role::auxiliary)
+      return "the contract lists a peer that does not average";
+    // Sorted as a leader writes them, which also excludes repeated ids.
+    if (i >= 1 && m.who.id == leader)
+      return "the contract lists a member twice";
+    if (i >= 2) {
+      const auto& before = x.members[i - 1];
+      if (m.role < before.role
+          || (m.role == before.role && !(before.who.id < m.who.id)))
+        return "the contract's members are out of order";
+    }
+    if (m.samples > UINT64_MAX - samples)
+      return "the contract's samples overflow";
+    samples += m.samples;
+  }
+  return {};
+}
+
+std::string contract_terms::problem_with(const group_contract& x,
+                                         const peer_id& leader,
+                                         std::uint64_t step,
+                                         const group_answer& answered) const {
+  if (x.step != step)
+    return "the contract is for another step";
+  if (gradient_values != 0
+      && (x.gradient_values != gradient_values
+          || x.chunk_values != chunk_values_of(x)))
+    return "the contract cuts another gradient";
+  if (auto problem = disorder_of(x, leader); !problem.empty())
+    return problem;
+  auto mine = std::find_if(x.members.begin(), x.members.end(),
+                           [&](auto& m) { return m.who.id == self.id; });
+  if (mine == x.members.end())
+    return "the contract does not list this peer";
+  if (auto lie = misquoted(*mine, x, answered); !lie.empty())
+    return "the contract does not say of this peer what it answered: " + lie;
+  const auto samples = samples_of(x);
+  const auto least = least_of(samples);
+  if (samples < least && guarded(safeguard::target_batch))
+    return "the contract counts fewer samples than the target batch";
+  if (x.least_samples != least)
+    return "the contract would count another batch than the target";
+  group_contract bare = x;
+  bare.plan = {};
+  if (plan(bare) != x.plan)
+    // Both planned from this very contract.
+    return "the leader's share plan differs from this peer's; use the same "
+           "version of Potluck everywhere";
+  return {};
+}
+
+std::uint64_t samples_of(const group_contract& x) {
+  std::uint64_t samples = 0;
+  for (const auto& m : x.members)
+    samples += std::min(m.samples, UINT64_MAX - samples);
+  return samples;
+}
+
+bool quotes_lines(const group_contract& x) {
+  return std::any_of(x.members.begin(), x.members.end(), [](auto& m) {
+    return m.upload_bytes_per_second != 0 || m.download_bytes_per_second != 0;
+  });
+}
+
+} // namespace potluck

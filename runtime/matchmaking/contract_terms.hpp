@@ -1,0 +1,62 @@
+/// What the contracts of one run's groups have to say, whoever writes them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "messages/matchmaking.hpp"
+
+namespace potluck {
+
+struct contract_terms {
+  contact self;
+  potluck::role role = potluck::role::trainer;
+  std::uint64_t target_batch = 1;
+  std::uint64_t gradient_values = 0; ///< 0: not known here.
+  std::uint32_t chunk_values = 0;
+  /// Values a chunk of a round, from its contract but for `chunk_values` and
+  /// `plan`; null: as above.
+  std::function<std::uint32_t(const group_contract&)> cut = nullptr;
+  /// The digest of the share plan of a contract whose `plan` is not set yet.
+  std::function<digest(const group_contract&)> plan;
+  /// Whether the contracts of groups that this peer leads say what members said
+  /// of their lines; else nothing of any, and all plan equal shares.
+  std::function<bool()> believe = [] { return true; };
+  /// Several groups share the target batch (runtime/ways/moshpit): with how
+  /// many samples one begins its leader decides, but not alone when it invited
+  /// others, and it counts when more than half of them are left.
+  bool redrawn = false;
+
+  /// What a group with so many samples counts at least. Of a redrawn one more
+  /// than half, so that two parts of it that lose each other never both make
+  /// the step.
+  std::uint64_t least_of(std::uint64_t samples) const {
+    return redrawn ? samples / 2 + 1 : target_batch;
+  }
+  /// How the round of this contract cuts the gradient.
+  std::uint32_t chunk_values_of(const group_contract& x) const {
+    return cut ? cut(x) : chunk_values;
+  }
+
+  /// Why this peer cannot start on the contract; empty when it can.
+  /// @param leader Who wrote it. @param step The step of its invitation.
+  /// @param answered What this peer answered to that.
+  std::string problem_with(const group_contract& x, const peer_id& leader,
+                           std::uint64_t step,
+                           const group_answer& answered) const;
+
+private:
+  std::string disorder_of(const group_contract& x, const peer_id& leader) const;
+  /// What the contract says of this peer that it did not answer.
+  std::string misquoted(const group_member& mine, const group_contract& in,
+                        const group_answer& answered) const;
+};
+
+/// The samples of all members; no more than fit.
+std::uint64_t samples_of(const group_contract& x);
+
+/// Whether the contract says anything of anybody's line.
+bool quotes_lines(const group_contract& x);
+
+} // namespace potluck

@@ -1,0 +1,255 @@
+#include "runtime/matchmaking/group_leader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "runtime/matchmaking/aversions.hpp"
+#include "runtime/safeguards.hpp"
+
+namespace potluck {
+
+// What a leader hears in which state. The rest changes nothing.
+bool group_leader::hears(event x) const {
+  static constexpr std::pair<state, event> table[] = {
+      {state::idle, event::begin},       // Invites.
+      {state::inviting, event::frozen},  // Starts, if all answers are here.
+      {state::inviting, event::answer},  // Likewise.
+      {state::inviting, event::lost},    // Likewise.
+      {state::inviting, event::expired}, // Starts with those who are here.
+      {state::inviting, event::give_up}, // Cancels.
+      {state::averaging, event::finished},
+  };
+  return std::find(std::begin(table), std::end(table),
+                   std::make_pair(state_, x))
+         != std::end(table);
+}
+
+namespace {
+
+/// Why an accepting answer cannot be used; empty when it can.
+std::string flaw_of(const group_answer& x, role as) {
+  if (!std::isfinite(x.loss_sum) || !std::isfinite(x.upload_bytes_per_second)
+      || !std::isfinite(x.download_bytes_per_second))
+    return "a figure is not a number";
+  if (as != role::trainer && x.samples != 0)
+    return "an auxiliary has no samples";
+  return {};
+}
+
+} // namespace
+
+group_actions group_leader::begin(const group_invite& invite,
+                                  const std::vector<invitee>& invitees,
+                                  leading_orders orders) {
+  if (!hears(event::begin))
+    return {};
+  state_ = state::inviting;
+  invite_ = invite;
+  orders_ = std::move(orders);
+  out_.emplace_back(freeze_gradient{invite_.group});
+  for (const auto& peer : invitees) {
+    bool averages = peer.role == role::trainer || peer.role == role::auxiliary;
+    if (averages && peer.who.id != terms_.self.id
+        && invited_.insert({peer.who.id, invited{peer}}).second)
+      send(peer.who.id, invite_);
+  }
+  return done();
+}
+
+group_actions group_leader::remind(const peer_id& who) const {
+  auto guest = invited_.find(who);
+  if (guest == invited_.end() || !guest->second.pending)
+    return {};
+  return {send_to_peer{who, invite_}};
+}
+
+group_actions group_leader::frozen(const group_answer& own) {
+  if (!hears(event::frozen))
+    return {};
+  own_ = own;
+  close_if_complete();
+  return done();
+}
+
+group_actions group_leader::answered(const peer_id& from,
+                                     const group_answer& x) {
+  auto at = invited_.find(from);
+  if (!hears(event::answer) || x.group != invite_.group || at == invited_.end())
+    return {};
+  auto& who = at->second;
+  if (!x.accepted) {
+    who.pending = false;
+    who.against = true;
+    who.accepted.reset();
+  } else if (who.pending) {
+    who.pending = false;
+    auto flaw = flaw_of(x, who.peer.role);
+    if (flaw.empty())
+      who.accepted = x;
+    else
+      send(from, group_cancel{invite_.group, flaw});
+  }
+  close_if_complete();
+  return done();
+}
+
+group_actions group_leader::lost(const peer_id& peer) {
+  auto at = invited_.find(peer);
+  if (!hears(event::lost) || at == invited_.end())
+    return {};
+  at->second.pending = false;
+  at->second.accepted.reset();
+  close_if_complete();
+  return done();
+}
+
+group_actions group_leader::expired() {
+  if (!hears(event::expired))
+    return {};
+  if (own_)
+    close();
+  else
+    release("the leader's gradient was not ready in time");
+  return done();
+}
+
+group_actions group_leader::give_up(const std::string& reason) {
+  if (hears(event::give_up))
+    cancel(reason);
+  return done();
+}
+
+group_actions group_leader::finished() {
+  if (hears(event::finished))
+    rest();
+  return {};
+}
+
+void group_leader::cancel(const std::string& reason) {
+  for (const auto& [id, x] : invited_)
+    if (x.pending || x.accepted)
+      send(id, group_cancel{invite_.group, reason});
+  rest();
+}
+
+void group_leader::rest() {
+  state_ = state::idle;
+  invite_ = {};
+  invited_.clear();
+  own_.reset();
+}
+
+void group_leader::release(const std::string& reason, bool outnumbered) {
+  const auto group = invite_.group;
+  cancel(reason);
+  out_.emplace_back(release_gradient{group, reason, {}, outnumbered});
+}
+
+void group_leader::close_if_complete() {
+  bool pending = std::any_of(invited_.begin(), invited_.end(),
+                             [](auto& x) { return x.second.pending; });
+  if (own_ && !pending)
+    close();
+}
+
+void group_leader::drop_avoided() {
+  const auto& self = terms_.self.id;
+  aversions members;
+  auto add = [&](const peer_id& by, const group_answer& x) {
+    members[by] = {x.avoid.begin(), x.avoid.end()};
+  };
+  add(self, *own_);
+  for (const auto& [id, x] : invited_)
+    if (x.accepted)
+      add(id, *x.accepted);
+  for (auto& id : left_out(self, members, invite_.group)) {
+    auto& guest = invited_.at(id);
+    guest.against = members.at(id).count(self) != 0;
+    guest.accepted.reset();
+    send(id, group_cancel{invite_.group, "not all members will work with you"});
+  }
+}
+
+void group_leader::close() {
+  if (guarded(safeguard::avoidance))
+    drop_avoided();
+  auto contract = make_contract();
+  const auto samples = samples_of(contract);
+  const auto least
+      = terms_.redrawn ? orders_.least_samples : terms_.target_batch;
+  bool few = samples < least && guarded(safeguard::target_batch);
+  if (few || alone() || samples == UINT64_MAX || samples == 0) {
+    release("not enough samples");
+    return;
+  }
+  for (auto& [id, x] : invited_)
+    if (std::exchange(x.pending, false))
+      send(id, group_cancel{invite_.group, "too late"});
+  if (outnumbered() && !orders_.insist && !terms_.redrawn) {
+    release("most others are in another group", true);
+    return;
+  }
+  contract.plan = terms_.plan(contract);
+  state_ = state::averaging;
+  for (const auto& x : contract.members)
+    if (x.who.id != terms_.self.id)
+      send(x.who.id, group_start{contract});
+  out_.emplace_back(start_round{contract});
+}
+
+bool group_leader::alone() const {
+  bool invited = false;
+  for (const auto& [id, x] : invited_)
+    if (x.peer.role == role::trainer) {
+      invited = true;
+      if (x.accepted)
+        return false;
+    }
+  return terms_.redrawn && invited;
+}
+
+bool group_leader::outnumbered() const {
+  std::set<peer_id> with{terms_.self.id};
+  std::set<peer_id> against{orders_.shunned.begin(), orders_.shunned.end()};
+  for (const auto& [id, x] : invited_)
+    if (x.peer.role == role::trainer) {
+      if (x.accepted)
+        with.insert(id);
+      if (x.against)
+        against.insert(id);
+    }
+  // Two halves that know of each other must not both go on.
+  return against.size() > with.size()
+         || (against.size() == with.size() && *against.begin() < *with.begin());
+}
+
+group_contract group_leader::make_contract() const {
+  group_contract result;
+  result.group = invite_.group;
+  result.step = invite_.step;
+  result.gradient_values = terms_.gradient_values;
+  result.patience_ms = orders_.patience_ms;
+  result.computing_ms = orders_.computing_ms;
+  auto add = [&](const contact& who, role as, const group_answer& x) {
+    result.members.push_back({who, as, x.samples, x.loss_sum,
+                              x.upload_bytes_per_second,
+                              x.download_bytes_per_second, x.slow_pairs});
+  };
+  add(terms_.self, terms_.role, *own_);
+  for (auto as : {role::trainer, role::auxiliary})
+    for (const auto& [id, x] : invited_)
+      if (x.accepted && x.peer.role == as)
+        add(x.peer.who, as, *x.accepted);
+  if (!terms_.believe())
+    for (auto& x : result.members) {
+      x.upload_bytes_per_second = x.download_bytes_per_second = 0;
+      x.slow_pairs.clear();
+    }
+  result.chunk_values = terms_.chunk_values_of(result);
+  result.least_samples = terms_.least_of(samples_of(result));
+  return result;
+}
+
+} // namespace potluck

@@ -1,0 +1,255 @@
+/// The leader's half and the follower's, each alone.
+
+#include <doctest/doctest.h>
+
+#include "runtime/matchmaking/group_follower.hpp"
+#include "runtime/matchmaking/group_leader.hpp"
+
+using namespace potluck;
+
+namespace {
+
+peer_id peer(std::uint8_t i) {
+  peer_id x;
+  x.bytes[0] = i;
+  return x;
+}
+
+group_id group(std::uint8_t i) {
+  group_id x;
+  x.bytes[0] = i;
+  return x;
+}
+
+contract_terms terms(std::uint8_t self) {
+  contract_terms x;
+  x.self.id = peer(self);
+  x.target_batch = 10;
+  x.gradient_values = 100;
+  x.chunk_values = 8;
+  x.plan = [](const group_contract& c) {
+    auto members = c.members.size();
+    return digest_of(&members, sizeof(members));
+  };
+  return x;
+}
+
+group_invite invite(std::uint8_t g) {
+  return {group(g), 6, {}};
+}
+
+group_answer yes(std::uint8_t g, std::uint64_t samples) {
+  group_answer x;
+  x.group = group(g);
+  x.accepted = true;
+  x.samples = samples;
+  return x;
+}
+
+group_answer no(std::uint8_t g) {
+  group_answer x;
+  x.group = group(g);
+  return x;
+}
+
+template <class Action>
+const Action* find(const group_actions& all) {
+  for (const auto& x : all)
+    if (auto* result = std::get_if<Action>(&x))
+      return result;
+  return nullptr;
+}
+
+/// Those who are sent such a message.
+template <class Message>
+std::vector<peer_id> told(const group_actions& all) {
+  std::vector<peer_id> result;
+  for (const auto& x : all)
+    if (auto* send = std::get_if<send_to_peer>(&x))
+      if (std::holds_alternative<Message>(send->what))
+        result.push_back(send->to);
+  return result;
+}
+
+using peers = std::vector<peer_id>;
+using leading = group_leader::state;
+using following = group_follower::state;
+
+/// Leader 1, which has invited 2 and 3.
+struct inviting {
+  explicit inviting(leading_orders orders = {}) {
+    auto begun = leader.begin(
+        invite(1),
+        {{{peer(2), {}}, role::trainer}, {{peer(3), {}}, role::trainer}},
+        std::move(orders));
+    CHECK(find<freeze_gradient>(begun)->group == group(1));
+    CHECK(told<group_invite>(begun) == peers{peer(2), peer(3)});
+    CHECK(leader.now() == leading::inviting);
+  }
+  group_leader leader{terms(1)};
+};
+
+/// The contract of leader 1 with follower 2, which has so many samples.
+group_contract contract_with(std::uint64_t samples) {
+  inviting x;
+  x.leader.frozen(yes(1, 6));
+  x.leader.answered(peer(3), no(1));
+  auto all = x.leader.answered(peer(2), yes(1, samples));
+  REQUIRE(find<start_round>(all));
+  return find<start_round>(all)->contract;
+}
+
+} // namespace
+
+TEST_CASE("a leader that rests hears nothing, and one that averages only the "
+          "round's end") {
+  group_leader leader{terms(1)};
+  CHECK(leader.group().empty());
+  CHECK(leader.frozen(yes(1, 6)).empty());
+  CHECK(leader.answered(peer(2), yes(1, 6)).empty());
+  CHECK(leader.lost(peer(2)).empty());
+  CHECK(leader.expired().empty());
+  CHECK(leader.give_up("why").empty());
+  CHECK(leader.finished().empty());
+  inviting x;
+  x.leader.frozen(yes(1, 20));
+  x.leader.answered(peer(3), yes(1, 4));
+  CHECK(find<start_round>(x.leader.answered(peer(2), yes(1, 4))));
+  CHECK(x.leader.now() == leading::averaging);
+  CHECK(x.leader.answered(peer(2), no(1)).empty());
+  CHECK(x.leader.lost(peer(2)).empty());
+  CHECK(x.leader.expired().empty());
+  CHECK(x.leader.give_up("why").empty());
+  CHECK(x.leader.group() == group(1));
+  x.leader.finished();
+  CHECK(x.leader.now() == leading::idle);
+  CHECK(x.leader.group().empty());
+}
+
+TEST_CASE("a leader's orders are in its contract") {
+  leading_orders orders;
+  orders.patience_ms = 700;
+  orders.computing_ms = 90;
+  inviting x{orders};
+  x.leader.frozen(yes(1, 6));
+  x.leader.answered(peer(3), no(1));
+  auto all = x.leader.answered(peer(2), yes(1, 5));
+  auto* start = find<start_round>(all);
+  REQUIRE(start);
+  CHECK(start->contract.patience_ms == 700);
+  CHECK(start->contract.computing_ms == 90);
+  CHECK(start->contract.step == 6);
+  CHECK(start->contract.least_samples == 10);
+  CHECK(told<group_start>(all) == peers{peer(2)});
+}
+
+TEST_CASE("a leader that gives up cancels for all but those who said no, and "
+          "keeps its gradient frozen") {
+  inviting x;
+  x.leader.frozen(yes(1, 6));
+  x.leader.answered(peer(2), yes(1, 5));
+  SUBCASE("one is silent") {
+    auto all = x.leader.give_up("following another");
+    CHECK(told<group_cancel>(all) == peers{peer(2), peer(3)});
+    CHECK_FALSE(find<release_gradient>(all));
+  }
+  SUBCASE("in vain: what is missing is its own gradient") {
+    inviting y;
+    auto all = y.leader.expired();
+    CHECK(told<group_cancel>(all) == peers{peer(2), peer(3)});
+    CHECK(find<release_gradient>(all));
+    CHECK(y.leader.now() == leading::idle);
+    return;
+  }
+  CHECK(x.leader.now() == leading::idle);
+  CHECK(x.leader.remind(peer(3)).empty());
+}
+
+TEST_CASE("a leader says of itself what holds when it closes") {
+  inviting x;
+  x.leader.frozen(yes(1, 6));
+  auto own = yes(1, 6);
+  own.upload_bytes_per_second = 3e6;
+  x.leader.restate(own);
+  x.leader.answered(peer(3), no(1));
+  auto all = x.leader.answered(peer(2), yes(1, 5));
+  REQUIRE(find<start_round>(all));
+  CHECK(find<start_round>(all)->contract.members[0].upload_bytes_per_second
+        == 3e6);
+}
+
+TEST_CASE("a follower that rests declines what is started, and else hears "
+          "nothing") {
+  group_follower follower{terms(2)};
+  CHECK(follower.group().empty());
+  CHECK(follower.frozen(yes(1, 5)).empty());
+  CHECK(follower.cancelled(peer(1), {group(1), ""}).empty());
+  CHECK(follower.lost(peer(1)).empty());
+  CHECK(follower.expired().empty());
+  CHECK(follower.forgotten().empty());
+  CHECK(follower.finished().empty());
+  CHECK(told<group_answer>(follower.started(peer(1), contract_with(5)))
+        == peers{peer(1)});
+}
+
+TEST_CASE("a follower answers when its gradient is frozen, at once where it is "
+          "already, and declines whom it followed before") {
+  group_follower follower{terms(2)};
+  auto begun = follower.follow(peer(4), invite(4), {});
+  CHECK(find<freeze_gradient>(begun));
+  CHECK(told<group_answer>(begun).empty());
+  CHECK(follower.now() == following::freezing);
+  CHECK(told<group_answer>(follower.frozen(yes(9, 5))) == peers{peer(4)});
+  CHECK(follower.now() == following::answered);
+  auto changed = follower.follow(peer(1), invite(1), yes(9, 5));
+  CHECK(find<freeze_gradient>(changed)->group == group(1));
+  CHECK(told<group_answer>(changed) == peers{peer(4), peer(1)});
+  CHECK(follower.leader() == peer(1));
+  // The same leader again, which has forgotten its group.
+  auto again = follower.follow(peer(1), invite(3), yes(9, 5));
+  CHECK(told<group_answer>(again) == peers{peer(1)});
+  CHECK(follower.group() == group(3));
+}
+
+TEST_CASE("a follower in a round hears only its end") {
+  group_follower follower{terms(2)};
+  auto contract = contract_with(5);
+  follower.follow(peer(1), invite(1), yes(1, 5));
+  CHECK(find<start_round>(follower.started(peer(1), contract)));
+  CHECK(follower.now() == following::averaging);
+  CHECK(follower.cancelled(peer(1), {group(1), ""}).empty());
+  CHECK(follower.lost(peer(1)).empty());
+  CHECK(follower.expired().empty());
+  CHECK(follower.forgotten().empty());
+  CHECK(told<group_answer>(follower.started(peer(1), contract))
+        == peers{peer(1)});
+  CHECK(follower.now() == following::averaging);
+  follower.finished();
+  CHECK(follower.now() == following::idle);
+  CHECK(follower.leader().empty());
+}
+
+TEST_CASE(
+    "a follower refuses a contract that says otherwise of it, and rests") {
+  group_follower follower{terms(2)};
+  follower.follow(peer(1), invite(1), yes(1, 5));
+  auto all = follower.started(peer(1), contract_with(6));
+  CHECK(told<group_answer>(all) == peers{peer(1)});
+  REQUIRE(find<release_gradient>(all));
+  CHECK(find<release_gradient>(all)->refused == peer(1));
+  CHECK(follower.now() == following::idle);
+}
+
+TEST_CASE("a redrawn group counts more than half of its samples, another one "
+          "the target batch") {
+  auto x = terms(1);
+  CHECK(x.least_of(30) == 10);
+  x.redrawn = true;
+  CHECK(x.least_of(30) == 16);
+  CHECK(x.least_of(31) == 16);
+  group_contract contract;
+  contract.members.resize(3);
+  contract.members[0].samples = UINT64_MAX;
+  contract.members[1].samples = 5;
+  CHECK(samples_of(contract) == UINT64_MAX); // Not around the end.
+}
