@@ -283,7 +283,7 @@ void member_state::on(const round_over& x) {
 
 std::string member_state::problem_with(const round_over& x) const {
   if (!x.committed || !x.mean)
-    return "round " + std::to_string(round_) + " failed: " + x.reason;
+    return "round " + std::to_string(round_) + " came to nothing";
   if (x.healed)
     return "round " + std::to_string(round_) + " lost a member";
   auto scale = static_cast<float>(1.0 / config_.members);
