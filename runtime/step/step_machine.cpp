@@ -62,7 +62,8 @@ void step_machine::on(const batch_done& x) {
     catching_up_.batch_ended();
   compute([&](auto s) { return work().ended(x, s); });
   if (in() == stage::frozen) {
-    report_frozen();
+    if (!round_.told())
+      report_frozen();
     pump();
     return;
   }

@@ -64,7 +64,7 @@ expect "rounds are counted" 2 'rounds must be a number' \
   bench averaging --rounds -1
 expect "chunks have values" 2 'chunk-values must be' \
   bench averaging --chunk-values 0
-expect "references have names" 2 'reference must be none or gloo' \
+expect "references have names" 2 'reference must be none, gloo or mpi' \
   bench averaging --reference nccl
 expect "a mixture of experts learns digits" 0 \
   '"network":"mixture 2x2","staleness' bench mixture --row digits \

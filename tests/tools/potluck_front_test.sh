@@ -65,7 +65,7 @@ const char* openblas_get_corename(void) {
 END
 cc -shared -fPIC "$scratch/old.c" -o "$scratch/old.so"
 starts() { # starts <times asked> <environment>...: and says its version once
-  env LD_PRELOAD="$scratch/old.so" "${@:2}" "$build/bin/potluck-full" --version \
+  env "${@:2}" LD_PRELOAD="$scratch/old.so" "$build/bin/potluck-full" --version \
     > "$scratch/said" 2> "$scratch/asked"
   [ "$(grep -c asked "$scratch/asked")" -eq "$1" ] && [ "$(grep -c '^potluck ' "$scratch/said")" -eq 1 ]
 }
