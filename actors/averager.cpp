@@ -51,7 +51,7 @@ void averager_state::on(const begin_round& x) {
   if (!room_ || before != c.gradient_values)
     room_.emplace(2 * c.gradient_values);
   round_agreement agreement{c, map, config_.self, x.keeps_majority};
-  auto self = agreement.index_of(config_.self);
+  auto self = agreement.members().index_of(config_.self);
   round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
                  std::move(agreement), self_->clock().now());
   auto& r = *round_;
@@ -221,7 +221,8 @@ void averager_state::catch_up() {
 }
 
 void averager_state::receive(const letter& x, clock_time when) {
-  if (round_->agreement.index_of(x.from) == round_->contract().members.size())
+  if (round_->agreement.members().index_of(x.from)
+      == round_->contract().members.size())
     return;
   // A leader that sends nothing and then calls the round off is as silent as
   // any.
@@ -231,7 +232,7 @@ void averager_state::receive(const letter& x, clock_time when) {
       || std::holds_alternative<round_prepared>(x.content)
       || std::holds_alternative<round_standing>(x.content)
       || (verdict && verdict->commit))
-    round_->heard.insert(round_->agreement.index_of(x.from));
+    round_->heard.insert(round_->agreement.members().index_of(x.from));
   // Members that ask around because they wait as well bring no news.
   if (round_->agreement.leading()
       || !std::holds_alternative<round_standing>(x.content))
@@ -261,7 +262,7 @@ void averager_state::read(const letter& x, const chunk_part& part) {
   r.bytes_received += x.body.size;
   r.agreement.part_here(part.chunk, part.samples);
   self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
-                                        r.agreement.index_of(x.from)),
+                                        r.agreement.members().index_of(x.from)),
                                     part.samples, x.body, part.packing});
 }
 
@@ -273,8 +274,9 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
     refuse_mean(x.from, "a mean over other samples than the contract's");
     return;
   }
-  bool planned = mean.version == 1
-                 && r.agreement.index_of(x.from) == r.map.owner(mean.chunk);
+  bool planned
+      = mean.version == 1
+        && r.agreement.members().index_of(x.from) == r.map.owner(mean.chunk);
   if (planned && mean.seal.empty()) {
     refuse_mean(x.from, "a mean that does not name its parts");
     return;
@@ -288,7 +290,7 @@ void averager_state::read(const letter& x, const chunk_mean& mean) {
       // Only a heal's means lack members for any other reason.
       if (mean.version == 1)
         for (auto member : mean.left_out)
-          note_refusal(member, r.agreement.index_of(x.from));
+          note_refusal(member, r.agreement.members().index_of(x.from));
       if (planned)
         r.seals[mean.chunk] = mean.seal;
       carry_out(round_agreement::actions{});

@@ -3,9 +3,9 @@
 /// Sends this peer's parts to the chunks' owners, spawns a reducer for each
 /// chunk that this peer owns, sends their means to everybody who holds the
 /// model, collects the others' means, and carries out what the agreement
-/// (runtime/averaging/round_agreement.hpp) decides or a heal wants done. Keeps
-/// the means of the last round to serve members that lack some, until the next
-/// one begins.
+/// (runtime/averaging/round/round_agreement.hpp) decides or a heal wants done.
+/// Keeps the means of the last round to serve members that lack some, until the
+/// next one begins.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@
 #include "runtime/averaging/gradient_assembly.hpp"
 #include "runtime/averaging/means_inquiry.hpp"
 #include "runtime/averaging/robust_mean.hpp"
-#include "runtime/averaging/round_agreement.hpp"
+#include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round_intake.hpp"
 #include "runtime/averaging/value_pool.hpp"
 #include "runtime/packing/packing.hpp"

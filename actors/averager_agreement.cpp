@@ -178,7 +178,8 @@ void averager_state::carry_out(const round_agreement::actions& actions) {
 void averager_state::carry_out(const send_to_member& x) {
   std::visit(
       [&](const auto& y) {
-        self_->send(wired_.gateway, parcel{x.to, y, {}});
+        self_->send(wired_.gateway,
+                    parcel{round_->contract().members[x.to].who.id, y, {}});
       },
       x.what);
 }

@@ -73,7 +73,7 @@ void averager_state::begin_check(std::uint32_t chunk,
 
 void averager_state::read(const letter& x, const part_request& request) {
   auto& r = *round_;
-  auto by = r.agreement.index_of(x.from);
+  auto by = r.agreement.members().index_of(x.from);
   if (request.chunk >= r.map.chunk_count())
     return;
   auto& shown = r.shown[by];
@@ -96,7 +96,7 @@ void averager_state::read(const letter& x, const part_digests& told) {
   auto& r = *round_;
   auto at = r.checks.find(told.chunk);
   if (at == r.checks.end()
-      || at->second.audit.reducer() != r.agreement.index_of(x.from))
+      || at->second.audit.reducer() != r.agreement.members().index_of(x.from))
     return;
   if (at->second.audit.tell(told.parts) && at->second.audit.complete())
     judge_check(told.chunk);
@@ -118,8 +118,9 @@ bool averager_state::shown(const letter& x, const chunk_part& part) {
   auto at = r.checks.find(part.chunk);
   if (at == r.checks.end())
     return false;
-  auto waited_for = show(at->second.audit, r.agreement.index_of(x.from),
-                         part.samples, x.body, part.packing);
+  auto waited_for
+      = show(at->second.audit, r.agreement.members().index_of(x.from),
+             part.samples, x.body, part.packing);
   if (waited_for && at->second.audit.complete())
     judge_check(part.chunk);
   return true;
@@ -172,7 +173,7 @@ void averager_state::answer_for(const check& x, std::uint32_t chunk) {
 
 void averager_state::read(const letter& x, const mean_challenge& challenge) {
   auto& r = *round_;
-  auto by = r.agreement.index_of(x.from);
+  auto by = r.agreement.members().index_of(x.from);
   if (challenge.chunk >= r.map.chunk_count()
       || r.map.owner(challenge.chunk) == by
       || !r.challenged_by.insert(by).second || !guarded(safeguard::audit))
@@ -213,7 +214,7 @@ void averager_state::open_inquiry() {
 
 void averager_state::read(const letter& x, const round_findings& found) {
   auto& r = *round_;
-  auto by = r.agreement.index_of(x.from);
+  auto by = r.agreement.members().index_of(x.from);
   if (r.contract().members[by].role != role::trainer || r.committed)
     return;
   open_inquiry();

@@ -127,7 +127,8 @@ void averager_state::on(const outcome_known& x) {
 }
 
 void averager_state::lose(const peer_id& member) {
-  if (round_->agreement.index_of(member) < round_->contract().members.size())
+  if (round_->agreement.members().index_of(member)
+      < round_->contract().members.size())
     close_intake();
   auto actions = round_->agreement.member_lost(member);
   // Who is asked because of it has the whole patience to answer.

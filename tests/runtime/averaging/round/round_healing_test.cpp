@@ -1,4 +1,4 @@
-#include "runtime/averaging/round_healing.hpp"
+#include "runtime/averaging/round/round_healing.hpp"
 
 #include <doctest/doctest.h>
 

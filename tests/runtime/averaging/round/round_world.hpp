@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/averaging/round_agreement.hpp"
+#include "runtime/averaging/round/round_agreement.hpp"
 
 namespace potluck::testing {
 
@@ -556,7 +556,7 @@ private:
 
   void carry_out(member&, std::size_t self, const send_to_member& x) {
     ++posted_;
-    post(self, x.to.bytes[0] - 1u, x.what);
+    post(self, x.to, x.what);
   }
   void carry_out(member&, std::size_t self, const send_part& x) {
     post(self, x.to, part_parcel{x.chunk});
@@ -571,8 +571,9 @@ private:
     post(self, x.to, mean_parcel{head, chunk.held});
   }
   void carry_out(member& m, std::size_t self, const ask_mean& x) {
+    // It asks again for what it has read.
     if (x.version == 0 && m.chunks[x.chunk].held.version != 0)
-      m.reads_badly = false; // What it holds is fetched again.
+      m.reads_badly = false;
     post(self, x.from, mean_request{{}, x.chunk, x.version});
   }
   void carry_out(member& m, std::size_t self, const average_chunk& x) {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "tests/runtime/averaging/round_world.hpp"
+#include "tests/runtime/averaging/round/round_world.hpp"
 
 using namespace potluck;
 using namespace potluck::testing;

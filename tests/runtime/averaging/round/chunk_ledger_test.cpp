@@ -1,4 +1,4 @@
-#include "runtime/averaging/chunk_ledger.hpp"
+#include "runtime/averaging/round/chunk_ledger.hpp"
 
 #include <doctest/doctest.h>
 
