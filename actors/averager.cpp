@@ -80,14 +80,17 @@ void averager_state::on(const begin_round& x) {
     reducer_of(chunk);
   for (auto& id : connected_)
     tell([&](auto& r) { return r.joined(id); });
-  if (x.gradient)
-    tell([&](auto& r) { return r.lend(x.gradient); });
   for (auto& early : others_.begin(group))
     on(letter{early.from, std::move(early.content), std::move(early.body)});
   for (auto& id : ids_of(x.contract))
     if (id != config_.self && !connected_.count(id))
       lose(id);
   self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
+}
+
+void averager_state::on(const gradient_lent& x) {
+  if (runs(x.round))
+    tell([&](auto& r) { return r.lend(x.gradient); });
 }
 
 value_pool& averager_state::room_for(std::uint64_t values) {

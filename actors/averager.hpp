@@ -47,6 +47,7 @@ public:
   void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const begin_round& x);
+  void on(const gradient_lent& x);
   void on(const member_withdrew& x);
   void on(const outcome_known& x);
   void on(const means_placed& x);

@@ -24,6 +24,9 @@ using mean_listener
     = caf::typed_actor<caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
                        caf::reacts_to<parts_overdue>>;
 
+/// Borrows this peer's gradient: the averager, or the conductor for a sponsor.
+using gradient_borrower = caf::typed_actor<caf::reacts_to<gradient_lent>>;
+
 /// Asked the router for records.
 using records_reader = caf::typed_actor<caf::reacts_to<records_looked_up>>;
 
@@ -102,11 +105,10 @@ using state_keeper_actor = caf::typed_actor<
 using compute_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<compute_batch>,
     caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
-    caf::reacts_to<gradient_lent>, caf::reacts_to<drop_gradient>,
-    caf::reacts_to<set_gradient_aside>, caf::reacts_to<take_gradient_back>,
-    caf::reacts_to<apply_mean>, caf::reacts_to<adopt_state>,
-    caf::reacts_to<add_gradient>, caf::reacts_to<take_snapshot>,
-    caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
+    caf::reacts_to<drop_gradient>, caf::reacts_to<set_gradient_aside>,
+    caf::reacts_to<take_gradient_back>, caf::reacts_to<apply_mean>,
+    caf::reacts_to<adopt_state>, caf::reacts_to<add_gradient>,
+    caf::reacts_to<take_snapshot>, caf::reacts_to<state_changed>,
     caf::reacts_to<work_failed>>;
 
 /// Decides whether this trainer averages itself or through a sponsor; gathers
@@ -144,11 +146,11 @@ using matchmaking_actor = caf::typed_actor<
 using averager_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
-    caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
-    caf::reacts_to<means_placed>, caf::reacts_to<mean_ready>,
-    caf::reacts_to<part_refused>, caf::reacts_to<parts_overdue>,
-    caf::reacts_to<inquiry_due>, caf::reacts_to<out_of_touch>,
-    caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<gradient_lent>, caf::reacts_to<outcome_known>,
+    caf::reacts_to<member_withdrew>, caf::reacts_to<means_placed>,
+    caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
+    caf::reacts_to<parts_overdue>, caf::reacts_to<inquiry_due>,
+    caf::reacts_to<out_of_touch>, caf::reacts_to<deadline_passed>>;
 
 /// Serves the calls of experts that this peer hosts, as far as others see it
 /// (`expert_host.hpp` has the rest).

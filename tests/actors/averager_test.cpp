@@ -72,9 +72,15 @@ struct table {
 
   void begin(std::size_t member,
              std::shared_ptr<const std::vector<float>> own) {
-    caf::anon_send(members[member]->wired.averager,
-                   begin_round{contract, plan(collaboration_of(contract)),
-                               std::move(own)});
+    begin(member, begin_round{contract, plan(collaboration_of(contract))},
+          std::move(own));
+  }
+  void begin(std::size_t member, const begin_round& order,
+             std::shared_ptr<const std::vector<float>> own) {
+    const auto& it = members[member]->wired.averager;
+    caf::anon_send(it, order);
+    if (own)
+      caf::anon_send(it, gradient_lent{std::move(own), order.contract.group});
   }
   void begin(std::size_t member) {
     bool trains = contract.members[member].role == role::trainer;
@@ -196,8 +202,7 @@ TEST_CASE("members that pack differently hold the same bits") {
     return memory_network::fate::arrives;
   });
   for (std::size_t i = 0; i < 4; ++i)
-    caf::anon_send(t.members[i]->wired.averager,
-                   begin_round{t.contract, shares, t.gradient(i)});
+    t.begin(i, begin_round{t.contract, shares}, t.gradient(i));
   t.world.settle();
   auto first = t.outcome(0);
   REQUIRE(first);
@@ -285,9 +290,8 @@ TEST_CASE("a member whose reducer fails leaves the round and says so") {
   auto broken = t.contract;
   for (auto& m : broken.members)
     m.samples = 0;
-  caf::anon_send(
-      t.members[2]->wired.averager,
-      begin_round{broken, plan(collaboration_of(t.contract)), t.gradient(2)});
+  t.begin(2, begin_round{broken, plan(collaboration_of(t.contract))},
+          t.gradient(2));
   t.world.settle();
   REQUIRE(t.outcome(2));
   CHECK_FALSE(t.outcome(2)->committed);
