@@ -336,7 +336,8 @@ void gateway_state::on_down(const caf::down_msg& x) {
     return;
   line_.left(found->first);
   config_.guests->ended(found->first);
-  for (auto id : guests_.extract(found).mapped().connections)
+  const auto gone = guests_.extract(found);
+  for (auto id : gone.mapped().connections)
     network_->close(id);
 }
 

@@ -1,9 +1,8 @@
 /// The gateway: this peer's door to the network.
 ///
 /// Owns the transport. A connection whose `hello` is welcome belongs to the
-/// session of its peer, which gets its frames from the transport's thread. The
-/// gateway knows nothing of what they mean. A round's bulk comes to no actor:
-/// what the intake has a place for is taken on the transport's thread.
+/// session of its peer, which gets its frames from the transport's thread. A
+/// round's bulk comes to no actor: that thread puts it where it belongs.
 #pragma once
 
 #include <map>
