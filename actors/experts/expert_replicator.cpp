@@ -1,6 +1,7 @@
 #include "actors/experts/expert_replicator.hpp"
 
 #include "actors/behavior.hpp"
+#include "actors/guest_list.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
@@ -133,7 +134,7 @@ void expert_replicator_state::carry_out(const replica_sender::make_offer& x) {
 }
 
 void expert_replicator_state::carry_out(const replica_sender::send_chunk& x) {
-  self_->send(wired_.gateway, parcel{x.to, x.what, x.body});
+  post(self_, wired_, parcel{x.to, x.what, x.body});
 }
 
 void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
@@ -143,7 +144,7 @@ void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
 // ---- experts of others
 
 void expert_replicator_state::carry_out(const replica_guard::answer& x) {
-  self_->send(wired_.gateway, parcel{x.to, x.what, {}});
+  post(self_, wired_, parcel{x.to, x.what, {}});
 }
 
 void expert_replicator_state::carry_out(const replica_guard::store& x) {
