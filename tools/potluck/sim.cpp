@@ -1,4 +1,5 @@
-/// `potluck sim`: a scenario in virtual time, and whether the invariants held.
+/// `potluck sim`: a scenario in virtual time, and whether the promises were
+/// kept.
 
 #include <chrono>
 #include <csignal>
@@ -138,7 +139,7 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
             << readable(static_cast<double>(x.network.bytes) / 1e6, 3)
             << " MB, " << x.network.lost_packets << " losses, "
             << x.network.corrupted << " corrupted\n  " << x.checks
-            << " checks of the invariants, log " << to_string(x.log) << "\n";
+            << " checks of the promises, log " << to_string(x.log) << "\n";
   if (x.expert_updates > 0)
     std::cout << "  experts: " << x.expert_updates << " updates, "
               << x.expert_moves << " came to other hosts\n";
@@ -218,7 +219,7 @@ int run(cli::command_line& options, const std::string&) {
             stderr, "\rseed %llu: %.0f s of %.0f, step %llu, %zu peers ",
             static_cast<unsigned long long>(seed), to_seconds(w.now()),
             to_seconds(w.lasts()),
-            static_cast<unsigned long long>(w.invariants().highest_step()),
+            static_cast<unsigned long long>(w.how_far().highest_step()),
             w.running());
       }
       return interrupted == 0;

@@ -93,20 +93,22 @@ world::world(const scenario& what, options how)
       in_spans_(plan_.peers().size() >= crowd && !has_experts(what)),
       crew_(in_spans_ ? how_.threads : 1) {
   network_.take_turns();
-  run_invariants::rules rules;
-  rules.target_batch = settings_.target_batch;
-  rules.may_split = what_.expects.may_split;
-  rules.rounded = settings_.packing != to_string(packing::float32);
-  if (settings_.redraws_groups()) {
+  terms run;
+  run.steps = settings_.steps;
+  run.target_batch = settings_.target_batch;
+  run.expects = what_.expects;
+  run.rounded = settings_.packing != to_string(packing::float32);
+  run.expert_may_lose = expert_most_lost;
+  run.redraws = settings_.redraws_groups();
+  if (run.redraws) {
     std::size_t trainers = 0;
     for (auto& x : plan_.peers())
       trainers += what_.groups[x.group].role == "trainer";
-    rules.most_drift
+    run.most_drift
         = most_moshpit_drift(std::max<std::size_t>(1, trainers),
                              settings_.group_size, settings_.learning_rate);
   }
-  checks_ = std::make_unique<run_invariants>(rules);
-  experts_ = std::make_unique<expert_invariants>(*checks_, expert_most_lost);
+  judge_ = std::make_unique<run_judge>(run);
   for (auto role : {"bootstrap", "trainer"})
     for (auto& x : plan_.peers())
       if (what_.groups[x.group].role == role
@@ -120,7 +122,8 @@ world::world(const scenario& what, options how)
     auto mean = content ? std::get_if<chunk_mean>(&*content) : nullptr;
     if (mean && has_tally(*mean, x.body) && lives_[number].honest
         && !what_.expects.may_ban)
-      checks_->tally_seen(number, now_, tally_of(mean->packing, x.body));
+      judge_->of<counted_once>().tally({number}, now_,
+                                       tally_of(mean->packing, x.body));
   });
 }
 
@@ -259,9 +262,9 @@ void world::take_up_checkpoint(const life& x, peer_config& c) {
     return;
   }
   if (x.honest)
-    checks_->resumed(number, now_, saved->state.step,
-                     saved->state.history_samples,
-                     to_string(digest_of_state(saved->state)));
+    judge_->resumed(number, now_, saved->state.step,
+                    saved->state.history_samples,
+                    to_string(digest_of_state(saved->state)));
   heard(number, event{"resumed", {{"step", saved->state.step}}});
   c.known = saved->charter;
   c.state = std::make_shared<training_state>(std::move(saved->state));
@@ -282,10 +285,10 @@ void world::start(std::size_t number, bool keeps_disk) {
         mix(mix(how_.seed, of_a_disk), mix(number, x.lives)),
         [this, box = x.box.get()] { return std::max(now_, box->now()); });
   if (x.honest)
-    checks_->add_honest(short_name(x.id));
+    judge_->of<fair_blame>().add_honest(short_name(x.id));
   if (!keeps_disk) {
     x.shelves = {};
-    experts_->forget(number);
+    judge_->of<sound_experts>().forget(number);
   }
   x.finished = false;
   x.leaving = false;
@@ -306,7 +309,7 @@ void world::start(std::size_t number, bool keeps_disk) {
       if (!redrawn)
         return;
       note(number, [this, number, step = s.step, values = s.parameters] {
-        checks_->parameters_seen(number, now_, step, values);
+        judge_->of<near_parameters>().seen_at({number}, now_, step, values);
       });
     };
   x.box->start(std::move(config), std::move(audience), now_, beside);
@@ -326,10 +329,11 @@ void world::end_process(life& x, bool silent) {
   present_.erase(number);
   if (!x.leaving) // Who leaves in order has written everything.
     x.disk->cut();
-  checks_->check(left == 0, now_,
-                 std::to_string(left) + " actors of peer "
-                     + std::to_string(number) + " did not end");
-  checks_->process_ended(number);
+  judge_->of<looked_at<leaves_nothing>>().check(left == 0, now_, [&] {
+    return std::to_string(left) + " actors of peer " + std::to_string(number)
+           + " did not end";
+  });
+  judge_->ended({number});
   x.box->stopped = false;
   x.box->slowness = 1;
 }
@@ -354,12 +358,9 @@ void world::heard(std::size_t number, const event& x) {
   auto& life = lives_[number];
   if (!life.honest)
     return;
-  checks_->told(number, now_, x);
-  if (x.name == "expert_moved"
-      && field_of<std::string>(x, "what") == "took over")
-    experts_->taken_over(number, field_of<std::string>(x, "expert"),
-                         field_of<std::uint64_t>(x, "term"),
-                         field_of<std::uint64_t>(x, "version"), now_);
+  teller who{number};
+  who.trains = what_.groups[life.box->plan().group].role == "trainer";
+  judge_->told(who, now_, x);
   if (x.name == "finished" && !std::exchange(finishing_, true))
     // But who is held up by a fault is not left behind because of that.
     plan_.wind_down();
@@ -372,8 +373,9 @@ void world::over(std::size_t number, const peer_over& x) {
   // Who comes when the others have finished finds nobody to join. And chance
   // may want more of a supervisor than its budget of restarts.
   if (life.honest && !finishing_ && !worn_out(life))
-    checks_->check(x.problem.empty(), now_,
-                   "peer " + std::to_string(number) + " gave up: " + x.problem);
+    judge_->of<looked_at<ends_well>>().check(x.problem.empty(), now_, [&] {
+      return "peer " + std::to_string(number) + " gave up: " + x.problem;
+    });
 }
 
 bool world::worn_out(const life& x) const {
@@ -403,9 +405,9 @@ void world::advance(duration latest) {
 void world::look_around() {
   auto gradient = what_.model_values * sizeof(float);
   auto queue = network_.totals().highest_queue;
-  checks_->check(queue <= queue_gradients * gradient + queue_slack, now_,
-                 "a connection's queue held " + std::to_string(queue)
-                     + " bytes");
+  bound(queue <= queue_gradients * gradient + queue_slack, [&] {
+    return "a connection's queue held " + std::to_string(queue) + " bytes";
+  });
   auto peers = lives_.size();
   // With gradients redrawn groups average parameters.
   auto vectors = settings_.redraws_groups() ? 2u : 1u;
@@ -421,13 +423,12 @@ void world::look_around() {
       return "peer " + std::to_string(x.box->plan().number) + " has "
              + std::to_string(count) + what;
     };
-    checks_->check(actors <= most, now_,
-                   [&] { return has(actors, " actors"); });
+    bound(actors <= most, [&] { return has(actors, " actors"); });
     // Who is banned calls again and again: each call leaves a timer for hello.
     auto calls = what_.expects.may_ban ? 2 : 1;
     auto timers = x.box->timers();
-    checks_->check(timers <= timers_per_actor * most * calls, now_,
-                   [&] { return has(timers, " timers"); });
+    bound(timers <= timers_per_actor * most * calls,
+          [&] { return has(timers, " timers"); });
   }
   auto recovers = what_.expects.recovers_within;
   if (finishing_ || !plan_.over(now_) || !trains()) {
@@ -435,10 +436,11 @@ void world::look_around() {
   } else {
     if (!calm_since_)
       calm_since_ = now_;
-    auto last = std::max(*calm_since_, checks_->last_progress());
-    checks_->check(now_ - last <= recovers, now_,
-                   "no step for " + std::to_string(to_seconds(now_ - last))
-                       + " s after the last fault");
+    auto last = std::max(*calm_since_, how_far().last_progress());
+    judge_->of<looked_at<goes_on>>().check(now_ - last <= recovers, now_, [&] {
+      return "no step for " + std::to_string(to_seconds(now_ - last))
+             + " s after the last fault";
+    });
   }
 }
 
@@ -454,7 +456,7 @@ report world::run() {
   report result;
   auto next_look = between_looks;
   while (now_ < what_.lasts && !all_over()
-         && checks_->violations().size() < enough_violations) {
+         && judge_->all().violations().size() < enough_violations) {
     auto next = std::min(next_look, what_.lasts);
     if (auto x = plan_.next())
       next = std::min(next, *x);
@@ -483,21 +485,17 @@ report world::run() {
 
 void world::close(report& result) {
   result.lasted = now_;
-  const auto& expects = what_.expects;
-  auto& c = *checks_;
-  if (!result.interrupted && c.violations().size() < enough_violations) {
-    if (expects.finishes)
-      c.check(all_over(), now_,
-              "the run has not finished: step "
-                  + std::to_string(c.highest_step()) + " of "
-                  + std::to_string(settings_.steps));
-    c.check(c.first_try() >= expects.first_try, now_,
-            "only " + std::to_string(c.first_try() * 100)
-                + " % of the steps were committed at the first try");
-    experts_->all_answer(now_ - experts_answer_within, now_);
-    if (expects.final_loss)
-      c.check(c.last_loss() <= *expects.final_loss, now_,
-              "the loss is " + std::to_string(c.last_loss()));
+  auto& judge = *judge_;
+  const auto& all = judge.all();
+  if (!result.interrupted && all.violations().size() < enough_violations) {
+    if (what_.expects.finishes)
+      judge.of<all_finish>().check(all_over(), now_, [&] {
+        return "the run has not finished: step "
+               + std::to_string(how_far().highest_step()) + " of "
+               + std::to_string(settings_.steps);
+      });
+    judge.of<sound_experts>().all_answer(now_ - experts_answer_within, now_);
+    judge.close(now_);
   }
   // Everybody leaves; then nothing may be left.
   for (std::size_t i = 0; i < lives_.size(); ++i)
@@ -508,23 +506,26 @@ void world::close(report& result) {
     advance(end);
     work(end);
   }
-  c.check(running() == 0, now_,
-          std::to_string(running()) + " peers did not leave");
-  c.check(network_.open_connections() == 0, now_,
-          std::to_string(network_.open_connections())
-              + " connections are left open");
-  result.violations = c.violations();
+  auto& leftovers = judge.of<looked_at<leaves_nothing>>();
+  leftovers.check(running() == 0, now_, [&] {
+    return std::to_string(running()) + " peers did not leave";
+  });
+  leftovers.check(network_.open_connections() == 0, now_, [&] {
+    return std::to_string(network_.open_connections())
+           + " connections are left open";
+  });
+  result.violations = all.violations();
   result.passed = result.violations.empty() && !result.interrupted;
-  result.steps = c.highest_step();
-  result.samples = c.longest_history();
-  result.first_try = c.first_try();
-  result.splits = c.splits();
-  result.loss = c.last_loss();
-  result.drift = c.drift();
-  result.most_drift = c.most_drift();
-  result.checks = c.checks();
-  result.expert_updates = experts_->updates();
-  result.expert_moves = experts_->moves();
+  result.steps = how_far().highest_step();
+  result.samples = how_far().longest_history();
+  result.first_try = how_far().first_try();
+  result.splits = judge.of<equal_states>().splits();
+  result.loss = how_far().last_loss();
+  result.drift = judge.of<near_parameters>().drift();
+  result.most_drift = judge.of<near_parameters>().most();
+  result.checks = all.checks();
+  result.expert_updates = judge.of<sound_experts>().updates();
+  result.expert_moves = judge.of<sound_experts>().moves();
   result.messages = messages_;
   result.most_peers = most_peers_;
   result.faults = plan_.counts();

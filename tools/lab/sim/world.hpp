@@ -1,5 +1,5 @@
 /// A whole collaboration in virtual time: machines, the network between them,
-/// what befalls them by a scenario, and the invariants that must hold.
+/// what befalls them by a scenario, and the promises that must hold.
 ///
 /// The same seed gives the same history, to the byte, in any number of threads.
 #pragma once
@@ -8,8 +8,7 @@
 #include <queue>
 #include <string>
 
-#include "tools/lab/judge/expert_invariants.hpp"
-#include "tools/lab/judge/run_invariants.hpp"
+#include "tools/lab/judge/run_judge.hpp"
 #include "tools/lab/network/sim_network.hpp"
 #include "tools/lab/scenario/fault_plan.hpp"
 #include "tools/lab/sim/crew.hpp"
@@ -42,7 +41,7 @@ struct report {
   double first_try = 0;      ///< Share of steps whose first round succeeded.
   std::size_t splits = 0;    ///< Steps that two histories have.
   double loss = 0;
-  double drift = 0;      ///< See `run_invariants::drift`.
+  double drift = 0;      ///< See `near_parameters::drift`.
   double most_drift = 0; ///< Allowed.
   std::uint64_t checks = 0;
   std::uint64_t expert_updates = 0;
@@ -67,8 +66,8 @@ public:
   duration now() const {
     return now_;
   }
-  const run_invariants& invariants() const {
-    return *checks_;
+  const course& how_far() const {
+    return judge_->how_far();
   }
   /// Peers.
   std::size_t running() const {
@@ -149,6 +148,11 @@ private:
   /// One machine's part of the present span.
   void take_turn(std::size_t number);
   void look_around();
+  /// Notes whether a bound holds; `say` makes the sentence when it does not.
+  template <class Say>
+  void bound(bool holds, Say say) {
+    judge_->of<looked_at<stays_in_bounds>>().check(holds, now_, say);
+  }
   bool all_over() const;
   void close(report& result);
 
@@ -158,8 +162,7 @@ private:
   random_stream chance_;
   run_settings settings_;
   sim_network network_;
-  std::unique_ptr<run_invariants> checks_;
-  std::unique_ptr<expert_invariants> experts_;
+  std::unique_ptr<run_judge> judge_;
   std::shared_ptr<std::uint64_t> next_call_
       = std::make_shared<std::uint64_t>(1);
   std::vector<life> lives_;

@@ -24,12 +24,12 @@ void world::add_experts(life& x, peer_config& c) {
   auto number = plan.number;
   witness->made
       = [this, number](const std::string& uid, std::uint64_t version) {
-          experts_->made(number, uid, version, now_);
+          judge_->of<sound_experts>().made(number, uid, version, now_);
         };
   witness->applied = [this, number](const std::string& uid,
                                     const std::vector<std::uint64_t>& calls,
                                     std::uint64_t version) {
-    experts_->applied(number, uid, calls, version, now_);
+    judge_->of<sound_experts>().applied(number, uid, calls, version, now_);
   };
   c.experts = simulated_hosting(number, witness, x.shelves);
 }
@@ -45,9 +45,11 @@ machine::companion world::caller_of(const life& x) {
     return nullptr;
   auto seed = mix(x.box->plan().seed, x.lives);
   return [this, hosts, seed, client = x.client](caf::actor_system& system) {
-    return spawn_simulated_caller(
-        system, client, hosts, seed, next_call_,
-        [this](const std::string& uid) { experts_->answered(uid, now_); });
+    return spawn_simulated_caller(system, client, hosts, seed, next_call_,
+                                  [this](const std::string& uid) {
+                                    judge_->of<sound_experts>().answered(uid,
+                                                                         now_);
+                                  });
   };
 }
 

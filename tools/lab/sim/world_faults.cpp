@@ -110,7 +110,7 @@ void world::begin(const fault_event& x, std::size_t number) {
     case fault_kind::misbehave:
       it.honest = false;
       it.box->bends_means = x.detail == "wrong_means";
-      checks_->no_longer_honest(short_name(it.id));
+      judge_->of<fair_blame>().no_longer_honest(short_name(it.id));
       network_.corrupt_host(it.host,
                             make_forger(x.detail, it.box->plan().seed));
       break;

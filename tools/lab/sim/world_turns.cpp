@@ -119,9 +119,11 @@ void world::work(duration stop) {
           alarms_.push({*life.wake, number});
         life.alarm = life.wake;
         if (life.left_over) {
-          checks_->check(*life.left_over == 0, until_,
-                         std::to_string(*life.left_over) + " actors of peer "
-                             + std::to_string(number) + " outlived it");
+          judge_->of<looked_at<leaves_nothing>>().check(
+              *life.left_over == 0, until_, [&] {
+                return std::to_string(*life.left_over) + " actors of peer "
+                       + std::to_string(number) + " outlived it";
+              });
           end_process(life, false);
         }
       }

@@ -1,4 +1,4 @@
-#include "tools/lab/judge/expert_invariants.hpp"
+#include "tools/lab/judge/expert_promises.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,14 @@ using namespace std::chrono_literals;
 namespace {
 
 struct case_of {
-  run_invariants checks{{}};
-  expert_invariants experts{checks, 3};
+  ledger checks;
+  sound_experts experts{checks, run()};
+
+  static terms run() {
+    terms x;
+    x.expert_may_lose = 3;
+    return x;
+  }
 
   void teach(std::size_t host, std::uint64_t call, std::uint64_t version) {
     experts.applied(host, "e.1", {call}, version, 1s);

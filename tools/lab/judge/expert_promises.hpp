@@ -2,8 +2,7 @@
 /// twice, and an expert's version goes back only when its host crashes or
 /// changes, and then by no more than the policy says.
 ///
-/// Pure: it is told what modules do and what hosts say, and has
-/// `run_invariants` count the checks.
+/// Pure: it is told what modules do and what hosts say.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "tools/lab/judge/run_invariants.hpp"
+#include "tools/lab/judge/promise.hpp"
 
 namespace potluck {
 
-class expert_invariants {
+class sound_experts : public promise {
 public:
-  /// @param most_lost Updates that an expert may go back by.
-  expert_invariants(run_invariants& checks, std::uint64_t most_lost)
-      : checks_(checks), most_lost_(most_lost) {
-  }
+  sound_experts(ledger& all, const terms& run);
 
   /// The host is another one than before: it has nothing of it.
   void forget(std::size_t host);
@@ -33,7 +29,8 @@ public:
   void applied(std::size_t host, const std::string& uid,
                const std::vector<std::uint64_t>& calls, std::uint64_t version,
                duration at);
-  /// The host took the expert over.
+  /// Of "expert_moved": that the host took the expert over.
+  void told(const teller& who, duration at, const event& x) override;
   void taken_over(std::size_t host, const std::string& uid, std::uint64_t term,
                   std::uint64_t version, duration at);
   /// Somebody's call was answered.
@@ -52,7 +49,6 @@ public:
   }
 
 private:
-  run_invariants& checks_;
   std::uint64_t most_lost_;
   std::set<std::uint64_t> calls_;
   /// Of each host's expert: where it is, and under which term.

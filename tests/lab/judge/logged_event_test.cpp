@@ -1,4 +1,4 @@
-#include "tools/lab/judge/demo_log.hpp"
+#include "tools/lab/judge/logged_event.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +33,7 @@ TEST_CASE("an event is read as it was written") {
 TEST_CASE("a number that is not finite is no number") {
   auto x = parse_event(to_json({"step", {{"loss", 0.0 / 0.0}}}, 0));
   REQUIRE(x);
-  CHECK(x->numbers.count("loss") == 0);
+  CHECK_FALSE(has(*x, "loss"));
 }
 
 TEST_CASE("a line that is no event is nothing") {
@@ -42,7 +42,7 @@ TEST_CASE("a line that is no event is nothing") {
 }
 
 TEST_CASE("a log is followed from before it exists, by whole lines") {
-  char path[] = "/tmp/demo_log_XXXXXX";
+  char path[] = "/tmp/logged_event_XXXXXX";
   auto fd = ::mkstemp(path);
   REQUIRE(fd >= 0);
   ::close(fd);
