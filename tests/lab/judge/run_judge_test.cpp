@@ -208,3 +208,91 @@ TEST_CASE("peers of redrawn groups stay near each other at every step") {
   CHECK(exact.of<near_parameters>().drift() == 0);
   CHECK(exact.all().violations().empty());
 }
+
+TEST_CASE("other parameters in a download, or at the end, are found") {
+  auto rules = usual();
+  rules.steps = 1;
+  for (auto what : {"state_download", "finished"})
+    for (auto digest : {"one", "two"}) {
+      CAPTURE(what);
+      run_judge x{rules};
+      x.told({0}, 1s, step(1, 100, "one"));
+      x.told({1}, 2s,
+             {what,
+              {{"step", std::uint64_t{1}}, {"digest", std::string{digest}}}});
+      CHECK(x.all().violations().empty() == (digest == std::string{"one"}));
+    }
+}
+
+TEST_CASE("an end before the last step, or with two states, is found") {
+  auto rules = usual();
+  rules.steps = 2;
+  auto end = [](std::uint64_t at, const std::string& digest) {
+    return event{"finished", {{"step", at}, {"digest", digest}}};
+  };
+  run_judge x{rules};
+  x.told({0}, 1s, end(2, "one"));
+  x.told({1}, 1s, end(2, "one"));
+  CHECK(x.all().violations().empty());
+  CHECK(x.of<all_finish>().has_finished(1));
+  CHECK_FALSE(x.of<all_finish>().has_finished(2));
+  x.told({2}, 1s, end(1, "one"));
+  CHECK(x.of<all_finish>().problem() == "peer 2 finished at step 1");
+  run_judge y{rules};
+  y.told({0}, 1s, end(2, "one"));
+  y.told({1}, 1s, end(2, "two"));
+  CHECK(y.of<all_finish>().problem().find("2 digests") == 0);
+}
+
+TEST_CASE("a checkpoint with parameters that nobody had is found") {
+  for (auto digest : {"one", "two"}) {
+    run_judge x{usual()};
+    x.told({0}, 1s, step(1, 100, "one"));
+    x.resumed(1, 2s, 7, 700, "three"); // Nobody remembers that step.
+    x.resumed(2, 2s, 1, 100, digest);
+    CHECK(x.all().violations().empty() == (digest == std::string{"one"}));
+  }
+}
+
+TEST_CASE("the ban of an honest peer, and a refusal where all are, are found") {
+  auto ban = [](const std::string& peer) {
+    return event{"ban", {{"peer", peer}, {"detail", std::string{"why"}}}};
+  };
+  run_judge x{usual()};
+  x.told({0}, 1s, ban("bbbb"));
+  x.told({0}, 1s, fault("bbbb", "refused us", "another run"));
+  CHECK(x.all().violations().empty());
+  x.told({0}, 1s, ban("aaaa"));
+  CHECK(x.all().violations().size() == 1);
+  auto rules = usual();
+  rules.all_honest = true;
+  run_judge y{rules};
+  y.told({0}, 1s, fault("bbbb", "refused us", "another run"));
+  CHECK(y.all().violations().size() == 1);
+}
+
+TEST_CASE("a mean that is not finite, and a group that none drew, are found") {
+  run_judge x{usual()};
+  x.told({0}, 1s, fault("", "mean refused", "it is not finite"));
+  CHECK(x.all().violations().size() == 1);
+  auto redrawn = step(1, 100, "d", 30);
+  redrawn.fields.push_back({"averaged", std::string{"mean"}});
+  x.told({0}, 1s, redrawn);
+  CHECK(x.all().violations().size() == 2);
+}
+
+TEST_CASE("what a scenario expects is judged at the end, and only then") {
+  for (bool kept : {true, false}) {
+    auto rules = usual();
+    rules.expects.first_try = kept ? 0.5 : 0.6;
+    rules.expects.final_loss = kept ? 0.5 : 0.4;
+    run_judge x{rules};
+    x.told({0}, 1s, round("a", 1, false));
+    x.told({0}, 1s, round("b", 1, true));
+    x.told({0}, 1s, round("c", 2, true));
+    x.told({0}, 1s, step(1, 100));
+    CHECK(x.all().violations().empty());
+    x.close(2s);
+    CHECK(x.all().violations().size() == (kept ? 0 : 2));
+  }
+}

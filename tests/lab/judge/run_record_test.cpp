@@ -55,6 +55,7 @@ run_record good() {
   x.run.steps = 3;
   x.run.target_batch = 64;
   x.run.may_give_up = true;
+  x.longest_pause = 0;
   x.lives
       = {trainer("a", {"d1", "d2", "d3"}), trainer("b", {"d1", "d2", "d3"})};
   return x;

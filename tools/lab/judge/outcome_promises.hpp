@@ -64,8 +64,10 @@ public:
     return finished_.count(peer) > 0;
   }
   std::string seen() const override {
-    return counted(finished_.size(), "peer")
-           + (digest_.empty() ? "" : " with " + digest_.substr(0, 8));
+    return !demanded_
+               ? ""
+               : counted(finished_.size(), "peer")
+                     + (digest_.empty() ? "" : " with " + digest_.substr(0, 8));
   }
 
 private:

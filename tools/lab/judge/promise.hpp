@@ -70,12 +70,9 @@ public:
   const std::string& problem() const {
     return problem_;
   }
-  std::uint64_t checks() const {
-    return checks_;
-  }
-  /// What it has looked at, for a person.
+  /// What it has looked at, for a person; empty: at nothing.
   virtual std::string seen() const {
-    return counted(checks_, "check");
+    return checks_ > 0 ? counted(checks_, "check") : "";
   }
 
   virtual void told(const teller&, duration, const event&) {

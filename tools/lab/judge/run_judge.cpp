@@ -52,25 +52,27 @@ void run_judge::close(duration at) {
   const auto& expects = run_.expects;
   auto percent = readable(course_.first_try() * 100, 3) + " %";
   auto& tries = of<looked_at<commits_at_once>>();
-  tries.note(percent);
-  if (expects.first_try > 0)
+  if (expects.first_try > 0) {
+    tries.note(percent);
     tries.check(course_.first_try() >= expects.first_try, at, [&] {
       return "only " + percent
              + " of the steps were committed at the first try";
     });
+  }
   auto& loss = of<looked_at<learns>>();
-  loss.note("it was " + readable(course_.last_loss()));
-  if (expects.final_loss)
+  if (expects.final_loss) {
+    loss.note("it was " + readable(course_.last_loss()));
     loss.check(course_.highest_step() > 0
                    && course_.last_loss() <= *expects.final_loss,
                at,
                [&] { return "the loss is " + readable(course_.last_loss()); });
+  }
 }
 
 std::vector<finding> run_judge::findings() const {
   std::vector<finding> result;
   each(promises_, [&](const promise& p) {
-    if (p.checks() > 0)
+    if (!p.seen().empty() || !p.problem().empty())
       result.push_back({p.demand(), p.problem(), p.seen()});
   });
   return result;

@@ -60,7 +60,7 @@ public:
   const ledger& all() const {
     return ledger_;
   }
-  /// Of every promise that anything was held against.
+  /// Of every promise that looked at anything.
   std::vector<finding> findings() const;
 
 private:
