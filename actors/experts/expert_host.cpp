@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_kind_digest.hpp"
 
 namespace potluck {
