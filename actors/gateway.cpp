@@ -7,6 +7,7 @@
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/open_calls.hpp"
 #include "runtime/membership/handshake.hpp"
 
 namespace potluck {

@@ -4,7 +4,6 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_kind_digest.hpp"
 
 namespace potluck {

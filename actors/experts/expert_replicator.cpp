@@ -2,9 +2,18 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
-#include "runtime/config.hpp"
 
 namespace potluck {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at all this; look-ups and publications begun at one.
+constexpr auto replicator_interval = 250ms;
+constexpr std::size_t replicator_lookups_at_once = 16;
+
+} // namespace
 
 void expert_replicator_state::init(expert_replicator_actor::pointer self,
                                    expert_replicator_config config) {
@@ -63,7 +72,7 @@ void expert_replicator_state::on(const tick&) {
     perform(sender_->due(now()));
     perform(guard_->due(now()));
   }
-  self_->delayed_send(self_, limits::replicator_interval, tick{});
+  self_->delayed_send(self_, replicator_interval, tick{});
 }
 
 template <class Actions>
@@ -231,7 +240,7 @@ void expert_replicator_state::ask_around(time_point now) {
   using questions = replica_questions;
   if (questions_->hosts_due(now))
     ask(questions::hosts{});
-  auto left = limits::replicator_lookups_at_once;
+  auto left = replicator_lookups_at_once;
   for (auto& owner : guard_->owners_due(now, left)) {
     ask(questions::lease{owner});
     --left;
