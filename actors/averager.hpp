@@ -17,6 +17,17 @@
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "runtime/averaging/round/other_rounds.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A member that has lost its lines to all others of its round waits so long
+/// for them, before it goes on alone: more likely its own line broke, and is
+/// dialled again. From the end of a silence to the handshake on a slow line.
+constexpr auto out_of_touch_patience = 6s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct averager_config {

@@ -10,6 +10,16 @@
 
 namespace potluck {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+/// For all contributions: a sponsor's leader waits `limits::answer_cap` for it.
+/// Both, and each contribution's, are longer by `gathering_time`.
+constexpr auto gathering_cap = 20s;
+
+} // namespace
+
 void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_ = self;
   config_ = std::move(config);
@@ -138,7 +148,7 @@ void cell_state::on(const tick&) {
     choose();
   if (gathering_) {
     auto now = self_->clock().now();
-    auto late = now - began_ > limits::gathering_cap + lines_patience_;
+    auto late = now - began_ > gathering_cap + lines_patience_;
     if (late)
       gathering_->ask_nobody_else();
     for (auto& id : gathering_->unfinished())

@@ -11,10 +11,28 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/ways/cells/mean_chain.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at who averages and who contributes: choices by chance
+/// settle slowly enough for news of them to spread.
+constexpr auto cell_interval = 1s;
+/// Before the first choice: the roster tells a new actor what it knows.
+constexpr auto cell_beginning = 100ms;
+/// Between two looks while contributions are being gathered: their deadlines.
+constexpr auto gathering_interval = 250ms;
+/// For a contribution, before any of its sender was observed; then from those.
+/// A batch under way and a gradient over a household's uplink.
+constexpr auto contribution_patience = 10s;
+constexpr auto contribution_floor = 2s;
+constexpr auto contribution_cap = 20s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "runtime/step/step_pace.hpp"
 
 namespace potluck {
 

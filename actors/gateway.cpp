@@ -6,11 +6,17 @@
 #include "actors/mail_listener.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/open_calls.hpp"
 #include "runtime/membership/handshake.hpp"
 
 namespace potluck {
+
+namespace {
+
+/// Messages kept for a peer that is being dialled: a look-up asks few things.
+constexpr std::size_t messages_waiting_for_a_dial = 64;
+
+} // namespace
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;
@@ -248,7 +254,7 @@ void gateway_state::on(const call& x) {
   auto [queue, fresh] = waiting_.try_emplace(x.to.id);
   // All open calls of experts may be for one host.
   if (queue->second.size()
-      < limits::messages_waiting_for_a_dial + limits::expert_calls_open)
+      < messages_waiting_for_a_dial + limits::expert_calls_open)
     queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
     dial(x.to.where, x.to.id);

@@ -13,7 +13,7 @@
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
 #include "actors/state_keeper.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/replication_plan.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 

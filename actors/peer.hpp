@@ -22,6 +22,18 @@
 #include "runtime/ports/disk.hpp"
 #include "runtime/step/sample_account.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// How long closing connections may take when leaving: leaves room for the
+/// rest within the two seconds that Ctrl-C promises.
+constexpr auto leave_patience = 500ms;
+/// For an actor to end when asked, before it is killed.
+constexpr auto shutdown_grace = 500ms;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct peer_config {

@@ -16,6 +16,15 @@
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at whether the run is known or may be founded.
+constexpr auto registrar_interval = 100ms;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct registrar_config {

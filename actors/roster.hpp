@@ -18,6 +18,7 @@
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/membership/report_news.hpp"
 #include "runtime/membership/run_lookup.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 
 namespace potluck {
 

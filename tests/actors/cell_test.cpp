@@ -6,6 +6,7 @@
 
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;

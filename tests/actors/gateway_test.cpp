@@ -8,10 +8,10 @@
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
-#include "runtime/config.hpp"
 #include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/letter_allowance.hpp"
+#include "runtime/membership/session_pulse.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;

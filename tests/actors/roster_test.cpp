@@ -4,8 +4,8 @@
 #include <set>
 
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;

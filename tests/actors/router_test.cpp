@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "runtime/dht/limits.hpp"
 #include "tests/actors/node.hpp"
 
