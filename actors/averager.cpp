@@ -45,7 +45,7 @@ void averager_state::init(averager_actor::pointer self,
   reducers_.init(self, config_.reducer_started, config_.intake);
 }
 
-void averager_state::on(const wiring& w) {
+void averager_state::on(const averager_handles& w) {
   wired_ = w;
   say_.wire(w);
   if (!config_.abandoned.group.empty() && wired_.gateway) {

@@ -53,7 +53,7 @@ class averager_state {
 public:
   void init(averager_actor::pointer self, averager_config config);
 
-  void on(const wiring& w);
+  void on(const averager_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -106,7 +106,7 @@ private:
 
   averager_actor::pointer self_ = nullptr;
   averager_config config_;
-  wiring wired_;
+  averager_handles wired_;
   round_messenger say_;
   std::set<peer_id> connected_;
   std::optional<averaging_round> round_; ///< Runs, or is the last one.

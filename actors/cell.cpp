@@ -28,7 +28,7 @@ void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_->send(self_, tick{});
 }
 
-void cell_state::on(const wiring& w) {
+void cell_state::on(const cell_handles& w) {
   wired_ = w;
   // Whoever is new has to hear it, when the roster has told what it knows.
   told_.reset();
@@ -202,7 +202,7 @@ void cell_state::go_on() {
     }
     if (auto better = better_.find(id); better != better_.end())
       request.better = better->second;
-    post(self_, wired_, parcel{id, request, {}});
+    post(self_, wired_.letters, parcel{id, request, {}});
   }
   if (!gathering_->over())
     return;
@@ -260,7 +260,7 @@ void cell_state::on(const contribution_taken& x) {
 
 void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
                         const std::string& reason) {
-  post(self_, wired_,
+  post(self_, wired_.letters,
        parcel{to, contribution_answer{number, accepted, reason}, {}});
 }
 
@@ -318,7 +318,7 @@ void cell_state::on(const hand_over& x) {
     auto count = std::min(length, values.size() - first);
     auto body
         = packed_body(wanted_as_, x.gradient, values.data() + first, count);
-    post(self_, wired_, parcel{x.to, part, std::move(body)});
+    post(self_, wired_.letters, parcel{x.to, part, std::move(body)});
     ++part.chunk;
   }
 }

@@ -46,7 +46,7 @@ class cell_state {
 public:
   void init(cell_actor::pointer self, cell_config config);
 
-  void on(const wiring& w);
+  void on(const cell_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -89,7 +89,7 @@ private:
 
   cell_actor::pointer self_ = nullptr;
   cell_config config_;
-  wiring wired_;
+  cell_handles wired_;
   std::optional<cell_choice> choice_;
   std::set<peer_id> connected_;
   bool looked_up_ = false; ///< The roster has told who is in the run.

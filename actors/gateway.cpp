@@ -46,14 +46,14 @@ gateway_state::~gateway_state() {
     network_->stop();
 }
 
-void gateway_state::on(const wiring& w) {
+void gateway_state::on(const gateway_handles& w) {
   line_.wire(w.conductor);
   auto new_roster = w.roster && w.roster != wired_.roster;
   wired_ = w;
   if (bound_ && wired_.roster)
     self_->send(wired_.roster, gateway_ready{*bound_});
   for (auto& [id, g] : guests_) {
-    self_->send(g.session, w);
+    self_->send(g.session, w.sessions);
     if (new_roster)
       self_->send(wired_.roster, g.news, g.session);
   }
@@ -228,7 +228,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   self_->monitor(session);
   if (config_.session_started)
     config_.session_started("session", caf::actor_cast<caf::actor>(session));
-  self_->send(session, wired_);
+  self_->send(session, wired_.sessions);
   if (wired_.roster)
     self_->send(wired_.roster, news, session);
   // What comes from now on finds everybody prepared.

@@ -57,7 +57,7 @@ public:
   void init(gateway_actor::pointer self, gateway_config config);
   ~gateway_state();
 
-  void on(const wiring& w);
+  void on(const gateway_handles& w);
   void on(const connection_accepted& x);
   void on(const connection_opened& x);
   void on(const connection_closed& x);
@@ -107,7 +107,7 @@ private:
   gateway_config config_;
   std::shared_ptr<transport> network_;
   std::optional<address> bound_;
-  wiring wired_;
+  gateway_handles wired_;
   std::map<connection_id, link> links_;
   /// Those on which nobody was welcome yet: few, where there are many.
   std::set<connection_id> strangers_;

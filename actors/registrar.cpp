@@ -49,7 +49,7 @@ void registrar_state::init(registrar_actor::pointer self,
   agreed_ = config_.known;
 }
 
-void registrar_state::on(const wiring& w) {
+void registrar_state::on(const registrar_handles& w) {
   if (!wired_.roster)
     self_->send(self_, tick{});
   wired_ = w;
@@ -70,7 +70,7 @@ void registrar_state::on(const letter& x) {
       body.size = bytes->size();
       body.owner = bytes;
     }
-    post(self_, wired_,
+    post(self_, wired_.letters,
          parcel{x.from, charter_reply{request->token}, std::move(body)});
     return;
   }
@@ -142,7 +142,7 @@ void registrar_state::ask(const peer_id& peer, other& o) {
                        : duration{charter_patience};
   o.asked = true;
   o.asked_at = self_->clock().now();
-  post(self_, wired_, parcel{peer, charter_request{}, {}});
+  post(self_, wired_.letters, parcel{peer, charter_request{}, {}});
 }
 
 bool registrar_state::nobody_before_us() const {
