@@ -17,6 +17,17 @@
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "runtime/averaging/round/other_rounds.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A member that has lost its lines to all others of its round waits so long
+/// for them, before it goes on alone: more likely its own line broke, and is
+/// dialled again. From the end of a silence to the handshake on a slow line.
+constexpr auto out_of_touch_patience = 6s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct averager_config {
@@ -42,7 +53,7 @@ class averager_state {
 public:
   void init(averager_actor::pointer self, averager_config config);
 
-  void on(const wiring& w);
+  void on(const averager_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -95,7 +106,7 @@ private:
 
   averager_actor::pointer self_ = nullptr;
   averager_config config_;
-  wiring wired_;
+  averager_handles wired_;
   round_messenger say_;
   std::set<peer_id> connected_;
   std::optional<averaging_round> round_; ///< Runs, or is the last one.

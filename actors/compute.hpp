@@ -53,7 +53,7 @@ public:
   ~compute_state();
   void init(compute_actor::pointer self, compute_config config);
 
-  void on(const wiring& w);
+  void on(const compute_handles& w);
   void on(const compute_batch& x);
   void on(const batch_done& x);
   void on(const lend_gradient& x);
@@ -90,7 +90,7 @@ private:
   /// In simulations a batch takes its time: until then, nothing else is done.
   bool batch_lasts_ = false;
   std::deque<std::pair<std::function<void()>, bool>> waiting_;
-  wiring wired_;
+  compute_handles wired_;
   std::optional<state_changed> last_state_;
   std::shared_ptr<std::atomic<bool>> cancelled_
       = std::make_shared<std::atomic<bool>>(false);

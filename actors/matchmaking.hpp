@@ -26,7 +26,7 @@ class matchmaking_state {
 public:
   void init(matchmaking_actor::pointer self, matchmaking_config config);
 
-  void on(const wiring& w);
+  void on(const matchmaking_handles& w);
   void on(const letter& x);
   void on(const peer_joined&) {
   }
@@ -53,7 +53,7 @@ private:
 
   matchmaking_actor::pointer self_ = nullptr;
   matchmaking_config config_;
-  wiring wired_;
+  matchmaking_handles wired_;
   random_stream random_{0};
   /// Made when the gradient's length is known.
   std::optional<matchmaker> matchmaker_;

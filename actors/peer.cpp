@@ -13,7 +13,7 @@
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
 #include "actors/state_keeper.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/replication_plan.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 
@@ -249,23 +249,9 @@ void peer_state::start_training() {
 }
 
 void peer_state::wire() {
-  auto tell = [&](const auto& actor) {
-    if (actor)
-      self_->send(actor, wired_);
-  };
-  tell(wired_.gateway);
-  tell(wired_.router);
-  tell(wired_.registrar);
-  tell(wired_.state_keeper);
-  tell(wired_.cell);
-  tell(wired_.matchmaking);
-  tell(wired_.averager);
-  tell(wired_.conductor);
-  tell(wired_.expert_host);
-  tell(wired_.expert_caller);
-  // These two answer with what they know, which the others must be ready for.
-  tell(wired_.compute);
-  tell(wired_.roster);
+  hand_out(wired_, [this](const auto& actor, const auto& handles) {
+    self_->send(actor, handles);
+  });
 }
 
 void peer_state::on(const gateway_ready& x) {

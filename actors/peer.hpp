@@ -18,9 +18,22 @@
 #include "actors/experts/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
 #include "runtime/step/sample_account.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// How long closing connections may take when leaving: leaves room for the
+/// rest within the two seconds that Ctrl-C promises.
+constexpr auto leave_patience = 500ms;
+/// For an actor to end when asked, before it is killed.
+constexpr auto shutdown_grace = 500ms;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

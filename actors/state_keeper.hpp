@@ -29,7 +29,7 @@ class state_keeper_state {
 public:
   void init(state_keeper_actor::pointer self, state_keeper_config config);
 
-  void on(const wiring& w);
+  void on(const state_keeper_handles& w);
   void on(const letter& x);
   void on(const peer_joined&) {
   }
@@ -79,7 +79,7 @@ private:
 
   state_keeper_actor::pointer self_ = nullptr;
   state_keeper_config config_;
-  wiring wired_;
+  state_keeper_handles wired_;
   std::unique_ptr<worker> thread_;
   std::uint64_t parameters_ = 0; ///< 0: not known yet.
   std::optional<state_donor> donor_;

@@ -92,5 +92,8 @@ constexpr auto charter_news = 10s;
 /// A contributor closes connections that it does not need when they are older
 /// than this; a look-up has used them by then.
 constexpr auto surplus_age = 5s;
+/// A look-up is waited for so long before the roster begins another; and where
+/// others are there, the cell waits so long for the first.
+constexpr auto look_up_patience = 3s;
 
 } // namespace potluck::limits

@@ -6,7 +6,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
 #include "runtime/safeguards.hpp"
 
 namespace potluck {

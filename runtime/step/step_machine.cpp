@@ -2,13 +2,24 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
 namespace potluck {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two lines for a person's screen.
+constexpr auto status_interval = 250ms;
+/// ...and at least so long for each peer that it counts: a sponsor has
+/// hundreds.
+constexpr auto status_pause_a_peer = 4ms;
+
+} // namespace
 
 // ---- stages -----------------------------------------------------------------
 
@@ -371,9 +382,8 @@ void step_machine::on(const time_passed&) {
   if (auto pace = work().pace().look(now()))
     out(*pace);
   if (how().shows_status && now() >= next_status_) {
-    auto pause
-        = others().known().reports().size() * limits::status_pause_a_peer;
-    next_status_ = now() + std::max<duration>(limits::status_interval, pause);
+    auto pause = others().known().reports().size() * status_pause_a_peer;
+    next_status_ = now() + std::max<duration>(status_interval, pause);
     out(status_of(at(), round_.last(), run().steps));
   }
   out(look_later{

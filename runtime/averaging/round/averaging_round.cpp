@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/averaging/means_inquiry.hpp"
-#include "runtime/config.hpp"
+#include "runtime/averaging/round_auditor.hpp"
 
 namespace potluck {
 

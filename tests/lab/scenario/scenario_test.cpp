@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/lab/scenario/fault_plan.hpp"
+#include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 using namespace potluck;

@@ -12,6 +12,7 @@
 #include "actors/matchmaking.hpp"
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
+#include "actors/wiring.hpp"
 #include "runtime/config.hpp"
 #include "runtime/uv/uv_transport.hpp"
 #include "tools/lab/bench/process_memory.hpp"
@@ -101,7 +102,7 @@ class member_state {
 public:
   void init(conductor_actor::pointer self, member_start start);
 
-  void on(const wiring& x);
+  void on(const conductor_handles& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const report_heard& x);
@@ -128,7 +129,7 @@ private:
   peer_id id_;
   std::ostream* out_ = nullptr;
   std::shared_ptr<outcome> result_;
-  wiring wired_;
+  conductor_handles wired_;
   std::shared_ptr<std::vector<float>> gradient_;
   line_measured line_;
   double predicted_ = 0; ///< Seconds of the round, by its plan.
@@ -156,7 +157,7 @@ void member_state::init(conductor_actor::pointer self, member_start start) {
     (*gradient_)[i] = contribution_of(config_.number, i);
 }
 
-void member_state::on(const wiring& x) {
+void member_state::on(const conductor_handles& x) {
   wired_ = x;
   self_->send(wired_.roster, links_wanted{});
   announce();
@@ -410,7 +411,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
     what(wired.conductor);
     what(wired.roster); // Speaks to the others as soon as it can.
   };
-  for_all([&](auto& x) { main->send(x, wired); });
+  hand_out(wired, [&](auto& x, auto& handles) { main->send(x, handles); });
   main->wait_for(wired.conductor);
   main->send(wired.gateway, leave_run{"all rounds are done"});
   main->wait_for(wired.gateway);

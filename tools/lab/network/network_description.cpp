@@ -8,13 +8,16 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/config.hpp"
 #include "tools/lab/scenario/json_text.hpp"
+#include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// Hosts of an emulated network: its addresses, and what one machine bears.
+constexpr std::size_t lab_hosts = 250;
 
 using reader = std::function<void(const json_tree&)>;
 
@@ -138,7 +141,7 @@ private:
     auto known = line_members(x.line);
     known.push_back({"name", text_into(x.group), true});
     known.push_back({"count", [&count](const json_tree& y) {
-                       count = whole_of(y, 1, limits::lab_hosts);
+                       count = whole_of(y, 1, lab_hosts);
                      }});
     read_members(j, known);
     inside("name", [&] { check_name(x.group); });
@@ -152,8 +155,8 @@ private:
       free(x.name);
       out_.hosts.push_back(x);
     }
-    if (out_.hosts.size() > limits::lab_hosts)
-      wrong("there are more than " + std::to_string(limits::lab_hosts)
+    if (out_.hosts.size() > lab_hosts)
+      wrong("there are more than " + std::to_string(lab_hosts)
             + " hosts: one machine bears no more.");
   }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "runtime/config.hpp"
 #include "runtime/numbers.hpp"
+#include "tools/lab/scenario/limits.hpp"
 
 namespace potluck {
 

@@ -29,6 +29,13 @@
 
 #include "tools/lab/scenario/scenario.hpp"
 
+namespace potluck::limits {
+
+/// Lines that a fault plan keeps of its history; the rest is counted.
+constexpr std::size_t fault_history = 10'000;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// One thing to do now.

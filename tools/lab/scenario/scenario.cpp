@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
+#include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/portable_math.hpp"
 
 namespace potluck {

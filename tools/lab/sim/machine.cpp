@@ -8,7 +8,7 @@
 #include <caf/logger.hpp>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/replication_plan.hpp"
 #include "tools/lab/network/forgery.hpp"
 #include "tools/lab/network/prefetch.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
+#include "runtime/membership/restart_budget.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
 #include "runtime/state/checkpoint.hpp"
