@@ -105,13 +105,13 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
       {"expert_updates", x.expert_updates},
       {"expert_moves", x.expert_moves},
       {"messages", x.messages},
-      {"frames", x.network.frames},
-      {"bytes", x.network.bytes},
-      {"lost_packets", x.network.lost_packets},
+      {"frames", x.network.sent},
+      {"bytes", x.network.bytes_sent},
+      {"lost_packets", x.network.lost},
       {"duplicated", x.network.duplicated},
       {"reordered", x.network.reordered},
       {"corrupted", x.network.corrupted},
-      {"highest_queue", x.network.highest_queue},
+      {"highest_queue", x.highest_queue},
       {"faults", faults},
       {"history", x.history},
       {"log_digest", to_string(x.log)},
@@ -134,9 +134,9 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
   std::cout << "\n  committed at the first try: "
             << readable(x.first_try * 100, 3) << " %, split steps: " << x.splits
             << ", loss " << readable(x.loss)
-            << "\n  network: " << x.network.frames << " frames, "
-            << readable(static_cast<double>(x.network.bytes) / 1e6, 3)
-            << " MB, " << x.network.lost_packets << " losses, "
+            << "\n  network: " << x.network.sent << " frames, "
+            << readable(static_cast<double>(x.network.bytes_sent) / 1e6, 3)
+            << " MB, " << x.network.lost << " losses, "
             << x.network.corrupted << " corrupted\n  " << x.checks
             << " checks of the invariants, log " << to_string(x.log) << "\n";
   if (x.expert_updates > 0)
@@ -233,7 +233,7 @@ int run(cli::command_line& options, const std::string&) {
       std::fputs("\r\033[K", stderr);
     virtual_seconds += to_seconds(result.lasted);
     messages += result.messages;
-    frames += result.network.frames;
+    frames += result.network.sent;
     auto replay = replay_line(options, seed);
     if (!result.passed && !result.interrupted)
       ++failures;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "runtime/numbers.hpp"
-#include "runtime/state/atomic_file.hpp"
 #include "tools/lab/demo/demo_run.hpp"
 #include "tools/lab/display/loss_curve.hpp"
 #include "tools/lab/display/table.hpp"
@@ -73,20 +72,7 @@ std::string summary(const demo_record& record) {
   return table(rows);
 }
 
-/// The curve on the screen and in a file. Returns what went wrong, if anything.
-expected<bool> draw_losses(const demo_record& record, const std::string& path) {
-  auto losses = losses_of(record);
-  std::cout << "\nLoss over steps:\n"
-            << loss_curve_text(losses, curve_columns, curve_lines);
-  auto svg = loss_curve_svg({{"all peers", losses}},
-                            {"potluck demo: loss over steps", "step", "loss"});
-  auto done = replace_file(path, {{svg.data(), svg.size()}});
-  if (done)
-    std::cout << "The same as a picture: " << path << "\n";
-  return done;
-}
-
-/// Leaves the logs, the curve and one checkpoint.
+/// Leaves the logs and one checkpoint.
 void tidy_up(const demo_record& record, const std::string& directory) {
   std::error_code ignored;
   fs::remove_all(directory + "/text", ignored);
@@ -112,10 +98,9 @@ int fail(const std::string& reason, const std::string& directory) {
 int report(const demo_record& record, const std::string& directory,
            bool keep_all) {
   auto verdict = judge(record);
-  std::cout << "\n" << summary(record);
-  auto drawn = draw_losses(record, directory + "/loss.svg");
-  if (!drawn)
-    verdict.problems.push_back(drawn.error());
+  std::cout << "\n"
+            << summary(record) << "\nLoss over steps:\n"
+            << loss_curve_text(losses_of(record), curve_columns, curve_lines);
   if (!verdict.passed()) {
     for (const auto& line : verdict.facts)
       std::cout << "  " << line << "\n";
@@ -194,7 +179,7 @@ command demo_command() {
       {"dir", option_kind::text, "",
        "Work in this folder, new or empty (default: a temporary one).", "DIR"},
       {"keep", option_kind::flag, "",
-       "Keep everything, not only logs, curve and checkpoint.", ""},
+       "Keep everything, not only logs and a checkpoint.", ""},
   };
   return {spec, run};
 }

@@ -1,7 +1,8 @@
-#include "tools/lab/network/emulated_network.hpp"
+#include "tools/lab/network/packet_network.hpp"
 
 #include <doctest/doctest.h>
 
+#include "tools/lab/network/network_description.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 using namespace potluck;
@@ -18,14 +19,39 @@ network_description network_of(const std::string& text) {
   return *x;
 }
 
-emulated_network::packet packet(std::size_t from, std::size_t to,
-                                std::uint8_t mark = 0) {
+/// A network as a description says.
+struct described {
+  explicit described(const std::string& text)
+      : what{network_of(text)}, net{what.seed} {
+    std::uint32_t address = 0;
+    for (auto& host : what.hosts)
+      net.add(++address, host.line);
+    for (auto& x : what.links) {
+      link(x.from, x.to, x);
+      if (x.both)
+        link(x.to, x.from, x);
+    }
+  }
+  void link(const std::string& from, const std::string& to,
+            const network_link& how) {
+    auto a = what.members(from).at(0), b = what.members(to).at(0);
+    if (how.blocked)
+      net.lines().block(a, b);
+    net.lines().limit(a, b, how.limit, how.delay);
+  }
+
+  network_description what;
+  packet_network net;
+};
+
+packet_network::packet packet(std::size_t from, std::size_t to,
+                              std::uint8_t mark = 0) {
   return {from, to, std::vector<std::uint8_t>(packet_bytes, mark)};
 }
 
 /// Offers packets at `offered` bytes per second for `how_long`; the bytes per
 /// second that arrived.
-double throughput(emulated_network& net, std::size_t from, std::size_t to,
+double throughput(packet_network& net, std::size_t from, std::size_t to,
                   double offered, duration how_long, time_point begin = start) {
   const auto gap
       = duration{static_cast<duration::rep>(1e9 * packet_bytes / offered)};
@@ -42,19 +68,21 @@ double throughput(emulated_network& net, std::size_t from, std::size_t to,
 } // namespace
 
 TEST_CASE("a line passes its rate and drops the rest") {
-  emulated_network net{network_of(R"({"hosts": [
-    {"name": "a", "upload": "20mbit"}, {"name": "b"}]})")};
+  described it{R"({"hosts": [
+    {"name": "a", "upload": "20mbit"}, {"name": "b"}]})"};
+  auto& net = it.net;
   CHECK(throughput(net, 0, 1, 10e6, 4s)
         == doctest::Approx(2.5e6).epsilon(0.03));
-  CHECK(net.of(0).dropped > 0);
-  CHECK(net.of(0).packets_sent + net.of(0).dropped == 32000);
+  CHECK(net.lines().of(0).dropped > 0);
+  CHECK(net.lines().of(0).sent + net.lines().of(0).dropped == 32000);
 }
 
 TEST_CASE("the receiver's line and the pair's limit hold, too") {
-  emulated_network net{network_of(R"({
+  described it{R"({
     "hosts": [{"name": "a"}, {"name": "b", "download": "8mbit"},
               {"name": "c"}],
-    "links": [{"from": "a", "to": "c", "limit": "4mbit"}]})")};
+    "links": [{"from": "a", "to": "c", "limit": "4mbit"}]})"};
+  auto& net = it.net;
   CHECK(throughput(net, 0, 1, 4e6, 4s) == doctest::Approx(1e6).epsilon(0.03));
   CHECK(throughput(net, 0, 2, 4e6, 4s, start + 10s)
         == doctest::Approx(5e5).epsilon(0.03));
@@ -64,8 +92,9 @@ TEST_CASE("the receiver's line and the pair's limit hold, too") {
 }
 
 TEST_CASE("an idle line saves nothing up") {
-  emulated_network net{network_of(R"({"hosts": [
-    {"name": "a", "upload": "10mbit"}, {"name": "b"}]})")};
+  described it{R"({"hosts": [
+    {"name": "a", "upload": "10mbit"}, {"name": "b"}]})"};
+  auto& net = it.net;
   net.send(start, packet(0, 1));
   net.arrived(start + 1h);
   for (int i = 0; i < 10; ++i)
@@ -75,10 +104,11 @@ TEST_CASE("an idle line saves nothing up") {
 }
 
 TEST_CASE("a packet takes both delays and its own transmission") {
-  emulated_network net{network_of(R"({
+  described it{R"({
     "hosts": [{"name": "a", "delay": "20ms", "upload": "10mbit"},
               {"name": "b", "delay": "30ms"}],
-    "links": [{"from": "a", "to": "b", "delay": "5ms"}]})")};
+    "links": [{"from": "a", "to": "b", "delay": "5ms"}]})"};
+  auto& net = it.net;
   net.send(start, packet(0, 1, 42));
   REQUIRE(net.next());
   CHECK(*net.next() == start + 56ms);
@@ -91,8 +121,9 @@ TEST_CASE("a packet takes both delays and its own transmission") {
 }
 
 TEST_CASE("jitter spreads arrivals but keeps a pair's order") {
-  emulated_network net{network_of(R"({"hosts": [
-    {"name": "a", "delay": "10ms", "jitter": "20ms"}, {"name": "b"}]})")};
+  described it{R"({"hosts": [
+    {"name": "a", "delay": "10ms", "jitter": "20ms"}, {"name": "b"}]})"};
+  auto& net = it.net;
   duration least = 1h, most{0};
   for (int i = 0; i < 200; ++i) {
     auto t = start + i * 100ms;
@@ -116,9 +147,10 @@ TEST_CASE("jitter spreads arrivals but keeps a pair's order") {
 
 TEST_CASE("loss takes its share, the same packets for the same seed") {
   auto lost = [](int seed) {
-    emulated_network net{network_of(
+    described it{
         R"({"seed": )" + std::to_string(seed)
-        + R"(, "hosts": [{"name": "a", "loss": "5%"}, {"name": "b"}]})")};
+        + R"(, "hosts": [{"name": "a", "loss": "5%"}, {"name": "b"}]})"};
+    auto& net = it.net;
     std::vector<int> result;
     for (int i = 0; i < 10000; ++i) {
       net.send(start, packet(0, 1));
@@ -135,10 +167,11 @@ TEST_CASE("loss takes its share, the same packets for the same seed") {
 }
 
 TEST_CASE("nothing passes a blocked pair, in the blocked direction") {
-  emulated_network net{network_of(R"({
+  described it{R"({
     "hosts": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
     "links": [{"from": "a", "to": "b", "blocked": true},
-              {"from": "b", "to": "c", "both": true, "blocked": true}]})")};
+              {"from": "b", "to": "c", "both": true, "blocked": true}]})"};
+  auto& net = it.net;
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j)
       if (i != j)
@@ -147,29 +180,33 @@ TEST_CASE("nothing passes a blocked pair, in the blocked direction") {
   for (auto& x : net.arrived(start + 1s))
     got.push_back(x.bytes[0]);
   CHECK(got == std::vector<int>{2, 10, 20});
-  CHECK(net.of(0).blocked == 1);
-  CHECK(net.of(1).blocked == 1);
-  CHECK(net.of(2).blocked == 1);
+  CHECK(net.lines().of(0).blocked == 1);
+  CHECK(net.lines().of(1).blocked == 1);
+  CHECK(net.lines().of(2).blocked == 1);
 }
 
 TEST_CASE("a line that changes has its new rate at once") {
-  emulated_network net{network_of(R"({"hosts": [
-    {"name": "a", "upload": "20mbit"}, {"name": "b"}]})")};
+  described it{R"({"hosts": [
+    {"name": "a", "upload": "20mbit"}, {"name": "b"}]})"};
+  auto& net = it.net;
   throughput(net, 0, 1, 10e6, 2s);
   line_change halved;
   halved.upload = 1.25e6;
-  net.change(0, halved);
+  auto line = net.lines().line_of(0);
+  halved.apply(line);
+  net.lines().set_line(0, line);
   CHECK(throughput(net, 0, 1, 10e6, 4s, start + 2s)
         == doctest::Approx(1.25e6).epsilon(0.1));
 }
 
 TEST_CASE("a queue holds no more than its time's worth") {
-  emulated_network net{network_of(R"({"hosts": [
-    {"name": "a", "upload": "10mbit", "queue": "50ms"}, {"name": "b"}]})")};
+  described it{R"({"hosts": [
+    {"name": "a", "upload": "10mbit", "queue": "50ms"}, {"name": "b"}]})"};
+  auto& net = it.net;
   for (int i = 0; i < 1000; ++i)
     net.send(start, packet(0, 1));
   auto got = net.arrived(start + 10s);
   CHECK(got.size() >= 50);
   CHECK(got.size() <= 52);
-  CHECK(net.of(0).dropped == 1000 - got.size());
+  CHECK(net.lines().of(0).dropped == 1000 - got.size());
 }

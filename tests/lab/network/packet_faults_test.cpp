@@ -1,4 +1,4 @@
-#include "tools/lab/network/faulty_network.hpp"
+#include "tools/lab/network/packet_network.hpp"
 
 #include <algorithm>
 
@@ -17,15 +17,19 @@ constexpr int many = 4000;
 
 /// Hosts 0, 1 and 2 with addresses 1, 2 and 3 and no limits.
 struct three_hosts {
-  faulty_network net{7};
+  packet_network net{7};
 
   three_hosts() {
     for (std::uint32_t address : {1, 2, 3})
       net.add(address);
   }
 
-  void set(std::size_t host, const line_faults& x) {
-    net.set_line(host, {}, x);
+  void set(std::size_t host, const access_line& x) {
+    net.lines().set_line(host, x);
+  }
+
+  line_counters totals() const {
+    return net.lines().totals();
   }
 
   void send(std::size_t from, std::size_t to, unsigned flags,
@@ -55,22 +59,22 @@ struct three_hosts {
 
 TEST_CASE("a partition parts its side from the rest, and no one else") {
   three_hosts x;
-  auto first = x.net.part({0, 1});
-  auto second = x.net.part({0});
+  auto first = x.net.lines().part({0, 1});
+  auto second = x.net.lines().part({0});
   CHECK(x.passes(0, 1, flag_ack) == 0);
   CHECK(x.passes(1, 2, flag_ack) == 0);
   CHECK(x.passes(0, 2, flag_ack) == 0);
-  CHECK(x.net.totals().blocked == 3);
-  x.net.reunite(second);
+  CHECK(x.totals().blocked == 3);
+  x.net.lines().reunite(second);
   CHECK(x.passes(0, 1, flag_ack) == 1);
   CHECK(x.passes(1, 2, flag_ack) == 0);
-  x.net.reunite(first);
+  x.net.lines().reunite(first);
   CHECK(x.passes(1, 2, flag_ack) == 1);
 }
 
 TEST_CASE("behind a NAT a host can dial and talk, but not be dialled") {
   three_hosts x;
-  line_faults nat;
+  access_line nat;
   nat.closed = true;
   x.set(1, nat);
   CHECK(x.passes(0, 1, flag_syn) == 0);
@@ -81,7 +85,7 @@ TEST_CASE("behind a NAT a host can dial and talk, but not be dialled") {
 
 TEST_CASE("a deaf host gets no data, but speaks, and is acknowledged") {
   three_hosts x;
-  line_faults deaf;
+  access_line deaf;
   deaf.deaf = true;
   x.set(1, deaf);
   CHECK(x.passes(0, 1, flag_ack, "data") == 0);
@@ -94,11 +98,15 @@ TEST_CASE("shares of packets are lost, changed, doubled and late, both ways") {
   for (bool back : {false, true}) {
     CAPTURE(back);
     three_hosts x;
-    x.set(0, {0.1, 0.05, 0, 0.2, false, false});
+    access_line bad;
+    bad.loss_up = bad.loss_down = 0.1;
+    bad.duplicate = 0.05;
+    bad.corrupt = 0.2;
+    x.set(0, bad);
     for (int i = 0; i < many; ++i)
       x.send(back ? 1 : 0, back ? 0 : 1, flag_ack, "data", start, i);
     const auto came = x.net.arrived(start + 1s);
-    const auto& totals = x.net.totals();
+    const auto totals = x.totals();
     CHECK(totals.lost == doctest::Approx(0.1 * many).epsilon(0.2));
     CHECK(totals.duplicated == doctest::Approx(0.045 * many).epsilon(0.3));
     CHECK(totals.corrupted == doctest::Approx(0.18 * many).epsilon(0.2));
@@ -114,16 +122,20 @@ TEST_CASE("shares of packets are lost, changed, doubled and late, both ways") {
 
 TEST_CASE("what carries no data is not changed") {
   three_hosts x;
-  x.set(0, {0, 0, 0, 1, false, false});
+  access_line noisy;
+  noisy.corrupt = 1;
+  x.set(0, noisy);
   CHECK(x.passes(0, 1, flag_ack) == 1);
-  CHECK(x.net.totals().corrupted == 0);
+  CHECK(x.totals().corrupted == 0);
   CHECK(x.passes(0, 1, flag_ack, "data") == 1);
-  CHECK(x.net.totals().corrupted == 1);
+  CHECK(x.totals().corrupted == 1);
 }
 
 TEST_CASE("a packet that is late is overtaken, within 50 ms, and comes once") {
   three_hosts x;
-  x.set(0, {0, 0, 0.1, 0, false, false});
+  access_line mixed;
+  mixed.reorder = 0.1;
+  x.set(0, mixed);
   std::vector<std::uint32_t> order;
   auto at = start;
   auto look = [&] {
@@ -155,8 +167,7 @@ TEST_CASE("when a host's connections are cut, both ends get resets alone") {
   x.send(0, 1, flag_ack);
   CHECK(x.net.arrived(start).size() == 3);
   x.send(0, 1, flag_ack, "under way");
-  x.net.cut(start, 1);
-  CHECK(x.net.totals().cut == 1);
+  CHECK(x.net.cut(start, 1) == 1);
   std::vector<std::size_t> told;
   for (const auto& p : x.net.arrived(start)) {
     CHECK(read_tcp(p.bytes)->reset);

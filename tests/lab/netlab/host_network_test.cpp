@@ -1,7 +1,7 @@
 /// Real kernels of real hosts: what their sockets see of each fault. Skips,
 /// saying so, where the system makes no hosts.
 
-#include "tools/lab/chaos/chaos_network.hpp"
+#include "tools/lab/netlab/host_network.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -22,19 +22,19 @@ namespace {
 
 /// Two hosts; a socket lives in the host in which it was made.
 struct lab {
-  std::unique_ptr<chaos_network> net;
+  std::unique_ptr<netlab::host_network> net;
   std::vector<address> hosts;
   file_descriptor listener, dialler, taker;
 
   bool possible() {
-    auto made = make_namespace_network(5);
+    auto made = netlab::make_namespaces(5);
     if (!made) {
       support::skip("this system makes no hosts: " + made.error());
       return false;
     }
     net = std::move(*made);
-    for (std::size_t i = 0; i < 2; ++i)
-      hosts.push_back(unwrap(net->add(i)));
+    for (int i = 0; i < 2; ++i)
+      hosts.push_back(unwrap(net->open(unwrap(net->add({})), 0)));
     unwrap(net->within(0, [&]() -> expected<bool> {
       listener = file_descriptor{::socket(AF_INET, SOCK_STREAM, 0)};
       auto to = place();
@@ -112,7 +112,7 @@ TEST_CASE("hosts talk, as late as their lines say") {
     return;
   access_line slow;
   slow.delay = 50ms;
-  x.net->set_line(1, slow, {});
+  x.net->set_line(1, slow);
   REQUIRE(x.connect(patience));
   auto begin = std::chrono::steady_clock::now();
   REQUIRE(x.say("hello"));
@@ -155,9 +155,9 @@ TEST_CASE("a changed bit gets past TCP") {
   if (!x.possible())
     return;
   REQUIRE(x.connect(patience));
-  line_faults bad;
+  access_line bad;
   bad.corrupt = 1;
-  x.net->set_line(0, {}, bad);
+  x.net->set_line(0, bad);
   REQUIRE(x.say("hello"));
   auto heard = x.hear(patience);
   CHECK(heard.size() == 5);
@@ -169,10 +169,10 @@ TEST_CASE("nobody gets through to a host behind a NAT") {
   lab x;
   if (!x.possible())
     return;
-  line_faults nat;
+  access_line nat;
   nat.closed = true;
-  x.net->set_line(0, {}, nat);
+  x.net->set_line(0, nat);
   CHECK_FALSE(x.connect(silence));
-  x.net->set_line(0, {}, {});
+  x.net->set_line(0, {});
   CHECK(x.connect(patience));
 }
