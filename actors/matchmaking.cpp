@@ -62,6 +62,7 @@ void matchmaking_state::make_matchmaker() {
   contract_terms terms;
   terms.self.id = config_.self;
   terms.role = config_.role;
+  terms.guards = config_.guards;
   terms.target_batch = run.target_batch;
   terms.gradient_values = facts_.gradient_values;
   terms.chunk_values = run.chunk_values;

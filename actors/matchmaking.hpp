@@ -20,6 +20,8 @@ struct matchmaking_config {
   potluck::role role = potluck::role::trainer;
   run_settings settings;
   std::uint64_t seed = 0; ///< Of group ids.
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class matchmaking_state {

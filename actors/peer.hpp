@@ -72,6 +72,8 @@ struct peer_config {
   /// For tests and simulations of a reducer that lies: changes each mean that
   /// this peer averages, before anybody gets it. Empty: none.
   std::function<void(std::vector<float>&)> bend_mean;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 using peer_actor = supervisor_actor;

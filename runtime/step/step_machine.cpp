@@ -4,7 +4,6 @@
 
 #include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
-#include "runtime/safeguards.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
@@ -56,7 +55,8 @@ void step_machine::finish() {
 // ---- accumulating -----------------------------------------------------------
 
 void step_machine::on(const batch_done& x) {
-  if (!work().account().asked_for(x) && guarded(safeguard::batch_number))
+  if (!work().account().asked_for(x)
+      && how().guards.has(safeguard::batch_number))
     return; // Asked for by a predecessor; what it computed is dropped.
   if (in() == stage::fetching)
     catching_up_.batch_ended();
@@ -132,7 +132,8 @@ void step_machine::on(const freeze_wanted& x) {
     if (auto order = averaging().gather(at(), parameters(), computing.count()))
       out(std::move(*order));
   }
-  if (round_.told() || work().at_rest() || !guarded(safeguard::frozen_gradient))
+  if (round_.told() || work().at_rest()
+      || !how().guards.has(safeguard::frozen_gradient))
     report_frozen();
 }
 

@@ -109,6 +109,7 @@ peer_config population::configure(const inhabitant& x) const {
   c.download_bytes_per_second = plan.download;
   c.seed = mix(plan.seed, x.lives) | 1;
   c.shows_status = false; // Nobody looks on.
+  c.guards = how_.guards;
   if (group.writes_checkpoints) {
     c.checkpoint_path = checkpoint_path;
     c.checkpoint_every = checkpoint_every;
@@ -132,13 +133,15 @@ void population::take_up_checkpoint(const inhabitant& x, peer_config& c) {
     return;
   std::size_t at = 0;
   auto saved = read_checkpoint(
-      checkpoint_path, file->size(), [&](void* out, std::size_t size) {
+      checkpoint_path, file->size(),
+      [&](void* out, std::size_t size) {
         if (size > file->size() - at)
           return false;
         std::copy_n(file->data() + at, size, static_cast<std::uint8_t*>(out));
         at += size;
         return true;
-      });
+      },
+      how_.guards);
   auto number = x.box->plan().number;
   if (!saved) {
     how_.told(number, event{"checkpoint_refused", {{"detail", saved.error()}}});

@@ -33,6 +33,7 @@ public:
     std::uint64_t seed = 1;
     run_settings settings;
     bool weightless = false; ///< Computing is its duration alone.
+    safeguard_set guards;
     std::function<void(std::size_t number, const event&)> told;
     std::function<void(std::size_t number, const peer_over&)> over;
   };

@@ -19,6 +19,8 @@ struct options {
   bool weightless = false;
   /// For crowds; smaller collaborations have too little to do at a time.
   unsigned threads = 1;
+  /// What its peers check: all, but where a run shall be seen to fail.
+  safeguard_set guards;
   /// Gets every event as a line of JSON; null for none.
   std::function<void(const std::string& line)> log;
   /// Called about once a virtual second; false ends the simulation.
