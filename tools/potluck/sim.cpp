@@ -136,9 +136,9 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
             << ", loss " << readable(x.loss)
             << "\n  network: " << x.network.sent << " frames, "
             << readable(static_cast<double>(x.network.bytes_sent) / 1e6, 3)
-            << " MB, " << x.network.lost << " losses, "
-            << x.network.corrupted << " corrupted\n  " << x.checks
-            << " checks of the invariants, log " << to_string(x.log) << "\n";
+            << " MB, " << x.network.lost << " losses, " << x.network.corrupted
+            << " corrupted\n  " << x.checks << " checks of the invariants, log "
+            << to_string(x.log) << "\n";
   if (x.expert_updates > 0)
     std::cout << "  experts: " << x.expert_updates << " updates, "
               << x.expert_moves << " came to other hosts\n";
