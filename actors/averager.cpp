@@ -3,398 +3,341 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
-#include "actors/chunk_reducer.hpp"
 #include "runtime/config.hpp"
 #include "runtime/planning/planned_windows.hpp"
 
 namespace potluck {
 
+static_assert(value_pool::most_waiting_of_one
+                  < limits::read_on_share * limits::unread_bytes,
+              "a member whose parts wait for others' would not be read again");
+
+namespace {
+
+std::vector<peer_id> ids_of(const group_contract& contract) {
+  std::vector<peer_id> result;
+  for (auto& member : contract.members)
+    result.push_back(member.who.id);
+  return result;
+}
+
+bool has_samples(const group_contract& contract) {
+  auto& all = contract.members;
+  return std::any_of(all.begin(), all.end(),
+                     [](auto& x) { return x.samples != 0; });
+}
+
+} // namespace
+
 void averager_state::init(averager_actor::pointer self,
                           averager_config config) {
   self_ = self;
-  config_ = config;
+  say_.init(self);
+  config_ = std::move(config);
   chance_ = random_stream{config_.seed};
   if (!config_.intake)
     config_.intake = std::make_shared<round_intake>(); // That nobody feeds.
-  config_.intake->end();                               // A predecessor's.
+  config_.intake->close();                             // A predecessor's.
+  reducers_.init(self, config_.reducer_started, config_.intake);
 }
 
 void averager_state::on(const wiring& w) {
   wired_ = w;
+  say_.wire(w);
   if (!config_.abandoned.group.empty() && wired_.gateway) {
     auto old = std::exchange(config_.abandoned, {});
     tell_out_of(old.group, old.members);
   }
 }
 
-// ---- the round begins
-// -------------------------------------------------------------
+// ---- the round begins -------------------------------------------------------
 
 void averager_state::on(const begin_round& x) {
-  end_reducers();
-  config_.intake->end();
-  judge_means(); // For what it is worth: the news of it must not be lost.
-  if (round_ && round_->over && !round_->committed) {
-    aborted_.push_back(round_->contract().group);
-    if (aborted_.size() > limits::groups_left)
-      aborted_.pop_front();
+  reducers_.end_all();
+  if (round_) {
+    carry_out(round_->give_up()); // The news of it must not be lost.
+    if (round_->agreement().standing() == standing::aborted)
+      others_.aborted(round_->what().contract.group);
   }
-  const auto& c = x.contract;
-  round_begun news{c.group, {}};
-  for (auto& member : c.members)
-    news.members.push_back(member.who.id);
+  const auto& group = x.contract.group;
   if (wired_.supervisor)
-    self_->send(wired_.supervisor, news);
-  chunk_map map{c.gradient_values, c.chunk_values, x.plan.chunks};
+    self_->send(wired_.supervisor, round_begun{group, ids_of(x.contract)});
   round_.reset(); // Its means can be written over, if nobody else has them.
-  const auto before = std::exchange(room_for_, c.gradient_values);
-  if (!room_ || before != c.gradient_values)
-    room_.emplace(2 * c.gradient_values);
-  round_agreement agreement{c, map, config_.self, x.keeps_majority};
-  auto self = agreement.index_of(config_.self);
-  round_.emplace(x, map, self, c.members.at(self).role == role::trainer,
-                 std::move(agreement), self_->clock().now());
-  auto& r = *round_;
-  if (r.trains) {
-    r.mean = room_->take(c.gradient_values);
-    r.assembly.emplace(r.map, r.mean->data());
-  }
-  draw_a_check();
+  last_in_touch_.reset();
+  say_.begin(x.contract);
+  auto self = caf::actor_cast<averager_actor>(self_);
+  round_.emplace(
+      averaging_round::setting{x.contract, x.plan, x.keeps_majority,
+                               config_.self, config_.rule, config_.packing},
+      room_for(x.contract.gradient_values), config_.intake,
+      [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
+      self_->clock().now());
+  if (!has_samples(x.contract))
+    return abandon("its contract counts no samples");
   plan_windows();
-  expect_means();
-  send_parts();
-  auto letters = std::move(early_);
-  early_.clear();
-  for (auto& l : letters)
-    if (*group_of(l.content) == c.group)
-      on(l);
-  for (auto& member : c.members)
-    if (member.who.id != config_.self && !connected_.count(member.who.id))
-      lose(member.who.id);
-  arm();
+  const auto own = round_->bulk().map().chunks_of(round_->members().self());
+  for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)
+    reducer_of(chunk);
+  for (auto& id : connected_)
+    tell([&](auto& r) { return r.joined(id); });
+  for (auto& early : others_.begin(group))
+    on(letter{early.from, std::move(early.content), std::move(early.body)});
+  for (auto& id : ids_of(x.contract))
+    if (id != config_.self && !connected_.count(id))
+      lose(id);
+  self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
+}
+
+void averager_state::on(const gradient_lent& x) {
+  if (runs(x.round))
+    tell([&](auto& r) { return r.lend(x.gradient); });
+}
+
+value_pool& averager_state::room_for(std::uint64_t values) {
+  if (std::exchange(room_for_, values) != values || !room_)
+    room_.emplace(2 * values);
+  return *room_;
 }
 
 void averager_state::plan_windows() {
-  auto& r = *round_;
-  const auto& members = r.contract().members;
+  const auto& contract = round_->what().contract;
+  const auto& plan = round_->what().plan;
   windows_planned news;
-  if (!r.over && r.order.plan.shares.size() == members.size()) {
-    auto windows = planned_windows(collaboration_of(r.contract()),
-                                   r.order.plan.shares, r.self);
-    for (std::size_t i = 0; i < members.size(); ++i)
+  if (!round_->over() && plan.shares.size() == contract.members.size()) {
+    auto windows = planned_windows(collaboration_of(contract), plan.shares,
+                                   round_->members().self());
+    for (std::size_t i = 0; i < windows.size(); ++i)
       if (windows[i].queue > 0)
-        news.windows.emplace_back(members[i].who.id, windows[i]);
+        news.windows.emplace_back(contract.members[i].who.id, windows[i]);
   }
   self_->send(wired_.gateway, std::move(news));
 }
 
-chunk_reducer_actor averager_state::reducer_of(std::uint32_t chunk) {
-  auto& r = *round_;
-  if (r.averaged.count(chunk))
-    return {};
-  auto& result = r.reducers[chunk];
-  if (!result) {
-    reduction_job job;
-    job.group = r.contract().group;
-    for (auto& member : r.contract().members)
-      job.samples.push_back(member.samples);
-    job.parent = caf::actor_cast<averager_actor>(self_);
-    job.rule = config_.rule;
-    job.chunk = chunk;
-    job.length = r.map.range(chunk).count;
-    job.rooms = *room_;
-    job.self = static_cast<std::uint32_t>(r.self);
-    // Of planned chunks: what a heal moves comes by letter.
-    // Nor those of a contract without samples, which its reducer fails at.
-    const bool open = r.map.owner(chunk) == r.self
-                      && std::any_of(job.samples.begin(), job.samples.end(),
-                                     [](auto x) { return x != 0; });
-    if (open)
-      job.average = std::make_shared<shared_average>(job.length, job.samples,
-                                                     job.rule, job.rooms);
-    result = self_->spawn(chunk_reducer, job);
-    if (open)
-      config_.intake->expect_parts(chunk, job.average, [result] {
-        caf::anon_send(result, part_given_up{});
-      });
-    self_->monitor(result);
-    if (config_.reducer_started)
-      config_.reducer_started("chunk_reducer",
-                              caf::actor_cast<caf::actor>(result));
-  }
-  return result;
+// ---- what happens in it -----------------------------------------------------
+
+bool averager_state::runs(const group_id& group) const {
+  return round_ && round_->what().contract.group == group;
 }
 
-shared_bytes averager_state::own_part(std::uint32_t chunk) const {
-  auto& r = *round_;
-  auto range = r.map.range(chunk);
-  return packed_body(packing::float32, r.order.gradient,
-                     r.order.gradient->data() + range.offset, range.count);
-}
-
-packing averager_state::packing_of(std::size_t member) const {
-  const auto& planned = round_->order.plan.packings;
-  return planned.empty() ? config_.packing : planned.at(member);
-}
-
-std::pair<shared_bytes, packing>
-averager_state::outgoing_part(std::uint32_t chunk) const {
-  auto& r = *round_;
-  // Its own part a reducer sums as it is, and shows it like that.
-  auto how
-      = r.map.owner(chunk) == r.self ? packing::float32 : packing_of(r.self);
-  auto range = r.map.range(chunk);
-  return {packed_body(how, r.order.gradient,
-                      r.order.gradient->data() + range.offset, range.count),
-          how};
-}
-
-void averager_state::offer_own_part(std::uint32_t chunk) {
-  auto& r = *round_;
-  auto samples = r.contract().members[r.self].samples;
-  auto reducer = reducer_of(chunk);
-  if (!reducer || !r.order.gradient || samples == 0
-      || !r.offered.insert(chunk).second)
-    return;
-  r.agreement.part_here(chunk, samples);
-  self_->send(reducer, part_arrived{static_cast<std::uint32_t>(r.self), samples,
-                                    own_part(chunk)});
-}
-
-void averager_state::send_parts() {
-  auto& r = *round_;
-  const auto& own = r.contract().members[r.self];
-  if (!r.order.gradient || own.samples == 0)
-    return;
-  // One chunk of each owner in turn, beginning behind ourselves, so that all
-  // lines are busy at once and no reducer is everybody's first.
-  auto members = r.contract().members.size();
-  for (std::uint32_t turn = 0;; ++turn) {
-    bool any = false;
-    for (std::size_t hop = 1; hop <= members; ++hop) {
-      auto owner = (r.self + hop) % members;
-      auto chunks = r.map.chunks_of(owner);
-      if (turn >= chunks.count)
-        continue;
-      any = true;
-      auto chunk = chunks.first + turn;
-      if (owner == r.self)
-        offer_own_part(chunk);
-      else
-        carry_out(send_part{chunk, owner});
-    }
-    if (!any)
-      return;
-  }
-}
-
-// ---- letters
-// ------------------------------------------------------------------------
-
-void averager_state::on(const letter& x) {
-  auto group = group_of(x.content);
-  if (!group)
-    return;
-  if (!round_ || round_->contract().group != *group) {
-    if (stayed_out(x, *group) || was_aborted(x, *group))
-      return;
-    // A round that we have not begun. Until then it is one of few letters: the
-    // oldest goes when somebody floods us.
-    early_.push_back(x);
-    if (early_.size() > limits::early_letters)
-      early_.pop_front();
-    return;
-  }
-  catch_up();
-  receive(x, self_->clock().now());
-  catch_up(); // A place may have been closed, which was the last.
-}
-
-void averager_state::catch_up() {
+template <class What>
+void averager_state::tell(What what) {
   if (!round_)
     return;
-  for (auto& x : config_.intake->arrivals()) {
-    if (!round_ || round_->contract().group != *group_of(x.content))
-      continue;
-    receive({x.from, std::move(x.content), std::move(x.body)}, x.when);
-  }
+  round_->at(self_->clock().now());
+  carry_out(what(*round_));
 }
 
-void averager_state::receive(const letter& x, clock_time when) {
-  if (round_->agreement.index_of(x.from) == round_->contract().members.size())
+void averager_state::on(const letter& x) {
+  const auto* group = round_of(x.content);
+  if (!group)
     return;
-  // A leader that sends nothing and then calls the round off is as silent as
-  // any.
-  auto verdict = std::get_if<round_verdict>(&x.content);
-  if (std::holds_alternative<chunk_part>(x.content)
-      || std::holds_alternative<chunk_mean>(x.content)
-      || std::holds_alternative<round_prepared>(x.content)
-      || std::holds_alternative<round_standing>(x.content)
-      || (verdict && verdict->commit))
-    round_->heard.insert(round_->agreement.index_of(x.from));
-  // Members that ask around because they wait as well bring no news.
-  if (round_->agreement.leading()
-      || !std::holds_alternative<round_standing>(x.content))
-    round_->last_news = std::max(round_->last_news, when);
-  // Who settles wants to know what is here, and what comes now is void.
-  if (std::holds_alternative<round_settle>(x.content)
-      || std::holds_alternative<round_standing>(x.content)
-      || std::holds_alternative<round_heal>(x.content)
-      || std::holds_alternative<round_verdict>(x.content)
-      || std::holds_alternative<mean_request>(x.content))
-    close_intake();
-  std::visit([&](const auto& y) { read(x, y); }, x.content);
+  if (runs(*group))
+    tell([&](auto& r) { return r.receive(x.from, x.content, x.body); });
+  else if (auto answer = others_.read({x.from, x.content, x.body}))
+    say_.post(x.from, std::move(*answer));
 }
 
-void averager_state::read(const letter& x, const chunk_part& part) {
-  auto& r = *round_;
-  if (x.body.data == nullptr && x.body.size > 0) { // It is in its sum already.
-    r.bytes_received += x.body.size;
-    r.agreement.part_here(part.chunk, part.samples);
-    return;
-  }
-  if (part.chunk >= r.map.chunk_count() || shown(x, part) || r.over)
-    return;
-  auto reducer = reducer_of(part.chunk);
-  if (!reducer)
-    return;
-  r.bytes_received += x.body.size;
-  r.agreement.part_here(part.chunk, part.samples);
-  self_->send(reducer, part_arrived{static_cast<std::uint32_t>(
-                                        r.agreement.index_of(x.from)),
-                                    part.samples, x.body, part.packing});
-}
-
-void averager_state::read(const letter& x, const chunk_mean& mean) {
-  auto& r = *round_;
-  if (r.over || !r.assembly || !r.agreement.wants(x.from, mean))
-    return;
-  if (!r.agreement.ledger().adds_up(mean)) {
-    refuse_mean(x.from, "a mean over other samples than the contract's");
-    return;
-  }
-  bool planned = mean.version == 1
-                 && r.agreement.index_of(x.from) == r.map.owner(mean.chunk);
-  if (planned && mean.seal.empty()) {
-    refuse_mean(x.from, "a mean that does not name its parts");
-    return;
-  }
-  r.bytes_received += x.body.size;
-  r.assembly->forget(mean.chunk); // In case another mean counted before.
-  switch (place(mean.chunk, mean.packing, x.body)) {
-    case gradient_assembly::verdict::placed:
-    case gradient_assembly::verdict::complete:
-      r.agreement.mean_here(mean);
-      // Only a heal's means lack members for any other reason.
-      if (mean.version == 1)
-        for (auto member : mean.left_out)
-          note_refusal(member, r.agreement.index_of(x.from));
-      if (planned)
-        r.seals[mean.chunk] = mean.seal;
-      carry_out(round_agreement::actions{});
-      break;
-    case gradient_assembly::verdict::repeated:    // Forgotten above.
-    case gradient_assembly::verdict::wrong_chunk: // Not wanted.
-      break;
-    case gradient_assembly::verdict::wrong_length:
-      refuse_mean(x.from, "a mean of another length");
-      break;
-    case gradient_assembly::verdict::not_finite:
-      refuse_mean(x.from, "a mean with a NaN or an infinity");
-      break;
-  }
-}
-
-void averager_state::read(const letter& x, const mean_request& request) {
-  carry_out(round_->agreement.asked(x.from, request));
-}
-
-template <class Other>
-void averager_state::read(const letter& x, const Other& other) {
-  if constexpr (std::is_constructible_v<round_message, Other>)
-    carry_out(round_->agreement.receive(x.from, other));
-}
-
-// ---- means
-// -----------------------------------------------------------------------------
-
-shared_bytes averager_state::mean_bytes(std::uint32_t chunk) const {
-  auto& r = *round_;
-  auto range = r.map.range(chunk);
-  auto bytes = range.count * sizeof(float);
-  auto own = r.made.find(chunk);
-  if (own != r.made.end())
-    return {own->second,
-            reinterpret_cast<const std::uint8_t*>(own->second->data()), bytes};
-  if (!r.mean)
-    return {};
-  auto sum = r.digests.find(chunk);
-  return {r.mean,
-          reinterpret_cast<const std::uint8_t*>(r.mean->data() + range.offset),
-          bytes, sum == r.digests.end() ? digest{} : sum->second};
+void averager_state::on(const means_placed& x) {
+  if (runs(x.group))
+    tell([](auto& r) { return r.means_placed(); });
 }
 
 void averager_state::on(const mean_ready& x) {
-  if (!round_ || round_->contract().group != x.group || round_->over)
+  if (!runs(x.group))
     return;
-  auto& r = *round_;
-  r.reducers.erase(x.chunk);
-  r.averaged.insert(x.chunk);
-  config_.intake->close_parts(x.chunk);
+  reducers_.done(x.chunk);
   auto values = x.values;
   if (config_.bend_mean) {
     auto bent = std::make_shared<std::vector<float>>(*values);
     config_.bend_mean(*bent);
     values = bent;
   }
-  if (packing_of(r.self) != packing::float32
-      && r.map.owner(x.chunk) == r.self) {
-    values = pack_mean(x.chunk, *values);
-  }
-  r.made.emplace(x.chunk, values);
-  r.parts.emplace(x.chunk, x.parts);
-  r.seals.emplace(x.chunk, sealed(x.parts));
-  r.last_news = self_->clock().now();
-  catch_up();
-  if (round_) // Else what has come has ended it.
-    carry_out(round_->agreement.averaged(x.chunk, x.left_out));
+  tell([&](auto& r) {
+    return r.averaged(x.chunk, std::move(values), x.left_out, x.parts);
+  });
 }
 
-std::shared_ptr<const std::vector<float>>
-averager_state::pack_mean(std::uint32_t chunk,
-                          const std::vector<float>& values) {
-  auto rounded = room_->take(values.size());
-  auto body = pack_and_round(packing_of(round_->self), values.data(),
-                             values.size(), rounded->data());
-  auto what = digest_of(body.data, body.size);
-  round_->packed_means[chunk]
-      = {std::move(body.owner), body.data, body.size, what};
-  return rounded;
+void averager_state::on(const part_refused& x) {
+  if (runs(x.group))
+    tell([&](auto& r) { return r.refused(x.member, x.why); });
 }
 
-void averager_state::adopt_own_means() {
-  auto& r = *round_;
-  if (!r.assembly)
-    return; // Only serves them.
-  auto& ledger = r.agreement.ledger();
-  for (auto i = r.made.begin(); i != r.made.end();) {
-    if (ledger.version(i->first) == 0
-        || ledger.source(i->first).member != r.self) {
-      ++i;
-      continue;
-    }
-    r.assembly->forget(i->first);
-    place(i->first, packing::float32,
-          {i->second, reinterpret_cast<const std::uint8_t*>(i->second->data()),
-           i->second->size() * sizeof(float)});
-    i = r.made.erase(i);
+void averager_state::on(const inquiry_due& x) {
+  if (runs(x.group))
+    tell([&](auto& r) { return r.reminded(x.chunk); });
+}
+
+void averager_state::on_down(const caf::down_msg& x) {
+  const auto chunk = reducers_.lost(x.source);
+  if (!chunk)
+    return;
+  // The parts that it held are gone with it.
+  auto orders = round_->reducer_lost(*chunk);
+  if (!orders)
+    return abandon("a reducer failed again: " + to_string(x.reason));
+  say_.fault("restarted chunk_reducer", to_string(x.reason));
+  reducer_of(*chunk);
+  carry_out(std::move(*orders));
+}
+
+// ---- what it wants ---------------------------------------------------------
+
+void averager_state::carry_out(round_orders orders) {
+  for (auto& x : orders)
+    std::visit([this](auto& y) { carry_out(y); }, x);
+}
+
+void averager_state::carry_out(offer_part& x) {
+  self_->send(reducer_of(x.head.chunk),
+              part_arrived{x.member, x.head, std::move(x.body)});
+}
+
+void averager_state::carry_out(do_without& x) {
+  self_->send(reducer_of(x.chunk), part_given_up{std::move(x.members)});
+}
+
+void averager_state::carry_out(audit_reminder& x) {
+  self_->delayed_send(self_, x.after,
+                      inquiry_due{round_->what().contract.group, x.chunk});
+}
+
+void averager_state::carry_out(round_decided&) {
+  plan_windows();
+  reducers_.end_all();
+}
+
+// ---- members and time -------------------------------------------------------
+
+void averager_state::on(const peer_joined& x) {
+  connected_.insert(x.who.id);
+  tell([&](auto& r) { return r.joined(x.who.id); });
+  // Waiting would cost everybody the patience: the others heal without us.
+  if (round_ && round_->agreement().yields_to(x.who.id))
+    abandon("the line to " + short_name(x.who.id) + " broke in this round");
+}
+
+void averager_state::on(const peer_left& x) {
+  connected_.erase(x.id);
+  others_.forget(x.id);
+  if (!round_ || last_in_touch_ == x.id)
+    return;
+  round_->left(x.id);
+  if (x.orderly || last_in_touch_ || !cut_off_without(x.id))
+    return lose(x.id);
+  last_in_touch_ = x.id;
+  self_->delayed_send(self_, limits::out_of_touch_patience,
+                      out_of_touch{round_->what().contract.group});
+}
+
+bool averager_state::cut_off_without(const peer_id& member) const {
+  const auto& all = round_->members();
+  const auto i = all.index_of(member);
+  return i < all.size() && !round_->over() && all.own().trains
+         && round_->watch().cut_off_without(i, all);
+}
+
+void averager_state::on(const out_of_touch& x) {
+  if (!runs(x.group) || !last_in_touch_)
+    return;
+  const auto last = *std::exchange(last_in_touch_, std::nullopt);
+  tell([&](auto& r) { return r.out_of_touch(last); });
+}
+
+void averager_state::lose(const peer_id& member) {
+  tell([&](auto& r) { return r.lost(member); });
+}
+
+void averager_state::on(const member_withdrew& x) {
+  if (x.member != config_.self) {
+    if (runs(x.group))
+      lose(x.member);
+  } else if (!runs(x.group)) { // Else its end will be told.
+    round_over never;
+    never.contract.group = x.group;
+    self_->send(wired_.matchmaking, never);
+    for (auto& [to, no] : others_.stay_out(x.group))
+      say_.post(to, std::move(no));
   }
+}
+
+void averager_state::on(const outcome_known& x) {
+  if (!runs(x.group) || round_->over())
+    return;
+  if (!x.member.empty())
+    return tell([&](auto& r) { return r.ask(x.member); });
+  // Nobody in particular: most of the others have gone on.
+  tell([](auto& r) { return r.overtaken(); });
+  auto again = x;
+  again.asked = true;
+  // The means that somebody committed may take their time on the way.
+  if (!x.asked)
+    self_->delayed_send(self_, 2 * x.patience, again);
+  else if (round_->quiet() < x.patience || round_->agreement().fetching())
+    self_->delayed_send(self_, x.patience, again);
+  else
+    abandon("most others have completed the step without this peer");
+}
+
+duration averager_state::patience() const {
+  duration result
+      = std::chrono::milliseconds{round_->what().contract.patience_ms};
+  // The leader's verdict should come before a follower loses patience.
+  if (round_->members().self() != 0)
+    result += std::max<duration>(limits::follower_grace,
+                                 result / limits::follower_share);
+  return result;
+}
+
+void averager_state::on(const deadline_passed& x) {
+  if (!round_ || x.number != deadline_)
+    return;
+  look_at_patience();
+  if (round_->agreement().waiting())
+    self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
+}
+
+void averager_state::on(const parts_overdue& x) {
+  if (runs(x.group))
+    look_at_patience();
+}
+
+void averager_state::look_at_patience() {
+  round_->at(self_->clock().now());
+  if (!last_in_touch_ && round_->agreement().waiting()
+      && round_->quiet()
+             >= std::chrono::milliseconds{round_->what().contract.patience_ms})
+    tell([](auto& r) { return r.patience_over(); });
+}
+
+// ---- it ends before it is over ----------------------------------------------
+
+void averager_state::abandon(const std::string& why) {
+  carry_out(round_->give_up());
+  reducers_.end_all();
+  config_.intake->close();
+  const auto contract = round_->what().contract;
+  const auto over = round_->over();
+  round_.reset();
+  say_.fault("left the round", why);
+  tell_out_of(contract.group, ids_of(contract));
+  if (over)
+    return;
+  round_over news;
+  news.contract = contract;
+  say_.tell_over(news);
+}
+
+void averager_state::tell_out_of(const group_id& group,
+                                 const std::vector<peer_id>& members) {
+  for (auto& [to, no] : others_.leave(group, members))
+    if (to != config_.self)
+      say_.post(to, std::move(no));
 }
 
 averager_actor::behavior_type
 averager(averager_actor::stateful_pointer<averager_state> self,
          averager_config config) {
-  return behave<averager_actor, averager_state>(self, config);
+  return behave<averager_actor, averager_state>(self, std::move(config));
 }
 
 } // namespace potluck

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "actors/guest_list.hpp"
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/packing/packing.hpp"
@@ -191,7 +192,7 @@ void cell_state::go_on() {
     }
     if (auto better = better_.find(id); better != better_.end())
       request.better = better->second;
-    self_->send(wired_.gateway, parcel{id, request, {}});
+    post(self_, wired_, parcel{id, request, {}});
   }
   if (!gathering_->over())
     return;
@@ -249,8 +250,8 @@ void cell_state::on(const contribution_taken& x) {
 
 void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
                         const std::string& reason) {
-  self_->send(wired_.gateway,
-              parcel{to, contribution_answer{number, accepted, reason}, {}});
+  post(self_, wired_,
+       parcel{to, contribution_answer{number, accepted, reason}, {}});
 }
 
 // ---- as a contributor
@@ -307,7 +308,7 @@ void cell_state::on(const hand_over& x) {
     auto count = std::min(length, values.size() - first);
     auto body
         = packed_body(wanted_as_, x.gradient, values.data() + first, count);
-    self_->send(wired_.gateway, parcel{x.to, part, std::move(body)});
+    post(self_, wired_, parcel{x.to, part, std::move(body)});
     ++part.chunk;
   }
 }

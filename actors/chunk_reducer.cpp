@@ -1,7 +1,6 @@
 #include "actors/chunk_reducer.hpp"
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
 
 namespace potluck {
 
@@ -9,84 +8,46 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
-  if (!job_.average)
-    job_.average = std::make_shared<shared_average>(job_.length, job_.samples,
-                                                    job_.rule, job_.rooms);
+  arm();
 }
 
 void chunk_reducer_state::on(const part_arrived& x) {
-  auto& [mutex, parts, average] = *job_.average;
-  std::unique_lock<std::mutex> lock{mutex};
-  const auto& [owner, data, size, known] = x.values;
-  // Our own is a piece of the gradient.
-  auto verdict
-      = x.member == job_.self && x.packing == packing::float32
-            ? average.offer_lasting(x.member, x.samples, owner,
-                                    reinterpret_cast<const float*>(data),
-                                    size / sizeof(float))
-            : average.offer(x.member, x.samples, x.packing, x.values);
-  if (verdict == chunk_average::verdict::accepted
-      || verdict == chunk_average::verdict::complete)
-    parts[x.member] = digest_of(x.values);
-  lock.unlock();
-  switch (verdict) {
-    case chunk_average::verdict::accepted:
-    case chunk_average::verdict::repeated: // A resent part is no offence.
-    case chunk_average::verdict::too_late: // Nor is coming back.
-      break;
-    case chunk_average::verdict::complete:
-      report_if_complete();
-      break;
-    case chunk_average::verdict::stranger:
-      refuse(x.member, "it announced no samples");
-      break;
-    case chunk_average::verdict::wrong_length:
-      refuse(x.member, "its length is not the chunk's");
-      break;
-    case chunk_average::verdict::wrong_samples:
-      refuse(x.member, "its samples are not the contract's");
-      break;
-    case chunk_average::verdict::unfit:
-      refuse(x.member, unfit_values);
-      break;
-    case chunk_average::verdict::too_large:
-      refuse(x.member, "its mean is longer than part-norm allows");
-      break;
-  }
+  const auto news = job_.sum->offer(x.member, x.head, x.body);
+  if (news.refused)
+    on(part_unfit{x.member, news.refused});
+  if (news.complete)
+    on(parts_complete{});
 }
 
 void chunk_reducer_state::on(const part_given_up& x) {
-  for (auto member : x.members)
-    leave_out(member);
-  report_if_complete();
+  if (job_.sum->leave_out(x.members).complete)
+    on(parts_complete{});
 }
 
-void chunk_reducer_state::refuse(std::uint32_t member, const char* why) {
-  self_->send(job_.parent, part_refused{job_.chunk, member, why});
-  leave_out(member);
-  report_if_complete();
-}
-
-void chunk_reducer_state::leave_out(std::uint32_t member) {
-  std::lock_guard<std::mutex> guard{job_.average->mutex};
-  job_.average->average.leave_out(member);
-}
-
-void chunk_reducer_state::report_if_complete() {
-  auto& [mutex, parts, average] = *job_.average;
-  std::lock_guard<std::mutex> guard{mutex};
-  if (!average.complete())
-    return;
-  for (auto member : average.drop_outliers(limits::outlier_norm)) {
-    parts[member] = {};
-    self_->send(job_.parent,
-                part_refused{job_.chunk, static_cast<std::uint32_t>(member),
-                             "it is a million times as long as the others'"});
-  }
+void chunk_reducer_state::on(const part_unfit& x) {
   self_->send(job_.parent,
-              mean_ready{job_.group, job_.chunk, average.shared_mean(),
-                         average.left_out(), std::move(parts)});
+              part_refused{job_.group, job_.chunk, x.member, x.why});
+}
+
+void chunk_reducer_state::on(const parts_complete&) {
+  auto result = job_.sum->settle();
+  for (auto member : result.outliers)
+    on(part_unfit{member, "it is a million times as long as the others'"});
+  self_->send(job_.parent,
+              mean_ready{job_.group, job_.chunk, std::move(result.mean),
+                         std::move(result.left_out), std::move(result.parts)});
   self_->quit();
+}
+
+void chunk_reducer_state::on(const deadline_passed&) {
+  const auto before = std::exchange(counted_, job_.sum->counted());
+  if (before == counted_)
+    self_->send(job_.parent, parts_overdue{job_.group, job_.chunk});
+  arm();
+}
+
+void chunk_reducer_state::arm() {
+  self_->delayed_send(self_, job_.patience, deadline_passed{});
 }
 
 chunk_reducer_actor::behavior_type

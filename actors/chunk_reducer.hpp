@@ -1,35 +1,28 @@
 /// A chunk reducer: one chunk of one round, from the members' parts to the
 /// mean.
 ///
-/// Parts come by message, or are in the sum already when whoever received them
-/// could add them (runtime/averaging/round_intake.hpp).
+/// It owns the sum: when it ends, the sum is gone, and nobody adds to it any
+/// more. Parts come by message, or are added on its behalf by the thread that
+/// receives them (runtime/averaging/round/round_intake.hpp), which tells it
+/// what no part may be silent about: that one is no good, or that all are in.
 ///
 /// Sends its parent exactly one `mean_ready` when every part is in but those it
 /// is told to do without, and ends. A member whose part is refused is done
-/// without as well. It does not wait for time: the averager
-/// ends it when the round is over.
+/// without as well. Whenever no part has come for its patience it says so: what
+/// follows is the round's to decide, which ends it when it is over.
 #pragma once
 
 #include "actors/interfaces.hpp"
-#include "runtime/averaging/round_intake.hpp"
+#include "runtime/averaging/round/chunk_sum.hpp"
 
 namespace potluck {
 
 struct reduction_job {
   group_id group;
   std::uint32_t chunk = 0;
-  std::size_t length = 0;             ///< Values in the chunk.
-  std::vector<std::uint64_t> samples; ///< Of each member, as in the contract.
-  averaging_rule rule;
+  std::shared_ptr<chunk_sum> sum; ///< The reducer's alone to keep.
+  duration patience{0};           ///< Between two parts.
   mean_listener parent;
-  /// For the mean (see `chunk_average`).
-  std::optional<value_pool> rooms;
-  /// The member whose parts stay as they are while the round lasts, by its
-  /// index in the contract: the one that averages.
-  std::uint32_t self = UINT32_MAX;
-  /// Where others may add parts, too, and then send an empty `part_given_up`;
-  /// null to have one made.
-  std::shared_ptr<shared_average> average;
 };
 
 class chunk_reducer_state {
@@ -37,14 +30,16 @@ public:
   void init(chunk_reducer_actor::pointer self, reduction_job job);
   void on(const part_arrived& x);
   void on(const part_given_up& x);
+  void on(const part_unfit& x);
+  void on(const parts_complete&);
+  void on(const deadline_passed&);
 
 private:
-  void refuse(std::uint32_t member, const char* why);
-  void leave_out(std::uint32_t member);
-  void report_if_complete();
+  void arm();
 
   chunk_reducer_actor::pointer self_ = nullptr;
   reduction_job job_;
+  std::size_t counted_ = 0; ///< At the last look.
 };
 
 chunk_reducer_actor::behavior_type

@@ -134,18 +134,17 @@ void compute_state::on(const batch_done& x) {
 }
 
 void compute_state::on(const lend_gradient& x) {
+  gradient_borrower borrower = wired_.averager;
+  if (x.round.empty())
+    borrower = wired_.conductor;
   post(
-      [x](workshop& shop, const compute_actor& outbox) {
-        gradient_lent lent{x.aside ? shop.aside : shop.gradient};
+      [x, borrower](workshop& shop, const compute_actor&) {
+        gradient_lent lent{x.aside ? shop.aside : shop.gradient, x.round};
         if (x.with_parameters)
           lent.gradient = shop.with_parameters(*shop.gradient, x.samples);
-        caf::anon_send(outbox, lent);
+        caf::anon_send(borrower, lent);
       },
       x.with_parameters);
-}
-
-void compute_state::on(const gradient_lent& x) {
-  self_->send(wired_.conductor, x);
 }
 
 void compute_state::on(const drop_gradient& x) {
@@ -214,15 +213,12 @@ void compute_state::on(const add_gradient& x) {
 }
 
 void compute_state::on(const take_snapshot&) {
-  post_beside([](workshop& shop, const compute_actor& outbox) {
-    caf::anon_send(
-        outbox, snapshot_taken{std::make_shared<training_state>(shop.state())});
+  post_beside([keeper = wired_.state_keeper](workshop& shop,
+                                             const compute_actor&) {
+    if (keeper)
+      caf::anon_send(keeper, snapshot_taken{std::make_shared<training_state>(
+                                 shop.state())});
   });
-}
-
-void compute_state::on(const snapshot_taken& x) {
-  if (wired_.state_keeper)
-    self_->send(wired_.state_keeper, x);
 }
 
 void compute_state::on(const state_changed& x) {

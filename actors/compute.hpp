@@ -2,11 +2,11 @@
 ///
 /// Gradients, optimizer steps and copies of the training state are jobs on one
 /// worker thread, done in the order in which they were asked for. What a job
-/// yields goes to the conductor. Where updates are delayed, a second thread
-/// takes optimizer steps and copies while batches go on, which read a copy of
-/// the parameters; the newest is taken at the beginning of a batch. A trainer
-/// that throws ends this actor; the supervisor starts another, which finds the
-/// training state in the vault.
+/// yields goes to whoever waits for it. Where updates are delayed, a second
+/// thread takes optimizer steps and copies while batches go on, which read a
+/// copy of the parameters; the newest is taken at the beginning of a batch. A
+/// trainer that throws ends this actor; the supervisor starts another, which
+/// finds the training state in the vault.
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,6 @@ public:
   void on(const compute_batch& x);
   void on(const batch_done& x);
   void on(const lend_gradient& x);
-  void on(const gradient_lent& x);
   void on(const drop_gradient& x);
   void on(const set_gradient_aside&);
   void on(const take_gradient_back& x);
@@ -68,7 +67,6 @@ public:
   void on(const adopt_state& x);
   void on(const add_gradient& x);
   void on(const take_snapshot&);
-  void on(const snapshot_taken& x);
   void on(const state_changed& x);
   void on(const work_failed& x);
 

@@ -1,22 +1,26 @@
 #include "actors/gateway.hpp"
 
+#include <algorithm>
+
 #include "actors/behavior.hpp"
 #include "actors/mail_listener.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
 #include "runtime/config.hpp"
+#include "runtime/experts/open_calls.hpp"
 #include "runtime/membership/handshake.hpp"
-#include "runtime/membership/peer_ledger.hpp"
 
 namespace potluck {
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;
   config_ = std::move(config);
+  line_.init(self, config_.observer, config_.probes_line);
   network_ = config_.make_transport();
-  welcome_ = std::make_shared<guest_list>();
+  if (!config_.guests)
+    config_.guests = std::make_shared<guest_list>();
   network_->start(std::make_shared<mail_listener>(
-      caf::actor_cast<gateway_actor>(self), config_.intake, welcome_,
+      caf::actor_cast<gateway_actor>(self), config_.intake, config_.guests,
       self->home_system().clock()));
   auto bound = network_->listen(config_.listen);
   if (!bound) {
@@ -29,14 +33,15 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
 }
 
 gateway_state::~gateway_state() {
+  if (config_.guests)
+    config_.guests->clear();
   // Ends the transport's thread and drops its listener, which holds us alive.
   if (network_)
     network_->stop();
 }
 
 void gateway_state::on(const wiring& w) {
-  if (w.conductor && w.conductor != wired_.conductor && told_.upload > 0)
-    self_->send(w.conductor, told_);
+  line_.wire(w.conductor);
   auto new_roster = w.roster && w.roster != wired_.roster;
   wired_ = w;
   if (bound_ && wired_.roster)
@@ -98,12 +103,11 @@ void gateway_state::on(const connection_opened& x) {
 }
 
 void gateway_state::on(const connection_closed& x) {
-  welcome_->remove(x.id);
+  config_.guests->remove(x.id);
   auto i = links_.find(x.id);
   if (i == links_.end())
     return;
-  auto gone = i->second;
-  links_.erase(i);
+  const auto gone = links_.extract(i).mapped();
   strangers_.erase(x.id);
   if (gone.reached) {
     on(parcel{gone.expected, reach_answer{*gone.reached}, {}});
@@ -133,7 +137,7 @@ void gateway_state::give_up(const address& where, const peer_id& expected,
 
 void gateway_state::on(const frame_arrived& x) {
   pass(x);
-  welcome_->passed(x.id);
+  config_.guests->passed(x.id);
 }
 
 void gateway_state::pass(const frame_arrived& x) {
@@ -167,14 +171,11 @@ void gateway_state::pass(const frame_arrived& x) {
       welcome(x.id, l, *theirs);
     else
       refuse(x.id, l, *theirs, sentence);
-  } else if (auto no = std::get_if<refusal>(&*content)) {
-    if (wired_.roster)
-      self_->send(wired_.roster,
-                  peer_refused{l.remote, no->sentence, l.dialled});
-    network_->close(x.id, 0);
-  } else {
-    network_->close(x.id, 0);
+    return;
   }
+  if (auto no = std::get_if<refusal>(&*content); no && wired_.roster)
+    self_->send(wired_.roster, peer_refused{l.remote, no->sentence, l.dialled});
+  network_->close(x.id, 0);
 }
 
 void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
@@ -184,9 +185,7 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
   const auto& ours = config_.introduction.id;
   const bool lied = !false_claim(l.proven, theirs.id).empty();
   if (l.dialled && theirs.id == ours && !lied) {
-    if (own_addresses_.size() >= address_book::max_own)
-      own_addresses_.clear();
-    own_addresses_[l.remote] = self_->clock().now() + address_book::own_life;
+    own_addresses_.answered(l.remote, self_->clock().now());
     if (wired_.roster)
       self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   }
@@ -204,11 +203,11 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
   if (l.dialled && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
-  auto& [session, news, connections] = guests_[theirs.id];
+  auto& [session, news, connections, planned] = guests_[theirs.id];
   connections.insert(id);
   if (session) {
     self_->send(session, connection_added{id});
-    welcome_->add(id, theirs.id, session);
+    config_.guests->add(id, theirs.id, session);
     return;
   }
   news.who = {theirs.id, {l.remote.host, theirs.listen_port}};
@@ -221,24 +220,17 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
                          session_config{news.who, id, network_,
                                         caf::actor_cast<gateway_actor>(self_)});
   self_->monitor(session);
-  sessions_[session.address()] = theirs.id;
   if (config_.session_started)
     config_.session_started("session", caf::actor_cast<caf::actor>(session));
   self_->send(session, wired_);
   if (wired_.roster)
     self_->send(wired_.roster, news, session);
   // What comes from now on finds everybody prepared.
-  welcome_->add(id, theirs.id, session);
-  if (config_.probes_line && !probe_ && theirs.role == role::trainer) {
-    probed_ = theirs.id;
-    probe(probed_, probe_.emplace().begin());
-  }
-  auto queue = waiting_.find(theirs.id);
-  if (queue == waiting_.end())
-    return;
-  for (auto& x : queue->second)
-    self_->send(session, std::move(x));
-  waiting_.erase(queue);
+  config_.guests->add(id, theirs.id, session);
+  line_.joined(theirs.id, theirs.role, session);
+  if (auto queue = waiting_.extract(theirs.id))
+    for (auto& x : queue.mapped())
+      self_->send(session, std::move(x));
 }
 
 void gateway_state::on(const parcel& x) {
@@ -284,19 +276,15 @@ void gateway_state::on(const reach_known& x) {
 }
 
 void gateway_state::dial(const address& where, const peer_id& expected) {
-  if (auto own = own_addresses_.find(where); own != own_addresses_.end()) {
-    if (self_->clock().now() < own->second) {
-      give_up(where, expected, "this peer itself answers there");
-      return;
-    }
-    own_addresses_.erase(own);
+  if (own_addresses_.has(where, self_->clock().now())) {
+    give_up(where, expected, "this peer itself answers there");
+    return;
   }
   if (links_.size() >= most_connections) {
     give_up(where, expected, "too many connections are open");
     return;
   }
-  auto id = network_->dial(where);
-  add(id, {where, true, expected, {}, {}, {}});
+  add(network_->dial(where), {where, true, expected, {}, {}, {}});
 }
 
 void gateway_state::on(const charter_known& x) {
@@ -342,16 +330,42 @@ void gateway_state::on(const tick&) {
 }
 
 void gateway_state::on_down(const caf::down_msg& x) {
-  auto found = sessions_.find(x.source);
-  if (found == sessions_.end())
+  auto found = std::find_if(guests_.begin(), guests_.end(), [&](auto& g) {
+    return g.second.session.address() == x.source;
+  });
+  if (found == guests_.end())
     return;
-  auto peer = found->second;
-  sessions_.erase(found);
-  line_.forget(peer);
-  told_limits_.erase(peer);
-  auto guest = guests_.extract(peer);
-  for (auto id : guest.mapped().connections)
+  line_.left(found->first);
+  config_.guests->ended(found->first);
+  const auto gone = guests_.extract(found);
+  for (auto id : gone.mapped().connections)
     network_->close(id);
+}
+
+void gateway_state::on(const traffic_seen& x) {
+  for (const auto& seen : x.traffic) {
+    auto i = links_.find(seen.id);
+    if (i == links_.end() || i->second.peer.empty())
+      continue;
+    if (auto g = guests_.find(i->second.peer);
+        g != guests_.end() && seen.received > 0)
+      self_->send(g->second.session, traffic_seen{x.interval, {seen}});
+    line_.passed(i->second.peer, seen);
+  }
+  line_.observe(x.interval);
+}
+
+void gateway_state::on(const windows_planned& x) {
+  for (auto& [id, g] : guests_)
+    if (std::exchange(g.planned, false))
+      for (auto connection : g.connections)
+        network_->plan_window(connection, {});
+  for (const auto& [peer, window] : x.windows)
+    if (auto g = guests_.find(peer); g != guests_.end()) {
+      g->second.planned = true;
+      for (auto connection : g->second.connections)
+        network_->plan_window(connection, window);
+    }
 }
 
 gateway_actor::behavior_type

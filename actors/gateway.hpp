@@ -1,22 +1,21 @@
 /// The gateway: this peer's door to the network.
 ///
 /// Owns the transport. A connection whose `hello` is welcome belongs to the
-/// session of its peer, which gets its frames from the transport's thread. The
-/// gateway knows nothing of what they mean. A round's bulk comes to no actor:
-/// what the intake has a place for is taken on the transport's thread.
+/// session of its peer, which gets its frames from the transport's thread. A
+/// round's bulk comes to no actor: that thread puts it where it belongs.
 #pragma once
 
 #include <map>
 #include <memory>
 
+#include "actors/gateway_line.hpp"
 #include "actors/guest_list.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
-#include "runtime/averaging/round_intake.hpp"
+#include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/config.hpp"
-#include "runtime/lines/line_estimator.hpp"
-#include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/membership/own_addresses.hpp"
 
 namespace potluck {
 
@@ -32,14 +31,14 @@ struct gateway_config {
   supervisor::witness session_started;
   /// What takes a round's bulk before anybody else sees it; null for nobody.
   std::shared_ptr<round_intake> intake = {};
+  /// Where other threads and actors find the sessions; null for nobody.
+  std::shared_ptr<guest_list> guests = {};
   /// Whether to see what the line carries before there is anything to send.
   bool probes_line = false;
 };
 
 class gateway_state {
 public:
-  gateway_state() = default;
-
   void init(gateway_actor::pointer self, gateway_config config);
   ~gateway_state();
 
@@ -86,11 +85,6 @@ private:
   void dial(const address& where, const peer_id& expected);
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason);
-
-  void probe(const peer_id& whom, std::size_t bytes);
-  void tell_line();
-  /// Those that a plan should know of, the slowest first.
-  std::vector<slow_pair> slow_pairs() const;
   /// Looks for connections that nobody greets on, while there may be any.
   void watch_handshakes();
 
@@ -102,27 +96,16 @@ private:
   std::map<connection_id, link> links_;
   /// Those on which nobody was welcome yet: few, where there are many.
   std::set<connection_id> strangers_;
-  /// Who is welcome, for the transport's thread.
-  std::shared_ptr<guest_list> welcome_;
-  line_estimator line_;
-  /// Once, to the first trainer, unless the user has stated the upload.
-  std::optional<upload_probe> probe_;
-  peer_id probed_;
-  /// What of it the others heard last.
-  line_measured told_;
-  std::map<peer_id, double> told_limits_;
-  caf::actor_clock::time_point last_told_{};
+  gateway_line line_;
   /// Sessions, and with what news of them a roster begins.
   struct guest {
     session_actor session;
     peer_joined news;
     std::set<connection_id> connections;
+    bool planned = false; ///< They have a window by the round's plan.
   };
   std::map<peer_id, guest> guests_;
-  std::map<caf::actor_addr, peer_id> sessions_; ///< Of the guests.
-  /// Where this peer itself answered, and until when nobody else is dialled
-  /// there.
-  std::map<address, caf::actor_clock::time_point> own_addresses_;
+  own_addresses own_addresses_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;
   /// From the connection to its hello. Nobody is known before, so that all
@@ -130,7 +113,6 @@ private:
   deadline_estimator handshakes_{{limits::handshake_floor,
                                   limits::handshake_cap,
                                   limits::handshake_patience}};
-  std::set<connection_id> planned_; ///< Have a window by the round's plan.
   bool leaving_ = false;
   bool ticking_ = false;
 };

@@ -1,71 +1,92 @@
-/// The gateway's part in knowing this peer's line (runtime/lines).
+#include "actors/gateway_line.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "actors/gateway.hpp"
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
 
 namespace potluck {
 
-void gateway_state::on(const traffic_seen& x) {
-  std::map<peer_id, line_traffic> peers; // Two may have several connections.
-  for (const auto& seen : x.traffic) {
-    auto i = links_.find(seen.id);
-    if (i == links_.end() || i->second.peer.empty())
-      continue;
-    if (auto g = guests_.find(i->second.peer);
-        g != guests_.end() && seen.received > 0)
-      self_->send(g->second.session, traffic_seen{x.interval, {seen}});
-    auto& sum = peers[i->second.peer];
-    sum.peer = i->second.peer;
-    sum.sent += seen.sent;
-    sum.received += seen.received;
-    sum.backlogged = sum.backlogged || seen.backlogged;
-    sum.round_trip = std::max(sum.round_trip, seen.round_trip);
-  }
+namespace {
+
+bool is_news(double said, double is) {
+  return std::abs(is - said) > limits::line_news * std::max(said, is);
+}
+
+} // namespace
+
+void gateway_line::init(gateway_actor::pointer self, observer_actor observer,
+                        bool probes) {
+  self_ = self;
+  observer_ = std::move(observer);
+  probes_ = probes;
+}
+
+void gateway_line::wire(const conductor_actor& conductor) {
+  if (conductor && conductor != conductor_ && told_.upload > 0)
+    self_->send(conductor, told_);
+  conductor_ = conductor;
+}
+
+void gateway_line::joined(const peer_id& peer, role its,
+                          session_actor session) {
+  told_limits_.emplace(peer, 0);
+  if (!probes_ || probe_ || its != role::trainer)
+    return;
+  probed_ = peer;
+  to_probed_ = std::move(session);
+  probe(probe_.emplace().begin());
+}
+
+void gateway_line::left(const peer_id& peer) {
+  line_.forget(peer);
+  told_limits_.erase(peer);
+  if (peer == probed_)
+    to_probed_ = session_actor{};
+}
+
+void gateway_line::passed(const peer_id& peer, const connection_traffic& seen) {
+  auto& sum = passed_[peer];
+  sum.peer = peer;
+  sum.sent += seen.sent;
+  sum.received += seen.received;
+  sum.backlogged = sum.backlogged || seen.backlogged;
+  sum.round_trip = std::max(sum.round_trip, seen.round_trip);
+}
+
+void gateway_line::observe(duration interval) {
+  const auto peers = std::exchange(passed_, {});
   std::vector<line_traffic> traffic;
   for (const auto& [id, sum] : peers)
     traffic.push_back(sum);
-  line_.observe(x.interval, traffic);
+  line_.observe(interval, traffic);
   if (probe_ && !probe_->over()) {
     if (line_.sure_of_upload())
       probe_->stop();
     if (auto to = peers.find(probed_); to != peers.end())
-      probe(probed_, probe_->observed(x.interval, to->second.sent));
+      probe(probe_->observed(interval, to->second.sent));
   }
-  tell_line();
+  tell();
 }
 
-void gateway_state::on(const windows_planned& x) {
-  for (auto id : std::exchange(planned_, {}))
-    network_->plan_window(id, {});
-  for (const auto& [peer, window] : x.windows)
-    if (auto g = guests_.find(peer); g != guests_.end())
-      for (auto id : g->second.connections) {
-        network_->plan_window(id, window);
-        planned_.insert(id);
-      }
-}
-
-void gateway_state::probe(const peer_id& whom, std::size_t bytes) {
-  auto g = guests_.find(whom);
-  if (g == guests_.end())
+void gateway_line::probe(std::size_t bytes) {
+  if (!to_probed_)
     return;
   // Small ones, between which heartbeats find their way.
   static const auto zeros = std::make_shared<const std::vector<std::uint8_t>>(
       upload_probe::first_burst);
   for (std::size_t size = 0; bytes > 0; bytes -= size) {
     size = std::min(bytes, zeros->size());
-    self_->send(g->second.session,
-                parcel{whom, line_probe{}, {zeros, zeros->data(), size}});
+    self_->send(to_probed_,
+                parcel{probed_, line_probe{}, {zeros, zeros->data(), size}});
   }
 }
 
-std::vector<slow_pair> gateway_state::slow_pairs() const {
+std::vector<slow_pair> gateway_line::slow_pairs() const {
   std::vector<slow_pair> result;
-  for (const auto& [id, g] : guests_)
+  for (const auto& [id, told] : told_limits_)
     if (auto limit = line_.sure_limit_to(id);
         limit > 0 && limit <= limits::slow_pair_most)
       result.push_back({id, limit});
@@ -77,38 +98,35 @@ std::vector<slow_pair> gateway_state::slow_pairs() const {
   return result;
 }
 
-void gateway_state::tell_line() {
+void gateway_line::tell() {
   auto now = self_->clock().now();
   if (now - last_told_ < limits::line_news_interval)
     return;
-  auto news = [](double said, double is) {
-    return std::abs(is - said) > limits::line_news * std::max(said, is);
-  };
   line_measured is{line_.upload(), std::max(line_.upload(), line_.download()),
                    slow_pairs()};
   auto other_pairs = !std::equal(
       is.slow_pairs.begin(), is.slow_pairs.end(), told_.slow_pairs.begin(),
       told_.slow_pairs.end(), [&](const slow_pair& x, const slow_pair& told) {
         return x.to == told.to
-               && !news(told.bytes_per_second, x.bytes_per_second);
+               && !is_news(told.bytes_per_second, x.bytes_per_second);
       });
-  auto other_line
-      = news(told_.upload, is.upload) || news(told_.download, is.download);
+  auto other_line = is_news(told_.upload, is.upload)
+                    || is_news(told_.download, is.download);
   if (is.upload > 0 && (other_line || other_pairs)) {
     last_told_ = now;
     told_ = is;
-    if (wired_.conductor)
-      self_->send(wired_.conductor, is);
+    if (conductor_)
+      self_->send(conductor_, is);
     if (other_line)
-      self_->send(config_.observer, event{"line",
-                                          {{"upload", line_.upload()},
-                                           {"download", line_.download()}}});
+      self_->send(observer_, event{"line",
+                                   {{"upload", line_.upload()},
+                                    {"download", line_.download()}}});
   }
-  for (const auto& [id, g] : guests_)
-    if (auto limit = line_.limit_to(id); news(told_limits_[id], limit)) {
+  for (auto& [id, told] : told_limits_)
+    if (auto limit = line_.limit_to(id); is_news(told, limit)) {
       last_told_ = now;
-      told_limits_[id] = limit;
-      self_->send(config_.observer,
+      told = limit;
+      self_->send(observer_,
                   event{"line", {{"peer", short_name(id)}, {"limit", limit}}});
     }
 }

@@ -10,6 +10,7 @@ namespace potluck {
 
 struct wiring;
 struct look_up_records;
+class guest_list;
 
 // ---- narrow handles
 // -----------------------------------------------------------
@@ -17,9 +18,14 @@ struct look_up_records;
 /// Reads what remote peers write.
 using letter_reader = caf::typed_actor<caf::reacts_to<letter>>;
 
-/// Gets the mean of a chunk, once, and hears of parts that are no good.
-using mean_listener = caf::typed_actor<caf::reacts_to<mean_ready>,
-                                       caf::reacts_to<part_refused>>;
+/// Gets the mean of a chunk, once, and hears of parts that are no good or do
+/// not come.
+using mean_listener
+    = caf::typed_actor<caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
+                       caf::reacts_to<parts_overdue>>;
+
+/// Borrows this peer's gradient: the averager, or the conductor for a sponsor.
+using gradient_borrower = caf::typed_actor<caf::reacts_to<gradient_lent>>;
 
 /// Asked the router for records.
 using records_reader = caf::typed_actor<caf::reacts_to<records_looked_up>>;
@@ -99,11 +105,10 @@ using state_keeper_actor = caf::typed_actor<
 using compute_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<compute_batch>,
     caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
-    caf::reacts_to<gradient_lent>, caf::reacts_to<drop_gradient>,
-    caf::reacts_to<set_gradient_aside>, caf::reacts_to<take_gradient_back>,
-    caf::reacts_to<apply_mean>, caf::reacts_to<adopt_state>,
-    caf::reacts_to<add_gradient>, caf::reacts_to<take_snapshot>,
-    caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
+    caf::reacts_to<drop_gradient>, caf::reacts_to<set_gradient_aside>,
+    caf::reacts_to<take_gradient_back>, caf::reacts_to<apply_mean>,
+    caf::reacts_to<adopt_state>, caf::reacts_to<add_gradient>,
+    caf::reacts_to<take_snapshot>, caf::reacts_to<state_changed>,
     caf::reacts_to<work_failed>>;
 
 /// Decides whether this trainer averages itself or through a sponsor; gathers
@@ -141,10 +146,11 @@ using matchmaking_actor = caf::typed_actor<
 using averager_actor = caf::typed_actor<
     caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
-    caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
+    caf::reacts_to<gradient_lent>, caf::reacts_to<outcome_known>,
+    caf::reacts_to<member_withdrew>, caf::reacts_to<means_placed>,
     caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
-    caf::reacts_to<inquiry_due>, caf::reacts_to<out_of_touch>,
-    caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<parts_overdue>, caf::reacts_to<inquiry_due>,
+    caf::reacts_to<out_of_touch>, caf::reacts_to<deadline_passed>>;
 
 /// Serves the calls of experts that this peer hosts, as far as others see it
 /// (`expert_host.hpp` has the rest).
@@ -166,8 +172,10 @@ using supervisor_actor = caf::typed_actor<
     caf::reacts_to<hand_over_done>, caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
-using chunk_reducer_actor = caf::typed_actor<caf::reacts_to<part_arrived>,
-                                             caf::reacts_to<part_given_up>>;
+using chunk_reducer_actor = caf::typed_actor<
+    caf::reacts_to<part_arrived>, caf::reacts_to<part_given_up>,
+    caf::reacts_to<part_unfit>, caf::reacts_to<parts_complete>,
+    caf::reacts_to<deadline_passed>>;
 
 /// Everybody's handles. Those that do not exist yet (or in this role) are null.
 struct wiring {
@@ -185,6 +193,9 @@ struct wiring {
   expert_caller_door expert_caller;
   observer_actor observer;
   supervisor_actor supervisor;
+  /// Whose sessions letters go to straight (`post` in guest_list.hpp). Kept by
+  /// the gateway; null where there is none.
+  std::shared_ptr<guest_list> guests;
 };
 
 } // namespace potluck

@@ -5,7 +5,7 @@
 
 #include "actors/guest_list.hpp"
 #include "actors/interfaces.hpp"
-#include "runtime/averaging/round_intake.hpp"
+#include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/transport.hpp"
 
 namespace potluck {

@@ -284,15 +284,22 @@ struct out_of_touch {
 };
 /// To a reducer: one member's part of its chunk.
 struct part_arrived {
-  std::uint32_t member = 0; ///< Index in the contract.
-  std::uint64_t samples = 0;
-  shared_bytes values;
-  potluck::packing packing = potluck::packing::float32; ///< Of the values.
+  std::size_t member = 0; ///< Index in the contract.
+  chunk_part head;
+  shared_bytes body;
 };
 /// To a reducer: these members' parts will not come.
 struct part_given_up {
   std::vector<std::uint8_t> members; ///< Indices in the contract.
 };
+/// To a reducer, from the thread that added to its sum: this member's part is
+/// no good, and was left out.
+struct part_unfit {
+  std::size_t member = 0;
+  std::string why;
+};
+/// Likewise: every part is in the sum that it waited for.
+struct parts_complete {};
 /// From a reducer, once, when every part is in that it waited for.
 struct mean_ready {
   group_id group;
@@ -310,9 +317,20 @@ struct inquiry_due {
 };
 /// From a reducer: a member sent something that cannot be summed.
 struct part_refused {
+  group_id group;
   std::uint32_t chunk = 0;
-  std::uint32_t member = 0;
+  std::size_t member = 0;
   std::string why;
+};
+/// From a reducer: no part has come for as long as a member is waited for.
+struct parts_overdue {
+  group_id group;
+  std::uint32_t chunk = 0;
+};
+/// To the averager, from the thread that received: every mean of the round is
+/// in its place that comes by this way.
+struct means_placed {
+  group_id group;
 };
 
 // ---- out of the peer
@@ -393,6 +411,10 @@ POTLUCK_LOCAL_MESSAGE(outcome_known)
 POTLUCK_LOCAL_MESSAGE(out_of_touch)
 POTLUCK_LOCAL_MESSAGE(part_arrived)
 POTLUCK_LOCAL_MESSAGE(part_given_up)
+POTLUCK_LOCAL_MESSAGE(part_unfit)
+POTLUCK_LOCAL_MESSAGE(parts_complete)
+POTLUCK_LOCAL_MESSAGE(parts_overdue)
+POTLUCK_LOCAL_MESSAGE(means_placed)
 POTLUCK_LOCAL_MESSAGE(mean_ready)
 POTLUCK_LOCAL_MESSAGE(inquiry_due)
 POTLUCK_LOCAL_MESSAGE(members_doubted)

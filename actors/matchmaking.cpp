@@ -1,6 +1,7 @@
 #include "actors/matchmaking.hpp"
 
 #include "actors/behavior.hpp"
+#include "actors/guest_list.hpp"
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
@@ -52,7 +53,7 @@ void matchmaking_state::withdraw() {
   carry_out(matchmaker_->finished());
   for (auto& id : members_)
     if (id != config_.self)
-      self_->send(wired_.gateway, parcel{id, no, {}});
+      post(self_, wired_, parcel{id, no, {}});
   stay_out(no.group);
 }
 
@@ -141,7 +142,7 @@ void matchmaking_state::on(const letter& x) {
               group_answer no;
               no.group = y.group;
               no.reason = doubted ? "not with you for a while" : "not ready";
-              self_->send(wired_.gateway, parcel{x.from, no, {}});
+              post(self_, wired_, parcel{x.from, no, {}});
               return;
             }
           }
@@ -213,7 +214,7 @@ void matchmaking_state::carry_out(const send_to_peer& x) {
       stay_out(answer->group);
   std::visit(
       [&](const auto& y) {
-        self_->send(wired_.gateway, parcel{x.to, y, {}});
+        post(self_, wired_, parcel{x.to, y, {}});
       },
       x.what);
 }

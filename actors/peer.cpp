@@ -7,6 +7,7 @@
 #include "actors/cell.hpp"
 #include "actors/conductor.hpp"
 #include "actors/gateway.hpp"
+#include "actors/guest_list.hpp"
 #include "actors/matchmaking.hpp"
 #include "actors/registrar.hpp"
 #include "actors/roster.hpp"
@@ -62,6 +63,7 @@ void peer_state::init(supervisor_actor::pointer self,
   config_ = std::move(config.first);
   wired_.observer = std::move(config.second);
   wired_.supervisor = caf::actor_cast<supervisor_actor>(self);
+  wired_.guests = std::make_shared<guest_list>();
   vault_->state = config_.state;
   children_ = std::make_unique<supervisor>(self_, config_.child_started);
   start_network();
@@ -87,6 +89,7 @@ void peer_state::start_network() {
                     c.observer = wired_.observer;
                     c.session_started = config_.child_started;
                     c.intake = intake_;
+                    c.guests = wired_.guests;
                     c.probes_line = config_.upload_bytes_per_second == 0
                                     && (config_.role == role::trainer
                                         || config_.role == role::auxiliary);

@@ -18,7 +18,7 @@
 #include "actors/experts/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
-#include "runtime/averaging/round_intake.hpp"
+#include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
 #include "runtime/step/sample_account.hpp"
 

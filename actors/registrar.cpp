@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "actors/guest_list.hpp"
 #include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 
@@ -59,8 +60,8 @@ void registrar_state::on(const letter& x) {
       body.size = bytes->size();
       body.owner = bytes;
     }
-    self_->send(wired_.gateway,
-                parcel{x.from, charter_reply{request->token}, std::move(body)});
+    post(self_, wired_,
+         parcel{x.from, charter_reply{request->token}, std::move(body)});
     return;
   }
   if (!std::holds_alternative<charter_reply>(x.content) || agreed_ || gave_up_)
@@ -131,7 +132,7 @@ void registrar_state::ask(const peer_id& peer, other& o) {
                        : duration{limits::charter_patience};
   o.asked = true;
   o.asked_at = self_->clock().now();
-  self_->send(wired_.gateway, parcel{peer, charter_request{}, {}});
+  post(self_, wired_, parcel{peer, charter_request{}, {}});
 }
 
 bool registrar_state::nobody_before_us() const {

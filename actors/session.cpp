@@ -54,14 +54,6 @@ bool is_small(const message& x) {
       x);
 }
 
-silence_detector::settings detection(duration interval) {
-  silence_detector::settings how;
-  how.heartbeat = interval;
-  how.floor = std::max(how.floor, 2 * interval);
-  how.cap = std::max(how.cap, 4 * interval);
-  return how;
-}
-
 } // namespace
 
 void session_state::init(session_actor::pointer self, session_config config) {
@@ -70,9 +62,9 @@ void session_state::init(session_actor::pointer self, session_config config) {
   connections_.push_back(config_.connection);
   self_->monitor(config_.gateway);
   const auto now = self_->clock().now();
-  silence_.emplace(now, detection(heartbeat_interval()));
+  pulse_.emplace(now);
   allowance_.emplace(letter_allowance::usual, now);
-  look_at(now + heartbeat_interval());
+  arm();
 }
 
 void session_state::on_down(const caf::down_msg&) {
@@ -97,7 +89,7 @@ void session_state::on(const connection_closed& x) {
 }
 
 void session_state::on(const frame_arrived& x) {
-  silence_->heard(self_->clock().now());
+  pulse_->heard(self_->clock().now());
   const auto& frame = x.frame;
   auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
   if (!content) {
@@ -135,18 +127,8 @@ void session_state::on(const frame_arrived& x) {
 }
 
 void session_state::on(const traffic_seen& x) {
-  // On a slow line a frame takes seconds.
-  auto now = self_->clock().now();
-  for (const auto& seen : x.traffic) {
-    if (seen.received > 0)
-      silence_->stirred(now);
-    if (seen.sent > 0)
-      silence_->acknowledged(now);
-    if (seen.received >= limits::telling_bytes)
-      last_filled_in_ = now;
-    if (seen.sent >= limits::telling_bytes)
-      last_filled_out_ = now;
-  }
+  for (const auto& seen : x.traffic)
+    pulse_->passed(seen.received, seen.sent, self_->clock().now());
 }
 
 void session_state::accuse(connection_id on, const std::string& what) {
@@ -156,61 +138,30 @@ void session_state::accuse(connection_id on, const std::string& what) {
                              "connection " + std::to_string(on), what});
 }
 
-duration session_state::heartbeat_interval() const {
-  if (us_ == standing::contributor || them_ == standing::contributor)
-    return limits::cell_heartbeat_interval;
-  return us_ == standing::member && them_ == standing::member
-             ? duration{limits::heartbeat_interval}
-             : duration{limits::acquaintance_heartbeat_interval};
-}
-
-void session_state::pace(const progress_report& x, bool ours) {
-  auto before = heartbeat_interval();
-  // Who has been a member stays one while it fetches what it missed.
-  if (x.contributes || x.phase != phase::joining)
-    (ours ? us_ : them_)
-        = x.contributes ? standing::contributor : standing::member;
-  auto interval = heartbeat_interval();
-  if (interval == before)
-    return;
-  silence_.emplace(self_->clock().now(), detection(interval));
-  if (interval < before) {
-    quick_heartbeats_ = limits::first_heartbeats;
-    look_at(self_->clock().now());
-  }
-}
-
-void session_state::look_at(caf::actor_clock::time_point when) {
-  due_ = when;
+void session_state::arm() {
   const auto now = self_->clock().now();
-  if (wake_ > now && wake_ <= due_)
+  if (wake_ > now && wake_ <= pulse_->due())
     return;
-  wake_ = std::max(due_, now);
+  wake_ = std::max(pulse_->due(), now);
   ++ticks_;
   self_->delayed_send(self_, wake_ - now, tick{});
 }
 
 void session_state::deliver(message content, shared_bytes body) {
   if (auto report = std::get_if<progress_report>(&content);
-      report && report->id == config_.peer.id)
-    pace(*report, false);
+      report && report->id == config_.peer.id
+      && pulse_->report(*report, false, self_->clock().now()))
+    arm();
   if (auto beat = std::get_if<heartbeat>(&content)) {
     transmit(heartbeat_reply{beat->token});
-    // Who is asked all the time asks only to know how long an answer takes.
-    if (quick_heartbeats_ == 0) {
-      const auto interval = heartbeat_interval();
-      const auto now = self_->clock().now();
-      due_ = std::max(
-          due_, std::min(now + interval + interval / 2,
-                         last_asked_ + limits::spared_heartbeats * interval));
-    }
+    pulse_->was_asked(self_->clock().now());
     return;
   }
   if (auto reply = std::get_if<heartbeat_reply>(&content)) {
     auto now = self_->clock().now().time_since_epoch();
     auto sent = std::chrono::nanoseconds{reply->token};
     if (sent <= now)
-      silence_->round_trip(now - sent);
+      pulse_->round_trip(now - sent);
     return;
   }
   if (auto bye = std::get_if<goodbye>(&content)) {
@@ -224,7 +175,7 @@ void session_state::deliver(message content, shared_bytes body) {
 }
 
 void session_state::transmit(const message& content, shared_bytes body) {
-  last_said_ = self_->clock().now();
+  pulse_->said(self_->clock().now());
   if (connections_.empty())
     return;
   const bool beat = is_one_of<heartbeat, heartbeat_reply>(content);
@@ -235,8 +186,9 @@ void session_state::transmit(const message& content, shared_bytes body) {
 }
 
 void session_state::on(const parcel& x) {
-  if (auto report = std::get_if<progress_report>(&x.content))
-    pace(*report, true);
+  if (auto report = std::get_if<progress_report>(&x.content);
+      report && pulse_->report(*report, true, self_->clock().now()))
+    arm();
   transmit(x.content, x.body);
 }
 
@@ -261,36 +213,16 @@ void session_state::on(const tick&) {
   if (now < wake_ && ticks_ > 0)
     return;
   wake_ = {};
-  if (now < due_) {
-    look_at(due_);
-    return;
-  }
-  // When we are late ourselves (a loaded or suspended machine), what the other
-  // side said meanwhile still waits to be read: start counting anew.
-  auto interval = heartbeat_interval();
-  if (now - due_ > interval)
-    silence_->heard(now);
-  if (silence_->suspicious(now)) {
-    end(caf::exit_reason::remote_link_unreachable, "silent for too long");
-    return;
-  }
-  // Whoever has just been heard needs no question, unless it has heard nothing
-  // of us. Of two sides that have nothing else to say, one asks and the other
-  // answers; on a line that gradients fill, nearly none do.
-  auto heard = std::max(silence_->last_heard(), last_filled_in_);
-  auto said = std::max(last_said_, last_filled_out_);
-  auto lately = interval * 3 / 4;
-  if (quick_heartbeats_ > 0 || now - heard >= lately || now - said >= lately
-      || now - last_asked_ >= limits::spared_heartbeats * interval) {
-    last_asked_ = now;
+  if (now >= pulse_->due()) {
+    const auto todo = pulse_->look_at(now);
+    if (todo == session_pulse::look::gone)
+      return end(caf::exit_reason::remote_link_unreachable,
+                 "silent for too long");
     auto token = now.time_since_epoch() / std::chrono::nanoseconds{1};
-    transmit(heartbeat{static_cast<std::uint64_t>(token)});
+    if (todo == session_pulse::look::ask)
+      transmit(heartbeat{static_cast<std::uint64_t>(token)});
   }
-  if (quick_heartbeats_ > 0) {
-    --quick_heartbeats_;
-    interval = limits::first_heartbeat_interval;
-  }
-  look_at(now + interval);
+  arm();
 }
 
 session_actor::behavior_type

@@ -13,7 +13,7 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/letter_allowance.hpp"
-#include "runtime/membership/silence_detector.hpp"
+#include "runtime/membership/session_pulse.hpp"
 
 namespace potluck {
 
@@ -39,19 +39,13 @@ public:
   void on_down(const caf::down_msg&);
 
 private:
-  enum class standing { unknown, member, contributor };
-
   /// Gives a letter to the actor whose conversation it belongs to.
   void deliver(message content, shared_bytes body);
   void transmit(const message& content, shared_bytes body = {});
   void end(caf::exit_reason why, const std::string& reason);
   void accuse(connection_id on, const std::string& what);
-  /// Members wait for each other and are quick to notice a death; who only
-  /// looks something up, or has many contributors, can do with less.
-  void pace(const progress_report& x, bool ours);
-  duration heartbeat_interval() const;
-  /// Looks at the latest then.
-  void look_at(caf::actor_clock::time_point when);
+  /// Wakes up when there is something to look at.
+  void arm();
 
   session_actor::pointer self_ = nullptr;
   session_config config_;
@@ -59,23 +53,13 @@ private:
   /// In the order in which they opened; we send on the first, read from all.
   std::vector<connection_id> connections_;
   std::set<connection_id> used_; ///< Those that carried letters.
-  std::optional<silence_detector> silence_;
+  std::optional<session_pulse> pulse_;
   std::optional<letter_allowance> allowance_;
-  /// The next look, and the tick that is on its way for it: a later look waits
-  /// for that one, an earlier one gets another, and what comes before is old.
-  caf::actor_clock::time_point due_;
+  /// The tick that is on its way for the next look: a later look waits for that
+  /// one, an earlier one gets another, and what comes before is old.
   caf::actor_clock::time_point wake_;
-  unsigned ticks_ = 0; ///< On their way.
-  caf::actor_clock::time_point last_said_;
-  caf::actor_clock::time_point last_asked_;
-  /// When the connection last carried as much as frames in the middle of
-  /// something large do.
-  caf::actor_clock::time_point last_filled_in_;
-  caf::actor_clock::time_point last_filled_out_;
-  unsigned quick_heartbeats_ = 0;   ///< Still to come.
-  std::size_t probed_ = 0;          ///< Bytes of line probes that came.
-  standing us_ = standing::unknown; ///< By the last reports that passed.
-  standing them_ = standing::unknown;
+  unsigned ticks_ = 0;     ///< On their way.
+  std::size_t probed_ = 0; ///< Bytes of line probes that came.
 };
 
 session_actor::behavior_type

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "actors/guest_list.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/limits.hpp"
 
@@ -138,8 +139,7 @@ void state_keeper_state::carry_out(state_actions xs) {
 }
 
 void state_keeper_state::carry_out(state_letter& x) {
-  self_->send(wired_.gateway,
-              parcel{x.to, std::move(x.content), std::move(x.body)});
+  post(self_, wired_, parcel{x.to, std::move(x.content), std::move(x.body)});
 }
 
 void state_keeper_state::carry_out(look_again& x) {

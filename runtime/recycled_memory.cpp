@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #endif
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {

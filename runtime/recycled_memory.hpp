@@ -10,6 +10,16 @@
 #include <utility>
 #include <vector>
 
+namespace potluck::limits {
+
+/// Memory that is kept to be used again: some calls' worth. The kernel clears
+/// every page of fresh memory, which costs more than to copy a call.
+constexpr std::size_t recycled_bytes = std::size_t{128} << 20;
+/// Below it the C library uses its memory again by itself.
+constexpr std::size_t recycled_least = 16 * 1024;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// Alignment of every block: a cache line, and any vector register.

@@ -1,7 +1,6 @@
 #include "actors/experts/expert_caller.hpp"
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/call_placement.hpp"
 #include "runtime/experts/call_values.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "actors/guest_list.hpp"
 #include "runtime/experts/expert_kind_digest.hpp"
 
 namespace potluck {
@@ -137,7 +137,7 @@ void expert_host_state::on(const letter& x) {
 void expert_host_state::send(const call_desk::replies& all) {
   for (auto& x : all)
     if (x.to != config_.self)
-      self_->send(wired_.gateway, parcel{x.to, x.what, x.body});
+      post(self_, wired_, parcel{x.to, x.what, x.body});
     else if (wired_.expert_caller)
       self_->send(wired_.expert_caller, letter{x.to, x.what, x.body});
 }

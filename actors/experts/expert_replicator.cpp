@@ -1,9 +1,19 @@
 #include "actors/experts/expert_replicator.hpp"
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "actors/guest_list.hpp"
 
 namespace potluck {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at all this; look-ups and publications begun at one.
+constexpr auto replicator_interval = 250ms;
+constexpr std::size_t replicator_lookups_at_once = 16;
+
+} // namespace
 
 void expert_replicator_state::init(expert_replicator_actor::pointer self,
                                    expert_replicator_config config) {
@@ -62,7 +72,7 @@ void expert_replicator_state::on(const tick&) {
     perform(sender_->due(now()));
     perform(guard_->due(now()));
   }
-  self_->delayed_send(self_, limits::replicator_interval, tick{});
+  self_->delayed_send(self_, replicator_interval, tick{});
 }
 
 template <class Actions>
@@ -133,7 +143,7 @@ void expert_replicator_state::carry_out(const replica_sender::make_offer& x) {
 }
 
 void expert_replicator_state::carry_out(const replica_sender::send_chunk& x) {
-  self_->send(wired_.gateway, parcel{x.to, x.what, x.body});
+  post(self_, wired_, parcel{x.to, x.what, x.body});
 }
 
 void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
@@ -143,7 +153,7 @@ void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
 // ---- experts of others
 
 void expert_replicator_state::carry_out(const replica_guard::answer& x) {
-  self_->send(wired_.gateway, parcel{x.to, x.what, {}});
+  post(self_, wired_, parcel{x.to, x.what, {}});
 }
 
 void expert_replicator_state::carry_out(const replica_guard::store& x) {
@@ -230,7 +240,7 @@ void expert_replicator_state::ask_around(time_point now) {
   using questions = replica_questions;
   if (questions_->hosts_due(now))
     ask(questions::hosts{});
-  auto left = limits::replicator_lookups_at_once;
+  auto left = replicator_lookups_at_once;
   for (auto& owner : guard_->owners_due(now, left)) {
     ask(questions::lease{owner});
     --left;

@@ -6,7 +6,6 @@
 
 #include "messages/ids.hpp"
 #include "messages/limits.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_kind_digest.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/little_endian.hpp"

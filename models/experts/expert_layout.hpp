@@ -12,6 +12,14 @@
 #include "runtime/ports/expert_module.hpp"
 #include "runtime/state/training_state.hpp"
 
+namespace potluck::limits {
+
+/// Parameters of one expert: with its moments it is 3 GiB, which must fit into
+/// memory twice to be saved.
+constexpr std::uint64_t expert_values = std::uint64_t{1} << 28;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// The kinds of experts, in alphabetical order.

@@ -9,7 +9,7 @@
 
 #include "messages/limits.hpp"
 #include "models/moe/expert_calls.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/task_pool.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck::moe {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "messages/ids.hpp"
-#include "runtime/averaging/chunk_ledger.hpp"
+#include "runtime/averaging/round/chunk_ledger.hpp"
 
 namespace potluck {
 

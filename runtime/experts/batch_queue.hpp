@@ -14,6 +14,16 @@
 
 #include "runtime/experts/task_pool.hpp"
 
+namespace potluck::limits {
+
+/// Waiting on a host in all, and of one caller.
+constexpr std::size_t expert_waiting_bytes = std::size_t{512} << 20;
+constexpr std::size_t expert_waiting_bytes_of_a_caller
+    = expert_waiting_bytes / 4;
+constexpr std::size_t expert_calls_of_a_caller = 512;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class batch_queue {

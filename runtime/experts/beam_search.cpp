@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_uid.hpp"
 
 namespace potluck {

@@ -25,6 +25,15 @@
 
 #include "runtime/experts/product_key.hpp"
 
+namespace potluck::limits {
+
+/// Times that a sample's search for experts goes on with prefixes that it left
+/// aside, when gaps in the grid left it with too few: each costs a beam of
+/// look-ups.
+constexpr std::size_t expert_search_returns = 8;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class beam_search {

@@ -8,8 +8,18 @@
 #include <vector>
 
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_records.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A caller believes a look-up so long: who vanishes fails a call, no more.
+constexpr auto expert_lookup_life = 10s;
+/// The same when nobody was found.
+constexpr auto expert_absence_life = 2s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -4,7 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/config.hpp"
+#include "runtime/experts/expert_records.hpp"
+#include "runtime/experts/failing_hosts.hpp"
 
 namespace potluck {
 

@@ -17,6 +17,21 @@
 
 #include "runtime/clock.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A mixture of experts believes what prefixes lead to so long: short against
+/// the life of an announcement, long against a training step.
+constexpr auto expert_prefix_life = 3s;
+/// Failures of one expert in a row until it is left alone: where one call in
+/// ten fails by chance, a hundred thousand calls look so once.
+constexpr unsigned expert_failures = 5;
+/// Failing experts that a caller remembers: a grid of 256x256.
+constexpr std::size_t experts_failing = 65536;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class expert_memory {

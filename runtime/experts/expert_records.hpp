@@ -13,8 +13,42 @@
 #include "messages/experts.hpp"
 #include "messages/routing.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_uid.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Life of an announcement (Learning@home's), and when it is renewed: two lost
+/// publications do no harm.
+constexpr auto announcement_life = 120s;
+constexpr auto announcement_renewal = announcement_life / 3;
+/// Between two publications of one key while experts are being made, and
+/// publications begun at one look of `expert_interval`.
+constexpr auto announcement_pause = 2s;
+constexpr std::size_t announcements_at_once = 16;
+/// Keys of which a caller remembers look-ups.
+constexpr std::size_t expert_lookups_kept = 16384;
+/// A host's lease, how often it renews it, and how often guards look: a host is
+/// given up after two looks in a row without it, 16 s after its end at most.
+constexpr auto expert_lease_life = 10s;
+constexpr auto expert_lease_renewal = 3s;
+constexpr auto expert_lease_look = 2500ms;
+constexpr unsigned expert_lease_misses = 2;
+/// Life of a host's record among all hosts, its renewal, and how often others
+/// look; sooner while nobody is known.
+constexpr auto expert_hosts_life = 30s;
+constexpr auto expert_hosts_renewal = 10s;
+constexpr auto expert_hosts_look = 10s;
+constexpr auto expert_hosts_first_look = 1s;
+/// Between two looks of a host for others of its experts, and between two
+/// offers of a version that a guard holds already. A guard whose owner lives
+/// drops what was not offered for so long.
+constexpr auto expert_rivals_look = announcement_renewal;
+constexpr auto replica_renewal = announcement_renewal;
+constexpr auto replica_life = 4 * replica_renewal;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/tenure.hpp"
 
 namespace potluck {

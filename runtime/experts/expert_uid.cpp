@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {

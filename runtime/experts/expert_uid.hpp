@@ -11,6 +11,21 @@
 
 #include "messages/expected.hpp"
 
+namespace potluck::limits {
+
+/// Dimensions of a grid of experts, and coordinates of each: the records of one
+/// prefix travel in one answer of 256.
+constexpr std::size_t expert_dimensions = 4;
+constexpr std::uint32_t expert_coordinates = 256;
+/// Letters of a layer's name.
+constexpr std::size_t expert_layer_letters = 32;
+/// Experts that a pattern may mean, and that one host announces: a hundred
+/// publications a second are half of what a peer may send its neighbours.
+constexpr std::size_t expert_pattern = 65536;
+constexpr std::size_t experts_hosted = 4096;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct expert_uid {

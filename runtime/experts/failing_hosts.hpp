@@ -10,7 +10,19 @@
 
 #include "messages/ids.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A host that failed is not asked for so long, doubled each time up to the
+/// cap.
+constexpr auto expert_failure_pause = 1s;
+constexpr auto expert_failure_cap = 120s;
+/// Failing hosts remembered.
+constexpr std::size_t expert_failing_hosts = 4096;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -14,6 +14,19 @@
 #include "runtime/membership/restart_budget.hpp"
 #include "runtime/ports/expert_module.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks of a host at its queue and its announcements.
+constexpr auto expert_interval = 100ms;
+/// Between two lines about a host's work.
+constexpr auto expert_news_interval = 5s;
+/// Restarts of one expert within `restart_window`; then it is withdrawn.
+constexpr std::size_t expert_restarts = 4;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class hosted_experts {

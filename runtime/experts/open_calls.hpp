@@ -11,8 +11,15 @@
 #include <vector>
 
 #include "messages/message.hpp"
-#include "runtime/config.hpp"
 #include "runtime/recycled_memory.hpp"
+
+namespace potluck::limits {
+
+/// A caller's open calls, and their bytes.
+constexpr std::size_t expert_calls_open = 1024;
+constexpr std::size_t expert_call_bytes = std::size_t{512} << 20;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/config.hpp"
+#include "runtime/experts/expert_uid.hpp"
 
 namespace potluck {
 

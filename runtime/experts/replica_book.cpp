@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/tenure.hpp"
 
 namespace potluck {

@@ -19,7 +19,24 @@
 
 #include "messages/experts.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Replicas held for others, for each of their experts that a host is ready to
+/// take over: twice as many as come to it when all hosts are alike.
+constexpr std::size_t replicas_per_spare = 4;
+/// Each guard with a newer replica gets so much time to claim an expert before
+/// the next one does: it may see the host vanish a look later
+/// (`expert_lease_look`), and ask those who do not answer (`routing_patience`).
+constexpr auto expert_turn = 6s;
+/// A claim that nothing comes of is waited for no longer.
+constexpr auto expert_claim_patience = 60s;
+/// An orphan that no guard has taken over is looked at again after so long.
+constexpr auto orphan_again = 10s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

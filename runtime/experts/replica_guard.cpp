@@ -1,6 +1,7 @@
 #include "runtime/experts/replica_guard.hpp"
 
 #include "runtime/dialable.hpp"
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/expert_uid.hpp"
 #include "runtime/experts/tenure.hpp"
 

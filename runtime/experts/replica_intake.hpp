@@ -12,6 +12,17 @@
 #include "messages/limits.hpp"
 #include "runtime/clock.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// For the next news of a transfer: 4 MiB over 1 Mbit/s.
+constexpr auto replica_patience = 40s;
+/// Replicas received at once by one host.
+constexpr std::size_t replicas_received_at_once = 8;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class replica_intake {

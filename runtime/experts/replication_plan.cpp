@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/guard_choice.hpp"
+#include "runtime/experts/replica_intake.hpp"
 
 namespace potluck {
 

@@ -14,7 +14,30 @@
 
 #include "messages/experts.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Hosts that keep a replica of each expert: the loss of one host and one
+/// guard at a time costs nothing that was replicated.
+constexpr std::size_t expert_guards = 2;
+/// Replicas sent at once by one host.
+constexpr std::size_t replicas_sent_at_once = 4;
+/// For the answer to an offer, which a guard gives at once.
+constexpr auto replica_answer_patience = 8s;
+/// A host that refused, or did not answer, is not offered the same expert again
+/// so soon.
+constexpr auto replica_refusal_pause = 30s;
+/// One that is to take an expert over is asked again soon, a few times: it may
+/// have been busy with others.
+constexpr auto hand_over_pause = 1s;
+constexpr int hand_over_attempts = 3;
+/// For all experts of a host that leaves to be handed over. A person waits, and
+/// may end it at once by a second Ctrl-C.
+constexpr auto hand_over_patience = 20s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "messages/ids.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/open_calls.hpp"
 
 namespace potluck {
 

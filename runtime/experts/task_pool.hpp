@@ -13,8 +13,20 @@
 
 #include "messages/experts.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
 #include "runtime/recycled_memory.hpp"
+
+namespace potluck::limits {
+
+/// Samples of one batch on a host's device.
+constexpr std::uint32_t expert_batch = 2048;
+/// Waiting in one expert's pool, for one pass: one large call of each of a
+/// dozen callers, since whoever is refused sends all of it again; and no more,
+/// since callers have better use of a refusal than of an answer that comes too
+/// late.
+constexpr std::size_t expert_waiting_samples = 16 * expert_batch;
+constexpr std::size_t expert_waiting_calls = 256;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

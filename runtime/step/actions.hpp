@@ -38,12 +38,15 @@ struct compute_batch {
 };
 
 /// Two gradients at most: what batches add up to, and what was set aside of it.
-/// The conductor says which it means, for only it knows what it has counted.
+/// The conductor says which it means, for only it knows what it has counted, and
+/// who gets it.
 struct lend_gradient {
   bool aside = false;
   /// In it: for a redrawn group, as the weight of the parameters behind it.
   std::uint64_t samples = 0;
   bool with_parameters = false;
+  /// To the averager, for this round; empty: to the conductor, for a sponsor.
+  group_id round = {};
 };
 
 /// Forget what was set aside, and what has been accumulated since, if anything.
@@ -98,11 +101,10 @@ struct gradient_frozen {
   double loss_sum = 0;
 };
 
+/// If this peer brings a gradient, compute lends it to the averager.
 struct begin_round {
   group_contract contract;
   share_plan plan;
-  /// This peer's flat gradient, summed over its samples; null when it has none.
-  std::shared_ptr<const std::vector<float>> gradient;
   /// A part of the group completes the round only with more than half of its
   /// samples: where groups are redrawn.
   bool keeps_majority = false;

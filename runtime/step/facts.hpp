@@ -80,8 +80,11 @@ struct batch_done {
   double seconds = 0;
 };
 
+/// From compute to whoever borrows: this peer's flat gradient, summed over its
+/// samples. It stays as it is.
 struct gradient_lent {
   std::shared_ptr<const std::vector<float>> gradient;
+  group_id round = {}; ///< As in `lend_gradient`.
 };
 
 /// The training state that compute now holds.

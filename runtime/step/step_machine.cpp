@@ -81,14 +81,10 @@ void step_machine::on(const batch_done& x) {
 }
 
 void step_machine::on(const gradient_lent& x) {
-  if (averaging().question()) {
-    compute([&](auto s) { return work().give(x, s); });
-    announce(true);
-  } else if (in() == stage::averaging) {
-    const auto& formed = round_.formed();
-    out(begin_round{formed->contract, formed->plan, x.gradient,
-                    !averaging().one_history()});
-  }
+  if (!averaging().question())
+    return;
+  compute([&](auto s) { return work().give(x, s); });
+  announce(true);
 }
 
 // ---- groups -----------------------------------------------------------------
@@ -167,13 +163,11 @@ void step_machine::on(const group_formed& x) {
   enter(cause::formed);
   out(plan_news(x, averaging().explain(at(), x.contract),
                 round_.why_planned()));
-  const auto& account = work().account();
+  out(begin_round{round_.formed()->contract, x.plan,
+                  !averaging().one_history()});
   if (trains() && counted().samples > 0)
-    out(lend_gradient{account.aside(), counted().samples,
-                      averaging().lends_parameters()});
-  else
-    out(begin_round{round_.formed()->contract, x.plan, nullptr,
-                    !averaging().one_history()});
+    out(lend_gradient{work().account().aside(), counted().samples,
+                      averaging().lends_parameters(), x.contract.group});
 }
 
 void step_machine::on(const round_over& x) {

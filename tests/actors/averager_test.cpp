@@ -72,9 +72,15 @@ struct table {
 
   void begin(std::size_t member,
              std::shared_ptr<const std::vector<float>> own) {
-    caf::anon_send(members[member]->wired.averager,
-                   begin_round{contract, plan(collaboration_of(contract)),
-                               std::move(own)});
+    begin(member, begin_round{contract, plan(collaboration_of(contract))},
+          std::move(own));
+  }
+  void begin(std::size_t member, const begin_round& order,
+             std::shared_ptr<const std::vector<float>> own) {
+    const auto& it = members[member]->wired.averager;
+    caf::anon_send(it, order);
+    if (own)
+      caf::anon_send(it, gradient_lent{std::move(own), order.contract.group});
   }
   void begin(std::size_t member) {
     bool trains = contract.members[member].role == role::trainer;
@@ -196,8 +202,7 @@ TEST_CASE("members that pack differently hold the same bits") {
     return memory_network::fate::arrives;
   });
   for (std::size_t i = 0; i < 4; ++i)
-    caf::anon_send(t.members[i]->wired.averager,
-                   begin_round{t.contract, shares, t.gradient(i)});
+    t.begin(i, begin_round{t.contract, shares}, t.gradient(i));
   t.world.settle();
   auto first = t.outcome(0);
   REQUIRE(first);
@@ -281,13 +286,12 @@ TEST_CASE("a member whose reducer fails leaves the round and says so") {
   table t{3};
   t.begin(0);
   t.begin(1);
-  // A contract without samples: the first part brings its reducer down.
+  // A contract without samples, which no reducer can make a mean of.
   auto broken = t.contract;
   for (auto& m : broken.members)
     m.samples = 0;
-  caf::anon_send(
-      t.members[2]->wired.averager,
-      begin_round{broken, plan(collaboration_of(t.contract)), t.gradient(2)});
+  t.begin(2, begin_round{broken, plan(collaboration_of(t.contract))},
+          t.gradient(2));
   t.world.settle();
   REQUIRE(t.outcome(2));
   CHECK_FALSE(t.outcome(2)->committed);
@@ -301,6 +305,96 @@ TEST_CASE("a member whose reducer fails leaves the round and says so") {
   t.world.settle();
   REQUIRE(t.decided({0, 1}));
   t.check_healed({0, 1}, 2);
+}
+
+namespace {
+
+/// The first of three members, whose reducers can be ended.
+struct mortal_reducers {
+  mortal_reducers() {
+    auto& n = *t.members[0];
+    auto config = config_of(n);
+    config.reducer_started
+        = [this](auto&, const caf::actor& child) { started.push_back(child); };
+    n.replace(&wiring::averager, (*n.system).spawn(averager, config));
+    t.begin(0);
+    t.begin(1);
+    t.world.settle(); // Parts of two are in the sums.
+    REQUIRE_FALSE(started.empty());
+  }
+  void end_newest() {
+    caf::anon_send_exit(started.back(), caf::exit_reason::kill);
+    t.world.settle();
+  }
+  std::size_t faults(const std::string& what) {
+    auto all = t.members[0]->observer->events("fault");
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](auto& x) {
+          return field<std::string>(x, "what") == what;
+        }));
+  }
+
+  table t{3};
+  std::vector<caf::actor> started;
+};
+
+} // namespace
+
+TEST_CASE("the end of a reducer costs its chunk's parts, which come again") {
+  mortal_reducers x;
+  auto before = x.started.size();
+  x.end_newest();
+  CHECK(x.started.size() == before + 1);
+  CHECK(x.faults("restarted chunk_reducer") == 1);
+  CHECK_FALSE(x.t.outcome(0));
+  x.t.begin(2);
+  x.t.world.settle();
+  for (std::size_t i = 0; i < 3; ++i) {
+    x.t.check_mean(i);
+    CHECK_FALSE(x.t.outcome(i)->healed);
+    CHECK(x.t.outcome(i)->left_out.empty());
+    // Nobody had to leave the round.
+    CHECK(
+        x.t.members[i]->matchmaking->contents<group_answer, letter>().empty());
+  }
+  CHECK(x.faults("left the round") == 0);
+}
+
+TEST_CASE("all reducers of a member may end at once") {
+  mortal_reducers x;
+  for (auto& child : std::vector<caf::actor>{x.started})
+    caf::anon_send_exit(child, caf::exit_reason::kill);
+  x.t.begin(2);
+  x.t.world.settle();
+  for (std::size_t i = 0; i < 3; ++i) {
+    x.t.check_mean(i);
+    CHECK_FALSE(x.t.outcome(i)->healed);
+  }
+}
+
+TEST_CASE("a member whose reducer ends twice leaves the round and says so") {
+  mortal_reducers x;
+  x.end_newest();
+  x.end_newest();
+  REQUIRE(x.t.outcome(0));
+  CHECK_FALSE(x.t.outcome(0)->committed);
+  CHECK(x.faults("left the round") == 1);
+  x.t.begin(2);
+  x.t.world.settle();
+  for (std::size_t i : {1, 2}) {
+    auto told = x.t.members[i]->matchmaking->contents<group_answer, letter>();
+    REQUIRE(told.size() == 1); // Its matchmaking passes it on as this:
+    caf::anon_send(x.t.members[i]->wired.averager,
+                   member_withdrew{told[0].group, peer(1)});
+  }
+  x.t.world.settle();
+  REQUIRE(x.t.decided({1, 2}));
+  for (std::size_t i : {1, 2}) {
+    CHECK(x.t.outcome(i)->committed); // What it had delivered is in it.
+    CHECK(x.t.outcome(i)->healed);
+    CHECK(x.t.outcome(i)->left_out == std::vector<std::uint8_t>{0});
+    CHECK(*x.t.outcome(i)->mean == *x.t.outcome(1)->mean);
+  }
 }
 
 TEST_CASE("a member that is gone when the round begins is left out") {

@@ -7,6 +7,7 @@
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -22,16 +23,26 @@ struct one_chunk {
     reduction_job job;
     job.group.bytes[0] = 9;
     job.chunk = 4;
-    job.length = 2;
-    job.samples = {1, 3, 0};
+    job.sum
+        = std::make_shared<chunk_sum>(2, std::vector<std::uint64_t>{1, 3, 0},
+                                      averaging_rule{}, std::nullopt, 9);
+    job.patience = 2s;
     job.parent = parent.handle;
-    it = system.keep((*system).spawn(chunk_reducer, job));
+    sum = job.sum;
+    it = system.keep((*system).spawn(chunk_reducer, std::move(job)));
     it->attach_functor([this] { ended = true; });
+    system.run();
   }
-  void offer(std::uint32_t member, std::uint64_t samples,
+  static chunk_part head_of(std::uint64_t samples) {
+    chunk_part result;
+    result.chunk = 4;
+    result.samples = samples;
+    return result;
+  }
+  void offer(std::size_t member, std::uint64_t samples,
              std::vector<float> values) {
-    caf::anon_send(it,
-                   part_arrived{member, samples, bytes_of(std::move(values))});
+    caf::anon_send(it, part_arrived{member, head_of(samples),
+                                    bytes_of(std::move(values))});
     system.run();
   }
 
@@ -39,6 +50,7 @@ struct one_chunk {
   test_system system;
   fake<mean_listener> parent;
   chunk_reducer_actor it;
+  std::weak_ptr<chunk_sum> sum;
 };
 
 } // namespace
@@ -82,7 +94,7 @@ TEST_CASE(
     "a part that cannot be summed is refused, and nobody waits for another") {
   one_chunk x;
   x.offer(1, 3, {3, 3});
-  std::uint32_t culprit = 0;
+  std::size_t culprit = 0;
   SUBCASE("more than any gradient, so that two would be infinite") {
     x.offer(0, 1, {1, std::numeric_limits<float>::max()});
   }
@@ -112,4 +124,69 @@ TEST_CASE(
   REQUIRE(x.parent->count<mean_ready>() == 1);
   CHECK(*x.parent->last<mean_ready>().values == std::vector<float>{1, 1});
   CHECK(x.parent->last<mean_ready>().left_out == std::vector<std::uint8_t>{0});
+}
+
+TEST_CASE("another thread adds on a reducer's behalf, and says what it owes") {
+  one_chunk x;
+  auto add = [&](std::size_t member, std::uint64_t samples,
+                 std::vector<float> values) {
+    return x.sum.lock()->offer(member, one_chunk::head_of(samples),
+                               bytes_of(std::move(values)));
+  };
+  CHECK_FALSE(add(1, 3, {3, -3}).worth_telling());
+  SUBCASE("that all are in") {
+    CHECK(add(0, 1, {1, 7}).complete);
+    caf::anon_send(x.it, parts_complete{});
+    x.system.run();
+    REQUIRE(x.parent->count<mean_ready>() == 1);
+    CHECK(*x.parent->last<mean_ready>().values == std::vector<float>{1, 1});
+  }
+  SUBCASE("that one is no good") {
+    auto news = add(0, 2, {1, 7});
+    REQUIRE(news.refused);
+    caf::anon_send(x.it, part_unfit{0, news.refused});
+    x.system.run();
+    REQUIRE(x.parent->count<part_refused>() == 1);
+    CHECK(x.parent->last<part_refused>().member == 0);
+  }
+}
+
+TEST_CASE("a reducer owns its sum: when it ends, nobody adds to it any more") {
+  one_chunk x;
+  x.offer(1, 3, {3, -3});
+  CHECK_FALSE(x.sum.expired());
+  SUBCASE("with its mean") {
+    x.offer(0, 1, {1, 7});
+  }
+  SUBCASE("before") {
+    caf::anon_send_exit(x.it, caf::exit_reason::kill);
+    x.system.run();
+  }
+  CHECK(x.ended);
+  CHECK(x.sum.expired());
+}
+
+TEST_CASE("a reducer says when no part has come for its patience") {
+  test_world world;
+  auto& system = world.add_system();
+  auto parent = system.pretend<mean_listener>();
+  reduction_job job;
+  job.group.bytes[0] = 9;
+  job.chunk = 4;
+  job.sum = std::make_shared<chunk_sum>(1, std::vector<std::uint64_t>{1, 1},
+                                        averaging_rule{}, std::nullopt, 9);
+  job.patience = 2s;
+  job.parent = parent.handle;
+  auto it = system.keep((*system).spawn(chunk_reducer, job));
+  world.run_for(1s);
+  caf::anon_send(it, part_arrived{0, one_chunk::head_of(1), bytes_of({1})});
+  world.run_for(1500ms);
+  CHECK(parent->count<parts_overdue>() == 0); // One has come meanwhile.
+  world.run_for(2s);
+  REQUIRE(parent->count<parts_overdue>() == 1);
+  CHECK(parent->last<parts_overdue>().group.bytes[0] == 9);
+  CHECK(parent->last<parts_overdue>().chunk == 4);
+  caf::anon_send(it, part_arrived{1, one_chunk::head_of(1), bytes_of({1})});
+  world.run_for(10s);
+  CHECK(parent->count<parts_overdue>() == 1); // It has ended.
 }

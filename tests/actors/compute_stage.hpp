@@ -15,6 +15,7 @@ struct compute_stage {
   /// @param given What it lacks is filled in.
   compute_stage(const run_settings& settings, compute_config given)
       : conductor(system.pretend<conductor_actor>()),
+        averager(system.pretend<averager_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
         config(std::move(given)) {
     config.agreed = charter{settings, ""};
@@ -44,6 +45,7 @@ struct compute_stage {
     wiring w;
     w.compute = it;
     w.conductor = conductor.handle;
+    w.averager = averager.handle;
     w.state_keeper = state_keeper.handle;
     tell(w);
   }
@@ -64,6 +66,7 @@ struct compute_stage {
   std::string reason;
   test_system system;
   fake<conductor_actor> conductor;
+  fake<averager_actor> averager;
   fake<state_keeper_actor> state_keeper;
   compute_config config;
   compute_actor it;

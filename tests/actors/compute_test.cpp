@@ -52,6 +52,20 @@ std::vector<float> expected_gradient(std::uint64_t first,
 
 } // namespace
 
+TEST_CASE("a gradient goes to whoever borrows it") {
+  shop x;
+  x.batch(0, 0, 4);
+  const auto sum = x.lent(); // For a sponsor: the conductor gives it away.
+  CHECK(x.averager->count<gradient_lent>() == 0);
+  group_id round;
+  round.bytes[0] = 7;
+  x.tell(lend_gradient{false, 4, false, round});
+  REQUIRE(x.averager->count<gradient_lent>() == 1);
+  CHECK(x.averager->last<gradient_lent>().round == round);
+  CHECK(*x.averager->last<gradient_lent>().gradient == sum);
+  CHECK(x.conductor->count<gradient_lent>() == 1);
+}
+
 TEST_CASE("compute shows its first state to those who need it") {
   shop x;
   REQUIRE(x.conductor->count<state_changed>() == 1);

@@ -69,7 +69,6 @@ TEST_CASE("a mean is applied beside batches, and the newer samples count for "
   while (x.compute->count<set_gradient_aside>() == 0)
     REQUIRE(x.compute_one());
   auto formed = x.form(1);
-  x.tell(gradient_lent{std::make_shared<std::vector<float>>()});
   REQUIRE(x.compute_one());
   auto ahead = x.asked() - batch; // One of them runs.
   x.end_round(formed, true);
@@ -98,7 +97,6 @@ TEST_CASE("when a round or a group comes to nothing, newer samples join the "
   }
   SUBCASE("a round") {
     auto formed = x.form(1);
-    x.tell(gradient_lent{std::make_shared<std::vector<float>>()});
     x.end_round(formed, false);
     round = true;
   }

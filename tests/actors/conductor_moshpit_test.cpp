@@ -228,7 +228,6 @@ TEST_CASE("the plan says what averaging was chosen, and why") {
   auto plans = x.observer->events("plan");
   REQUIRE(plans.size() == 1);
   CHECK(field<std::string>(plans[0], "averaging") == "one group");
-  x.tell(gradient_lent{std::make_shared<std::vector<float>>()});
   x.end_round(formed, false);
   x.gather_crowd(0);
   x.form(1);

@@ -44,11 +44,9 @@ TEST_CASE("a step goes from samples to an applied mean, and the run ends") {
   x.compute_all();
   auto formed = x.form(1);
   CHECK(formed.contract.members[0].samples == batch);
-  CHECK(x.compute->count<lend_gradient>() == 1);
-  auto gradient = std::make_shared<std::vector<float>>(4, 1.0f);
-  x.tell(gradient_lent{gradient});
-  REQUIRE(x.averager->count<begin_round>() == 1);
-  CHECK(x.averager->last<begin_round>().gradient == gradient);
+  CHECK(x.averager->count<begin_round>() == 1);
+  REQUIRE(x.compute->count<lend_gradient>() == 1);
+  CHECK(x.compute->last<lend_gradient>().round == formed.contract.group);
   CHECK_FALSE(x.facts().open);
   x.end_round(formed, true);
   REQUIRE(x.compute->count<apply_mean>() == 1);
@@ -194,7 +192,6 @@ TEST_CASE("a group that dissolves or a round that aborts keeps the samples") {
   }
   SUBCASE("aborted") {
     auto formed = x.form(1);
-    x.tell(gradient_lent{std::make_shared<std::vector<float>>()});
     x.end_round(formed, false);
   }
   CHECK(x.compute->count<drop_gradient>() == 1); // At the start only.
@@ -537,7 +534,7 @@ TEST_CASE("a helper follows the run and ends with it") {
   CHECK(x.facts().open);
   auto formed = x.form(2);
   REQUIRE(x.averager->count<begin_round>() == 1);
-  CHECK(x.averager->last<begin_round>().gradient == nullptr);
+  CHECK(x.compute->count<lend_gradient>() == 0);
   round_over over;
   over.contract = formed.contract;
   over.committed = true;

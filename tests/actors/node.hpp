@@ -22,6 +22,7 @@ struct node {
         conductor(system.pretend<conductor_actor>()),
         observer(system.pretend<observer_actor>()),
         parent(system.pretend<supervisor_actor>()) {
+    wired.guests = std::make_shared<guest_list>();
     wired.registrar = registrar.handle;
     wired.state_keeper = state_keeper.handle;
     wired.compute = compute.handle;
@@ -41,6 +42,7 @@ struct node {
     g.supervisor = parent.handle;
     g.observer = observer.handle;
     g.intake = intake;
+    g.guests = wired.guests;
     wired.gateway = system.keep((*system).spawn(gateway, g));
     roster_config c;
     c.self = id;

@@ -99,6 +99,50 @@ TEST_CASE("a run survives the end of a conductor") {
   run_with_kills("conductor");
 }
 
+TEST_CASE("the end of a chunk's reducer costs no round") {
+  test_world world;
+  std::vector<std::unique_ptr<whole_peer>> peers;
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    for (std::uint8_t j = 1; j < i; ++j)
+      world.network.delay(host(i), host(j), 20ms);
+    peers.push_back(std::make_unique<whole_peer>(
+        world, i,
+        i == 1 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{1},
+        steps));
+  }
+  auto all = [&](auto condition) {
+    return std::all_of(peers.begin(), peers.end(),
+                       [&](auto& x) { return condition(*x); });
+  };
+  REQUIRE(world.run_until(
+      [&] { return all([](auto& x) { return x.step() >= 3; }); }, 60s));
+  auto victim = std::find_if(peers.begin(), peers.end(), [](auto& x) {
+    return x->children.starts("chunk_reducer") > 0;
+  });
+  REQUIRE(victim != peers.end());
+  auto& it = **victim;
+  std::size_t ended = 0;
+  for (int i = 0; i < 10 && !it.finished(); ++i) {
+    auto starts = it.children.starts("chunk_reducer");
+    world.run_until(
+        [&] { return it.children.starts("chunk_reducer") > starts; }, 10s);
+    it.children.kill("chunk_reducer");
+    world.run_for(1ms);
+  }
+  for (auto& fault : it.observer->events("fault"))
+    ended += field<std::string>(fault, "what") == "restarted chunk_reducer";
+  CHECK(ended > 3);
+  REQUIRE(world.run_until(
+      [&] { return all([](auto& x) { return x.finished(); }); }, 180s));
+  for (auto& x : peers) {
+    CHECK(x->digest() == peers.front()->digest());
+    for (auto& round : x->observer->events("round")) {
+      CHECK(field<std::string>(round, "outcome") == "committed");
+      CHECK_FALSE(field<bool>(round, "healed"));
+    }
+  }
+}
+
 TEST_CASE("a run survives accidents in any order") {
   // Ready actors run in an order of chance, lines are slow, and five times a
   // child ends, a connection breaks or a line is cut for a while.

@@ -152,7 +152,7 @@ TEST_CASE("what chaos cannot use is refused with one sentence") {
                            "faults": [{"fault": "kil"}]})");
   has(complaint({"--scenario", path}),
       path
-          + ": faults, entry 1: there is no fault `kil`; did you mean `kill`?");
+          + ": faults[0].fault: there is no fault `kil`; did you mean `kill`?");
   path = write(s, R"({"groups": [{"name": "homes", "count": 2}],
                       "faults": [{"fault": "power_cut"}]})");
   has(complaint({"--scenario", path, "--network", "proxies"}),

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "models/experts/catalogue.hpp"
-#include "runtime/config.hpp"
 #include "runtime/ports/expert_module.hpp"
 #include "runtime/recycled_memory.hpp"
 

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <thread>
 
-#include "runtime/config.hpp"
-
 using namespace potluck;
 
 namespace {

@@ -1,4 +1,5 @@
-/// `potluck sim`: a scenario in virtual time, and whether the invariants held.
+/// `potluck sim`: a scenario in virtual time, and whether the promises were
+/// kept.
 
 #include <chrono>
 #include <csignal>
@@ -137,7 +138,7 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
             << "\n  network: " << x.network.sent << " frames, "
             << readable(static_cast<double>(x.network.bytes_sent) / 1e6, 3)
             << " MB, " << x.network.lost << " losses, " << x.network.corrupted
-            << " corrupted\n  " << x.checks << " checks of the invariants, log "
+            << " corrupted\n  " << x.checks << " checks of the promises, log "
             << to_string(x.log) << "\n";
   if (x.expert_updates > 0)
     std::cout << "  experts: " << x.expert_updates << " updates, "
@@ -218,7 +219,7 @@ int run(cli::command_line& options, const std::string&) {
             stderr, "\rseed %llu: %.0f s of %.0f, step %llu, %zu peers ",
             static_cast<unsigned long long>(seed), to_seconds(w.now()),
             to_seconds(w.lasts()),
-            static_cast<unsigned long long>(w.invariants().highest_step()),
+            static_cast<unsigned long long>(w.how_far().highest_step()),
             w.running());
       }
       return interrupted == 0;

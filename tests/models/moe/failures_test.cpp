@@ -2,8 +2,6 @@
 
 #include "tests/models/moe/fixture.hpp"
 
-#include "runtime/config.hpp"
-
 using namespace potluck;
 using namespace potluck::test;
 using namespace std::chrono_literals;

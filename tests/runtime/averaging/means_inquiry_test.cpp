@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/runtime/averaging/round_world.hpp"
+#include "tests/runtime/averaging/round/round_world.hpp"
 
 using namespace potluck;
 

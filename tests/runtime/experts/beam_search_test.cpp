@@ -6,7 +6,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_uid.hpp"
 #include "runtime/random.hpp"
 

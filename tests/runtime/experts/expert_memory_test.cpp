@@ -1,8 +1,8 @@
 #include "runtime/experts/expert_memory.hpp"
+#include "runtime/experts/expert_records.hpp"
+#include "runtime/experts/failing_hosts.hpp"
 
 #include <doctest/doctest.h>
-
-#include "runtime/config.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;

@@ -1,3 +1,4 @@
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/replica_book.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/replication_plan.hpp"
 
 #include <doctest/doctest.h>

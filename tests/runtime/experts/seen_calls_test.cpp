@@ -1,3 +1,4 @@
+#include "runtime/experts/open_calls.hpp"
 #include "runtime/experts/seen_calls.hpp"
 
 #include <doctest/doctest.h>

@@ -105,9 +105,9 @@ TEST_CASE("the stages of a step alone") {
   CHECK(x.count<lead_group>() == 1);
   auto formed = x.form();
   CHECK(x.it.in() == stage::averaging);
-  REQUIRE(x.count<lend_gradient>() == 1);
-  x.tell(gradient_lent{std::make_shared<std::vector<float>>(10)});
   CHECK(x.count<begin_round>() == 1);
+  REQUIRE(x.count<lend_gradient>() == 1);
+  CHECK(x.last<lend_gradient>()->round == formed.contract.group);
   x.tell(x.over(formed, true));
   CHECK(x.it.in() == stage::applying);
   CHECK(x.last<apply_mean>()->step == 1);

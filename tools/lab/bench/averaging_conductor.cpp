@@ -130,7 +130,8 @@ void member_state::on(const group_formed& x) {
     return end("only " + std::to_string(x.contract.members.size()) + " of "
                + std::to_string(config_.members) + " members came together");
   predicted_ = x.plan.predicted_seconds;
-  self_->send(wired_.averager, begin_round{x.contract, x.plan, gradient_});
+  self_->send(wired_.averager, begin_round{x.contract, x.plan});
+  self_->send(wired_.averager, gradient_lent{gradient_, x.contract.group});
 }
 
 void member_state::on(const group_dissolved&) {

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <deque>
 
-#include "tools/lab/judge/demo_log.hpp"
+#include "tools/lab/judge/logged_event.hpp"
 
 namespace potluck::bench {
 

@@ -53,7 +53,6 @@ expected<bool> chaos_peer::start(const child_group& family,
   process_.emplace(std::move(*started));
   life_ = {};
   life_.name = base;
-  life_.peer = name_;
   life_.role = role_;
   stopped_ = false;
   limit_files(!full_disks_.empty());

@@ -11,7 +11,7 @@
 
 #include "messages/contact.hpp"
 #include "tools/lab/demo/demo_peer.hpp"
-#include "tools/lab/judge/chaos_verdict.hpp"
+#include "tools/lab/judge/run_record.hpp"
 
 namespace potluck::tools {
 

@@ -309,17 +309,18 @@ chaos_outcome chaos_run::conclude() {
   }
   auto& record = result.record;
   const auto settings = chaos_settings(plan_.what);
-  record.steps = number_in(settings, "steps");
-  record.target_batch = number_in(settings, "target-batch");
-  record.redrawn = std::any_of(settings.begin(), settings.end(), [](auto& x) {
+  auto& run = record.run;
+  run.steps = number_in(settings, "steps");
+  run.target_batch = number_in(settings, "target-batch");
+  run.redraws = std::any_of(settings.begin(), settings.end(), [](auto& x) {
     return x.name == "averaging" && x.value == "moshpit";
   });
-  record.expects = plan_.what.expects;
+  run.expects = plan_.what.expects;
+  run.may_give_up = true;
+  for (const auto& rule : plan_.what.faults)
+    run.may_part = run.may_part || separates(rule.kind);
   record.longest_pause = longest_pause_;
   record.trouble = trouble_;
-  for (const auto& rule : plan_.what.faults) {
-    record.may_part = record.may_part || separates(rule.kind);
-  }
   result.history = due_.history();
   result.seconds = seconds_since(began_);
   result.network = network_->totals();

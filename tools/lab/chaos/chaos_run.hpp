@@ -34,7 +34,7 @@ std::string left_to_simulation(const scenario& x, bool packets);
 std::vector<setting> chaos_settings(const scenario& x);
 
 struct chaos_outcome {
-  chaos_record record;
+  run_record record;
   std::vector<std::string> history; ///< What befell whom.
   std::size_t not_reached = 0; ///< Events that were due after the run's end.
   double seconds = 0;

@@ -32,7 +32,7 @@ expected<demo_peer> demo_peer::start(const child_group& family,
   result.view_.role = role;
   result.view_.phase = "starting";
   result.record_.name = name;
-  result.record_.trainer = role == "trainer";
+  result.record_.role = role;
   return result;
 }
 
@@ -49,13 +49,13 @@ void demo_peer::look_at(const logged_event& x) {
   if (x.name == "listening") {
     view_.phase = view_.role == "bootstrap" ? "listening" : "joining";
   } else if (x.name == "charter") {
-    view_.phase = record_.trainer ? "loading" : "waiting";
+    view_.phase = record_.role == "trainer" ? "loading" : "waiting";
   } else if (x.name == "plan") {
     view_.phase = "averaging";
     view_.peers = x.count("members");
   } else if (x.name == "round") {
-    view_.phase = record_.trainer ? "training" : "waiting";
-    if (!record_.trainer && x.text("outcome") == "committed")
+    view_.phase = record_.role == "trainer" ? "training" : "waiting";
+    if (record_.role != "trainer" && x.text("outcome") == "committed")
       view_.step = x.count("step");
   } else if (x.name == "state_download") {
     view_.phase = "training";
@@ -76,7 +76,7 @@ bool demo_peer::running() {
   auto end = process_.end();
   if (!end)
     return true;
-  if (record_.killed)
+  if (record_.end == life_record::how::killed)
     return false;
   view_.phase = end->well() ? "finished" : "failed";
   if (!end->well())
@@ -86,7 +86,7 @@ bool demo_peer::running() {
 
 void demo_peer::kill() {
   process_.signal(SIGKILL);
-  record_.killed = true;
+  record_.end = life_record::how::killed;
   view_.phase = "killed";
 }
 

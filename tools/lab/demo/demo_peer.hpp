@@ -9,8 +9,7 @@
 
 #include "tools/lab/child_process.hpp"
 #include "tools/lab/demo/demo_screen.hpp"
-#include "tools/lab/judge/demo_log.hpp"
-#include "tools/lab/judge/demo_verdict.hpp"
+#include "tools/lab/judge/run_record.hpp"
 
 namespace potluck::tools {
 
@@ -59,7 +58,7 @@ public:
   const peer_view& view() const {
     return view_;
   }
-  const peer_record& record() const {
+  const life_record& record() const {
     return record_;
   }
 
@@ -73,7 +72,7 @@ private:
   std::string base_; ///< Its files' path, without their endings.
   log_tail tail_;
   peer_view view_;
-  peer_record record_;
+  life_record record_;
 };
 
 } // namespace potluck::tools

@@ -92,7 +92,7 @@ expected<bool> demo_run::start_first_peers(const child_group& family) {
 expected<bool> demo_run::swap_peers(const child_group& family) {
   auto i = std::find_if(peers_.begin(), peers_.end(),
                         [](const auto& x) { return x.name() == victim; });
-  if (i == peers_.end() || i->record().killed
+  if (i == peers_.end() || i->record().end == life_record::how::killed
       || i->view().step < std::max<std::uint64_t>(1, plan_.steps / 3))
     return true;
   i->kill();
@@ -196,7 +196,7 @@ void demo_run::show() {
 // ---- the whole
 // ---------------------------------------------------------------
 
-expected<demo_record> demo_run::run() {
+expected<run_record> demo_run::run() {
   auto family = child_group::make();
   if (!family)
     return failure{family.error()};
@@ -227,9 +227,10 @@ expected<demo_record> demo_run::run() {
   return conclude();
 }
 
-demo_record demo_run::conclude() {
-  demo_record result;
-  result.steps = plan_.steps;
+run_record demo_run::conclude() {
+  run_record result;
+  result.run.steps = plan_.steps;
+  result.run.target_batch = plan_.target_batch;
   bootstrap().stop();
   auto deadline = clock::now() + goodbye_patience;
   while (bootstrap().running() && clock::now() < deadline
@@ -238,9 +239,12 @@ demo_record demo_run::conclude() {
   for (auto& peer : peers_) {
     if (&peer == &bootstrap())
       continue;
-    if (peer.record().trainer && !peer.record().killed)
+    const auto& life = peer.record();
+    if (life.role == "trainer" && life.end != life_record::how::killed)
       peer.read_checkpoint();
-    result.peers.push_back(peer.record());
+    if (peer.running())
+      result.left_behind.push_back(peer.name() + " still ran at the end");
+    result.lives.push_back(life);
   }
   peers_.clear(); // Ends whoever still runs.
   return result;

@@ -29,7 +29,7 @@ public:
 
   /// Returns when all peers are done or one of them is in trouble, which the
   /// record then says. Fails with a sentence when there is nothing to judge.
-  expected<demo_record> run();
+  expected<run_record> run();
 
 private:
   expected<bool> start(const child_group& family, const std::string& name,
@@ -43,7 +43,7 @@ private:
   bool all_done();
   bool in_trouble();
   void show();
-  demo_record conclude();
+  run_record conclude();
 
   demo_peer& bootstrap() {
     return peers_.front();

@@ -138,7 +138,7 @@ struct fault_rule {
   std::string detail;
 };
 
-/// What must be true besides the invariants, which always hold.
+/// What must be true besides the promises that every run keeps.
 struct expectation {
   bool finishes = true; ///< All who are there finish, equal.
   double first_try = 0; ///< Share of steps committed in the first

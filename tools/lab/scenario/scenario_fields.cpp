@@ -277,7 +277,7 @@ const object_format<scenario>& format_of() {
               entries(limits::scenario_groups)),
        member("faults", &s::faults, "what befalls them",
               entries(limits::scenario_rules)),
-       member("expects", &s::expects, "what must hold besides the invariants")},
+       member("expects", &s::expects, "what must hold besides the promises")},
       check_scenario};
   return format;
 }

@@ -6,9 +6,9 @@
 namespace potluck::simulation {
 
 accidents::accidents(std::uint64_t seed, population& peers,
-                     sim_network& network, turns& time, run_invariants& checks)
-    : chance_{seed}, peers_{peers}, network_{network}, time_{time},
-      checks_{checks} {
+                     sim_network& network, turns& time, run_judge& judge)
+    : chance_{seed}, peers_{peers}, network_{network}, time_{time}, judge_{
+                                                                        judge} {
 }
 
 void accidents::carry_out(const fault_event& x) {
@@ -64,7 +64,7 @@ void accidents::misbehave(const std::string& manner, std::size_t number) {
   auto& x = peers_.at(number);
   x.honest = false;
   x.box->bends_means = manner == "wrong_means";
-  checks_.no_longer_honest(short_name(x.id));
+  judge_.of<fair_blame>().no_longer_honest(short_name(x.id));
   network_.corrupt_host(x.host, make_forger(manner, x.box->plan().seed));
 }
 

@@ -12,7 +12,7 @@ class accidents {
 public:
   /// @param seed Of which actor crashes where the scenario does not say.
   accidents(std::uint64_t seed, population& peers, sim_network& network,
-            turns& time, run_invariants& checks);
+            turns& time, run_judge& judge);
 
   /// Does what the plan has due now: somebody comes, a fault begins or ends.
   void carry_out(const fault_event& x);
@@ -30,7 +30,7 @@ private:
   population& peers_;
   sim_network& network_;
   turns& time_;
-  run_invariants& checks_;
+  run_judge& judge_;
   std::map<std::uint64_t, std::uint64_t> partitions_; ///< By fault.
   struct lasting {
     fault_kind kind;

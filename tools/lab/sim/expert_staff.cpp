@@ -11,14 +11,13 @@ bool has_experts(const scenario& what) {
 }
 
 expert_staff::expert_staff(const scenario& what, const fault_plan& plan,
-                           expert_invariants& checks,
-                           std::function<duration()> now)
-    : what_{what}, plan_{plan}, checks_{checks}, now_{std::move(now)} {
+                           sound_experts& judge, std::function<duration()> now)
+    : what_{what}, plan_{plan}, judge_{judge}, now_{std::move(now)} {
 }
 
 void expert_staff::forget(std::size_t number) {
   shelves_.erase(number);
-  checks_.forget(number);
+  judge_.forget(number);
 }
 
 machine::companion expert_staff::equip(const planned_peer& x,
@@ -38,12 +37,12 @@ expert_hosting expert_staff::hosting_of(std::size_t number) {
   auto witness = std::make_shared<expert_witness>();
   witness->made
       = [this, number](const std::string& uid, std::uint64_t version) {
-          checks_.made(number, uid, version, now_());
+          judge_.made(number, uid, version, now_());
         };
   witness->applied = [this, number](const std::string& uid,
                                     const std::vector<std::uint64_t>& calls,
                                     std::uint64_t version) {
-    checks_.applied(number, uid, calls, version, now_());
+    judge_.applied(number, uid, calls, version, now_());
   };
   return simulated_hosting(number, witness, shelves_[number]);
 }
@@ -60,7 +59,7 @@ expert_staff::caller_of(std::shared_ptr<expert_client> client,
   return [this, hosts, seed, client](caf::actor_system& system) {
     return spawn_simulated_caller(
         system, client, hosts, seed, next_call_,
-        [this](const std::string& uid) { checks_.answered(uid, now_()); });
+        [this](const std::string& uid) { judge_.answered(uid, now_()); });
   };
 }
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "tools/lab/judge/expert_invariants.hpp"
+#include "tools/lab/judge/expert_promises.hpp"
 #include "tools/lab/sim/expert_parts.hpp"
 #include "tools/lab/sim/machine.hpp"
 
@@ -17,7 +17,7 @@ class expert_staff {
 public:
   /// @param now The simulation's clock.
   expert_staff(const scenario& what, const fault_plan& plan,
-               expert_invariants& checks, std::function<duration()> now);
+               sound_experts& judge, std::function<duration()> now);
 
   /// Gives a peer experts or calls of them, as its role says. Returns its
   /// caller, to be spawned beside it; null for others.
@@ -35,7 +35,7 @@ private:
 
   const scenario& what_;
   const fault_plan& plan_;
-  expert_invariants& checks_;
+  sound_experts& judge_;
   std::function<duration()> now_;
   std::map<std::size_t, expert_shelves> shelves_; ///< By number of the host.
   std::map<std::size_t, std::shared_ptr<expert_client>> clients_;

@@ -47,9 +47,9 @@ role role_named(const std::string& name) {
 
 population::population(const scenario& what, const fault_plan& plan,
                        customs how, sim_network& network, turns& time,
-                       run_invariants& checks, expert_staff& experts)
+                       run_judge& judge, expert_staff& experts)
     : what_{what}, plan_{plan}, how_{std::move(how)}, network_{network},
-      time_{time}, checks_{checks}, experts_{experts} {
+      time_{time}, judge_{judge}, experts_{experts} {
   for (auto role : {"bootstrap", "trainer"})
     for (auto& x : plan_.peers())
       if (auto& group = what_.groups[x.group];
@@ -119,10 +119,11 @@ peer_config population::configure(const inhabitant& x) const {
     c.state_shown
         = [this, number = plan.number](const training_state& s, bool redrawn) {
             if (redrawn)
-              time_.note(
-                  number, [this, number, step = s.step, values = s.parameters] {
-                    checks_.parameters_seen(number, time_.now(), step, values);
-                  });
+              time_.note(number,
+                         [this, number, step = s.step, values = s.parameters] {
+                           judge_.of<near_parameters>().seen_at(
+                               {number}, time_.now(), step, values);
+                         });
           };
   return c;
 }
@@ -148,9 +149,9 @@ void population::take_up_checkpoint(const inhabitant& x, peer_config& c) {
     return;
   }
   if (x.honest)
-    checks_.resumed(number, time_.now(), saved->state.step,
-                    saved->state.history_samples,
-                    to_string(digest_of_state(saved->state)));
+    judge_.resumed(number, time_.now(), saved->state.step,
+                   saved->state.history_samples,
+                   to_string(digest_of_state(saved->state)));
   how_.told(number, event{"resumed", {{"step", saved->state.step}}});
   c.known = saved->charter;
   c.state = std::make_shared<training_state>(std::move(saved->state));
@@ -172,7 +173,7 @@ void population::settle_in(std::size_t number, inhabitant& x, bool keeps_disk) {
   if (!keeps_disk)
     experts_.forget(number);
   if (x.honest)
-    checks_.add_honest(short_name(x.id));
+    judge_.of<fair_blame>().add_honest(short_name(x.id));
   x.leaving = false;
 }
 
@@ -209,10 +210,11 @@ void population::end(std::size_t number, bool silent) {
   present_.erase(number);
   if (!x.leaving) // Who leaves in order has written everything.
     x.disk->cut();
-  checks_.check(left == 0, time_.now(),
-                std::to_string(left) + " actors of peer "
-                    + std::to_string(number) + " did not end");
-  checks_.process_ended(number);
+  judge_.of<looked_at<leaves_nothing>>().check(left == 0, time_.now(), [&] {
+    return std::to_string(left) + " actors of peer " + std::to_string(number)
+           + " did not end";
+  });
+  judge_.ended({number});
   x.box->stopped = false;
   x.box->slowness = 1;
 }

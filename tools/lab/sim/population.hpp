@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/state/charter.hpp"
-#include "tools/lab/judge/run_invariants.hpp"
+#include "tools/lab/judge/run_judge.hpp"
 #include "tools/lab/sim/expert_staff.hpp"
 #include "tools/lab/sim/sim_disk.hpp"
 #include "tools/lab/sim/turns.hpp"
@@ -39,7 +39,7 @@ public:
   };
 
   population(const scenario& what, const fault_plan& plan, customs how,
-             sim_network& network, turns& time, run_invariants& checks,
+             sim_network& network, turns& time, run_judge& judge,
              expert_staff& experts);
   /// Ends all that run, at once.
   ~population();
@@ -82,7 +82,7 @@ private:
   const customs how_;
   sim_network& network_;
   turns& time_;
-  run_invariants& checks_;
+  run_judge& judge_;
   expert_staff& experts_;
   std::vector<inhabitant> all_;
   std::vector<address> seeds_;

@@ -60,13 +60,16 @@ bool trains(const scenario& what) {
                      [](auto& x) { return x.role == "trainer"; });
 }
 
-run_invariants::rules rules_of(const scenario& what, const run_settings& s,
-                               const fault_plan& plan) {
-  run_invariants::rules result;
+terms terms_of(const scenario& what, const run_settings& s,
+               const fault_plan& plan) {
+  terms result;
+  result.steps = s.steps;
   result.target_batch = s.target_batch;
-  result.may_split = what.expects.may_split;
+  result.expects = what.expects;
   result.rounded = s.packing != to_string(packing::float32);
-  if (s.redraws_groups()) {
+  result.expert_may_lose = expert_most_lost;
+  result.redraws = s.redraws_groups();
+  if (result.redraws) {
     std::size_t trainers = 0;
     for (auto& x : plan.peers())
       trainers += what.groups[x.group].role == "trainer";
@@ -76,7 +79,7 @@ run_invariants::rules rules_of(const scenario& what, const run_settings& s,
   return result;
 }
 
-/// So many that turns at the same time are worth it. The invariants of experts
+/// So many that turns at the same time are worth it. The promises of experts
 /// look at all hosts at once.
 bool is_crowd(const scenario& what, const fault_plan& plan) {
   return plan.peers().size() >= crowd && !has_experts(what);
@@ -97,16 +100,15 @@ world::world(const scenario& what, options how)
     : what_(what), how_(std::move(how)),
       settings_(settings_of(what, mix(how_.seed, of_a_run))),
       plan_(what, how_.seed), network_{mix(how_.seed, of_the_network)},
-      checks_{rules_of(what_, settings_, plan_)},
-      expert_checks_{checks_, expert_most_lost}, time_{network_,
+      judge_{terms_of(what_, settings_, plan_)}, time_{network_,
                                                        is_crowd(what_, plan_),
                                                        is_crowd(what_, plan_)
                                                            ? how_.threads
                                                            : 1},
-      experts_{what_, plan_, expert_checks_, [this] { return time_.now(); }},
-      peers_{what_, plan_, customs(), network_, time_, checks_, experts_},
-      accidents_{mix(how_.seed, of_accidents), peers_, network_, time_,
-                 checks_},
+      experts_{what_, plan_, judge_.of<sound_experts>(),
+               [this] { return time_.now(); }},
+      peers_{what_, plan_, customs(), network_, time_, judge_, experts_},
+      accidents_{mix(how_.seed, of_accidents), peers_, network_, time_, judge_},
       means_{settings_, what_.model_values} {
   if (!how_.weightless && !what_.expects.may_ban)
     network_.watch([this](const std::string& from, const outgoing_frame& x) {
@@ -141,12 +143,9 @@ void world::heard(std::size_t number, const event& x) {
     how_.log(text);
   if (!peers_.all()[number].honest)
     return;
-  checks_.told(number, now(), x);
-  if (x.name == "expert_moved"
-      && field_of<std::string>(x, "what") == "took over")
-    expert_checks_.taken_over(number, field_of<std::string>(x, "expert"),
-                              field_of<std::uint64_t>(x, "term"),
-                              field_of<std::uint64_t>(x, "version"), now());
+  teller who{number};
+  who.trains = peers_.group_of(number).role == "trainer";
+  judge_.told(who, now(), x);
   if (x.name == "finished" && !std::exchange(finishing_, true))
     // But who is held up by a fault is not left behind because of that.
     plan_.wind_down();
@@ -158,23 +157,25 @@ void world::over(std::size_t number, const peer_over& x) {
   // may want more of a supervisor than its budget of restarts.
   const auto& peer = peers_.all()[number];
   if (peer.honest && !finishing_ && !worn_out(peer, now()))
-    checks_.check(x.problem.empty(), now(),
-                  "peer " + std::to_string(number) + " gave up: " + x.problem);
+    judge_.of<looked_at<ends_well>>().check(x.problem.empty(), now(), [&] {
+      return "peer " + std::to_string(number) + " gave up: " + x.problem;
+    });
 }
 
 void world::judge_mean(const std::string& from, const outgoing_frame& x) {
   const auto tally = means_.tally_of(x);
   const auto number = network_.number_of(from);
   if (tally && peers_.all()[number].honest)
-    checks_.tally_seen(number, now(), *tally);
+    judge_.of<counted_once>().tally({number}, now(), *tally);
 }
 
 turns::listener world::followers() {
   turns::listener result;
   result.ended = [this](std::size_t number, std::size_t left) {
-    checks_.check(left == 0, now(),
-                  std::to_string(left) + " actors of peer "
-                      + std::to_string(number) + " outlived it");
+    judge_.of<looked_at<leaves_nothing>>().check(left == 0, now(), [&] {
+      return std::to_string(left) + " actors of peer " + std::to_string(number)
+             + " outlived it";
+    });
     peers_.end(number, false);
   };
   result.rested = [this] {
@@ -199,12 +200,12 @@ void world::look_at(const inhabitant& x) {
            + std::to_string(count) + what;
   };
   const auto actors = x.box->actors();
-  checks_.check(actors <= most, now(), [&] { return has(actors, " actors"); });
+  bound(actors <= most, [&] { return has(actors, " actors"); });
   // Who is banned calls again and again: each call leaves a timer for hello.
   const auto calls = what_.expects.may_ban ? 2 : 1;
   const auto timers = x.box->timers();
-  checks_.check(timers <= timers_per_actor * most * calls, now(),
-                [&] { return has(timers, " timers"); });
+  bound(timers <= timers_per_actor * most * calls,
+        [&] { return has(timers, " timers"); });
 }
 
 void world::look_for_progress() {
@@ -214,19 +215,20 @@ void world::look_for_progress() {
   }
   if (!calm_since_)
     calm_since_ = now();
-  const auto pause = now() - std::max(*calm_since_, checks_.last_progress());
-  checks_.check(pause <= what_.expects.recovers_within, now(), [&] {
-    return "no step for " + std::to_string(to_seconds(pause))
-           + " s after the last fault";
-  });
+  const auto pause = now() - std::max(*calm_since_, how_far().last_progress());
+  judge_.of<looked_at<goes_on>>().check(
+      pause <= what_.expects.recovers_within, now(), [&] {
+        return "no step for " + std::to_string(to_seconds(pause))
+               + " s after the last fault";
+      });
 }
 
 void world::look_around() {
   const auto gradient = what_.model_values * sizeof(float);
   const auto queue = network_.highest_queue();
-  checks_.check(queue <= queue_gradients * gradient + queue_slack, now(),
-                "a connection's queue held " + std::to_string(queue)
-                    + " bytes");
+  bound(queue <= queue_gradients * gradient + queue_slack, [&] {
+    return "a connection's queue held " + std::to_string(queue) + " bytes";
+  });
   for (auto& x : peers_.all())
     if (x.box->running() && x.honest)
       look_at(x);
@@ -244,19 +246,14 @@ bool world::all_over() const {
 }
 
 void world::judge_the_end() {
-  const auto& expects = what_.expects;
-  if (expects.finishes)
-    checks_.check(all_over(), now(),
-                  "the run has not finished: step "
-                      + std::to_string(checks_.highest_step()) + " of "
-                      + std::to_string(settings_.steps));
-  checks_.check(checks_.first_try() >= expects.first_try, now(),
-                "only " + std::to_string(checks_.first_try() * 100)
-                    + " % of the steps were committed at the first try");
-  expert_checks_.all_answer(now() - experts_answer_within, now());
-  if (expects.final_loss)
-    checks_.check(checks_.last_loss() <= *expects.final_loss, now(),
-                  "the loss is " + std::to_string(checks_.last_loss()));
+  if (what_.expects.finishes)
+    judge_.of<all_finish>().check(all_over(), now(), [&] {
+      return "the run has not finished: step "
+             + std::to_string(how_far().highest_step()) + " of "
+             + std::to_string(settings_.steps);
+    });
+  judge_.of<sound_experts>().all_answer(now() - experts_answer_within, now());
+  judge_.close(now());
 }
 
 void world::send_home() {
@@ -269,11 +266,14 @@ void world::send_home() {
     time_.advance(end);
     time_.work(end, then);
   }
-  checks_.check(running() == 0, now(),
-                std::to_string(running()) + " peers did not leave");
-  checks_.check(network_.open_connections() == 0, now(),
-                std::to_string(network_.open_connections())
-                    + " connections are left open");
+  auto& leftovers = judge_.of<looked_at<leaves_nothing>>();
+  leftovers.check(running() == 0, now(), [&] {
+    return std::to_string(running()) + " peers did not leave";
+  });
+  leftovers.check(network_.open_connections() == 0, now(), [&] {
+    return std::to_string(network_.open_connections())
+           + " connections are left open";
+  });
 }
 
 // ---- the run
@@ -284,7 +284,7 @@ report world::run() {
   const auto then = followers();
   auto next_look = between_looks;
   auto enough
-      = [&] { return checks_.violations().size() >= enough_violations; };
+      = [&] { return judge_.all().violations().size() >= enough_violations; };
   auto next_event = [&](duration otherwise) {
     return std::min({otherwise, what_.lasts, plan_.next().value_or(otherwise)});
   };
@@ -315,17 +315,17 @@ report world::run() {
 
 report world::tell() const {
   report result;
-  result.violations = checks_.violations();
-  result.steps = checks_.highest_step();
-  result.samples = checks_.longest_history();
-  result.first_try = checks_.first_try();
-  result.splits = checks_.splits();
-  result.loss = checks_.last_loss();
-  result.drift = checks_.drift();
-  result.most_drift = checks_.most_drift();
-  result.checks = checks_.checks();
-  result.expert_updates = expert_checks_.updates();
-  result.expert_moves = expert_checks_.moves();
+  result.violations = judge_.all().violations();
+  result.steps = how_far().highest_step();
+  result.samples = how_far().longest_history();
+  result.first_try = how_far().first_try();
+  result.splits = judge_.of<equal_states>().splits();
+  result.loss = how_far().last_loss();
+  result.drift = judge_.of<near_parameters>().drift();
+  result.most_drift = judge_.of<near_parameters>().most();
+  result.checks = judge_.all().checks();
+  result.expert_updates = judge_.of<sound_experts>().updates();
+  result.expert_moves = judge_.of<sound_experts>().moves();
   result.messages = time_.messages();
   result.most_peers = peers_.most_at_a_time();
   result.faults = plan_.counts();

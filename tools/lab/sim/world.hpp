@@ -1,5 +1,5 @@
 /// A whole collaboration in virtual time: machines, the network between them,
-/// what befalls them by a scenario, and the invariants that must hold.
+/// what befalls them by a scenario, and the promises that must hold.
 ///
 /// The same seed gives the same history, to the byte, in any number of threads.
 #pragma once
@@ -38,7 +38,7 @@ struct report {
   double first_try = 0;      ///< Share of steps whose first round succeeded.
   std::size_t splits = 0;    ///< Steps that two histories have.
   double loss = 0;
-  double drift = 0;      ///< See `run_invariants::drift`.
+  double drift = 0;      ///< See `near_parameters::drift`.
   double most_drift = 0; ///< Allowed.
   std::uint64_t checks = 0;
   std::uint64_t expert_updates = 0;
@@ -63,8 +63,8 @@ public:
   duration now() const {
     return time_.now();
   }
-  const run_invariants& invariants() const {
-    return checks_;
+  const course& how_far() const {
+    return judge_.how_far();
   }
   /// Peers.
   std::size_t running() const {
@@ -79,7 +79,13 @@ private:
   turns::listener followers();
   void heard(std::size_t number, const event& x);
   void over(std::size_t number, const peer_over& x);
+  /// Holds a mean under way against the promise of tallies.
   void judge_mean(const std::string& from, const outgoing_frame& x);
+  /// Notes whether a bound holds; `say` makes the sentence when it does not.
+  template <class Say>
+  void bound(bool holds, Say say) {
+    judge_.of<looked_at<stays_in_bounds>>().check(holds, now(), say);
+  }
   /// Holds machines and queues against their limits.
   void look_around();
   void look_at(const inhabitant& x);
@@ -95,8 +101,7 @@ private:
   const run_settings settings_;
   fault_plan plan_;
   sim_network network_;
-  run_invariants checks_;
-  expert_invariants expert_checks_;
+  run_judge judge_;
   turns time_;
   expert_staff experts_;
   population peers_;

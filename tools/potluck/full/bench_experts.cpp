@@ -16,7 +16,7 @@
 #include "runtime/packing/packing.hpp"
 #include "tools/lab/bench/expert_load.hpp"
 #include "tools/lab/child_process.hpp"
-#include "tools/lab/judge/demo_log.hpp"
+#include "tools/lab/judge/logged_event.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/work_directory.hpp"

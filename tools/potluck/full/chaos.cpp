@@ -98,7 +98,7 @@ std::vector<std::string> unfinished_files(const std::string& directory) {
 
 struct report {
   chaos_outcome outcome;
-  std::vector<chaos_finding> findings;
+  std::vector<finding> findings;
   std::string replay;
   std::string network;   ///< "namespaces" or "proxies".
   std::string directory; ///< Empty when it is gone.
@@ -129,10 +129,10 @@ void print(const report& x, const scenario& what) {
                  "happened; more --steps make it longer\n";
   for (const auto& finding : x.findings) {
     std::cout << (finding.problem.empty() ? "  ok    " : "  WRONG ")
-              << finding.invariant;
+              << finding.demand;
     if (!finding.problem.empty())
       std::cout << ":\n        " << harmless(finding.problem);
-    std::cout << " (" << finding.detail << ")\n";
+    std::cout << " (" << finding.seen << ")\n";
   }
   if (!x.directory.empty())
     std::cout << "Everything is kept in " << x.directory << "\n";
@@ -161,10 +161,10 @@ void print_json(const report& x, const scenario& what, std::uint64_t seed) {
       {"replay", x.replay},
       {"directory", x.directory}};
   for (const auto& finding : x.findings)
-    result["findings"].push_back({{"invariant", finding.invariant},
+    result["findings"].push_back({{"invariant", finding.demand},
                                   {"holds", finding.problem.empty()},
                                   {"problem", finding.problem},
-                                  {"detail", finding.detail}});
+                                  {"detail", finding.seen}});
   std::cout << result.dump(2, ' ', false,
                            nlohmann::json::error_handler_t::replace)
             << std::endl;

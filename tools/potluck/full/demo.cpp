@@ -11,6 +11,7 @@
 #include "tools/lab/demo/demo_run.hpp"
 #include "tools/lab/display/loss_curve.hpp"
 #include "tools/lab/display/table.hpp"
+#include "tools/lab/judge/demo_plot.hpp"
 #include "tools/potluck/front.hpp"
 #include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/work_directory.hpp"
@@ -48,10 +49,12 @@ expected<demo_plan> plan_from(const cli::command_line& options) {
 }
 
 /// A row a peer, from its log.
-std::string summary(const demo_record& record) {
+std::string summary(const run_record& record) {
   std::vector<std::vector<std::string>> rows{
       {"peer", "role", "steps taken", "rounds", "samples computed", "end"}};
-  for (const auto& peer : record.peers) {
+  for (const auto& peer : record.lives) {
+    const auto trainer = peer.role == "trainer";
+    const auto killed = peer.end == life_record::how::killed;
     std::uint64_t steps = 0, rounds = 0;
     double samples = 0;
     for (const auto& x : peer.events) {
@@ -61,11 +64,11 @@ std::string summary(const demo_record& record) {
         samples += x.number("share") * x.number("samples");
     }
     rows.push_back(
-        {peer.name, peer.trainer ? "trainer" : "auxiliary",
-         peer.trainer ? std::to_string(steps) : "-", std::to_string(rounds),
-         peer.trainer ? std::to_string(static_cast<std::uint64_t>(samples + .5))
-                      : "-",
-         peer.killed            ? "killed"
+        {peer.name, trainer ? "trainer" : "auxiliary",
+         trainer ? std::to_string(steps) : "-", std::to_string(rounds),
+         trainer ? std::to_string(static_cast<std::uint64_t>(samples + .5))
+                 : "-",
+         killed                 ? "killed"
          : peer.trouble.empty() ? peer.late ? "finished, came late" : "finished"
                                 : peer.trouble});
   }
@@ -73,12 +76,12 @@ std::string summary(const demo_record& record) {
 }
 
 /// Leaves the logs and one checkpoint.
-void tidy_up(const demo_record& record, const std::string& directory) {
+void tidy_up(const run_record& record, const std::string& directory) {
   std::error_code ignored;
   fs::remove_all(directory + "/text", ignored);
   fs::remove_all(directory + "/bootstrap", ignored);
   bool kept = false;
-  for (const auto& peer : record.peers) {
+  for (const auto& peer : record.lives) {
     fs::remove_all(directory + "/" + peer.name, ignored);
     auto checkpoint = directory + "/" + peer.name + ".checkpoint";
     if (kept)
@@ -95,24 +98,31 @@ int fail(const std::string& reason, const std::string& directory) {
   return failed;
 }
 
-int report(const demo_record& record, const std::string& directory,
+int report(const run_record& record, const std::string& directory,
            bool keep_all) {
-  auto verdict = judge(record);
+  auto findings = judge(record);
+  for (auto& x : judge_plot(record))
+    findings.push_back(std::move(x));
   std::cout << "\n"
             << summary(record) << "\nLoss over steps:\n"
             << loss_curve_text(losses_of(record), curve_columns, curve_lines);
-  if (!verdict.passed()) {
-    for (const auto& line : verdict.facts)
-      std::cout << "  " << line << "\n";
-    for (const auto& problem : verdict.problems)
-      std::cout << "  wrong: " << problem << "\n";
-    return fail(verdict.problems.front(), directory);
+  std::string problem;
+  for (const auto& x : findings)
+    if (problem.empty())
+      problem = x.problem;
+  if (problem.empty()) {
+    if (!keep_all)
+      tidy_up(record, directory);
+    std::cout << "Logs and the checkpoint: " << directory << "\ndemo: PASS\n";
   }
-  if (!keep_all)
-    tidy_up(record, directory);
-  std::cout << "Logs and the checkpoint: " << directory << "\ndemo: PASS\n";
-  for (const auto& line : verdict.facts)
-    std::cout << "  " << line << "\n";
+  for (const auto& x : findings)
+    if (!x.problem.empty())
+      std::cout << "  wrong: " << x.problem << "\n";
+    else
+      std::cout << "  " << x.demand
+                << (x.seen.empty() ? "" : " (" + x.seen + ")") << "\n";
+  if (!problem.empty())
+    return fail(problem, directory);
   std::cout.flush();
   return all_well;
 }

@@ -1,0 +1,352 @@
+#include "runtime/averaging/round/averaging_round.hpp"
+
+#include <type_traits>
+#include <utility>
+
+#include "runtime/averaging/means_inquiry.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+averaging_round::averaging_round(setting what, value_pool rooms,
+                                 std::shared_ptr<round_intake> intake,
+                                 std::function<void()> all_placed,
+                                 random_stream& chance, time_point now)
+    : what_{std::move(what)},
+      agreement_{what_.contract,
+                 chunk_map{what_.contract.gradient_values,
+                           what_.contract.chunk_values, what_.plan.chunks},
+                 what_.self, what_.keeps_majority},
+      bulk_{what_.contract,       what_.plan,       members().self(),
+            what_.usual,          std::move(rooms), std::move(intake),
+            std::move(all_placed)},
+      watch_{members().size(), now}, faults_{bulk_.map(), members().self()},
+      auditor_{what_.contract, bulk_.map(), members().self(), what_.rule} {
+  auditor_.draw(chance);
+}
+
+// ---- parts ------------------------------------------------------------------
+
+round_orders
+averaging_round::lend(std::shared_ptr<const std::vector<float>> gradient) {
+  for (auto [chunk, to] :
+       bulk_.parts().lend(std::move(gradient), members().own().samples))
+    if (to == members().self())
+      offer_own_part(chunk);
+    else
+      send(bulk_.part_for(chunk, to));
+  return take();
+}
+
+void averaging_round::offer_own_part(std::uint32_t chunk) {
+  if (auto x = bulk_.own_part(chunk)) {
+    agreement_.part_here(chunk, x->head.samples);
+    out_.emplace_back(std::move(*x));
+  }
+}
+
+void averaging_round::read(std::size_t by, const chunk_part& x,
+                           const shared_bytes& body) {
+  if (x.chunk >= bulk_.map().chunk_count())
+    return;
+  if (auditor_.checks(x.chunk))
+    return add(auditor_.shown(by, x, body));
+  if (over() || bulk_.made(x.chunk))
+    return; // It comes too late.
+  bytes_received_ += body.size;
+  agreement_.part_here(x.chunk, x.samples);
+  out_.emplace_back(offer_part{by, x, body});
+}
+
+round_orders averaging_round::refused(std::size_t member,
+                                      const std::string& why) {
+  // The reducer does without it: the member itself can stay for now.
+  add(faults_.blame(member, "a part that cannot be summed: " + why));
+  add(faults_.refused(member, members().self()));
+  return take();
+}
+
+std::optional<round_orders> averaging_round::reducer_lost(std::uint32_t chunk) {
+  if (bulk_.reducer_lost(chunk) > 1)
+    return std::nullopt;
+  offer_own_part(chunk);
+  add(bulk_.ask_anew(chunk, members()));
+  return take();
+}
+
+// ---- means ------------------------------------------------------------------
+
+round_orders averaging_round::averaged(
+    std::uint32_t chunk, std::shared_ptr<const std::vector<float>> mean,
+    std::vector<std::uint8_t> left_out, std::vector<digest> parts) {
+  if (over())
+    return {};
+  bulk_.keep(chunk, std::move(mean), std::move(parts));
+  watch_.news();
+  carry_out(agreement_.averaged(chunk, std::move(left_out)));
+  return take();
+}
+
+round_orders averaging_round::means_placed() {
+  count(bulk_.intake().news());
+  return take();
+}
+
+void averaging_round::close_places() {
+  bulk_.intake().close();
+  count(bulk_.intake().news());
+}
+
+void averaging_round::count(const std::vector<round_intake::taken>& news) {
+  for (const auto& x : news) {
+    watch_.heard_bulk(x.member);
+    bytes_received_ += x.bytes;
+    if (auto part = std::get_if<chunk_part>(&x.head)) {
+      agreement_.part_here(part->chunk, part->samples);
+      continue;
+    }
+    const auto& mean = std::get<chunk_mean>(x.head);
+    if (over() || !agreement_.wants(members()[x.member].id, mean))
+      continue;
+    if (auto why = bulk_.objection(agreement_.ledger(), x.member, mean))
+      add(faults_.blame_for_mean(x.member, why));
+    else
+      count(x.member, mean);
+  }
+  carry_out(round_agreement::actions{});
+}
+
+void averaging_round::read(std::size_t by, const chunk_mean& x,
+                           const shared_bytes& body) {
+  if (over() || !agreement_.wants(members()[by].id, x))
+    return;
+  bytes_received_ += body.size;
+  if (auto why = bulk_.place(agreement_.ledger(), by, x, body))
+    add(faults_.blame_for_mean(by, why));
+  else
+    count(by, x);
+  if (bulk_.places().none_open())
+    count(bulk_.intake().news());
+  else
+    carry_out(round_agreement::actions{});
+}
+
+void averaging_round::count(std::size_t by, const chunk_mean& x) {
+  agreement_.mean_here(x);
+  // Only a heal's means lack members for any other reason.
+  if (x.version == 1)
+    for (auto member : x.left_out)
+      add(faults_.refused(member, by));
+  if (x.version == 1 && by == bulk_.map().owner(x.chunk))
+    bulk_.note_seal(x);
+}
+
+void averaging_round::read(std::size_t by, const mean_request& x,
+                           const shared_bytes&) {
+  carry_out(agreement_.asked(members()[by].id, x));
+}
+
+round_orders averaging_round::receive(const peer_id& from,
+                                      const message& content,
+                                      const shared_bytes& body) {
+  const auto by = members().index_of(from);
+  if (by == members().size())
+    return {};
+  watch_.heard(by, content, agreement_.leading());
+  // Who settles wants to know what is here, and what comes now is void.
+  if (std::holds_alternative<round_settle>(content)
+      || std::holds_alternative<round_standing>(content)
+      || std::holds_alternative<round_heal>(content)
+      || std::holds_alternative<round_verdict>(content)
+      || std::holds_alternative<mean_request>(content))
+    close_places();
+  std::visit([&](const auto& x) { read(by, x, body); }, content);
+  add(auditor_.receive(by, content, [this](std::uint32_t chunk) {
+    return bulk_.evidence(agreement_.ledger(), chunk);
+  }));
+  judge_if_all_spoke();
+  return take();
+}
+
+template <class Other>
+void averaging_round::read(std::size_t by, const Other& x,
+                           const shared_bytes&) {
+  if constexpr (std::is_constructible_v<round_message, Other>)
+    carry_out(agreement_.receive(members()[by].id, x));
+}
+
+// ---- members that come and go -----------------------------------------------
+
+round_orders averaging_round::joined(const peer_id& member) {
+  const auto i = members().index_of(member);
+  if (i == members().size())
+    return {};
+  watch_.joined(i);
+  if (!over())
+    carry_out(agreement_.member_returned(member));
+  return take();
+}
+
+void averaging_round::left(const peer_id& member) {
+  if (auto i = members().index_of(member); i < members().size())
+    watch_.left(i);
+}
+
+round_orders averaging_round::lost(const peer_id& member) {
+  if (members().index_of(member) == members().size())
+    return {};
+  close_places();
+  auto actions = agreement_.member_lost(member);
+  // Who is asked because of it has the whole patience to answer.
+  if (!actions.empty())
+    watch_.news();
+  carry_out(actions);
+  return take();
+}
+
+round_orders averaging_round::out_of_touch(const peer_id& member) {
+  const auto last = members().index_of(member);
+  if (last == members().size() || !watch_.present(last) || over())
+    return lost(member);
+  carry_out(agreement_.member_out_of_touch(member));
+  return take();
+}
+
+round_orders averaging_round::patience_over() {
+  watch_.lose_patience();
+  close_places();
+  carry_out(agreement_.expired());
+  return take();
+}
+
+round_orders averaging_round::ask(const peer_id& member) {
+  close_places();
+  carry_out(agreement_.ask(member));
+  return take();
+}
+
+round_orders averaging_round::overtaken() {
+  close_places();
+  agreement_.overtaken();
+  return take();
+}
+
+// ---- what the agreement wants -----------------------------------------------
+
+void averaging_round::carry_out(const round_agreement::actions& actions) {
+  bulk_.adopt(agreement_.ledger());
+  for (const auto& x : actions)
+    std::visit([&](const auto& y) { carry_out(y); }, x);
+  if (!agreement_.digest_wanted())
+    return;
+  carry_out(agreement_.whole_vector_here(bulk_.places().whole_digest()));
+  if (auto drawn = auditor_.take_drawn())
+    if (auto mean = bulk_.evidence(agreement_.ledger(), *drawn))
+      add(auditor_.check(*drawn, std::nullopt, *mean));
+}
+
+void averaging_round::carry_out(const send_to_member& x) {
+  std::visit([&](const auto& y) { send(round_mail{x.to, y}); }, x.what);
+}
+
+void averaging_round::carry_out(const send_part& x) {
+  send(bulk_.part_for(x.chunk, x.to));
+}
+
+void averaging_round::carry_out(const send_mean& x) {
+  send(bulk_.mean_for(agreement_.ledger(), x.chunk, x.to));
+}
+
+void averaging_round::carry_out(const ask_mean& x) {
+  send(round_mail{x.from,
+                  mean_request{what_.contract.group, x.chunk, x.version}});
+}
+
+void averaging_round::carry_out(const average_chunk& x) {
+  offer_own_part(x.chunk);
+  auditor_.forget(x.chunk);
+  bulk_.do_without(x.chunk, x.leave_out);
+  out_.emplace_back(do_without{x.chunk, x.leave_out});
+}
+
+void averaging_round::carry_out(const round_decision& x) {
+  close_places();
+  out_.emplace_back(round_decided{});
+  auto news = outcome(x);
+  if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
+      || members().size() == 1) {
+    out_.emplace_back(std::move(news));
+    return;
+  }
+  add(auditor_.inquire(
+      findings_of(agreement_.ledger(), bulk_.map(), *bulk_.places().whole()),
+      std::move(news)));
+  judge_if_all_spoke();
+}
+
+round_outcome averaging_round::outcome(const round_decision& x) const {
+  round_outcome news;
+  news.committed = x.commit;
+  news.samples = x.samples;
+  if (x.commit) {
+    news.left_out = agreement_.ledger().left_out();
+    news.healed = agreement_.ledger().healed();
+    if (bulk_.needs_means())
+      news.mean = bulk_.places().whole();
+  }
+  watch_.report(news, members(), bulk_.map(),
+                std::chrono::milliseconds{what_.contract.patience_ms});
+  news.bytes_sent = bytes_sent_;
+  news.bytes_received = bytes_received_;
+  return news;
+}
+
+// ---- who lied ---------------------------------------------------------------
+
+void averaging_round::read(std::size_t by, const part_request& x,
+                           const shared_bytes&) {
+  if (x.chunk >= bulk_.map().chunk_count() || !auditor_.may_show(by, x.chunk))
+    return;
+  if (auto parts = bulk_.parts_in(x.chunk))
+    send(round_mail{by, part_digests{what_.contract.group, x.chunk, *parts}});
+  if (members().own().samples != 0)
+    send(bulk_.part_for(x.chunk, by));
+}
+
+void averaging_round::judge_if_all_spoke() {
+  if (over()
+      && auditor_.all_spoke([this](auto i) { return watch_.present(i); }))
+    add(give_up());
+}
+
+round_orders averaging_round::give_up() {
+  if (agreement_.standing() == standing::aborted)
+    add(auditor_.judge());
+  return take();
+}
+
+round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
+  if (chunk)
+    return auditor_.waited_for(*chunk);
+  if (over())
+    return give_up();
+  // Others have heard of the end before us.
+  return {audit_reminder{limits::findings_patience, std::nullopt}};
+}
+
+void averaging_round::send(std::optional<round_mail> x) {
+  if (!x)
+    return;
+  bytes_sent_ += x->body.size;
+  out_.emplace_back(std::move(*x));
+}
+
+void averaging_round::add(round_orders more) {
+  std::move(more.begin(), more.end(), std::back_inserter(out_));
+}
+
+round_orders averaging_round::take() {
+  return std::exchange(out_, {});
+}
+
+} // namespace potluck

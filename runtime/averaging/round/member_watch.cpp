@@ -1,0 +1,54 @@
+#include "runtime/averaging/round/member_watch.hpp"
+
+namespace potluck {
+
+member_watch::member_watch(std::size_t members, time_point now)
+    : present_(members, false),
+      heard_(members, false), now_{now}, began_{now}, last_news_{now} {
+}
+
+void member_watch::heard(std::size_t member, const message& what,
+                         bool leading) {
+  const bool standing = std::holds_alternative<round_standing>(what);
+  const auto* verdict = std::get_if<round_verdict>(&what);
+  if (standing || std::holds_alternative<chunk_part>(what)
+      || std::holds_alternative<chunk_mean>(what)
+      || std::holds_alternative<round_prepared>(what)
+      || (verdict && verdict->commit))
+    heard_[member] = true;
+  if (leading || !standing)
+    news();
+}
+
+void member_watch::lose_patience() {
+  news();
+  lost_patience_ = true;
+}
+
+bool member_watch::cut_off_without(std::size_t member,
+                                   const member_roll& roll) const {
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < roll.size(); ++i) {
+    if (i == roll.self() || !roll[i].trains)
+      continue;
+    ++others;
+    if (present_[i])
+      return false;
+  }
+  return others > 1 && member != roll.self() && roll[member].trains;
+}
+
+void member_watch::report(round_outcome& news, const member_roll& roll,
+                          const chunk_map& map, duration patience) const {
+  news.taken = age();
+  // A leader, or one that averages; the others need not have heard of
+  // everybody. The leader loses patience first, and may end the round.
+  const bool ought = roll.self() == 0 || map.chunks_of(roll.self()).count != 0;
+  news.watched = ought && (lost_patience_ || age() >= patience);
+  for (std::size_t i = 0; i < roll.size() && news.watched; ++i)
+    if (i != roll.self() && roll[i].trains && roll[i].samples != 0 && !heard_[i]
+        && present_[i])
+      news.silent.push_back(i);
+}
+
+} // namespace potluck

@@ -1,0 +1,78 @@
+/// Who of a round's members is connected, who has done anything towards this
+/// one, and when there was news last.
+///
+/// Pure: it is told the time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "messages/message.hpp"
+#include "runtime/averaging/chunk_map.hpp"
+#include "runtime/averaging/round/member_roll.hpp"
+#include "runtime/averaging/round/round_orders.hpp"
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+class member_watch {
+public:
+  member_watch(std::size_t members, time_point now);
+
+  void at(time_point now) {
+    now_ = now;
+  }
+  void joined(std::size_t member) {
+    present_[member] = true;
+  }
+  void left(std::size_t member) {
+    present_[member] = false;
+  }
+  bool present(std::size_t member) const {
+    return present_[member];
+  }
+
+  /// What a member said. A leader that says nothing and then calls the round
+  /// off is as silent as any, and those that ask around because they wait as
+  /// well bring no news.
+  /// @param leading This member asked where others stand.
+  void heard(std::size_t member, const message& what, bool leading);
+  /// It sent a part or a mean.
+  void heard_bulk(std::size_t member) {
+    heard_[member] = true;
+  }
+  void news() {
+    last_news_ = now_;
+  }
+  /// For how long nothing happened.
+  /// @param other When there was other news last.
+  duration quiet_since(time_point other) const {
+    return now_ - std::max(last_news_, other);
+  }
+  /// Since the round began.
+  duration age() const {
+    return now_ - began_;
+  }
+  void lose_patience();
+
+  /// Whether this was the last trainer of several that this one had a line to:
+  /// then it is more likely our own line that broke.
+  bool cut_off_without(std::size_t member, const member_roll& roll) const;
+
+  /// How long the round has taken, and, where this member ought to have heard
+  /// of all by now, which trainers with samples are connected and have done
+  /// nothing.
+  void report(round_outcome& news, const member_roll& roll,
+              const chunk_map& map, duration patience) const;
+
+private:
+  std::vector<bool> present_;
+  std::vector<bool> heard_;
+  time_point now_;
+  time_point began_;
+  time_point last_news_;
+  bool lost_patience_ = false;
+};
+
+} // namespace potluck

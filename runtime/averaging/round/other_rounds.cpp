@@ -1,0 +1,123 @@
+#include "runtime/averaging/round/other_rounds.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "runtime/averaging/round/round_actions.hpp"
+#include "runtime/config.hpp"
+
+namespace potluck {
+
+namespace {
+
+template <class T>
+constexpr bool of_a_round = std::disjunction_v<
+    std::is_same<T, chunk_part>, std::is_same<T, chunk_mean>,
+    std::is_same<T, mean_request>, std::is_same<T, round_findings>,
+    std::is_same<T, part_request>, std::is_same<T, part_digests>,
+    std::is_same<T, mean_challenge>, std::is_constructible<round_message, T>>;
+
+group_answer refusal_of(const group_id& group, const char* reason) {
+  group_answer no;
+  no.group = group;
+  no.reason = reason;
+  return no;
+}
+
+} // namespace
+
+const group_id* round_of(const message& x) {
+  return std::visit(
+      [](const auto& y) -> const group_id* {
+        if constexpr (of_a_round<std::decay_t<decltype(y)>>)
+          return &y.group;
+        else
+          return nullptr;
+      },
+      x);
+}
+
+std::optional<message> other_rounds::read(letter x) {
+  const auto& group = *round_of(x.content);
+  const bool out = std::any_of(left_.begin(), left_.end(),
+                               [&](const left& y) { return y.group == group; });
+  const bool void_now
+      = std::find(aborted_.begin(), aborted_.end(), group) != aborted_.end();
+  if (out || void_now)
+    return answer(x);
+  early_.push_back(std::move(x));
+  if (early_.size() > limits::early_letters)
+    early_.pop_front();
+  return std::nullopt;
+}
+
+std::optional<message> other_rounds::answer(const letter& x) {
+  const auto& group = *round_of(x.content);
+  for (auto& y : left_) {
+    if (y.group != group)
+      continue;
+    // Its leader was lost before it could start us, but had started others:
+    // they would wait for us, with our session up, until they lose patience.
+    if (y.told.insert(x.from).second)
+      return refusal_of(group, "never started this round");
+    return std::nullopt;
+  }
+  // A leader whose lines broke knows of no ruling but its own. Without an
+  // answer it would heal what it has, and commit alone what all others gave up.
+  const auto* question = std::get_if<round_settle>(&x.content);
+  if (!question)
+    return std::nullopt;
+  round_standing given_up;
+  given_up.group = group;
+  given_up.epoch = question->epoch;
+  given_up.standing = standing::aborted;
+  return given_up;
+}
+
+std::vector<other_rounds::letter> other_rounds::begin(const group_id& group) {
+  std::vector<letter> result;
+  for (auto& x : early_)
+    if (*round_of(x.content) == group)
+      result.push_back(std::move(x));
+  early_.clear();
+  return result;
+}
+
+void other_rounds::forget(const peer_id& from) {
+  early_.erase(std::remove_if(early_.begin(), early_.end(),
+                              [&](const letter& x) { return x.from == from; }),
+               early_.end());
+}
+
+std::vector<std::pair<peer_id, message>>
+other_rounds::stay_out(const group_id& group) {
+  left_.push_back({group, {}});
+  if (left_.size() > limits::groups_left)
+    left_.pop_front();
+  std::vector<std::pair<peer_id, message>> result;
+  auto letters = std::exchange(early_, {});
+  for (auto& x : letters) {
+    const auto from = x.from;
+    if (auto no = read(std::move(x)))
+      result.emplace_back(from, std::move(*no));
+  }
+  return result;
+}
+
+std::vector<std::pair<peer_id, message>>
+other_rounds::leave(const group_id& group,
+                    const std::vector<peer_id>& members) {
+  auto result = stay_out(group);
+  for (auto& member : members)
+    if (left_.back().told.insert(member).second)
+      result.emplace_back(member, refusal_of(group, "left this round"));
+  return result;
+}
+
+void other_rounds::aborted(const group_id& group) {
+  aborted_.push_back(group);
+  if (aborted_.size() > limits::groups_left)
+    aborted_.pop_front();
+}
+
+} // namespace potluck

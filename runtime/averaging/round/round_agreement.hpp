@@ -1,0 +1,159 @@
+/// Whether a round counts: one member's side of the agreement, as a state
+/// machine. runtime/averaging/README.md states the protocol and why two members
+/// that survive cannot decide differently.
+///
+/// Pure: no clock, no socket, no gradient. The owner feeds it what happened and
+/// carries out the actions in the order in which they are returned. It expects
+/// of the owner that
+/// - messages between two members arrive in order or not at all, and
+///   `member_lost` comes behind the last one;
+/// - at the beginning it sends its parts to the planned reducers, and keeps the
+///   gradient for others that a heal may name;
+/// - parts are summed whenever they come, also for chunks planned elsewhere;
+/// - whenever `digest_wanted()`, it calls `whole_vector_here`;
+/// - means and averages are kept until the next round begins, and `asked` is
+///   called for every request;
+/// - while `waiting()`, `expired` is called whenever nothing of this round
+///   happened for the contract's patience (no message, no part, no mean).
+///
+/// It judges which messages and losses count, and when patience ends. What
+/// follows from them lies in `round_course`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime/averaging/round/round_course.hpp"
+
+namespace potluck {
+
+class round_agreement {
+public:
+  using actions = round_actions;
+
+  /// @param contract Trainers before auxiliaries, the first a trainer, no id
+  /// twice. Throws std::invalid_argument otherwise, or when `self` is missing.
+  /// @param map Of the contract's share plan.
+  /// @param keeps_majority Those who complete a round without others must have
+  /// the contract's least samples themselves, not only in what has come: where
+  /// these are more than half, as of redrawn groups, at most one part of a
+  /// group that falls apart commits anything.
+  round_agreement(const group_contract& contract, const chunk_map& map,
+                  const peer_id& self, bool keeps_majority = false);
+
+  /// A part has come, from another member or ourselves.
+  void part_here(std::uint32_t chunk, std::uint64_t samples) {
+    course_.part_here(chunk, samples);
+  }
+  /// The chunk has been averaged here, without the parts of these members.
+  actions averaged(std::uint32_t chunk, std::vector<std::uint8_t> left_out);
+  /// Whether a mean from this member is the one to place now.
+  bool wants(const peer_id& from, const chunk_mean& x) const;
+  /// A mean that was wanted has been placed.
+  void mean_here(const chunk_mean& x) {
+    course_.mean_here(x);
+  }
+  /// A member asks for a mean.
+  actions asked(const peer_id& by, const mean_request& x);
+
+  /// Every mean that counts is here, and it matters.
+  bool digest_wanted() const {
+    return own().digest_wanted(frozen());
+  }
+  /// All of them are placed, and this is the whole vector's digest.
+  actions whole_vector_here(const digest& mean);
+
+  /// The session with the member is down. Without effect for strangers.
+  actions member_lost(const peer_id& member);
+
+  /// The member is connected again, after `member_lost`: it lives, only its
+  /// line broke. Nothing is sent to it or read from it in this round all the
+  /// same, since what was on its way is lost. Ends an undecided round here when
+  /// those who have so gone on without this member, or it without them,
+  /// outnumber those that are left.
+  actions member_returned(const peer_id& member);
+
+  /// Both at once: its line broke and is up again. What others have come back
+  /// meanwhile counts before anything is ruled without them.
+  actions member_out_of_touch(const peer_id& member);
+
+  /// Whether this member is to leave the round because of one that returned:
+  /// only the line between the two broke, nobody has ruled on it, and of a pair
+  /// that cannot give each other anything any more the later one goes.
+  bool yields_to(const peer_id& member) const;
+
+  /// Messages of strangers, of other groups, or of lower epochs change nothing.
+  actions receive(const peer_id& from, const round_message& what);
+
+  /// The patience has passed without any progress.
+  actions expired();
+
+  /// Others are known to have done the step: from now on this member, where it
+  /// leads, commits only what somebody of the group has committed.
+  void overtaken() {
+    course_.leader().overtaken();
+  }
+
+  /// The member seems to know the outcome: asks it to tell.
+  actions ask(const peer_id& member);
+
+  /// What this member answers when asked where it stands.
+  potluck::standing standing() const {
+    return own().stand().is;
+  }
+  bool decided() const {
+    return own().decided();
+  }
+  /// Something is still expected of others: only then do deadlines matter. A
+  /// decided leader waits until everybody who lacks means has them.
+  bool waiting() const {
+    return course_.waiting();
+  }
+  /// Has said where it stands, or given it up: means that come now are late,
+  /// unless a later ruling names them.
+  bool frozen() const {
+    return course_.frozen();
+  }
+  bool fetching() const {
+    return own().fetching();
+  }
+  /// Has asked the others where they stand, and rules on it.
+  bool leading() const {
+    return course_.leading();
+  }
+  /// Can serve every mean of the round to others.
+  bool holds_means() const {
+    return own().holds_means();
+  }
+  const chunk_ledger& ledger() const {
+    return own().ledger();
+  }
+  const member_roll& members() const {
+    return course_.members();
+  }
+
+  /// Everything that the future depends on, as bytes: equal strings, equal
+  /// behaviour. For tests that explore states.
+  std::string fingerprint() const;
+
+private:
+  void on(std::size_t from, const round_prepared& x);
+  void on(std::size_t from, const round_settle& x);
+  void on(std::size_t from, const round_standing& x);
+  void on(std::size_t from, const round_verdict& x);
+  void on(std::size_t from, const round_heal& x);
+
+  const own_side& own() const {
+    return course_.own();
+  }
+  void expired_as_follower();
+
+  group_id group_;
+  round_course course_;
+  bool asked_around_ = false;
+  int expiries_ = 0; ///< Without progress, in a row.
+};
+
+} // namespace potluck

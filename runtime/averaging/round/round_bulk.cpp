@@ -1,0 +1,164 @@
+#include "runtime/averaging/round/round_bulk.hpp"
+
+#include <utility>
+
+namespace potluck {
+
+round_bulk::round_bulk(const group_contract& contract, const share_plan& plan,
+                       std::size_t self, packing usual, value_pool rooms,
+                       std::shared_ptr<round_intake> intake,
+                       std::function<void()> all_placed)
+    : group_{contract.group}, self_{self}, map_{contract.gradient_values,
+                                                contract.chunk_values,
+                                                plan.chunks},
+      rooms_{std::move(rooms)}, intake_{std::move(intake)}, parts_{
+                                                                map_, self,
+                                                                plan.packings,
+                                                                usual} {
+  if (contract.members.at(self).role == role::trainer)
+    places_ = std::make_shared<mean_places>(
+        map_, rooms_.take(contract.gradient_values));
+  std::vector<peer_id> ids;
+  for (auto& member : contract.members)
+    ids.push_back(member.who.id);
+  intake_->begin(group_, std::move(ids), self, places_, std::move(all_placed));
+}
+
+// ---- parts ------------------------------------------------------------------
+
+std::optional<round_mail> round_bulk::part_for(std::uint32_t chunk,
+                                               std::size_t to) {
+  if (!parts_.any()) {
+    parts_.owe(chunk, to);
+    return std::nullopt;
+  }
+  auto [head, body] = parts_.outgoing(chunk);
+  head.group = group_;
+  return round_mail{to, head, std::move(body)};
+}
+
+std::optional<offer_part> round_bulk::own_part(std::uint32_t chunk) {
+  if (!parts_.any()) {
+    parts_.owe(chunk, self_);
+    return std::nullopt;
+  }
+  if (made(chunk) || std::exchange(own_chunks_[chunk].has_ours, true))
+    return std::nullopt;
+  auto [head, body] = parts_.whole(chunk);
+  head.group = group_;
+  return offer_part{self_, head, std::move(body)};
+}
+
+void round_bulk::do_without(std::uint32_t chunk,
+                            const std::vector<std::uint8_t>& members) {
+  own_chunks_[chunk].without.insert(members.begin(), members.end());
+}
+
+int round_bulk::reducer_lost(std::uint32_t chunk) {
+  auto& own = own_chunks_[chunk];
+  own.has_ours = false;
+  return ++own.reducers_lost;
+}
+
+round_orders round_bulk::ask_anew(std::uint32_t chunk,
+                                  const member_roll& members) {
+  const auto& without = own_chunks_[chunk].without;
+  round_orders out;
+  if (!without.empty())
+    out.emplace_back(
+        potluck::do_without{chunk, {without.begin(), without.end()}});
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (members.in_touch(i) && members[i].samples != 0
+        && without.count(static_cast<std::uint8_t>(i)) == 0)
+      out.emplace_back(round_mail{i, part_request{group_, chunk}});
+  return out;
+}
+
+// ---- means ------------------------------------------------------------------
+
+void round_bulk::keep(std::uint32_t chunk,
+                      std::shared_ptr<const std::vector<float>> mean,
+                      std::vector<digest> parts) {
+  const auto how = parts_.packing_of(self_);
+  if (how != packing::float32 && map_.owner(chunk) == self_)
+    shelf_.keep_packed(chunk, how, *mean, std::move(parts), rooms_);
+  else
+    shelf_.keep(chunk, std::move(mean), std::move(parts));
+}
+
+const std::vector<digest>* round_bulk::parts_in(std::uint32_t chunk) const {
+  return map_.owner(chunk) == self_ ? shelf_.parts(chunk) : nullptr;
+}
+
+void round_bulk::adopt(const chunk_ledger& ledger) {
+  if (!places_)
+    return; // It only serves them.
+  for (auto chunk : shelf_.chunks()) {
+    if (ledger.version(chunk) == 0 || ledger.source(chunk).member != self_)
+      continue;
+    places_->place(chunk, packing::float32, shelf_.values(chunk));
+    shelf_.drop(chunk);
+  }
+}
+
+const char* round_bulk::objection(const chunk_ledger& ledger, std::size_t by,
+                                  const chunk_mean& x) const {
+  if (!ledger.adds_up(x))
+    return "a mean over other samples than the contract's";
+  if (x.version == 1 && by == map_.owner(x.chunk) && x.seal.empty())
+    return "a mean that does not name its parts";
+  return nullptr;
+}
+
+const char* round_bulk::place(const chunk_ledger& ledger, std::size_t by,
+                              const chunk_mean& x, const shared_bytes& body) {
+  if (auto why = objection(ledger, by, x))
+    return why;
+  switch (places_->place(x.chunk, x.packing, body)) {
+    case mean_places::verdict::wrong_length:
+      return "a mean of another length";
+    case mean_places::verdict::not_finite:
+      return "a mean with a NaN or an infinity";
+    case mean_places::verdict::placed:
+    case mean_places::verdict::not_open: // Not of a chunk that is wanted.
+      break;
+  }
+  return nullptr;
+}
+
+std::optional<round_mail> round_bulk::mean_for(const chunk_ledger& ledger,
+                                               std::uint32_t chunk,
+                                               std::size_t to) const {
+  auto head = ledger.describe(chunk);
+  head.group = group_;
+  const bool planned = head.version == 1 && map_.owner(chunk) == self_;
+  if (planned)
+    head.seal = shelf_.seal(chunk);
+  auto body = planned ? shelf_.packed(chunk) : shared_bytes{};
+  if (body.size != 0)
+    head.packing = parts_.packing_of(self_);
+  else
+    body = shelf_.values(chunk);
+  if (body.size == 0 && places_)
+    body = places_->bytes(chunk);
+  if (body.size == 0)
+    return std::nullopt;
+  return round_mail{to, head, std::move(body)};
+}
+
+std::optional<mean_evidence> round_bulk::evidence(const chunk_ledger& ledger,
+                                                  std::uint32_t chunk) const {
+  const auto seal = shelf_.seal(chunk);
+  if (!places_ || seal.empty() || ledger.version(chunk) != 1)
+    return std::nullopt;
+  mean_evidence result;
+  result.values = places_->whole()->data() + map_.range(chunk).offset;
+  result.left_out = ledger.describe(chunk).left_out;
+  result.seal = seal;
+  result.how = parts_.packing_of(map_.owner(chunk));
+  if (parts_.any())
+    result.own = parts_.outgoing(chunk);
+  return result;
+}
+
+} // namespace potluck

@@ -1,0 +1,198 @@
+#include <doctest/doctest.h>
+
+#include "runtime/averaging/round/averaging_round.hpp"
+#include "tests/runtime/averaging/round/round_world.hpp"
+
+using namespace potluck;
+using namespace potluck::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class Order>
+std::vector<Order> all_of(const round_orders& orders) {
+  std::vector<Order> result;
+  for (auto& x : orders)
+    if (auto y = std::get_if<Order>(&x))
+      result.push_back(*y);
+  return result;
+}
+
+template <class Content>
+std::vector<std::size_t> receivers(const round_orders& orders) {
+  std::vector<std::size_t> result;
+  for (auto& x : all_of<round_mail>(orders))
+    if (std::holds_alternative<Content>(x.content))
+      result.push_back(x.to);
+  return result;
+}
+
+shared_bytes bytes_of(float value) {
+  auto owner = std::make_shared<float>(value);
+  return {owner, reinterpret_cast<const std::uint8_t*>(owner.get()),
+          sizeof(float)};
+}
+
+/// Member 0 of three trainers, each of whom averages a chunk of one value.
+struct first_of_three {
+  first_of_three() {
+    what.contract = contract_of(setting);
+    what.contract.patience_ms = 2000;
+    what.plan.chunks = {1, 1, 1};
+    what.self = peer(0);
+    it.emplace(
+        what, value_pool{10}, intake, [this] { ++placed; }, chance,
+        time_point{1s});
+    for (std::size_t i : {1, 2})
+      it->joined(peer(i));
+  }
+  round_orders lend() {
+    return it->lend(std::make_shared<std::vector<float>>(3, 1.0f));
+  }
+  chunk_part part() const {
+    chunk_part result;
+    result.group = what.contract.group;
+    result.samples = 1;
+    return result;
+  }
+  chunk_mean mean_of(std::uint32_t chunk) const {
+    chunk_mean result;
+    result.group = what.contract.group;
+    result.chunk = chunk;
+    result.samples = 3;
+    result.seal = mean_number(8);
+    return result;
+  }
+
+  const round_setting setting{3, 0, {1, 1, 1}};
+  averaging_round::setting what;
+  std::shared_ptr<round_intake> intake = std::make_shared<round_intake>(1);
+  random_stream chance{1};
+  int placed = 0;
+  std::optional<averaging_round> it;
+};
+
+} // namespace
+
+TEST_CASE("a gradient goes to its chunks' owners, our own among them") {
+  first_of_three x;
+  auto sent = x.lend();
+  CHECK(receivers<chunk_part>(sent) == std::vector<std::size_t>{1, 2});
+  auto own = all_of<offer_part>(sent);
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].member == 0);
+  CHECK(own[0].head.chunk == 0);
+}
+
+TEST_CASE("what a heal asks for before the gradient is here follows with it") {
+  first_of_three x;
+  round_settle asked{x.what.contract.group, 1};
+  x.it->receive(peer(1), asked, {});
+  round_heal heal{x.what.contract.group, 1, {0, 1}, {{0, 3}, {1, 3}, {1, 3}}};
+  auto todo = x.it->receive(peer(1), heal, {});
+  CHECK(receivers<chunk_part>(todo).empty());
+  CHECK(all_of<offer_part>(todo).empty());
+  auto sent = x.lend();
+  // Chunk 2 was planned elsewhere, and is the second's now, too.
+  CHECK(receivers<chunk_part>(sent) == std::vector<std::size_t>{1, 2, 1});
+  CHECK(all_of<offer_part>(sent).size() == 1);
+}
+
+TEST_CASE("a part is offered to its reducer, and to nobody when that is done") {
+  first_of_three x;
+  auto offered = x.it->receive(peer(1), x.part(), bytes_of(1));
+  REQUIRE(all_of<offer_part>(offered).size() == 1);
+  CHECK(all_of<offer_part>(offered)[0].member == 1);
+  x.it->averaged(0, std::make_shared<std::vector<float>>(1, 1.0f), {}, {});
+  CHECK(x.it->receive(peer(2), x.part(), bytes_of(1)).empty());
+}
+
+TEST_CASE("means in their places are counted when all are there") {
+  first_of_three x;
+  auto mean = std::make_shared<std::vector<float>>(1, 5.0f);
+  auto out = x.it->averaged(0, mean, {}, {mean_number(1)});
+  CHECK(receivers<chunk_mean>(out) == std::vector<std::size_t>{1, 2});
+  for (std::uint32_t chunk : {1, 2})
+    CHECK(x.intake->take(peer(chunk), x.mean_of(chunk), bytes_of(7),
+                         time_point{2s}));
+  CHECK(x.placed == 1);
+  CHECK_FALSE(x.it->agreement().ledger().complete());
+  x.it->means_placed();
+  CHECK(x.it->agreement().standing() == standing::prepared);
+  CHECK(*x.it->bulk().places().whole() == std::vector<float>{5, 7, 7});
+}
+
+TEST_CASE("a mean that is the last, but came by letter, counts the others") {
+  first_of_three x;
+  x.it->averaged(0, std::make_shared<std::vector<float>>(1, 5.0f), {}, {});
+  CHECK(x.intake->take(peer(1), x.mean_of(1), bytes_of(7), time_point{2s}));
+  x.it->receive(peer(2), x.mean_of(2), bytes_of(7));
+  CHECK(x.placed == 0);
+  CHECK(x.it->agreement().standing() == standing::prepared);
+}
+
+TEST_CASE("a settle finds what is in sums and places, and closes them") {
+  first_of_three x;
+  CHECK(x.intake->take(peer(1), x.mean_of(1), bytes_of(7), time_point{2s}));
+  round_settle asked{x.what.contract.group, 1};
+  auto answer = x.it->receive(peer(1), asked, {});
+  REQUIRE(receivers<round_standing>(answer) == std::vector<std::size_t>{1});
+  auto& told = std::get<round_standing>(all_of<round_mail>(answer)[0].content);
+  CHECK(told.chunks[1] == chunk_standing{1, 3});
+  CHECK_FALSE(
+      x.intake->take(peer(2), x.mean_of(2), bytes_of(7), time_point{3s}));
+}
+
+TEST_CASE("a mean that does not add up ends its sender's session") {
+  first_of_three x;
+  auto wrong = x.mean_of(1);
+  SUBCASE("by its samples") {
+    wrong.samples = 2;
+  }
+  SUBCASE("by its missing seal") {
+    wrong.seal = {};
+  }
+  SUBCASE("in its place") {
+    wrong.samples = 2;
+    CHECK(x.intake->take(peer(1), wrong, bytes_of(7), time_point{2s}));
+    auto out = x.it->receive(peer(2), x.mean_of(2), bytes_of(7));
+    CHECK(all_of<member_dropped>(out).size() == 1);
+    return;
+  }
+  auto out = x.it->receive(peer(1), wrong, bytes_of(7));
+  REQUIRE(all_of<member_dropped>(out).size() == 1);
+  CHECK(all_of<member_dropped>(out)[0].member == 1);
+}
+
+TEST_CASE("a chunk whose reducer has ended is begun anew, once") {
+  first_of_three x;
+  x.lend();
+  auto again = x.it->reducer_lost(0);
+  REQUIRE(again);
+  CHECK(all_of<offer_part>(*again).size() == 1);
+  CHECK(receivers<part_request>(*again) == std::vector<std::size_t>{1, 2});
+  CHECK_FALSE(x.it->reducer_lost(0));
+  CHECK(x.it->reducer_lost(1)); // Of another one, which a heal moved here.
+}
+
+TEST_CASE("the successor of a heal's reducer does without the same members") {
+  first_of_three x;
+  x.lend();
+  x.it->receive(peer(1), round_settle{x.what.contract.group, 1}, {});
+  round_heal heal{x.what.contract.group, 1, {0, 1}, {{0, 3}, {0, 3}, {0, 3}}};
+  x.it->receive(peer(1), heal, {});
+  auto again = x.it->reducer_lost(1);
+  REQUIRE(again);
+  REQUIRE(all_of<do_without>(*again).size() == 1);
+  CHECK(all_of<do_without>(*again)[0].members == std::vector<std::uint8_t>{2});
+  CHECK(receivers<part_request>(*again) == std::vector<std::size_t>{1});
+}
+
+TEST_CASE("when patience ends, the leader asks where all stand") {
+  first_of_three x;
+  x.it->at(time_point{4s});
+  CHECK(x.it->quiet() == 3s);
+  CHECK(receivers<round_settle>(x.it->patience_over())
+        == std::vector<std::size_t>{1, 2});
+  CHECK(x.it->quiet() == 0s);
+}

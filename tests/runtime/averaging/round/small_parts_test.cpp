@@ -1,0 +1,239 @@
+/// The smaller classes that a round is made of, each alone.
+#include <doctest/doctest.h>
+
+#include "runtime/averaging/round/mean_shelf.hpp"
+#include "runtime/averaging/round/member_watch.hpp"
+#include "runtime/averaging/round/other_rounds.hpp"
+#include "runtime/averaging/round/part_source.hpp"
+#include "runtime/averaging/round/round_faults.hpp"
+#include "runtime/config.hpp"
+#include "runtime/packing/packing.hpp"
+#include "tests/runtime/averaging/round/round_world.hpp"
+
+using namespace potluck;
+using namespace potluck::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr time_point start{100s};
+
+std::shared_ptr<std::vector<float>> counting(std::size_t values) {
+  auto result = std::make_shared<std::vector<float>>(values);
+  for (std::size_t i = 0; i < values; ++i)
+    (*result)[i] = static_cast<float>(i);
+  return result;
+}
+
+template <class Order>
+std::vector<Order> all_of(const round_orders& orders) {
+  std::vector<Order> result;
+  for (auto& x : orders)
+    if (auto y = std::get_if<Order>(&x))
+      result.push_back(*y);
+  return result;
+}
+
+group_id group_number(std::uint8_t number) {
+  group_id result;
+  result.bytes[0] = number;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("parts go out to one owner after the other, our own among them") {
+  part_source x{chunk_map{7, 1, {2, 3, 2}}, 1, {}, packing::float32};
+  CHECK_FALSE(x.any());
+  CHECK(x.lend(counting(7), 0).empty()); // Nothing to bring in.
+  using debts = std::vector<part_source::debt>;
+  CHECK(x.lend(counting(7), 4)
+        == debts{{5, 2}, {0, 0}, {2, 1}, {6, 2}, {1, 0}, {3, 1}, {4, 1}});
+  auto [head, body] = x.outgoing(5);
+  CHECK(head.chunk == 5);
+  CHECK(head.samples == 4);
+  CHECK(*reinterpret_cast<const float*>(body.data) == 5);
+}
+
+TEST_CASE("what is owed before the gradient is here follows with it") {
+  part_source x{chunk_map{2, 1, {1, 1}}, 0, {}, packing::float32};
+  x.owe(1, 0);
+  using debts = std::vector<part_source::debt>;
+  CHECK(x.lend(counting(2), 1) == debts{{1, 1}, {0, 0}, {1, 0}});
+  CHECK(x.lend(counting(2), 1) == debts{{1, 1}, {0, 0}}); // Once.
+}
+
+TEST_CASE("members pack as the plan says, but not what they sum themselves") {
+  part_source x{chunk_map{4, 2, {1, 1}},
+                0,
+                {packing::int8, packing::float16},
+                packing::float32};
+  x.lend(counting(4), 1);
+  CHECK(x.packing_of(1) == packing::float16);
+  CHECK(x.packing_of(0) == packing::int8);
+  CHECK(x.outgoing(1).first.packing == packing::int8);
+  CHECK(x.outgoing(0).first.packing == packing::float32);
+  CHECK(x.whole(1).first.packing == packing::float32);
+}
+
+TEST_CASE("a shelf keeps what others get: its floats, its bytes, its seal") {
+  value_pool rooms{100};
+  mean_shelf x;
+  CHECK(x.values(3).size == 0);
+  CHECK(x.seal(3).empty());
+  auto values = std::vector<float>{1.01f, -127, 3};
+  x.keep_packed(3, packing::int8, values, {mean_number(1)}, rooms);
+  x.keep(4, counting(2), {});
+  CHECK(x.chunks() == std::vector<std::uint32_t>{3, 4});
+  CHECK(x.packed(4).size == 0);
+  std::vector<float> read(3);
+  auto packed = x.packed(3);
+  REQUIRE(unpack(packing::int8, packed.data, packed.size, read.data(), 3));
+  auto kept = x.values(3);
+  REQUIRE(kept.size == 12);
+  CHECK(std::equal(read.begin(), read.end(),
+                   reinterpret_cast<const float*>(kept.data)));
+  CHECK_FALSE(x.seal(3).empty());
+  REQUIRE(x.parts(3));
+  CHECK(x.parts(3)->size() == 1);
+  x.drop(3);
+  CHECK(x.values(3).size == 0);
+  CHECK(x.parts(3)); // It was made here all the same.
+  x.note_seal(9, mean_number(7));
+  CHECK(x.seal(9) == mean_number(7));
+}
+
+TEST_CASE("a leader that only calls the round off has said nothing") {
+  member_roll roll{contract_of({4, 0}), peer(3)};
+  const chunk_map own{4, 1, {1, 1, 1, 1}};
+  member_watch x{4, start};
+  for (std::size_t i = 0; i < 3; ++i)
+    x.joined(i);
+  round_verdict off;
+  x.heard(0, off, false);
+  x.heard(1, round_prepared{}, false);
+  x.heard_bulk(2);
+  auto report = [&](const chunk_map& map) {
+    round_outcome news;
+    x.report(news, roll, map, 5s);
+    return news;
+  };
+  CHECK_FALSE(report(own).watched); // It has not waited for long.
+  x.at(start + 5s);
+  CHECK(report(own).taken == 5s);
+  // Without a chunk it need not have heard of them.
+  CHECK_FALSE(report({4, 1, {2, 1, 1, 0}}).watched);
+  CHECK(report(own).watched);
+  CHECK(report(own).silent == std::vector<std::size_t>{0});
+  x.left(0);
+  CHECK(report(own).silent.empty());
+}
+
+TEST_CASE("those that ask around while they wait are no news") {
+  member_watch x{2, start};
+  x.at(start + 3s);
+  x.heard(1, round_standing{}, false);
+  CHECK(x.quiet_since({}) == 3s);
+  CHECK(x.quiet_since(start + 1s) == 2s);
+  x.heard(1, round_standing{}, true); // It answers our question.
+  CHECK(x.quiet_since({}) == 0s);
+  x.at(start + 4s);
+  CHECK(x.quiet_since({}) == 1s);
+  CHECK(x.age() == 4s);
+}
+
+TEST_CASE("the last of several trainers is not taken for lost at once") {
+  member_roll roll{contract_of({3, 1}), peer(0)};
+  member_watch x{4, start};
+  x.joined(2);
+  CHECK_FALSE(x.cut_off_without(1, roll)); // The third one is there.
+  x.left(2);
+  CHECK(x.cut_off_without(2, roll));
+  CHECK_FALSE(x.cut_off_without(3, roll)); // An auxiliary.
+  member_roll pair{contract_of({2, 0}), peer(0)};
+  CHECK_FALSE(member_watch(2, start).cut_off_without(1, pair));
+}
+
+TEST_CASE("most reducers' refusals are proof, and one's is none") {
+  round_faults x{chunk_map{4, 1, {1, 1, 1, 1}}, 3};
+  CHECK(x.refused(0, 1).empty());
+  CHECK(x.refused(0, 1).empty()); // The same once more.
+  auto proof = all_of<member_accused>(x.refused(0, 2));
+  REQUIRE(proof.size() == 1);
+  CHECK(proof[0].member == 0);
+  CHECK(proof[0].by_majority);
+  CHECK(proof[0].why.find("2 of 3") != std::string::npos);
+  CHECK(x.refused(9, 1).empty()); // Nobody.
+  auto ours = all_of<round_fault>(x.refused(3, 1));
+  REQUIRE(ours.size() == 1);
+  CHECK(ours[0].what == "refused our part");
+}
+
+TEST_CASE("bad data is the member's fault, and a bad mean ends its session") {
+  round_faults x{chunk_map{2, 1, {1, 1}}, 0};
+  CHECK(all_of<member_accused>(x.blame(1, "a NaN")).size() == 1);
+  CHECK(all_of<member_accused>(x.blame(0, "a NaN")).empty()); // Our own.
+  CHECK(all_of<member_dropped>(x.blame(1, "a NaN")).empty());
+  CHECK(all_of<member_dropped>(x.blame_for_mean(1, "a NaN")).size() == 1);
+}
+
+TEST_CASE("letters of a round that is not begun wait for it") {
+  other_rounds x;
+  mean_request of_two;
+  of_two.group = group_number(2);
+  CHECK_FALSE(x.read({peer(0), of_two, {}}));
+  auto of_three = of_two;
+  of_three.group = group_number(3);
+  CHECK_FALSE(x.read({peer(0), of_three, {}}));
+  CHECK_FALSE(x.read({peer(1), of_two, {}}));
+  x.forget(peer(1));
+  auto came = x.begin(of_two.group);
+  REQUIRE(came.size() == 1);
+  CHECK(came[0].from == peer(0));
+  CHECK(x.begin(of_three.group).empty()); // The round before it was begun.
+}
+
+TEST_CASE("a flood of letters for rounds unknown drops the oldest") {
+  other_rounds x;
+  mean_request first;
+  first.group = group_number(2);
+  x.read({peer(0), first, {}});
+  auto junk = first;
+  junk.group = group_number(9);
+  for (std::size_t i = 0; i < limits::early_letters; ++i)
+    x.read({peer(1), junk, {}});
+  CHECK(x.begin(first.group).empty());
+}
+
+TEST_CASE("members of a round that this peer is out of are told so once") {
+  other_rounds x;
+  mean_request early;
+  early.group = group_number(2);
+  x.read({peer(0), early, {}});
+  auto told = x.stay_out(early.group);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].first == peer(0));
+  CHECK_FALSE(x.read({peer(0), early, {}}));
+  CHECK(x.read({peer(1), early, {}}));
+  CHECK_FALSE(x.read({peer(1), early, {}}));
+  auto left = x.leave(group_number(3), {peer(0), peer(1)});
+  CHECK(left.size() == 2);
+  early.group = group_number(3);
+  CHECK_FALSE(x.read({peer(1), early, {}}));
+}
+
+TEST_CASE("who settles a round that was given up hears that it was") {
+  other_rounds x;
+  round_settle question;
+  question.group = group_number(2);
+  question.epoch = 5;
+  x.aborted(question.group);
+  auto answer = x.read({peer(2), question, {}});
+  REQUIRE(answer);
+  auto& told = std::get<round_standing>(*answer);
+  CHECK(told.group == question.group);
+  CHECK(told.epoch == 5);
+  CHECK(told.standing == standing::aborted);
+  CHECK_FALSE(x.read(
+      {peer(2), round_verdict{question.group, 5, false, {}, {}, 0, 0}, {}}));
+}
