@@ -12,6 +12,7 @@
 #include "runtime/matchmaking/contract_plans.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 

@@ -220,6 +220,7 @@ void peer_state::start_training() {
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
                     averager_config c;
+                    c.guards = config_.guards;
                     c.self = config_.self;
                     c.rule = charter_.settings().averaging();
                     // The settings' check leaves no other names.

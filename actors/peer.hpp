@@ -20,6 +20,7 @@
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
 
 namespace potluck {

@@ -9,6 +9,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 

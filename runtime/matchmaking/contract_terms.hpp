@@ -6,7 +6,6 @@
 #include <string>
 
 #include "messages/matchmaking.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -28,8 +27,6 @@ struct contract_terms {
   /// many samples one begins its leader decides, but not alone when it invited
   /// others, and it counts when more than half of them are left.
   bool redrawn = false;
-  /// Which checks are made: all, but in a simulation that proves something.
-  safeguard_set guards = {};
 
   /// What a group with so many samples counts at least. Of a redrawn one more
   /// than half, so that two parts of it that lose each other never both make

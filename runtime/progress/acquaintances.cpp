@@ -19,8 +19,8 @@ constexpr deadline_estimator::settings connecting{limits::connecting_floor,
 } // namespace
 
 acquaintances::acquaintances(const peer_id& self, std::uint64_t target_batch,
-                             bool counts_unconnected, safeguard_set guards)
-    : self_(self), tracker_(target_batch, self, limits::report_max_age, guards),
+                             bool counts_unconnected)
+    : self_(self), tracker_(target_batch, self, limits::report_max_age),
       counts_unconnected_(counts_unconnected), connecting_(connecting) {
 }
 

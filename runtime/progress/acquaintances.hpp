@@ -27,7 +27,7 @@ public:
   /// @param counts_unconnected Trainers that are only heard of count as well,
   ///     as long as they are: a way of averaging may draw groups of all.
   acquaintances(const peer_id& self, std::uint64_t target_batch,
-                bool counts_unconnected, safeguard_set guards = {});
+                bool counts_unconnected);
 
   /// @return Whether half of those that were lost in a split are back with it.
   bool joined(const peer_id& who, time_point now);

@@ -28,10 +28,8 @@ bool better_history(const progress_report& a, const progress_report& b) {
 }
 
 progress_tracker::progress_tracker(std::uint64_t target_batch,
-                                   const peer_id& self, duration silent_after,
-                                   safeguard_set guards)
-    : target_batch_{target_batch}, id_{self},
-      silent_after_{silent_after}, guards_{guards} {
+                                   const peer_id& self, duration silent_after)
+    : target_batch_{target_batch}, id_{self}, silent_after_{silent_after} {
   if (target_batch == 0)
     throw std::invalid_argument{"A step needs samples."};
 }
@@ -127,7 +125,7 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) {
     bool tie = rival && holders[x.state] != holders[self_.state];
     bool is_better = tie ? holders[x.state] > holders[self_.state]
                          : better_history(x, self_);
-    if (!joining && (!is_better || !guards_.has(safeguard::longer_history)))
+    if (!joining && !is_better)
       continue;
     better[x.history_samples].push_back(&x);
     auto known = ahead_since_.find(id);

@@ -13,7 +13,6 @@
 
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -32,7 +31,7 @@ public:
   /// @param self Reports of this peer that come back are ignored.
   /// @param silent_after Older reports count for nothing.
   progress_tracker(std::uint64_t target_batch, const peer_id& self,
-                   duration silent_after, safeguard_set guards = {});
+                   duration silent_after);
 
   /// A report of another peer that arrived at `at`; replaces its last one
   /// unless that one arrived later.
@@ -118,7 +117,6 @@ private:
   std::uint64_t target_batch_;
   peer_id id_;
   duration silent_after_;
-  safeguard_set guards_;
   progress_report self_;
   std::map<peer_id, heard> others_;
   /// Since when they report better histories than ours.

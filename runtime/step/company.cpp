@@ -13,9 +13,9 @@ std::string without_it(std::chrono::seconds wait) {
 } // namespace
 
 company::company(const peer_id& self, const run_settings& run, bool trains,
-                 bool counts_unconnected, safeguard_set guards)
+                 bool counts_unconnected)
     : trains_(trains),
-      known_(self, run.target_batch + run.reserve, counts_unconnected, guards),
+      known_(self, run.target_batch + run.reserve, counts_unconnected),
       end_(run.steps) {
 }
 

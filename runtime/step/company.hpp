@@ -20,7 +20,7 @@ public:
   using actions = std::vector<step_action>;
 
   company(const peer_id& self, const run_settings& run, bool trains,
-          bool counts_unconnected, safeguard_set guards = {});
+          bool counts_unconnected);
 
   const acquaintances& known() const {
     return known_;

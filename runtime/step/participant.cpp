@@ -15,7 +15,7 @@ participant::participant(step_settings how, time_point now)
       me_(introduction(how_)),
       computing_(account_of(how_), trains(), run().delayed_updates(), now,
                  how_.guards),
-      company_(how_.self, run(), trains(), !way_->one_history(), how_.guards) {
+      company_(how_.self, run(), trains(), !way_->one_history()) {
   if (how_.replaces)
     company_.end().lost_trainer(now);
 }

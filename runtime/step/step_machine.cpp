@@ -291,7 +291,9 @@ void step_machine::catch_up_if_behind() {
       || !catching_up_.may_begin(now()))
     return;
   auto ahead = others().tracker().ahead(now());
-  if (ahead.empty()) // Most of the time.
+  if (ahead.empty() // Most of the time.
+      || (own().phase != phase::joining
+          && !how().guards.has(safeguard::longer_history)))
     return;
   auto donors = averaging().donors(at(), std::move(ahead), round_.patience());
   if (donors.empty())

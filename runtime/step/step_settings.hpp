@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/progress.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/step/sample_account.hpp"
 

@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/numbers.hpp"
-#include "runtime/safeguards.hpp"
+#include "tools/lab/sim/safeguard_names.hpp"
 #include "tools/lab/sim/world.hpp"
 #include "tools/potluck/commands.hpp"
 
@@ -30,17 +30,15 @@ using simulation::report;
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// What `--without` names; a failure says which names there are.
-expected<std::optional<safeguard>>
-taken_away(const cli::command_line& options) {
+/// All but what `--without` names; a failure says which names there are.
+expected<safeguard_set> safeguards_from(const cli::command_line& options) {
   if (!options.given("without"))
-    return std::optional<safeguard>{};
+    return safeguard_set{};
   auto name = options.text("without");
-  auto found = safeguard_named(name);
-  if (found)
-    return found;
+  if (auto found = simulation::safeguard_named(name))
+    return safeguard_set{}.without(*found);
   auto sentence = "--without: there is no safeguard `" + name + "`; there are";
-  for (auto& x : safeguards())
+  for (auto& x : simulation::safeguards())
     sentence += "\n  " + x.name + ": " + x.guards;
   return failure{sentence};
 }
@@ -166,12 +164,9 @@ int run(cli::command_line& options, const std::string&) {
   auto what = scenario_from(options);
   if (!what)
     return complain(what.error());
-  auto away = taken_away(options);
-  if (!away)
-    return complain(away.error());
-  std::optional<without_safeguard> without;
-  if (*away)
-    without.emplace(**away);
+  auto guards = safeguards_from(options);
+  if (!guards)
+    return complain(guards.error());
   auto seeds = options.integer("seeds");
   std::ofstream log;
   if (options.given("log")) {
@@ -205,6 +200,7 @@ int run(cli::command_line& options, const std::string&) {
     auto seed = first + static_cast<std::uint64_t>(i);
     simulation::options how;
     how.seed = seed;
+    how.guards = *guards;
     how.weightless = options.flag("weightless");
     how.threads = threads > 0 ? static_cast<unsigned>(threads)
                               : std::thread::hardware_concurrency();

@@ -1,10 +1,6 @@
-#include "runtime/safeguards.hpp"
+#include "tools/lab/sim/safeguard_names.hpp"
 
-namespace potluck {
-
-namespace detail {
-std::array<bool, safeguard_count> safeguard_is_off{};
-}
+namespace potluck::simulation {
 
 const std::array<safeguard_trait, safeguard_count>& safeguards() {
   using s = safeguard;
@@ -51,13 +47,4 @@ std::optional<safeguard> safeguard_named(const std::string& name) {
   return std::nullopt;
 }
 
-without_safeguard::without_safeguard(safeguard x)
-    : which_{x}, before_{!guarded(x)} {
-  detail::safeguard_is_off[static_cast<std::size_t>(x)] = true;
-}
-
-without_safeguard::~without_safeguard() {
-  detail::safeguard_is_off[static_cast<std::size_t>(which_)] = before_;
-}
-
-} // namespace potluck
+} // namespace potluck::simulation
