@@ -14,6 +14,8 @@
 
 namespace potluck {
 
+struct sim_connection;
+
 /// One transport.
 struct sim_endpoint {
   std::shared_ptr<sim_host> on;

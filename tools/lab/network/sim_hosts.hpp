@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/lab/network/line_emulator.hpp"
+#include "tools/lab/network/sim_agenda.hpp"
 #include "tools/lab/network/sim_host.hpp"
 
 namespace potluck {
