@@ -72,7 +72,8 @@ void averager_state::on(const begin_round& x) {
   auto self = caf::actor_cast<averager_actor>(self_);
   round_.emplace(
       averaging_round::setting{x.contract, x.plan, x.keeps_majority,
-                               config_.self, config_.rule, config_.packing},
+                               config_.self, config_.rule, config_.packing,
+                               config_.guards},
       room_for(x.contract.gradient_values), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());

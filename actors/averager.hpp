@@ -16,6 +16,7 @@
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "runtime/averaging/round/other_rounds.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck::limits {
 
@@ -47,6 +48,7 @@ struct averager_config {
   /// Where the thread that receives puts what it can; null: everything comes by
   /// letter.
   std::shared_ptr<round_intake> intake = {};
+  safeguard_set guards = {};
 };
 
 class averager_state {

@@ -20,6 +20,7 @@
 #include "actors/worker.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/optimizer/lamb.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -46,6 +47,8 @@ struct compute_config {
   /// In simulations: gets each state that this peer comes to hold, on the
   /// worker's thread. Null: nobody does.
   std::function<void(const training_state&, bool redrawn)> state_shown;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class compute_state {

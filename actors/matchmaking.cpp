@@ -63,7 +63,8 @@ void matchmaking_state::make_matchmaker() {
   contract_terms terms;
   terms.self.id = config_.self;
   terms.role = config_.role;
-  terms.target_batch = run.target_batch;
+  terms.target_batch
+      = config_.guards.has(safeguard::target_batch) ? run.target_batch : 1;
   terms.gradient_values = facts_.gradient_values;
   terms.chunk_values = run.chunk_values;
   terms.redrawn = redrawn;
@@ -100,7 +101,8 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   matchmaker_->follow(x.leaders);
   std::vector<peer_id> avoided{x.doubted.begin(), x.doubted.end()};
   avoided.insert(avoided.end(), x.out_of_reach.begin(), x.out_of_reach.end());
-  matchmaker_->avoid(std::move(avoided));
+  if (config_.guards.has(safeguard::avoidance))
+    matchmaker_->avoid(std::move(avoided));
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
                        x.slow_pairs);
 }

@@ -12,6 +12,7 @@
 #include "runtime/matchmaking/contract_plans.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -20,6 +21,8 @@ struct matchmaking_config {
   potluck::role role = potluck::role::trainer;
   run_settings settings;
   std::uint64_t seed = 0; ///< Of group ids.
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class matchmaking_state {

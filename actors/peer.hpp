@@ -21,6 +21,7 @@
 #include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
 
 namespace potluck::limits {
@@ -85,6 +86,8 @@ struct peer_config {
   /// For tests and simulations of a reducer that lies: changes each mean that
   /// this peer averages, before anybody gets it. Empty: none.
   std::function<void(std::vector<float>&)> bend_mean;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 using peer_actor = supervisor_actor;

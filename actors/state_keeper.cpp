@@ -28,7 +28,8 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
                             limits::donors_at_once,
                             limits::joiner_mean_bytes,
                             limits::joiner_means,
-                            config_.agreed.settings().steps};
+                            config_.agreed.settings().steps,
+                            config_.guards};
   joiner_.emplace(config_.self, take);
 }
 

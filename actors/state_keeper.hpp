@@ -9,6 +9,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 
@@ -23,6 +24,8 @@ struct state_keeper_config {
   worker_mode mode = worker_mode::threaded;
   /// As the user states it; joiners get `joiners_upload_share` of it.
   double upload_bytes_per_second = 0;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class state_keeper_state {

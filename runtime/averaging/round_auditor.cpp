@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "runtime/packing/packing.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -52,7 +51,7 @@ round_auditor::round_auditor(const group_contract& contract,
 void round_auditor::draw(random_stream& chance) {
   const auto chunks = map_.chunk_count();
   // Of two, either could have made up the other's part. Trainers come first.
-  if (self_ >= trainers_ || samples_.size() < 3 || !guarded(safeguard::audit))
+  if (self_ >= trainers_ || samples_.size() < 3)
     return;
   const auto checks = std::min(1.0, 2 * audit_share * chunks);
   if (chance.uniform01() >= checks / static_cast<double>(trainers_))
@@ -99,7 +98,7 @@ round_orders round_auditor::check(std::uint32_t chunk,
 bool round_auditor::challenged(std::size_t by, std::uint32_t chunk,
                                round_orders& out) {
   if (chunk >= map_.chunk_count() || map_.owner(chunk) == by
-      || !challenged_by_.insert(by).second || !guarded(safeguard::audit))
+      || !challenged_by_.insert(by).second)
     return false;
   if (map_.owner(chunk) == self_)
     return false; // We know; the others will see.
@@ -245,17 +244,15 @@ round_orders round_auditor::judge() {
   round_orders out;
   if (!inquiry_ || std::exchange(judged_, true))
     return out;
-  if (guarded(safeguard::naming)) {
-    const auto judged = inquiry_->judge();
-    for (auto i : judged.named)
-      expose(i, "it told members different means, or made up what it got", out);
-    std::set<std::size_t> doubted;
-    for (auto& [a, b] : judged.apart)
-      doubted.insert({a, b});
-    if (!doubted.empty())
-      out.emplace_back(
-          doubt(doubted, "two members contradict each other about a mean"));
-  }
+  const auto judged = inquiry_->judge();
+  for (auto i : judged.named)
+    expose(i, "it told members different means, or made up what it got", out);
+  std::set<std::size_t> doubted;
+  for (auto& [a, b] : judged.apart)
+    doubted.insert({a, b});
+  if (!doubted.empty())
+    out.emplace_back(
+        doubt(doubted, "two members contradict each other about a mean"));
   if (auto news = std::exchange(withheld_, std::nullopt))
     out.emplace_back(std::move(*news));
   return out;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/membership/limits.hpp"
-#include "runtime/safeguards.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
@@ -67,7 +66,8 @@ void step_machine::finish() {
 // ---- accumulating -----------------------------------------------------------
 
 void step_machine::on(const batch_done& x) {
-  if (!work().account().asked_for(x) && guarded(safeguard::batch_number))
+  if (!work().account().asked_for(x)
+      && how().guards.has(safeguard::batch_number))
     return; // Asked for by a predecessor; what it computed is dropped.
   if (in() == stage::fetching)
     catching_up_.batch_ended();
@@ -139,7 +139,8 @@ void step_machine::on(const freeze_wanted& x) {
     if (auto order = averaging().gather(at(), parameters(), computing.count()))
       out(std::move(*order));
   }
-  if (round_.told() || work().at_rest() || !guarded(safeguard::frozen_gradient))
+  if (round_.told() || work().at_rest()
+      || !how().guards.has(safeguard::frozen_gradient))
     report_frozen();
 }
 
@@ -301,7 +302,9 @@ void step_machine::catch_up_if_behind() {
       || !catching_up_.may_begin(now()))
     return;
   auto ahead = others().tracker().ahead(now());
-  if (ahead.empty()) // Most of the time.
+  if (ahead.empty() // Most of the time.
+      || (own().phase != phase::joining
+          && !how().guards.has(safeguard::longer_history)))
     return;
   auto donors = averaging().donors(at(), std::move(ahead), round_.patience());
   if (donors.empty())

@@ -37,8 +37,8 @@ const char* offence(chunk_average::verdict x) {
 
 chunk_sum::chunk_sum(std::size_t length, std::vector<std::uint64_t> samples,
                      averaging_rule rule, std::optional<value_pool> rooms,
-                     std::size_t self)
-    : average_{length, samples, rule, std::move(rooms)},
+                     std::size_t self, safeguard_set guards)
+    : average_{length, samples, rule, std::move(rooms), guards},
       parts_(samples.size()), self_{self} {
 }
 

@@ -84,6 +84,14 @@ reader duration_into(T& out, double high) {
   };
 }
 
+/// Of the packets that it sends.
+double& loss_of(access_line& x) {
+  return x.loss_up;
+}
+std::optional<double>& loss_of(line_change& x) {
+  return x.loss;
+}
+
 /// `T` is access_line or line_change: the same names.
 template <class T>
 std::vector<member> line_members(T& out) {
@@ -91,7 +99,7 @@ std::vector<member> line_members(T& out) {
           {"download", rate_into(out.download)},
           {"delay", duration_into(out.delay, longest_delay)},
           {"jitter", duration_into(out.jitter, longest_delay)},
-          {"loss", number_into(out.loss, measure::share, 0, 0.9)},
+          {"loss", number_into(loss_of(out), measure::share, 0, 0.9)},
           {"queue", duration_into(out.queue, longest_delay)}};
 }
 
@@ -248,7 +256,7 @@ void assign(const std::optional<T>& from, T& to) {
 void line_change::apply(access_line& to) const {
   assign(upload, to.upload);
   assign(download, to.download);
-  assign(loss, to.loss);
+  assign(loss, to.loss_up);
   assign(delay, to.delay);
   assign(jitter, to.jitter);
   assign(queue, to.queue);
