@@ -118,8 +118,7 @@ sim_network::run_until(duration now,
   return count;
 }
 
-// ---- turns
-// ---------------------------------------------------------------------
+// ---- turns -----------------------------------------------------------------
 
 sim_network::host_number sim_network::number_of(const std::string& host) const {
   return core_->hosts.named(host)->number();

@@ -50,8 +50,7 @@ void sim_streams::read_again(sim_host& x) {
     what();
 }
 
-// ---- connections
-// -----------------------------------------------------------------
+// ---- connections -----------------------------------------------------------
 
 void sim_streams::send_again() {
   for (auto* x : hosts_.all())
@@ -228,8 +227,7 @@ void sim_streams::cut(const sim_host& x,
   }
 }
 
-// ---- frames
-// -----------------------------------------------------------------
+// ---- frames ----------------------------------------------------------------
 
 void sim_streams::send(const line& c, int side, outgoing_frame frame) {
   const auto& from = c->sides[side];
