@@ -29,28 +29,6 @@ std::string readable_seconds(double seconds) {
   return text(minutes / 60) + " h " + text(minutes % 60) + " min";
 }
 
-std::vector<double> round_ticks(double low, double high, int wanted) {
-  double rough = (high - low) / wanted;
-  double power = std::pow(10, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= rough * 0.999) {
-      step = factor * power;
-      break;
-    }
-  std::vector<double> ticks;
-  // A step so small that it vanishes in `low` must not make this endless.
-  double first = std::ceil(low / step - 1e-9);
-  for (int i = 0; i <= 2 * wanted + 2; ++i) {
-    double tick = (first + i) * step;
-    if (tick > high + step * 1e-9)
-      break;
-    if (ticks.empty() || tick > ticks.back())
-      ticks.push_back(tick);
-  }
-  return ticks;
-}
-
 std::size_t columns_of(const std::string& text) {
   std::size_t columns = 0;
   for (unsigned char c : text)

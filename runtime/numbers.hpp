@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace potluck {
 
@@ -12,11 +11,6 @@ std::string readable(double x, int digits = 4);
 
 /// "12 s", "3 min", "1 h 20 min"; "-" for what is negative or not finite.
 std::string readable_seconds(double seconds);
-
-/// Round numbers (1, 2 or 5 times a power of ten apart) inside [low, high],
-/// ascending, `wanted` of them or somewhat fewer or more. Needs low < high,
-/// both finite.
-std::vector<double> round_ticks(double low, double high, int wanted);
 
 /// Columns that `text` takes on a terminal: its UTF-8 code points.
 std::size_t columns_of(const std::string& text);

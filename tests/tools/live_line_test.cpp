@@ -58,23 +58,3 @@ TEST_CASE("seconds are readable") {
   CHECK(readable_seconds(-1) == "-");
   CHECK(readable_seconds(live_status::unknown) == "-");
 }
-
-TEST_CASE("ticks are round, ascending and inside") {
-  CHECK(round_ticks(0, 10, 5) == std::vector<double>{0, 2, 4, 6, 8, 10});
-  for (auto [low, high] : {std::pair{0.1, 7.9},
-                           {-3.0, 1e6},
-                           {5.5, 5.6},
-                           {1e-9, 2e-9},
-                           {1e15, 1e15 + 1}}) {
-    auto ticks = round_ticks(low, high, 5);
-    CAPTURE(low);
-    CHECK(ticks.size() >= 1);
-    CHECK(ticks.size() <= 12);
-    for (std::size_t i = 0; i < ticks.size(); ++i) {
-      CHECK(ticks[i] >= low - (high - low) * 1e-6);
-      CHECK(ticks[i] <= high + (high - low) * 1e-6);
-      if (i > 0)
-        CHECK(ticks[i] > ticks[i - 1]);
-    }
-  }
-}

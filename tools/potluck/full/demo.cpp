@@ -7,8 +7,6 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "runtime/numbers.hpp"
-#include "runtime/state/atomic_file.hpp"
 #include "tools/lab/demo/demo_run.hpp"
 #include "tools/lab/display/loss_curve.hpp"
 #include "tools/lab/display/table.hpp"
@@ -76,20 +74,7 @@ std::string summary(const run_record& record) {
   return table(rows);
 }
 
-/// The curve on the screen and in a file. Returns what went wrong, if anything.
-expected<bool> draw_losses(const run_record& record, const std::string& path) {
-  auto losses = losses_of(record);
-  std::cout << "\nLoss over steps:\n"
-            << loss_curve_text(losses, curve_columns, curve_lines);
-  auto svg = loss_curve_svg({{"all peers", losses}},
-                            {"potluck demo: loss over steps", "step", "loss"});
-  auto done = replace_file(path, {{svg.data(), svg.size()}});
-  if (done)
-    std::cout << "The same as a picture: " << path << "\n";
-  return done;
-}
-
-/// Leaves the logs, the curve and one checkpoint.
+/// Leaves the logs and one checkpoint.
 void tidy_up(const run_record& record, const std::string& directory) {
   std::error_code ignored;
   fs::remove_all(directory + "/text", ignored);
@@ -117,9 +102,9 @@ int report(const run_record& record, const std::string& directory,
   auto findings = judge(record);
   for (auto& x : judge_plot(record))
     findings.push_back(std::move(x));
-  std::cout << "\n" << summary(record);
-  if (auto drawn = draw_losses(record, directory + "/loss.svg"); !drawn)
-    findings.push_back({"the loss is drawn", drawn.error(), ""});
+  std::cout << "\n"
+            << summary(record) << "\nLoss over steps:\n"
+            << loss_curve_text(losses_of(record), curve_columns, curve_lines);
   std::string problem;
   for (const auto& x : findings)
     if (problem.empty())
@@ -203,7 +188,7 @@ command demo_command() {
       {"dir", option_kind::text, "",
        "Work in this folder, new or empty (default: a temporary one).", "DIR"},
       {"keep", option_kind::flag, "",
-       "Keep everything, not only logs, curve and checkpoint.", ""},
+       "Keep everything, not only logs and checkpoint.", ""},
   };
   return {spec, run};
 }
