@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "messages/codec.hpp"
 #include "runtime/dialable.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"

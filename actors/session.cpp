@@ -5,7 +5,6 @@
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
-#include "runtime/config.hpp"
 
 namespace potluck {
 

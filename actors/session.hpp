@@ -8,7 +8,6 @@
 /// `remote_link_unreachable`, with a sentence, otherwise.
 #pragma once
 
-#include <map>
 #include <set>
 
 #include "actors/interfaces.hpp"

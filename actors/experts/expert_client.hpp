@@ -12,7 +12,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "actors/experts/expert_caller.hpp"
 #include "actors/worker.hpp"

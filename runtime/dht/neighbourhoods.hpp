@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "messages/contact.hpp"
-#include "messages/routing.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/dht/limits.hpp"
 #include "runtime/dht/routing_table.hpp"

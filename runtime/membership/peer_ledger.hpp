@@ -18,8 +18,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "messages/contact.hpp"

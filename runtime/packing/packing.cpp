@@ -1,7 +1,6 @@
 #include "runtime/packing/packing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <stdexcept>

@@ -1,7 +1,6 @@
 #include "runtime/state/charter_fields.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 namespace potluck {

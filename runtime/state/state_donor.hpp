@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/config.hpp"
-#include "runtime/membership/limits.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/state/limits.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <iterator>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/step/telling.hpp"
 

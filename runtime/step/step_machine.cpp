@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/config.hpp"
-#include "runtime/membership/limits.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"

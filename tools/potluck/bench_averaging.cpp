@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/config.hpp"
 #include "runtime/lines/rate.hpp"
 #include "tools/lab/bench/averaging_member.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <ctime>
 #include <future>
-#include <iostream>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <caf/io/all.hpp>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
 #include "tools/caf_run/launch_protocol.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/terminal.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/nearest_name.hpp"
 #include "tools/potluck/plan_format.hpp"

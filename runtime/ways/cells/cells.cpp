@@ -4,7 +4,6 @@
 
 #include "messages/limits.hpp"
 #include "runtime/config.hpp"
-#include "runtime/membership/limits.hpp"
 #include "runtime/planning/thin_lines.hpp"
 #include "runtime/random.hpp"
 #include "runtime/ways/cells/cell_balance.hpp"

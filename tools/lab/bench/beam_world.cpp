@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/config.hpp"
 #include "runtime/dht/limits.hpp"
 
 namespace potluck::bench {

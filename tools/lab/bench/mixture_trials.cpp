@@ -5,7 +5,6 @@
 #include <deque>
 #include <future>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
 
 #include "models/catalogue.hpp"

@@ -6,7 +6,6 @@
 /// The first rank reports for all, as averaging_member does of itself: a round
 /// has ended when the last rank says so. Exits with 1 when a sum is wrong.
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,5 @@
 #include "tools/lab/bench/packing_trials.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <thread>
-#include <tuple>
 
 #include "messages/limits.hpp"
 #include "models/catalogue.hpp"
 #include "models/experts/catalogue.hpp"
-#include "runtime/config.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
