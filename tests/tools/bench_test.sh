@@ -74,16 +74,6 @@ expect "experiments have names" 2 'delay, digits or all' \
 expect "grids have sizes" 2 'grids: ' bench mixture --grids 4by4
 expect "digits are drawn or read" 1 'holds no MNIST' \
   bench mixture --row digits --data /nowhere
-expect "groups that are drawn anew bring all to the mean in nine rounds" 0 \
-  '"goal_missed":false' bench moshpit --trials 20 --json
-expect "the way there is a table for people" 0 'grid of 6x5' \
-  bench moshpit --peers 30 --trials 2
-expect "who misses the goal says so" 1 'goal: 9 at most' \
-  bench moshpit --group-size 4 --trials 5
-expect "a group is of two at least" 2 'group-size must be' \
-  bench moshpit --group-size 1
-expect "failures are a share" 2 'failures must be' \
-  bench moshpit --failures 1
 expect "nobody is a member that is not there" 2 'member' \
   bench averaging --peers 2 --member 2
 conclude

@@ -26,14 +26,12 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_mixture(options);
   if (what == std::vector<std::string>{"beam"})
     return bench_beam(options);
-  if (what == std::vector<std::string>{"moshpit"})
-    return bench_moshpit(options);
   if (what == std::vector<std::string>{"step"})
     return bench_step(options, program);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
                   "beam, potluck bench experts, potluck bench mixture, potluck "
-                  "bench moshpit, potluck bench optimizer, potluck bench "
-                  "packing, or potluck bench step.");
+                  "bench optimizer, potluck bench packing, or potluck bench "
+                  "step.");
 }
 
 } // namespace
@@ -44,8 +42,8 @@ command bench_command() {
   spec.summary
       = "Measure averaging, experts, mixtures, steps, the optimizer or "
         "packings";
-  spec.usage = "potluck bench averaging|beam|experts|mixture|moshpit|optimizer|"
-               "packing|step [OPTION]...";
+  spec.usage = "potluck bench averaging|beam|experts|mixture|optimizer|packing|"
+               "step [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -55,17 +53,8 @@ command bench_command() {
       {"json", option_kind::flag, "", "Print the figures as one JSON object.",
        ""},
       {"peers", option_kind::integer, "4",
-       "Processes that average together. Packing: members, in one process. "
-       "Moshpit: on the grid, 512 unless said.",
+       "Processes that average together. Packing: members, in one process.",
        "NUMBER"},
-      {"group-size", option_kind::integer, "8",
-       "Moshpit: peers that average together at most.", "NUMBER",
-       cli::between(2, 65536)},
-      {"failures", option_kind::real, "0.01",
-       "Moshpit: share of the peers that fail in a round.", "SHARE"},
-      {"trials", option_kind::integer, "100",
-       "Moshpit: of which the figures are means.", "NUMBER",
-       cli::between(1, 1e5)},
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
        "Averaging and step: values of a chunk at most.", "NUMBER",
