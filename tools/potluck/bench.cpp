@@ -18,8 +18,6 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_averaging(options, program);
   if (what == std::vector<std::string>{"optimizer"})
     return bench_optimizer(options);
-  if (what == std::vector<std::string>{"packing"})
-    return bench_packing(options);
   if (what == std::vector<std::string>{"experts"})
     return bench_experts(options, program);
   if (what == std::vector<std::string>{"mixture"})
@@ -30,8 +28,7 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_step(options, program);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
                   "beam, potluck bench experts, potluck bench mixture, potluck "
-                  "bench optimizer, potluck bench packing, or potluck bench "
-                  "step.");
+                  "bench optimizer, or potluck bench step.");
 }
 
 } // namespace
@@ -39,11 +36,9 @@ int run(cli::command_line& options, const std::string& program) {
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary
-      = "Measure averaging, experts, mixtures, steps, the optimizer or "
-        "packings";
-  spec.usage = "potluck bench averaging|beam|experts|mixture|optimizer|packing|"
-               "step [OPTION]...";
+  spec.summary = "Measure averaging, experts, mixtures, steps or the optimizer";
+  spec.usage = "potluck bench averaging|beam|experts|mixture|optimizer|step "
+               "[OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -52,8 +47,7 @@ command bench_command() {
        "Rounds to measure, after a first one that is told apart.", "NUMBER"},
       {"json", option_kind::flag, "", "Print the figures as one JSON object.",
        ""},
-      {"peers", option_kind::integer, "4",
-       "Processes that average together. Packing: members, in one process.",
+      {"peers", option_kind::integer, "4", "Processes that average together.",
        "NUMBER"},
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
@@ -91,7 +85,7 @@ command bench_command() {
       {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
        "NUMBER"},
       {"updates", option_kind::integer, "1500",
-       "Mixture: of the networks that learn digits. Packing: steps.", "NUMBER"},
+       "Mixture: of the networks that learn digits.", "NUMBER"},
       {"grids", option_kind::list, "4x4",
        "Mixture: experts of a layer, of the networks that learn digits. Beam: "
        "of the layer that is searched.",
@@ -104,8 +98,7 @@ command bench_command() {
        "Beam: mean of a message's one way, in milliseconds.", "NUMBER",
        cli::between(0, 1e4)},
       {"data", option_kind::text, "digits",
-       "Mixture and packing: a folder with MNIST's files, or digits for drawn "
-       "ones. Packing: or text.",
+       "Mixture: a folder with MNIST's files, or digits for drawn ones.",
        "PATH"},
       {"delayed", option_kind::flag, "",
        "Step: with delayed updates (see join --updates).", ""},

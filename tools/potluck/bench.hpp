@@ -13,7 +13,6 @@ int bench_beam(cli::command_line& options);
 int bench_experts(cli::command_line& options, const std::string& program);
 int bench_mixture(cli::command_line& options);
 int bench_optimizer(cli::command_line& options);
-int bench_packing(cli::command_line& options);
 int bench_step(cli::command_line& options, const std::string& program);
 
 } // namespace potluck::tools

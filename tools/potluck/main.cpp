@@ -62,8 +62,4 @@ int bench_optimizer(cli::command_line&) {
   return become_full();
 }
 
-int bench_packing(cli::command_line&) {
-  return become_full();
-}
-
 } // namespace potluck::tools
