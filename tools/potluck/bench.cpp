@@ -3,7 +3,14 @@
 
 #include "tools/potluck/bench.hpp"
 
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/numbers.hpp"
 #include "runtime/state/charter.hpp"
+#include "tools/lab/bench/averaging_member.hpp"
+#include "tools/lab/display/table.hpp"
 #include "tools/potluck/commands.hpp"
 
 namespace potluck::tools {
@@ -11,6 +18,36 @@ namespace potluck::tools {
 namespace {
 
 using cli::option_kind;
+using nlohmann::ordered_json;
+
+/// Below each other, whatever is inside it.
+void add_figures(const ordered_json& x, const std::string& name,
+                 std::vector<std::vector<std::string>>& rows) {
+  if (x.is_structured()) {
+    for (const auto& [key, value] : x.items())
+      add_figures(value, name + (name.empty() ? "" : " ") + key, rows);
+    return;
+  }
+  auto text = x.is_number_float() ? readable(x.get<double>())
+              : x.is_string()     ? x.get<std::string>()
+                                  : x.dump();
+  rows.push_back({name, text});
+}
+
+std::string as_table(const ordered_json& x) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& column : x.is_array() ? x : ordered_json::array({x})) {
+    std::vector<std::vector<std::string>> figures{{"", ""}};
+    add_figures(column, "", figures);
+    rows.resize(std::max(rows.size(), figures.size()));
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      if (rows[i].empty())
+        rows[i] = figures[i];
+      else
+        rows[i].push_back(figures[i][1]);
+  }
+  return table(rows);
+}
 
 int run(cli::command_line& options, const std::string& program) {
   auto what = options.positionals();
@@ -33,6 +70,37 @@ int run(cli::command_line& options, const std::string& program) {
 
 } // namespace
 
+int report(const cli::command_line& options, const ordered_json& x, bool met) {
+  auto has_tables = [](const ordered_json& y) {
+    return std::any_of(y.begin(), y.end(),
+                       [](const auto& z) { return z.is_array(); });
+  };
+  if (options.flag("json"))
+    std::cout << x.dump(2) << "\n";
+  else if (x.is_object() && has_tables(x))
+    for (const auto& [name, rows] : x.items())
+      std::cout << name << "\n" << as_table(rows) << "\n";
+  else
+    std::cout << as_table(x);
+  std::cout.flush();
+  return met && std::cout ? all_well : failed;
+}
+
+std::vector<std::vector<std::string>>
+member_commands(const cli::command_line& options, const std::string& program,
+                std::size_t members) {
+  std::vector<std::string> words{program, "bench"};
+  for (const auto& word : options.positionals())
+    words.push_back(word);
+  words.push_back("--config-file=/dev/null");
+  for (auto& word : options.given_words())
+    words.push_back(std::move(word));
+  std::vector<std::vector<std::string>> result(members, words);
+  for (std::size_t i = 0; i < members; ++i)
+    result[i].push_back("--member=" + std::to_string(i));
+  return result;
+}
+
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
@@ -42,13 +110,15 @@ command bench_command() {
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
-       "Of float32 parameters (1 MB is 10^6 bytes).", "NUMBER"},
+       "Of float32 parameters (1 MB is 10^6 bytes).", "NUMBER",
+       cli::between(0.001, 16'384)},
       {"rounds", option_kind::integer, "15",
-       "Rounds to measure, after a first one that is told apart.", "NUMBER"},
+       "Rounds to measure, after a first one that is told apart.", "NUMBER",
+       cli::between(1, 1e6)},
       {"json", option_kind::flag, "", "Print the figures as one JSON object.",
        ""},
       {"peers", option_kind::integer, "4", "Processes that average together.",
-       "NUMBER"},
+       "NUMBER", cli::between(1, bench::most_members)},
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
        "Averaging and step: values of a chunk at most.", "NUMBER",
@@ -82,10 +152,12 @@ command bench_command() {
        "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
        "all. Mixture: the experiment: delay, digits, or all.",
        "NAME"},
-      {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
-       "NUMBER"},
+      {"seconds", option_kind::real, "5",
+       "Experts and mixture: to measure each workload.", "NUMBER",
+       cli::between(0.1, 3600)},
       {"updates", option_kind::integer, "1500",
-       "Mixture: of the networks that learn digits.", "NUMBER"},
+       "Mixture: of the networks that learn digits.", "NUMBER",
+       cli::between(100, 1e7)},
       {"grids", option_kind::list, "4x4",
        "Mixture: experts of a layer, of the networks that learn digits. Beam: "
        "of the layer that is searched.",
@@ -108,9 +180,10 @@ command bench_command() {
        "Step: samples that a peer computes at a time.", "SAMPLES",
        cli::between(1, 65536)},
       {"batch-seconds", option_kind::real, "0.25",
-       "Step: what it takes for that.", "NUMBER"},
+       "Step: what it takes for that.", "NUMBER", cli::between(0.001, 60)},
       {"clients", option_kind::integer, "1",
-       "Experts: of the process; with --member.", "NUMBER"},
+       "Experts: of the process; with --member.", "NUMBER",
+       cli::between(1, 512)},
       {"go", option_kind::text, "",
        "Experts: the file at which to begin; with --member.", "PATH"},
       {"member", option_kind::integer, "-1",

@@ -2,9 +2,7 @@
 /// next to a reference in the same run.
 
 #include <filesystem>
-#include <iomanip>
 #include <iostream>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -20,10 +18,6 @@
 namespace potluck::tools {
 
 namespace {
-
-constexpr std::int64_t most_peers = bench::most_members;
-constexpr std::int64_t most_rounds = 1'000'000;
-constexpr double most_megabytes = 16'384;
 
 /// What the user asks for, checked.
 struct bench_request {
@@ -52,22 +46,11 @@ expected<double> rate_from(const cli::command_line& options,
 expected<bench_request> request_from(const cli::command_line& options) {
   bench_request result;
   auto peers = options.integer("peers");
-  if (peers < 2 || peers > most_peers)
+  if (peers < 2)
     return failure{"--peers must be a number from 2 to "
-                   + std::to_string(most_peers) + "."};
-  auto megabytes = options.real("megabytes");
-  if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
-    return failure{"--megabytes must be a number from 0.001 to "
-                   + std::to_string(static_cast<int>(most_megabytes)) + "."};
-  auto member = options.integer("member");
-  if (member >= peers)
+                   + std::to_string(bench::most_members) + "."};
+  if (options.integer("member") >= peers)
     return failure{"--member must be less than --peers."};
-  auto rounds = options.integer("rounds");
-  // A member may be told to end after the first.
-  if (rounds < (member < 0 ? 1 : 0) || rounds > most_rounds)
-    return failure{"--rounds must be a number from 1 to "
-                   + std::to_string(most_rounds) + "."};
-  auto chunk = options.integer("chunk-values");
   auto how = packing_named(options.text("packing"));
   if (!how)
     return failure{"--packing must be float32, float16, bfloat16 or int8."};
@@ -85,44 +68,12 @@ expected<bench_request> request_from(const cli::command_line& options) {
   result.line = *line;
   result.peers = static_cast<std::uint32_t>(peers);
   result.encrypted = !options.flag("insecure");
-  result.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
-  result.rounds = static_cast<std::uint64_t>(rounds) + 1;
-  result.chunk_values = static_cast<std::uint32_t>(chunk);
+  result.values = static_cast<std::uint64_t>(options.real("megabytes") * 1e6
+                                             / sizeof(float));
+  result.rounds = static_cast<std::uint64_t>(options.integer("rounds")) + 1;
+  result.chunk_values
+      = static_cast<std::uint32_t>(options.integer("chunk-values"));
   result.reference = reference == "none" ? "" : reference;
-  return result;
-}
-
-std::string word(const std::string& option, std::uint64_t value) {
-  return "--" + option + "=" + std::to_string(value);
-}
-
-bench::averaging_trial own_trial(const bench_request& x,
-                                 const std::string& program,
-                                 const cli::command_line& options) {
-  bench::averaging_trial result;
-  for (std::uint32_t i = 0; i < x.peers; ++i) {
-    std::vector<std::string> words{program,
-                                   "bench",
-                                   "averaging",
-                                   "--config-file=/dev/null",
-                                   word("peers", x.peers),
-                                   word("rounds", x.rounds - 1),
-                                   word("chunk-values", x.chunk_values),
-                                   "--packing=" + to_string(x.packing),
-                                   "--shares=" + to_string(x.rule),
-                                   word("member", i)};
-    if (!x.encrypted)
-      words.push_back("--insecure");
-    if (x.line > 0)
-      words.push_back("--line=" + options.text("line"));
-    std::ostringstream megabytes;
-    megabytes << std::setprecision(17) << options.real("megabytes");
-    words.push_back("--megabytes=" + megabytes.str());
-    result.commands.push_back(std::move(words));
-  }
-  result.contact_option = "--contact=";
-  result.name = "member";
-  result.rounds = x.rounds;
   return result;
 }
 
@@ -221,35 +172,6 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
   return result;
 }
 
-void print(const nlohmann::ordered_json& x) {
-  auto number = [&](const char* name) { return x[name].get<double>(); };
-  std::cout << std::setprecision(3);
-  if (auto line = number("line_bytes_per_second"); line > 0)
-    std::cout << "Lines of " << line / 1e6 << " MB/s each way: ";
-  std::cout << x["peers"] << " peers, " << number("megabytes") << " MB, "
-            << x["packing"].get<std::string>()
-            << (x["encrypted"].get<bool>() ? ", encrypted, " : ", insecure, ")
-            << x["rounds"] << " rounds, all by TCP's "
-            << x["congestion_control"].get<std::string>() << "\n"
-            << "  a round: median " << number("seconds_median") << " s (p10 "
-            << number("seconds_p10") << ", p90 " << number("seconds_p90")
-            << "), of it averaging " << number("averaging_seconds_median")
-            << " s; the first " << number("seconds_first") << " s\n"
-            << "  CPU: " << number("cpu_seconds_per_gigabyte")
-            << " s a gigabyte sent; memory: " << number("peak_bytes") / 1e6
-            << " MB at most, " << number("idle_bytes") / 1e6
-            << " MB of it before there was a gradient\n";
-  if (x.contains("ratio"))
-    std::cout << "  " << x["reference"].get<std::string>() << ": median "
-              << number("reference_seconds_median") << " s (p10 "
-              << number("reference_seconds_p10") << ", p90 "
-              << number("reference_seconds_p90") << "), CPU "
-              << number("reference_cpu_seconds_per_gigabyte")
-              << " s a gigabyte; ours takes " << number("ratio")
-              << " times as long\n";
-  std::cout << std::flush;
-}
-
 /// Runs it, and the reference, in `directory`.
 expected<comparison> measure(const bench_request& what,
                              const cli::command_line& options,
@@ -259,8 +181,12 @@ expected<comparison> measure(const bench_request& what,
   if (!family)
     return failure{family.error()};
   comparison result;
-  auto trial = own_trial(what, program, options);
+  bench::averaging_trial trial;
+  trial.commands = member_commands(options, program, what.peers);
+  trial.contact_option = "--contact=";
   trial.directory = directory;
+  trial.name = "member";
+  trial.rounds = what.rounds;
   auto own = bench::run(*family, trial);
   if (!own)
     return failure{own.error()};
@@ -298,14 +224,9 @@ int bench_averaging(cli::command_line& options, const std::string& program) {
     return complain(result.error(), failed);
   if (!options.given("keep"))
     std::filesystem::remove_all(*directory);
-  auto report = to_json(*request, *result);
-  if (options.flag("json"))
-    std::cout << report.dump(2) << std::endl;
-  else
-    print(report);
   if (!result->own.digests_equal)
-    return complain("The members ended with different means.", failed);
-  return std::cout ? all_well : failed;
+    complain("The members ended with different means.");
+  return report(options, to_json(*request, *result), result->own.digests_equal);
 }
 
 } // namespace potluck::tools

@@ -1,9 +1,6 @@
 /// `potluck bench mixture`: what delays and failures cost a decentralised
 /// mixture of experts, next to a pipeline and to a dense network.
 
-#include <iomanip>
-#include <iostream>
-
 #include <nlohmann/json.hpp>
 
 #include "runtime/experts/expert_uid.hpp"
@@ -26,15 +23,11 @@ constexpr int delays[] = {0, 50, 100, 200}; // ms
 /// one that it ends best with.
 constexpr double rates[] = {0.01, 0.003, 0.001};
 
-nlohmann::json measure_delays(double seconds, bool quiet) {
+nlohmann::ordered_json measure_delays(double seconds) {
   const mixture_shape shape;
-  auto rows = nlohmann::json::array();
+  auto rows = nlohmann::ordered_json::array();
   double mixture_at_0 = 0;
   double pipeline_at_0 = 0;
-  if (!quiet)
-    std::cout << "mean delay   mixture samples/s   of 0 ms   pipeline "
-                 "samples/s   of 0 ms"
-              << std::endl;
   for (auto delay : delays) {
     const std::chrono::milliseconds mean{delay};
     const auto mixture
@@ -49,13 +42,6 @@ nlohmann::json measure_delays(double seconds, bool quiet) {
                     {"mixture_ratio", mixture / mixture_at_0},
                     {"pipeline_samples_per_second", pipeline},
                     {"pipeline_ratio", pipeline / pipeline_at_0}});
-    if (!quiet)
-      std::cout << std::setw(7) << delay << " ms" << std::fixed
-                << std::setprecision(0) << std::setw(20) << mixture
-                << std::setprecision(2) << std::setw(10)
-                << mixture / mixture_at_0 << std::setprecision(0)
-                << std::setw(21) << pipeline << std::setprecision(2)
-                << std::setw(10) << pipeline / pipeline_at_0 << std::endl;
   }
   return rows;
 }
@@ -79,9 +65,10 @@ tuned_curve tune(bench::learning_options how, const Learn& learn) {
   return best;
 }
 
-nlohmann::json to_object(const std::string& name, const tuned_curve& tuned) {
+nlohmann::ordered_json to_object(const std::string& name,
+                                 const tuned_curve& tuned) {
   const auto& curve = tuned.curve;
-  auto points = nlohmann::json::array();
+  auto points = nlohmann::ordered_json::array();
   for (const auto& x : curve.points)
     points.push_back({{"update", x.update}, {"accuracy", x.accuracy}});
   return {{"network", name},
@@ -91,33 +78,21 @@ nlohmann::json to_object(const std::string& name, const tuned_curve& tuned) {
           {"curve", points}};
 }
 
-nlohmann::json measure_learning(const bench::learning_options& how,
-                                const std::vector<std::string>& grids,
-                                bool quiet) {
+nlohmann::ordered_json measure_learning(const bench::learning_options& how,
+                                        const std::vector<std::string>& grids) {
   mixture_shape shape;
   shape.hidden = 64;
   shape.inner = 64;
   shape.micro_batch = 32;
-  auto curves = nlohmann::json::array();
-  auto tell = [&](const std::string& name, const tuned_curve& tuned) {
-    curves.push_back(to_object(name, tuned));
-    if (quiet)
-      return;
-    std::cout << name << ", best of the rates at " << tuned.rate
-              << ", gradients " << std::fixed << std::setprecision(1)
-              << tuned.curve.staleness
-              << " updates old:" << std::setprecision(3);
-    for (const auto& x : tuned.curve.points)
-      std::cout << "  " << x.update << ": " << x.accuracy;
-    std::cout << std::endl;
-  };
-  tell("dense",
-       tune(how, [&](const auto& x) { return bench::learn_dense(shape, x); }));
+  auto curves = nlohmann::ordered_json::array();
+  curves.push_back(to_object("dense", tune(how, [&](const auto& x) {
+                               return bench::learn_dense(shape, x);
+                             })));
   for (const auto& grid : grids) {
     shape.grid = grid;
-    tell("mixture " + grid, tune(how, [&](const auto& x) {
-           return bench::learn_with_mixture(shape, x);
-         }));
+    curves.push_back(to_object("mixture " + grid, tune(how, [&](const auto& x) {
+                                 return bench::learn_with_mixture(shape, x);
+                               })));
   }
   return curves;
 }
@@ -129,34 +104,25 @@ int bench_mixture(cli::command_line& options) {
   if (row != "all" && row != "delay" && row != "digits")
     return complain("--row: '" + row
                     + "' is no experiment; write delay, digits or all.");
-  const auto seconds = options.real("seconds");
-  if (!(seconds > 0 && seconds <= 3600))
-    return complain("--seconds must be a number from 0 to 3600.");
-  const auto updates = options.integer("updates");
-  if (updates < 100 || updates > 10'000'000)
-    return complain("--updates must be a number from 100 to 10000000.");
   const auto grids = options.list("grids");
   for (const auto& grid : grids)
     if (auto sizes = parse_expert_grid(grid); !sizes)
       return complain("--grids: " + sizes.error());
-  const auto quiet = options.flag("json");
-  nlohmann::json result;
+  nlohmann::ordered_json result;
   try {
     if (row != "digits")
-      result["delay"] = measure_delays(seconds, quiet);
+      result["delay"] = measure_delays(options.real("seconds"));
     if (row != "delay") {
       bench::learning_options how;
       how.data = options.text("data");
-      how.updates = static_cast<std::uint64_t>(updates);
+      how.updates = static_cast<std::uint64_t>(options.integer("updates"));
       how.look_every = std::max<std::uint64_t>(1, how.updates / 10);
-      result["digits"] = measure_learning(how, grids, quiet);
+      result["digits"] = measure_learning(how, grids);
     }
   } catch (const std::exception& e) {
     return complain(e.what(), failed);
   }
-  if (quiet)
-    std::cout << result.dump() << std::endl;
-  return all_well;
+  return report(options, result);
 }
 
 } // namespace potluck::tools
