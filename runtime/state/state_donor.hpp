@@ -27,11 +27,6 @@ public:
   };
   explicit state_donor(bounds most);
 
-  /// What joiners get in all; 0: as fast as they ask.
-  void bytes_per_second(double rate) {
-    budget_.bytes_per_second(rate);
-  }
-
   // What this peer holds.
   state_actions holds(std::uint64_t step, const digest& state, time_point now);
   state_actions passed(passed_mean mean, time_point now);
@@ -57,12 +52,6 @@ public:
 
   const serving_budget& budget() const {
     return budget_;
-  }
-  std::size_t versions() const {
-    return versions_.size();
-  }
-  std::size_t means() const {
-    return journal_.size();
   }
 
 private:
