@@ -42,8 +42,7 @@ std::size_t blocks_of(std::size_t count) {
   return (count + packing_block - 1) / packing_block;
 }
 
-// ---- binary16
-// ---------------------------------------------------------------
+// ---- binary16 ---------------------------------------------------------------
 
 /// Of a float below 65520, rounded to nearest, ties to even.
 inline std::uint16_t half_of(float x) {
@@ -178,8 +177,7 @@ bool from_halves(const std::uint8_t* bytes, std::size_t count, float scale,
          && well;
 }
 
-// ---- bfloat16
-// ---------------------------------------------------------------
+// ---- bfloat16 ---------------------------------------------------------------
 
 POTLUCK_WIDE void to_brains(const float* values, std::size_t count,
                             std::uint8_t* out) {
@@ -208,8 +206,7 @@ POTLUCK_WIDE bool from_brains(const std::uint8_t* bytes, std::size_t count,
   return bad == 0;
 }
 
-// ---- int8
-// -------------------------------------------------------------------
+// ---- int8 -------------------------------------------------------------------
 
 /// @param factor 1 / scale: a division takes several times as long.
 POTLUCK_WIDE void to_bytes(const float* values, std::size_t count, float factor,
@@ -253,8 +250,7 @@ float byte_scale(std::uint32_t largest) {
   return bits_of(scale) < (1u << 23) ? 0.0f : scale;
 }
 
-// ---- blocks
-// -----------------------------------------------------------------
+// ---- blocks -----------------------------------------------------------------
 
 /// Calls `each(first value, values, scale's bytes)` for every block.
 template <class Each>
