@@ -66,14 +66,7 @@ expect "chunks have values" 2 'chunk-values must be' \
   bench averaging --chunk-values 0
 expect "references have names" 2 'reference must be none, gloo or mpi' \
   bench averaging --reference nccl
-expect "a mixture of experts learns digits" 0 \
-  '"network": "mixture 2x2"' bench mixture --row digits \
-  --updates 100 --grids 2x2 --json
-expect "experiments have names" 2 'delay, digits or all' \
-  bench mixture --row weight
-expect "grids have sizes" 2 'grids: ' bench mixture --grids 4by4
-expect "digits are drawn or read" 1 'holds no MNIST' \
-  bench mixture --row digits --data /nowhere
+expect "grids have sizes" 2 'grids: ' bench beam --grids 4by4
 expect "nobody is a member that is not there" 2 'member' \
   bench averaging --peers 2 --member 2
 conclude

@@ -57,15 +57,13 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_optimizer(options);
   if (what == std::vector<std::string>{"experts"})
     return bench_experts(options, program);
-  if (what == std::vector<std::string>{"mixture"})
-    return bench_mixture(options);
   if (what == std::vector<std::string>{"beam"})
     return bench_beam(options);
   if (what == std::vector<std::string>{"step"})
     return bench_step(options, program);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "beam, potluck bench experts, potluck bench mixture, potluck "
-                  "bench optimizer, or potluck bench step.");
+                  "beam, potluck bench experts, potluck bench optimizer, or "
+                  "potluck bench step.");
 }
 
 } // namespace
@@ -104,8 +102,8 @@ member_commands(const cli::command_line& options, const std::string& program,
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary = "Measure averaging, experts, mixtures, steps or the optimizer";
-  spec.usage = "potluck bench averaging|beam|experts|mixture|optimizer|step "
+  spec.summary = "Measure averaging, steps, the optimizer, or experts";
+  spec.usage = "potluck bench averaging|beam|experts|optimizer|step "
                "[OPTION]...";
   spec.positionals = 1;
   spec.options = {
@@ -150,18 +148,12 @@ command bench_command() {
        cli::between(0, 1024)},
       {"row", option_kind::text, "all",
        "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
-       "all. Mixture: the experiment: delay, digits, or all.",
+       "all.",
        "NAME"},
-      {"seconds", option_kind::real, "5",
-       "Experts and mixture: to measure each workload.", "NUMBER",
-       cli::between(0.1, 3600)},
-      {"updates", option_kind::integer, "1500",
-       "Mixture: of the networks that learn digits.", "NUMBER",
-       cli::between(100, 1e7)},
+      {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
+       "NUMBER", cli::between(0.1, 3600)},
       {"grids", option_kind::list, "4x4",
-       "Mixture: experts of a layer, of the networks that learn digits. Beam: "
-       "of the layer that is searched.",
-       "SIZES"},
+       "Beam: of the layer that is searched.", "SIZES"},
       {"nodes", option_kind::list, "100",
        "Beam: of the networks that are searched.", "NUMBERS"},
       {"searches", option_kind::integer, "256", "Beam: by so many nodes.",
@@ -169,9 +161,6 @@ command bench_command() {
       {"delay", option_kind::integer, "50",
        "Beam: mean of a message's one way, in milliseconds.", "NUMBER",
        cli::between(0, 1e4)},
-      {"data", option_kind::text, "digits",
-       "Mixture: a folder with MNIST's files, or digits for drawn ones.",
-       "PATH"},
       {"delayed", option_kind::flag, "",
        "Step: with delayed updates (see join --updates).", ""},
       {"target-batch", option_kind::integer, "2048",

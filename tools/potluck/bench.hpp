@@ -14,7 +14,6 @@ namespace potluck::tools {
 int bench_averaging(cli::command_line& options, const std::string& program);
 int bench_beam(cli::command_line& options);
 int bench_experts(cli::command_line& options, const std::string& program);
-int bench_mixture(cli::command_line& options);
 int bench_optimizer(cli::command_line& options);
 int bench_step(cli::command_line& options, const std::string& program);
 

@@ -54,10 +54,6 @@ int bench_experts(cli::command_line&, const std::string&) {
   return become_full();
 }
 
-int bench_mixture(cli::command_line&) {
-  return become_full();
-}
-
 int bench_optimizer(cli::command_line&) {
   return become_full();
 }
