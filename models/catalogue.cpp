@@ -3,17 +3,14 @@
 #include <filesystem>
 #include <map>
 #include <stdexcept>
-#include <type_traits>
 
 #include <ATen/Context.h>
 
-#include "models/albert.hpp"
-#include "models/albert_dmoe.hpp"
 #include "models/device.hpp"
+#include "models/expert_mixture.hpp"
 #include "models/images/image_source.hpp"
-#include "models/mnist_dmoe.hpp"
-#include "models/mnist_ffn.hpp"
 #include "models/network_trainer.hpp"
+#include "models/networks.hpp"
 #include "models/tensor_memory.hpp"
 #include "models/text/corpus.hpp"
 #include "models/text/text_source.hpp"
@@ -32,23 +29,13 @@ struct model_kind {
   network_builder build;
 };
 
-template <class Network>
-std::unique_ptr<network> build(const run_settings& settings,
-                               const network_surroundings& around) {
-  if constexpr (std::is_constructible_v<Network, const run_settings&,
-                                        const network_surroundings&>)
-    return std::make_unique<Network>(settings, around);
-  else
-    return std::make_unique<Network>(settings);
-}
-
 /// A new model is one more line here (models/README.md).
 const std::map<std::string, model_kind>& kinds() {
   static const std::map<std::string, model_kind> all{
-      {"albert", {material::text, false, build<albert>}},
-      {"albert-dmoe", {material::text, true, build<albert_dmoe>}},
-      {"mnist-dmoe", {material::images, true, build<mnist_dmoe>}},
-      {"mnist-ffn", {material::images, false, build<mnist_ffn>}},
+      {"albert", {material::text, false, make_albert}},
+      {"albert-dmoe", {material::text, true, make_albert_dmoe}},
+      {"mnist-dmoe", {material::images, true, make_mnist_dmoe}},
+      {"mnist-ffn", {material::images, false, make_mnist_ffn}},
   };
   return all;
 }
