@@ -11,7 +11,6 @@
 #include "runtime/numbers.hpp"
 #include "tools/lab/chaos/chaos_run.hpp"
 #include "tools/potluck/front.hpp"
-#include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/work_directory.hpp"
 
@@ -194,13 +193,11 @@ int run(cli::command_line& options, const std::string&) {
   const auto packets = (*network)->carries_packets();
   if (auto unknown = unknown_to_chaos(plan.what, packets); !unknown.empty())
     return complain(options.text("scenario") + ": " + unknown);
-  if (options.given("data")) {
-    std::error_code problem;
-    plan.data = fs::canonical(options.text("data"), problem).string();
-    if (problem)
-      return complain("--data: '" + options.text("data")
-                      + "' is no file or folder that can be read.");
-  }
+  std::error_code problem;
+  plan.data = fs::canonical(options.text("data"), problem).string();
+  if (problem)
+    return complain("--data: '" + options.text("data")
+                    + "' is no file or folder that can be read.");
   auto directory = make_work_directory(options, "keep", "potluck-chaos");
   if (!directory)
     return complain(directory.error());
@@ -210,14 +207,6 @@ int run(cli::command_line& options, const std::string&) {
     fs::remove_all(*directory, trouble);
     return !fs::exists(*directory);
   };
-  if (plan.data.empty()) {
-    plan.data = *directory + "/text";
-    auto text = gather_text(usual_text_places(), plan.data);
-    if (!text) {
-      remove();
-      return complain(text.error());
-    }
-  }
   std::ofstream{*directory + "/scenario.json"} << to_text(plan.what);
 
   report result;
@@ -290,10 +279,8 @@ command chaos_command() {
       {"steps", option_kind::integer, "0",
        "Optimizer steps to take; 0 for as many as the scenario says.", "NUMBER",
        cli::between(0, 1e6)},
-      {"data", option_kind::text, "",
-       "Text to train on: a UTF-8 file, or a folder of them (default: licences "
-       "and notes found on this machine).",
-       "PATH"},
+      {"data", option_kind::text, "/usr/share/common-licenses",
+       "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
       {"keep", option_kind::text, "",
        "Work in this folder, new or empty, and keep logs and all (default: a "
        "temporary one, kept when something was wrong).",
