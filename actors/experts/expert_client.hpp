@@ -38,7 +38,7 @@ public:
 
 private:
   std::shared_ptr<expert_line> line_ = std::make_shared<expert_line>();
-  std::shared_ptr<answer_thread> voice_;
+  std::shared_ptr<worker> voice_;
 };
 
 } // namespace potluck
