@@ -14,6 +14,10 @@ static_assert(value_pool::most_waiting_of_one
 
 namespace {
 
+/// A follower's extra patience is such a part of the round's, which grows with
+/// the line, and at least `limits::follower_grace`.
+constexpr int follower_share = 4;
+
 std::vector<peer_id> ids_of(const group_contract& contract) {
   std::vector<peer_id> result;
   for (auto& member : contract.members)
@@ -41,7 +45,7 @@ void averager_state::init(averager_actor::pointer self,
   reducers_.init(self, config_.reducer_started, config_.intake);
 }
 
-void averager_state::on(const wiring& w) {
+void averager_state::on(const averager_handles& w) {
   wired_ = w;
   say_.wire(w);
   if (!config_.abandoned.group.empty() && wired_.gateway) {
@@ -68,7 +72,8 @@ void averager_state::on(const begin_round& x) {
   auto self = caf::actor_cast<averager_actor>(self_);
   round_.emplace(
       averaging_round::setting{x.contract, x.plan, x.keeps_majority,
-                               config_.self, config_.rule, config_.packing},
+                               config_.self, config_.rule, config_.packing,
+                               config_.guards},
       room_for(x.contract.gradient_values), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());
@@ -283,8 +288,8 @@ duration averager_state::patience() const {
       = std::chrono::milliseconds{round_->what().contract.patience_ms};
   // The leader's verdict should come before a follower loses patience.
   if (round_->members().self() != 0)
-    result += std::max<duration>(limits::follower_grace,
-                                 result / limits::follower_share);
+    result
+        += std::max<duration>(limits::follower_grace, result / follower_share);
   return result;
 }
 

@@ -15,6 +15,18 @@
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "runtime/averaging/round/other_rounds.hpp"
+#include "runtime/safeguards.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A member that has lost its lines to all others of its round waits so long
+/// for them, before it goes on alone: more likely its own line broke, and is
+/// dialled again. From the end of a silence to the handshake on a slow line.
+constexpr auto out_of_touch_patience = 6s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -35,13 +47,14 @@ struct averager_config {
   /// Where the thread that receives puts what it can; null: everything comes by
   /// letter.
   std::shared_ptr<round_intake> intake = {};
+  safeguard_set guards = {};
 };
 
 class averager_state {
 public:
   void init(averager_actor::pointer self, averager_config config);
 
-  void on(const wiring& w);
+  void on(const averager_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -94,7 +107,7 @@ private:
 
   averager_actor::pointer self_ = nullptr;
   averager_config config_;
-  wiring wired_;
+  averager_handles wired_;
   round_messenger say_;
   std::set<peer_id> connected_;
   std::optional<averaging_round> round_; ///< Runs, or is the last one.

@@ -10,6 +10,16 @@
 
 namespace potluck {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+/// For all contributions: a sponsor's leader waits `limits::answer_cap` for it.
+/// Both, and each contribution's, are longer by `gathering_time`.
+constexpr auto gathering_cap = 20s;
+
+} // namespace
+
 void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_ = self;
   config_ = std::move(config);
@@ -18,7 +28,7 @@ void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_->send(self_, tick{});
 }
 
-void cell_state::on(const wiring& w) {
+void cell_state::on(const cell_handles& w) {
   wired_ = w;
   // Whoever is new has to hear it, when the roster has told what it knows.
   told_.reset();
@@ -138,7 +148,7 @@ void cell_state::on(const tick&) {
     choose();
   if (gathering_) {
     auto now = self_->clock().now();
-    auto late = now - began_ > limits::gathering_cap + lines_patience_;
+    auto late = now - began_ > gathering_cap + lines_patience_;
     if (late)
       gathering_->ask_nobody_else();
     for (auto& id : gathering_->unfinished())
@@ -192,7 +202,7 @@ void cell_state::go_on() {
     }
     if (auto better = better_.find(id); better != better_.end())
       request.better = better->second;
-    post(self_, wired_, parcel{id, request, {}});
+    post(self_, wired_.letters, parcel{id, request, {}});
   }
   if (!gathering_->over())
     return;
@@ -250,7 +260,7 @@ void cell_state::on(const contribution_taken& x) {
 
 void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
                         const std::string& reason) {
-  post(self_, wired_,
+  post(self_, wired_.letters,
        parcel{to, contribution_answer{number, accepted, reason}, {}});
 }
 
@@ -308,7 +318,7 @@ void cell_state::on(const hand_over& x) {
     auto count = std::min(length, values.size() - first);
     auto body
         = packed_body(wanted_as_, x.gradient, values.data() + first, count);
-    post(self_, wired_, parcel{x.to, part, std::move(body)});
+    post(self_, wired_.letters, parcel{x.to, part, std::move(body)});
     ++part.chunk;
   }
 }

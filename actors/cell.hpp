@@ -11,10 +11,28 @@
 #include <set>
 
 #include "actors/interfaces.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/ways/cells/mean_chain.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at who averages and who contributes: choices by chance
+/// settle slowly enough for news of them to spread.
+constexpr auto cell_interval = 1s;
+/// Before the first choice: the roster tells a new actor what it knows.
+constexpr auto cell_beginning = 100ms;
+/// Between two looks while contributions are being gathered: their deadlines.
+constexpr auto gathering_interval = 250ms;
+/// For a contribution, before any of its sender was observed; then from those.
+/// A batch under way and a gradient over a household's uplink.
+constexpr auto contribution_patience = 10s;
+constexpr auto contribution_floor = 2s;
+constexpr auto contribution_cap = 20s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -28,7 +46,7 @@ class cell_state {
 public:
   void init(cell_actor::pointer self, cell_config config);
 
-  void on(const wiring& w);
+  void on(const cell_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -71,7 +89,7 @@ private:
 
   cell_actor::pointer self_ = nullptr;
   cell_config config_;
-  wiring wired_;
+  cell_handles wired_;
   std::optional<cell_choice> choice_;
   std::set<peer_id> connected_;
   bool looked_up_ = false; ///< The roster has told who is in the run.

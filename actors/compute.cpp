@@ -91,7 +91,7 @@ compute_state::~compute_state() {
   cancelled_->store(true);
 }
 
-void compute_state::on(const wiring& w) {
+void compute_state::on(const compute_handles& w) {
   wired_ = w;
   if (!last_state_)
     return;

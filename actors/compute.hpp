@@ -20,6 +20,7 @@
 #include "actors/worker.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/optimizer/lamb.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -46,6 +47,8 @@ struct compute_config {
   /// In simulations: gets each state that this peer comes to hold, on the
   /// worker's thread. Null: nobody does.
   std::function<void(const training_state&, bool redrawn)> state_shown;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class compute_state {
@@ -53,7 +56,7 @@ public:
   ~compute_state();
   void init(compute_actor::pointer self, compute_config config);
 
-  void on(const wiring& w);
+  void on(const compute_handles& w);
   void on(const compute_batch& x);
   void on(const batch_done& x);
   void on(const lend_gradient& x);
@@ -90,7 +93,7 @@ private:
   /// In simulations a batch takes its time: until then, nothing else is done.
   bool batch_lasts_ = false;
   std::deque<std::pair<std::function<void()>, bool>> waiting_;
-  wiring wired_;
+  compute_handles wired_;
   std::optional<state_changed> last_state_;
   std::shared_ptr<std::atomic<bool>> cancelled_
       = std::make_shared<std::atomic<bool>>(false);

@@ -6,7 +6,6 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
-#include "runtime/safeguards.hpp"
 #include "runtime/vector_loops.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
 
@@ -69,7 +68,7 @@ struct compute_state::workshop {
     auto& present = state().parameters;
     const auto* theirs = mean.data() + present.size();
     averaged = digest_of(theirs, present.size() * sizeof(float));
-    if (guarded(safeguard::mean_parameters))
+    if (config.guards.has(safeguard::mean_parameters))
       std::copy_n(theirs, present.size(), present.data());
   }
 

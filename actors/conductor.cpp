@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "runtime/step/step_pace.hpp"
 
 namespace potluck {
 
@@ -16,7 +16,7 @@ constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 /// Carries out an action: who gets it, and how.
 struct carrier {
   conductor_actor::pointer self;
-  const wiring& to;
+  const conductor_handles& to;
 
   template <class Handle, class T>
   void send(const Handle& receiver, T& x) const {
@@ -71,7 +71,7 @@ void conductor_state::init(conductor_actor::pointer self,
   self_->send(self_, tick{});
 }
 
-void conductor_state::on(const wiring& w) {
+void conductor_state::on(const conductor_handles& w) {
   wired_ = w;
   on(surroundings{wired_.cell != nullptr});
 }

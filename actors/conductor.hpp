@@ -16,7 +16,7 @@ class conductor_state {
 public:
   void init(conductor_actor::pointer self, conductor_config config);
 
-  void on(const wiring& w);
+  void on(const conductor_handles& w);
   void on(const tick&);
   template <class Fact>
   void on(const Fact& x) {
@@ -28,7 +28,7 @@ private:
 
   conductor_actor::pointer self_ = nullptr;
   std::optional<step_machine> machine_;
-  wiring wired_;
+  conductor_handles wired_;
 };
 
 conductor_actor::behavior_type

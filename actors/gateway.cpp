@@ -6,11 +6,17 @@
 #include "actors/mail_listener.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/experts/open_calls.hpp"
 #include "runtime/membership/handshake.hpp"
 
 namespace potluck {
+
+namespace {
+
+/// Messages kept for a peer that is being dialled: a look-up asks few things.
+constexpr std::size_t messages_waiting_for_a_dial = 64;
+
+} // namespace
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;
@@ -40,14 +46,14 @@ gateway_state::~gateway_state() {
     network_->stop();
 }
 
-void gateway_state::on(const wiring& w) {
+void gateway_state::on(const gateway_handles& w) {
   line_.wire(w.conductor);
   auto new_roster = w.roster && w.roster != wired_.roster;
   wired_ = w;
   if (bound_ && wired_.roster)
     self_->send(wired_.roster, gateway_ready{*bound_});
   for (auto& [id, g] : guests_) {
-    self_->send(g.session, w);
+    self_->send(g.session, w.sessions);
     if (new_roster)
       self_->send(wired_.roster, g.news, g.session);
   }
@@ -222,7 +228,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   self_->monitor(session);
   if (config_.session_started)
     config_.session_started("session", caf::actor_cast<caf::actor>(session));
-  self_->send(session, wired_);
+  self_->send(session, wired_.sessions);
   if (wired_.roster)
     self_->send(wired_.roster, news, session);
   // What comes from now on finds everybody prepared.
@@ -248,7 +254,7 @@ void gateway_state::on(const call& x) {
   auto [queue, fresh] = waiting_.try_emplace(x.to.id);
   // All open calls of experts may be for one host.
   if (queue->second.size()
-      < limits::messages_waiting_for_a_dial + limits::expert_calls_open)
+      < messages_waiting_for_a_dial + limits::expert_calls_open)
     queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
     dial(x.to.where, x.to.id);

@@ -13,9 +13,24 @@
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/own_addresses.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// From the connection to its hello, before any was observed: long enough for a
+/// satellite line's three round trips, short enough that idle sockets cannot
+/// fill the table. Then from what handshakes took, of anybody, since nobody has
+/// an id yet: no less than a lost packet's repetitions take, and no more than
+/// what a table full of idle sockets may cost.
+constexpr auto handshake_patience = 10s;
+constexpr auto handshake_floor = 5s;
+constexpr auto handshake_cap = 30s;
+constexpr auto handshake_check = 1s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -42,7 +57,7 @@ public:
   void init(gateway_actor::pointer self, gateway_config config);
   ~gateway_state();
 
-  void on(const wiring& w);
+  void on(const gateway_handles& w);
   void on(const connection_accepted& x);
   void on(const connection_opened& x);
   void on(const connection_closed& x);
@@ -92,7 +107,7 @@ private:
   gateway_config config_;
   std::shared_ptr<transport> network_;
   std::optional<address> bound_;
-  wiring wired_;
+  gateway_handles wired_;
   std::map<connection_id, link> links_;
   /// Those on which nobody was welcome yet: few, where there are many.
   std::set<connection_id> strangers_;

@@ -5,14 +5,23 @@
 #include <utility>
 
 #include "messages/limits.hpp"
-#include "runtime/config.hpp"
 
 namespace potluck {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+/// A measured line is told to others when it differs by more than this from
+/// what they know, and no more often than this.
+constexpr double line_news = 0.1;
+constexpr auto line_news_interval = 1s;
+/// Pairs that carry more bytes per second (100 Mbit/s) are not told as slow
+/// ones: there the computers are what is measured.
+constexpr double slow_pair_most = 12.5e6;
+
 bool is_news(double said, double is) {
-  return std::abs(is - said) > limits::line_news * std::max(said, is);
+  return std::abs(is - said) > line_news * std::max(said, is);
 }
 
 } // namespace
@@ -88,7 +97,7 @@ std::vector<slow_pair> gateway_line::slow_pairs() const {
   std::vector<slow_pair> result;
   for (const auto& [id, told] : told_limits_)
     if (auto limit = line_.sure_limit_to(id);
-        limit > 0 && limit <= limits::slow_pair_most)
+        limit > 0 && limit <= slow_pair_most)
       result.push_back({id, limit});
   std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) {
     return a.bytes_per_second < b.bytes_per_second;
@@ -100,7 +109,7 @@ std::vector<slow_pair> gateway_line::slow_pairs() const {
 
 void gateway_line::tell() {
   auto now = self_->clock().now();
-  if (now - last_told_ < limits::line_news_interval)
+  if (now - last_told_ < line_news_interval)
     return;
   line_measured is{line_.upload(), std::max(line_.upload(), line_.download()),
                    slow_pairs()};

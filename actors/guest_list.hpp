@@ -54,11 +54,12 @@ private:
 /// Sends a letter straight to the session of a connected peer. One that is
 /// being welcomed right now only the gateway knows.
 template <class Self>
-void post(Self* self, const wiring& w, parcel x) {
-  if (auto session = w.guests ? w.guests->session_of(x.to) : session_actor{})
+void post(Self* self, const letterbox& box, parcel x) {
+  if (auto session
+      = box.guests ? box.guests->session_of(x.to) : session_actor{})
     self->send(session, std::move(x));
   else
-    self->send(w.gateway, std::move(x));
+    self->send(box.gateway, std::move(x));
 }
 
 } // namespace potluck

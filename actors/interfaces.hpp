@@ -1,14 +1,27 @@
 /// Every actor's typed handle, a sentence per message: the org chart.
 ///
-/// Actors hold the narrowest handle that serves them. Whoever needs others gets
-/// them in a `wiring`, which the supervisor sends again after every restart.
+/// Actors hold the narrowest handle that serves them. What an actor may talk to
+/// it gets in a struct of its own, which the supervisor sends again after every
+/// restart (actors/wiring.hpp).
 #pragma once
 
 #include "actors/mailbox.hpp"
 
 namespace potluck {
 
-struct wiring;
+struct gateway_handles;
+struct session_handles;
+struct roster_handles;
+struct router_handles;
+struct registrar_handles;
+struct state_keeper_handles;
+struct compute_handles;
+struct cell_handles;
+struct conductor_handles;
+struct matchmaking_handles;
+struct averager_handles;
+struct expert_host_handles;
+struct expert_caller_handles;
 struct look_up_records;
 class guest_list;
 
@@ -17,6 +30,16 @@ class guest_list;
 
 /// Reads what remote peers write.
 using letter_reader = caf::typed_actor<caf::reacts_to<letter>>;
+
+/// Takes letters for connected peers.
+using parcel_carrier = caf::typed_actor<caf::reacts_to<parcel>>;
+
+/// Hears who comes and goes.
+using peers_listener
+    = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>>;
+
+/// Hears what no honest peer does.
+using offence_reader = caf::typed_actor<caf::reacts_to<offence_seen>>;
 
 /// Gets the mean of a chunk, once, and hears of parts that are no good or do
 /// not come.
@@ -40,6 +63,10 @@ struct look_up_records {
   std::uint32_t most = 0;
 };
 
+/// Publishes records and finds those of others.
+using record_finder = caf::typed_actor<caf::reacts_to<publish_record>,
+                                       caf::reacts_to<look_up_records>>;
+
 /// Sees the run from outside: events for logs, a status for people, the end.
 using observer_actor
     = caf::typed_actor<caf::reacts_to<event>, caf::reacts_to<run_status>,
@@ -50,7 +77,7 @@ using observer_actor
 
 /// Owns the transport; turns connections into sessions and parcels into frames.
 using gateway_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<connection_accepted>,
+    caf::reacts_to<gateway_handles>, caf::reacts_to<connection_accepted>,
     caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
     caf::reacts_to<frame_arrived>, caf::reacts_to<traffic_seen>,
     caf::reacts_to<parcel>, caf::reacts_to<call>, caf::reacts_to<dial_contact>,
@@ -61,7 +88,7 @@ using gateway_actor = caf::typed_actor<
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<frame_arrived>,
+    caf::reacts_to<session_handles>, caf::reacts_to<frame_arrived>,
     caf::reacts_to<traffic_seen>, caf::reacts_to<connection_added>,
     caf::reacts_to<connection_closed>, caf::reacts_to<parcel>,
     caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
@@ -69,7 +96,7 @@ using session_actor = caf::typed_actor<
 /// Knows who is in the run, dials them, passes their reports on, publishes
 /// ours, bans who misbehaves.
 using roster_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<peer_joined, session_actor>,
+    caf::reacts_to<roster_handles>, caf::reacts_to<peer_joined, session_actor>,
     caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
@@ -79,31 +106,34 @@ using roster_actor = caf::typed_actor<
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
 using router_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<dial_failed>,
-    caf::reacts_to<routes_no_more>, caf::reacts_to<links_wanted>,
-    caf::reacts_to<publish_record>, caf::reacts_to<look_up_records>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<router_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<dial_failed>, caf::reacts_to<routes_no_more>,
+    caf::reacts_to<links_wanted>, caf::reacts_to<publish_record>,
+    caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
 
 /// Finds the run's charter, or founds the run.
-using registrar_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-    caf::reacts_to<records_looked_up>, caf::reacts_to<proposal_ready>,
-    caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
+using registrar_actor
+    = caf::typed_actor<caf::reacts_to<registrar_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+                       caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
+                       caf::reacts_to<records_looked_up>,
+                       caf::reacts_to<proposal_ready>,
+                       caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
 
 /// Serves the training state to joiners, fetches it, writes checkpoints.
 using state_keeper_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<fetch_state>,
-    caf::reacts_to<snapshot_taken>, caf::reacts_to<state_changed>,
-    caf::reacts_to<save_checkpoint_now>, caf::reacts_to<checkpoint_saved>,
-    caf::reacts_to<report_heard>, caf::reacts_to<mean_applied>,
-    caf::reacts_to<mean_relay>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<state_keeper_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<fetch_state>, caf::reacts_to<snapshot_taken>,
+    caf::reacts_to<state_changed>, caf::reacts_to<save_checkpoint_now>,
+    caf::reacts_to<checkpoint_saved>, caf::reacts_to<report_heard>,
+    caf::reacts_to<mean_applied>, caf::reacts_to<mean_relay>,
+    caf::reacts_to<deadline_passed>>;
 
 /// In front of the thread that holds the model: gradients and optimizer steps.
 using compute_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<compute_batch>,
+    caf::reacts_to<compute_handles>, caf::reacts_to<compute_batch>,
     caf::reacts_to<batch_done>, caf::reacts_to<lend_gradient>,
     caf::reacts_to<drop_gradient>, caf::reacts_to<set_gradient_aside>,
     caf::reacts_to<take_gradient_back>, caf::reacts_to<apply_mean>,
@@ -114,16 +144,17 @@ using compute_actor = caf::typed_actor<
 /// Decides whether this trainer averages itself or through a sponsor; gathers
 /// gradients as a sponsor, hands them over as a contributor.
 using cell_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-    caf::reacts_to<run_looked_up>, caf::reacts_to<gather_contributions>,
-    caf::reacts_to<contribution_taken>, caf::reacts_to<hand_over>,
-    caf::reacts_to<contributor_pace>, caf::reacts_to<reach_known>,
-    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
+    caf::reacts_to<cell_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<report_heard>, caf::reacts_to<run_looked_up>,
+    caf::reacts_to<gather_contributions>, caf::reacts_to<contribution_taken>,
+    caf::reacts_to<hand_over>, caf::reacts_to<contributor_pace>,
+    caf::reacts_to<reach_known>, caf::reacts_to<deadline_passed>,
+    caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<peer_joined>,
+    caf::reacts_to<conductor_handles>, caf::reacts_to<peer_joined>,
     caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
     caf::reacts_to<state_changed>, caf::reacts_to<batch_done>,
     caf::reacts_to<gradient_lent>, caf::reacts_to<freeze_wanted>,
@@ -137,32 +168,36 @@ using conductor_actor = caf::typed_actor<
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<matchmaking_facts>,
-    caf::reacts_to<lead_group>, caf::reacts_to<gradient_frozen>,
-    caf::reacts_to<round_over>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<matchmaking_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<matchmaking_facts>, caf::reacts_to<lead_group>,
+    caf::reacts_to<gradient_frozen>, caf::reacts_to<round_over>,
+    caf::reacts_to<deadline_passed>>;
 
 /// Runs one round at a time: parts out, means in, and the agreement.
 using averager_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<begin_round>,
-    caf::reacts_to<gradient_lent>, caf::reacts_to<outcome_known>,
-    caf::reacts_to<member_withdrew>, caf::reacts_to<means_placed>,
-    caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
-    caf::reacts_to<parts_overdue>, caf::reacts_to<inquiry_due>,
-    caf::reacts_to<out_of_touch>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<averager_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<begin_round>, caf::reacts_to<gradient_lent>,
+    caf::reacts_to<outcome_known>, caf::reacts_to<member_withdrew>,
+    caf::reacts_to<means_placed>, caf::reacts_to<mean_ready>,
+    caf::reacts_to<part_refused>, caf::reacts_to<parts_overdue>,
+    caf::reacts_to<inquiry_due>, caf::reacts_to<out_of_touch>,
+    caf::reacts_to<deadline_passed>>;
 
 /// Serves the calls of experts that this peer hosts, as far as others see it
 /// (`expert_host.hpp` has the rest).
 using expert_host_door
-    = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
-                       caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
-                       caf::reacts_to<reachable_at>, caf::reacts_to<leave_run>>;
+    = caf::typed_actor<caf::reacts_to<expert_host_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+                       caf::reacts_to<peer_left>, caf::reacts_to<reachable_at>,
+                       caf::reacts_to<leave_run>>;
 
 /// Calls experts that other peers host, likewise (`expert_caller.hpp`).
 using expert_caller_door
-    = caf::typed_actor<caf::reacts_to<wiring>, caf::reacts_to<letter>,
-                       caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    = caf::typed_actor<caf::reacts_to<expert_caller_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+                       caf::reacts_to<peer_left>,
                        caf::reacts_to<records_looked_up>>;
 
 /// The root of a peer's tree: starts, restarts and ends the others.
@@ -177,29 +212,154 @@ using chunk_reducer_actor = caf::typed_actor<
     caf::reacts_to<part_unfit>, caf::reacts_to<parts_complete>,
     caf::reacts_to<deadline_passed>>;
 
-/// Everybody's handles. Those that do not exist yet (or in this role) are null.
-struct wiring {
-  gateway_actor gateway;
+// ---- whom each of them may talk to
+// -----------------------------------------------------------
+//
+// Those that do not exist yet, or not in this peer's role, are null.
+
+/// Where letters to connected peers go (`post` in guest_list.hpp).
+struct letterbox {
+  parcel_carrier gateway;
+  /// Kept by the gateway; null where there is none.
+  std::shared_ptr<guest_list> guests;
+};
+
+/// Whose conversations the letters of a peer belong to.
+struct session_handles {
+  roster_actor roster;
+  letter_reader router;
+  letter_reader registrar;
+  letter_reader state_keeper;
+  letter_reader cell;
+  letter_reader matchmaking;
+  letter_reader averager;
+  letter_reader expert_host;
+  letter_reader expert_caller;
+  observer_actor observer;
+};
+
+struct gateway_handles {
   roster_actor roster;
   router_actor router;
+  conductor_actor conductor;
+  session_handles sessions; ///< For each of them.
+};
+
+struct roster_handles {
+  gateway_actor gateway;
+  router_actor router;
   registrar_actor registrar;
+  peers_listener state_keeper;
+  cell_actor cell;
+  conductor_actor conductor;
+  peers_listener matchmaking;
+  peers_listener averager;
+  expert_host_door expert_host;
+  peers_listener expert_caller;
+  observer_actor observer;
+};
+
+struct router_handles {
+  gateway_actor gateway;
+  roster_actor roster;
+};
+
+struct registrar_handles {
+  letterbox letters;
+  gateway_actor gateway;
+  roster_actor roster;
+  observer_actor observer;
+  supervisor_actor supervisor;
+};
+
+struct state_keeper_handles {
+  letterbox letters;
+  compute_actor compute;
+  conductor_actor conductor;
+  observer_actor observer;
+};
+
+struct compute_handles {
+  conductor_actor conductor;
+  gradient_borrower averager;
+  state_keeper_actor state_keeper;
+};
+
+struct cell_handles {
+  letterbox letters;
+  roster_actor roster;
+  state_keeper_actor state_keeper;
+  conductor_actor conductor;
+  observer_actor observer;
+};
+
+struct conductor_handles {
+  roster_actor roster;
   state_keeper_actor state_keeper;
   compute_actor compute;
   cell_actor cell;
-  conductor_actor conductor;
   matchmaking_actor matchmaking;
   averager_actor averager;
-  expert_host_door expert_host;
-  expert_caller_door expert_caller;
+  observer_actor observer;
+};
+
+struct matchmaking_handles {
+  letterbox letters;
+  conductor_actor conductor;
+  averager_actor averager;
+  observer_actor observer;
+};
+
+struct averager_handles {
+  letterbox letters;
+  gateway_actor gateway;
+  offence_reader roster;
+  conductor_actor conductor;
+  matchmaking_actor matchmaking;
   observer_actor observer;
   supervisor_actor supervisor;
-  /// Whose sessions letters go to straight (`post` in guest_list.hpp). Kept by
-  /// the gateway; null where there is none.
-  std::shared_ptr<guest_list> guests;
+};
+
+struct expert_replicator_handles {
+  letterbox letters;
+  gateway_actor gateway;
+  offence_reader roster;
+  record_finder router;
+  observer_actor observer;
+};
+
+struct expert_host_handles {
+  letterbox letters;
+  offence_reader roster;
+  record_finder router;
+  letter_reader expert_caller;
+  observer_actor observer;
+  supervisor_actor supervisor;
+  expert_replicator_handles replicator; ///< For this host's.
+};
+
+struct expert_caller_handles {
+  gateway_actor gateway;
+  offence_reader roster;
+  record_finder router;
+  letter_reader expert_host;
 };
 
 } // namespace potluck
 
-POTLUCK_LOCAL_MESSAGE(wiring)
 POTLUCK_LOCAL_MESSAGE(look_up_records)
 POTLUCK_LOCAL_MESSAGE(session_actor)
+POTLUCK_LOCAL_MESSAGE(session_handles)
+POTLUCK_LOCAL_MESSAGE(gateway_handles)
+POTLUCK_LOCAL_MESSAGE(roster_handles)
+POTLUCK_LOCAL_MESSAGE(router_handles)
+POTLUCK_LOCAL_MESSAGE(registrar_handles)
+POTLUCK_LOCAL_MESSAGE(state_keeper_handles)
+POTLUCK_LOCAL_MESSAGE(compute_handles)
+POTLUCK_LOCAL_MESSAGE(cell_handles)
+POTLUCK_LOCAL_MESSAGE(conductor_handles)
+POTLUCK_LOCAL_MESSAGE(matchmaking_handles)
+POTLUCK_LOCAL_MESSAGE(averager_handles)
+POTLUCK_LOCAL_MESSAGE(expert_replicator_handles)
+POTLUCK_LOCAL_MESSAGE(expert_host_handles)
+POTLUCK_LOCAL_MESSAGE(expert_caller_handles)

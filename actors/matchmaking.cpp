@@ -26,7 +26,7 @@ void matchmaking_state::init(matchmaking_actor::pointer self,
   }
 }
 
-void matchmaking_state::on(const wiring& w) {
+void matchmaking_state::on(const matchmaking_handles& w) {
   // A new averager knows nothing of the round that we are busy with.
   auto new_averager = wired_.averager && wired_.averager != w.averager;
   auto new_conductor = wired_.conductor && wired_.conductor != w.conductor;
@@ -53,7 +53,7 @@ void matchmaking_state::withdraw() {
   carry_out(matchmaker_->finished());
   for (auto& id : members_)
     if (id != config_.self)
-      post(self_, wired_, parcel{id, no, {}});
+      post(self_, wired_.letters, parcel{id, no, {}});
   stay_out(no.group);
 }
 
@@ -63,7 +63,8 @@ void matchmaking_state::make_matchmaker() {
   contract_terms terms;
   terms.self.id = config_.self;
   terms.role = config_.role;
-  terms.target_batch = run.target_batch;
+  terms.target_batch
+      = config_.guards.has(safeguard::target_batch) ? run.target_batch : 1;
   terms.gradient_values = facts_.gradient_values;
   terms.chunk_values = run.chunk_values;
   terms.redrawn = redrawn;
@@ -100,7 +101,8 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   matchmaker_->follow(x.leaders);
   std::vector<peer_id> avoided{x.doubted.begin(), x.doubted.end()};
   avoided.insert(avoided.end(), x.out_of_reach.begin(), x.out_of_reach.end());
-  matchmaker_->avoid(std::move(avoided));
+  if (config_.guards.has(safeguard::avoidance))
+    matchmaker_->avoid(std::move(avoided));
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
                        x.slow_pairs);
 }
@@ -141,7 +143,7 @@ void matchmaking_state::on(const letter& x) {
               group_answer no;
               no.group = y.group;
               no.reason = doubted ? "not with you for a while" : "not ready";
-              post(self_, wired_, parcel{x.from, no, {}});
+              post(self_, wired_.letters, parcel{x.from, no, {}});
               return;
             }
           }
@@ -213,7 +215,7 @@ void matchmaking_state::carry_out(const send_to_peer& x) {
       stay_out(answer->group);
   std::visit(
       [&](const auto& y) {
-        post(self_, wired_, parcel{x.to, y, {}});
+        post(self_, wired_.letters, parcel{x.to, y, {}});
       },
       x.what);
 }

@@ -12,6 +12,7 @@
 #include "runtime/matchmaking/contract_plans.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -20,13 +21,15 @@ struct matchmaking_config {
   potluck::role role = potluck::role::trainer;
   run_settings settings;
   std::uint64_t seed = 0; ///< Of group ids.
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class matchmaking_state {
 public:
   void init(matchmaking_actor::pointer self, matchmaking_config config);
 
-  void on(const wiring& w);
+  void on(const matchmaking_handles& w);
   void on(const letter& x);
   void on(const peer_joined&) {
   }
@@ -53,7 +56,7 @@ private:
 
   matchmaking_actor::pointer self_ = nullptr;
   matchmaking_config config_;
-  wiring wired_;
+  matchmaking_handles wired_;
   random_stream random_{0};
   /// Made when the gradient's length is known.
   std::optional<matchmaker> matchmaker_;

@@ -13,9 +13,8 @@
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
 #include "actors/state_keeper.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/replication_plan.hpp"
 #include "runtime/random.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -176,6 +175,7 @@ void peer_state::start_training() {
   if (config_.role == role::trainer) {
     children_->add({"state_keeper", child(wired_.state_keeper, [this] {
                       state_keeper_config c;
+                      c.guards = config_.guards;
                       c.self = config_.self;
                       c.agreed = charter_;
                       c.checkpoint_path = config_.checkpoint_path;
@@ -188,6 +188,7 @@ void peer_state::start_training() {
                     })});
     children_->add({"compute", child(wired_.compute, [this] {
                       compute_config c;
+                      c.guards = config_.guards;
                       c.agreed = charter_;
                       c.make_trainer = config_.make_trainer;
                       c.vault = vault_;
@@ -207,17 +208,19 @@ void peer_state::start_training() {
   }
   children_->add({"matchmaking", child(wired_.matchmaking, [this] {
                     matchmaking_config c;
+                    c.guards = config_.guards;
                     c.self = config_.self;
                     c.role = config_.role;
                     c.settings = charter_.settings();
                     // A successor must not give old ids to new groups.
-                    if (guarded(safeguard::group_ids))
+                    if (config_.guards.has(safeguard::group_ids))
                       ++restarts_;
                     c.seed = mix(mix(config_.seed, group_ids), restarts_);
                     return self_->spawn(matchmaking, c);
                   })});
   children_->add({"averager", child(wired_.averager, [this] {
                     averager_config c;
+                    c.guards = config_.guards;
                     c.self = config_.self;
                     c.rule = charter_.settings().averaging();
                     // The settings' check leaves no other names.
@@ -232,6 +235,7 @@ void peer_state::start_training() {
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
+                    c.guards = config_.guards;
                     c.self = config_.self;
                     c.role = config_.role;
                     c.agreed = charter_;
@@ -249,23 +253,9 @@ void peer_state::start_training() {
 }
 
 void peer_state::wire() {
-  auto tell = [&](const auto& actor) {
-    if (actor)
-      self_->send(actor, wired_);
-  };
-  tell(wired_.gateway);
-  tell(wired_.router);
-  tell(wired_.registrar);
-  tell(wired_.state_keeper);
-  tell(wired_.cell);
-  tell(wired_.matchmaking);
-  tell(wired_.averager);
-  tell(wired_.conductor);
-  tell(wired_.expert_host);
-  tell(wired_.expert_caller);
-  // These two answer with what they know, which the others must be ready for.
-  tell(wired_.compute);
-  tell(wired_.roster);
+  hand_out(wired_, [this](const auto& actor, const auto& handles) {
+    self_->send(actor, handles);
+  });
 }
 
 void peer_state::on(const gateway_ready& x) {

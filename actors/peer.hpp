@@ -18,9 +18,23 @@
 #include "actors/experts/expert_host.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
+#include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// How long closing connections may take when leaving: leaves room for the
+/// rest within the two seconds that Ctrl-C promises.
+constexpr auto leave_patience = 500ms;
+/// For an actor to end when asked, before it is killed.
+constexpr auto shutdown_grace = 500ms;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -72,6 +86,8 @@ struct peer_config {
   /// For tests and simulations of a reducer that lies: changes each mean that
   /// this peer averages, before anybody gets it. Empty: none.
   std::function<void(std::vector<float>&)> bend_mean;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 using peer_actor = supervisor_actor;

@@ -27,7 +27,7 @@ const chunk_reducer_actor& reducer_crew::of(std::uint32_t chunk,
     samples.push_back(member.samples);
   auto sum = std::make_shared<chunk_sum>(round.bulk().map().range(chunk).count,
                                          std::move(samples), what.rule, rooms,
-                                         round.members().self());
+                                         round.members().self(), what.guards);
   std::weak_ptr<chunk_sum> place = sum;
   result = self_->spawn(chunk_reducer,
                         reduction_job{what.contract.group, chunk,

@@ -4,12 +4,22 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 
 namespace potluck {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+/// Between publishing that we are there and founding a run: another look-up
+/// that starts after our record is stored must have ended as well.
+constexpr auto founding_settle = 700ms;
+/// For an answer to a charter request before it is sent once more, doubled
+/// each time up to the cap. Nobody is suspected for it: each peer is asked once
+/// in a life, so there is nothing to observe, and all are asked at once.
+constexpr auto charter_patience = 5s;
+constexpr auto charter_cap = 60s;
 
 /// Whether the charter's value meets the wish. A vocabulary is a wish for that
 /// many tokens at most: a short text yields fewer, the founder's own included.
@@ -39,7 +49,7 @@ void registrar_state::init(registrar_actor::pointer self,
   agreed_ = config_.known;
 }
 
-void registrar_state::on(const wiring& w) {
+void registrar_state::on(const registrar_handles& w) {
   if (!wired_.roster)
     self_->send(self_, tick{});
   wired_ = w;
@@ -60,7 +70,7 @@ void registrar_state::on(const letter& x) {
       body.size = bytes->size();
       body.owner = bytes;
     }
-    post(self_, wired_,
+    post(self_, wired_.letters,
          parcel{x.from, charter_reply{request->token}, std::move(body)});
     return;
   }
@@ -128,11 +138,11 @@ void registrar_state::forget_silent() {
 }
 
 void registrar_state::ask(const peer_id& peer, other& o) {
-  o.patience = o.asked ? std::min<duration>(2 * o.patience, limits::charter_cap)
-                       : duration{limits::charter_patience};
+  o.patience = o.asked ? std::min<duration>(2 * o.patience, charter_cap)
+                       : duration{charter_patience};
   o.asked = true;
   o.asked_at = self_->clock().now();
-  post(self_, wired_, parcel{peer, charter_request{}, {}});
+  post(self_, wired_.letters, parcel{peer, charter_request{}, {}});
 }
 
 bool registrar_state::nobody_before_us() const {
@@ -165,7 +175,7 @@ void registrar_state::found_when_sure() {
   auto settled
       = !config_.has_seeds
         || (connected_once_ && lookups_ >= (founding_ ? 2 : 3)
-            && self_->clock().now() - published_at_ >= limits::founding_settle);
+            && self_->clock().now() - published_at_ >= founding_settle);
   if (!settled || !nobody_before_us())
     return;
   if (finished_) {

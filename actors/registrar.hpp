@@ -16,6 +16,15 @@
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at whether the run is known or may be founded.
+constexpr auto registrar_interval = 100ms;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct registrar_config {
@@ -38,7 +47,7 @@ class registrar_state {
 public:
   void init(registrar_actor::pointer self, registrar_config config);
 
-  void on(const wiring& w);
+  void on(const registrar_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -72,7 +81,7 @@ private:
 
   registrar_actor::pointer self_ = nullptr;
   registrar_config config_;
-  wiring wired_;
+  registrar_handles wired_;
   std::optional<charter> agreed_;
   bool announced_ = false;
   std::map<peer_id, other> others_;

@@ -58,7 +58,7 @@ void roster_state::tell_conductors(const report_heard& x) {
   tell(wired_.conductor, x);
 }
 
-void roster_state::on(const wiring& w) {
+void roster_state::on(const roster_handles& w) {
   // Before the gateway is known nobody could be dialled.
   if (!wired_.gateway)
     self_->send(self_, tick{});

@@ -18,6 +18,7 @@
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/membership/report_news.hpp"
 #include "runtime/membership/run_lookup.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 
 namespace potluck {
 
@@ -35,7 +36,7 @@ class roster_state {
 public:
   void init(roster_actor::pointer self, roster_config config);
 
-  void on(const wiring& w);
+  void on(const roster_handles& w);
   void on(const peer_joined& x, const session_actor& session);
   void on(const gateway_ready& x) {
     address_->listens(x.bound);
@@ -125,7 +126,7 @@ private:
 
   roster_actor::pointer self_ = nullptr;
   roster_config config_;
-  wiring wired_;
+  roster_handles wired_;
   std::map<peer_id, seat> seats_;
   std::map<caf::actor_addr, peer_id> sessions_; ///< Of the seats.
   std::optional<peer_ledger> ledger_;

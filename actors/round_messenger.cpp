@@ -5,7 +5,8 @@
 namespace potluck {
 
 void round_messenger::post(const peer_id& to, message what, shared_bytes body) {
-  potluck::post(self_, wired_, parcel{to, std::move(what), std::move(body)});
+  potluck::post(self_, wired_.letters,
+                parcel{to, std::move(what), std::move(body)});
 }
 
 void round_messenger::fault(std::string what, std::string detail) {

@@ -14,7 +14,7 @@ public:
   void init(averager_actor::pointer self) {
     self_ = self;
   }
-  void wire(const wiring& w) {
+  void wire(const averager_handles& w) {
     wired_ = w;
   }
   /// Of which contract the members are from here on.
@@ -41,7 +41,7 @@ private:
   }
 
   averager_actor::pointer self_ = nullptr;
-  wiring wired_;
+  averager_handles wired_;
   group_contract contract_;
 };
 

@@ -23,7 +23,7 @@ class router_state {
 public:
   void init(router_actor::pointer self, router_config config);
 
-  void on(const wiring& w) {
+  void on(const router_handles& w) {
     wired_ = w;
   }
   void on(const letter& x) {
@@ -91,7 +91,7 @@ private:
   void tick_soon();
 
   router_actor::pointer self_ = nullptr;
-  wiring wired_;
+  router_handles wired_;
   std::optional<dht_node> node_;
   std::optional<dht_client> client_;
   std::map<std::uint64_t, records_reader> askers_; ///< By look-up.

@@ -17,7 +17,7 @@ bool is_one_of(const message& x) {
 
 /// Whose conversation a message belongs to: the one place that knows. Null for
 /// what the session handles itself, and for an actor that this role lacks.
-letter_reader reader_of(const message& x, const wiring& w) {
+letter_reader reader_of(const message& x, const session_handles& w) {
   if (is_one_of<chunk_part, chunk_mean, mean_request, round_prepared,
                 round_settle, round_standing, round_verdict, round_heal,
                 round_findings, part_request, part_digests, mean_challenge>(x))
@@ -69,7 +69,7 @@ void session_state::on_down(const caf::down_msg&) {
   end(caf::exit_reason::remote_link_unreachable, "this peer's gateway ended");
 }
 
-void session_state::on(const wiring& w) {
+void session_state::on(const session_handles& w) {
   wired_ = w;
 }
 

@@ -28,7 +28,7 @@ class session_state {
 public:
   void init(session_actor::pointer self, session_config config);
 
-  void on(const wiring& w);
+  void on(const session_handles& w);
   void on(const frame_arrived& x);
   void on(const traffic_seen& x);
   void on(const connection_added& x);
@@ -49,7 +49,7 @@ private:
 
   session_actor::pointer self_ = nullptr;
   session_config config_;
-  wiring wired_;
+  session_handles wired_;
   /// In the order in which they opened; we send on the first, read from all.
   std::vector<connection_id> connections_;
   std::set<connection_id> used_; ///< Those that carried letters.

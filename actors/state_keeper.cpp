@@ -28,13 +28,14 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
                             limits::donors_at_once,
                             limits::joiner_mean_bytes,
                             limits::joiner_means,
-                            config_.agreed.settings().steps};
+                            config_.agreed.settings().steps,
+                            config_.guards};
   joiner_.emplace(config_.self, take);
 }
 
 // ---- what happens -----------------------------------------------------------
 
-void state_keeper_state::on(const wiring& w) {
+void state_keeper_state::on(const state_keeper_handles& w) {
   // A new conductor knows of no fetch; it will ask for one if it needs one.
   const bool forgotten = wired_.conductor && w.conductor != wired_.conductor;
   wired_ = w;
@@ -138,7 +139,8 @@ void state_keeper_state::carry_out(state_actions xs) {
 }
 
 void state_keeper_state::carry_out(state_letter& x) {
-  post(self_, wired_, parcel{x.to, std::move(x.content), std::move(x.body)});
+  post(self_, wired_.letters,
+       parcel{x.to, std::move(x.content), std::move(x.body)});
 }
 
 void state_keeper_state::carry_out(look_again& x) {

@@ -9,6 +9,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 
@@ -23,13 +24,15 @@ struct state_keeper_config {
   worker_mode mode = worker_mode::threaded;
   /// As the user states it; joiners get `joiners_upload_share` of it.
   double upload_bytes_per_second = 0;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 class state_keeper_state {
 public:
   void init(state_keeper_actor::pointer self, state_keeper_config config);
 
-  void on(const wiring& w);
+  void on(const state_keeper_handles& w);
   void on(const letter& x);
   void on(const peer_joined&) {
   }
@@ -79,7 +82,7 @@ private:
 
   state_keeper_actor::pointer self_ = nullptr;
   state_keeper_config config_;
-  wiring wired_;
+  state_keeper_handles wired_;
   std::unique_ptr<worker> thread_;
   std::uint64_t parameters_ = 0; ///< 0: not known yet.
   std::optional<state_donor> donor_;

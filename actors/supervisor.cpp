@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 supervisor::supervisor(caf::scheduled_actor* self, witness started)

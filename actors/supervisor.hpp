@@ -23,7 +23,7 @@ struct child_spec {
   /// Who is started again when this child ends.
   enum class policy {
     rest_for_one, ///< It and all behind it.
-    one_for_one,  ///< It alone: a new wiring is all that the others need.
+    one_for_one,  ///< It alone: new handles are all that the others need.
   };
   std::string name;
   std::function<caf::actor()> start;

@@ -24,7 +24,7 @@ expert_caller_state::~expert_caller_state() {
     config_.line->disconnect(address_);
 }
 
-void expert_caller_state::on(const wiring& w) {
+void expert_caller_state::on(const expert_caller_handles& w) {
   auto new_router = w.router && w.router != wired_.router;
   wired_ = w;
   if (!new_router)
@@ -36,7 +36,7 @@ void expert_caller_state::on(const wiring& w) {
 // ---- look-ups
 
 void expert_caller_state::look_up(const record_key& key) {
-  // Without a router yet, its wiring begins all searches.
+  // Without a router yet, its handle begins all searches.
   if (wired_.router)
     self_->send(
         wired_.router,

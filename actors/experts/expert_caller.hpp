@@ -80,7 +80,7 @@ public:
   ~expert_caller_state();
   void init(expert_caller_actor::pointer self, expert_caller_config config);
 
-  void on(const wiring& w);
+  void on(const expert_caller_handles& w);
   void on(const letter& x);
   void on(const peer_joined&) {
   }
@@ -110,7 +110,7 @@ private:
   expert_caller_actor::pointer self_ = nullptr;
   caf::actor_addr address_;
   expert_caller_config config_;
-  wiring wired_;
+  expert_caller_handles wired_;
   open_calls calls_;
   std::map<std::uint64_t, pending> pending_;
   expert_findings findings_;

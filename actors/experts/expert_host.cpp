@@ -57,7 +57,7 @@ void expert_host_state::start_replicator() {
     config_.expert_started("expert_replicator",
                            caf::actor_cast<caf::actor>(replicator_));
   // What its predecessor knew.
-  self_->send(replicator_, wired_);
+  self_->send(replicator_, wired_.replicator);
   self_->send(replicator_, reachable_at{where_});
   for (auto& [id, joined] : connected_)
     self_->send(replicator_, joined);
@@ -90,9 +90,9 @@ void expert_host_state::fault(const std::string& what,
               event{"fault", {{"what", what}, {"detail", detail}}});
 }
 
-void expert_host_state::on(const wiring& w) {
+void expert_host_state::on(const expert_host_handles& w) {
   wired_ = w;
-  self_->send(replicator_, w);
+  self_->send(replicator_, w.replicator);
 }
 
 void expert_host_state::on(const peer_joined& x) {
@@ -137,7 +137,7 @@ void expert_host_state::on(const letter& x) {
 void expert_host_state::send(const call_desk::replies& all) {
   for (auto& x : all)
     if (x.to != config_.self)
-      post(self_, wired_, parcel{x.to, x.what, x.body});
+      post(self_, wired_.letters, parcel{x.to, x.what, x.body});
     else if (wired_.expert_caller)
       self_->send(wired_.expert_caller, letter{x.to, x.what, x.body});
 }

@@ -62,7 +62,7 @@ public:
   ~expert_host_state();
   void init(expert_host_actor::pointer self, expert_host_config config);
 
-  void on(const wiring& w);
+  void on(const expert_host_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -98,7 +98,7 @@ private:
 
   expert_host_actor::pointer self_ = nullptr;
   expert_host_config config_;
-  wiring wired_;
+  expert_host_handles wired_;
   address where_;
   std::map<peer_id, peer_joined> connected_; ///< For the next replicator.
   expert_replicator_actor replicator_;

@@ -33,7 +33,7 @@ time_point expert_replicator_state::now() const {
   return self_->clock().now();
 }
 
-void expert_replicator_state::on(const wiring& w) {
+void expert_replicator_state::on(const expert_replicator_handles& w) {
   if (w.router != wired_.router)
     questions_->forget(); // What is due is asked again.
   wired_ = w;
@@ -143,7 +143,7 @@ void expert_replicator_state::carry_out(const replica_sender::make_offer& x) {
 }
 
 void expert_replicator_state::carry_out(const replica_sender::send_chunk& x) {
-  post(self_, wired_, parcel{x.to, x.what, x.body});
+  post(self_, wired_.letters, parcel{x.to, x.what, x.body});
 }
 
 void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
@@ -153,7 +153,7 @@ void expert_replicator_state::carry_out(const replica_sender::let_go& x) {
 // ---- experts of others
 
 void expert_replicator_state::carry_out(const replica_guard::answer& x) {
-  post(self_, wired_, parcel{x.to, x.what, {}});
+  post(self_, wired_.letters, parcel{x.to, x.what, {}});
 }
 
 void expert_replicator_state::carry_out(const replica_guard::store& x) {

@@ -86,12 +86,13 @@ using expert_mover
                        caf::reacts_to<expert_handed_over>>;
 
 using expert_replicator_actor = caf::typed_actor<
-    caf::reacts_to<wiring>, caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-    caf::reacts_to<peer_left>, caf::reacts_to<reachable_at>,
-    caf::reacts_to<records_looked_up>, caf::reacts_to<expert_stored>,
-    caf::reacts_to<expert_dropped>, caf::reacts_to<hand_over_expert>,
-    caf::reacts_to<replica_read>, caf::reacts_to<replica_written>,
-    caf::reacts_to<replica_moved>, caf::reacts_to<tick>>;
+    caf::reacts_to<expert_replicator_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<reachable_at>, caf::reacts_to<records_looked_up>,
+    caf::reacts_to<expert_stored>, caf::reacts_to<expert_dropped>,
+    caf::reacts_to<hand_over_expert>, caf::reacts_to<replica_read>,
+    caf::reacts_to<replica_written>, caf::reacts_to<replica_moved>,
+    caf::reacts_to<tick>>;
 
 struct expert_replicator_config {
   peer_id self;
@@ -108,7 +109,7 @@ public:
   void init(expert_replicator_actor::pointer self,
             expert_replicator_config config);
 
-  void on(const wiring& w);
+  void on(const expert_replicator_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
@@ -154,7 +155,7 @@ private:
 
   expert_replicator_actor::pointer self_ = nullptr;
   expert_replicator_config config_;
-  wiring wired_;
+  expert_replicator_handles wired_;
   std::shared_ptr<worker> disk_;
   std::set<peer_id> connected_;
   std::optional<replica_sender> sender_;

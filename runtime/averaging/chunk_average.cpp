@@ -6,7 +6,6 @@
 
 #include "runtime/packing/packing.hpp"
 #include "runtime/recycled_memory.hpp"
-#include "runtime/safeguards.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -22,9 +21,10 @@ float one_over(std::uint64_t samples) {
 chunk_average::chunk_average(std::size_t length,
                              std::vector<std::uint64_t> samples,
                              averaging_rule rule,
-                             std::optional<value_pool> rooms)
+                             std::optional<value_pool> rooms,
+                             safeguard_set guards)
     : length_{length}, samples_{std::move(samples)}, rule_{rule},
-      rooms_{std::move(rooms)} {
+      rooms_{std::move(rooms)}, guards_{guards} {
   for (auto x : samples_) {
     parts_.push_back(x != 0 ? part::expected : part::none);
     missing_ += x != 0;
@@ -38,7 +38,7 @@ chunk_average::refusal(std::size_t member, std::uint64_t samples,
                        bool fits) const {
   if (member >= samples_.size() || parts_[member] == part::none)
     return verdict::stranger;
-  if (parts_[member] == part::counted && guarded(safeguard::repeated_part))
+  if (parts_[member] == part::counted && guards_.has(safeguard::repeated_part))
     return verdict::repeated;
   if (parts_[member] == part::left_out)
     return verdict::too_late;
@@ -55,7 +55,7 @@ chunk_average::refusal(std::size_t member, std::uint64_t samples,
   if (auto why = refusal(member, samples, count == length_))
     return why;
   if (!all_within(values, count, largest_part_value)
-      && guarded(safeguard::finite_part))
+      && guards_.has(safeguard::finite_part))
     return verdict::unfit;
   if (rule_.part_norm > 0
       && norm_of(values, count) / static_cast<double>(samples)

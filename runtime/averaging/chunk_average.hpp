@@ -25,6 +25,7 @@
 #include "messages/packing.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 #include "runtime/averaging/value_pool.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -59,9 +60,11 @@ public:
   /// all are zero.
   /// @param rooms Where memory for the sum comes from, once it is needed; none:
   /// fresh.
+  /// @param guards Which of its refusals it knows.
   chunk_average(std::size_t length, std::vector<std::uint64_t> samples,
                 averaging_rule rule = {},
-                std::optional<value_pool> rooms = std::nullopt);
+                std::optional<value_pool> rooms = std::nullopt,
+                safeguard_set guards = {});
 
   /// Counts a part once, or says why not. A refused part changes nothing.
   /// @param member Index into the contract.
@@ -152,6 +155,7 @@ private:
   bool scaled_ = false;
   averaging_rule rule_;
   std::optional<value_pool> rooms_;
+  safeguard_set guards_;
   /// The sum, or the result; null before there is either.
   std::shared_ptr<std::vector<float>> values_;
   /// The only part so far, where it lasts; null when there are more, or none.

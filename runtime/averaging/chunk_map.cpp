@@ -4,8 +4,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 std::uint32_t contribution_values(std::uint32_t chunk_values) {

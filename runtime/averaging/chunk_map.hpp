@@ -8,6 +8,14 @@
 #include <cstdint>
 #include <vector>
 
+namespace potluck::limits {
+
+/// Values of a part of a contribution: 64 KiB, of which a frame's own bytes are
+/// a thousandth.
+constexpr std::uint32_t least_contribution_part = 16384;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// A run of values of the flat gradient.

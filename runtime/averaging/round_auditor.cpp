@@ -3,13 +3,27 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+/// The share of a round's traffic that checking means may cost on average. One
+/// check moves one chunk of every member to one of them: of a gradient in M
+/// chunks, 1 / (2 M) of what a round moves.
+constexpr double audit_share = 0.02;
+/// A member that checks a chunk holds it once for each member under a robust
+/// rule; larger ones are not checked.
+constexpr std::uint64_t audit_bytes = 256u << 20;
+/// For all members' parts: a chunk of 1 MB from each of 16 needs 5 s at
+/// 27 Mbit/s.
+constexpr auto audit_patience = 10s;
+/// Chunks that one member may ask our part of in a round, its own not counted:
+/// one that it checks, others because somebody challenged a mean.
+constexpr std::size_t audited_chunks = 4;
 
 const char* name_of(chunk_audit::outcome x) {
   static const char* names[] = {"right", "wrong", "denied", "silent", "open"};
@@ -37,14 +51,14 @@ round_auditor::round_auditor(const group_contract& contract,
 void round_auditor::draw(random_stream& chance) {
   const auto chunks = map_.chunk_count();
   // Of two, either could have made up the other's part. Trainers come first.
-  if (self_ >= trainers_ || samples_.size() < 3 || !guarded(safeguard::audit))
+  if (self_ >= trainers_ || samples_.size() < 3)
     return;
-  const auto checks = std::min(1.0, 2 * limits::audit_share * chunks);
+  const auto checks = std::min(1.0, 2 * audit_share * chunks);
   if (chance.uniform01() >= checks / static_cast<double>(trainers_))
     return;
   const auto chunk = static_cast<std::uint32_t>(chance.below(chunks));
   const auto bytes = map_.range(chunk).count * sizeof(float) * samples_.size();
-  if (map_.owner(chunk) != self_ && bytes <= limits::audit_bytes)
+  if (map_.owner(chunk) != self_ && bytes <= audit_bytes)
     drawn_ = chunk;
 }
 
@@ -55,7 +69,7 @@ std::optional<std::uint32_t> round_auditor::take_drawn() {
 round_orders round_auditor::check(std::uint32_t chunk,
                                   std::optional<std::size_t> challenger,
                                   const mean_evidence& mean) {
-  if (checks_.size() >= limits::audited_chunks || checks_.count(chunk) != 0)
+  if (checks_.size() >= audited_chunks || checks_.count(chunk) != 0)
     return {};
   const auto reducer = map_.owner(chunk);
   auto& x = checks_
@@ -77,14 +91,14 @@ round_orders round_auditor::check(std::uint32_t chunk,
   round_orders out;
   for (auto i : asked)
     out.emplace_back(round_mail{i, part_request{group_, chunk}});
-  out.emplace_back(audit_reminder{limits::audit_patience, chunk});
+  out.emplace_back(audit_reminder{audit_patience, chunk});
   return out;
 }
 
 bool round_auditor::challenged(std::size_t by, std::uint32_t chunk,
                                round_orders& out) {
   if (chunk >= map_.chunk_count() || map_.owner(chunk) == by
-      || !challenged_by_.insert(by).second || !guarded(safeguard::audit))
+      || !challenged_by_.insert(by).second)
     return false;
   if (map_.owner(chunk) == self_)
     return false; // We know; the others will see.
@@ -101,7 +115,7 @@ bool round_auditor::may_show(std::size_t to, std::uint32_t chunk) {
   if (chunk >= map_.chunk_count())
     return false;
   auto& shown = shown_[to];
-  return shown.size() < limits::audited_chunks && shown.insert(chunk).second;
+  return shown.size() < audited_chunks && shown.insert(chunk).second;
 }
 
 round_orders round_auditor::receive(std::size_t by, const message& content,
@@ -230,17 +244,15 @@ round_orders round_auditor::judge() {
   round_orders out;
   if (!inquiry_ || std::exchange(judged_, true))
     return out;
-  if (guarded(safeguard::naming)) {
-    const auto judged = inquiry_->judge();
-    for (auto i : judged.named)
-      expose(i, "it told members different means, or made up what it got", out);
-    std::set<std::size_t> doubted;
-    for (auto& [a, b] : judged.apart)
-      doubted.insert({a, b});
-    if (!doubted.empty())
-      out.emplace_back(
-          doubt(doubted, "two members contradict each other about a mean"));
-  }
+  const auto judged = inquiry_->judge();
+  for (auto i : judged.named)
+    expose(i, "it told members different means, or made up what it got", out);
+  std::set<std::size_t> doubted;
+  for (auto& [a, b] : judged.apart)
+    doubted.insert({a, b});
+  if (!doubted.empty())
+    out.emplace_back(
+        doubt(doubted, "two members contradict each other about a mean"));
   if (auto news = std::exchange(withheld_, std::nullopt))
     out.emplace_back(std::move(*news));
   return out;

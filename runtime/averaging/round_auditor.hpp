@@ -22,6 +22,15 @@
 #include "runtime/averaging/round/round_orders.hpp"
 #include "runtime/random.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// For what all members found when a round was aborted.
+constexpr auto findings_patience = 2s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// A planned mean that is here, and what its reducer said of it.

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.hpp"
 #include "runtime/experts/expert_records.hpp"
 #include "runtime/membership/restart_budget.hpp"
 #include "runtime/ports/expert_module.hpp"

@@ -3,11 +3,28 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+/// The beginning of a transfer, which says little about the line, and the
+/// least length of a sample; both are longer where round trips are.
+constexpr auto line_warm_up = 100ms;
+constexpr auto line_sample = 100ms;
+/// Without anything to send for so long, a round's sending is over.
+constexpr auto line_pause = 500ms;
+/// So many in a row, in each of which several were sent to for at least this
+/// time without the upload being reached: then it is no longer believed.
+constexpr unsigned line_weak_uploads = 2;
+constexpr auto line_transfer = 500ms;
+/// Bytes per second that come without anybody sending much: heartbeats and
+/// reports of a hundred peers.
+constexpr double line_trickle = 32e3;
+/// Transfers in a row that stay clearly below the download that was once seen,
+/// after which it is no longer believed: others may have had little to send.
+constexpr unsigned line_weak_periods = 5;
 
 /// From this part of a rate on, a sample counts as reaching it.
 constexpr double reached = 0.8;
@@ -41,13 +58,13 @@ double line_estimator::share::rate() const {
 }
 
 bool line_estimator::busy_period::warm() const {
-  return length > std::max<duration>(limits::line_warm_up,
-                                     warm_round_trips * round_trip);
+  return length
+         > std::max<duration>(line_warm_up, warm_round_trips * round_trip);
 }
 
 bool line_estimator::busy_period::complete() const {
-  return sample.time >= std::max<duration>(limits::line_sample,
-                                           sample_round_trips * round_trip);
+  return sample.time
+         >= std::max<duration>(line_sample, sample_round_trips * round_trip);
 }
 
 bool line_estimator::busy_period::growing(double rate) const {
@@ -70,7 +87,7 @@ void line_estimator::observe_upload(duration interval,
     sending_ = {};
     shares_.clear();
     transfer_.idle += interval;
-    if (transfer_.idle >= limits::line_pause)
+    if (transfer_.idle >= line_pause)
       end_transfer();
     return;
   }
@@ -134,10 +151,10 @@ void line_estimator::end_transfer() {
     weak_transfers_ = 0;
     best_sent_weakly_ = 0;
   }
-  if (ended.strong || ended.to_several < limits::line_transfer)
+  if (ended.strong || ended.to_several < line_transfer)
     return;
   best_sent_weakly_ = std::max(best_sent_weakly_, ended.best);
-  if (++weak_transfers_ < limits::line_weak_uploads)
+  if (++weak_transfers_ < line_weak_uploads)
     return;
   // Several were sent to all the time: whoever's fault it is, the line has not
   // carried more.
@@ -193,11 +210,11 @@ void line_estimator::observe_download(
   for (const auto& x : traffic)
     bytes += x.received;
   const auto trickle
-      = limits::line_trickle * std::chrono::duration<double>(interval).count();
+      = line_trickle * std::chrono::duration<double>(interval).count();
   if (static_cast<double>(bytes) < trickle) {
     if (weak_ && !strong_)
       ++weak_periods_;
-    if (weak_periods_ >= limits::line_weak_periods) {
+    if (weak_periods_ >= line_weak_periods) {
       download_ = {};
       download_.add(best_weak_, false);
       weak_periods_ = 0;

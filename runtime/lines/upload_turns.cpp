@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {

@@ -26,6 +26,16 @@
 
 #include "runtime/ports/transport.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at how much has passed on each connection, while anything
+/// is waiting: short against a step, long against a thousand packets' noise.
+constexpr auto line_interval = 100ms;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class upload_turns {

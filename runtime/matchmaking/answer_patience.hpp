@@ -12,6 +12,14 @@
 #include "runtime/config.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
+namespace potluck::limits {
+
+/// Once a member's answers were observed it is waited for by these, no less
+/// than this: a batch under way, and one that a busy machine stretches.
+constexpr auto answer_floor = 2 * longest_batch;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class answer_patience {

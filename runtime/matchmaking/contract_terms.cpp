@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/numbers.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -83,7 +82,7 @@ std::string contract_terms::problem_with(const group_contract& x,
     return "the contract does not say of this peer what it answered: " + lie;
   const auto samples = samples_of(x);
   const auto least = least_of(samples);
-  if (samples < least && guarded(safeguard::target_batch))
+  if (samples < least)
     return "the contract counts fewer samples than the target batch";
   if (x.least_samples != least)
     return "the contract would count another batch than the target";

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "runtime/matchmaking/aversions.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -173,14 +172,12 @@ void group_leader::drop_avoided() {
 }
 
 void group_leader::close() {
-  if (guarded(safeguard::avoidance))
-    drop_avoided();
+  drop_avoided();
   auto contract = make_contract();
   const auto samples = samples_of(contract);
   const auto least
       = terms_.redrawn ? orders_.least_samples : terms_.target_batch;
-  bool few = samples < least && guarded(safeguard::target_batch);
-  if (few || alone() || samples == UINT64_MAX || samples == 0) {
+  if (samples < least || alone() || samples == UINT64_MAX || samples == 0) {
     release("not enough samples");
     return;
   }

@@ -7,7 +7,14 @@
 #include <vector>
 
 #include "messages/progress.hpp"
-#include "runtime/config.hpp"
+
+namespace potluck::limits {
+
+/// Rounds in a row in which a connected member kept silent, after which groups
+/// form without it for as long: one may be a machine that stood still.
+constexpr unsigned silent_rounds = 2;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

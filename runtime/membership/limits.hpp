@@ -99,5 +99,8 @@ constexpr auto surplus_age = 5s;
 /// means and pieces of state are bounded by lines, rounds and budgets.
 constexpr double letters_per_second = 200;
 constexpr double letters_at_once = 20'000;
+/// A look-up is waited for so long before the roster begins another; and where
+/// others are there, the cell waits so long for the first.
+constexpr auto look_up_patience = 3s;
 
 } // namespace potluck::limits

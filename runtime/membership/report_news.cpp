@@ -5,6 +5,7 @@
 #include "messages/limits.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/ways/cells/cell_tally.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 
 namespace potluck {
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/guest_book.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 
 namespace potluck {
 

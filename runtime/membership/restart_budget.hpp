@@ -6,6 +6,17 @@
 
 #include "runtime/clock.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Restarts within the window before a peer gives up: a fault that comes back
+/// at once is not mended by another restart.
+constexpr std::size_t restarts = 8;
+constexpr auto restart_window = 60s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class restart_budget {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 
 namespace potluck {

@@ -2,9 +2,15 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
+
+namespace {
+
+/// Heartbeats that a connection full of other things can do without in a row:
+/// how long an answer takes is to be known all the same.
+constexpr int spared_heartbeats = 4;
+
+} // namespace
 
 session_pulse::session_pulse(time_point now)
     : silence_{now, detection()}, due_{now + interval()} {
@@ -40,9 +46,9 @@ void session_pulse::passed(std::uint64_t received, std::uint64_t sent,
 
 void session_pulse::was_asked(time_point now) {
   if (quick_heartbeats_ == 0)
-    due_ = std::max(
-        due_, std::min(now + interval() + interval() / 2,
-                       last_asked_ + limits::spared_heartbeats * interval()));
+    due_ = std::max(due_,
+                    std::min(now + interval() + interval() / 2,
+                             last_asked_ + spared_heartbeats * interval()));
 }
 
 bool session_pulse::report(const progress_report& x, bool ours,
@@ -72,9 +78,9 @@ session_pulse::look session_pulse::look_at(time_point now) {
   const auto heard = std::max(silence_.last_heard(), last_filled_in_);
   const auto said = std::max(last_said_, last_filled_out_);
   const auto lately = interval() * 3 / 4;
-  const bool ask
-      = quick_heartbeats_ > 0 || now - heard >= lately || now - said >= lately
-        || now - last_asked_ >= limits::spared_heartbeats * interval();
+  const bool ask = quick_heartbeats_ > 0 || now - heard >= lately
+                   || now - said >= lately
+                   || now - last_asked_ >= spared_heartbeats * interval();
   if (ask)
     last_asked_ = now;
   due_ = now + interval();

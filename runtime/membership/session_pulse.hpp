@@ -13,6 +13,27 @@
 #include "runtime/clock.hpp"
 #include "runtime/membership/silence_detector.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two heartbeats of two members, who wait for each other.
+constexpr auto heartbeat_interval = 1s;
+/// The same while one of two has not reported to the other: it looks something
+/// up, or has come a moment ago.
+constexpr auto acquaintance_heartbeat_interval = 5s;
+/// The same between a contributor and a member, which may have hundreds.
+constexpr auto cell_heartbeat_interval = 20s;
+/// The first ones of members come faster, so that silence is judged by observed
+/// round trips from the second second on.
+constexpr auto first_heartbeat_interval = 200ms;
+constexpr unsigned first_heartbeats = 4;
+/// Bytes on a connection since the last look: more than heartbeats are. A full
+/// packet.
+constexpr std::uint64_t telling_bytes = 1448;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class session_pulse {

@@ -1,6 +1,4 @@
-/// The limits of planning, each with its unit and its reason. Apart from those
-/// of runtime/config.hpp because nothing but planners and their tools needs
-/// them.
+/// The limits of planning, each with its unit and its reason.
 #pragma once
 
 #include <cstddef>

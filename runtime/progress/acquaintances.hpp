@@ -16,6 +16,20 @@
 #include "runtime/membership/split_watch.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A peer in the run that we know of but are not connected to is waited for so
+/// long before a group forms without it, while nobody's connecting was
+/// observed; then as long as connecting takes. The floor is two dials by the
+/// ledger; more than the cap nobody waits for hearsay.
+constexpr auto connecting_patience = 3s;
+constexpr auto connecting_floor = 1s;
+constexpr auto connecting_cap = 15s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class acquaintances {

@@ -6,9 +6,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
-#include "runtime/safeguards.hpp"
-
 namespace potluck {
 
 namespace {
@@ -126,7 +123,7 @@ std::vector<progress_report> progress_tracker::ahead(time_point now) {
     bool tie = rival && holders[x.state] != holders[self_.state];
     bool is_better = tie ? holders[x.state] > holders[self_.state]
                          : better_history(x, self_);
-    if (!joining && (!is_better || !guarded(safeguard::longer_history)))
+    if (!joining && !is_better)
       continue;
     better[x.history_samples].push_back(&x);
     auto known = ahead_since_.find(id);

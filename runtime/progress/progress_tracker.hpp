@@ -14,6 +14,18 @@
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A longer history that one trainer reports for every so many that hold ours,
+/// or fewer, may be a liar's, or that of a peer that trained alone: it is not
+/// followed for a while. In a run that is well everybody soon has it.
+constexpr std::size_t few_of = 4;
+constexpr auto minority_patience = 120s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// The history rule: whether `a` holds the state that counts more. More samples

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "runtime/safeguards.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
@@ -39,7 +38,7 @@ blob_download::naming blob_download::load(const piece_lists::list& x) {
   plan_.add(key, static_cast<std::uint32_t>(list.pieces.size()),
             list.piece_bytes);
   if (key.state) {
-    auto state = state_transfer::begin(list, values_);
+    auto state = state_transfer::begin(list, values_, guards_);
     if (!state)
       return {x.donors, state.error(), {}};
     state_ = std::move(*state);
@@ -134,7 +133,7 @@ bool blob_download::place(const blob_key& key, std::uint32_t piece,
   auto where = extent_of(list, piece);
   if (where.size == 0 || where.size != body.size
       || (digest_of(body.data, body.size) != list.pieces[piece]
-          && guarded(safeguard::piece_digest)))
+          && guards_.has(safeguard::piece_digest)))
     return false;
   auto bytes = reinterpret_cast<std::uint8_t*>(means_.at(key.step)->data());
   std::memcpy(bytes + where.offset, body.data, body.size);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/safeguards.hpp"
 #include "runtime/state/download_plan.hpp"
 #include "runtime/state/mean_course.hpp"
 #include "runtime/state/piece_lists.hpp"
@@ -25,7 +26,8 @@ namespace potluck {
 
 class blob_download {
 public:
-  explicit blob_download(download_plan::bounds most) : plan_(most) {
+  explicit blob_download(download_plan::bounds most, safeguard_set guards = {})
+      : guards_(guards), plan_(most) {
   }
   /// A fetch begins, of a model of so many parameters.
   void begin(std::uint64_t values) {
@@ -124,6 +126,7 @@ private:
   bool place(const blob_key& key, std::uint32_t piece,
              const shared_bytes& body);
 
+  safeguard_set guards_;
   std::uint64_t values_ = 0;
   vouchers claims_;
   piece_lists lists_;

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/safeguards.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -105,7 +104,7 @@ expected<checkpoint> load_checkpoint(const std::string& path) {
 
 expected<checkpoint> read_checkpoint(const std::string& path,
                                      std::uint64_t file_bytes,
-                                     const reader& read) {
+                                     const reader& read, safeguard_set guards) {
   // Sizes are checked against the file's before anything is allocated.
   std::string front(header_bytes, '\0');
   auto known = std::min<std::uint64_t>(file_bytes, magic_bytes);
@@ -146,7 +145,8 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   complete = complete && read(trailer.bytes.data(), trailer.bytes.size());
   if (!complete)
     return file_failure("read the checkpoint", path);
-  if (trailer != trailer_of(front, state) && guarded(safeguard::checkpoint_sum))
+  if (trailer != trailer_of(front, state)
+      && guards.has(safeguard::checkpoint_sum))
     return damaged(path, "damaged");
   if (file_bytes > whole)
     return damaged(path, "damaged");

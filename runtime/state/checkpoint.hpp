@@ -19,6 +19,7 @@
 
 #include "messages/expected.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/training_state.hpp"
 
@@ -46,6 +47,7 @@ expected<checkpoint> load_checkpoint(const std::string& path);
 /// @param read Copies the next so many bytes, or returns false with errno set.
 expected<checkpoint>
 read_checkpoint(const std::string& path, std::uint64_t file_bytes,
-                const std::function<bool(void*, std::size_t)>& read);
+                const std::function<bool(void*, std::size_t)>& read,
+                safeguard_set guards = {});
 
 } // namespace potluck

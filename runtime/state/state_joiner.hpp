@@ -31,12 +31,13 @@ public:
     std::size_t means;
     /// Of the run: no version lies behind it.
     std::uint64_t last_step = max_step;
+    safeguard_set guards;
   };
 
   /// @param self Decides the order in which donors are asked.
   state_joiner(const peer_id& self, bounds most)
       : most_(most), panel_(self, most.donors), version_(most.last_step),
-        download_(most.plan) {
+        download_(most.plan, most.guards) {
   }
 
   /// Starts; goes on with a version put aside when somebody still serves it.

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "messages/framing.hpp"
-#include "runtime/safeguards.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
 
-state_transfer::state_transfer(state_manifest manifest, std::uint64_t values)
-    : manifest_(std::move(manifest)) {
+state_transfer::state_transfer(state_manifest manifest, std::uint64_t values,
+                               safeguard_set guards)
+    : manifest_(std::move(manifest)), guards_(guards) {
   auto count
       = (manifest_.bytes + manifest_.piece_bytes - 1) / manifest_.piece_bytes;
   placed_.assign(count, false);
@@ -23,7 +23,8 @@ state_transfer::state_transfer(state_manifest manifest, std::uint64_t values)
 }
 
 expected<state_transfer> state_transfer::begin(state_manifest manifest,
-                                               std::uint64_t values) {
+                                               std::uint64_t values,
+                                               safeguard_set guards) {
   if (!manifest.available)
     return failure{"the donor has no training state to give"};
   if (values > max_state_values || manifest.bytes != state_bytes(values))
@@ -47,7 +48,7 @@ expected<state_transfer> state_transfer::begin(state_manifest manifest,
   if (manifest.recent.size() > max_recent_digests || manifest.recent.empty()
       || manifest.recent.front() != manifest.state)
     return failure{"the donor's list of recent digests is malformed"};
-  return state_transfer(std::move(manifest), values);
+  return state_transfer(std::move(manifest), values, guards);
 }
 
 state_transfer::verdict state_transfer::offer(std::uint32_t piece,
@@ -61,7 +62,7 @@ state_transfer::verdict state_transfer::offer(std::uint32_t piece,
   if (size != place.size)
     return verdict::wrong_length;
   if (digest_of(data, size) != manifest_.pieces[piece]
-      && guarded(safeguard::piece_digest))
+      && guards_.has(safeguard::piece_digest))
     return verdict::wrong_bytes;
   visit_bytes(
       state_regions<training_state, std::uint8_t>(header_.data(), state_),

@@ -12,6 +12,7 @@
 
 #include "messages/expected.hpp"
 #include "messages/state.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/state_layout.hpp"
 #include "runtime/state/training_state.hpp"
 
@@ -31,7 +32,8 @@ public:
   /// Checks what the donor declares against `values`, the length that our
   /// model's layout implies, before anything is allocated.
   static expected<state_transfer> begin(state_manifest manifest,
-                                        std::uint64_t values);
+                                        std::uint64_t values,
+                                        safeguard_set guards = {});
 
   const state_manifest& manifest() const {
     return manifest_;
@@ -57,13 +59,15 @@ public:
   expected<training_state> finish();
 
 private:
-  state_transfer(state_manifest manifest, std::uint64_t values);
+  state_transfer(state_manifest manifest, std::uint64_t values,
+                 safeguard_set guards);
 
   state_manifest manifest_;
   state_header header_{};
   training_state state_;
   std::vector<bool> placed_;
   std::uint32_t missing_ = 0;
+  safeguard_set guards_;
 };
 
 } // namespace potluck

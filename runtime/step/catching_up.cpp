@@ -1,7 +1,5 @@
 #include "runtime/step/catching_up.hpp"
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 fetch_state catching_up::begin(const std::vector<progress_report>& donors,

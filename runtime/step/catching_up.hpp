@@ -13,6 +13,18 @@
 #include "runtime/event_log.hpp"
 #include "runtime/step/actions.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// After a download of state failed, before the next donor is asked; where
+/// nothing of it is left, so many times as long as it took besides, so that
+/// whoever promises states in vain costs a peer a third of its time at most.
+constexpr auto fetch_backoff = 300ms;
+constexpr int fetch_backoff_share = 2;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class catching_up {

@@ -3,13 +3,13 @@
 #include <limits>
 
 #include "messages/limits.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
 computing::computing(sample_account::settings how, bool trains, bool delayed,
-                     time_point now)
-    : trains_(trains), delayed_(trains && delayed), account_(how), pace_(now) {
+                     time_point now, safeguard_set guards)
+    : trains_(trains), delayed_(trains && delayed), guards_(guards),
+      account_(how), pace_(now) {
 }
 
 bool computing::goes_ahead(stage in) const {
@@ -84,7 +84,7 @@ computing::actions computing::changed(const state_changed& x, stage in) {
   account_.clear(unknown);
   actions out;
   if (unknown
-      || (in == stage::starting && guarded(safeguard::restart_gradient)))
+      || (in == stage::starting && guards_.has(safeguard::restart_gradient)))
     out.emplace_back(drop_gradient{});
   if (in == stage::starting)
     account_.reorder(x.step); // Not the first samples once more.

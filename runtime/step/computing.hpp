@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "runtime/safeguards.hpp"
 #include "runtime/step/actions.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/step/sample_account.hpp"
@@ -32,7 +33,7 @@ public:
   /// @param trains Has a model. @param delayed Batches go on beside a round
   ///     (actors/README.md, "Delayed updates").
   computing(sample_account::settings how, bool trains, bool delayed,
-            time_point now);
+            time_point now, safeguard_set guards = {});
 
   const sample_account& account() const {
     return account_;
@@ -86,6 +87,7 @@ private:
 
   bool trains_;
   bool delayed_;
+  safeguard_set guards_;
   sample_account account_;
   step_pace pace_;
 };

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
+#include "runtime/matchmaking/leader_order.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/state/limits.hpp"
 

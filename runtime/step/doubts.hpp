@@ -15,6 +15,13 @@
 #include "runtime/clock.hpp"
 #include "runtime/step/facts.hpp"
 
+namespace potluck::limits {
+
+/// Who is doubted again is left out twice as long, up to this many times.
+constexpr unsigned most_doublings = 6;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class doubts {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

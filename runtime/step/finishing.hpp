@@ -16,6 +16,21 @@
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// After the last step: wait so long for lost trainers to come back, who may
+/// have another history...
+constexpr auto finish_linger = 10s;
+/// ...and so long for connected ones to get a step further, serving them: on a
+/// slow line whoever missed the last verdict needs its patience and a download.
+constexpr auto laggard_linger = 2min;
+/// Nobody is waited for longer than this after the last step.
+constexpr auto laggard_patience = 15min;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class finishing {

@@ -8,6 +8,14 @@ namespace potluck {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+/// A joiner that did not come in that time is not waited for again so soon,
+constexpr auto entering_again = 60s;
+/// and one that did, only after so many times as long: one peer that comes and
+/// goes costs the others a tenth of their time at most.
+constexpr int entering_share = 9;
+
 std::size_t averaging(const way::reports& partners) {
   return static_cast<std::size_t>(
       std::count_if(partners.begin(), partners.end(),
@@ -91,7 +99,7 @@ bool leading::somebody_enters(const outlook& at, duration patience) {
       continue;
     auto& x = entrances_[id];
     if (!enters && x.since) { // It is there.
-      x.again = at.now + limits::entering_share * (at.now - *x.since);
+      x.again = at.now + entering_share * (at.now - *x.since);
       x.since.reset();
     }
     if (!enters || at.now < x.again)
@@ -101,7 +109,7 @@ bool leading::somebody_enters(const outlook& at, duration patience) {
     if (at.now - *x.since < patience) {
       wait = true;
     } else {
-      x.again = at.now + limits::entering_again;
+      x.again = at.now + entering_again;
       x.since.reset();
     }
   }

@@ -13,6 +13,19 @@
 #include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/ways/way.hpp"
 
+namespace potluck::limits {
+
+/// Who is to lead, and has not for so many times the patience of a round, is
+/// passed over: it may be waiting for somebody whom others avoid.
+constexpr int leaders_turn = 2;
+/// A leader waits for a joiner that is `entering_steps` behind or less, as long
+/// as it would for a member of a round. Steps that pass while a mean is under
+/// way keep it behind for ever otherwise: 16 are a third of a second's round
+/// trip in a run with 50 steps a second.
+constexpr std::uint64_t entering_steps = 16;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class leading {

@@ -12,7 +12,8 @@ participant::participant(step_settings how, time_point now)
       way_(make_way(run(), trains(), how_.agreed.digest())),
       stage_(trains() ? stage::starting : stage::accumulating), now_(now),
       me_(introduction(how_)),
-      computing_(account_of(how_), trains(), run().delayed_updates(), now),
+      computing_(account_of(how_), trains(), run().delayed_updates(), now,
+                 how_.guards),
       company_(how_.self, run(), trains(), !way_->one_history()) {
   if (how_.replaces)
     company_.end().lost_trainer(now);

@@ -5,10 +5,21 @@
 
 #include "runtime/config.hpp"
 #include "runtime/planning/contract_difference.hpp"
+#include "runtime/progress/progress_tracker.hpp"
 
 namespace potluck {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+/// From another member's report of the completed step to asking it for the
+/// verdict, which usually is on its way; then from how far verdicts came behind
+/// that member's reports. A question too many costs a hundred bytes, one too
+/// late an idle peer: hence the small floor and cap.
+constexpr auto verdict_grace = 700ms;
+constexpr auto verdict_floor = 300ms;
+constexpr auto verdict_cap = 5s;
 
 std::chrono::milliseconds in_milliseconds(duration x) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(x);
@@ -19,8 +30,7 @@ std::chrono::milliseconds in_milliseconds(duration x) {
 round_watch::round_watch()
     : rounds_(
         {limits::round_floor, limits::round_cap, limits::first_round_patience}),
-      verdicts_(
-          {limits::verdict_floor, limits::verdict_cap, limits::verdict_grace}) {
+      verdicts_({verdict_floor, verdict_cap, verdict_grace}) {
 }
 
 void round_watch::form(group_formed x) {

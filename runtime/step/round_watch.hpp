@@ -16,6 +16,14 @@
 #include "runtime/step/actions.hpp"
 #include "runtime/step/facts.hpp"
 
+namespace potluck::limits {
+
+/// A leader may set a round's patience to so many times what a member itself
+/// has learnt; a member that has seen fewer slow rounds follows its own.
+constexpr int leaders_patience = 2;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class round_watch {

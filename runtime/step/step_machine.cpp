@@ -2,12 +2,23 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
-#include "runtime/safeguards.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
 namespace potluck {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two lines for a person's screen.
+constexpr auto status_interval = 250ms;
+/// ...and at least so long for each peer that it counts: a sponsor has
+/// hundreds.
+constexpr auto status_pause_a_peer = 4ms;
+
+} // namespace
 
 // ---- stages -----------------------------------------------------------------
 
@@ -55,7 +66,8 @@ void step_machine::finish() {
 // ---- accumulating -----------------------------------------------------------
 
 void step_machine::on(const batch_done& x) {
-  if (!work().account().asked_for(x) && guarded(safeguard::batch_number))
+  if (!work().account().asked_for(x)
+      && how().guards.has(safeguard::batch_number))
     return; // Asked for by a predecessor; what it computed is dropped.
   if (in() == stage::fetching)
     catching_up_.batch_ended();
@@ -127,7 +139,8 @@ void step_machine::on(const freeze_wanted& x) {
     if (auto order = averaging().gather(at(), parameters(), computing.count()))
       out(std::move(*order));
   }
-  if (round_.told() || work().at_rest() || !guarded(safeguard::frozen_gradient))
+  if (round_.told() || work().at_rest()
+      || !how().guards.has(safeguard::frozen_gradient))
     report_frozen();
 }
 
@@ -289,7 +302,9 @@ void step_machine::catch_up_if_behind() {
       || !catching_up_.may_begin(now()))
     return;
   auto ahead = others().tracker().ahead(now());
-  if (ahead.empty()) // Most of the time.
+  if (ahead.empty() // Most of the time.
+      || (own().phase != phase::joining
+          && !how().guards.has(safeguard::longer_history)))
     return;
   auto donors = averaging().donors(at(), std::move(ahead), round_.patience());
   if (donors.empty())
@@ -370,9 +385,8 @@ void step_machine::on(const time_passed&) {
   if (auto pace = work().pace().look(now()))
     out(*pace);
   if (how().shows_status && now() >= next_status_) {
-    auto pause
-        = others().known().reports().size() * limits::status_pause_a_peer;
-    next_status_ = now() + std::max<duration>(limits::status_interval, pause);
+    auto pause = others().known().reports().size() * status_pause_a_peer;
+    next_status_ = now() + std::max<duration>(status_interval, pause);
     out(status_of(at(), round_.last(), run().steps));
   }
   out(look_later{

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/config.hpp"
+
 namespace potluck {
 
 std::optional<contributor_pace> step_pace::begin_step(time_point now) {

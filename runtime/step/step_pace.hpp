@@ -11,6 +11,15 @@
 #include "runtime/clock.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Between two looks of a peer that does not contribute.
+constexpr auto conductor_interval = 50ms;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class step_pace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/progress.hpp"
+#include "runtime/safeguards.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/step/sample_account.hpp"
 
@@ -23,6 +24,8 @@ struct step_settings {
   bool replaces = false;
   /// Batches are numbered from here on: no predecessor's are.
   std::uint64_t first_batch_number = 0;
+  /// Which checks are made: all, but in a simulation that proves something.
+  safeguard_set guards;
 };
 
 /// The first report of a peer: who it is, and its line as far as it is stated.

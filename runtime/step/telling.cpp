@@ -8,6 +8,14 @@ namespace potluck {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+/// Longer is not told of computing a step.
+constexpr auto longest_computing = 24h;
+/// Batches of the slowest member that a leader waits for its answer: one under
+/// way, and slack for a machine that has other things to do.
+constexpr int patience_in_batches = 6;
+
 using seconds = std::chrono::duration<double>;
 
 std::chrono::milliseconds in_milliseconds(seconds x) {
@@ -21,8 +29,8 @@ std::chrono::milliseconds answer_patience(const way::reports& partners) {
   for (auto& x : partners)
     if (x.samples_per_second > 0)
       longest = std::max(longest, seconds{1 / x.samples_per_second});
-  return in_milliseconds(std::min<seconds>(
-      longest * limits::patience_in_batches, limits::answer_cap));
+  return in_milliseconds(
+      std::min<seconds>(longest * patience_in_batches, limits::answer_cap));
 }
 
 } // namespace
@@ -51,9 +59,8 @@ std::chrono::milliseconds computing_time(const progress_tracker& tracker,
   auto speed = tracker.samples_per_second(now);
   if (!(speed > 0))
     return {};
-  return in_milliseconds(
-      std::min<seconds>(seconds{static_cast<double>(target_batch) / speed},
-                        limits::longest_computing));
+  return in_milliseconds(std::min<seconds>(
+      seconds{static_cast<double>(target_batch) / speed}, longest_computing));
 }
 
 lead_group invitation(way& how, const outlook& at, const way::reports& partners,

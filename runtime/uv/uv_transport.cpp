@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "runtime/config.hpp"
+#include "runtime/lines/upload_turns.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
 #include "runtime/uv/listening.hpp"

@@ -1,4 +1,5 @@
 #include "actors/cell.hpp"
+#include "actors/wiring.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +7,7 @@
 
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -60,7 +62,7 @@ struct one_cell {
     w.conductor = conductor.handle;
     w.observer = observer.handle;
     w.cell = it;
-    tell(w);
+    tell(w.for_cell());
   }
   template <class News>
   void tell(const News& x) {
@@ -233,7 +235,7 @@ TEST_CASE("a new conductor and roster hear it again") {
   w.roster = x.roster.handle;
   w.conductor = other.handle;
   w.observer = x.observer.handle;
-  x.tell(w);
+  x.tell(w.for_cell());
   x.pass(limits::cell_beginning);
   CHECK(other->count<cell_standing>() == 1);
   CHECK(x.roster->count<links_wanted>() == 2);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/compute.hpp"
+#include "actors/wiring.hpp"
 #include "tests/support/test_world.hpp"
 #include "tests/support/tiny_trainer.hpp"
 
@@ -47,7 +48,7 @@ struct compute_stage {
     w.conductor = conductor.handle;
     w.averager = averager.handle;
     w.state_keeper = state_keeper.handle;
-    tell(w);
+    tell(w.for_compute());
   }
   template <class T>
   void tell(const T& x) {

@@ -237,7 +237,7 @@ TEST_CASE("who is wired anew hears the state, but not that it was a step") {
   w.compute = x.it;
   w.conductor = fresh.handle;
   w.state_keeper = x.state_keeper.handle;
-  x.tell(w);
+  x.tell(w.for_compute());
   auto news = fresh->last<state_changed>();
   CHECK(news.step == 1);
   CHECK_FALSE(news.applied);

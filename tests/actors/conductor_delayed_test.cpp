@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
+#include "runtime/step/step_pace.hpp"
 #include "tests/actors/conductor_stage.hpp"
 
 using namespace potluck;

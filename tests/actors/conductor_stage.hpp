@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "actors/conductor.hpp"
+#include "actors/wiring.hpp"
 #include "tests/support/test_world.hpp"
 #include "tests/support/tiny_trainer.hpp"
 
@@ -47,7 +48,7 @@ struct conductor_stage {
       wired.state_keeper = state_keeper.handle;
       wired.compute = compute.handle;
     }
-    tell(wired);
+    tell(wired.for_conductor());
   }
 
   template <class T>
@@ -60,7 +61,7 @@ struct conductor_stage {
   fake<cell_actor> pretend_cell() {
     auto cell = system.pretend<cell_actor>();
     wired.cell = cell.handle;
-    tell(wired);
+    tell(wired.for_conductor());
     return cell;
   }
 

@@ -4,6 +4,11 @@
 
 #include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/progress/acquaintances.hpp"
+#include "runtime/step/catching_up.hpp"
+#include "runtime/step/finishing.hpp"
+#include "runtime/step/leading.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 #include "tests/actors/conductor_stage.hpp"
 
 using namespace potluck;

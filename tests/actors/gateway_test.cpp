@@ -6,12 +6,13 @@
 #include <doctest/doctest.h>
 
 #include "actors/session.hpp"
+#include "actors/wiring.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
-#include "runtime/config.hpp"
 #include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/membership/session_pulse.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -52,7 +53,7 @@ struct door {
     w.router = router.handle;
     w.observer = observer.handle;
     w.supervisor = parent.handle;
-    caf::anon_send(it, w);
+    caf::anon_send(it, w.for_gateway());
   }
   door(test_world& world, const hello& x, const std::string& at)
       : door(world, x, at, x.id) {
@@ -862,13 +863,13 @@ TEST_CASE("a new roster hears who is connected") {
   w.gateway = a.it;
   w.roster = fresh.handle;
   w.observer = a.observer.handle;
-  caf::anon_send(a.it, w);
+  caf::anon_send(a.it, w.for_gateway());
   world.settle();
   REQUIRE(fresh->count<peer_joined>() == 1);
   CHECK(fresh->last<peer_joined>().who.id == peer(2));
   CHECK(fresh->last<session_actor>() == a.session());
   // To the same one it is no news.
-  caf::anon_send(a.it, w);
+  caf::anon_send(a.it, w.for_gateway());
   world.settle();
   CHECK(fresh->count<peer_joined>() == 1);
 }
@@ -900,7 +901,7 @@ fake<conductor_actor> employ_conductor(door& a) {
   w.roster = a.roster.handle;
   w.router = a.router.handle;
   w.conductor = conductor.handle;
-  caf::anon_send(a.it, w);
+  caf::anon_send(a.it, w.for_gateway());
   return conductor;
 }
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/state/limits.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/wide_trainer.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "actors/peer.hpp"
-#include "runtime/config.hpp"
 #include "runtime/uv/uv_transport.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/await.hpp"

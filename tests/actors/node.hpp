@@ -5,6 +5,7 @@
 #include "actors/gateway.hpp"
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
+#include "actors/wiring.hpp"
 #include "tests/support/test_world.hpp"
 
 namespace potluck {
@@ -66,16 +67,9 @@ struct node {
   }
 
   void wire() {
-    auto tell = [&](const auto& actor) { caf::anon_send(actor, wired); };
-    tell(wired.gateway);
-    tell(wired.router);
-    tell(wired.registrar);
-    tell(wired.state_keeper);
-    tell(wired.matchmaking);
-    tell(wired.averager);
-    tell(wired.conductor);
-    tell(wired.compute);
-    tell(wired.roster);
+    hand_out(wired, [](const auto& actor, const auto& handles) {
+      caf::anon_send(actor, handles);
+    });
   }
 
   /// Its connections break, and it takes no more.

@@ -1,9 +1,10 @@
 /// Whole peers on one thread and a virtual clock.
 #include "actors/peer.hpp"
+#include "runtime/membership/restart_budget.hpp"
+#include "runtime/step/finishing.hpp"
 
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "tests/actors/whole_peer.hpp"
 
 using namespace potluck;

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "tests/actors/node.hpp"
 #include "tests/support/tiny_trainer.hpp"

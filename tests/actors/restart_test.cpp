@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "actors/peer.hpp"
-#include "runtime/config.hpp"
 #include "tests/actors/whole_peer.hpp"
 
 using namespace potluck;

@@ -1,11 +1,12 @@
 #include "actors/roster.hpp"
+#include "actors/wiring.hpp"
 
 #include <doctest/doctest.h>
 #include <set>
 
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/ways/cells/contributor_pace.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -57,7 +58,7 @@ struct desk {
     wired.averager = averager.handle;
     wired.observer = observer.handle;
     wired.roster = it;
-    caf::anon_send(it, wired);
+    caf::anon_send(it, wired.for_roster());
     caf::anon_send(it, gateway_ready{{"0.0.0.0", 1000}});
     world.settle();
   }
@@ -261,7 +262,7 @@ TEST_CASE("whoever is new hears who is here and what they said") {
   d.world.settle();
   auto replacement = d.system.pretend<conductor_actor>();
   d.wired.conductor = replacement.handle;
-  caf::anon_send(d.it, d.wired);
+  caf::anon_send(d.it, d.wired.for_roster());
   d.world.settle();
   CHECK(replacement->last<peer_joined>().who.id == peer(2));
   CHECK(replacement->last<report_heard>().report.id == peer(2));
@@ -364,7 +365,7 @@ TEST_CASE("who needs a few members asks for few records") {
   desk d;
   auto cell = d.system.pretend<cell_actor>();
   d.wired.cell = cell.handle;
-  caf::anon_send(d.it, d.wired);
+  caf::anon_send(d.it, d.wired.for_roster());
   d.world.settle();
   CHECK(d.router->last<look_up_records>().most == limits::records_of_few);
   // What it hears is told, but nobody founds a run by it.
@@ -716,7 +717,7 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   desk d;
   fake<cell_actor> cell = d.system.pretend<cell_actor>();
   d.wired.cell = cell.handle;
-  caf::anon_send(d.it, d.wired);
+  caf::anon_send(d.it, d.wired.for_roster());
   d.arrive(2);
   d.arrive(3);
   caf::anon_send(d.it, own_report{own(), true});

@@ -1,9 +1,9 @@
 #include "actors/router.hpp"
+#include "actors/wiring.hpp"
 
 #include <doctest/doctest.h>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "runtime/dht/limits.hpp"
 #include "tests/actors/node.hpp"
 
@@ -47,7 +47,7 @@ struct lone_router {
     it = system.keep((*system).spawn(router, config));
     wiring wired;
     wired.gateway = gateway.handle;
-    caf::anon_send(it, wired);
+    caf::anon_send(it, wired.for_router());
   }
   void meet(std::uint8_t number) {
     peer_joined node;
@@ -190,7 +190,7 @@ TEST_CASE("an answer does not repeat what its asker knows") {
   auto gateway = x.nodes[0]->system.pretend<gateway_actor>();
   auto wired = x.nodes[0]->wired;
   wired.gateway = gateway.handle;
-  caf::anon_send(wired.router, wired);
+  caf::anon_send(wired.router, wired.for_router());
   auto ask = [&](message what) {
     caf::anon_send(wired.router, letter{peer(9), std::move(what), {}});
     x.world.settle();
@@ -224,7 +224,7 @@ TEST_CASE("who needs few records gets few, and hears how many there are") {
   auto gateway = x.nodes[0]->system.pretend<gateway_actor>();
   auto wired = x.nodes[0]->wired;
   wired.gateway = gateway.handle;
-  caf::anon_send(wired.router, wired);
+  caf::anon_send(wired.router, wired.for_router());
   constexpr std::size_t all = 30;
   for (std::size_t i = 0; i < all; ++i)
     caf::anon_send(

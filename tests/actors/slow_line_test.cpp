@@ -4,6 +4,8 @@
 
 #include "actors/peer.hpp"
 #include "runtime/config.hpp"
+#include "runtime/matchmaking/answer_patience.hpp"
+#include "runtime/membership/session_pulse.hpp"
 #include "runtime/membership/silence_detector.hpp"
 #include "tests/actors/whole_peer.hpp"
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "messages/codec.hpp"
-#include "runtime/config.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/limits.hpp"

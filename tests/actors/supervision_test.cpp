@@ -7,7 +7,7 @@
 #include <new>
 
 #include "actors/peer.hpp"
-#include "runtime/config.hpp"
+#include "runtime/membership/restart_budget.hpp"
 #include "tests/actors/whole_peer.hpp"
 
 using namespace potluck;

@@ -1,8 +1,8 @@
 #include "actors/supervisor.hpp"
+#include "runtime/membership/restart_budget.hpp"
 
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;

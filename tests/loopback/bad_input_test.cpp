@@ -123,8 +123,10 @@ TEST_CASE("settings that differ from the run's are refused by name") {
                                            s.path("stray")}),
                 {"another", "--run"});
   // Two runs of one name that were founded apart cannot mix.
-  auto& other = s.join("other", tiny_run(64, 2) + words{"--seed", "9"});
-  check_all_finish({&other});
+  auto& other
+      = s.join("other", tiny_run(64, 1000000)
+                            + words{"--seed", "9", "--checkpoint-every", "1"});
+  other.await("checkpoint");
   check_refused(
       s.run("third", to_host
                          + words{"--resume", s.path("other/potluck.checkpoint"),

@@ -30,11 +30,10 @@ report trial::run(std::uint64_t seed) const {
   }
   if (steps > 0)
     what.run.push_back({"steps", std::to_string(steps)});
-  std::optional<without_safeguard> away;
-  if (without)
-    away.emplace(*without);
   options how;
   how.seed = seed;
+  if (without)
+    how.guards = how.guards.without(*without);
   return world{what, how}.run();
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/safeguards.hpp"
+#include "tools/lab/sim/safeguard_names.hpp"
 #include "tools/lab/sim/world.hpp"
 
 namespace potluck::simulation {

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <random>
 
-#include "runtime/config.hpp"
 #include "runtime/lines/rate.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "tools/potluck/commands.hpp"
@@ -12,6 +11,10 @@
 namespace potluck::tools {
 
 namespace {
+
+/// Bytes per second below which heartbeats and reports alone would be late:
+/// 64 kbit/s.
+constexpr double least_cap = 8000;
 
 using cli::option_kind;
 using cli::option_spec;
@@ -112,7 +115,7 @@ expected<double> cap_from(const cli::command_line& options,
   auto rate = read_rate(text);
   if (!rate)
     return failure{"--" + name + ": " + rate.error()};
-  if (*rate < limits::least_cap)
+  if (*rate < least_cap)
     return failure{"--" + name + ": " + text
                    + " is too little to take part; give it 64kbit at least."};
   return *rate;

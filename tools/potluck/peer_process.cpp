@@ -12,6 +12,7 @@
 #include <caf/io/all.hpp>
 
 #include "actors/behavior.hpp"
+#include "runtime/experts/replication_plan.hpp"
 #include "tools/caf_run/launch_protocol.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/terminal.hpp"

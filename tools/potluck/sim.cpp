@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/numbers.hpp"
-#include "runtime/safeguards.hpp"
+#include "tools/lab/sim/safeguard_names.hpp"
 #include "tools/lab/sim/world.hpp"
 #include "tools/potluck/commands.hpp"
 
@@ -30,17 +30,15 @@ using simulation::report;
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// What `--without` names; a failure says which names there are.
-expected<std::optional<safeguard>>
-taken_away(const cli::command_line& options) {
+/// All but what `--without` names; a failure says which names there are.
+expected<safeguard_set> safeguards_from(const cli::command_line& options) {
   if (!options.given("without"))
-    return std::optional<safeguard>{};
+    return safeguard_set{};
   auto name = options.text("without");
-  auto found = safeguard_named(name);
-  if (found)
-    return found;
+  if (auto found = simulation::safeguard_named(name))
+    return safeguard_set{}.without(*found);
   auto sentence = "--without: there is no safeguard `" + name + "`; there are";
-  for (auto& x : safeguards())
+  for (auto& x : simulation::safeguards())
     sentence += "\n  " + x.name + ": " + x.guards;
   return failure{sentence};
 }
@@ -106,13 +104,13 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
       {"expert_updates", x.expert_updates},
       {"expert_moves", x.expert_moves},
       {"messages", x.messages},
-      {"frames", x.network.frames},
-      {"bytes", x.network.bytes},
-      {"lost_packets", x.network.lost_packets},
+      {"frames", x.network.sent},
+      {"bytes", x.network.bytes_sent},
+      {"lost_packets", x.network.lost},
       {"duplicated", x.network.duplicated},
       {"reordered", x.network.reordered},
       {"corrupted", x.network.corrupted},
-      {"highest_queue", x.network.highest_queue},
+      {"highest_queue", x.highest_queue},
       {"faults", faults},
       {"history", x.history},
       {"log_digest", to_string(x.log)},
@@ -135,11 +133,11 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
   std::cout << "\n  committed at the first try: "
             << readable(x.first_try * 100, 3) << " %, split steps: " << x.splits
             << ", loss " << readable(x.loss)
-            << "\n  network: " << x.network.frames << " frames, "
-            << readable(static_cast<double>(x.network.bytes) / 1e6, 3)
-            << " MB, " << x.network.lost_packets << " losses, "
-            << x.network.corrupted << " corrupted\n  " << x.checks
-            << " checks of the promises, log " << to_string(x.log) << "\n";
+            << "\n  network: " << x.network.sent << " frames, "
+            << readable(static_cast<double>(x.network.bytes_sent) / 1e6, 3)
+            << " MB, " << x.network.lost << " losses, " << x.network.corrupted
+            << " corrupted\n  " << x.checks << " checks of the promises, log "
+            << to_string(x.log) << "\n";
   if (x.expert_updates > 0)
     std::cout << "  experts: " << x.expert_updates << " updates, "
               << x.expert_moves << " came to other hosts\n";
@@ -166,12 +164,9 @@ int run(cli::command_line& options, const std::string&) {
   auto what = scenario_from(options);
   if (!what)
     return complain(what.error());
-  auto away = taken_away(options);
-  if (!away)
-    return complain(away.error());
-  std::optional<without_safeguard> without;
-  if (*away)
-    without.emplace(**away);
+  auto guards = safeguards_from(options);
+  if (!guards)
+    return complain(guards.error());
   auto seeds = options.integer("seeds");
   std::ofstream log;
   if (options.given("log")) {
@@ -205,6 +200,7 @@ int run(cli::command_line& options, const std::string&) {
     auto seed = first + static_cast<std::uint64_t>(i);
     simulation::options how;
     how.seed = seed;
+    how.guards = *guards;
     how.weightless = options.flag("weightless");
     how.threads = threads > 0 ? static_cast<unsigned>(threads)
                               : std::thread::hardware_concurrency();
@@ -234,7 +230,7 @@ int run(cli::command_line& options, const std::string&) {
       std::fputs("\r\033[K", stderr);
     virtual_seconds += to_seconds(result.lasted);
     messages += result.messages;
-    frames += result.network.frames;
+    frames += result.network.sent;
     auto replay = replay_line(options, seed);
     if (!result.passed && !result.interrupted)
       ++failures;

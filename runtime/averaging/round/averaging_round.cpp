@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/averaging/means_inquiry.hpp"
-#include "runtime/config.hpp"
+#include "runtime/averaging/round_auditor.hpp"
 
 namespace potluck {
 
@@ -16,13 +16,16 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       agreement_{what_.contract,
                  chunk_map{what_.contract.gradient_values,
                            what_.contract.chunk_values, what_.plan.chunks},
-                 what_.self, what_.keeps_majority},
+                 what_.self,
+                 what_.keeps_majority
+                     && what_.guards.has(safeguard::group_majority)},
       bulk_{what_.contract,       what_.plan,       members().self(),
             what_.usual,          std::move(rooms), std::move(intake),
             std::move(all_placed)},
       watch_{members().size(), now}, faults_{bulk_.map(), members().self()},
       auditor_{what_.contract, bulk_.map(), members().self(), what_.rule} {
-  auditor_.draw(chance);
+  if (what_.guards.has(safeguard::audit))
+    auditor_.draw(chance);
 }
 
 // ---- parts ------------------------------------------------------------------
@@ -239,7 +242,9 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
     std::visit([&](const auto& y) { carry_out(y); }, x);
   if (!agreement_.digest_wanted())
     return;
-  carry_out(agreement_.whole_vector_here(bulk_.places().whole_digest()));
+  const auto mean = bulk_.places().whole_digest();
+  const auto compares = what_.guards.has(safeguard::equal_digests);
+  carry_out(agreement_.whole_vector_here(compares ? mean : digest_of("", 0)));
   if (auto drawn = auditor_.take_drawn())
     if (auto mean = bulk_.evidence(agreement_.ledger(), *drawn))
       add(auditor_.check(*drawn, std::nullopt, *mean));
@@ -274,7 +279,7 @@ void averaging_round::carry_out(const round_decision& x) {
   out_.emplace_back(round_decided{});
   auto news = outcome(x);
   if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
-      || members().size() == 1) {
+      || members().size() == 1 || !what_.guards.has(safeguard::naming)) {
     out_.emplace_back(std::move(news));
     return;
   }

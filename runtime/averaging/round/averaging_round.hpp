@@ -20,6 +20,7 @@
 #include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
 #include "runtime/averaging/round/round_faults.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -32,6 +33,7 @@ public:
     peer_id self;
     averaging_rule rule;
     packing usual = packing::float32; ///< Where the plan says nothing.
+    safeguard_set guards = {};
   };
 
   /// @param rooms Where means are made. @param all_placed See

@@ -2,11 +2,14 @@
 
 #include <utility>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {
+
+/// Under a robust rule a part so many times longer than the median one is
+/// refused. Honest members differ by the number of their samples and by what
+/// they saw of a rare parameter: by thousands at most.
+constexpr double outlier_norm = 1e6;
 
 /// Null: no offence.
 const char* offence(chunk_average::verdict x) {
@@ -34,8 +37,8 @@ const char* offence(chunk_average::verdict x) {
 
 chunk_sum::chunk_sum(std::size_t length, std::vector<std::uint64_t> samples,
                      averaging_rule rule, std::optional<value_pool> rooms,
-                     std::size_t self)
-    : average_{length, samples, rule, std::move(rooms)},
+                     std::size_t self, safeguard_set guards)
+    : average_{length, samples, rule, std::move(rooms), guards},
       parts_(samples.size()), self_{self} {
 }
 
@@ -73,7 +76,7 @@ chunk_sum::news chunk_sum::leave_out(const std::vector<std::uint8_t>& members) {
 chunk_sum::result chunk_sum::settle() {
   std::lock_guard<std::mutex> guard{mutex_};
   result x;
-  for (auto member : average_.drop_outliers(limits::outlier_norm)) {
+  for (auto member : average_.drop_outliers(outlier_norm)) {
     parts_[member] = {};
     x.outliers.push_back(static_cast<std::uint8_t>(member));
   }

@@ -18,6 +18,7 @@
 
 #include "messages/message.hpp"
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -51,7 +52,7 @@ public:
   /// The rest is as for `chunk_average`, which throws what it throws.
   chunk_sum(std::size_t length, std::vector<std::uint64_t> samples,
             averaging_rule rule, std::optional<value_pool> rooms,
-            std::size_t self);
+            std::size_t self, safeguard_set guards = {});
 
   /// Counts a member's part, or refuses it and leaves the member out.
   news offer(std::size_t member, const chunk_part& head,

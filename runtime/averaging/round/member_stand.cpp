@@ -1,12 +1,6 @@
 #include "runtime/averaging/round/member_stand.hpp"
 
-#include "runtime/safeguards.hpp"
-
 namespace potluck {
-
-bool same(const vector_mark& a, const vector_mark& b) {
-  return a == b || !guarded(safeguard::equal_digests);
-}
 
 void append(std::string& out, std::int64_t x) {
   out.append(reinterpret_cast<const char*>(&x), sizeof(x));

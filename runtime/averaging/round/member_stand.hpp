@@ -22,9 +22,6 @@ struct vector_mark {
   }
 };
 
-/// Whether the two count as equal.
-bool same(const vector_mark& a, const vector_mark& b);
-
 /// Where a member stands, by its own word.
 struct member_stand {
   standing is = standing::incomplete;
@@ -38,7 +35,7 @@ struct member_stand {
   /// It has these means.
   bool holds(const vector_mark& mean) const {
     return (is == standing::prepared || is == standing::committed)
-           && same(has, mean);
+           && has == mean;
   }
 };
 

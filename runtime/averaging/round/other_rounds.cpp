@@ -4,11 +4,14 @@
 #include <type_traits>
 
 #include "runtime/averaging/round/round_actions.hpp"
-#include "runtime/config.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// Groups remembered that this peer declined or was released from: several
+/// leaders may try at once, and others' letters follow within a round trip.
+constexpr std::size_t groups_left = 16;
 
 template <class T>
 constexpr bool of_a_round = std::disjunction_v<
@@ -92,7 +95,7 @@ void other_rounds::forget(const peer_id& from) {
 std::vector<std::pair<peer_id, message>>
 other_rounds::stay_out(const group_id& group) {
   left_.push_back({group, {}});
-  if (left_.size() > limits::groups_left)
+  if (left_.size() > groups_left)
     left_.pop_front();
   std::vector<std::pair<peer_id, message>> result;
   auto letters = std::exchange(early_, {});
@@ -116,7 +119,7 @@ other_rounds::leave(const group_id& group,
 
 void other_rounds::aborted(const group_id& group) {
   aborted_.push_back(group);
-  if (aborted_.size() > limits::groups_left)
+  if (aborted_.size() > groups_left)
     aborted_.pop_front();
 }
 

@@ -12,6 +12,14 @@
 
 #include "messages/message.hpp"
 
+namespace potluck::limits {
+
+/// Letters for rounds that this peer has not started yet: members start within
+/// a moment of each other, and one gradient's worth may be under way.
+constexpr std::size_t early_letters = 8192;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// Of the round that a message belongs to; null for other messages.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "messages/limits.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
@@ -92,7 +91,7 @@ round_healing::rule(const group_id& group, std::uint32_t epoch,
       source = orphans.next();
     auto most = best.version != 0 ? best.samples
                                   : std::min(total, alive + best.samples);
-    if (most < least_samples_ && guarded(safeguard::target_batch))
+    if (most < least_samples_)
       return std::nullopt;
     result.chunks.push_back({static_cast<std::uint8_t>(*source),
                              best.version != 0 ? best.version : epoch + 2});

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/safeguards.hpp"
-
 namespace potluck {
 
 namespace {
@@ -61,7 +59,7 @@ round_leader::orders round_leader::rule_if_prepared(const member_roll& roll,
     // and whose it was that differs can be told (means_inquiry).
     if (!said_[i])
       return {};
-    equal = equal && same(said_[i]->has, own.stand().has);
+    equal = equal && said_[i]->has == own.stand().has;
   }
   // A reducer may have refused a part: then the means count fewer samples.
   return equal ? rule_on(own.stand().has, roll, own)
@@ -95,7 +93,7 @@ round_leader::orders round_leader::rule_if_all_stand(const member_roll& roll,
       continue;
     // The latest ruling counts: whoever made it may have committed.
     equal = !prepared || x->ruled > prepared->ruled
-            || (equal && same(prepared->has, x->has));
+            || (equal && prepared->has == x->has);
     prepared = x;
   }
   auto has = [&](const auto& x) {
@@ -122,7 +120,7 @@ round_leader::orders round_leader::rule_if_mended(const member_roll& roll,
     if (i == roll.self() || !roll[i].trains || !said_[i] || roll[i].lost())
       continue;
     const bool ready = said_[i]->is == standing::prepared;
-    if (ready && !same(said_[i]->has, own.stand().has))
+    if (ready && !(said_[i]->has == own.stand().has))
       return rule(false, {}, roll, own);
     all = all && ready;
   }
@@ -132,9 +130,8 @@ round_leader::orders round_leader::rule_if_mended(const member_roll& roll,
 round_leader::orders round_leader::rule_on(const vector_mark& mean,
                                            const member_roll& roll,
                                            const own_side& own) {
-  const bool enough = mean.least_samples >= least_samples_
-                      || !guarded(safeguard::target_batch);
-  const bool may = !overtaken_ && has_majority(roll) && enough;
+  const bool may = !overtaken_ && has_majority(roll)
+                   && mean.least_samples >= least_samples_;
   return rule(may, may ? mean : vector_mark{}, roll, own);
 }
 
@@ -289,8 +286,7 @@ round_leader::orders round_leader::finish(const member_roll& roll,
 // ---- small parts ------------------------------------------------------------
 
 bool round_leader::has_majority(const member_roll& roll) const {
-  return !keeps_majority_ || !guarded(safeguard::group_majority)
-         || roll.samples_alive() >= least_samples_;
+  return !keeps_majority_ || roll.samples_alive() >= least_samples_;
 }
 
 bool round_leader::anybody_lacks(const member_roll& roll) const {

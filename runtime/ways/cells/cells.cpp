@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
-#include "runtime/config.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/planning/thin_lines.hpp"
 #include "runtime/random.hpp"
 #include "runtime/ways/cells/cell_balance.hpp"
@@ -12,6 +12,10 @@
 namespace potluck {
 
 namespace {
+
+/// A sponsor guesses how a contributor went on for so many pauses between two
+/// reports: one is sent at the next look behind the pause, and takes its way.
+constexpr int reports_missed = 2;
 
 bool sponsors(const outlook& at, const progress_report& x) {
   return x.contributes && x.sponsor == at.own.id;
@@ -35,7 +39,7 @@ progress_report cells::reported(const outlook& at) const {
   if (at.own.contributes)
     return result;
   auto cell = tally_.at(at.own.step, at.own.state, at.now,
-                        limits::reports_missed * at.report_pause);
+                        reports_missed * at.report_pause);
   result.contributors = static_cast<std::uint32_t>(
       std::min<std::size_t>(cell.contributors, max_contributors));
   result.samples = std::min(result.samples + cell.samples, max_samples);

@@ -5,6 +5,16 @@
 #include "runtime/ways/cells/cell_tally.hpp"
 #include "runtime/ways/one_group.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A contributor that has handed over computes nothing more for the same step
+/// in this time: usually the step is done by then.
+constexpr auto contributor_rest = 10s;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 class cells : public one_group {

@@ -2,7 +2,17 @@
 
 #include <algorithm>
 
+#include "runtime/config.hpp"
+
 namespace potluck {
+
+namespace {
+
+/// A contributor's batch is at most such a part of the time until it expects to
+/// be asked for its gradient, but no shorter than a member's.
+constexpr int batches_until_asked = 4;
+
+} // namespace
 
 bool operator==(const contributor_pace& a, const contributor_pace& b) {
   return a.look == b.look && a.batch == b.batch && a.report == b.report;
@@ -29,7 +39,7 @@ duration longest_batch_now(const contributor_pace& pace, duration since,
     return pace.batch;
   auto distance
       = since < *asked_after ? *asked_after - since : since - *asked_after;
-  return std::clamp<duration>(distance / limits::batches_until_asked,
+  return std::clamp<duration>(distance / batches_until_asked,
                               limits::longest_batch, pace.batch);
 }
 

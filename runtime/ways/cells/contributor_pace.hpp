@@ -9,7 +9,26 @@
 
 #include "messages/ids.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/config.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A contributor's pauses are parts of a step (`contributor_pace`): between two
+/// looks of its roster, conductor and cell, which news wake besides; the
+/// longest batch, which its sponsor may have to wait for; and between two
+/// reports to its sponsor, which guesses how it went on meanwhile.
+constexpr int looks_a_step = 10;
+constexpr auto shortest_look = 2s;
+constexpr auto longest_look = 10s;
+constexpr int contributors_batches_a_step = 12;
+constexpr auto contributors_shortest_batch = 1s;
+constexpr auto contributors_longest_batch = 6s;
+constexpr int reports_a_step = 3;
+constexpr auto shortest_report_pause = 4s;
+constexpr auto longest_report_pause = 18s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

@@ -4,11 +4,22 @@
 
 #include "runtime/averaging/chunk_average.hpp"
 #include "runtime/averaging/chunk_map.hpp"
-#include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
+
+namespace {
+
+/// Contributors asked at a time: a gradient's memory each. Of a small model
+/// many more: as many gradients as fit, since each of them first ends a batch.
+constexpr std::size_t contributors_at_once = 8;
+constexpr std::uint64_t contribution_bytes_in_flight = 32 << 20;
+/// Gathering takes longer by so many times what the gradients take on their
+/// lines.
+constexpr int gathering_share = 2;
+
+} // namespace
 
 duration gathering_time(const progress_report& sponsor, std::uint64_t bytes) {
   using seconds = std::chrono::duration<double>;
@@ -28,14 +39,13 @@ duration gathering_time(const progress_report& sponsor, std::uint64_t bytes) {
 
 duration gathering_patience(const progress_report& sponsor,
                             std::uint64_t parameters) {
-  return limits::gathering_share
-         * gathering_time(sponsor, parameters * sizeof(float));
+  return gathering_share * gathering_time(sponsor, parameters * sizeof(float));
 }
 
 std::size_t gathering::at_once(std::uint64_t bytes) {
-  auto fitting = limits::contribution_bytes_in_flight
-                 / std::max<std::uint64_t>(1, bytes);
-  return std::max<std::size_t>(limits::contributors_at_once, fitting);
+  auto fitting
+      = contribution_bytes_in_flight / std::max<std::uint64_t>(1, bytes);
+  return std::max<std::size_t>(contributors_at_once, fitting);
 }
 
 gathering::gathering(std::uint64_t number, std::uint64_t step,

@@ -19,6 +19,15 @@
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// What gathering takes longer for the lines is at most this.
+constexpr auto longest_gathering = 5min;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 /// What a contributor has handed over.

@@ -4,11 +4,16 @@
 #include <cmath>
 #include <tuple>
 
-#include "runtime/config.hpp"
-
 namespace potluck {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+/// How much later each of them has it than the one before: a piece's time on a
+/// thin uplink, and the way. What a shorter chain saves is held against what
+/// one chain more costs their sponsor.
+constexpr auto chain_hop = 100ms;
 
 int power_of_two(double upload) {
   return upload > 0 ? std::ilogb(upload) : 0;
@@ -17,7 +22,7 @@ int power_of_two(double upload) {
 } // namespace
 
 std::size_t chains_for(std::size_t contributors, double seconds) {
-  const std::chrono::duration<double> hop = limits::chain_hop;
+  const std::chrono::duration<double> hop = chain_hop;
   auto last_has_it_after = [&](std::size_t chains) {
     auto longest = (contributors + chains - 1) / chains;
     return static_cast<double>(chains) * seconds

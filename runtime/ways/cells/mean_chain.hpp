@@ -4,12 +4,26 @@
 /// Pure. README.md says what a chain is worth, and what happens when it breaks.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "messages/contact.hpp"
 #include "messages/progress.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Contributors that pass a mean on to each other, one after the other, at
+/// most.
+constexpr std::size_t chain_length = 32;
+/// They do where their sponsor would send a mean to two of them for longer than
+/// this: several times what a round trip between them takes.
+constexpr auto chained_mean = 500ms;
+
+} // namespace potluck::limits
 
 namespace potluck {
 

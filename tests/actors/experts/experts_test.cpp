@@ -6,6 +6,7 @@
 
 #include "actors/experts/expert_client.hpp"
 #include "messages/limits.hpp"
+#include "runtime/experts/hosted_experts.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/arithmetic_expert.hpp"
 

@@ -102,7 +102,7 @@ TEST_CASE("the last words before an orderly end still arrive") {
 TEST_CASE("a line delays by both ends' delays, and throttles") {
   two_machines x;
   x.connect();
-  fault_proxy::line slow;
+  access_line slow;
   slow.delay = 50ms;
   x.proxy.set_line(0, slow);
   x.proxy.set_line(1, slow);
@@ -113,7 +113,7 @@ TEST_CASE("a line delays by both ends' delays, and throttles") {
   x.proxy.set_line(0, slow);
   CHECK(x.carry(50'000) >= 0.49);
   slow.upload = 0;
-  slow.loss = 0.5;
+  slow.loss_up = 0.5;
   x.proxy.set_line(0, slow);
   CHECK(x.carry(20'000) >= 0.2); // One retransmission at least.
   CHECK(x.proxy.totals().lost_packets > 0);
@@ -145,7 +145,7 @@ TEST_CASE("a partition holds what is on its way until it heals") {
 TEST_CASE("a deaf machine hears nothing, but is heard") {
   two_machines x;
   x.connect();
-  fault_proxy::line deaf;
+  access_line deaf;
   deaf.deaf = true;
   x.proxy.set_line(1, deaf);
   x.a.network->send(x.out, frame_of(10));
@@ -176,7 +176,7 @@ TEST_CASE("a cut breaks a connection for both sides; a new one works") {
 TEST_CASE("corruption flips bits, and the receiver closes the connection") {
   two_machines x;
   x.connect();
-  fault_proxy::line noisy;
+  access_line noisy;
   noisy.corrupt = 1;
   x.proxy.set_line(0, noisy);
   // A preamble that announces too much waits for more: it gets more.
@@ -190,7 +190,7 @@ TEST_CASE("corruption flips bits, and the receiver closes the connection") {
 TEST_CASE("who is gone, closed or a stranger cannot be reached") {
   two_machines x;
   x.connect();
-  fault_proxy::line closed;
+  access_line closed;
   closed.closed = true;
   x.proxy.set_line(1, closed);
   auto refused = x.a.network->dial(x.b.front);

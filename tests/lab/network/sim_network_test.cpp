@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint16_t port = 7;
-/// Head and overhead of every frame here, as `sim_network_core` counts it.
+/// Head and overhead of every frame here, as `sim_streams` counts it.
 constexpr std::size_t small_frame = 10 + 60;
 
 /// Notes what a transport hears, and when.
@@ -46,7 +46,7 @@ struct ear : transport_listener {
 };
 
 struct two_hosts {
-  explicit two_hosts(sim_network::line x = {}, std::uint64_t seed = 1)
+  explicit two_hosts(access_line x = {}, std::uint64_t seed = 1)
       : net{seed}, a{net.make_transport("a")}, b{net.make_transport("b")} {
     net.set_line("a", x);
     net.set_line("b", x);
@@ -82,8 +82,8 @@ struct two_hosts {
   connection_id id = 0;
 };
 
-sim_network::line delayed(duration delay) {
-  sim_network::line x;
+access_line delayed(duration delay) {
+  access_line x;
   x.delay = delay;
   return x;
 }
@@ -145,7 +145,7 @@ TEST_CASE("a short frame waits for a moment behind others' at a downlink") {
 
 TEST_CASE("a lost packet costs a retransmission, and what is behind it waits") {
   auto line = delayed(20ms);
-  line.loss = 0.9999;
+  line.loss_up = line.loss_down = 0.9999;
   two_hosts x{line};
   x.connect();
   x.send(1);
@@ -156,7 +156,7 @@ TEST_CASE("a lost packet costs a retransmission, and what is behind it waits") {
   REQUIRE(x.at_b->frames.size() == 2);
   CHECK(x.at_b->frames[0] == std::make_pair(duration{1s + 240ms}, 1));
   CHECK(x.at_b->frames[1] == std::make_pair(duration{1s + 240ms}, 2));
-  CHECK(x.net.totals().lost_packets == 1);
+  CHECK(x.net.totals().lost == 1);
 }
 
 TEST_CASE("jitter never lets one frame overtake another; reordering does") {
@@ -179,7 +179,7 @@ TEST_CASE("jitter never lets one frame overtake another; reordering does") {
 }
 
 TEST_CASE("a broken box on the way duplicates frames") {
-  sim_network::line line;
+  access_line line;
   line.duplicate = 1;
   two_hosts x{line};
   x.connect();
@@ -252,11 +252,13 @@ TEST_CASE("what arrives at a frozen or deaf machine waits for it") {
     CAPTURE(frozen);
     two_hosts x{delayed(20ms)};
     x.connect();
-    frozen ? x.net.freeze("b", true) : x.net.deafen("b", true);
+    auto deaf = delayed(20ms);
+    deaf.deaf = true;
+    frozen ? x.net.freeze("b", true) : x.net.set_line("b", deaf);
     x.send(1);
     x.until(5s);
     CHECK(x.at_b->frames.empty());
-    frozen ? x.net.freeze("b", false) : x.net.deafen("b", false);
+    frozen ? x.net.freeze("b", false) : x.net.set_line("b", delayed(20ms));
     x.until(6s);
     CHECK(x.at_b->frames.size() == 1);
   }
@@ -288,7 +290,9 @@ TEST_CASE("a cut breaks both sides, and both can be dialled again") {
 
 TEST_CASE("whoever is behind a NAT cannot be dialled, but can dial") {
   two_hosts x{delayed(20ms)};
-  x.net.behind_nat("a", true);
+  auto nat = delayed(20ms);
+  nat.closed = true;
+  x.net.set_line("a", nat);
   REQUIRE(x.a->listen({"a", port}));
   x.b->dial({"a", port});
   x.until(11s);
@@ -357,16 +361,16 @@ TEST_CASE("what arrives waits for its host's turn") {
   x.send(1);
   x.until(x.now + 100ms);
   CHECK(x.at_b->frames.empty());
-  REQUIRE(x.net.mail(on_b));
-  CHECK_FALSE(x.net.mail(on_a));
-  auto due = *x.net.mail(on_b);
-  x.net.begin_turn(on_b);
-  x.net.deliver(on_b, due - 1ns);
+  REQUIRE(x.net.at(on_b).mail());
+  CHECK_FALSE(x.net.at(on_a).mail());
+  auto due = *x.net.at(on_b).mail();
+  x.net.at(on_b).begin_turn(x.now);
+  x.net.at(on_b).deliver(due - 1ns);
   CHECK(x.at_b->frames.empty());
-  x.net.deliver(on_b, due);
-  x.net.end_turn(on_b);
+  x.net.at(on_b).deliver(due);
+  x.net.at(on_b).end_turn();
   REQUIRE(x.at_b->frames.size() == 1);
-  CHECK_FALSE(x.net.mail(on_b));
+  CHECK_FALSE(x.net.at(on_b).mail());
 }
 
 TEST_CASE("what hosts do in their turns counts by its time, then by the list") {
@@ -377,10 +381,10 @@ TEST_CASE("what hosts do in their turns counts by its time, then by the list") {
   std::vector<int> done;
   std::vector<duration> clock;
   auto turn = [&](sim_network::host_number host, duration at, int what) {
-    x.net.begin_turn(host);
-    x.net.deliver(host, x.now + at);
-    x.net.note(host, [&, what] { done.push_back(what); });
-    x.net.end_turn(host);
+    x.net.at(host).begin_turn(x.now);
+    x.net.at(host).deliver(x.now + at);
+    x.net.at(host).ask([&, what] { done.push_back(what); });
+    x.net.at(host).end_turn();
   };
   turn(on_b, 2ms, 1);
   turn(on_a, 2ms, 2);
@@ -390,7 +394,7 @@ TEST_CASE("what hosts do in their turns counts by its time, then by the list") {
   x.net.settle({on_a, on_b}, [&](duration at) { clock.push_back(at - x.now); });
   CHECK(done == std::vector<int>{4, 2, 1, 3});
   CHECK(clock == std::vector<duration>{1ms, 2ms, 2ms, 5ms});
-  x.net.note(on_a, [&] { done.push_back(5); });
+  x.net.at(on_a).ask([&] { done.push_back(5); });
   CHECK(done.back() == 5); // Between turns at once.
 }
 
@@ -400,11 +404,11 @@ TEST_CASE("a frame that is sent in a turn leaves at that time") {
   x.net.take_turns();
   x.net.run_until(x.now);
   CHECK(x.net.shortest_way() == duration{40ms});
-  x.net.begin_turn(on_a);
-  x.net.deliver(on_a, x.now + 7ms);
+  x.net.at(on_a).begin_turn(x.now);
+  x.net.at(on_a).deliver(x.now + 7ms);
   x.send(1);
   CHECK_FALSE(x.net.next());
-  x.net.end_turn(on_a);
+  x.net.at(on_a).end_turn();
   x.net.settle({on_a}, [](duration) {});
   CHECK(x.net.next() == x.now + 47ms);
 }
@@ -416,16 +420,16 @@ TEST_CASE("who closes in its turn hears no more of that connection") {
   x.send(1);
   x.send(2);
   x.net.run_until(x.now + 50ms);
-  x.net.begin_turn(on_b);
+  x.net.at(on_b).begin_turn(x.now + 50ms);
   x.b->close(x.at_b->accepted, 0);
-  x.net.deliver(on_b, x.now + 50ms);
-  x.net.end_turn(on_b);
+  x.net.at(on_b).deliver(x.now + 50ms);
+  x.net.at(on_b).end_turn();
   CHECK(x.at_b->frames.empty());
   x.net.settle({on_b}, [](duration) {});
   x.net.run_until(x.now + 200ms);
-  x.net.begin_turn(on_a);
-  x.net.deliver(on_a, x.now + 200ms);
-  x.net.end_turn(on_a);
+  x.net.at(on_a).begin_turn(x.now + 200ms);
+  x.net.at(on_a).deliver(x.now + 200ms);
+  x.net.at(on_a).end_turn();
   CHECK(x.at_a->reason == "the other side closed");
   CHECK(x.net.open_connections() == 0);
 }
@@ -434,12 +438,12 @@ TEST_CASE("a transport that stops in a turn frees its port in that turn") {
   two_hosts x{delayed(20ms)};
   x.connect();
   x.net.take_turns();
-  x.net.begin_turn(on_b);
+  x.net.at(on_b).begin_turn(x.now);
   x.b->stop();
   CHECK(x.at_b->reason == "stopped");
   auto another = x.net.make_transport("b");
   CHECK(another->listen({"b", port}));
-  x.net.end_turn(on_b);
+  x.net.at(on_b).end_turn();
   x.net.settle({on_b}, [](duration) {});
   // The first one's end does not take the port away from the second.
   auto third = x.net.make_transport("b");

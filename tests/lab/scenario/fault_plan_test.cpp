@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/config.hpp"
 #include "tools/lab/scenario/fault_plan.hpp"
+#include "tools/lab/scenario/limits.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;

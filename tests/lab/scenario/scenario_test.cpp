@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/lab/scenario/fault_plan.hpp"
+#include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 using namespace potluck;
@@ -334,70 +334,3 @@ TEST_CASE("the library has every fault and every manner of misbehaviour") {
 }
 
 // ---- help -------------------------------------------------------------------
-
-TEST_CASE("README.md quotes the help of scenarios word for word") {
-  std::ifstream in{"tools/lab/scenario/README.md"};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  CHECK_MESSAGE(text.find("```\n" + scenario_help() + "```\n")
-                    != std::string::npos,
-                "put this into the README between two lines of ```:\n"
-                    << scenario_help());
-}
-
-TEST_CASE("the example of the help is a scenario") {
-  auto help = scenario_help();
-  auto x = parse_scenario(help.substr(help.find("Example:\n") + 9));
-  REQUIRE_MESSAGE(x, complaint_of(x));
-  CHECK(x->peers() == 9);
-  CHECK(x->faults.size() == 2);
-}
-
-TEST_CASE("every kind of fault has one trait, in the order of the kinds") {
-  std::size_t i = 0;
-  std::set<std::string> names;
-  for (const auto& trait : fault_traits()) {
-    CHECK(static_cast<std::size_t>(trait.kind) == i++);
-    CHECK(names.insert(trait.name).second);
-    CHECK(trait.in_simulation);
-    CHECK(to_string(trait.kind) == trait.name);
-  }
-  CHECK(i == static_cast<std::size_t>(fault_kind::join) + 1);
-}
-
-// ---- another number of peers ------------------------------------------------
-
-TEST_CASE("a scaled scenario keeps its groups, bootstraps and proportions") {
-  auto x = parse_scenario(R"({
-    "groups": [{"name": "seed", "count": 2, "role": "bootstrap"},
-               {"name": "homes", "count": 12}, {"name": "radio", "count": 4},
-               {"name": "later"}],
-    "faults": [{"fault": "join", "group": "later", "count": 4}]})");
-  REQUIRE_MESSAGE(x, complaint_of(x));
-  for (std::size_t n = 4; n <= 200; ++n) {
-    auto y = x->scaled_to(n);
-    REQUIRE_MESSAGE(y, complaint_of(y));
-    CAPTURE(n);
-    CHECK(y->peers() == n);
-    CHECK(y->groups[0].count == 2);
-    CHECK(y->groups[1].count >= 1);
-    CHECK(y->groups[2].count >= 1);
-    CHECK(y->groups[3].count == 0);
-    if (n >= 6) {
-      auto homes = static_cast<double>(y->groups[1].count);
-      CHECK(std::abs(homes - 0.75 * static_cast<double>(n - 2)) <= 1);
-    }
-  }
-  CHECK(x->scaled_to(34)->faults[0].who.count == 8);
-  CHECK(complaint_of(x->scaled_to(3)).find("needs 4 peers at least")
-        != std::string::npos);
-  CHECK(complaint_of(x->scaled_to(20000)).find("16384 peers at most")
-        != std::string::npos);
-}
-
-TEST_CASE("a scenario that names a peer by number does not lose it silently") {
-  auto x = with_fault(R"({"fault": "kill", "who": {"peers": [3]}})");
-  REQUIRE(x);
-  CHECK(x->scaled_to(4));
-  CHECK(complaint_of(x->scaled_to(3)).find("names peer 3")
-        != std::string::npos);
-}

@@ -1,5 +1,6 @@
 /// Experts that answer nonsense, late or never, and callers that ask wrongly.
 
+#include "runtime/experts/expert_memory.hpp"
 #include "tests/models/moe/fixture.hpp"
 
 using namespace potluck;

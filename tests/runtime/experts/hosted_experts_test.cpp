@@ -1,4 +1,5 @@
 #include "runtime/experts/hosted_experts.hpp"
+#include "runtime/membership/restart_budget.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "messages/limits.hpp"
+#include "runtime/experts/replica_intake.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;

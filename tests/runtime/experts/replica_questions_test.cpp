@@ -1,3 +1,4 @@
+#include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/replica_questions.hpp"
 
 #include <doctest/doctest.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
+#include "runtime/experts/replication_plan.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;

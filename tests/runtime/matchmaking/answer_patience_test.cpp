@@ -1,3 +1,4 @@
+#include "runtime/config.hpp"
 #include "runtime/matchmaking/answer_patience.hpp"
 
 #include <doctest/doctest.h>

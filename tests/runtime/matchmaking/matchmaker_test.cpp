@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "messages/limits.hpp"
+#include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 
 using namespace potluck;

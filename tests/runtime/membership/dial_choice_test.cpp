@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/first_contact.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/session_pulse.hpp"
 
 using namespace potluck;

@@ -5,7 +5,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
 #include "runtime/progress/progress_tracker.hpp"
 
 using namespace potluck;

@@ -6,7 +6,6 @@
 #include <deque>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "runtime/state/limits.hpp"
 #include "tests/runtime/state/steps.hpp"
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 
-#include "runtime/config.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/state/state_joiner.hpp"

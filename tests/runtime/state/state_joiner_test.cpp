@@ -1,5 +1,6 @@
 /// A joiner and its donors in virtual time: lines with delay and bandwidth,
 /// donors that vanish, lie and are slow, and a run that goes on meanwhile.
+#include "runtime/config.hpp"
 #include "runtime/state/state_joiner.hpp"
 
 #include <doctest/doctest.h>
@@ -7,6 +8,8 @@
 #include <map>
 
 #include "runtime/state/limits.hpp"
+#include "runtime/step/catching_up.hpp"
+#include "runtime/step/leading.hpp"
 #include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;

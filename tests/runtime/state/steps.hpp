@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/config.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/state/state_donor.hpp"

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/step/doubts.hpp"
 #include "tests/runtime/step/step_peers.hpp"

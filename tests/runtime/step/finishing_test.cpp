@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/step/finishing.hpp"
 #include "tests/runtime/step/step_peers.hpp"

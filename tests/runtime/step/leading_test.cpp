@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/progress/acquaintances.hpp"
 #include "runtime/step/leading.hpp"
 #include "runtime/ways/one_group.hpp"
 #include "tests/runtime/step/step_peers.hpp"

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "runtime/config.hpp"
 #include "runtime/step/step_pace.hpp"
 #include "tests/runtime/step/step_peers.hpp"
 

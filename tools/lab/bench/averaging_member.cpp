@@ -1,50 +1,18 @@
 #include "tools/lab/bench/averaging_member.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <map>
-#include <string>
-
 #include "actors/averager.hpp"
 #include "actors/behavior.hpp"
 #include "actors/gateway.hpp"
 #include "actors/matchmaking.hpp"
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
-#include "runtime/config.hpp"
+#include "actors/wiring.hpp"
 #include "runtime/uv/uv_transport.hpp"
-#include "tools/lab/bench/process_memory.hpp"
-#include "tools/lab/bench/workload.hpp"
+#include "tools/lab/bench/averaging_conductor.hpp"
 
 namespace potluck::bench {
 
 namespace {
-
-constexpr auto run_name = "bench";
-/// Values of each mean that are checked in every round; all are in the last.
-constexpr std::uint64_t checked_values = 1024;
-
-double seconds(caf::actor_clock::time_point x) {
-  return std::chrono::duration<double>(x.time_since_epoch()).count();
-}
-
-/// What all hold after a round: nothing in particular, but the same.
-digest state_after(std::uint64_t round) {
-  return digest_of(&round, sizeof(round));
-}
-
-/// What `take_part` needs to know in the end.
-struct outcome {
-  std::string problem;
-};
-
-struct member_start {
-  averaging_member_config config;
-  peer_id self;
-  std::ostream* out = nullptr;
-  std::shared_ptr<outcome> result;
-};
 
 /// The observer of all of the member's actors: what goes wrong is said.
 class watcher_state {
@@ -94,248 +62,6 @@ supervisor_actor::behavior_type
 doorman(supervisor_actor::stateful_pointer<doorman_state> self,
         std::ostream* out) {
   return behave<supervisor_actor, doorman_state>(self, out);
-}
-
-/// Takes the conductor's place.
-class member_state {
-public:
-  void init(conductor_actor::pointer self, member_start start);
-
-  void on(const wiring& x);
-  void on(const peer_joined& x);
-  void on(const peer_left& x);
-  void on(const report_heard& x);
-  void on(const freeze_wanted& x);
-  void on(const group_formed& x);
-  void on(const group_dissolved& x);
-  void on(const round_over& x);
-  void on(const line_measured& x);
-  void on(const tick&);
-  template <class Other>
-  void on(const Other&) {
-  }
-
-private:
-  void announce();
-  void lead_if_all_are_ready();
-  std::string problem_with(const round_over& x) const;
-  void end_if_all_have();
-  void end(const std::string& problem);
-  void say(const event& x);
-
-  conductor_actor::pointer self_ = nullptr;
-  averaging_member_config config_;
-  peer_id id_;
-  std::ostream* out_ = nullptr;
-  std::shared_ptr<outcome> result_;
-  wiring wired_;
-  std::shared_ptr<std::vector<float>> gradient_;
-  line_measured line_;
-  double predicted_ = 0; ///< Seconds of the round, by its plan.
-  std::map<peer_id, contact> companions_;
-  std::map<peer_id, std::uint64_t> done_; ///< Rounds, as reported.
-  std::uint64_t round_ = 0;               ///< Done.
-  bool ready_said_ = false;
-  bool leading_ = false;
-  double cpu_before_ = 0;
-  double cpu_after_ = 0; ///< The last round.
-  std::uint64_t idle_bytes_ = 0;
-  digest mean_;
-};
-
-void member_state::init(conductor_actor::pointer self, member_start start) {
-  self_ = self;
-  config_ = std::move(start.config);
-  id_ = start.self;
-  line_ = {config_.upload, config_.download, {}};
-  out_ = start.out;
-  result_ = std::move(start.result);
-  idle_bytes_ = memory_row("RssAnon");
-  gradient_ = std::make_shared<std::vector<float>>(config_.values);
-  for (std::uint64_t i = 0; i < config_.values; ++i)
-    (*gradient_)[i] = contribution_of(config_.number, i);
-}
-
-void member_state::on(const wiring& x) {
-  wired_ = x;
-  self_->send(wired_.roster, links_wanted{});
-  announce();
-}
-
-void member_state::on(const line_measured& x) {
-  if (config_.upload == 0)
-    line_.upload = x.upload;
-  if (config_.download == 0)
-    line_.download = x.download;
-}
-
-void member_state::on(const peer_joined& x) {
-  companions_[x.who.id] = x.who;
-  if (companions_.size() + 1 == config_.members && !ready_said_) {
-    ready_said_ = true;
-    cpu_before_ = cpu_seconds();
-    say({"ready", {}});
-    announce();
-  }
-}
-
-void member_state::on(const peer_left& x) {
-  companions_.erase(x.id);
-  if (round_ == config_.rounds)
-    end_if_all_have();
-  else
-    end("member " + short_name(x.id) + " left: " + x.reason);
-}
-
-void member_state::on(const report_heard& x) {
-  if (x.report.samples == 0)
-    return; // Not yet connected with everybody.
-  auto& done = done_[x.report.id];
-  done = std::max(done, x.report.step);
-  lead_if_all_are_ready();
-  end_if_all_have();
-}
-
-/// As a trainer says that its parameters changed and that it has samples.
-void member_state::announce() {
-  matchmaking_facts facts;
-  facts.step = round_;
-  facts.state = state_after(round_);
-  facts.gradient_values = config_.values;
-  facts.open = true;
-  facts.upload_bytes_per_second = line_.upload;
-  facts.download_bytes_per_second = line_.download;
-  self_->send(wired_.matchmaking, facts);
-  own_report mine;
-  mine.report.id = id_;
-  mine.report.charter = digest_of(run_name, std::strlen(run_name));
-  mine.report.phase
-      = round_ == config_.rounds ? phase::finished : phase::accumulating;
-  mine.report.step = round_;
-  mine.report.state = facts.state;
-  mine.report.samples = ready_said_;
-  mine.urgent = true;
-  self_->send(wired_.roster, mine);
-  lead_if_all_are_ready();
-}
-
-void member_state::lead_if_all_are_ready() {
-  if (config_.number != 0 || leading_ || !ready_said_
-      || round_ == config_.rounds)
-    return;
-  lead_group order;
-  for (auto& [id, who] : companions_) {
-    auto done = done_.find(id);
-    if (done == done_.end() || done->second < round_)
-      return;
-    order.invitees.push_back(who);
-    order.roles.push_back(role::trainer);
-  }
-  order.answer_patience = limits::answer_cap;
-  order.round_patience = limits::first_round_patience;
-  leading_ = true;
-  self_->send(wired_.matchmaking, order);
-}
-
-void member_state::on(const freeze_wanted& x) {
-  self_->send(wired_.matchmaking, gradient_frozen{x.group, 1, 0});
-}
-
-void member_state::on(const group_formed& x) {
-  if (x.contract.members.size() != config_.members)
-    return end("only " + std::to_string(x.contract.members.size()) + " of "
-               + std::to_string(config_.members) + " members came together");
-  predicted_ = x.plan.predicted_seconds;
-  self_->send(wired_.averager, begin_round{x.contract, x.plan});
-  self_->send(wired_.averager, gradient_lent{gradient_, x.contract.group});
-}
-
-void member_state::on(const group_dissolved&) {
-  // Matchmaking had not heard yet that the last round is over.
-  leading_ = false;
-  self_->send(self_, tick{});
-}
-
-void member_state::on(const tick&) {
-  lead_if_all_are_ready();
-}
-
-void member_state::on(const round_over& x) {
-  leading_ = false;
-  ++round_;
-  say({"round",
-       {{"round", round_},
-        {"began", seconds(self_->clock().now()) - x.seconds},
-        {"averaging", x.seconds},
-        {"predicted", predicted_},
-        {"upload", line_.upload},
-        {"download", line_.download},
-        {"sent", x.bytes_sent},
-        {"received", x.bytes_received}}});
-  cpu_after_ = cpu_seconds(); // The check of the last mean looks at all of it.
-  auto problem = problem_with(x);
-  if (!problem.empty())
-    return end(problem);
-  if (round_ == config_.rounds)
-    mean_ = digest_of(x.mean->data(), x.mean->size() * sizeof(float));
-  announce();
-  end_if_all_have();
-}
-
-std::string member_state::problem_with(const round_over& x) const {
-  if (!x.committed || !x.mean)
-    return "round " + std::to_string(round_) + " came to nothing";
-  if (x.healed)
-    return "round " + std::to_string(round_) + " lost a member";
-  auto scale = static_cast<float>(1.0 / config_.members);
-  constexpr double largest = 60; // Of all contributions.
-  auto last = round_ == config_.rounds;
-  auto stride
-      = last ? 1 : std::max<std::uint64_t>(1, config_.values / checked_values);
-  for (std::uint64_t i = 0; i < config_.values; i += stride) {
-    float sum = 0;
-    for (std::uint32_t m = 0; m < config_.members; ++m)
-      sum += contribution_of(m, i);
-    // A part is rounded, and then the mean of them all.
-    auto slack = 2 * packing_error(config_.packing, largest, largest);
-    if (std::abs((*x.mean)[i] - sum * scale) > slack)
-      return "round " + std::to_string(round_) + ": value " + std::to_string(i)
-             + " of the mean is wrong";
-  }
-  return "";
-}
-
-void member_state::end_if_all_have() {
-  // A member that has gone had completed all rounds, or we would have ended.
-  if (round_ != config_.rounds)
-    return;
-  for (auto& [id, who] : companions_) {
-    auto done = done_.find(id);
-    if (done == done_.end() || done->second < round_)
-      return;
-  }
-  end("");
-}
-
-void member_state::end(const std::string& problem) {
-  result_->problem = problem;
-  say({"over",
-       {{"problem", problem},
-        {"cpu_seconds", cpu_after_ - cpu_before_},
-        {"peak_bytes", peak_memory()},
-        {"idle_bytes", idle_bytes_},
-        {"digest", to_string(mean_)}}});
-  self_->quit();
-}
-
-void member_state::say(const event& x) {
-  *out_ << to_json(x, seconds(self_->clock().now())) << std::endl;
-}
-
-conductor_actor::behavior_type
-member(conductor_actor::stateful_pointer<member_state> self,
-       member_start start) {
-  return behave<conductor_actor, member_state>(self, std::move(start));
 }
 
 /// One whose id follows those of all members with smaller numbers: peers tell
@@ -397,7 +123,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   rounds.packing = config.packing;
   rounds.intake = intake;
   wired.averager = system.spawn(averager, rounds);
-  auto result = std::make_shared<outcome>();
+  auto result = std::make_shared<member_outcome>();
   result->problem = "ended before its rounds were done";
   wired.conductor = system.spawn(
       member, member_start{std::move(config), self, &out, result});
@@ -410,7 +136,7 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
     what(wired.conductor);
     what(wired.roster); // Speaks to the others as soon as it can.
   };
-  for_all([&](auto& x) { main->send(x, wired); });
+  hand_out(wired, [&](auto& x, auto& handles) { main->send(x, handles); });
   main->wait_for(wired.conductor);
   main->send(wired.gateway, leave_run{"all rounds are done"});
   main->wait_for(wired.gateway);

@@ -44,11 +44,13 @@ bool separates(fault_kind x) {
 
 } // namespace
 
-chaos_run::chaos_run(chaos_plan plan, std::unique_ptr<chaos_network> network,
+chaos_run::chaos_run(chaos_plan plan,
+                     std::unique_ptr<netlab::host_network> network,
                      demo_screen& screen, const sigset_t& signals)
     : plan_(std::move(plan)), screen_(screen), signals_(signals),
-      faults_(plan_.what, plan_.seed), network_(std::move(network)),
-      began_(clock::now()), calm_since_(began_), next_measure_(began_) {
+      due_(plan_.what, plan_.seed), network_(std::move(network)),
+      faults_(plan_.what, due_, *network_, peers_), began_(clock::now()),
+      calm_since_(began_), next_measure_(began_) {
   view_.steps = number_in(chaos_settings(plan_.what), "steps");
 }
 
@@ -57,21 +59,22 @@ chaos_run::chaos_run(chaos_plan plan, std::unique_ptr<chaos_network> network,
 
 /// Machines for all peers that the plan knows of by now.
 expected<bool> chaos_run::add_peers() {
-  while (peers_.size() < faults_.peers().size()) {
+  while (peers_.size() < due_.peers().size()) {
     auto number = peers_.size();
-    const auto& group = plan_.what.groups[faults_.peers()[number].group];
-    auto front = network_->add(number);
+    const auto& group = plan_.what.groups[due_.peers()[number].group];
+    auto host = network_->add({});
+    auto front = host ? network_->open(*host, 0) : failure{host.error()};
     if (!front)
       return failure{front.error()};
     peers_.emplace_back("peer-" + std::to_string(number), group.role, *front);
-    draw_line(number);
+    faults_.draw_line(number);
   }
   return true;
 }
 
 std::vector<std::string> chaos_run::words_of(std::size_t number) const {
   const auto& peer = peers_[number];
-  const auto& group = plan_.what.groups[faults_.peers()[number].group];
+  const auto& group = plan_.what.groups[due_.peers()[number].group];
   std::vector<std::string> words{plan_.program};
   if (group.role == "bootstrap")
     words.insert(words.end(), {"bootstrap", "--config-file=/dev/null"});
@@ -104,14 +107,58 @@ std::vector<std::string> chaos_run::words_of(std::size_t number) const {
 }
 
 expected<bool> chaos_run::start(std::size_t number, bool fresh) {
-  if (auto i = dark_.find(number); i != dark_.end()) {
-    network_->reunite(i->second);
-    dark_.erase(i);
-  }
+  faults_.power_on(number);
   return network_->within(number, [&] {
     return peers_[number].start(*family_, plan_.directory, words_of(number),
                                 fresh);
   });
+}
+
+// ---- what befalls them
+// --------------------------------------------------------
+
+expected<bool> chaos_run::carry_out_due() {
+  std::set<std::size_t> there;
+  for (std::size_t i = 0; i < peers_.size(); ++i)
+    if (peers_[i].present())
+      there.insert(i);
+  auto told = due_.history().size();
+  for (const auto& x : due_.due(plan_time(), there))
+    if (auto done = carry_out(x); !done)
+      return done;
+  auto history = due_.history();
+  for (; told < history.size(); ++told)
+    screen_.say(history[told]);
+  return true;
+}
+
+expected<bool> chaos_run::carry_out(const fault_event& x) {
+  using what = fault_event::what;
+  calm_since_ = clock::now();
+  switch (x.action) {
+    case what::join:
+    case what::back: {
+      if (auto added = add_peers(); !added)
+        return added;
+      for (auto peer : x.peers) {
+        if (x.action == what::back)
+          screen_.say("peer-" + std::to_string(peer) + " returns"
+                      + (x.keeps_disk ? "" : " without its files"));
+        if (auto started = start(peer, !x.keeps_disk); !started)
+          return started;
+      }
+      return true;
+    }
+    case what::begin:
+      faults_.begin(x);
+      return true;
+    case what::end:
+      if (faults_.end(x))
+        screen_.say(to_string(x.kind) + " ends for "
+                    + std::to_string(x.peers.size()));
+      return true;
+  }
+  return true;
 }
 
 // ---- following
@@ -151,7 +198,7 @@ void chaos_run::tell(const chaos_peer& peer, const logged_event& x) {
     if (!finishing_) {
       finishing_ = true;
       calm_since_ = clock::now();
-      end_all_faults();
+      faults_.end_all();
     }
   }
 }
@@ -181,11 +228,11 @@ bool chaos_run::look_after() {
     for (auto& peer : peers_)
       peer.measure();
   }
-  if (!first_step_ || a_fault_is_under_way())
+  if (!first_step_ || faults_.any_under_way())
     calm_since_ = finishing_ ? calm_since_ : now;
   else if (!finishing_)
     longest_pause_ = std::max(longest_pause_, seconds_since(calm_since_));
-  if (!anybody && (finishing_ || !faults_.next()))
+  if (!anybody && (finishing_ || !due_.next()))
     return false;
   if (!first_step_ && now - began_ > start_patience)
     trouble_ = "no step was taken in the first "
@@ -274,11 +321,11 @@ chaos_outcome chaos_run::conclude() {
     run.may_part = run.may_part || separates(rule.kind);
   record.longest_pause = longest_pause_;
   record.trouble = trouble_;
-  result.history = faults_.history();
+  result.history = due_.history();
   result.seconds = seconds_since(began_);
   result.network = network_->totals();
-  while (faults_.next() && result.not_reached < many_events) {
-    faults_.due(*faults_.next(), {});
+  while (due_.next() && result.not_reached < many_events) {
+    due_.due(*due_.next(), {});
     ++result.not_reached;
   }
   if (result.history.empty() && result.not_reached > 0

@@ -4,16 +4,13 @@
 
 #include <chrono>
 #include <csignal>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tools/lab/chaos/chaos_network.hpp"
-#include "tools/lab/chaos/chaos_peer.hpp"
+#include "tools/lab/chaos/chaos_faults.hpp"
 #include "tools/lab/demo/demo_screen.hpp"
-#include "tools/lab/scenario/fault_plan.hpp"
 
 namespace potluck::tools {
 
@@ -41,13 +38,13 @@ struct chaos_outcome {
   std::vector<std::string> history; ///< What befell whom.
   std::size_t not_reached = 0; ///< Events that were due after the run's end.
   double seconds = 0;
-  chaos_network::statistics network;
+  netlab::host_network::statistics network;
 };
 
 class chaos_run {
 public:
   /// @param signals Blocked in this thread; any of them ends the run.
-  chaos_run(chaos_plan plan, std::unique_ptr<chaos_network> network,
+  chaos_run(chaos_plan plan, std::unique_ptr<netlab::host_network> network,
             demo_screen& screen, const sigset_t& signals);
 
   /// Fails with a sentence when there is nothing to judge.
@@ -62,11 +59,6 @@ private:
 
   expected<bool> carry_out_due();
   expected<bool> carry_out(const fault_event& x);
-  void befall(const fault_event& x);
-  void relieve(const fault_event& x);
-  void end_all_faults();
-  void draw_line(std::size_t number);
-  bool a_fault_is_under_way() const;
 
   void follow();
   void tell(const chaos_peer& peer, const logged_event& x);
@@ -78,14 +70,11 @@ private:
   chaos_plan plan_;
   demo_screen& screen_;
   sigset_t signals_;
-  fault_plan faults_;
-  std::unique_ptr<chaos_network> network_;
+  fault_plan due_;
+  std::unique_ptr<netlab::host_network> network_;
   std::optional<child_group> family_;
   std::vector<chaos_peer> peers_; ///< By number.
-  std::map<std::uint64_t, fault_event> lasting_;
-  std::map<std::uint64_t, std::uint64_t> partitions_; ///< By fault.
-  /// Partitions of those whose power was cut, by number.
-  std::map<std::size_t, std::uint64_t> dark_;
+  chaos_faults faults_;
   std::optional<clock::time_point> first_step_;
   clock::time_point began_;
   clock::time_point calm_since_; ///< No step and no fault since then.

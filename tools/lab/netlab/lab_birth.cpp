@@ -1,4 +1,4 @@
-// How the lab gets a process namespace of its own.
+#include "tools/lab/netlab/lab_birth.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "runtime/state/file_descriptor.hpp"
-#include "tools/lab/netlab/lab_network.hpp"
 #include "tools/lab/netlab/namespace_host.hpp"
 
 namespace potluck::netlab {

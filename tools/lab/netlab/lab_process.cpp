@@ -12,11 +12,11 @@ namespace potluck::netlab {
 
 lab_process::lab_process(const network_command& what,
                          std::vector<std::string> words,
-                         lab_network::host where)
+                         host_network::host where)
     : what_(what), words_(std::move(words)), where_(where) {
 }
 
-expected<bool> lab_process::start(const lab_network& network,
+expected<bool> lab_process::start(const host_network& network,
                                   const std::string& output) {
   begin_ = end_ = std::chrono::steady_clock::now();
   std::vector<char*> arguments;

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "tools/lab/netlab/lab_network.hpp"
+#include "tools/lab/netlab/host_network.hpp"
 
 namespace potluck::netlab {
 
@@ -14,11 +14,11 @@ class lab_process {
 public:
   /// @param words What to run, nothing left to fill in.
   lab_process(const network_command& what, std::vector<std::string> words,
-              lab_network::host where);
+              host_network::host where);
 
   /// Starts it on its host; `output` gets what it prints. Fails with a
   /// sentence.
-  expected<bool> start(const lab_network& network, const std::string& output);
+  expected<bool> start(const host_network& network, const std::string& output);
 
   /// To it and what it started.
   void signal(int number);
@@ -45,7 +45,7 @@ public:
   const network_command& what() const {
     return what_;
   }
-  lab_network::host where() const {
+  host_network::host where() const {
     return where_;
   }
 
@@ -54,7 +54,7 @@ public:
 private:
   network_command what_;
   std::vector<std::string> words_;
-  lab_network::host where_;
+  host_network::host where_;
   pid_t id_ = -1;
   std::optional<int> status_;
   std::optional<time_point> begin_, end_;

@@ -37,10 +37,12 @@ time_point now() {
 
 class lab {
 public:
-  lab(const network_description& what, lab_network& network, std::string out,
+  lab(const network_description& what, host_network& network, std::string out,
       int lifeline)
       : what_(what), network_(network), out_(std::move(out)),
         lifeline_(lifeline), begin_(now()) {
+    for (const auto& x : what_.hosts)
+      lines_.push_back(x.line);
     sigset_t ours;
     sigemptyset(&ours);
     for (auto x : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
@@ -96,7 +98,7 @@ private:
       return failure{
           "The description has no commands, so nothing would happen: "
           "give it some."};
-    std::map<std::string, lab_network::host> places;
+    std::map<std::string, host_network::host> places;
     for (std::size_t i = 0; i < what_.hosts.size(); ++i)
       places[what_.hosts[i].name] = i;
     for (const auto& x : what_.commands) {
@@ -112,10 +114,10 @@ private:
         return i == places.end() ? "" : network_.address_of(i->second);
       };
       with.network = [&](unsigned port) {
-        auto words = network_.network_words(where, port);
-        if (!words)
-          trouble = words.error();
-        return words ? *words : std::vector<std::string>{};
+        auto front = network_.open(where, static_cast<std::uint16_t>(port));
+        if (!front)
+          trouble = front.error();
+        return front ? network_.words_of(where) : std::vector<std::string>{};
       };
       auto words = fill_in(x.words, with);
       if (!words || !trouble.empty())
@@ -188,7 +190,8 @@ private:
 
   void change(const network_change& x) {
     for (auto host : what_.members(x.host)) {
-      network_.change(host, x.line);
+      x.line.apply(lines_[host]);
+      network_.set_line(host, lines_[host]);
       std::vector<std::pair<std::string, event::value>> fields{
           {"host", what_.hosts[host].name}};
       auto add = [&fields](const char* name, const auto& value) {
@@ -212,7 +215,7 @@ private:
 
   void note_traffic() {
     for (std::size_t i = 0; i < what_.hosts.size(); ++i)
-      if (const auto* x = network_.counters_of(i))
+      if (const auto x = network_.counters_of(i))
         note("traffic", {{"host", what_.hosts[i].name},
                          {"sent", x->bytes_sent},
                          {"received", x->bytes_received}});
@@ -232,14 +235,9 @@ private:
       until = std::min(until, begin_ + plan_[next_].at);
     if (ending_)
       until = std::min(until, *ending_ + leave_patience);
-    if (auto due = network_.step())
-      until = std::min(until, *due);
     std::vector<pollfd> waits{{signals_.get(), POLLIN, 0},
                               {lifeline_, POLLIN, 0}};
-    for (auto fd : network_.descriptors())
-      waits.push_back({fd, POLLIN, 0});
     await_news(waits, until);
-    network_.step();
     if (waits[1].revents != 0)
       interrupted("whoever started the lab is gone", true);
     signalfd_siginfo info{};
@@ -276,7 +274,8 @@ private:
     result["interrupted"] = interrupted_;
     result["timed_out"] = timed_out_;
     result["seconds"] = std::chrono::duration<double>(now() - begin_).count();
-    result["late_share"] = network_.late_share();
+    const auto late = network_.totals().late_share;
+    result["late_share"] = late;
     bool well = !interrupted_;
     for (const auto& x : processes_) {
       result["commands"].push_back({{"name", x.what().name},
@@ -294,7 +293,7 @@ private:
     for (std::size_t i = 0; i < what_.hosts.size(); ++i) {
       json host{{"name", what_.hosts[i].name},
                 {"address", network_.address_of(i)}};
-      if (const auto* x = network_.counters_of(i)) {
+      if (const auto x = network_.counters_of(i)) {
         host["bytes_sent"] = x->bytes_sent;
         host["bytes_received"] = x->bytes_received;
         host["dropped"] = x->dropped;
@@ -304,9 +303,9 @@ private:
       result["hosts"].push_back(host);
     }
     std::ofstream{out_ + "/netlab.json"} << result.dump(2) << '\n';
-    if (network_.late_share() > late_shown)
+    if (late > late_shown)
       complain("this machine was too busy: "
-               + std::to_string(static_cast<int>(100 * network_.late_share()))
+               + std::to_string(static_cast<int>(100 * late))
                + "% of the packets came late, so lower the rates or run less "
                  "beside it.");
     if (interrupted_)
@@ -315,7 +314,8 @@ private:
   }
 
   const network_description& what_;
-  lab_network& network_;
+  host_network& network_;
+  std::vector<access_line> lines_; ///< Of the hosts, at present.
   const std::string out_;
   const int lifeline_;
   const time_point begin_;
@@ -333,7 +333,25 @@ private:
 
 } // namespace
 
-int run_lab(const network_description& what, lab_network& network,
+expected<bool> lay_out(const network_description& what, host_network& network) {
+  for (const auto& x : what.hosts)
+    if (auto made = network.add(x.line); !made)
+      return failure{made.error()};
+  for (const auto& x : what.links)
+    for (auto a : what.members(x.from))
+      for (auto b : what.members(x.to)) {
+        if (a == b)
+          continue;
+        auto done = network.link(a, b, x);
+        if (done && x.both)
+          done = network.link(b, a, x);
+        if (!done)
+          return done;
+      }
+  return true;
+}
+
+int run_lab(const network_description& what, host_network& network,
             const std::string& out, int lifeline) {
   return lab{what, network, out, lifeline}.run();
 }

@@ -4,11 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/lab/netlab/lab_birth.hpp"
 #include "tools/lab/netlab/lab_run.hpp"
 
 namespace {
@@ -135,15 +134,12 @@ int main(int argc, char** argv) {
     return wait_for(birth->child);
   // Ctrl-C is for the outside, which passes it on.
   ::setpgid(0, 0);
-  // Packets leave when they are due, where we may before the commands' work.
-  ::prctl(PR_SET_TIMERSLACK, 1UL);
-  sched_param first{};
-  first.sched_priority = 1;
-  [[maybe_unused]] auto ahead
-      = ::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);
   ::signal(SIGPIPE, SIG_IGN);
-  auto network = namespaces ? make_namespaces(*what) : make_proxies(*what);
+  expected<std::unique_ptr<host_network>> network
+      = namespaces ? make_namespaces(what->seed) : make_proxies(what->seed);
   if (!network)
     return complain(network.error(), incapable);
+  if (auto done = lay_out(*what, **network); !done)
+    return complain(done.error(), incapable);
   return run_lab(*what, **network, where.string(), birth->lifeline);
 }

@@ -4,9 +4,7 @@
 #include <future>
 #include <list>
 #include <map>
-#include <mutex>
 
-#include "runtime/random.hpp"
 #include "runtime/uv/event_loop.hpp"
 #include "runtime/uv/resolver.hpp"
 #include "tools/lab/network/fault_relay.hpp"
@@ -19,16 +17,14 @@ namespace {
 constexpr std::uint64_t look_ms = 2;
 /// Bytes of a read, so that a slow line does not get a second's worth at once.
 constexpr std::size_t piece_bytes = 16 * 1024;
-constexpr std::size_t packet_bytes = 1400;
-/// Linux's least retransmission time-out.
-constexpr duration least_retransmission = std::chrono::milliseconds{200};
 
 } // namespace
 
 class fault_proxy::core final : public event_loop::handler,
                                 public relay_network {
 public:
-  explicit core(std::uint64_t seed) : chance_(seed), staging_(piece_bytes) {
+  explicit core(std::uint64_t seed)
+      : lines_{seed, line_emulator::load::streams}, staging_(piece_bytes) {
     loop_.start(*this);
     loop_.post([this] { look_again(); });
   }
@@ -48,26 +44,35 @@ public:
     return result;
   }
 
-  void set_line(machine x, const line& how) {
+  void set_line(machine x, const access_line& how) {
     do_now([&] {
       if (auto i = machines_.find(x); i != machines_.end())
-        i->second.how = how;
+        lines_.set_line(i->second.line, how);
     });
   }
 
-  void part(std::uint64_t number, const std::set<machine>& side) {
-    do_now([&] { partitions_[number] = side; });
+  std::uint64_t part(const std::set<machine>& side) {
+    std::uint64_t result = 0;
+    do_now([&] {
+      std::set<std::size_t> lines;
+      for (auto x : side)
+        if (auto i = machines_.find(x); i != machines_.end())
+          lines.insert(i->second.line);
+      result = lines_.part(lines);
+    });
+    return result;
   }
   void reunite(std::uint64_t number) {
-    do_now([&] { partitions_.erase(number); });
+    do_now([&] { lines_.reunite(number); });
   }
 
   void cut(machine x) {
     do_now([&] {
-      for (auto i = relays_.begin(); i != relays_.end();)
-        if ((*i)->concerns(x)) {
-          // Counted first: both sides hear of it on other threads.
-          count(&statistics::cut, 1);
+      auto concerned = machines_.find(x);
+      for (auto i = relays_.begin();
+           i != relays_.end() && concerned != machines_.end();)
+        if ((*i)->concerns(concerned->second.line)) {
+          ++cut_; // First: both sides hear of it on other threads.
           i = relays_.erase(i);
         } else {
           ++i;
@@ -75,9 +80,13 @@ public:
     });
   }
 
-  statistics totals() const {
-    std::lock_guard<std::mutex> lock{mutex_};
-    return totals_;
+  statistics totals() {
+    statistics result;
+    do_now([&] {
+      const auto all = lines_.totals();
+      result = {connections_, all.bytes_sent, all.lost, all.corrupted, cut_};
+    });
+    return result;
   }
 
 private:
@@ -95,12 +104,9 @@ private:
 
   struct machine_state {
     core* owner = nullptr;
-    machine number = 0;
+    std::size_t line = 0;
     std::string host; ///< From which its peer dials.
     address back;
-    line how;
-    duration sent{0};     ///< When its uplink is free again.
-    duration received{0}; ///< Its downlink.
     tcp_socket listening;
   };
 
@@ -118,63 +124,36 @@ private:
   std::vector<char>& staging() override {
     return staging_;
   }
-  duration now() const override {
-    return duration{static_cast<duration::rep>(uv_hrtime())};
+  time_point now() const override {
+    return time_point{duration{static_cast<duration::rep>(uv_hrtime())}};
   }
 
-  bool held(machine from, machine to) const override {
-    if (machines_.at(to).how.deaf)
-      return true;
-    return std::any_of(partitions_.begin(), partitions_.end(),
-                       [&](const auto& x) {
-                         return x.second.count(from) != x.second.count(to);
-                       });
+  bool held(std::size_t from, std::size_t to) const override {
+    return lines_.line_of(to).deaf || lines_.separated(from, to);
   }
 
-  duration arrival(machine from, machine to, std::size_t bytes) override {
-    auto& sender = machines_.at(from);
-    auto& receiver = machines_.at(to);
-    count(&statistics::bytes, bytes);
-    auto at = through(now(), sender.sent, sender.how.upload, bytes);
-    auto delay = sender.how.delay + receiver.how.delay;
-    at += delay;
-    for (auto jitter : {sender.how.jitter, receiver.how.jitter})
-      at += std::chrono::duration_cast<duration>(jitter * chance_.uniform01());
-    at = through(at, receiver.received, receiver.how.download, bytes);
-    // Packets of one piece are lost and sent again side by side.
-    const auto arrives = (1 - sender.how.loss) * (1 - receiver.how.loss);
-    std::uint64_t most = 0;
-    for (auto left = (bytes + packet_bytes - 1) / packet_bytes; left > 0;
-         --left) {
-      std::uint64_t tries = 0;
-      while (chance_.uniform01() >= arrives)
-        ++tries;
-      most = std::max(most, tries);
-      count(&statistics::lost_packets, tries);
-    }
-    return at + most * std::max(least_retransmission, 4 * delay);
+  time_point send(std::size_t from, std::size_t to,
+                  std::vector<std::uint8_t>& piece,
+                  line_emulator::flow& in) override {
+    line_emulator::parcel x;
+    x.from = from;
+    x.to = to;
+    x.bytes = piece.size();
+    x.bits = 8 * piece.size();
+    const auto how = lines_.send(now(), x, in);
+    if (how.flipped)
+      piece[*how.flipped / 8]
+          ^= static_cast<std::uint8_t>(1u << *how.flipped % 8);
+    return how.arrives;
   }
 
-  void spoil(machine from, machine to,
-             std::vector<std::uint8_t>& piece) override {
-    for (auto x : {from, to})
-      if (chance_.uniform01() < machines_.at(x).how.corrupt) {
-        auto bit = chance_.below(8 * piece.size());
-        piece[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
-        count(&statistics::corrupted, 1);
-      }
-  }
-
-  /// When `bytes` that come at `at` have passed a line that is busy until
-  /// `free`.
-  static duration through(duration at, duration& free, double rate,
-                          std::size_t bytes) {
-    if (rate <= 0)
-      return at;
-    free = std::max(at, free)
-           + duration{static_cast<duration::rep>(static_cast<double>(bytes)
-                                                 / rate * 1e9)};
-    return free;
+  time_point come_down(time_point at, std::size_t from, std::size_t to,
+                       std::size_t bytes, line_emulator::flow& in) override {
+    line_emulator::parcel x;
+    x.from = from;
+    x.to = to;
+    x.bytes = bytes;
+    return *lines_.come_down(at, x, in); // Streams drop nothing.
   }
 
   // ---- machines
@@ -186,7 +165,7 @@ private:
                      + back + "`."};
     auto& m = machines_[x];
     m.owner = this;
-    m.number = x;
+    m.line = lines_.add({});
     m.host = front;
     m.listening = make_tcp_socket(loop(), &m);
     auto error = uv_tcp_bind(&m.listening->tcp,
@@ -221,7 +200,7 @@ private:
       return;
     sockaddr_storage remote{};
     int size = sizeof(remote);
-    if (to.how.closed
+    if (lines_.line_of(to.line).closed
         || uv_tcp_getpeername(&socket->tcp,
                               reinterpret_cast<sockaddr*>(&remote), &size)
                != 0)
@@ -232,9 +211,9 @@ private:
                        [&](const auto& x) { return x.second.host == host; });
     if (from == machines_.end())
       return; // A stranger: nobody else has business here.
-    count(&statistics::connections, 1);
+    ++connections_;
     relays_.push_back(std::make_unique<relay>(
-        *this, std::move(socket), from->first, to.number,
+        *this, std::move(socket), from->second.line, to.line,
         *read_numeric({host, 0}), *read_numeric(to.back)));
   }
 
@@ -245,19 +224,12 @@ private:
                   [this] { look_again(); });
   }
 
-  void count(std::uint64_t statistics::*what, std::uint64_t more) {
-    std::lock_guard<std::mutex> lock{mutex_};
-    totals_.*what += more;
-  }
-
-  mutable std::mutex mutex_; ///< For the totals.
-  statistics totals_;
-
   // Of the loop's thread.
-  random_stream chance_;
+  line_emulator lines_;
+  std::uint64_t connections_ = 0;
+  std::uint64_t cut_ = 0;
   std::vector<char> staging_;
   std::map<machine, machine_state> machines_;
-  std::map<std::uint64_t, std::set<machine>> partitions_;
   std::list<std::unique_ptr<relay>> relays_;
   std::optional<timer> look_;
   event_loop loop_; ///< Last: its thread uses all the others.
@@ -277,13 +249,12 @@ expected<address> fault_proxy::add(machine x, const std::string& front,
   return core_->add(x, front, back, port);
 }
 
-void fault_proxy::set_line(machine x, const line& how) {
+void fault_proxy::set_line(machine x, const access_line& how) {
   core_->set_line(x, how);
 }
 
 std::uint64_t fault_proxy::part(std::set<machine> side) {
-  core_->part(++partitions_, side);
-  return partitions_;
+  return core_->part(side);
 }
 
 void fault_proxy::reunite(std::uint64_t partition) {

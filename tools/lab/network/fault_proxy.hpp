@@ -7,11 +7,13 @@
 /// listens); and its peer dials from the host of `front`, by which the proxy
 /// knows who it is. The other side sees that host, too.
 ///
-/// Differences from a real network: a dial always succeeds at once, and is held
-/// or broken only then; what is lost or corrupted is a piece of what a read
-/// gave, not a packet or a frame; the kernel's buffers on both sides add to
-/// what is on its way. A partition holds what is on its way, as TCP's
-/// retransmissions do, and lets it go when it heals.
+/// What a read gives, 16 KiB at most, is a piece, which passes the lines of
+/// line_emulator.hpp as part of a stream. Differences from a real network: a
+/// dial always succeeds at once, and is held or broken only then; a bit that
+/// flips ends the connection, since the receiver's checksum finds it; pieces
+/// are not doubled and do not overtake each other; the kernel's buffers on both
+/// sides add to what is on its way. A partition or deafness holds what is on
+/// its way, as TCP's retransmissions do, and lets it go when it is over.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +23,13 @@
 
 #include "messages/contact.hpp"
 #include "messages/expected.hpp"
-#include "runtime/clock.hpp"
+#include "tools/lab/network/access_line.hpp"
 
 namespace potluck {
 
 class fault_proxy {
 public:
   using machine = std::size_t;
-
-  /// A machine's access line at present.
-  struct line {
-    duration delay{0};   ///< One way, to the middle of the network.
-    duration jitter{0};  ///< At most so much more, uniform, for every piece.
-    double upload = 0;   ///< Bytes per second; 0: no limit.
-    double download = 0; ///< Likewise.
-    double loss = 0;     ///< Of packets: each costs a retransmission.
-    double corrupt = 0;  ///< Of pieces: one bit flips, which the receiver's
-                         ///< checksum finds: it ends the connection.
-    bool deaf = false;   ///< Nothing is handed to it.
-    bool closed = false; ///< Nobody can dial it.
-  };
 
   struct statistics {
     std::uint64_t connections = 0;
@@ -68,7 +57,7 @@ public:
 
   // These hold for what is sent from their return on.
 
-  void set_line(machine x, const line& how);
+  void set_line(machine x, const access_line& how);
 
   /// Nothing passes between `side` and all others until `reunite`. Several may
   /// overlap.
@@ -84,7 +73,6 @@ public:
 
 private:
   std::shared_ptr<core> core_;
-  std::uint64_t partitions_ = 0;
 };
 
 } // namespace potluck

@@ -104,24 +104,15 @@ void relay::read_more(lane& x) {
 }
 
 void relay::arrived(lane& x, ssize_t size, const char* data) {
-  if (size < 0) {
-    uv_read_stop(x.from->stream());
-    x.reading = false;
-    x.end = size == UV_EOF ? ending::closed : ending::reset;
-    // An end takes as long as a byte would.
-    x.last_due
-        = std::max(x.last_due, network_.arrival(x.sender, x.receiver, 1));
-    return;
-  }
   piece next;
-  next.bytes.assign(data, data + size);
-  network_.spoil(x.sender, x.receiver, next.bytes);
-  next.due = std::max(
-      x.last_due, network_.arrival(x.sender, x.receiver, next.bytes.size()));
-  x.last_due = next.due;
+  if (size < 0)
+    x.end = size == UV_EOF ? ending::closed : ending::reset;
+  else
+    next.bytes.assign(data, data + size);
+  next.due = network_.send(x.sender, x.receiver, next.bytes, x.flow);
   x.bytes += next.bytes.size();
   x.pieces.push_back(std::move(next));
-  if (x.bytes >= most_on_the_way) {
+  if (x.end != ending::none || x.bytes >= most_on_the_way) {
     uv_read_stop(x.from->stream());
     x.reading = false;
   }
@@ -143,13 +134,23 @@ bool relay::pump() {
   return !broken_ && !(out_.passed_on && in_.passed_on);
 }
 
+bool relay::is_due(lane& x, piece& first) {
+  const auto now = network_.now();
+  if (first.due <= now && !first.down) {
+    first.down = true;
+    first.due = network_.come_down(first.due, x.sender, x.receiver,
+                                   first.bytes.size(), x.flow);
+  }
+  return first.due <= now;
+}
+
 void relay::hand_over(lane& x) {
   if (broken_ || x.passed_on || !x.writing.empty()
       || network_.held(x.sender, x.receiver))
     return;
-  const auto now = network_.now();
   std::vector<std::uint8_t> due;
-  while (!x.pieces.empty() && x.pieces.front().due <= now) {
+  while (!x.pieces.empty() && !x.pieces.front().bytes.empty()
+         && is_due(x, x.pieces.front())) {
     auto& bytes = x.pieces.front().bytes;
     x.bytes -= bytes.size();
     if (due.empty())
@@ -160,7 +161,8 @@ void relay::hand_over(lane& x) {
   }
   if (!due.empty())
     write(x, std::move(due));
-  else if (x.pieces.empty() && x.end != ending::none && x.last_due <= now) {
+  else if (!x.pieces.empty() && x.pieces.front().bytes.empty()
+           && is_due(x, x.pieces.front())) {
     x.passed_on = true;
     if (x.end == ending::reset)
       broken_ = true;

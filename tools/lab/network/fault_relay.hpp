@@ -7,27 +7,29 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/clock.hpp"
 #include "runtime/uv/handles.hpp"
+#include "tools/lab/network/line_emulator.hpp"
 
 namespace potluck {
 
-/// What a relay asks of the network that it is part of. Times are of the
-/// steady clock.
+/// What a relay asks of the network that it is part of. Machines are numbers of
+/// its lines; times are of the steady clock.
 class relay_network {
 public:
   virtual ~relay_network() = default;
   virtual uv_loop_t* loop() = 0;
-  /// When a piece of so many bytes that leaves now arrives.
-  virtual duration arrival(std::size_t from, std::size_t to, std::size_t bytes)
+  /// Sends a piece, of which a bit may flip; when it is at the receiver's line.
+  virtual time_point send(std::size_t from, std::size_t to,
+                          std::vector<std::uint8_t>& piece,
+                          line_emulator::flow& in)
       = 0;
-  /// May flip a bit of a piece.
-  virtual void spoil(std::size_t from, std::size_t to,
-                     std::vector<std::uint8_t>& piece)
+  /// When a piece that is at the receiver's line at `at` has come down.
+  virtual time_point come_down(time_point at, std::size_t from, std::size_t to,
+                               std::size_t bytes, line_emulator::flow& in)
       = 0;
   /// Whether nothing can be handed over to `to` just now.
   virtual bool held(std::size_t from, std::size_t to) const = 0;
-  virtual duration now() const = 0;
+  virtual time_point now() const = 0;
   /// For one read at a time.
   virtual std::vector<char>& staging() = 0;
 };
@@ -50,8 +52,9 @@ public:
 
 private:
   struct piece {
-    duration due{0};
-    std::vector<std::uint8_t> bytes;
+    time_point due{};
+    bool down = false; ///< It is due with the receiver; else at its line.
+    std::vector<std::uint8_t> bytes; ///< None: the end of the stream.
   };
   enum class ending { none, closed, reset };
 
@@ -64,7 +67,7 @@ private:
     std::size_t receiver = 0;
     std::deque<piece> pieces;
     std::size_t bytes = 0; ///< In `pieces`.
-    duration last_due{0};
+    line_emulator::flow flow;
     bool reading = false;
     std::vector<std::uint8_t> writing; ///< Not empty: a write is under way.
     ending end = ending::none;         ///< Of what `from` sends.
@@ -75,6 +78,7 @@ private:
   void connected(int status);
   void read_more(lane& x);
   void arrived(lane& x, ssize_t size, const char* data);
+  bool is_due(lane& x, piece& first);
   void hand_over(lane& x);
   void write(lane& x, std::vector<std::uint8_t> bytes);
   lane& lane_from(const tcp_handle* socket) {

@@ -8,13 +8,16 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/config.hpp"
 #include "tools/lab/scenario/json_text.hpp"
+#include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// Hosts of an emulated network: its addresses, and what one machine bears.
+constexpr std::size_t lab_hosts = 250;
 
 using reader = std::function<void(const json_tree&)>;
 
@@ -81,6 +84,14 @@ reader duration_into(T& out, double high) {
   };
 }
 
+/// Of the packets that it sends.
+double& loss_of(access_line& x) {
+  return x.loss_up;
+}
+std::optional<double>& loss_of(line_change& x) {
+  return x.loss;
+}
+
 /// `T` is access_line or line_change: the same names.
 template <class T>
 std::vector<member> line_members(T& out) {
@@ -88,7 +99,7 @@ std::vector<member> line_members(T& out) {
           {"download", rate_into(out.download)},
           {"delay", duration_into(out.delay, longest_delay)},
           {"jitter", duration_into(out.jitter, longest_delay)},
-          {"loss", number_into(out.loss, measure::share, 0, 0.9)},
+          {"loss", number_into(loss_of(out), measure::share, 0, 0.9)},
           {"queue", duration_into(out.queue, longest_delay)}};
 }
 
@@ -138,7 +149,7 @@ private:
     auto known = line_members(x.line);
     known.push_back({"name", text_into(x.group), true});
     known.push_back({"count", [&count](const json_tree& y) {
-                       count = whole_of(y, 1, limits::lab_hosts);
+                       count = whole_of(y, 1, lab_hosts);
                      }});
     read_members(j, known);
     inside("name", [&] { check_name(x.group); });
@@ -152,8 +163,8 @@ private:
       free(x.name);
       out_.hosts.push_back(x);
     }
-    if (out_.hosts.size() > limits::lab_hosts)
-      wrong("there are more than " + std::to_string(limits::lab_hosts)
+    if (out_.hosts.size() > lab_hosts)
+      wrong("there are more than " + std::to_string(lab_hosts)
             + " hosts: one machine bears no more.");
   }
 
@@ -245,7 +256,7 @@ void assign(const std::optional<T>& from, T& to) {
 void line_change::apply(access_line& to) const {
   assign(upload, to.upload);
   assign(download, to.download);
-  assign(loss, to.loss);
+  assign(loss, to.loss_up);
   assign(delay, to.delay);
   assign(jitter, to.jitter);
   assign(queue, to.queue);

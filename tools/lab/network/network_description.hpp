@@ -9,21 +9,9 @@
 #include <vector>
 
 #include "messages/expected.hpp"
-#include "runtime/clock.hpp"
+#include "tools/lab/network/access_line.hpp"
 
 namespace potluck {
-
-/// A host's access line.
-struct access_line {
-  double upload = 0;   ///< Bytes per second; 0: no limit.
-  double download = 0; ///< Likewise.
-  duration delay{0};   ///< One way, to the middle of the network.
-  duration jitter{0};  ///< At most so much more, uniform, for every packet.
-  double loss = 0;     ///< Of packets, on the way up.
-  /// How long a packet waits at most for the line, at its rate; what would wait
-  /// longer is dropped.
-  duration queue{std::chrono::milliseconds{100}};
-};
 
 /// What of an access line becomes different; the rest stays.
 struct line_change {

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "runtime/config.hpp"
 #include "runtime/numbers.hpp"
+#include "tools/lab/scenario/fault_crowd.hpp"
+#include "tools/lab/scenario/limits.hpp"
 
 namespace potluck {
 
@@ -41,16 +42,6 @@ bool takes_away(fault_kind x) {
 }
 
 } // namespace
-
-std::set<std::size_t> fault_plan::crowd::all() const {
-  auto result = before_;
-  for (auto& [peer, there] : since_)
-    if (there)
-      result.insert(peer);
-    else
-      result.erase(peer);
-  return result;
-}
 
 fault_plan::fault_plan(const scenario& what, std::uint64_t seed)
     : scenario_(what), seed_(seed) {
@@ -131,7 +122,7 @@ void fault_plan::end_visit(std::size_t peer, duration now,
 }
 
 fault_event fault_plan::come(duration at, std::size_t peer, bool again,
-                             crowd& there) {
+                             fault_crowd& there) {
   fault_event x;
   x.at = at;
   x.action = again ? fault_event::what::back : fault_event::what::join;
@@ -145,7 +136,7 @@ fault_event fault_plan::come(duration at, std::size_t peer, bool again,
 }
 
 std::optional<fault_event> fault_plan::depart(duration at, std::size_t peer,
-                                              crowd& there) {
+                                              fault_crowd& there) {
   auto& v = visits_[peer];
   v.departure.reset();
   if (!there.remove(peer)) {
@@ -165,7 +156,7 @@ std::optional<fault_event> fault_plan::depart(duration at, std::size_t peer,
 
 std::vector<std::size_t> fault_plan::choose(const fault_target& who,
                                             random_stream& chance,
-                                            const crowd& there) const {
+                                            const fault_crowd& there) const {
   std::vector<std::size_t> result;
   if (!who.peers.empty()) {
     for (auto number : who.peers)
@@ -193,7 +184,7 @@ std::vector<std::size_t> fault_plan::choose(const fault_target& who,
 }
 
 fault_event fault_plan::welcome(duration at, const fault_rule& rule,
-                                crowd& there) {
+                                fault_crowd& there) {
   fault_event x;
   x.at = at;
   x.action = fault_event::what::join;
@@ -214,7 +205,7 @@ fault_event fault_plan::welcome(duration at, const fault_rule& rule,
 }
 
 std::optional<fault_event> fault_plan::strike(duration at, std::size_t number,
-                                              crowd& there) {
+                                              fault_crowd& there) {
   const auto& rule = scenario_.faults[number];
   auto& state = rules_[number];
   auto chance = random_stream{
@@ -277,7 +268,8 @@ void fault_plan::note(fault_event& x, const std::optional<duration>& lasts) {
   history_.push_back(line);
 }
 
-std::optional<fault_event> fault_plan::happen(const pending& x, crowd& there) {
+std::optional<fault_event> fault_plan::happen(const pending& x,
+                                              fault_crowd& there) {
   auto [at, what, number] = x;
   switch (what) {
     case step::bootstrap:
@@ -309,7 +301,7 @@ std::optional<duration> fault_plan::next() const {
 
 std::vector<fault_event> fault_plan::due(duration now,
                                          const std::set<std::size_t>& present) {
-  crowd there{present};
+  fault_crowd there{present};
   std::vector<fault_event> result;
   while (!queue_.empty() && std::get<duration>(*queue_.begin()) <= now) {
     auto x = *queue_.begin();

@@ -29,7 +29,16 @@
 
 #include "tools/lab/scenario/scenario.hpp"
 
+namespace potluck::limits {
+
+/// Lines that a fault plan keeps of its history; the rest is counted.
+constexpr std::size_t fault_history = 10'000;
+
+} // namespace potluck::limits
+
 namespace potluck {
+
+class fault_crowd;
 
 /// One thing to do now.
 struct fault_event {
@@ -124,50 +133,23 @@ private:
     std::uint64_t strikes = 0;
   };
 
-  /// Who is there while what is due happens: those who were, and what has
-  /// changed since. Nobody copies thousands for one who comes.
-  class crowd {
-  public:
-    explicit crowd(const std::set<std::size_t>& before) : before_(before) {
-    }
-    bool has(std::size_t peer) const {
-      auto changed = since_.find(peer);
-      return changed != since_.end() ? changed->second
-                                     : before_.count(peer) != 0;
-    }
-    void add(std::size_t peer) {
-      since_[peer] = true;
-    }
-    /// Whether it was there.
-    bool remove(std::size_t peer) {
-      auto there = has(peer);
-      since_[peer] = false;
-      return there;
-    }
-    /// In order.
-    std::set<std::size_t> all() const;
-
-  private:
-    const std::set<std::size_t>& before_;
-    std::map<std::size_t, bool> since_; ///< Whether they are there now.
-  };
-
   random_stream stream(std::uint64_t kind, std::uint64_t number) const;
   std::size_t add_peer(std::size_t group);
   void begin_visit(std::size_t peer, duration now);
   void end_visit(std::size_t peer, duration now,
                  const std::optional<duration>& back_after);
   void schedule(duration at, step what, std::uint64_t number);
-  std::optional<fault_event> happen(const pending& x, crowd& there);
-  fault_event come(duration at, std::size_t peer, bool again, crowd& there);
+  std::optional<fault_event> happen(const pending& x, fault_crowd& there);
+  fault_event come(duration at, std::size_t peer, bool again,
+                   fault_crowd& there);
   std::optional<fault_event> depart(duration at, std::size_t peer,
-                                    crowd& there);
+                                    fault_crowd& there);
   std::optional<fault_event> strike(duration at, std::size_t rule,
-                                    crowd& there);
-  fault_event welcome(duration at, const fault_rule& rule, crowd& there);
+                                    fault_crowd& there);
+  fault_event welcome(duration at, const fault_rule& rule, fault_crowd& there);
   std::vector<std::size_t> choose(const fault_target& who,
                                   random_stream& chance,
-                                  const crowd& there) const;
+                                  const fault_crowd& there) const;
   void note(fault_event& x, const std::optional<duration>& lasts);
 
   scenario scenario_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/config.hpp"
+#include "tools/lab/scenario/limits.hpp"
 
 namespace potluck {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "runtime/config.hpp"
+#include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/portable_math.hpp"
 
 namespace potluck {

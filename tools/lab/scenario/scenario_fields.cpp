@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/config.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "tools/lab/scenario/field.hpp"
+#include "tools/lab/scenario/limits.hpp"
 
 namespace potluck {
 
 namespace {
+
+/// Entries of the lists of a scenario: a person writes a few dozen.
+constexpr std::size_t scenario_groups = 256;
+constexpr std::size_t scenario_rules = 1024;
 
 const double longest = to_seconds(limits::scenario_longest);
 const double shortest = to_seconds(limits::scenario_shortest);
@@ -274,9 +278,9 @@ const object_format<scenario>& format_of() {
        member("model_values", &s::model_values,
               "parameters of the simulated model", {m::plain, 1, 1 << 24}),
        member("groups", &s::groups, "groups of alike peers; required",
-              entries(limits::scenario_groups)),
+              entries(scenario_groups)),
        member("faults", &s::faults, "what befalls them",
-              entries(limits::scenario_rules)),
+              entries(scenario_rules)),
        member("expects", &s::expects, "what must hold besides the promises")},
       check_scenario};
   return format;

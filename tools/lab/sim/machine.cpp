@@ -1,23 +1,17 @@
 #include "tools/lab/sim/machine.hpp"
 
-#include <malloc.h>
-
 #include <cmath>
 #include <stdexcept>
 
 #include <caf/logger.hpp>
 
 #include "actors/behavior.hpp"
-#include "runtime/config.hpp"
+#include "runtime/experts/replication_plan.hpp"
 #include "tools/lab/network/forgery.hpp"
-#include "tools/lab/network/prefetch.hpp"
 
 namespace potluck::simulation {
 
 namespace {
-
-/// Bytes of an actor that are worth asking for.
-constexpr std::size_t most_ahead = 1536;
 
 /// Messages in a row without time passing: far above any real burst.
 constexpr std::size_t livelock = 20'000'000;
@@ -84,7 +78,6 @@ void machine::start(peer_config config, audience listener, duration now,
   };
   config.child_started = [this](const std::string& name, const caf::actor& x) {
     children_[name] = x;
-    note_busy();
   };
   peer_ = spawn_peer(*system_, std::move(config), observer_);
   peer_ended_ = false;
@@ -92,41 +85,6 @@ void machine::start(peer_config config, audience listener, duration now,
       [this] { peer_ended_ = true; });
   if (beside)
     companion_ = beside(*system_);
-}
-
-void machine::note_busy() {
-  busy_.clear();
-  for (auto name : {"roster", "cell", "conductor", "session"})
-    if (auto x = children_.find(name); x != children_.end()) {
-      auto* block = caf::actor_cast<caf::actor_control_block*>(x->second);
-      busy_.push_back({reinterpret_cast<const std::byte*>(block),
-                       std::min(malloc_usable_size(block), most_ahead)});
-    }
-}
-
-void machine::look_ahead(unsigned stage) const {
-  if (stage == 0) {
-    prefetch(this, reinterpret_cast<const char*>(&plan_)
-                       - reinterpret_cast<const char*>(this));
-    return;
-  }
-  if (!system_ || stopped)
-    return;
-  if (stage == 1) {
-    prefetch(coordinator_, sizeof(*coordinator_));
-    for (auto& x : busy_)
-      prefetch(x.first, x.bytes);
-    return;
-  }
-  const auto& schedule = coordinator_->clock().schedule();
-  if (schedule.empty())
-    return;
-  const auto& first = *schedule.begin();
-  if (stage == 2)
-    prefetch(&first, sizeof(first));
-  else
-    prefetch(first.second.get(),
-             sizeof(caf::detail::simple_actor_clock::actor_msg));
 }
 
 void machine::leave(const std::string& reason) {
@@ -149,7 +107,6 @@ std::string machine::crash_actor(const std::string& name,
 }
 
 void machine::forget_peer() {
-  busy_.clear();
   children_.clear();
   peer_ = nullptr;
   if (companion_)

@@ -69,11 +69,6 @@ public:
   /// Moves its clock to `now` and lets its actors work until all are idle.
   /// Returns how many messages they handled.
   std::size_t run(duration now);
-  /// Asks for a part of the memory that a turn touches, so that the processor
-  /// has it when the turn comes: first for 0, then, when that has had time to
-  /// come, for 1, and so on below `stages_ahead`. Changes nothing.
-  void look_ahead(unsigned stage) const;
-  static constexpr unsigned stages_ahead = 4;
   /// Called in a thread that will run no machine for a while: CAF keeps the
   /// last one's system alive in it, whose end would be waited for.
   static void leave_thread();
@@ -98,15 +93,7 @@ private:
   }
   duration local(duration now) const;
   void forget_peer();
-  void note_busy();
 
-  /// Where an actor lies.
-  struct place {
-    const std::byte* first = nullptr;
-    std::size_t bytes = 0;
-  };
-
-  // First what every turn needs.
   caf::scheduler::test_coordinator* coordinator_ = nullptr; ///< The system's.
   random_stream order_;
   double rate_;
@@ -115,7 +102,6 @@ private:
   duration base_local_{0};
   caf::actor_clock::time_point began_;
   std::unique_ptr<caf::actor_system> system_;
-  std::vector<place> busy_; ///< Actors that have a part in most turns.
   peer_actor peer_;
   bool peer_ended_ = false;
 

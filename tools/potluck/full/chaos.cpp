@@ -52,21 +52,21 @@ expected<scenario> scenario_from(const cli::command_line& options) {
 
 /// As `--network` says; fails with a sentence. `why` gets the reason when there
 /// are no namespaces, though they would do.
-expected<std::unique_ptr<chaos_network>>
+expected<std::unique_ptr<netlab::host_network>>
 network_for(const cli::command_line& options, std::uint64_t seed,
             std::string& why) {
   auto kind = options.text("network");
   if (kind == "proxies")
-    return make_proxy_network(seed);
+    return netlab::make_proxies(seed);
   if (kind != "namespaces" && kind != "auto")
     return failure{"--network: '" + kind
                    + "' is none of namespaces, proxies and auto."};
-  auto result = make_namespace_network(seed);
+  auto result = netlab::make_namespaces(seed);
   if (result)
     return result;
   why = "network namespaces cannot be made here (" + result.error() + ")";
   if (kind == "auto")
-    return make_proxy_network(seed);
+    return netlab::make_proxies(seed);
   return failure{"--network: " + why
                  + "; run this as root on Linux, or with --network=proxies."};
 }

@@ -6,6 +6,8 @@
 #include "messages/limits.hpp"
 #include "models/catalogue.hpp"
 #include "models/experts/catalogue.hpp"
+#include "runtime/experts/expert_uid.hpp"
+#include "runtime/experts/task_pool.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"

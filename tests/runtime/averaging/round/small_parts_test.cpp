@@ -6,7 +6,6 @@
 #include "runtime/averaging/round/other_rounds.hpp"
 #include "runtime/averaging/round/part_source.hpp"
 #include "runtime/averaging/round/round_faults.hpp"
-#include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "tests/runtime/averaging/round/round_world.hpp"
 

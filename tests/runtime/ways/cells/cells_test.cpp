@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/ways/cells/cells.hpp"
 #include "tests/runtime/step/step_peers.hpp"

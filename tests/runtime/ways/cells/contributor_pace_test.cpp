@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "messages/limits.hpp"
+#include "runtime/config.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;

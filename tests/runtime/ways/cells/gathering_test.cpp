@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "runtime/averaging/chunk_average.hpp"
-#include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "runtime/config.hpp"
 #include "runtime/random.hpp"
 
 using namespace potluck;

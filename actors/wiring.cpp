@@ -1,0 +1,70 @@
+#include "actors/wiring.hpp"
+
+namespace potluck {
+
+gateway_handles wiring::for_gateway() const {
+  return {roster, router, conductor, for_sessions()};
+}
+
+session_handles wiring::for_sessions() const {
+  return {roster,      router,   registrar,   state_keeper,  cell,
+          matchmaking, averager, expert_host, expert_caller, observer};
+}
+
+roster_handles wiring::for_roster() const {
+  return {gateway,     router,   registrar,   state_keeper,  cell,    conductor,
+          matchmaking, averager, expert_host, expert_caller, observer};
+}
+
+router_handles wiring::for_router() const {
+  return {gateway, roster};
+}
+
+registrar_handles wiring::for_registrar() const {
+  return {letters(), gateway, roster, observer, supervisor};
+}
+
+state_keeper_handles wiring::for_state_keeper() const {
+  return {letters(), compute, conductor, observer};
+}
+
+compute_handles wiring::for_compute() const {
+  return {conductor, averager, state_keeper};
+}
+
+cell_handles wiring::for_cell() const {
+  return {letters(), roster, state_keeper, conductor, observer};
+}
+
+conductor_handles wiring::for_conductor() const {
+  return {roster, state_keeper, compute, cell, matchmaking, averager, observer};
+}
+
+matchmaking_handles wiring::for_matchmaking() const {
+  return {letters(), conductor, averager, observer};
+}
+
+averager_handles wiring::for_averager() const {
+  return {letters(),   gateway,  roster,    conductor,
+          matchmaking, observer, supervisor};
+}
+
+expert_host_handles wiring::for_expert_host() const {
+  return {letters(),
+          roster,
+          router,
+          expert_caller,
+          observer,
+          supervisor,
+          for_expert_replicator()};
+}
+
+expert_replicator_handles wiring::for_expert_replicator() const {
+  return {letters(), gateway, roster, router, observer};
+}
+
+expert_caller_handles wiring::for_expert_caller() const {
+  return {gateway, roster, router, expert_host};
+}
+
+} // namespace potluck

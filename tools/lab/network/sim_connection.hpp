@@ -1,0 +1,55 @@
+/// The two ends of a stream in the simulated network. Private to this folder.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "runtime/ports/transport.hpp"
+#include "tools/lab/network/line_emulator.hpp"
+#include "tools/lab/network/sim_host.hpp"
+
+namespace potluck {
+
+struct sim_connection;
+
+/// One transport.
+struct sim_endpoint {
+  std::shared_ptr<sim_host> on;
+  peer_id who; ///< Proven to whoever is connected.
+  std::shared_ptr<transport_listener> listener;
+  std::uint16_t port = 0; ///< 0: does not listen.
+  connection_id next_id = 1;
+  transport_traffic traffic;
+  bool stopped = false;
+  bool stopping = false;           ///< Asked for in a turn.
+  std::set<connection_id> closing; ///< Asked for in a turn.
+  /// And which side of the connection is here.
+  std::map<connection_id, std::pair<std::shared_ptr<sim_connection>, int>>
+      lines;
+};
+
+/// A stream between two endpoints; the dialling side is number 0.
+struct sim_connection {
+  struct side {
+    std::shared_ptr<sim_endpoint> owner;
+    std::shared_ptr<sim_host> on;
+    connection_id id = 0;
+    bool closed = false;  ///< Its `on_closed` was called, or never will be.
+    bool closing = false; ///< Closed by its owner: sends no more.
+    line_emulator::flow coming;     ///< What is on its way to this side.
+    duration died{duration::max()}; ///< What had not left by then is lost.
+    std::uint64_t queued = 0;       ///< Bytes on their way to this side.
+    /// Lost to a partition so far; sent again when that ends.
+    std::deque<std::function<void()>> held;
+  };
+  std::array<side, 2> sides;
+  address to;
+  address from;
+  bool open = false;
+};
+
+} // namespace potluck

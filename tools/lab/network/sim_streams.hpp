@@ -1,0 +1,105 @@
+/// The emulator of lines in virtual time: connections between the transports of
+/// simulated machines, and the frames on them. Private to this folder;
+/// sim_network.hpp says what it does.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "messages/framing.hpp"
+#include "tools/lab/network/sim_connection.hpp"
+#include "tools/lab/network/sim_hosts.hpp"
+#include "tools/lab/network/sim_network.hpp"
+#include "tools/lab/network/sim_ports.hpp"
+
+namespace potluck {
+
+class sim_streams {
+public:
+  using end = std::shared_ptr<sim_endpoint>;
+  using line = std::shared_ptr<sim_connection>;
+
+  sim_streams(sim_agenda& agenda, line_emulator& lines, sim_hosts& hosts);
+
+  sim_hosts& hosts() {
+    return hosts_;
+  }
+  sim_ports& ports() {
+    return ports_;
+  }
+
+  /// What the machine's program sends is changed on its way out; no more with
+  /// an empty one.
+  void corrupt(const sim_host& x, sim_network::forger how);
+  void watch(sim_network::watcher x) {
+    see_ = std::move(x);
+  }
+  /// What a partition held up that is over is sent again.
+  void send_again();
+  /// Hands in what a machine has left unread.
+  void read_again(sim_host& x);
+
+  void dial(const end& from, connection_id id, const address& where);
+  /// Without effect when it was closed at that side since.
+  void send(const line& c, int side, outgoing_frame frame);
+  void close(const end& from, connection_id id);
+  void stop(const end& x, bool crashed, bool silent);
+  /// Its connections break: all, or those from such machines.
+  void cut(const sim_host& x,
+           const std::function<bool(const sim_host&)>& from = {});
+
+  std::size_t open_connections() const {
+    return open_;
+  }
+  std::uint64_t highest_queue() const {
+    return highest_queue_;
+  }
+  std::uint64_t bytes_in_flight() const {
+    return in_flight_;
+  }
+
+private:
+  /// A frame under way, and what its preamble announced if it was damaged.
+  struct on_the_way {
+    line_emulator::parcel parcel;
+    outgoing_frame frame;
+    std::optional<preamble> announced;
+  };
+  /// Shared by its copies where it is duplicated.
+  using frame_ptr = std::shared_ptr<const on_the_way>;
+
+  bool parted(const sim_connection& c) const {
+    return hosts_.parted(*c.sides[0].on, *c.sides[1].on);
+  }
+  void arrive(const line& c);
+  void accept(const line& c, const end& by);
+  void transmit(const line& c, int from, outgoing_frame frame);
+  /// Behind everything on its way to that side; held up by partitions.
+  void notify(const line& c, int to, std::function<void()> what);
+  void notify_closed(const line& c, int to, const std::string& reason);
+  void pass(const line& c, int to, std::function<void()> what);
+  void send_held(sim_endpoint& x);
+  /// Takes its turn on the receiver's downlink.
+  void come_down(const line& c, int to, const frame_ptr& x);
+  void receive(const line& c, int to, const frame_ptr& x);
+  void hand_in(const line& c, int to, const frame_ptr& x);
+  void close_side(const line& c, int which, const std::string& reason);
+  void no_longer_open(sim_connection& c);
+
+  sim_agenda& agenda_;
+  line_emulator& lines_;
+  sim_hosts& hosts_;
+  sim_ports ports_;
+  std::map<const sim_host*, sim_network::forger> forgers_;
+  sim_network::watcher see_;
+  std::size_t open_ = 0;
+  std::uint64_t in_flight_ = 0;
+  std::uint64_t highest_queue_ = 0;
+};
+
+/// A transport on the machine `host`.
+std::unique_ptr<transport> make_sim_transport(std::shared_ptr<sim_streams> net,
+                                              const std::string& host,
+                                              const peer_id& who);
+
+} // namespace potluck

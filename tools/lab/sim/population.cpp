@@ -1,0 +1,230 @@
+#include "tools/lab/sim/population.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "runtime/state/checkpoint.hpp"
+#include "tools/lab/scenario/faulty_line.hpp"
+#include "tools/lab/sim/mean_watch.hpp"
+#include "tools/lab/sim/simulated_model.hpp"
+
+namespace potluck::simulation {
+
+namespace {
+
+// What streams are for: mixed into the seed.
+enum stream_kind : std::uint64_t {
+  of_an_order = 103,
+  of_an_identity,
+  of_a_disk = 107,
+};
+
+constexpr std::uint16_t port = 31337;
+/// That everybody knows from the beginning.
+constexpr std::size_t most_seeds = 3;
+/// Where peers of groups with `writes_checkpoints` save their state, and after
+/// how many steps each time.
+const std::string checkpoint_path = "run.checkpoint";
+constexpr std::uint64_t checkpoint_every = 5;
+/// Samples that peers compute at a time at most where computing is replaced by
+/// its duration: they have no memory that could be too small for more.
+constexpr std::uint32_t weightless_batch = 256;
+
+std::string host_of(std::size_t number) {
+  return "10." + std::to_string(number >> 16 & 255) + "."
+         + std::to_string(number >> 8 & 255) + "."
+         + std::to_string(number & 255);
+}
+
+role role_named(const std::string& name) {
+  return name == "bootstrap"   ? role::bootstrap
+         : name == "auxiliary" ? role::auxiliary
+         : name == "trainer"   ? role::trainer
+                               : role::expert;
+}
+
+} // namespace
+
+population::population(const scenario& what, const fault_plan& plan,
+                       customs how, sim_network& network, turns& time,
+                       run_judge& judge, expert_staff& experts)
+    : what_{what}, plan_{plan}, how_{std::move(how)}, network_{network},
+      time_{time}, judge_{judge}, experts_{experts} {
+  for (auto role : {"bootstrap", "trainer"})
+    for (auto& x : plan_.peers())
+      if (auto& group = what_.groups[x.group];
+          group.role == role && !group.behind_nat && seeds_.size() < most_seeds)
+        seeds_.push_back({host_of(x.number), port});
+}
+
+population::~population() {
+  for (auto& x : all_)
+    if (x.box->running()) {
+      network_.crash(x.host, true);
+      x.box->switch_off();
+    }
+}
+
+inhabitant& population::at(std::size_t number) {
+  while (all_.size() <= number) {
+    const auto n = all_.size();
+    const auto& plan = plan_.peers().at(n);
+    inhabitant x;
+    x.box
+        = std::make_unique<machine>(plan, mix(mix(how_.seed, of_an_order), n));
+    x.host = host_of(n);
+    network_.set_line(x.host, usual_line(plan, group_of(n)));
+    if (network_.number_of(x.host) != n)
+      throw std::logic_error{"Hosts are named in the order of peers."};
+    time_.add(*x.box);
+    all_.push_back(std::move(x));
+  }
+  return all_[number];
+}
+
+peer_config population::configure(const inhabitant& x) const {
+  const auto& plan = x.box->plan();
+  const auto& group = group_of(plan.number);
+  peer_config c;
+  c.self = x.id;
+  c.role = role_named(group.role);
+  c.run = c.role == role::bootstrap ? "" : how_.settings.run;
+  c.listen = {"0.0.0.0", port};
+  if (c.role == role::bootstrap)
+    c.announce = {x.host, port}; // The others find out.
+  for (auto& seed : seeds_)
+    if (seed.host != x.host)
+      c.seeds.push_back(seed);
+  c.make_transport = [&network = network_, host = x.host, who = x.id] {
+    return network.make_transport(host, who);
+  };
+  c.make_trainer = [values = what_.model_values, weightless = how_.weightless,
+                    tallies = tally_distance(how_.settings)](const charter&) {
+    return std::make_unique<simulated_model>(values, tallies, weightless);
+  };
+  if (how_.weightless)
+    c.micro_batch = weightless_batch;
+  c.propose = [settings = how_.settings] { return charter{settings, ""}; };
+  c.upload_bytes_per_second = plan.upload;
+  c.download_bytes_per_second = plan.download;
+  c.seed = mix(plan.seed, x.lives) | 1;
+  c.shows_status = false; // Nobody looks on.
+  c.guards = how_.guards;
+  if (group.writes_checkpoints) {
+    c.checkpoint_path = checkpoint_path;
+    c.checkpoint_every = checkpoint_every;
+    c.checkpoint_disk = x.disk.get();
+  }
+  if (how_.settings.redraws_groups() && x.honest && !how_.weightless)
+    c.state_shown
+        = [this, number = plan.number](const training_state& s, bool redrawn) {
+            if (redrawn)
+              time_.note(number,
+                         [this, number, step = s.step, values = s.parameters] {
+                           judge_.of<near_parameters>().seen_at(
+                               {number}, time_.now(), step, values);
+                         });
+          };
+  return c;
+}
+
+void population::take_up_checkpoint(const inhabitant& x, peer_config& c) {
+  auto file = x.disk->find(checkpoint_path);
+  if (!file)
+    return;
+  std::size_t at = 0;
+  auto saved = read_checkpoint(
+      checkpoint_path, file->size(),
+      [&](void* out, std::size_t size) {
+        if (size > file->size() - at)
+          return false;
+        std::copy_n(file->data() + at, size, static_cast<std::uint8_t*>(out));
+        at += size;
+        return true;
+      },
+      how_.guards);
+  auto number = x.box->plan().number;
+  if (!saved) {
+    how_.told(number, event{"checkpoint_refused", {{"detail", saved.error()}}});
+    return;
+  }
+  if (x.honest)
+    judge_.resumed(number, time_.now(), saved->state.step,
+                   saved->state.history_samples,
+                   to_string(digest_of_state(saved->state)));
+  how_.told(number, event{"resumed", {{"step", saved->state.step}}});
+  c.known = saved->charter;
+  c.state = std::make_shared<training_state>(std::move(saved->state));
+}
+
+void population::settle_in(std::size_t number, inhabitant& x, bool keeps_disk) {
+  ++x.lives;
+  if (x.lives == 1 || !keeps_disk) {
+    random_stream identity{mix(mix(how_.seed, of_an_identity),
+                               mix(number, keeps_disk ? 0 : x.lives))};
+    x.id = identity.draw<peer_id>();
+  }
+  if (!x.disk || !keeps_disk)
+    x.disk = std::make_unique<sim_disk>(
+        mix(mix(how_.seed, of_a_disk), mix(number, x.lives)),
+        [this, box = x.box.get()] {
+          return std::max(time_.now(), box->now());
+        });
+  if (!keeps_disk)
+    experts_.forget(number);
+  if (x.honest)
+    judge_.of<fair_blame>().add_honest(short_name(x.id));
+  x.leaving = false;
+}
+
+void population::start(std::size_t number, bool keeps_disk) {
+  auto& x = at(number);
+  if (x.box->running())
+    return;
+  settle_in(number, x, keeps_disk);
+  machine::audience audience;
+  audience.told = [this, number](const event& e) {
+    time_.note(number, [this, number, e] { how_.told(number, e); });
+  };
+  audience.over = [this, number](const peer_over& e) {
+    time_.note(number, [this, number, e] { how_.over(number, e); });
+  };
+  auto config = configure(x);
+  if (!config.checkpoint_path.empty())
+    take_up_checkpoint(x, config);
+  auto beside = experts_.equip(x.box->plan(), x.lives, config);
+  x.box->start(std::move(config), std::move(audience), time_.now(), beside);
+  ++running_;
+  present_.insert(number);
+  most_ = std::max(most_, running_);
+  time_.touch(number);
+}
+
+void population::end(std::size_t number, bool silent) {
+  auto& x = all_[number];
+  if (!x.box->running())
+    return;
+  network_.crash(x.host, silent);
+  const auto left = x.box->switch_off();
+  --running_;
+  present_.erase(number);
+  if (!x.leaving) // Who leaves in order has written everything.
+    x.disk->cut();
+  judge_.of<looked_at<leaves_nothing>>().check(left == 0, time_.now(), [&] {
+    return std::to_string(left) + " actors of peer " + std::to_string(number)
+           + " did not end";
+  });
+  judge_.ended({number});
+  x.box->stopped = false;
+  x.box->slowness = 1;
+}
+
+void population::retire(std::size_t number, const std::string& why) {
+  auto& x = all_[number];
+  x.leaving = true;
+  present_.erase(number);
+  x.box->leave(why);
+  time_.touch(number);
+}
+
+} // namespace potluck::simulation
