@@ -8,12 +8,11 @@
 
 #include "models/device.hpp"
 #include "models/expert_mixture.hpp"
-#include "models/images/image_source.hpp"
 #include "models/network_trainer.hpp"
 #include "models/networks.hpp"
+#include "models/sample_sources.hpp"
 #include "models/tensor_memory.hpp"
 #include "models/text/corpus.hpp"
-#include "models/text/text_source.hpp"
 #include "models/text/tokenizer.hpp"
 
 namespace potluck {
@@ -85,7 +84,7 @@ std::unique_ptr<sample_source> open_text(const std::string& path,
     throw std::runtime_error(path
                              + " holds nothing but white space: name a file or "
                                "folder with text in it.");
-  return std::make_unique<text_source>(
+  return make_text_source(
       sample_stream(std::move(tokens), settings.sequence_length,
                     settings.vocabulary, settings.mask_probability));
 }
@@ -111,10 +110,10 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     how.in_flight = std::max(1u, options.in_flight);
     how.notice = options.notice;
   }
-  auto samples = kind.learns_from == material::text
-                     ? open_text(options.data_path, agreed)
-                     : std::make_unique<image_source>(
-                         unwrap(read_digits(options.data_path)));
+  auto samples
+      = kind.learns_from == material::text
+            ? open_text(options.data_path, agreed)
+            : make_image_source(unwrap(read_digits(options.data_path)));
   limit_interop_threads();
   recycle_tensor_memory();
   return std::make_unique<network_trainer>(kind.build(settings, around),

@@ -1,15 +1,21 @@
 /// `potluck bench averaging`: how long the members of a group take to average,
 /// next to a reference in the same run.
 
+#include <array>
 #include <filesystem>
 #include <iostream>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/lines/rate.hpp"
+#include "runtime/state/file_descriptor.hpp"
+#include "runtime/uv/kernel_view.hpp"
 #include "tools/lab/bench/averaging_member.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
-#include "tools/lab/bench/reference_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -18,6 +24,110 @@
 namespace potluck::tools {
 
 namespace {
+
+using bench::averaging_trial;
+
+// ---- the references: all-reduces of others, which know neither faults nor
+// encryption, over sockets that send as ours do
+
+std::string reference_beside(const std::string& program,
+                             const std::string& name) {
+  return std::filesystem::path{program}
+      .replace_filename("potluck-" + name + "-reference")
+      .string();
+}
+
+/// Ranks meet in a folder.
+averaging_trial gloo_trial(const std::string& program, std::uint32_t peers,
+                           const std::vector<std::string>& work,
+                           const std::string& directory) {
+  const auto meeting = directory + "/gloo-meeting";
+  std::filesystem::create_directory(meeting);
+  averaging_trial result;
+  for (std::uint32_t i = 0; i < peers; ++i)
+    result.commands.push_back({program, std::to_string(i),
+                               std::to_string(peers), work[0], work[1],
+                               meeting});
+  return result;
+}
+
+/// One rank reports for all. There are more of them than cores: one that waits
+/// for others lets these compute.
+averaging_trial mpi_trial(const std::string& program, std::uint32_t peers,
+                          const std::vector<std::string>& work) {
+  averaging_trial result;
+  result.commands.push_back({"/usr/bin/env",
+                             "OMPI_ALLOW_RUN_AS_ROOT=1",
+                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                             "mpirun",
+                             "-np",
+                             std::to_string(peers),
+                             "--oversubscribe",
+                             "--mca",
+                             "pml",
+                             "ob1",
+                             "--mca",
+                             "btl",
+                             "tcp,self",
+                             "--mca",
+                             "btl_tcp_if_include",
+                             "lo",
+                             "--mca",
+                             "mpi_yield_when_idle",
+                             "1",
+                             program,
+                             work[0],
+                             work[1]});
+  return result;
+}
+
+/// "gloo", its ring all-reduce; or "mpi", Open MPI's over TCP.
+bool is_reference(const std::string& name) {
+  return name == "gloo" || name == "mpi";
+}
+
+/// Why this reference cannot be run, in a sentence; empty when it can.
+/// @param program The path of `potluck`, beside which references lie.
+std::string problem_with_reference(const std::string& name,
+                                   const std::string& program) {
+  if (std::filesystem::exists(reference_beside(program, name)))
+    return "";
+  return "--reference=" + name
+         + ": skipped, since this potluck was built without it; run "
+           "tools/setup "
+           "--bench, then tools/build.";
+}
+
+/// @param directory Where the processes meet and report.
+averaging_trial reference_trial(const std::string& name,
+                                const std::string& program, std::uint32_t peers,
+                                std::uint64_t values, std::uint64_t rounds,
+                                const std::string& directory) {
+  const auto path = reference_beside(program, name);
+  const std::vector<std::string> work{std::to_string(values),
+                                      std::to_string(rounds)};
+  auto result = name == "gloo" ? gloo_trial(path, peers, work, directory)
+                               : mpi_trial(path, peers, work);
+  result.name = name;
+  result.rounds = rounds;
+  result.directory = directory;
+  return result;
+}
+
+/// TCP's congestion control between processes of a benchmark, ours and a
+/// reference's: "cubic".
+std::string congestion_control_here() {
+  const file_descriptor tcp{::socket(AF_INET, SOCK_STREAM, 0)};
+  avoid_bbr(tcp.get());
+  std::array<char, 16> name{}; // As long as any (TCP_CA_NAME_MAX).
+  socklen_t size = name.size() - 1;
+  if (::getsockopt(tcp.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size)
+      != 0)
+    return "unknown";
+  return name.data();
+}
+
+// ---- our own
 
 /// What the user asks for, checked.
 struct bench_request {
@@ -60,7 +170,7 @@ expected<bench_request> request_from(const cli::command_line& options) {
     return failure{"--shares must be planned, all-reduce or parameter-server."};
   result.rule = *rule;
   auto reference = options.text("reference");
-  if (reference != "none" && !bench::is_reference(reference))
+  if (reference != "none" && !is_reference(reference))
     return failure{"--reference must be none, gloo or mpi."};
   auto line = cap_from(options, "line");
   if (!line)
@@ -148,7 +258,7 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
       {"packing", to_string(what.packing)},
       {"encrypted", what.encrypted},
       {"line_bytes_per_second", what.line},
-      {"congestion_control", bench::congestion_control_here()},
+      {"congestion_control", congestion_control_here()},
       {"rounds", what.rounds - 1}};
   result.update(figures_json(x.own));
   result["averaging_seconds_median"]
@@ -193,8 +303,8 @@ expected<comparison> measure(const bench_request& what,
   result.own = *own;
   if (what.reference.empty())
     return result;
-  auto reference = bench::reference_trial(what.reference, program, what.peers,
-                                          what.values, what.rounds, directory);
+  auto reference = reference_trial(what.reference, program, what.peers,
+                                   what.values, what.rounds, directory);
   auto theirs = bench::run(*family, reference);
   if (!theirs)
     return failure{theirs.error()};
@@ -211,7 +321,7 @@ int bench_averaging(cli::command_line& options, const std::string& program) {
   if (options.integer("member") >= 0)
     return run_member(*request, options);
   if (auto& reference = request->reference; !reference.empty())
-    if (auto problem = bench::problem_with_reference(reference, program);
+    if (auto problem = problem_with_reference(reference, program);
         !problem.empty()) {
       complain(problem);
       reference.clear();
