@@ -61,9 +61,9 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_beam(options);
   if (what == std::vector<std::string>{"step"})
     return bench_step(options, program);
-  return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "beam, potluck bench experts, potluck bench optimizer, or "
-                  "potluck bench step.");
+  return complain(
+      "Say what to measure: potluck bench averaging, potluck bench beam, "
+      "potluck bench experts, potluck bench optimizer, or potluck bench step.");
 }
 
 } // namespace
@@ -103,8 +103,8 @@ command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
   spec.summary = "Measure averaging, steps, the optimizer, or experts";
-  spec.usage = "potluck bench averaging|beam|experts|optimizer|step "
-               "[OPTION]...";
+  spec.usage
+      = "potluck bench averaging|beam|experts|optimizer|step [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -128,8 +128,8 @@ command bench_command() {
       {"insecure", option_kind::flag, "",
        "Plain TCP instead of encrypted connections.", ""},
       {"reference", option_kind::text, "none",
-       "Averaging: measure this as well, in the same run: none; gloo, its "
-       "ring all-reduce; mpi, Open MPI's all-reduce.",
+       "Averaging: measure this as well, in the same run: none; gloo, its ring "
+       "all-reduce; mpi, Open MPI's all-reduce.",
        "NAME"},
       {"shares", option_kind::text, "planned",
        "Averaging: who averages how much: planned, all-reduce or "
@@ -140,8 +140,8 @@ command bench_command() {
        "its line were of 1gbit, say (default: no limit).",
        "RATE"},
       {"keep", option_kind::text, "",
-       "Work in this folder, new or empty, and keep what the "
-       "processes report (default: a temporary one).",
+       "Work in this folder, new or empty, and keep what the processes report "
+       "(default: a temporary one).",
        "DIR"},
       {"threads", option_kind::integer, "0",
        "Experts and optimizer: threads; 0 for one a core.", "NUMBER",
@@ -176,8 +176,7 @@ command bench_command() {
       {"go", option_kind::text, "",
        "Experts: the file at which to begin; with --member.", "PATH"},
       {"member", option_kind::integer, "-1",
-       "Be this one of the processes; for those that the command "
-       "starts.",
+       "Be this one of the processes; for those that the command starts.",
        "NUMBER"},
       {"contact", option_kind::text, "",
        "Averaging and step: where the first process listens; with --member.",

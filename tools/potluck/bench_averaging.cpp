@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -55,29 +57,17 @@ averaging_trial gloo_trial(const std::string& program, std::uint32_t peers,
 /// for others lets these compute.
 averaging_trial mpi_trial(const std::string& program, std::uint32_t peers,
                           const std::vector<std::string>& work) {
+  std::istringstream words{
+      "/usr/bin/env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "mpirun -np "
+      + std::to_string(peers)
+      + " --oversubscribe --mca pml ob1 --mca btl tcp,self --mca "
+        "btl_tcp_if_include lo --mca mpi_yield_when_idle 1"};
+  std::vector<std::string> command{std::istream_iterator<std::string>{words},
+                                   {}};
+  command.insert(command.end(), {program, work[0], work[1]});
   averaging_trial result;
-  result.commands.push_back({"/usr/bin/env",
-                             "OMPI_ALLOW_RUN_AS_ROOT=1",
-                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                             "mpirun",
-                             "-np",
-                             std::to_string(peers),
-                             "--oversubscribe",
-                             "--mca",
-                             "pml",
-                             "ob1",
-                             "--mca",
-                             "btl",
-                             "tcp,self",
-                             "--mca",
-                             "btl_tcp_if_include",
-                             "lo",
-                             "--mca",
-                             "mpi_yield_when_idle",
-                             "1",
-                             program,
-                             work[0],
-                             work[1]});
+  result.commands.push_back(std::move(command));
   return result;
 }
 
@@ -94,8 +84,7 @@ std::string problem_with_reference(const std::string& name,
     return "";
   return "--reference=" + name
          + ": skipped, since this potluck was built without it; run "
-           "tools/setup "
-           "--bench, then tools/build.";
+           "tools/setup --bench, then tools/build.";
 }
 
 /// @param directory Where the processes meet and report.

@@ -34,9 +34,8 @@ std::optional<std::string> read_all(std::istream& in) {
 
 expected<std::string> load(const std::string& path) {
   if (path.empty())
-    return failure{
-        "Name the peers with --peers FILE, or --peers - for standard "
-        "input; tools/plans has examples."};
+    return failure{"Name the peers with --peers FILE, or --peers - for "
+                   "standard input; tools/plans has examples."};
   std::optional<std::string> text;
   if (path == "-") {
     text = read_all(std::cin);

@@ -282,8 +282,7 @@ command sim_command() {
        "NUMBER", cli::between(1, 1e9)},
       {"peers", option_kind::integer, "0",
        "Scale the scenario to so many peers, bootstraps included; 0 for as "
-       "many "
-       "as it has.",
+       "many as it has.",
        "NUMBER", cli::between(0, 1e5)},
       {"steps", option_kind::integer, "0",
        "Optimizer steps to take; 0 for as many as the scenario says.", "NUMBER",
@@ -292,8 +291,7 @@ command sim_command() {
        "Replace computing by its duration: for thousands of peers.", ""},
       {"threads", option_kind::integer, "0",
        "Simulate a crowd (256 peers or more) in so many threads; the history "
-       "is "
-       "the same (default: as many as cores).",
+       "is the same (default: as many as cores).",
        "NUMBER", cli::between(0, 256)},
       {"without", option_kind::text, "",
        "Take one safeguard away, to see the simulation fail; `--without ?` "
