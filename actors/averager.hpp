@@ -7,7 +7,6 @@
 /// one begins.
 #pragma once
 
-#include <map>
 #include <set>
 
 #include "actors/interfaces.hpp"

@@ -5,6 +5,7 @@
 /// interface in interfaces.hpp stays the truth.
 #pragma once
 
+#include <string>
 #include <type_traits>
 
 #include <caf/all.hpp>
@@ -56,6 +57,14 @@ behave(typename Handle::template stateful_pointer<State> self, Config config) {
         [self](caf::down_msg& x) { self->state.on_down(x); });
   self->state.init(self, std::move(config));
   return detail::reactions<Handle>::of(self);
+}
+
+/// Why an actor has ended: the sentence that it gave, as an expert does, or
+/// what CAF calls it.
+inline std::string cause_of(const caf::down_msg& x) {
+  if (x.reason && x.reason.context().match_elements<std::string>())
+    return x.reason.context().get_as<std::string>(0);
+  return caf::actor_system_config::render(x.reason);
 }
 
 } // namespace potluck

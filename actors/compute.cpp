@@ -1,6 +1,5 @@
 #include "actors/compute.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 

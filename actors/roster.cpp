@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "messages/codec.hpp"
 #include "runtime/dialable.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
@@ -13,16 +12,6 @@ namespace potluck {
 namespace {
 
 using parting = peer_ledger::parting;
-
-/// The sentence that a session ended with. A normal exit carries none: its
-/// reason is no error.
-std::string reason_of(const caf::down_msg& x) {
-  if (!x.reason)
-    return "said goodbye";
-  if (x.reason.context().match_elements<std::string>())
-    return x.reason.context().get_as<std::string>(0);
-  return caf::actor_system_config::render(x.reason);
-}
 
 } // namespace
 
@@ -110,7 +99,8 @@ void roster_state::on_down(const caf::down_msg& x) {
   auto found = sessions_.find(x.source);
   if (found == sessions_.end())
     return;
-  peer_left news{found->second, reason_of(x),
+  // A normal exit carries no sentence: it is no error.
+  peer_left news{found->second, x.reason ? cause_of(x) : "said goodbye",
                  x.reason == caf::exit_reason::normal};
   sessions_.erase(found);
   auto seat = seats_.find(news.id);

@@ -60,9 +60,7 @@ void session_state::init(session_actor::pointer self, session_config config) {
   config_ = std::move(config);
   connections_.push_back(config_.connection);
   self_->monitor(config_.gateway);
-  const auto now = self_->clock().now();
-  pulse_.emplace(now);
-  allowance_.emplace(letter_allowance::usual, now);
+  pulse_.emplace(self_->clock().now());
   arm();
 }
 
@@ -104,7 +102,7 @@ void session_state::on(const frame_arrived& x) {
     config_.network->close(x.id, 0);
     return;
   }
-  if (is_small(*content) && !allowance_->spend(self_->clock().now())) {
+  if (is_small(*content) && !letters_.take(self_->clock().now())) {
     accuse(x.id, "more letters than any honest peer sends");
     end(caf::exit_reason::remote_link_unreachable,
         "sent more letters than any honest peer");

@@ -8,11 +8,11 @@
 /// `remote_link_unreachable`, with a sentence, otherwise.
 #pragma once
 
-#include <map>
 #include <set>
 
 #include "actors/interfaces.hpp"
-#include "runtime/membership/letter_allowance.hpp"
+#include "runtime/lines/token_bucket.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/session_pulse.hpp"
 
 namespace potluck {
@@ -54,7 +54,7 @@ private:
   std::vector<connection_id> connections_;
   std::set<connection_id> used_; ///< Those that carried letters.
   std::optional<session_pulse> pulse_;
-  std::optional<letter_allowance> allowance_;
+  token_bucket letters_{limits::letters_per_second, limits::letters_at_once};
   /// The tick that is on its way for the next look: a later look waits for that
   /// one, an earlier one gets another, and what comes before is old.
   caf::actor_clock::time_point wake_;

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -17,13 +18,18 @@ enum class worker_mode {
   immediate, ///< Jobs run inside `post`: for one thread and a virtual clock.
 };
 
+/// What becomes of jobs that are not begun when the worker ends.
+enum class worker_end { drops_them, runs_them };
+
 class worker {
 public:
   /// @param niceness Added to the thread's priority value, so that computing
   /// does not delay the actors that talk to others.
-  explicit worker(worker_mode mode = worker_mode::threaded, int niceness = 0);
+  explicit worker(worker_mode mode = worker_mode::threaded, int niceness = 0,
+                  worker_end end = worker_end::drops_them);
 
-  /// Drops the jobs not begun, and waits for the one that runs.
+  /// Waits for the job that runs; where one of its jobs was its last owner, the
+  /// thread ends by itself.
   ~worker();
 
   worker(const worker&) = delete;
@@ -33,13 +39,19 @@ public:
   void post(std::function<void()> job);
 
 private:
-  void run(int niceness);
+  /// Shared with the thread, which may outlive this object.
+  struct queue {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::deque<std::function<void()>> jobs;
+    bool stopping = false;
+  };
+
+  static void run(const std::shared_ptr<queue>& q, int niceness);
 
   const worker_mode mode_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void()>> jobs_;
-  bool stopping_ = false;
+  const worker_end end_;
+  std::shared_ptr<queue> queue_ = std::make_shared<queue>();
   std::thread thread_;
 };
 

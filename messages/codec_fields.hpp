@@ -6,7 +6,6 @@
 /// absent when they are empty.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <tuple>
 #include <type_traits>

@@ -1,36 +1,61 @@
-#include "models/albert.hpp"
-
 #include "models/albert_parts.hpp"
+#include "models/networks.hpp"
 
 namespace potluck {
 
-albert::albert(const run_settings& settings)
-    : layers_(settings.layers), heads_(settings.heads) {
-  add_albert_embeddings(layout_, settings);
-  add_albert_attention(layout_, settings);
-  const layout_section layer{layout_, albert_layer_prefix};
-  layer.linear("ffn", settings.intermediate_size, settings.hidden_size);
-  layer.linear("ffn_output", settings.hidden_size, settings.intermediate_size);
-  add_albert_head(layout_, settings);
-}
+namespace {
 
-network_output albert::forward(const std::vector<at::Tensor>& parameters,
-                               const labelled_batch& batch) const {
-  parameter_reader next(parameters);
-  const albert_embeddings embed(next);
-  const albert_attention attend(next);
-  const auto inner = next.pair();
-  const auto outer = next.pair();
-  const albert_head head(next);
-  next.finish();
-
-  auto x = embed(batch.inputs);
-  for (std::int64_t i = 0; i < layers_; ++i) {
-    x = attend(x, batch.inputs.size(0), heads_);
-    x = normalize(attend.layer_norm,
-                  x + apply(outer, activate(apply(inner, x))));
+/// ALBERT (Lan et al. 2019) for masked language modelling: factorized
+/// embeddings and one transformer layer that is applied again and again.
+///
+/// The computation is that of Hugging Face's `AlbertForMaskedLM` without
+/// dropout and without padding: LayerNorm behind each residual sum, GELU by
+/// tanh. The layout is the state dict of that model in its order, without
+/// `predictions.decoder`, which is tied to the word embeddings and to
+/// `predictions.bias`. Initial values are theirs: deviation 0.02 for matrices,
+/// 1 for LayerNorm's weights, 0 for biases.
+class albert : public network {
+public:
+  explicit albert(const run_settings& settings)
+      : layers_(settings.layers), heads_(settings.heads) {
+    add_albert_embeddings(layout_, settings);
+    add_albert_attention(layout_, settings);
+    const layout_section layer{layout_, albert_layer_prefix};
+    layer.linear("ffn", settings.intermediate_size, settings.hidden_size);
+    layer.linear("ffn_output", settings.hidden_size,
+                 settings.intermediate_size);
+    add_albert_head(layout_, settings);
   }
-  return {head(x, batch.positions, embed.words), {}};
+
+  network_output forward(const std::vector<at::Tensor>& parameters,
+                         const labelled_batch& batch) const override {
+    parameter_reader next(parameters);
+    const albert_embeddings embed(next);
+    const albert_attention attend(next);
+    const auto inner = next.pair();
+    const auto outer = next.pair();
+    const albert_head head(next);
+    next.finish();
+
+    auto x = embed(batch.inputs);
+    for (std::int64_t i = 0; i < layers_; ++i) {
+      x = attend(x, batch.inputs.size(0), heads_);
+      x = normalize(attend.layer_norm,
+                    x + apply(outer, activate(apply(inner, x))));
+    }
+    return {head(x, batch.positions, embed.words), {}};
+  }
+
+private:
+  std::int64_t layers_;
+  std::int64_t heads_;
+};
+
+} // namespace
+
+std::unique_ptr<network> make_albert(const run_settings& settings,
+                                     const network_surroundings&) {
+  return std::make_unique<albert>(settings);
 }
 
 } // namespace potluck

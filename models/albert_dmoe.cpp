@@ -1,33 +1,51 @@
-#include "models/albert_dmoe.hpp"
-
 #include "models/albert_parts.hpp"
+#include "models/expert_mixture.hpp"
+#include "models/networks.hpp"
 
 namespace potluck {
 
-albert_dmoe::albert_dmoe(const run_settings& settings,
-                         const network_surroundings& around)
-    : heads_(settings.heads) {
-  add_albert_embeddings(layout_, settings);
-  add_albert_attention(layout_, settings);
-  for (std::uint32_t i = 0; i < settings.layers; ++i)
-    mixtures_.emplace_back(settings, i, around.experts).add_to(layout_);
-  add_albert_head(layout_, settings);
-}
+namespace {
 
-network_output albert_dmoe::forward(const std::vector<at::Tensor>& parameters,
-                                    const labelled_batch& batch) const {
-  parameter_reader next(parameters);
-  const albert_embeddings embed(next);
-  const albert_attention attend(next);
-  auto x = embed(batch.inputs);
-  at::Tensor balance;
-  for (const auto& mixture : mixtures_)
-    x = normalize(
-        attend.layer_norm,
-        mixture(next, attend(x, batch.inputs.size(0), heads_), balance));
-  const albert_head head(next);
-  next.finish();
-  return {head(x, batch.positions, embed.words), balance};
+/// A masked language model whose attention is averaged among trainers and whose
+/// feed-forward parts are experts on other machines: ALBERT (models/albert)
+/// with a decentralised mixture of experts for each token, one in every layer.
+class albert_dmoe : public network {
+public:
+  albert_dmoe(const run_settings& settings, const network_surroundings& around)
+      : heads_(settings.heads) {
+    add_albert_embeddings(layout_, settings);
+    add_albert_attention(layout_, settings);
+    for (std::uint32_t i = 0; i < settings.layers; ++i)
+      mixtures_.emplace_back(settings, i, around.experts).add_to(layout_);
+    add_albert_head(layout_, settings);
+  }
+
+  network_output forward(const std::vector<at::Tensor>& parameters,
+                         const labelled_batch& batch) const override {
+    parameter_reader next(parameters);
+    const albert_embeddings embed(next);
+    const albert_attention attend(next);
+    auto x = embed(batch.inputs);
+    at::Tensor balance;
+    for (const auto& mixture : mixtures_)
+      x = normalize(
+          attend.layer_norm,
+          mixture(next, attend(x, batch.inputs.size(0), heads_), balance));
+    const albert_head head(next);
+    next.finish();
+    return {head(x, batch.positions, embed.words), balance};
+  }
+
+private:
+  std::vector<expert_mixture> mixtures_;
+  std::int64_t heads_;
+};
+
+} // namespace
+
+std::unique_ptr<network> make_albert_dmoe(const run_settings& settings,
+                                          const network_surroundings& around) {
+  return std::make_unique<albert_dmoe>(settings, around);
 }
 
 } // namespace potluck

@@ -3,20 +3,16 @@
 #include <filesystem>
 #include <map>
 #include <stdexcept>
-#include <type_traits>
 
 #include <ATen/Context.h>
 
-#include "models/albert.hpp"
-#include "models/albert_dmoe.hpp"
 #include "models/device.hpp"
-#include "models/images/image_source.hpp"
-#include "models/mnist_dmoe.hpp"
-#include "models/mnist_ffn.hpp"
+#include "models/expert_mixture.hpp"
 #include "models/network_trainer.hpp"
+#include "models/networks.hpp"
+#include "models/sample_sources.hpp"
 #include "models/tensor_memory.hpp"
 #include "models/text/corpus.hpp"
-#include "models/text/text_source.hpp"
 #include "models/text/tokenizer.hpp"
 
 namespace potluck {
@@ -32,23 +28,13 @@ struct model_kind {
   network_builder build;
 };
 
-template <class Network>
-std::unique_ptr<network> build(const run_settings& settings,
-                               const network_surroundings& around) {
-  if constexpr (std::is_constructible_v<Network, const run_settings&,
-                                        const network_surroundings&>)
-    return std::make_unique<Network>(settings, around);
-  else
-    return std::make_unique<Network>(settings);
-}
-
 /// A new model is one more line here (models/README.md).
 const std::map<std::string, model_kind>& kinds() {
   static const std::map<std::string, model_kind> all{
-      {"albert", {material::text, false, build<albert>}},
-      {"albert-dmoe", {material::text, true, build<albert_dmoe>}},
-      {"mnist-dmoe", {material::images, true, build<mnist_dmoe>}},
-      {"mnist-ffn", {material::images, false, build<mnist_ffn>}},
+      {"albert", {material::text, false, make_albert}},
+      {"albert-dmoe", {material::text, true, make_albert_dmoe}},
+      {"mnist-dmoe", {material::images, true, make_mnist_dmoe}},
+      {"mnist-ffn", {material::images, false, make_mnist_ffn}},
   };
   return all;
 }
@@ -98,7 +84,7 @@ std::unique_ptr<sample_source> open_text(const std::string& path,
     throw std::runtime_error(path
                              + " holds nothing but white space: name a file or "
                                "folder with text in it.");
-  return std::make_unique<text_source>(
+  return make_text_source(
       sample_stream(std::move(tokens), settings.sequence_length,
                     settings.vocabulary, settings.mask_probability));
 }
@@ -124,10 +110,10 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     how.in_flight = std::max(1u, options.in_flight);
     how.notice = options.notice;
   }
-  auto samples = kind.learns_from == material::text
-                     ? open_text(options.data_path, agreed)
-                     : std::make_unique<image_source>(
-                         unwrap(read_digits(options.data_path)));
+  auto samples
+      = kind.learns_from == material::text
+            ? open_text(options.data_path, agreed)
+            : make_image_source(unwrap(read_digits(options.data_path)));
   limit_interop_threads();
   recycle_tensor_memory();
   return std::make_unique<network_trainer>(kind.build(settings, around),

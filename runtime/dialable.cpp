@@ -1,7 +1,5 @@
 #include "runtime/dialable.hpp"
 
-#include <cstdio>
-
 namespace potluck {
 
 bool is_local(const std::string& host) {

@@ -2,7 +2,6 @@
 /// any dial is spent on it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "messages/contact.hpp"

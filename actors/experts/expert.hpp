@@ -64,14 +64,6 @@ struct expert_config {
   std::uint64_t save_every = 0; ///< Updates; not zero.
 };
 
-/// Why an actor has ended: the sentence that it gave, as an expert does, or
-/// what CAF calls it.
-inline std::string cause_of(const caf::down_msg& x) {
-  if (x.reason && x.reason.context().match_elements<std::string>())
-    return x.reason.context().get_as<std::string>(0);
-  return caf::actor_system_config::render(x.reason);
-}
-
 class expert_state {
 public:
   ~expert_state();

@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "actors/experts/answer_thread.hpp"
+#include "actors/experts/promised.hpp"
 #include "actors/interfaces.hpp"
 #include "runtime/experts/expert_findings.hpp"
 #include "runtime/experts/failing_hosts.hpp"

@@ -3,7 +3,7 @@
 namespace potluck {
 
 expert_client::expert_client(worker_mode mode)
-    : voice_(std::make_shared<answer_thread>(mode)) {
+    : voice_(std::make_shared<worker>(mode, 0, worker_end::runs_them)) {
 }
 
 void expert_client::look_up(

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "actors/experts/expert_caller.hpp"
 #include "actors/worker.hpp"
@@ -39,7 +38,7 @@ public:
 
 private:
   std::shared_ptr<expert_line> line_ = std::make_shared<expert_line>();
-  std::shared_ptr<answer_thread> voice_;
+  std::shared_ptr<worker> voice_;
 };
 
 } // namespace potluck

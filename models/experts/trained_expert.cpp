@@ -6,8 +6,8 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
-#include "models/experts/expert_layer.hpp"
 #include "models/flushed_denormals.hpp"
+#include "models/layers.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -33,6 +33,32 @@ at::Tensor flat_view(const std::vector<float>& values) {
   // LibTorch knows no constant tensors; nothing writes through this one.
   return at::from_blob(const_cast<float*>(values.data()),
                        {static_cast<std::int64_t>(values.size())}, at::kFloat);
+}
+
+/// Of an expert of this kind, x [samples, inputs] to [samples, outputs].
+/// `parameters` are the entries of `expert_layout(kind)`, in their shapes.
+///
+/// "ffn" maps every token on its own: LayerNorm(x + W2 GELU(W1 x)). A
+/// "transformer" is one encoder layer over a sample's tokens, with LayerNorm
+/// behind each residual sum, as in models/albert; no mask, no dropout.
+at::Tensor expert_outputs(const expert_kind& kind,
+                          const std::vector<at::Tensor>& parameters,
+                          const at::Tensor& x) {
+  parameter_reader next(parameters);
+  auto samples = x.size(0);
+  auto y = x.view({-1, kind.hidden}); // One row a token.
+  if (kind.layer == "transformer") {
+    auto qkv = next.pair();
+    auto dense = next.pair();
+    auto norm = next.pair();
+    y = normalize(norm, y + apply(dense, attend(qkv, y, samples, kind.heads)));
+  }
+  auto ffn = next.pair();
+  auto ffn_output = next.pair();
+  auto norm = next.pair();
+  next.finish();
+  y = normalize(norm, y + apply(ffn_output, activate(apply(ffn, y))));
+  return y.view({samples, -1});
 }
 
 void copy_out(const at::Tensor& from, float* to) {

@@ -1,4 +1,4 @@
-#include "models/images/image_source.hpp"
+#include "models/sample_sources.hpp"
 
 #include "models/permutation.hpp"
 #include "runtime/random.hpp"
@@ -12,38 +12,53 @@ constexpr std::uint64_t order_purpose = 0x696D616765;
 constexpr std::uint64_t cpu_images = 64;
 constexpr std::uint64_t gpu_images = 1024;
 
+/// Each run of as many samples as there are images, counted from 0, holds every
+/// image once, in an order that follows from the order seed and the epoch.
+class image_source : public sample_source {
+public:
+  /// Precondition: neither part is empty.
+  explicit image_source(image_data data) : data_(std::move(data)) {
+  }
+
+  labelled_batch gather(sample_part part, std::uint64_t order_seed,
+                        std::uint64_t first, std::uint64_t stride,
+                        std::uint64_t count, at::Device device) const override {
+    const auto& images
+        = part == sample_part::training ? data_.training : data_.evaluation;
+    const auto n = static_cast<std::int64_t>(count);
+    labelled_batch result;
+    result.inputs = at::empty({n, static_cast<std::int64_t>(images.values())});
+    result.labels = at::empty({n}, at::kLong);
+    result.weights = at::ones({n});
+    auto* pixels = result.inputs.data_ptr<float>();
+    auto* labels = result.labels.data_ptr<std::int64_t>();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto number = first + i * stride;
+      const auto epoch_seed
+          = mix(mix(order_seed, order_purpose), number / images.size());
+      const auto at
+          = permutation(images.size(), epoch_seed)(number % images.size());
+      for (std::size_t k = 0; k < images.values(); ++k)
+        *pixels++ = static_cast<float>(images.image(at)[k]) / 255.0f;
+      labels[i] = images.labels[at];
+    }
+    for (auto* x : {&result.inputs, &result.labels, &result.weights})
+      *x = x->to(device);
+    return result;
+  }
+
+  std::uint64_t usual_micro_batch(at::Device device) const override {
+    return device.is_cpu() ? cpu_images : gpu_images;
+  }
+
+private:
+  image_data data_;
+};
+
 } // namespace
 
-labelled_batch image_source::gather(sample_part part, std::uint64_t order_seed,
-                                    std::uint64_t first, std::uint64_t stride,
-                                    std::uint64_t count,
-                                    at::Device device) const {
-  const auto& images
-      = part == sample_part::training ? data_.training : data_.evaluation;
-  const auto n = static_cast<std::int64_t>(count);
-  labelled_batch result;
-  result.inputs = at::empty({n, static_cast<std::int64_t>(images.values())});
-  result.labels = at::empty({n}, at::kLong);
-  result.weights = at::ones({n});
-  auto* pixels = result.inputs.data_ptr<float>();
-  auto* labels = result.labels.data_ptr<std::int64_t>();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto number = first + i * stride;
-    const auto epoch_seed
-        = mix(mix(order_seed, order_purpose), number / images.size());
-    const auto at
-        = permutation(images.size(), epoch_seed)(number % images.size());
-    for (std::size_t k = 0; k < images.values(); ++k)
-      *pixels++ = static_cast<float>(images.image(at)[k]) / 255.0f;
-    labels[i] = images.labels[at];
-  }
-  for (auto* x : {&result.inputs, &result.labels, &result.weights})
-    *x = x->to(device);
-  return result;
-}
-
-std::uint64_t image_source::usual_micro_batch(at::Device device) const {
-  return device.is_cpu() ? cpu_images : gpu_images;
+std::unique_ptr<sample_source> make_image_source(image_data data) {
+  return std::make_unique<image_source>(std::move(data));
 }
 
 } // namespace potluck

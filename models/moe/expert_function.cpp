@@ -207,9 +207,8 @@ void check_input(const std::string& whose, const at::Tensor& x,
                ? ", not of " + std::to_string(x.size(-1)) + "."
                : "."));
   if (x.scalar_type() != at::kFloat)
-    throw std::invalid_argument(whose
-                                + " takes float32 only: convert with "
-                                  ".to(torch::kFloat32).");
+    throw std::invalid_argument(
+        whose + " takes float32 only: convert with .to(torch::kFloat32).");
   if (x.numel() == 0)
     throw std::invalid_argument(whose + " needs at least one sample.");
   auto values = x.detach().to(at::kCPU).contiguous();

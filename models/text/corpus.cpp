@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -59,9 +58,9 @@ reading append_file(const fs::path& path, std::uint64_t limit,
 }
 
 failure too_long(const std::string& path, std::uint64_t limit) {
-  return {path + " holds more than " + std::to_string(limit >> 20)
-          + " MiB of text, the most that fits in one run: train on a part of "
-            "it."};
+  return {
+      path + " holds more than " + std::to_string(limit >> 20)
+      + " MiB of text, the most that fits in one run: train on a part of it."};
 }
 
 /// Without the byte order mark that some editors put before UTF-8.
@@ -86,13 +85,12 @@ expected<std::string> read_one(const std::string& path, std::uint64_t limit) {
     case text_kind::text:
       break;
     case text_kind::utf16:
-      return failure{path
-                     + " is UTF-16 text: convert it with iconv -f UTF-16 -t "
-                       "UTF-8."};
+      return failure{
+          path + " is UTF-16 text: convert it with iconv -f UTF-16 -t UTF-8."};
     case text_kind::binary:
-      return failure{path
-                     + " is not UTF-8 text: unpack or convert it, or name "
-                       "another file."};
+      return failure{
+          path
+          + " is not UTF-8 text: unpack or convert it, or name another file."};
   }
   drop_mark(text, 0);
   return text;

@@ -19,7 +19,6 @@
 
 #include "messages/ids.hpp"
 #include "runtime/averaging/chunk_average.hpp"
-#include "runtime/packing/packing.hpp"
 
 namespace potluck {
 

@@ -7,7 +7,6 @@
 
 #include <set>
 
-#include "messages/message.hpp"
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
 

@@ -21,7 +21,6 @@
 
 #include <cstddef>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "messages/routing.hpp"

@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "messages/limits.hpp"
 #include "messages/routing.hpp"
 #include "runtime/clock.hpp"
 

@@ -96,13 +96,6 @@ public:
     return result;
   }
 
-  /// When `expired` has something to say next; nothing while none is pending.
-  std::optional<time_point> next_deadline() const {
-    if (deadlines_.empty())
-      return std::nullopt;
-    return deadlines_.begin()->first;
-  }
-
   std::size_t size() const {
     return pending_.size();
   }

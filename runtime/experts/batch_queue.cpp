@@ -1,7 +1,5 @@
 #include "runtime/experts/batch_queue.hpp"
 
-#include <algorithm>
-
 namespace potluck {
 
 task_pool::verdict batch_queue::offer(const std::string& uid, expert_pass pass,

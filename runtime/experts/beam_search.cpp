@@ -30,9 +30,8 @@ beam_search::beam_search(settings how, std::size_t samples,
   if (how_.k == 0)
     throw std::invalid_argument("A search for experts must want some: k > 0.");
   if (scores_.size() != samples * grid_.scores())
-    throw std::invalid_argument(
-        "A search for experts needs a score of every coordinate for each "
-        "sample.");
+    throw std::invalid_argument("A search for experts needs a score of every "
+                                "coordinate for each sample.");
   if (how_.beam == 0)
     how_.beam = how_.k;
   for (std::size_t i = 0; i < samples; ++i) {

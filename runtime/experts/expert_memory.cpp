@@ -1,11 +1,9 @@
 #include "runtime/experts/expert_memory.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "runtime/experts/expert_records.hpp"
-#include "runtime/experts/failing_hosts.hpp"
 
 namespace potluck {
 
@@ -15,11 +13,9 @@ expert_memory::without_failing(const std::string& prefix,
   if (failing_.empty())
     return all;
   coordinates left;
-  for (auto x : all) {
-    auto at = failing_.find(prefix + '.' + std::to_string(x));
-    if (at == failing_.end() || at->second.until <= now)
+  for (auto x : all)
+    if (failing_.usable(prefix + '.' + std::to_string(x), now))
       left.push_back(x);
-  }
   return left;
 }
 
@@ -53,22 +49,12 @@ expert_memory::coordinates expert_memory::keep(const std::string& prefix,
 
 void expert_memory::answered(const std::string& uid) {
   std::lock_guard<std::mutex> guard{mutex_};
-  failing_.erase(uid);
+  failing_.answered(uid);
 }
 
 void expert_memory::failed(const std::string& uid, time_point now) {
   std::lock_guard<std::mutex> guard{mutex_};
-  if (failing_.size() >= limits::experts_failing && failing_.count(uid) == 0)
-    failing_.erase(failing_.begin());
-  auto& x = failing_[uid];
-  // Several calls that fail together are one failure.
-  if (now < x.until || ++x.in_a_row < limits::expert_failures)
-    return;
-  duration pause{limits::expert_failure_pause};
-  for (auto n = limits::expert_failures;
-       n < x.in_a_row && pause < limits::expert_failure_cap; ++n)
-    pause *= 2;
-  x.until = now + std::min<duration>(pause, limits::expert_failure_cap);
+  failing_.failed(uid, now);
 }
 
 } // namespace potluck

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/clock.hpp"
+#include "runtime/experts/failing_hosts.hpp"
 
 namespace potluck::limits {
 
@@ -56,17 +56,14 @@ private:
     coordinates found;
     time_point expires;
   };
-  struct failing {
-    unsigned in_a_row = 0;
-    time_point until;
-  };
 
   coordinates without_failing(const std::string& prefix, const coordinates& all,
                               time_point now) const;
 
   mutable std::mutex mutex_;
   std::map<std::string, entry> entries_;
-  std::map<std::string, failing> failing_;
+  failing<std::string> failing_{limits::experts_failing,
+                                limits::expert_failures};
 };
 
 } // namespace potluck

@@ -176,14 +176,4 @@ void replication_plan::expire(time_point now) {
   }
 }
 
-std::optional<std::uint64_t>
-replication_plan::replicated(const std::string& uid) const {
-  std::optional<std::uint64_t> best;
-  auto i = entries_.find(uid);
-  if (i != entries_.end())
-    for (auto& [id, g] : i->second.guards)
-      best = std::max(best.value_or(0), g.version);
-  return best;
-}
-
 } // namespace potluck

@@ -91,9 +91,6 @@ public:
   /// What is under way and has not been heard of for too long is over.
   void expire(time_point now);
 
-  /// The newest version that a guard keeps; nothing when none does.
-  std::optional<std::uint64_t> replicated(const std::string& uid) const;
-
 private:
   struct guard {
     contact where;

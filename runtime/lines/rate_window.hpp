@@ -2,8 +2,10 @@
 /// the line has become slower.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <vector>
 
 namespace potluck {
 
@@ -20,7 +22,26 @@ public:
   /// @param growing Of a transfer that is still gaining speed, as TCP does at
   /// its beginning: such a sample says nothing about a line that is known to be
   /// faster, and what came before it was too low.
-  void add(double rate, bool growing);
+  void add(double rate, bool growing) {
+    ++added_;
+    bool below = rate < fall * rate_;
+    if (below && growing)
+      return;
+    if (growing && samples_.size() < samples_kept)
+      samples_.clear();
+    low_ = below ? low_ + 1 : 0;
+    samples_.push_back(rate);
+    auto keep = low_ >= fall_samples ? fall_samples : samples_kept;
+    while (samples_.size() > keep)
+      samples_.pop_front();
+    if (low_ >= fall_samples)
+      low_ = 0;
+    std::vector<double> sorted(samples_.begin(), samples_.end());
+    auto middle
+        = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    rate_ = *middle;
+  }
 
   /// 0 before the first sample.
   double rate() const {

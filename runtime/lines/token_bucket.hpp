@@ -16,8 +16,10 @@ public:
       : rate_(rate), burst_(burst), tokens_(burst) {
   }
 
-  /// Below zero after more was spent than there was. Times never go back.
+  /// Below zero after more was spent than there was. A time before the last one
+  /// counts as the last one.
   double available(time_point now) {
+    now = std::max(now, filled_);
     if (filled_ != time_point{})
       tokens_ = std::min(burst_, tokens_ + rate_ * seconds(now - filled_));
     filled_ = now;
@@ -26,6 +28,14 @@ public:
 
   void spend(double tokens) {
     tokens_ -= tokens;
+  }
+
+  /// Spends one token, if there is one.
+  bool take(time_point now) {
+    if (available(now) < 1)
+      return false;
+    spend(1);
+    return true;
   }
 
   /// How long until there are so many; beyond the burst there never are, and

@@ -1,7 +1,6 @@
 /// What a peer wants done while it becomes a member of a group.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>

@@ -1,10 +1,12 @@
-/// Who leads, when several could.
+/// Who leads, when several could, and whether that is this peer now.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <tuple>
+#include <vector>
 
-#include "messages/ids.hpp"
+#include "messages/progress.hpp"
 
 namespace potluck::limits {
 
@@ -47,5 +49,27 @@ private:
 
   std::map<peer_id, unsigned> failures_;
 };
+
+/// Whether this peer is the one to lead: a trainer, ready, and no other ready
+/// trainer at the same step and state comes before it.
+/// @param fresh Reports of other peers that are recent enough to count.
+/// @param passed_over How many before it may have missed their turn.
+inline bool should_lead(const progress_report& self,
+                        const std::vector<progress_report>& fresh,
+                        const leader_order& order = {},
+                        std::size_t passed_over = 0) {
+  auto ready = [&](const progress_report& x) {
+    return x.role == role::trainer && x.step == self.step
+           && x.state == self.state
+           && (x.phase == phase::accumulating || x.phase == phase::waiting
+               || x.phase == phase::matchmaking);
+  };
+  if (!ready(self))
+    return false;
+  auto before = std::count_if(fresh.begin(), fresh.end(), [&](const auto& x) {
+    return ready(x) && order.before(x.id, self.id);
+  });
+  return static_cast<std::size_t>(before) <= passed_over;
+}
 
 } // namespace potluck

@@ -16,7 +16,6 @@
 #include "runtime/matchmaking/group_follower.hpp"
 #include "runtime/matchmaking/group_leader.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
-#include "runtime/matchmaking/should_lead.hpp"
 
 namespace potluck {
 

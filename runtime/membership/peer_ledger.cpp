@@ -54,31 +54,6 @@ peer_ledger::verdict peer_ledger::add_seed(const address& where,
   return verdict::added;
 }
 
-peer_ledger::verdict peer_ledger::learn(const contact& who, time_point now) {
-  if (who.id == self_)
-    return verdict::itself;
-  if (!dialable(who))
-    return verdict::undialable;
-  if (addresses_.taken(who.where, who.id, now))
-    return verdict::replaced;
-  auto at = rows_.find(who.id);
-  if (at == rows_.end()) {
-    auto* fresh = make_room(who.id, false, now);
-    if (fresh == nullptr)
-      return verdict::full;
-    addresses_.note(who.id, who.where, false);
-    return verdict::added;
-  }
-  if (is_banned(who.id, now))
-    return verdict::banned;
-  auto& x = at->second;
-  addresses_.note(who.id, who.where, false);
-  // Hearsay keeps nobody alive who cannot be reached.
-  if (x.dial.failures == 0)
-    x.vouched = now;
-  return verdict::known;
-}
-
 void peer_ledger::vacate(const address& where, const peer_id& holder) {
   auto stays = [this](const peer_id& id) { return is_linked(id); };
   for (auto& id : addresses_.vacate(where, holder, stays)) {
@@ -293,22 +268,6 @@ bool peer_ledger::is_banned(const peer_id& who, time_point now) const {
   auto at = rows_.find(who);
   return at != rows_.end() && at->second.banned_until
          && *at->second.banned_until > now;
-}
-
-std::vector<peer_ledger::peer> peer_ledger::peers() const {
-  std::vector<peer> result;
-  for (const auto& [id, x] : rows_) {
-    peer line;
-    line.who.id = id;
-    if (auto& where = addresses_.of(id); !where.empty())
-      line.who.where = where.front();
-
-    line.linked = x.state == state::linked;
-    line.failures = line.linked ? 0 : x.dial.failures;
-    line.banned_until = x.banned_until;
-    result.push_back(line);
-  }
-  return result;
 }
 
 } // namespace potluck

@@ -18,8 +18,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "messages/contact.hpp"
@@ -71,14 +69,6 @@ public:
     misbehaved, ///< It broke the protocol: banned for a while.
   };
 
-  /// A row of the ledger, for those who show or decide.
-  struct peer {
-    contact who; ///< With the address that is dialled next or was reached.
-    bool linked = false;
-    unsigned failures = 0; ///< In a row.
-    std::optional<time_point> banned_until;
-  };
-
   /// @param seed Of the jitter that keeps peers from dialling in step.
   peer_ledger(const peer_id& self, std::uint64_t seed)
       : self_(self), random_(seed) {
@@ -86,9 +76,6 @@ public:
 
   /// Adds a seed, to be dialled at once.
   verdict add_seed(const address& where, time_point now);
-
-  /// Somebody vouches for `who`.
-  verdict learn(const contact& who, time_point now);
 
   /// At most `limit` contacts to dial now, least failures first. Each counts as
   /// being dialled until its end is reported. The id of a seed is empty.
@@ -143,9 +130,6 @@ public:
 
   bool is_linked(const peer_id& who) const;
   bool is_banned(const peer_id& who, time_point now) const;
-
-  /// Every peer, in the order of ids.
-  std::vector<peer> peers() const;
 
   /// Peers remembered, seeds of unknown id not included.
   std::size_t size() const {

@@ -7,7 +7,6 @@
 /// the bit), and sums have a fixed order. README.md lists what else must hold.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "runtime/state/charter.hpp"

@@ -1,7 +1,6 @@
 #include "runtime/planning/computing_program.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "runtime/planning/linear_program.hpp"

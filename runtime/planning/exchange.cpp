@@ -1,7 +1,6 @@
 #include "runtime/planning/exchange.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/planning/linear_program.hpp"
 #include "runtime/planning/shares.hpp"

@@ -1,7 +1,6 @@
 #include "runtime/planning/explain.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/planning/planning_limits.hpp"
 

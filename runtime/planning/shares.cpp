@@ -1,9 +1,7 @@
 #include "runtime/planning/shares.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <tuple>
 
 #include "runtime/planning/linear_program.hpp"
 #include "runtime/planning/one_place.hpp"

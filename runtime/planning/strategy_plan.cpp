@@ -1,7 +1,6 @@
 #include "runtime/planning/strategy_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 

@@ -2,7 +2,6 @@
 /// that reaches, and why it is not more.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

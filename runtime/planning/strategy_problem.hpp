@@ -6,7 +6,6 @@
 /// never an exception.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

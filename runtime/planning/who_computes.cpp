@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include "runtime/planning/computing_program.hpp"
 #include "runtime/planning/planning_limits.hpp"

@@ -1,7 +1,6 @@
 /// Replaces a file as a whole or not at all.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "runtime/state/charter_fields.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 namespace potluck {
@@ -78,8 +77,7 @@ std::vector<charter_field> make_fields() {
        u64_limits{&s::reserve, 0, std::uint64_t{1} << 32}},
       {"group-size",
        "Trainers that average together at most; the others hand their "
-       "gradients "
-       "to one of them",
+       "gradients to one of them",
        u32_limits{&s::group_size, 2, 128}},
       {"averaging",
        "exact: all hold the same parameters after every step; moshpit: groups "
@@ -132,8 +130,7 @@ std::vector<charter_field> make_fields() {
       {"updates",
        "synchronous: all apply a step's mean before they compute on; delayed: "
        "they compute the next step meanwhile, with parameters that are one "
-       "step "
-       "old",
+       "step old",
        text_limits{&s::updates, 64, {"synchronous", "delayed"}}, "synchronous"},
       {"seed", "Of initialization and data order",
        u64_limits{&s::seed, 0, std::numeric_limits<std::uint64_t>::max()}},

@@ -60,11 +60,6 @@ void download_plan::drop_holder(const blob_key& key, const peer_id& id) {
       give_up({id, what.first, what.second});
 }
 
-std::size_t download_plan::holders(const blob_key& key) const {
-  auto at = blobs_.find(key);
-  return at == blobs_.end() ? 0 : at->second.holders.size();
-}
-
 void download_plan::drop_donor(const peer_id& id) {
   auto at = donors_.find(id);
   if (at == donors_.end())
@@ -252,14 +247,6 @@ void download_plan::place(const blob_key& key, std::uint32_t piece) {
     return;
   p.placed = true;
   ++b.placed;
-}
-
-void download_plan::empty(const blob_key& key) {
-  auto& b = blobs_.at(key);
-  for (auto& p : b.pieces)
-    p.placed = false;
-  b.placed = 0;
-  b.first_missing = 0;
 }
 
 bool download_plan::complete(const blob_key& key) const {

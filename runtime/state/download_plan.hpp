@@ -45,14 +45,10 @@ public:
   void add(const blob_key& blob, std::uint32_t pieces,
            std::uint32_t piece_bytes);
   void drop(const blob_key& blob);
-  bool knows(const blob_key& blob) const {
-    return blobs_.count(blob) != 0;
-  }
 
   /// `donor` has the blob, or no longer.
   void add_holder(const blob_key& blob, const peer_id& donor);
   void drop_holder(const blob_key& blob, const peer_id& donor);
-  std::size_t holders(const blob_key& blob) const;
   /// It left, or sent something wrong: what was asked of it is asked of others.
   void drop_donor(const peer_id& donor);
 
@@ -68,8 +64,6 @@ public:
   /// `drop_donor`.
   bool arrived(const request& x, std::uint64_t bytes, time_point now);
   void place(const blob_key& blob, std::uint32_t piece);
-  /// Nothing is placed: what was is asked for again.
-  void empty(const blob_key& blob);
 
   bool complete(const blob_key& blob) const;
   /// Pieces placed, and all of them.

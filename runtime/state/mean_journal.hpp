@@ -9,7 +9,6 @@
 #include <deque>
 #include <optional>
 
-#include "runtime/state/limits.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {

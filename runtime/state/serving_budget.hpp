@@ -38,10 +38,6 @@ public:
 
   explicit serving_budget(bounds most);
 
-  void bytes_per_second(double rate) {
-    most_.bytes_per_second = rate;
-  }
-
   /// Whether the joiner is, from now on, served; true again for one that is.
   /// @param places Of one that does not fetch as much as `bounds::joiners` is
   ///     meant for: so many joiners may be served at once, it included.

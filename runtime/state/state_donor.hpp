@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -27,11 +26,6 @@ public:
     std::size_t snapshots;
   };
   explicit state_donor(bounds most);
-
-  /// What joiners get in all; 0: as fast as they ask.
-  void bytes_per_second(double rate) {
-    budget_.bytes_per_second(rate);
-  }
 
   // What this peer holds.
   state_actions holds(std::uint64_t step, const digest& state, time_point now);
@@ -58,12 +52,6 @@ public:
 
   const serving_budget& budget() const {
     return budget_;
-  }
-  std::size_t versions() const {
-    return versions_.size();
-  }
-  std::size_t means() const {
-    return journal_.size();
   }
 
 private:

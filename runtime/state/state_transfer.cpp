@@ -1,6 +1,5 @@
 #include "runtime/state/state_transfer.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <stdexcept>

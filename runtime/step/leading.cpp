@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/config.hpp"
-#include "runtime/membership/limits.hpp"
 
 namespace potluck {
 

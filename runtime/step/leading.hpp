@@ -8,9 +8,7 @@
 
 #include <map>
 #include <optional>
-#include <vector>
 
-#include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/ways/way.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <vector>
 
 #include "messages/progress.hpp"
 #include "runtime/progress/progress_tracker.hpp"

@@ -8,8 +8,6 @@
 #include <memory>
 #include <uv.h>
 
-#include "runtime/ports/transport.hpp"
-
 namespace potluck {
 
 /// A TCP socket with the requests that it may have under way. libuv touches

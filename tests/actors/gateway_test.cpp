@@ -11,7 +11,7 @@
 #include "messages/limits.hpp"
 #include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/handshake.hpp"
-#include "runtime/membership/letter_allowance.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/membership/session_pulse.hpp"
 #include "tests/support/test_world.hpp"
 
@@ -647,8 +647,8 @@ TEST_CASE("a flood of letters ends its session, a burst does not") {
   for (bool floods : {false, true}) {
     CAPTURE(floods);
     welcome_stranger x;
-    auto letters = floods ? letter_allowance::usual.at_once + 1
-                          : letter_allowance::usual.at_once / 2;
+    auto letters
+        = floods ? limits::letters_at_once + 1 : limits::letters_at_once / 2;
     for (double i = 0; i < letters; ++i)
       x.send(routing_ping{});
     x.check_ended(floods);

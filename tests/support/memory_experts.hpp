@@ -14,7 +14,7 @@
 
 #include "runtime/ports/expert_network.hpp"
 #include "runtime/random.hpp"
-#include "tools/lab/bench/timed_thread.hpp"
+#include "tests/support/timed_thread.hpp"
 
 namespace potluck::support {
 
@@ -80,7 +80,7 @@ private:
   std::function<fault(const expert_call&)> faults_;
   counts counts_;
   std::size_t open_ = 0;
-  bench::timed_thread line_; ///< Last: it ends before what its tasks use.
+  timed_thread line_; ///< Last: it ends before what its tasks use.
 };
 
 } // namespace potluck::support

@@ -25,8 +25,9 @@ live_status full_status() {
 
 TEST_CASE("the live line says how training goes") {
   CHECK(live_line(full_status(), 200)
-        == "step 12/1000 | loss 6.123 | 431 samples/s | yours 12% | 4 peers | "
-               + to_string(phase::accumulating) + " | next step in 12 s");
+        == "step 12/1000 | loss 6.123 | 431 samples/s | 4 peers | "
+               + to_string(phase::accumulating)
+               + " | yours 12% | next step in 12 s");
 }
 
 TEST_CASE("what is not known is left out") {

@@ -124,6 +124,22 @@ TEST_CASE("a value follows an equals sign or stands in the next word") {
   CHECK_FALSE(config.given("initial-peer"));
 }
 
+TEST_CASE("what was given can be said again, to another process") {
+  run first{{"--model=a=b c", "--target-batch=-5", "--learning-rate=1e-3",
+             "--idle-only", "--initial-peer=b:1", "--initial-peer=a:2"}};
+  const auto words = first.parsed.config.given_words();
+  run again{words};
+  REQUIRE(!again.parsed.exit_code);
+  auto& config = again.parsed.config;
+  CHECK(config.given_words() == words);
+  CHECK(config.text("model") == "a=b c");
+  CHECK(config.integer("target-batch") == -5);
+  CHECK(config.real("learning-rate") == 1e-3);
+  CHECK(config.flag("idle-only"));
+  CHECK(config.list("initial-peer") == std::vector<std::string>{"b:1", "a:2"});
+  CHECK(run{{}}.parsed.config.given_words().empty());
+}
+
 TEST_CASE("a value may hold equals signs, spaces, or nothing") {
   CHECK(run{{"--model=a=b c"}}.parsed.config.text("model") == "a=b c");
   run empty{{"--model="}};

@@ -44,16 +44,15 @@ expected<std::vector<host_line>> read_hosts(std::istream& in) {
         auto [stop, error] = std::from_chars(value.data(), end, line.slots);
         if (error != std::errc{} || stop != end || line.slots == 0)
           return wrong("'" + word
-                       + "' needs a number above zero: write "
-                         "slots=1.");
+                       + "' needs a number above zero: write slots=1.");
       } else if (key == "command" && !value.empty()) {
         line.command = value;
       } else if (key == "config" && !value.empty()) {
         line.config = value;
       } else {
         return wrong("'" + word
-                     + "' is not known: behind the host stand "
-                       "slots=N, command=WORD, config=FILE, wait or serve.");
+                     + "' is not known: behind the host stand slots=N, "
+                       "command=WORD, config=FILE, wait or serve.");
       }
     }
     if (hosts.empty() && (line.wait || line.serve))

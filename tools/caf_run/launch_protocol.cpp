@@ -88,22 +88,4 @@ announce_slave(caf::actor_system& system, const std::string& host,
                    "caf-run."};
 }
 
-expected<std::vector<caf::actor>>
-connect_slaves(caf::actor_system& system,
-               const std::vector<std::string>& slave_nodes) {
-  std::vector<caf::actor> slaves;
-  for (const auto& text : slave_nodes) {
-    auto node = parse_node(text);
-    if (!node)
-      return failure{node.error()};
-    auto slave = system.middleman().remote_actor(node->first, node->second);
-    if (!slave)
-      return failure{"cannot reach the slave " + text + " ("
-                     + system.render(slave.error())
-                     + "): check that this host can connect to it."};
-    slaves.push_back(*slave);
-  }
-  return slaves;
-}
-
 } // namespace potluck::caf_run

@@ -68,9 +68,4 @@ announce_slave(caf::actor_system& system, const std::string& host,
                const std::vector<std::string>& bootstrap_nodes,
                std::function<void()> on_stop);
 
-/// For a master: the control actors of `--caf#slave-nodes`.
-expected<std::vector<caf::actor>>
-connect_slaves(caf::actor_system& system,
-               const std::vector<std::string>& slave_nodes);
-
 } // namespace potluck::caf_run

@@ -3,7 +3,14 @@
 
 #include "tools/potluck/bench.hpp"
 
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/numbers.hpp"
 #include "runtime/state/charter.hpp"
+#include "tools/lab/bench/averaging_member.hpp"
+#include "tools/lab/display/table.hpp"
 #include "tools/potluck/commands.hpp"
 
 namespace potluck::tools {
@@ -11,6 +18,36 @@ namespace potluck::tools {
 namespace {
 
 using cli::option_kind;
+using nlohmann::ordered_json;
+
+/// Below each other, whatever is inside it.
+void add_figures(const ordered_json& x, const std::string& name,
+                 std::vector<std::vector<std::string>>& rows) {
+  if (x.is_structured()) {
+    for (const auto& [key, value] : x.items())
+      add_figures(value, name + (name.empty() ? "" : " ") + key, rows);
+    return;
+  }
+  auto text = x.is_number_float() ? readable(x.get<double>())
+              : x.is_string()     ? x.get<std::string>()
+                                  : x.dump();
+  rows.push_back({name, text});
+}
+
+std::string as_table(const ordered_json& x) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& column : x.is_array() ? x : ordered_json::array({x})) {
+    std::vector<std::vector<std::string>> figures{{"", ""}};
+    add_figures(column, "", figures);
+    rows.resize(std::max(rows.size(), figures.size()));
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      if (rows[i].empty())
+        rows[i] = figures[i];
+      else
+        rows[i].push_back(figures[i][1]);
+  }
+  return table(rows);
+}
 
 int run(cli::command_line& options, const std::string& program) {
   auto what = options.positionals();
@@ -18,54 +55,68 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_averaging(options, program);
   if (what == std::vector<std::string>{"optimizer"})
     return bench_optimizer(options);
-  if (what == std::vector<std::string>{"packing"})
-    return bench_packing(options);
   if (what == std::vector<std::string>{"experts"})
     return bench_experts(options, program);
-  if (what == std::vector<std::string>{"mixture"})
-    return bench_mixture(options);
   if (what == std::vector<std::string>{"beam"})
     return bench_beam(options);
-  if (what == std::vector<std::string>{"moshpit"})
-    return bench_moshpit(options);
   if (what == std::vector<std::string>{"step"})
     return bench_step(options, program);
-  return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "beam, potluck bench experts, potluck bench mixture, potluck "
-                  "bench moshpit, potluck bench optimizer, potluck bench "
-                  "packing, or potluck bench step.");
+  return complain(
+      "Say what to measure: potluck bench averaging, potluck bench beam, "
+      "potluck bench experts, potluck bench optimizer, or potluck bench step.");
 }
 
 } // namespace
 
+int report(const cli::command_line& options, const ordered_json& x, bool met) {
+  auto has_tables = [](const ordered_json& y) {
+    return std::any_of(y.begin(), y.end(),
+                       [](const auto& z) { return z.is_array(); });
+  };
+  if (options.flag("json"))
+    std::cout << x.dump(2) << "\n";
+  else if (x.is_object() && has_tables(x))
+    for (const auto& [name, rows] : x.items())
+      std::cout << name << "\n" << as_table(rows) << "\n";
+  else
+    std::cout << as_table(x);
+  std::cout.flush();
+  return met && std::cout ? all_well : failed;
+}
+
+std::vector<std::vector<std::string>>
+member_commands(const cli::command_line& options, const std::string& program,
+                std::size_t members) {
+  std::vector<std::string> words{program, "bench"};
+  for (const auto& word : options.positionals())
+    words.push_back(word);
+  words.push_back("--config-file=/dev/null");
+  for (auto& word : options.given_words())
+    words.push_back(std::move(word));
+  std::vector<std::vector<std::string>> result(members, words);
+  for (std::size_t i = 0; i < members; ++i)
+    result[i].push_back("--member=" + std::to_string(i));
+  return result;
+}
+
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary
-      = "Measure averaging, experts, mixtures, steps, the optimizer or "
-        "packings";
-  spec.usage = "potluck bench averaging|beam|experts|mixture|moshpit|optimizer|"
-               "packing|step [OPTION]...";
+  spec.summary = "Measure averaging, steps, the optimizer, or experts";
+  spec.usage
+      = "potluck bench averaging|beam|experts|optimizer|step [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
-       "Of float32 parameters (1 MB is 10^6 bytes).", "NUMBER"},
+       "Of float32 parameters (1 MB is 10^6 bytes).", "NUMBER",
+       cli::between(0.001, 16'384)},
       {"rounds", option_kind::integer, "15",
-       "Rounds to measure, after a first one that is told apart.", "NUMBER"},
+       "Rounds to measure, after a first one that is told apart.", "NUMBER",
+       cli::between(1, 1e6)},
       {"json", option_kind::flag, "", "Print the figures as one JSON object.",
        ""},
-      {"peers", option_kind::integer, "4",
-       "Processes that average together. Packing: members, in one process. "
-       "Moshpit: on the grid, 512 unless said.",
-       "NUMBER"},
-      {"group-size", option_kind::integer, "8",
-       "Moshpit: peers that average together at most.", "NUMBER",
-       cli::between(2, 65536)},
-      {"failures", option_kind::real, "0.01",
-       "Moshpit: share of the peers that fail in a round.", "SHARE"},
-      {"trials", option_kind::integer, "100",
-       "Moshpit: of which the figures are means.", "NUMBER",
-       cli::between(1, 1e5)},
+      {"peers", option_kind::integer, "4", "Processes that average together.",
+       "NUMBER", cli::between(1, bench::most_members)},
       {"chunk-values", option_kind::integer,
        std::to_string(run_settings{}.chunk_values),
        "Averaging and step: values of a chunk at most.", "NUMBER",
@@ -77,8 +128,8 @@ command bench_command() {
       {"insecure", option_kind::flag, "",
        "Plain TCP instead of encrypted connections.", ""},
       {"reference", option_kind::text, "none",
-       "Averaging: measure this as well, in the same run: none; gloo, its "
-       "ring all-reduce; mpi, Open MPI's all-reduce.",
+       "Averaging: measure this as well, in the same run: none; gloo, its ring "
+       "all-reduce; mpi, Open MPI's all-reduce.",
        "NAME"},
       {"shares", option_kind::text, "planned",
        "Averaging: who averages how much: planned, all-reduce or "
@@ -89,24 +140,20 @@ command bench_command() {
        "its line were of 1gbit, say (default: no limit).",
        "RATE"},
       {"keep", option_kind::text, "",
-       "Work in this folder, new or empty, and keep what the "
-       "processes report (default: a temporary one).",
+       "Work in this folder, new or empty, and keep what the processes report "
+       "(default: a temporary one).",
        "DIR"},
       {"threads", option_kind::integer, "0",
        "Experts and optimizer: threads; 0 for one a core.", "NUMBER",
        cli::between(0, 1024)},
       {"row", option_kind::text, "all",
        "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
-       "all. Mixture: the experiment: delay, digits, or all.",
+       "all.",
        "NAME"},
       {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
-       "NUMBER"},
-      {"updates", option_kind::integer, "1500",
-       "Mixture: of the networks that learn digits. Packing: steps.", "NUMBER"},
+       "NUMBER", cli::between(0.1, 3600)},
       {"grids", option_kind::list, "4x4",
-       "Mixture: experts of a layer, of the networks that learn digits. Beam: "
-       "of the layer that is searched.",
-       "SIZES"},
+       "Beam: of the layer that is searched.", "SIZES"},
       {"nodes", option_kind::list, "100",
        "Beam: of the networks that are searched.", "NUMBERS"},
       {"searches", option_kind::integer, "256", "Beam: by so many nodes.",
@@ -114,10 +161,6 @@ command bench_command() {
       {"delay", option_kind::integer, "50",
        "Beam: mean of a message's one way, in milliseconds.", "NUMBER",
        cli::between(0, 1e4)},
-      {"data", option_kind::text, "digits",
-       "Mixture and packing: a folder with MNIST's files, or digits for drawn "
-       "ones. Packing: or text.",
-       "PATH"},
       {"delayed", option_kind::flag, "",
        "Step: with delayed updates (see join --updates).", ""},
       {"target-batch", option_kind::integer, "2048",
@@ -126,14 +169,14 @@ command bench_command() {
        "Step: samples that a peer computes at a time.", "SAMPLES",
        cli::between(1, 65536)},
       {"batch-seconds", option_kind::real, "0.25",
-       "Step: what it takes for that.", "NUMBER"},
+       "Step: what it takes for that.", "NUMBER", cli::between(0.001, 60)},
       {"clients", option_kind::integer, "1",
-       "Experts: of the process; with --member.", "NUMBER"},
+       "Experts: of the process; with --member.", "NUMBER",
+       cli::between(1, 512)},
       {"go", option_kind::text, "",
        "Experts: the file at which to begin; with --member.", "PATH"},
       {"member", option_kind::integer, "-1",
-       "Be this one of the processes; for those that the command "
-       "starts.",
+       "Be this one of the processes; for those that the command starts.",
        "NUMBER"},
       {"contact", option_kind::text, "",
        "Averaging and step: where the first process listens; with --member.",

@@ -1,17 +1,23 @@
 /// `potluck bench averaging`: how long the members of a group take to average,
 /// next to a reference in the same run.
 
+#include <array>
 #include <filesystem>
-#include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <sstream>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/lines/rate.hpp"
+#include "runtime/state/file_descriptor.hpp"
+#include "runtime/uv/kernel_view.hpp"
 #include "tools/lab/bench/averaging_member.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
-#include "tools/lab/bench/reference_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -21,9 +27,96 @@ namespace potluck::tools {
 
 namespace {
 
-constexpr std::int64_t most_peers = bench::most_members;
-constexpr std::int64_t most_rounds = 1'000'000;
-constexpr double most_megabytes = 16'384;
+using bench::averaging_trial;
+
+// ---- the references: all-reduces of others, which know neither faults nor
+// encryption, over sockets that send as ours do
+
+std::string reference_beside(const std::string& program,
+                             const std::string& name) {
+  return std::filesystem::path{program}
+      .replace_filename("potluck-" + name + "-reference")
+      .string();
+}
+
+/// Ranks meet in a folder.
+averaging_trial gloo_trial(const std::string& program, std::uint32_t peers,
+                           const std::vector<std::string>& work,
+                           const std::string& directory) {
+  const auto meeting = directory + "/gloo-meeting";
+  std::filesystem::create_directory(meeting);
+  averaging_trial result;
+  for (std::uint32_t i = 0; i < peers; ++i)
+    result.commands.push_back({program, std::to_string(i),
+                               std::to_string(peers), work[0], work[1],
+                               meeting});
+  return result;
+}
+
+/// One rank reports for all. There are more of them than cores: one that waits
+/// for others lets these compute.
+averaging_trial mpi_trial(const std::string& program, std::uint32_t peers,
+                          const std::vector<std::string>& work) {
+  std::istringstream words{
+      "/usr/bin/env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "mpirun -np "
+      + std::to_string(peers)
+      + " --oversubscribe --mca pml ob1 --mca btl tcp,self --mca "
+        "btl_tcp_if_include lo --mca mpi_yield_when_idle 1"};
+  std::vector<std::string> command{std::istream_iterator<std::string>{words},
+                                   {}};
+  command.insert(command.end(), {program, work[0], work[1]});
+  averaging_trial result;
+  result.commands.push_back(std::move(command));
+  return result;
+}
+
+/// "gloo", its ring all-reduce; or "mpi", Open MPI's over TCP.
+bool is_reference(const std::string& name) {
+  return name == "gloo" || name == "mpi";
+}
+
+/// Why this reference cannot be run, in a sentence; empty when it can.
+/// @param program The path of `potluck`, beside which references lie.
+std::string problem_with_reference(const std::string& name,
+                                   const std::string& program) {
+  if (std::filesystem::exists(reference_beside(program, name)))
+    return "";
+  return "--reference=" + name
+         + ": skipped, since this potluck was built without it; run "
+           "tools/setup --bench, then tools/build.";
+}
+
+/// @param directory Where the processes meet and report.
+averaging_trial reference_trial(const std::string& name,
+                                const std::string& program, std::uint32_t peers,
+                                std::uint64_t values, std::uint64_t rounds,
+                                const std::string& directory) {
+  const auto path = reference_beside(program, name);
+  const std::vector<std::string> work{std::to_string(values),
+                                      std::to_string(rounds)};
+  auto result = name == "gloo" ? gloo_trial(path, peers, work, directory)
+                               : mpi_trial(path, peers, work);
+  result.name = name;
+  result.rounds = rounds;
+  result.directory = directory;
+  return result;
+}
+
+/// TCP's congestion control between processes of a benchmark, ours and a
+/// reference's: "cubic".
+std::string congestion_control_here() {
+  const file_descriptor tcp{::socket(AF_INET, SOCK_STREAM, 0)};
+  avoid_bbr(tcp.get());
+  std::array<char, 16> name{}; // As long as any (TCP_CA_NAME_MAX).
+  socklen_t size = name.size() - 1;
+  if (::getsockopt(tcp.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size)
+      != 0)
+    return "unknown";
+  return name.data();
+}
+
+// ---- our own
 
 /// What the user asks for, checked.
 struct bench_request {
@@ -52,22 +145,11 @@ expected<double> rate_from(const cli::command_line& options,
 expected<bench_request> request_from(const cli::command_line& options) {
   bench_request result;
   auto peers = options.integer("peers");
-  if (peers < 2 || peers > most_peers)
+  if (peers < 2)
     return failure{"--peers must be a number from 2 to "
-                   + std::to_string(most_peers) + "."};
-  auto megabytes = options.real("megabytes");
-  if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
-    return failure{"--megabytes must be a number from 0.001 to "
-                   + std::to_string(static_cast<int>(most_megabytes)) + "."};
-  auto member = options.integer("member");
-  if (member >= peers)
+                   + std::to_string(bench::most_members) + "."};
+  if (options.integer("member") >= peers)
     return failure{"--member must be less than --peers."};
-  auto rounds = options.integer("rounds");
-  // A member may be told to end after the first.
-  if (rounds < (member < 0 ? 1 : 0) || rounds > most_rounds)
-    return failure{"--rounds must be a number from 1 to "
-                   + std::to_string(most_rounds) + "."};
-  auto chunk = options.integer("chunk-values");
   auto how = packing_named(options.text("packing"));
   if (!how)
     return failure{"--packing must be float32, float16, bfloat16 or int8."};
@@ -77,7 +159,7 @@ expected<bench_request> request_from(const cli::command_line& options) {
     return failure{"--shares must be planned, all-reduce or parameter-server."};
   result.rule = *rule;
   auto reference = options.text("reference");
-  if (reference != "none" && !bench::is_reference(reference))
+  if (reference != "none" && !is_reference(reference))
     return failure{"--reference must be none, gloo or mpi."};
   auto line = cap_from(options, "line");
   if (!line)
@@ -85,44 +167,12 @@ expected<bench_request> request_from(const cli::command_line& options) {
   result.line = *line;
   result.peers = static_cast<std::uint32_t>(peers);
   result.encrypted = !options.flag("insecure");
-  result.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
-  result.rounds = static_cast<std::uint64_t>(rounds) + 1;
-  result.chunk_values = static_cast<std::uint32_t>(chunk);
+  result.values = static_cast<std::uint64_t>(options.real("megabytes") * 1e6
+                                             / sizeof(float));
+  result.rounds = static_cast<std::uint64_t>(options.integer("rounds")) + 1;
+  result.chunk_values
+      = static_cast<std::uint32_t>(options.integer("chunk-values"));
   result.reference = reference == "none" ? "" : reference;
-  return result;
-}
-
-std::string word(const std::string& option, std::uint64_t value) {
-  return "--" + option + "=" + std::to_string(value);
-}
-
-bench::averaging_trial own_trial(const bench_request& x,
-                                 const std::string& program,
-                                 const cli::command_line& options) {
-  bench::averaging_trial result;
-  for (std::uint32_t i = 0; i < x.peers; ++i) {
-    std::vector<std::string> words{program,
-                                   "bench",
-                                   "averaging",
-                                   "--config-file=/dev/null",
-                                   word("peers", x.peers),
-                                   word("rounds", x.rounds - 1),
-                                   word("chunk-values", x.chunk_values),
-                                   "--packing=" + to_string(x.packing),
-                                   "--shares=" + to_string(x.rule),
-                                   word("member", i)};
-    if (!x.encrypted)
-      words.push_back("--insecure");
-    if (x.line > 0)
-      words.push_back("--line=" + options.text("line"));
-    std::ostringstream megabytes;
-    megabytes << std::setprecision(17) << options.real("megabytes");
-    words.push_back("--megabytes=" + megabytes.str());
-    result.commands.push_back(std::move(words));
-  }
-  result.contact_option = "--contact=";
-  result.name = "member";
-  result.rounds = x.rounds;
   return result;
 }
 
@@ -197,7 +247,7 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
       {"packing", to_string(what.packing)},
       {"encrypted", what.encrypted},
       {"line_bytes_per_second", what.line},
-      {"congestion_control", bench::congestion_control_here()},
+      {"congestion_control", congestion_control_here()},
       {"rounds", what.rounds - 1}};
   result.update(figures_json(x.own));
   result["averaging_seconds_median"]
@@ -221,35 +271,6 @@ nlohmann::ordered_json to_json(const bench_request& what, const comparison& x) {
   return result;
 }
 
-void print(const nlohmann::ordered_json& x) {
-  auto number = [&](const char* name) { return x[name].get<double>(); };
-  std::cout << std::setprecision(3);
-  if (auto line = number("line_bytes_per_second"); line > 0)
-    std::cout << "Lines of " << line / 1e6 << " MB/s each way: ";
-  std::cout << x["peers"] << " peers, " << number("megabytes") << " MB, "
-            << x["packing"].get<std::string>()
-            << (x["encrypted"].get<bool>() ? ", encrypted, " : ", insecure, ")
-            << x["rounds"] << " rounds, all by TCP's "
-            << x["congestion_control"].get<std::string>() << "\n"
-            << "  a round: median " << number("seconds_median") << " s (p10 "
-            << number("seconds_p10") << ", p90 " << number("seconds_p90")
-            << "), of it averaging " << number("averaging_seconds_median")
-            << " s; the first " << number("seconds_first") << " s\n"
-            << "  CPU: " << number("cpu_seconds_per_gigabyte")
-            << " s a gigabyte sent; memory: " << number("peak_bytes") / 1e6
-            << " MB at most, " << number("idle_bytes") / 1e6
-            << " MB of it before there was a gradient\n";
-  if (x.contains("ratio"))
-    std::cout << "  " << x["reference"].get<std::string>() << ": median "
-              << number("reference_seconds_median") << " s (p10 "
-              << number("reference_seconds_p10") << ", p90 "
-              << number("reference_seconds_p90") << "), CPU "
-              << number("reference_cpu_seconds_per_gigabyte")
-              << " s a gigabyte; ours takes " << number("ratio")
-              << " times as long\n";
-  std::cout << std::flush;
-}
-
 /// Runs it, and the reference, in `directory`.
 expected<comparison> measure(const bench_request& what,
                              const cli::command_line& options,
@@ -259,16 +280,20 @@ expected<comparison> measure(const bench_request& what,
   if (!family)
     return failure{family.error()};
   comparison result;
-  auto trial = own_trial(what, program, options);
+  bench::averaging_trial trial;
+  trial.commands = member_commands(options, program, what.peers);
+  trial.contact_option = "--contact=";
   trial.directory = directory;
+  trial.name = "member";
+  trial.rounds = what.rounds;
   auto own = bench::run(*family, trial);
   if (!own)
     return failure{own.error()};
   result.own = *own;
   if (what.reference.empty())
     return result;
-  auto reference = bench::reference_trial(what.reference, program, what.peers,
-                                          what.values, what.rounds, directory);
+  auto reference = reference_trial(what.reference, program, what.peers,
+                                   what.values, what.rounds, directory);
   auto theirs = bench::run(*family, reference);
   if (!theirs)
     return failure{theirs.error()};
@@ -285,7 +310,7 @@ int bench_averaging(cli::command_line& options, const std::string& program) {
   if (options.integer("member") >= 0)
     return run_member(*request, options);
   if (auto& reference = request->reference; !reference.empty())
-    if (auto problem = bench::problem_with_reference(reference, program);
+    if (auto problem = problem_with_reference(reference, program);
         !problem.empty()) {
       complain(problem);
       reference.clear();
@@ -298,14 +323,9 @@ int bench_averaging(cli::command_line& options, const std::string& program) {
     return complain(result.error(), failed);
   if (!options.given("keep"))
     std::filesystem::remove_all(*directory);
-  auto report = to_json(*request, *result);
-  if (options.flag("json"))
-    std::cout << report.dump(2) << std::endl;
-  else
-    print(report);
   if (!result->own.digests_equal)
-    return complain("The members ended with different means.", failed);
-  return std::cout ? all_well : failed;
+    complain("The members ended with different means.");
+  return report(options, to_json(*request, *result), result->own.digests_equal);
 }
 
 } // namespace potluck::tools

@@ -1,9 +1,6 @@
 /// `potluck bench beam`: what it takes to find the best experts in large
 /// networks, in virtual time.
 
-#include <iomanip>
-#include <iostream>
-
 #include <nlohmann/json.hpp>
 
 #include "runtime/experts/expert_uid.hpp"
@@ -52,24 +49,6 @@ nlohmann::ordered_json measure(beam_options how, const std::string& grid) {
           {"warm_dialled", to_object(dialled.warm)}};
 }
 
-void print(const nlohmann::ordered_json& x) {
-  auto of = [&](const char* which, const char* name) {
-    return x[which][name].get<double>();
-  };
-  std::cout << std::fixed << std::setprecision(0) << std::setw(6)
-            << x["nodes"].get<std::size_t>() << std::setw(8)
-            << x["grid"].get<std::string>() << std::setw(7)
-            << 100 * x["failed"].get<double>() << " %" << std::setprecision(1)
-            << std::setw(9) << of("cold", "look_ups") << std::setw(9)
-            << of("cold", "messages") << std::setw(6) << of("cold", "hops")
-            << std::setprecision(0) << std::setw(8) << of("cold", "median_ms")
-            << std::setw(8) << of("cold", "p95_ms") << std::setw(8)
-            << of("cold", "with_hosts_ms") << std::setw(9)
-            << of("cold_dialled", "median_ms") << std::setw(8)
-            << of("warm", "median_ms") << std::setprecision(2) << std::setw(8)
-            << x["exact"].get<double>() << std::endl;
-}
-
 } // namespace
 
 int bench_beam(cli::command_line& options) {
@@ -78,11 +57,7 @@ int bench_beam(cli::command_line& options) {
   how.searches = static_cast<std::size_t>(searches);
   const auto delay = options.integer("delay");
   how.mean_delay = std::chrono::milliseconds{delay};
-  const auto quiet = options.flag("json");
   auto rows = nlohmann::ordered_json::array();
-  if (!quiet)
-    std::cout << " nodes    grid   failed look-ups messages  hops  median     "
-                 "p95   hosts  dialled    warm   exact\n";
   for (const auto& grid : options.list("grids")) {
     auto sizes = parse_expert_grid(grid);
     if (!sizes)
@@ -99,17 +74,10 @@ int bench_beam(cli::command_line& options) {
       for (auto failed : shares_failed) {
         how.failed = failed;
         rows.push_back(measure(how, grid));
-        if (!quiet)
-          print(rows.back());
       }
     }
   }
-  if (quiet)
-    std::cout << nlohmann::ordered_json{{"mean_delay_ms", delay},
-                                        {"beam", rows}}
-                     .dump()
-              << std::endl;
-  return all_well;
+  return report(options, {{"mean_delay_ms", delay}, {"beam", rows}});
 }
 
 } // namespace potluck::tools

@@ -2,9 +2,7 @@
 /// whose computing is a sleep, next to what computing alone would take.
 
 #include <filesystem>
-#include <iomanip>
 #include <iostream>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -18,9 +16,6 @@ namespace potluck::tools {
 
 namespace {
 
-constexpr std::int64_t most_peers = 64;
-constexpr std::int64_t most_steps = 100'000;
-constexpr double most_megabytes = 16'384;
 /// Some peers may come in the middle of the first ones, which have no rounds
 /// before them to learn from either.
 constexpr std::uint64_t first_steps = 2;
@@ -33,30 +28,16 @@ struct step_request {
 
 expected<step_request> request_from(const cli::command_line& options) {
   step_request result;
-  auto peers = options.integer("peers");
-  if (peers < 1 || peers > most_peers)
-    return failure{"--peers must be a number from 1 to "
-                   + std::to_string(most_peers) + "."};
-  auto megabytes = options.real("megabytes");
-  if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
-    return failure{"--megabytes must be a number from 0.001 to "
-                   + std::to_string(static_cast<int>(most_megabytes)) + "."};
-  auto rounds = options.integer("rounds");
-  if (rounds < 1 || rounds > most_steps)
-    return failure{"--rounds must be a number from 1 to "
-                   + std::to_string(most_steps) + "."};
-  auto batch = options.integer("batch");
-  auto seconds = options.real("batch-seconds");
-  if (!(seconds > 0 && seconds <= 60))
-    return failure{"--batch-seconds must be more than 0 and at most 60."};
   auto threads = options.integer("threads");
-  result.peers = static_cast<std::uint32_t>(peers);
-  result.steps = static_cast<std::uint64_t>(rounds) + first_steps;
+  result.peers = static_cast<std::uint32_t>(options.integer("peers"));
+  result.steps
+      = static_cast<std::uint64_t>(options.integer("rounds")) + first_steps;
   auto& member = result.member;
   member.members = result.peers;
-  member.values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
-  member.batch = static_cast<std::uint32_t>(batch);
-  member.batch_seconds = seconds;
+  member.values = static_cast<std::uint64_t>(options.real("megabytes") * 1e6
+                                             / sizeof(float));
+  member.batch = static_cast<std::uint32_t>(options.integer("batch"));
+  member.batch_seconds = options.real("batch-seconds");
   member.threads = threads == 0 ? 1 : static_cast<unsigned>(threads);
   member.insecure = options.flag("insecure");
   auto& settings = member.settings;
@@ -93,40 +74,6 @@ int run_member(step_request x, cli::command_line& options) {
   caf::actor_system system{options};
   return bench::train(system, std::move(x.member), std::cout) ? all_well
                                                               : failed;
-}
-
-bench::averaging_trial trial_of(const step_request& x,
-                                const std::string& program,
-                                const cli::command_line& options) {
-  bench::averaging_trial result;
-  auto number = [&](const std::string& name) {
-    std::ostringstream text;
-    text << std::setprecision(17) << options.real(name);
-    return "--" + name + "=" + text.str();
-  };
-  for (std::uint32_t i = 0; i < x.peers; ++i) {
-    std::vector<std::string> words{program, "bench", "step",
-                                   "--config-file=/dev/null"};
-    for (auto name : {"rounds", "batch", "target-batch", "chunk-values",
-                      "peers", "threads"})
-      words.push_back("--" + std::string{name} + "="
-                      + std::to_string(options.integer(name)));
-    for (auto name : {"packing", "shares"})
-      words.push_back("--" + std::string{name} + "=" + options.text(name));
-    words.push_back(number("megabytes"));
-    words.push_back(number("batch-seconds"));
-    if (x.member.insecure)
-      words.push_back("--insecure");
-    if (options.flag("delayed"))
-      words.push_back("--delayed");
-    words.push_back("--member=" + std::to_string(i));
-    result.commands.push_back(std::move(words));
-  }
-  result.contact_option = "--contact=";
-  result.name = "member";
-  result.rounds = x.steps;
-  result.may_miss = first_steps;
-  return result;
 }
 
 /// Of the measured steps; fails when members were missing in one.
@@ -173,28 +120,6 @@ expected<nlohmann::ordered_json> to_json(const step_request& what,
   return result;
 }
 
-void print(const nlohmann::ordered_json& x) {
-  auto number = [&](const char* name) { return x[name].get<double>(); };
-  std::cout << std::setprecision(4) << x["peers"] << " peers, "
-            << number("megabytes") << " MB, " << x["updates"].get<std::string>()
-            << ", " << x["packing"].get<std::string>()
-            << (x["encrypted"].get<bool>() ? ", encrypted, " : ", insecure, ")
-            << x["steps"] << " steps\n"
-            << "  a step: median " << number("seconds_median") << " s (p10 "
-            << number("seconds_p10") << ", p90 " << number("seconds_p90")
-            << "), of it averaging " << number("averaging_seconds_median")
-            << " s\n"
-            << "  computing alone: " << number("ideal_seconds")
-            << " s; more than that: " << std::setprecision(3)
-            << number("overhead_percent") << " %\n"
-            << "  samples behind a step: " << std::setprecision(5)
-            << number("samples_per_step") << "; more than computing alone "
-            << std::setprecision(3)
-            << "takes for as many: " << number("overhead_percent_by_samples")
-            << " %\n"
-            << std::flush;
-}
-
 } // namespace
 
 int bench_step(cli::command_line& options, const std::string& program) {
@@ -209,23 +134,24 @@ int bench_step(cli::command_line& options, const std::string& program) {
   auto family = child_group::make();
   if (!family)
     return complain(family.error(), failed);
-  auto trial = trial_of(*request, program, options);
+  bench::averaging_trial trial;
+  trial.commands = member_commands(options, program, request->peers);
+  trial.contact_option = "--contact=";
   trial.directory = *directory;
+  trial.name = "member";
+  trial.rounds = request->steps;
+  trial.may_miss = first_steps;
   auto figures = bench::run(*family, trial);
   if (!figures)
     return complain(figures.error(), failed);
   if (!options.given("keep"))
     std::filesystem::remove_all(*directory);
-  auto report = to_json(*request, *figures);
-  if (!report)
-    return complain(report.error(), failed);
-  if (options.flag("json"))
-    std::cout << report->dump(2) << std::endl;
-  else
-    print(*report);
+  auto result = to_json(*request, *figures);
+  if (!result)
+    return complain(result.error(), failed);
   if (!figures->digests_equal)
-    return complain("The members ended with different parameters.", failed);
-  return std::cout ? all_well : failed;
+    complain("The members ended with different parameters.");
+  return report(options, *result, figures->digests_equal);
 }
 
 } // namespace potluck::tools

@@ -46,8 +46,7 @@ std::vector<option_spec> own_options() {
        "NUMBER", cli::between(1, 256)},
       {"threads", option_kind::integer, "0",
        "Threads that compute; 0 for half of the cores, so that the machine "
-       "stays "
-       "usable.",
+       "stays usable.",
        "NUMBER", cli::between(0, 1024)},
       {"device", option_kind::text, "auto",
        "Where to compute: cpu, cuda, or auto (cuda where there is one).",
@@ -60,8 +59,7 @@ std::vector<option_spec> own_options() {
        cli::between(0, 1e6)},
       {"shard", option_kind::text, "",
        "For experiments: compute the K-th of N equal parts of every batch in "
-       "one "
-       "order shared by all, so that N peers do exactly what one would.",
+       "one order shared by all, so that N peers do exactly what one would.",
        "K/N"},
   };
 }
@@ -85,10 +83,9 @@ expected<data_order> parse_shard(const std::string& text) {
   } catch (const std::exception&) {
     // Said below.
   }
-  return failure{
-      "--shard: '" + text
-      + "' is not a part of a batch; write K/N with K from 0 to N-1, "
-        "for instance 0/4."};
+  return failure{"--shard: '" + text
+                 + "' is not a part of a batch; write K/N with K from 0 to "
+                   "N-1, for instance 0/4."};
 }
 
 expected<bool> fill_training(const cli::command_line& options,

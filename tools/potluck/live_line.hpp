@@ -24,8 +24,8 @@ struct live_status {
   double seconds_to_step = unknown;
 };
 
-/// At most `width` columns, plain ASCII, no line end. What does not fit is left
-/// out, the least important first; the step stays.
+/// At most `width` columns, plain ASCII, no line end: the step, and as much of
+/// the rest as there is room for, the most important first.
 std::string live_line(const live_status& status, std::size_t width);
 
 } // namespace potluck

@@ -54,15 +54,7 @@ int bench_experts(cli::command_line&, const std::string&) {
   return become_full();
 }
 
-int bench_mixture(cli::command_line&) {
-  return become_full();
-}
-
 int bench_optimizer(cli::command_line&) {
-  return become_full();
-}
-
-int bench_packing(cli::command_line&) {
   return become_full();
 }
 

@@ -327,6 +327,25 @@ bool command_line::given(const std::string& name) const {
   return given_.count(name) > 0;
 }
 
+texts command_line::given_words() const {
+  texts result;
+  for (const auto& name : given_) {
+    auto say = [&](const std::string& text) {
+      result.push_back("--" + name + "=" + text);
+    };
+    const auto& value = values_.at(name);
+    if (auto all = std::get_if<texts>(&value))
+      std::for_each(all->begin(), all->end(), say);
+    else if (auto text = std::get_if<std::string>(&value))
+      say(*text);
+    else if (auto number = std::get_if<double>(&value))
+      say(digits_of(*number));
+    else
+      say(caf::deep_to_string(content.find(name)->second));
+  }
+  return result;
+}
+
 void command_line::refuse(const std::string& name) const {
   throw std::logic_error("the command '" + spec_.name
                          + "' has no such option of this kind: " + name);

@@ -119,6 +119,9 @@ public:
   /// Whether the user gave the option, in the file or on the command line.
   bool given(const std::string& name) const;
 
+  /// All of these, as words of the command line: for processes of one's own.
+  std::vector<std::string> given_words() const;
+
   /// The words without dashes, in their order.
   const std::vector<std::string>& positionals() const {
     return positionals_;

@@ -44,8 +44,7 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "A peer to contact first; repeat it for more of them.", "HOST:PORT"},
       {"announce", option_kind::text, "",
        "Tell others to reach this peer here, where they cannot see it "
-       "themselves "
-       "(port forwarding).",
+       "themselves (port forwarding).",
        "HOST:PORT"},
       {"dial-from", option_kind::text, "",
        "Dial others from this address of this machine, where it has several.",
@@ -58,8 +57,7 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "Receive no more than this, likewise.", "RATE"},
       {"identity-dir", option_kind::text, "",
        "Keep this peer's identity here; every peer on one machine needs its "
-       "own "
-       "(default: potluck in the user's state directory).",
+       "own (default: potluck in the user's state directory).",
        "DIR"},
       {"insecure", option_kind::flag, "",
        "For measuring on this machine only: neither encrypt nor prove who is "

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <ctime>
 #include <future>
-#include <iostream>
 #include <mutex>
 #include <thread>
 #include <unistd.h>

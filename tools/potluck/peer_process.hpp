@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "actors/peer.hpp"
 #include "tools/potluck/notice_board.hpp"

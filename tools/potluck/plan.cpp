@@ -5,7 +5,6 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -33,11 +32,10 @@ std::optional<std::string> read_all(std::istream& in) {
   return text;
 }
 
-expected<strategy_problem> load(const std::string& path) {
+expected<std::string> load(const std::string& path) {
   if (path.empty())
-    return failure{
-        "Name the peers with --peers FILE, or --peers - for standard "
-        "input; tools/plans has examples."};
+    return failure{"Name the peers with --peers FILE, or --peers - for "
+                   "standard input; tools/plans has examples."};
   std::optional<std::string> text;
   if (path == "-") {
     text = read_all(std::cin);
@@ -54,10 +52,7 @@ expected<strategy_problem> load(const std::string& path) {
     return failure{"--peers: there are more than "
                    + std::to_string(limits::plan_file_bytes >> 20)
                    + " MiB of peers; leave some out."};
-  auto result = read_problem(*text);
-  if (!result)
-    return failure{"--peers: " + result.error()};
-  return result;
+  return *text;
 }
 
 struct answer {
@@ -100,17 +95,17 @@ std::string compared(const strategy_plan& before, const strategy_plan& after) {
 
 int run(cli::command_line& options, const std::string&) {
   auto count = static_cast<std::uint32_t>(options.integer("chunks"));
-  auto problem = load(options.text("peers"));
+  auto text = load(options.text("peers"));
+  if (!text)
+    return complain(text.error());
+  auto problem = read_problem(*text);
   if (!problem)
-    return complain(problem.error());
-  auto changed = *problem;
+    return complain("--peers: " + problem.error());
   auto changes = options.list("what-if");
-  for (const auto& x : changes) {
-    auto wrong = apply_what_if(x, changed);
-    if (!wrong.empty())
-      return complain(wrong);
-  }
-  auto found = solve(changed, count);
+  auto changed = read_problem(*text, changes);
+  if (!changed)
+    return complain(changed.error());
+  auto found = solve(*changed, count);
   if (!found)
     return complain(found.error());
   if (options.flag("json")) {

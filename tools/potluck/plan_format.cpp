@@ -1,7 +1,9 @@
 #include "tools/potluck/plan_format.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -151,6 +153,118 @@ strategy_peer read_peer(const json& x, std::size_t number) {
   return result;
 }
 
+/// Of JSON with these fields.
+strategy_problem problem_from(const json& x) {
+  fields f{
+      x, "The problem", {"target_batch", "gradient_bytes", "peers", "links"}};
+  strategy_problem result;
+  result.target_batch = f.number("target_batch");
+  result.gradient_bytes = f.number("gradient_bytes");
+  for (const auto& y : f.list("peers"))
+    result.peers.push_back(read_peer(y, result.peers.size() + 1));
+  if (f.has("links"))
+    for (const auto& y : f.list("links")) {
+      fields link{y,
+                  "link " + std::to_string(result.links.size() + 1),
+                  {"from", "to", "limit"}};
+      result.links.push_back(
+          {link.text("from"), link.text("to"), link.number("limit")});
+    }
+  return result;
+}
+
+/// The peer in a problem of the right shape.
+json& peer_of(json& problem, const std::string& id) {
+  std::vector<std::string> ids;
+  for (auto& x : problem["peers"])
+    if (ids.emplace_back(x["id"]) == id)
+      return x;
+  auto near = nearest_name(id, ids);
+  throw wrong_shape{"there is no peer " + in_quotes(id)
+                    + (near.empty() ? "." : "; did you mean '" + near + "'?")};
+}
+
+/// Drops those objects of a list for which it holds.
+template <class Predicate>
+void drop(json& list, Predicate holds) {
+  auto& all = list.get_ref<json::array_t&>();
+  all.erase(std::remove_if(all.begin(), all.end(), holds), all.end());
+}
+
+/// Sets `a.b=1` in an object: its field is `name`; what is no JSON is a text.
+void set(json& x, const std::string& name, const std::string& value) {
+  auto y = json::parse(value, nullptr, false);
+  x[name] = y.is_discarded() ? json(value) : y;
+}
+
+void add_peer(const std::string& text, json& problem) {
+  auto colon = text.find(':');
+  if (colon == std::string::npos)
+    throw wrong_shape{
+        "name the new peer's figures: +ID:upload=...,download=..."};
+  json peer{{"id", text.substr(0, colon)}, {"samples_per_second", 0}};
+  for (const auto& x : problem["peers"])
+    if (x["id"] == peer["id"])
+      throw wrong_shape{"there is a peer " + in_quotes(peer["id"])
+                        + " already."};
+  std::istringstream figures{text.substr(colon + 1)};
+  for (std::string part; std::getline(figures, part, ',');) {
+    auto equals = part.find('=');
+    if (equals == std::string::npos)
+      throw wrong_shape{in_quotes(part) + " is not FIELD=VALUE."};
+    set(peer, part.substr(0, equals), part.substr(equals + 1));
+  }
+  problem["peers"].push_back(std::move(peer));
+}
+
+void change_link(const std::string& from, const std::string& to,
+                 const std::string& value, json& problem) {
+  json link{{"from", peer_of(problem, from)["id"]},
+            {"to", peer_of(problem, to)["id"]}};
+  auto& links = problem["links"];
+  if (links.is_null())
+    links = json::array();
+  drop(links, [&](const json& x) {
+    return x["from"] == link["from"] && x["to"] == link["to"];
+  });
+  set(link, "limit", value);
+  if (!link["limit"].is_null())
+    links.push_back(std::move(link));
+}
+
+/// Changes a problem of the right shape, perhaps into another.
+void change(const std::string& text, json& problem) {
+  if (!text.empty() && text[0] == '+')
+    return add_peer(text.substr(1), problem);
+  if (!text.empty() && text[0] == '-') {
+    const json id = peer_of(problem, text.substr(1))["id"];
+    drop(problem["peers"], [&](const json& x) { return x["id"] == id; });
+    if (problem.contains("links") && !problem["links"].is_null())
+      drop(problem["links"],
+           [&](const json& x) { return x["from"] == id || x["to"] == id; });
+    return;
+  }
+  auto equals = text.rfind('=');
+  if (equals == std::string::npos)
+    throw wrong_shape{
+        "write ID.FIELD=VALUE, FROM>TO=LIMIT, -ID or +ID:FIELD=VALUE,..."};
+  auto what = text.substr(0, equals);
+  auto value = text.substr(equals + 1);
+  if (what == "target_batch" || what == "gradient_bytes")
+    return set(problem, what, value);
+  // An id may hold dots, but no figure of a peer holds an arrow.
+  auto arrow = what.find('>');
+  if (arrow != std::string::npos)
+    return change_link(what.substr(0, arrow), what.substr(arrow + 1), value,
+                       problem);
+  auto dot = what.rfind('.');
+  if (dot == std::string::npos)
+    throw wrong_shape{in_quotes(what)
+                      + " is neither ID.FIELD nor FROM>TO nor target_batch nor "
+                        "gradient_bytes."};
+  set(peer_of(problem, what.substr(0, dot)), what.substr(dot + 1), value);
+}
+
 object finite(double x) {
   return std::isfinite(x) ? object(x) : object(nullptr);
 }
@@ -167,27 +281,20 @@ object list_of(const std::vector<planned_rate>& rates, bool listed) {
 
 } // namespace
 
-expected<strategy_problem> read_problem(const std::string& text) {
+expected<strategy_problem>
+read_problem(const std::string& text, const std::vector<std::string>& changes) {
+  std::string what;
   try {
     auto x = parsed(text);
-    fields f{
-        x, "The problem", {"target_batch", "gradient_bytes", "peers", "links"}};
-    strategy_problem result;
-    result.target_batch = f.number("target_batch");
-    result.gradient_bytes = f.number("gradient_bytes");
-    for (const auto& y : f.list("peers"))
-      result.peers.push_back(read_peer(y, result.peers.size() + 1));
-    if (f.has("links"))
-      for (const auto& y : f.list("links")) {
-        fields link{y,
-                    "link " + std::to_string(result.links.size() + 1),
-                    {"from", "to", "limit"}};
-        result.links.push_back(
-            {link.text("from"), link.text("to"), link.number("limit")});
-      }
+    auto result = problem_from(x);
+    for (const auto& y : changes) {
+      what = "--what-if '" + y + "': ";
+      change(y, x);
+      result = problem_from(x);
+    }
     return result;
   } catch (const wrong_shape& e) {
-    return failure{e.sentence};
+    return failure{what + e.sentence};
   }
 }
 

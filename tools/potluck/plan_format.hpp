@@ -14,7 +14,12 @@ std::string plan_format_help();
 
 /// Only what has the wrong shape is a failure here; figures are for `review`.
 /// Unknown fields are failures, too: most are misspelt.
-expected<strategy_problem> read_problem(const std::string& json);
+/// @param changes To be made first: "-ID" removes a peer; "+ID:FIELD=VALUE,..."
+/// adds one; "ID.FIELD=VALUE", "FROM>TO=LIMIT" and "target_batch=VALUE",
+/// "gradient_bytes=VALUE" change a figure.
+expected<strategy_problem> read_problem(const std::string& json,
+                                        const std::vector<std::string>& changes
+                                        = {});
 
 /// One object on one line. A number that is infinite or none is null.
 /// @param seconds What planning took.
@@ -23,11 +28,5 @@ std::string to_json(const strategy_plan& plan,
 
 std::string to_text(const strategy_problem& problem, const strategy_plan& plan,
                     const std::vector<input_finding>& findings);
-
-/// Changes the problem as told: "-ID" removes a peer; "+ID:FIELD=VALUE,..."
-/// adds one; "ID.FIELD=VALUE", "FROM>TO=LIMIT" and "target_batch=VALUE",
-/// "gradient_bytes=VALUE" change a figure.
-/// @returns nothing, or the sentence for the user.
-std::string apply_what_if(const std::string& change, strategy_problem& problem);
 
 } // namespace potluck::tools

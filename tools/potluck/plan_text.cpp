@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "runtime/numbers.hpp"
 #include "tools/lab/display/table.hpp"

@@ -19,7 +19,7 @@
 #include "runtime/numbers.hpp"
 #include "tools/lab/sim/safeguard_names.hpp"
 #include "tools/lab/sim/world.hpp"
-#include "tools/potluck/commands.hpp"
+#include "tools/potluck/scenario_options.hpp"
 
 namespace potluck::tools {
 
@@ -41,44 +41,6 @@ expected<safeguard_set> safeguards_from(const cli::command_line& options) {
   for (auto& x : simulation::safeguards())
     sentence += "\n  " + x.name + ": " + x.guards;
   return failure{sentence};
-}
-
-expected<scenario> scenario_from(const cli::command_line& options) {
-  auto path = options.text("scenario");
-  if (path.empty())
-    return failure{"Name a scenario with --scenario FILE; tools/scenarios has "
-                   "some, and `potluck sim --format` explains them."};
-  auto loaded = load_scenario(path);
-  if (!loaded)
-    return loaded;
-  auto what = *loaded;
-  if (auto n = options.integer("peers"); n != 0) {
-    auto scaled = what.scaled_to(static_cast<std::size_t>(n));
-    if (!scaled)
-      return failure{"--peers: " + scaled.error()};
-    what = *scaled;
-  }
-  if (auto steps = options.integer("steps"); steps != 0)
-    what.run.push_back({"steps", std::to_string(steps)});
-  for (auto& x : what.faults)
-    if (!trait_of(x.kind).in_simulation)
-      return failure{path + ": the fault " + to_string(x.kind)
-                     + " cannot be simulated; `potluck chaos` knows it."};
-  return what;
-}
-
-std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
-  auto line = "potluck sim --scenario=" + options.text("scenario")
-              + " --seed=" + std::to_string(seed);
-  for (auto name : {"peers", "steps"})
-    if (options.given(name))
-      line += std::string{" --"} + name + "="
-              + std::to_string(options.integer(name));
-  if (options.flag("weightless"))
-    line += " --weightless";
-  if (options.given("without"))
-    line += " --without=" + options.text("without");
-  return line;
 }
 
 nlohmann::ordered_json to_object(const report& x, const scenario& what,
@@ -161,9 +123,14 @@ int run(cli::command_line& options, const std::string&) {
     std::cout << scenario_help();
     return all_well;
   }
-  auto what = scenario_from(options);
+  auto what = scenario_from(options, "sim");
   if (!what)
     return complain(what.error());
+  for (auto& x : what->faults)
+    if (!trait_of(x.kind).in_simulation)
+      return complain(options.text("scenario") + ": the fault "
+                      + to_string(x.kind)
+                      + " cannot be simulated; `potluck chaos` knows it.");
   auto guards = safeguards_from(options);
   if (!guards)
     return complain(guards.error());
@@ -231,7 +198,7 @@ int run(cli::command_line& options, const std::string&) {
     virtual_seconds += to_seconds(result.lasted);
     messages += result.messages;
     frames += result.network.sent;
-    auto replay = replay_line(options, seed);
+    auto replay = replay_line(options, "sim", seed);
     if (!result.passed && !result.interrupted)
       ++failures;
     if (options.flag("json"))
@@ -270,30 +237,17 @@ command sim_command() {
   spec.summary = "Simulate a scenario in virtual time, whole peers and all";
   spec.usage = "potluck sim --scenario FILE [OPTION]...";
   spec.options = {
-      {"scenario", option_kind::text, "",
-       "What befalls whom; see --format, and tools/scenarios.", "FILE"},
-      {"format", option_kind::flag, "",
-       "Explain the format of scenarios, and end.", ""},
       {"seed", option_kind::integer, "1",
        "Of all chance: the same seed gives the same history, to the byte.",
        "NUMBER"},
       {"seeds", option_kind::integer, "1",
        "Run so many seeds, beginning with --seed; print those that fail.",
        "NUMBER", cli::between(1, 1e9)},
-      {"peers", option_kind::integer, "0",
-       "Scale the scenario to so many peers, bootstraps included; 0 for as "
-       "many "
-       "as it has.",
-       "NUMBER", cli::between(0, 1e5)},
-      {"steps", option_kind::integer, "0",
-       "Optimizer steps to take; 0 for as many as the scenario says.", "NUMBER",
-       cli::between(0, 1e6)},
       {"weightless", option_kind::flag, "",
        "Replace computing by its duration: for thousands of peers.", ""},
       {"threads", option_kind::integer, "0",
        "Simulate a crowd (256 peers or more) in so many threads; the history "
-       "is "
-       "the same (default: as many as cores).",
+       "is the same (default: as many as cores).",
        "NUMBER", cli::between(0, 256)},
       {"without", option_kind::text, "",
        "Take one safeguard away, to see the simulation fail; `--without ?` "
@@ -305,6 +259,8 @@ command sim_command() {
       {"json", option_kind::flag, "",
        "Print one JSON object a seed instead of text.", ""},
   };
+  for (auto& option : scenario_options())
+    spec.options.push_back(option);
   return {spec, run};
 }
 

@@ -4,7 +4,6 @@
 /// Pure bookkeeping.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -4,7 +4,6 @@
 /// Pure; what waits is bounded.
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <optional>
 #include <set>

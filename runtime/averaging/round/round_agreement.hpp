@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "runtime/averaging/round/round_course.hpp"

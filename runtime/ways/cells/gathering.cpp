@@ -1,7 +1,6 @@
 #include "runtime/ways/cells/gathering.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "runtime/averaging/chunk_average.hpp"
 #include "runtime/averaging/chunk_map.hpp"

@@ -53,13 +53,12 @@ TEST_CASE("requests expire at their deadline, the earliest first") {
   calls.issue(peer(1), "slow", start, 3s);
   calls.issue(peer(1), "fast", start, 1s);
   calls.issue(peer(2), "medium", start, 2s);
-  CHECK(calls.next_deadline() == start + 1s);
   CHECK(calls.expired(start + 1s - 1ns).empty());
   auto gone = calls.expired(start + 2s);
   REQUIRE(gone.size() == 2);
   CHECK(gone[0].what == "fast");
   CHECK(gone[1].what == "medium");
-  CHECK(calls.next_deadline() == start + 3s);
+  CHECK(calls.expired(start + 3s).size() == 1);
   CHECK(calls.answer(gone[0].token, peer(1)).what == table::verdict::unknown);
 }
 

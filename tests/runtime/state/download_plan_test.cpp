@@ -106,7 +106,9 @@ TEST_CASE("a whole that turns out wrong is asked for again") {
   plan.add_holder(state_5, donor(1));
   take(plan, plan.next(at(0s)).at(0), 1s);
   CHECK(plan.complete(state_5));
-  plan.empty(state_5);
+  plan.drop(state_5);
+  plan.add(state_5, 1, piece_bytes);
+  plan.add_holder(state_5, donor(1));
   CHECK(plan.progress(state_5).first == 0);
   CHECK(plan.next(at(1s)).size() == 1);
 }

@@ -67,13 +67,16 @@ int serve_until_told(caf::actor_system& system, cli::command_line& config,
 
 int be_master(caf::actor_system& system, cli::command_line& config,
               const std::string& how, const std::string& dir) {
-  auto slaves = caf_run::connect_slaves(system, config.launch().slave_nodes);
-  if (!slaves) {
-    std::cerr << slaves.error() << '\n';
-    return 6;
+  std::size_t slaves = 0;
+  for (auto& text : config.launch().slave_nodes) {
+    auto node = caf_run::parse_node(text);
+    if (!node || !system.middleman().remote_actor(node->first, node->second)) {
+      std::cerr << "cannot reach the slave " << text << '\n';
+      return 6;
+    }
+    ++slaves;
   }
-  std::cout << "master of " << slaves->size() << " slaves\n" << std::flush;
-  slaves->clear();
+  std::cout << "master of " << slaves << " slaves\n" << std::flush;
   std::ofstream{dir + "/started"} << '\n';
   if (how == "wait")
     sleep_for_ever();

@@ -26,20 +26,20 @@ double now() {
 struct member {
   tools::child_process process;
   tools::log_tail tail;
-  std::string address;
+  std::string address{};
   double ready = 0;
-  std::vector<double> ends;
-  std::vector<double> averaging;
-  std::vector<double> samples;
-  std::vector<double> peers;
+  std::vector<double> ends{};
+  std::vector<double> averaging{};
+  std::vector<double> samples{};
+  std::vector<double> peers{};
   std::uint64_t sent = 0;
   double cpu = 0;
   std::uint64_t peak = 0;
   std::uint64_t idle = 0;
-  std::string digest;
-  std::string fault;
+  std::string digest{};
+  std::string fault{};
   bool over = false;
-  std::string problem;
+  std::string problem{};
 };
 
 class gathering {
@@ -76,22 +76,7 @@ private:
     auto child = family_.start(words, path);
     if (!child)
       return failure{child.error()};
-    members_.push_back({std::move(*child),
-                        tools::log_tail{path},
-                        {},
-                        0,
-                        {},
-                        {},
-                        {},
-                        {},
-                        0,
-                        0,
-                        0,
-                        0,
-                        {},
-                        {},
-                        false,
-                        {}});
+    members_.push_back({std::move(*child), tools::log_tail{path}});
     return true;
   }
 

@@ -114,13 +114,8 @@ void beam_world::look_up(node from, const record_key& key,
   lookup::settings how;
   how.quorum = record_quorum;
   auto seeds = me.table.closest(key, bucket_size);
-  auto x = std::make_shared<errand>(errand{from,
-                                           lookup{key, me.who.id, seeds, how},
-                                           std::move(done),
-                                           0,
-                                           0,
-                                           {},
-                                           false});
+  auto x = std::make_shared<errand>(errand{
+      from, lookup{key, me.who.id, seeds, how}, std::move(done), 0, 0, {}});
   for (auto& seed : seeds)
     x->depths[seed.id] = 1;
   me.table.looked_up(key, now_);

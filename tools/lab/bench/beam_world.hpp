@@ -14,7 +14,6 @@
 #include <memory>
 #include <queue>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/dht/lookup.hpp"

@@ -6,7 +6,6 @@
 /// Ranks meet through files in DIRECTORY. Prints a line of JSON a round, as
 /// averaging_member does, and exits with 1 when a sum is wrong.
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,14 +24,9 @@
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 using potluck::bench::contribution_of;
 using potluck::bench::cpu_seconds;
+using potluck::bench::now_seconds;
 
 int reduce(int rank, int size, std::size_t values, int rounds,
            const std::string& directory) {
@@ -48,7 +42,7 @@ int reduce(int rank, int size, std::size_t values, int rounds,
     in[i] = contribution_of(static_cast<std::uint64_t>(rank), i);
   void (*sum)(void*, const void*, const void*, std::size_t) = &gloo::sum<float>;
   auto cpu = cpu_seconds();
-  std::printf("{\"event\":\"ready\",\"time\":%.6f}\n", now());
+  std::printf("{\"event\":\"ready\",\"time\":%.6f}\n", now_seconds());
   for (int round = 1; round <= rounds; ++round) {
     gloo::AllreduceOptions options{context};
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
@@ -58,18 +52,11 @@ int reduce(int rank, int size, std::size_t values, int rounds,
     options.setTag(static_cast<std::uint32_t>(round));
     gloo::allreduce(options);
     std::printf("{\"event\":\"round\",\"round\":%d,\"time\":%.6f}\n", round,
-                now());
+                now_seconds());
   }
   cpu = cpu_seconds() - cpu;
-  for (std::size_t i = 0; i < values; ++i) {
-    float wanted = 0;
-    for (int other = 0; other < size; ++other)
-      wanted += contribution_of(static_cast<std::uint64_t>(other), i);
-    if (out[i] != wanted) {
-      std::fprintf(stderr, "value %zu of the sum is wrong\n", i);
-      return 1;
-    }
-  }
+  if (!potluck::bench::is_sum(out, size))
+    return 1;
   std::printf("{\"event\":\"over\",\"problem\":\"\",\"cpu_seconds\":%.3f}\n",
               cpu);
   return 0;

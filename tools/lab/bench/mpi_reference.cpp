@@ -6,8 +6,6 @@
 /// The first rank reports for all, as averaging_member does of itself: a round
 /// has ended when the last rank says so. Exits with 1 when a sum is wrong.
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,11 +18,7 @@
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+using potluck::bench::now_seconds;
 
 /// Of all ranks, at the first one.
 std::vector<double> latest(const std::vector<double>& times) {
@@ -46,11 +40,11 @@ int reduce(std::size_t values, int rounds) {
         = potluck::bench::contribution_of(static_cast<std::uint64_t>(rank), i);
   MPI_Barrier(MPI_COMM_WORLD);
   const auto cpu_before = potluck::bench::cpu_seconds();
-  std::vector<double> times{now()};
+  std::vector<double> times{now_seconds()};
   for (int round = 1; round <= rounds; ++round) {
     MPI_Allreduce(in.data(), out.data(), static_cast<int>(values), MPI_FLOAT,
                   MPI_SUM, MPI_COMM_WORLD);
-    times.push_back(now());
+    times.push_back(now_seconds());
     if (rank == 0) { // Whoever waits knows that it goes on.
       std::printf("{\"event\":\"alive\"}\n");
       std::fflush(stdout);
@@ -60,16 +54,8 @@ int reduce(std::size_t values, int rounds) {
   double cpu = 0;
   MPI_Reduce(&cpu_own, &cpu, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   times = latest(times);
-  for (std::size_t i = 0; i < values; ++i) {
-    float wanted = 0;
-    for (int other = 0; other < size; ++other)
-      wanted += potluck::bench::contribution_of(
-          static_cast<std::uint64_t>(other), i);
-    if (out[i] != wanted) {
-      std::fprintf(stderr, "value %zu of the sum is wrong\n", i);
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-  }
+  if (!potluck::bench::is_sum(out, size))
+    MPI_Abort(MPI_COMM_WORLD, 1);
   if (rank != 0)
     return 0;
   std::printf("{\"event\":\"ready\",\"time\":%.6f}\n", times[0]);

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <thread>
 
-#include "actors/behavior.hpp"
 #include "actors/peer.hpp"
 #include "runtime/uv/uv_transport.hpp"
 #include "tools/lab/bench/process_memory.hpp"
@@ -188,27 +187,9 @@ private:
   bool well_ = false;
 };
 
-class listener_state {
-public:
-  void init(observer_actor::pointer, observed* to) {
-    to_ = to;
-  }
-  void on(const event& x) {
-    to_->told(x);
-  }
-  void on(const run_status&) {
-  }
-  void on(const peer_over& x) {
-    to_->ended(x);
-  }
-
-private:
-  observed* to_ = nullptr;
-};
-
-observer_actor::behavior_type
-listener(observer_actor::stateful_pointer<listener_state> self, observed* to) {
-  return behave<observer_actor, listener_state>(self, to);
+observer_actor::behavior_type listener(observer_actor::pointer, observed* to) {
+  return {[to](const event& x) { to->told(x); }, [](const run_status&) {},
+          [to](const peer_over& x) { to->ended(x); }};
 }
 
 } // namespace

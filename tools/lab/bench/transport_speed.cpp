@@ -146,18 +146,17 @@ int main(int argc, char** argv) {
   for (int i = 0; i < repeats; ++i) {
     plain.push_back(speed(true, frames));
     encrypted.push_back(speed(false, frames));
-    std::printf("plain %.2f GiB/s, %.2f s/GiB; encrypted %.2f GiB/s, %.2f "
-                "s/GiB\n",
-                plain.back().rate, plain.back().processor,
-                encrypted.back().rate, encrypted.back().processor);
+    std::printf(
+        "plain %.2f GiB/s, %.2f s/GiB; encrypted %.2f GiB/s, %.2f s/GiB\n",
+        plain.back().rate, plain.back().processor, encrypted.back().rate,
+        encrypted.back().processor);
   }
-  std::printf("encrypted is %.2f of plain, by processor time %.2f (medians of "
-              "%d)\n",
-              median(encrypted, &measured::rate)
-                  / median(plain, &measured::rate),
-              median(plain, &measured::processor)
-                  / median(encrypted, &measured::processor),
-              repeats);
+  std::printf(
+      "encrypted is %.2f of plain, by processor time %.2f (medians of %d)\n",
+      median(encrypted, &measured::rate) / median(plain, &measured::rate),
+      median(plain, &measured::processor)
+          / median(encrypted, &measured::processor),
+      repeats);
   std::printf("%.0f connections a second, one after the other\n",
               handshake_rate());
 }

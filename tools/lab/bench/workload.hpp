@@ -1,8 +1,11 @@
-/// What `potluck bench averaging` and its reference have in common.
+/// What `potluck bench averaging` and its references have in common.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <sys/resource.h>
+#include <vector>
 
 namespace potluck::bench {
 
@@ -10,6 +13,27 @@ namespace potluck::bench {
 /// sums are exact in any order.
 inline float contribution_of(std::uint64_t number, std::uint64_t i) {
   return static_cast<float>((i * 7 + number * 13) % 61);
+}
+
+/// Whether all of the sum over `members` is right; says what is not.
+inline bool is_sum(const std::vector<float>& out, int members) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    float wanted = 0;
+    for (int other = 0; other < members; ++other)
+      wanted += contribution_of(static_cast<std::uint64_t>(other), i);
+    if (out[i] != wanted) {
+      std::fprintf(stderr, "value %zu of the sum is wrong\n", i);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Seconds of the machine's steady clock.
+inline double now_seconds() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Of this process, all its threads, in the kernel too.

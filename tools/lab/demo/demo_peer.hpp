@@ -2,8 +2,6 @@
 /// looks.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

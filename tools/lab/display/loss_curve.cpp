@@ -17,8 +17,8 @@ bool is_drawable(const curve_point& p) {
 
 /// The range of one axis.
 struct axis_range {
-  double low = 0;
-  double high = 0;
+  double low;
+  double high;
 
   void include(double value) {
     low = std::fmin(low, value);
@@ -41,40 +41,14 @@ struct axis_range {
   }
 };
 
-struct curve_scale {
-  bool empty = true; ///< No point can be drawn; the ranges mean nothing.
-  axis_range x, y;
-
-  void include(const std::vector<curve_point>& points) {
-    for (const auto& p : points) {
-      if (!is_drawable(p))
-        continue;
-      if (empty) {
-        x = {p.x, p.x};
-        y = {p.y, p.y};
-        empty = false;
-      }
-      x.include(p.x);
-      y.include(p.y);
-    }
-  }
-};
-
-/// A canvas of dots, several to a letter.
+/// A canvas of Braille letters.
 class dots {
 public:
-  dots(std::size_t columns, std::size_t rows, curve_letters letters)
-      : columns_(columns), rows_(rows), letters_(letters),
-        across_(letters == curve_letters::unicode ? 2 : 1),
-        down_(letters == curve_letters::unicode ? 4 : 1),
-        cells_(columns * rows) {
+  dots(std::size_t columns, std::size_t rows)
+      : columns_(columns), rows_(rows), cells_(columns * rows) {
   }
 
-  /// @param x,y 0 to 1, from the lower left corner.
-  void draw_point(double x, double y) {
-    set(column_of(x), row_of(y));
-  }
-
+  /// From 0 to 1, from the lower left corner.
   void draw_line(double x0, double y0, double x1, double y1) {
     long left = column_of(x0), right = column_of(x1);
     long from = row_of(y0), to = row_of(y1);
@@ -113,19 +87,17 @@ private:
         |= bits[row % down_][column % across_];
   }
 
-  std::string letter(unsigned char cell) const {
+  static std::string letter(unsigned char cell) {
     if (cell == 0)
       return " ";
-    if (letters_ == curve_letters::ascii)
-      return "*";
     // U+2800 plus the dots, in UTF-8.
     return {static_cast<char>(0xe2), static_cast<char>(0xa0 | cell >> 6),
             static_cast<char>(0x80 | (cell & 63))};
   }
 
+  static constexpr std::size_t across_ = 2, down_ = 4; ///< Dots in a letter.
+
   std::size_t columns_, rows_;
-  curve_letters letters_;
-  std::size_t across_, down_; ///< Dots in a letter.
   std::vector<unsigned char> cells_;
 };
 
@@ -136,20 +108,22 @@ std::string right_aligned(const std::string& text, std::size_t width) {
 } // namespace
 
 std::string loss_curve_text(const std::vector<curve_point>& points,
-                            std::size_t width, std::size_t height,
-                            curve_letters letters) {
+                            std::size_t width, std::size_t height) {
   width = std::max<std::size_t>(width, 24);
   height = std::max<std::size_t>(height, 5);
-  curve_scale scale;
-  scale.include(points);
-  if (scale.empty) {
-    std::string text = "(no points to draw yet)";
-    return text + std::string(height, '\n');
-  }
-  const std::string first = readable(scale.x.low, 6);
-  const std::string last = readable(scale.x.high, 6);
-  scale.x.widen();
-  scale.y.widen();
+  auto some = std::find_if(points.begin(), points.end(), is_drawable);
+  if (some == points.end())
+    return "(no points to draw yet)" + std::string(height, '\n');
+  axis_range across{some->x, some->x}, up{some->y, some->y};
+  for (const auto& p : points)
+    if (is_drawable(p)) {
+      across.include(p.x);
+      up.include(p.y);
+    }
+  const std::string first = readable(across.low, 6);
+  const std::string last = readable(across.high, 6);
+  across.widen();
+  up.widen();
 
   // Two lines below the drawing hold the axis and its numbers.
   const std::size_t rows = height - 2;
@@ -157,24 +131,20 @@ std::string loss_curve_text(const std::vector<curve_point>& points,
   std::size_t margin = 0;
   for (std::size_t row : {std::size_t{0}, rows / 2, rows - 1}) {
     double from_top = static_cast<double>(row) / static_cast<double>(rows - 1);
-    marks[row]
-        = readable(scale.y.high * (1 - from_top) + scale.y.low * from_top);
+    marks[row] = readable(up.high * (1 - from_top) + up.low * from_top);
     margin = std::max(margin, marks[row].size());
   }
   const std::size_t columns = width - margin - 2;
-  dots canvas(columns, rows, letters);
+  dots canvas(columns, rows);
   const curve_point* previous = nullptr;
   for (const auto& p : points) {
     if (!is_drawable(p)) {
       previous = nullptr;
       continue;
     }
-    double x = scale.x.place(p.x), y = scale.y.place(p.y);
-    if (previous)
-      canvas.draw_line(scale.x.place(previous->x), scale.y.place(previous->y),
-                       x, y);
-    else
-      canvas.draw_point(x, y);
+    const auto& from = previous ? *previous : p;
+    canvas.draw_line(across.place(from.x), up.place(from.y), across.place(p.x),
+                     up.place(p.y));
     previous = &p;
   }
 

@@ -1,6 +1,4 @@
-/// A curve of the loss over steps, as text for a terminal.
-///
-/// Points that are not finite (or beyond 1e300) are skipped and leave a gap.
+/// The curve of the loss over steps, as text for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +12,11 @@ struct curve_point {
   double y = 0; ///< The loss.
 };
 
-enum class curve_letters {
-  unicode, ///< Braille: two by four dots a letter.
-  ascii,
-};
-
 /// A chart of at most `width` columns and exactly `height` lines (24 by 5 at
-/// least, or as if) with both axes and their numbers. Says so when there is no
-/// point to show.
+/// least, or as if) with both axes and their numbers, drawn in Braille. Says so
+/// when there is no point to show. Points that are not finite (or beyond 1e300)
+/// are skipped and leave a gap.
 std::string loss_curve_text(const std::vector<curve_point>& points,
-                            std::size_t width, std::size_t height,
-                            curve_letters letters = curve_letters::unicode);
+                            std::size_t width, std::size_t height);
 
 } // namespace potluck

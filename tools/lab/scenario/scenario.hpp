@@ -5,7 +5,6 @@
 /// (`potluck chaos`); `where` of a fault's kind says which of them knows it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,13 +2,11 @@
 /// memory and to LibTorch's Adam.
 
 #include <chrono>
-#include <iostream>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "models/adam_reference.hpp"
-#include "runtime/numbers.hpp"
 #include "runtime/optimizer/lamb.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
@@ -21,8 +19,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t tensor_values = 4'000'000;
-constexpr std::int64_t most_threads = 256;
-constexpr double most_megabytes = 16'384;
 /// What an update reads and writes of memory a value, at least: the gradient
 /// for its norm; gradient, both moments and the parameter for the direction's
 /// norm, and the moments again when they are written; the three to move the
@@ -64,22 +60,13 @@ double bandwidth(std::vector<float>& out, const std::vector<float>& a,
 } // namespace
 
 int bench_optimizer(cli::command_line& options) {
-  auto megabytes = options.real("megabytes");
-  if (!(megabytes >= 0.001 && megabytes <= most_megabytes))
-    return complain("--megabytes must be a number from 0.001 to "
-                    + std::to_string(static_cast<int>(most_megabytes)) + ".");
   auto rounds = options.integer("rounds");
-  if (rounds < 1 || rounds > 1000)
-    return complain("--rounds must be a number from 1 to 1000.");
   auto threads = options.integer("threads");
-  if (threads < 0 || threads > most_threads)
-    return complain("--threads must be a number from 1 to "
-                    + std::to_string(most_threads)
-                    + ", or 0 for as many as there are cores.");
   if (threads == 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
   auto workers = static_cast<unsigned>(threads);
-  auto values = static_cast<std::uint64_t>(megabytes * 1e6 / sizeof(float));
+  auto values = static_cast<std::uint64_t>(options.real("megabytes") * 1e6
+                                           / sizeof(float));
   auto layout = layout_of(values);
   std::vector<double> own;
   std::vector<double> memory;
@@ -106,28 +93,15 @@ int bench_optimizer(cli::command_line& options) {
   auto reference = bench::quantile(adam, 0.5);
   auto share = static_cast<double>(values) * bytes_a_value / seconds
                / bench::quantile(memory, 0.5);
-  if (options.flag("json")) {
-    std::cout << nlohmann::ordered_json{{"values", values},
-                                        {"threads", workers},
-                                        {"rounds", rounds},
-                                        {"seconds_median", seconds},
-                                        {"memory_bytes_per_second",
-                                         bench::quantile(memory, 0.5)},
-                                        {"memory_share", share},
-                                        {"reference_seconds_median", reference},
-                                        {"ratio", seconds / reference}}
-                     .dump(2)
-              << std::endl;
-  } else {
-    std::cout << values << " parameters, " << workers << " threads, " << rounds
-              << " rounds\n  LAMB: median " << readable(seconds, 3) << " s, "
-              << readable(share, 3)
-              << " of the memory's bandwidth\n  LibTorch's Adam: median "
-              << readable(reference, 3) << " s; ours takes "
-              << readable(seconds / reference, 3) << " times as long"
-              << std::endl;
-  }
-  return std::cout ? all_well : failed;
+  return report(options,
+                {{"values", values},
+                 {"threads", workers},
+                 {"rounds", rounds},
+                 {"seconds_median", seconds},
+                 {"memory_bytes_per_second", bench::quantile(memory, 0.5)},
+                 {"memory_share", share},
+                 {"reference_seconds_median", reference},
+                 {"ratio", seconds / reference}});
 }
 
 } // namespace potluck::tools

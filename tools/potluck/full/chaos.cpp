@@ -11,8 +11,8 @@
 #include "runtime/numbers.hpp"
 #include "tools/lab/chaos/chaos_run.hpp"
 #include "tools/potluck/front.hpp"
-#include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/scenario_options.hpp"
 #include "tools/potluck/work_directory.hpp"
 
 namespace potluck::tools {
@@ -26,30 +26,6 @@ using cli::option_kind;
 constexpr double late_shown = 0.02;
 /// A process takes a quarter of a gigabyte, and all share this machine.
 constexpr std::size_t most_peers = 256;
-
-expected<scenario> scenario_from(const cli::command_line& options) {
-  auto path = options.text("scenario");
-  if (path.empty())
-    return failure{"Name a scenario with --scenario FILE; tools/scenarios has "
-                   "some, and `potluck chaos --format` explains them."};
-  auto loaded = load_scenario(path);
-  if (!loaded)
-    return loaded;
-  auto what = *loaded;
-  if (auto n = options.integer("peers"); n != 0) {
-    auto scaled = what.scaled_to(static_cast<std::size_t>(n));
-    if (!scaled)
-      return failure{"--peers: " + scaled.error()};
-    what = *scaled;
-  }
-  if (what.peers() > most_peers)
-    return failure{"--peers: this machine would need "
-                   + std::to_string(what.peers()) + " processes; name at most "
-                   + std::to_string(most_peers) + "."};
-  if (auto steps = options.integer("steps"); steps != 0)
-    what.run.push_back({"steps", std::to_string(steps)});
-  return what;
-}
 
 /// As `--network` says; fails with a sentence. `why` gets the reason when there
 /// are no namespaces, though they would do.
@@ -70,20 +46,6 @@ network_for(const cli::command_line& options, std::uint64_t seed,
     return netlab::make_proxies(seed);
   return failure{"--network: " + why
                  + "; run this as root on Linux, or with --network=proxies."};
-}
-
-/// What others put in front of the command to run the same again.
-std::string replay_line(const cli::command_line& options, std::uint64_t seed) {
-  std::string line = "potluck chaos --scenario=" + options.text("scenario")
-                     + " --seed=" + std::to_string(seed);
-  for (auto name : {"peers", "steps"})
-    if (options.integer(name) != 0)
-      line += std::string{" --"} + name + "="
-              + std::to_string(options.integer(name));
-  for (auto name : {"network", "data"})
-    if (options.given(name))
-      line += std::string{" --"} + name + "=" + options.text(name);
-  return line;
 }
 
 /// Files that whoever ended by itself should have cleared away.
@@ -175,9 +137,13 @@ int run(cli::command_line& options, const std::string&) {
     std::cout << scenario_help();
     return all_well;
   }
-  auto what = scenario_from(options);
+  auto what = scenario_from(options, "chaos");
   if (!what)
     return complain(what.error());
+  if (what->peers() > most_peers)
+    return complain(
+        "--peers: this machine would need " + std::to_string(what->peers())
+        + " processes; name at most " + std::to_string(most_peers) + ".");
   chaos_plan plan;
   plan.what = *what;
   plan.seed = static_cast<std::uint64_t>(options.integer("seed"));
@@ -194,13 +160,11 @@ int run(cli::command_line& options, const std::string&) {
   const auto packets = (*network)->carries_packets();
   if (auto unknown = unknown_to_chaos(plan.what, packets); !unknown.empty())
     return complain(options.text("scenario") + ": " + unknown);
-  if (options.given("data")) {
-    std::error_code problem;
-    plan.data = fs::canonical(options.text("data"), problem).string();
-    if (problem)
-      return complain("--data: '" + options.text("data")
-                      + "' is no file or folder that can be read.");
-  }
+  std::error_code problem;
+  plan.data = fs::canonical(options.text("data"), problem).string();
+  if (problem)
+    return complain("--data: '" + options.text("data")
+                    + "' is no file or folder that can be read.");
   auto directory = make_work_directory(options, "keep", "potluck-chaos");
   if (!directory)
     return complain(directory.error());
@@ -210,18 +174,10 @@ int run(cli::command_line& options, const std::string&) {
     fs::remove_all(*directory, trouble);
     return !fs::exists(*directory);
   };
-  if (plan.data.empty()) {
-    plan.data = *directory + "/text";
-    auto text = gather_text(usual_text_places(), plan.data);
-    if (!text) {
-      remove();
-      return complain(text.error());
-    }
-  }
   std::ofstream{*directory + "/scenario.json"} << to_text(plan.what);
 
   report result;
-  result.replay = replay_line(options, plan.seed);
+  result.replay = replay_line(options, "chaos", plan.seed);
   demo_screen screen{options.flag("json")};
   screen.say(what->name + ": " + what->about);
   screen.say(std::to_string(what->peers()) + " peers, seed "
@@ -270,30 +226,17 @@ command chaos_command() {
   spec.summary = "Let a scenario's faults befall real peers on this machine";
   spec.usage = "potluck chaos --scenario FILE [OPTION]...";
   spec.options = {
-      {"scenario", option_kind::text, "",
-       "What befalls whom; see --format, and tools/scenarios.", "FILE"},
-      {"format", option_kind::flag, "",
-       "Explain the format of scenarios, and end.", ""},
       {"seed", option_kind::integer, "0",
        "Of the faults: the same seed plans the same; 0 for one by chance.",
        "NUMBER"},
-      {"peers", option_kind::integer, "0",
-       "Scale the scenario to so many processes, bootstraps included; 0 for as "
-       "many as it has.",
-       "NUMBER", cli::at_least(0)},
       {"network", option_kind::text, "auto",
        "What lies between the peers: `namespaces` (each is a host of its own "
        "on an emulated internet of packets; for root, or who may make user "
        "namespaces), `proxies` (one before each, for everybody), or `auto`: "
        "namespaces where the system allows them.",
        "KIND"},
-      {"steps", option_kind::integer, "0",
-       "Optimizer steps to take; 0 for as many as the scenario says.", "NUMBER",
-       cli::between(0, 1e6)},
-      {"data", option_kind::text, "",
-       "Text to train on: a UTF-8 file, or a folder of them (default: licences "
-       "and notes found on this machine).",
-       "PATH"},
+      {"data", option_kind::text, "/usr/share/common-licenses",
+       "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
       {"keep", option_kind::text, "",
        "Work in this folder, new or empty, and keep logs and all (default: a "
        "temporary one, kept when something was wrong).",
@@ -301,6 +244,8 @@ command chaos_command() {
       {"json", option_kind::flag, "",
        "Print nothing but the verdict, as one JSON object.", ""},
   };
+  for (auto& option : scenario_options())
+    spec.options.push_back(option);
   return {spec, run};
 }
 

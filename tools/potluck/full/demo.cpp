@@ -7,13 +7,11 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "runtime/numbers.hpp"
 #include "tools/lab/demo/demo_run.hpp"
 #include "tools/lab/display/loss_curve.hpp"
 #include "tools/lab/display/table.hpp"
 #include "tools/lab/judge/demo_plot.hpp"
 #include "tools/potluck/front.hpp"
-#include "tools/potluck/full/demo_text.hpp"
 #include "tools/potluck/work_directory.hpp"
 
 namespace potluck::tools {
@@ -38,8 +36,6 @@ expected<demo_plan> plan_from(const cli::command_line& options) {
   plan.steps = static_cast<std::uint64_t>(options.integer("steps"));
   plan.target_batch
       = static_cast<std::uint64_t>(options.integer("target-batch"));
-  if (!options.given("data"))
-    return plan;
   std::error_code problem;
   plan.data = fs::canonical(options.text("data"), problem).string();
   if (problem)
@@ -78,7 +74,6 @@ std::string summary(const run_record& record) {
 /// Leaves the logs and one checkpoint.
 void tidy_up(const run_record& record, const std::string& directory) {
   std::error_code ignored;
-  fs::remove_all(directory + "/text", ignored);
   fs::remove_all(directory + "/bootstrap", ignored);
   bool kept = false;
   for (const auto& peer : record.lives) {
@@ -141,15 +136,7 @@ int run(cli::command_line& options, const std::string&) {
   plan->program = *program;
 
   demo_screen screen;
-  if (plan->data.empty()) {
-    plan->data = *directory + "/text";
-    auto text = gather_text(usual_text_places(), plan->data);
-    if (!text)
-      return complain(text.error());
-    screen.say("training on " + std::to_string(text->bytes >> 10)
-               + " KiB of text from this machine ("
-               + std::to_string(text->files) + " licences and notes)");
-  }
+  screen.say("training on the text in " + plan->data);
   sigset_t signals;
   sigemptyset(&signals);
   for (auto number : {SIGINT, SIGTERM, SIGHUP})
@@ -182,14 +169,12 @@ command demo_command() {
       {"target-batch", option_kind::integer, "128",
        "Samples behind one step, of all peers together.", "SAMPLES",
        cli::between(1, 1e6)},
-      {"data", option_kind::text, "",
-       "Text to train on: a UTF-8 file, or a folder of them (default: licences "
-       "and notes found on this machine).",
-       "PATH"},
+      {"data", option_kind::text, "/usr/share/common-licenses",
+       "Text to train on: a UTF-8 file, or a folder of them.", "PATH"},
       {"dir", option_kind::text, "",
        "Work in this folder, new or empty (default: a temporary one).", "DIR"},
       {"keep", option_kind::flag, "",
-       "Keep everything, not only logs and a checkpoint.", ""},
+       "Keep everything, not only logs and checkpoint.", ""},
   };
   return {spec, run};
 }

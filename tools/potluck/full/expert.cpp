@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <thread>
-#include <tuple>
 
 #include "messages/limits.hpp"
 #include "models/catalogue.hpp"
@@ -24,8 +23,7 @@ std::vector<option_spec> own_options() {
   return {
       {"layer", option_kind::text, "ffn",
        "What each expert computes: ffn (a feed-forward block), transformer "
-       "(one "
-       "encoder layer) or nop (its inputs, for trying out a network).",
+       "(one encoder layer) or nop (its inputs, for trying out a network).",
        "KIND"},
       {"grid", option_kind::text, "16x16",
        "How many experts the layer has in each dimension, 1 to 256 each.",
@@ -47,8 +45,8 @@ std::vector<option_spec> own_options() {
       {"learning-rate", option_kind::real, "0.001",
        "Of the experts' own optimizer.", "RATE", cli::between(0, 10)},
       {"init-seed", option_kind::integer, "1",
-       "Experts start with parameters drawn from it; all hosts of a layer "
-       "need the same.",
+       "Experts start with parameters drawn from it; all hosts of a layer need "
+       "the same.",
        "NUMBER", cli::at_least(0)},
       {"run", option_kind::text, "potluck", "The run that they belong to.",
        "NAME"},
@@ -62,8 +60,7 @@ std::vector<option_spec> own_options() {
        "UPDATES", cli::between(1, 1e9)},
       {"spare", option_kind::integer, "-1",
        "How many experts of hosts that vanish or leave this one takes over; "
-       "-1: "
-       "as many as its own.",
+       "-1: as many as its own.",
        "NUMBER", cli::between(-1, limits::experts_hosted)},
       {"threads", option_kind::integer, "0",
        "Threads that the experts compute with; 0 for half the cores.", "NUMBER",
@@ -99,8 +96,8 @@ expected<bool> fill_experts(const cli::command_line& options,
   if (!grid)
     return failure{"--grid: " + grid.error()};
   if (options.list("uids").empty())
-    return failure{"Name the experts to host with --uids, for instance "
-                   "--uids 'ffn.0-3.*'."};
+    return failure{"Name the experts to host with --uids, for instance --uids "
+                   "'ffn.0-3.*'."};
   for (auto& pattern : options.list("uids")) {
     auto uids = experts_of_pattern(pattern, *grid);
     if (!uids)

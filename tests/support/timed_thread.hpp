@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace potluck::bench {
+namespace potluck::support {
 
 /// Of tasks that are due at one time, the first that came is the first to run.
 class timed_thread {
@@ -95,4 +95,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace potluck::bench
+} // namespace potluck::support
