@@ -52,8 +52,7 @@ std::size_t cell_state::most_members() const {
   return redraws() ? most_connections : config_.agreed.settings().group_size;
 }
 
-// ---- who takes part how
-// -----------------------------------------------------------------
+// ---- who takes part how ----------------------------------------------------
 
 void cell_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
@@ -171,8 +170,7 @@ void cell_state::on(const tick&) {
   self_->delayed_send(self_, pause, tick{});
 }
 
-// ---- as a sponsor
-// -------------------------------------------------------------------------
+// ---- as a sponsor ----------------------------------------------------------
 
 void cell_state::on(const gather_contributions& x) {
   gathering::shape shape;
@@ -264,8 +262,7 @@ void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
        parcel{to, contribution_answer{number, accepted, reason}, {}});
 }
 
-// ---- as a contributor
-// ---------------------------------------------------------------------
+// ---- as a contributor ------------------------------------------------------
 
 void cell_state::read(const peer_id& from, const contribution_request& x) {
   if (!choice_->contributes() || !told_ || told_->sponsor != from) {

@@ -8,6 +8,7 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
+  self_->monitor(job_.parent);
   arm();
 }
 
@@ -44,6 +45,10 @@ void chunk_reducer_state::on(const deadline_passed&) {
   if (before == counted_)
     self_->send(job_.parent, parts_overdue{job_.group, job_.chunk});
   arm();
+}
+
+void chunk_reducer_state::on_down(const caf::down_msg&) {
+  self_->quit();
 }
 
 void chunk_reducer_state::arm() {

@@ -33,6 +33,8 @@ public:
   void on(const part_unfit& x);
   void on(const parts_complete&);
   void on(const deadline_passed&);
+  /// Its parent has ended: nobody waits for the mean.
+  void on_down(const caf::down_msg&);
 
 private:
   void arm();

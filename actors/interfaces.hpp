@@ -25,8 +25,7 @@ struct expert_caller_handles;
 struct look_up_records;
 class guest_list;
 
-// ---- narrow handles
-// -----------------------------------------------------------
+// ---- narrow handles --------------------------------------------------------
 
 /// Reads what remote peers write.
 using letter_reader = caf::typed_actor<caf::reacts_to<letter>>;
@@ -72,8 +71,7 @@ using observer_actor
     = caf::typed_actor<caf::reacts_to<event>, caf::reacts_to<run_status>,
                        caf::reacts_to<peer_over>>;
 
-// ---- the actors
-// ----------------------------------------------------------------
+// ---- the actors ------------------------------------------------------------
 
 /// Owns the transport; turns connections into sessions and parcels into frames.
 using gateway_actor = caf::typed_actor<
@@ -212,8 +210,7 @@ using chunk_reducer_actor = caf::typed_actor<
     caf::reacts_to<part_unfit>, caf::reacts_to<parts_complete>,
     caf::reacts_to<deadline_passed>>;
 
-// ---- whom each of them may talk to
-// -----------------------------------------------------------
+// ---- whom each of them may talk to -----------------------------------------
 //
 // Those that do not exist yet, or not in this peer's role, are null.
 

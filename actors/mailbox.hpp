@@ -16,8 +16,8 @@
 
 #include <caf/all.hpp>
 
+#include "actors/averaging_mail.hpp"
 #include "messages/message.hpp"
-#include "runtime/averaging/chunk_map.hpp"
 #include "runtime/event_log.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/membership/misconduct.hpp"
@@ -138,8 +138,7 @@ struct windows_planned {
   std::vector<std::pair<peer_id, planned_window>> windows;
 };
 
-// ---- roster: who is there
-// ----------------------------------------------------
+// ---- roster: who is there --------------------------------------------------
 
 /// A peer has sent what no honest one sends.
 struct offence_seen {
@@ -163,8 +162,7 @@ struct reachable_at {
   address where;
 };
 
-// ---- router
-// -------------------------------------------------------------------
+// ---- router ----------------------------------------------------------------
 
 struct publish_record {
   dht_record record;
@@ -187,8 +185,7 @@ struct record_published {
   std::uint32_t copies = 0;
 };
 
-// ---- charter
-// --------------------------------------------------------------------
+// ---- charter ---------------------------------------------------------------
 
 /// The run's settings are agreed: the rest of the peer can start.
 struct charter_agreed {
@@ -207,8 +204,7 @@ struct proposal_failed {
   std::string sentence;
 };
 
-// ---- compute
-// ----------------------------------------------------------------------
+// ---- compute ---------------------------------------------------------------
 
 /// Replace the training state; the accumulated gradient is dropped.
 struct adopt_state {
@@ -223,11 +219,7 @@ struct work_failed {
   std::string sentence;
 };
 
-// ---- state keeper
-// ------------------------------------------------------------------
-
-// ---- cells
-// ----------------------------------------------------------------------------
+// ---- cells -----------------------------------------------------------------
 
 /// Roster to router: the peer is no node of the DHT, or not any more. It still
 /// answers what it was asked, but nobody should hear of it.
@@ -264,77 +256,6 @@ struct run_looked_up {
   /// average, of newcomers, and of some who do not train. 0: all were told.
   std::uint32_t published = 0;
 };
-
-// ---- matchmaking
-// ----------------------------------------------------------------------
-
-// ---- averaging
-// -------------------------------------------------------------------------
-
-/// The round that an averager has begun: its successor, should it crash, has to
-/// tell the other members that this peer is out of it.
-struct round_begun {
-  group_id group;
-  std::vector<peer_id> members;
-};
-/// Averager to itself: it has been out of touch with all others of its round
-/// for as long as a line takes to come back.
-struct out_of_touch {
-  group_id group;
-};
-/// To a reducer: one member's part of its chunk.
-struct part_arrived {
-  std::size_t member = 0; ///< Index in the contract.
-  chunk_part head;
-  shared_bytes body;
-};
-/// To a reducer: these members' parts will not come.
-struct part_given_up {
-  std::vector<std::uint8_t> members; ///< Indices in the contract.
-};
-/// To a reducer, from the thread that added to its sum: this member's part is
-/// no good, and was left out.
-struct part_unfit {
-  std::size_t member = 0;
-  std::string why;
-};
-/// Likewise: every part is in the sum that it waited for.
-struct parts_complete {};
-/// From a reducer, once, when every part is in that it waited for.
-struct mean_ready {
-  group_id group;
-  std::uint32_t chunk = 0;
-  std::shared_ptr<const std::vector<float>> values;
-  std::vector<std::uint8_t> left_out; ///< Members whose part is not in it.
-  /// Of each member's part; empty where there is none.
-  std::vector<digest> parts;
-};
-/// The averager to itself: the findings, or the parts of a chunk that it
-/// checks, have been waited for.
-struct inquiry_due {
-  group_id group;
-  std::optional<std::uint32_t> chunk; ///< None: the findings.
-};
-/// From a reducer: a member sent something that cannot be summed.
-struct part_refused {
-  group_id group;
-  std::uint32_t chunk = 0;
-  std::size_t member = 0;
-  std::string why;
-};
-/// From a reducer: no part has come for as long as a member is waited for.
-struct parts_overdue {
-  group_id group;
-  std::uint32_t chunk = 0;
-};
-/// To the averager, from the thread that received: every mean of the round is
-/// in its place that comes by this way.
-struct means_placed {
-  group_id group;
-};
-
-// ---- out of the peer
-// ---------------------------------------------------------------------
 
 } // namespace potluck
 

@@ -204,8 +204,7 @@ moe_output mix_experts(const moe_options& options, expert_network& network,
   return mix(options, {std::shared_ptr<void>{}, &network}, gating, input);
 }
 
-// ---- modules
-// --------------------------------------------------------------------
+// ---- modules ---------------------------------------------------------------
 
 decentralized_moeImpl::decentralized_moeImpl(
     moe_options options, std::shared_ptr<expert_network> network)

@@ -38,8 +38,8 @@ struct compute_batch {
 };
 
 /// Two gradients at most: what batches add up to, and what was set aside of it.
-/// The conductor says which it means, for only it knows what it has counted, and
-/// who gets it.
+/// The conductor says which it means, for only it knows what it has counted,
+/// and who gets it.
 struct lend_gradient {
   bool aside = false;
   /// In it: for a redrawn group, as the weight of the parameters behind it.

@@ -98,8 +98,7 @@ void connection::flush() {
     socket_->flush();
 }
 
-// ---- the end
-// -----------------------------------------------------------------
+// ---- the end ---------------------------------------------------------------
 
 void connection::close(std::chrono::milliseconds linger) {
   if (state_ == state::connecting || state_ == state::shaking

@@ -92,8 +92,7 @@ void framed_socket::mind_our_windows() const {
   avoid_bbr(descriptor_of(*socket_));
 }
 
-// ---- what comes
-// --------------------------------------------------------------
+// ---- what comes ------------------------------------------------------------
 
 void framed_socket::on_proven(const peer_id& who) {
   out_->open();
@@ -149,8 +148,7 @@ void framed_socket::on_read_end(int error) {
   to_.on_end(error == UV_EOF ? in_.reason_of_end() : broken(error));
 }
 
-// ---- what goes out
-// -----------------------------------------------------------
+// ---- what goes out ---------------------------------------------------------
 
 void framed_socket::on_sent(std::size_t bytes) {
   shared_.sent.fetch_add(bytes, std::memory_order_relaxed);
@@ -170,8 +168,7 @@ void framed_socket::on_write_failed(int error) {
   to_.on_end(broken(error));
 }
 
-// ---- the end
-// -----------------------------------------------------------------
+// ---- the end ---------------------------------------------------------------
 
 void framed_socket::tell_failure(const std::string& reason) {
   if (tls_->output_size() == 0)

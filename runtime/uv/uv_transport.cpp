@@ -176,8 +176,7 @@ private:
     unflushed_.clear();
   }
 
-  // ---- measuring
-  // -------------------------------------------------------------
+  // ---- measuring -----------------------------------------------------------
 
   void look_later() {
     look_.emplace(loop(),
@@ -219,8 +218,7 @@ private:
     return result;
   }
 
-  // ---- connections
-  // -----------------------------------------------------------
+  // ---- connections ---------------------------------------------------------
 
   connection* find(connection_id id) {
     auto i = connections_.find(id);

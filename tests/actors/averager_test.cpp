@@ -317,6 +317,7 @@ struct mortal_reducers {
     config.reducer_started
         = [this](auto&, const caf::actor& child) { started.push_back(child); };
     n.replace(&wiring::averager, (*n.system).spawn(averager, config));
+    t.world.settle(); // It knows the others.
     t.begin(0);
     t.begin(1);
     t.world.settle(); // Parts of two are in the sums.

@@ -685,8 +685,7 @@ TEST_CASE(
   CHECK(d.tells(3, [](progress_report& x) { x.sponsor = peer(3); }));
 }
 
-// ---- who can be dialled
-// ------------------------------------------------------------
+// ---- who can be dialled ----------------------------------------------------
 
 namespace {
 

@@ -25,8 +25,7 @@ std::string binary() {
 
 } // namespace
 
-// ---- peers
-// -------------------------------------------------------------------
+// ---- peers -----------------------------------------------------------------
 
 peer::peer(support::command what, const std::string& log,
            const std::string& output)
@@ -88,8 +87,7 @@ std::uint64_t peer::last_step() {
   return all.empty() ? 0 : all.rbegin()->first;
 }
 
-// ---- scenes
-// --------------------------------------------------------------------
+// ---- scenes ----------------------------------------------------------------
 
 scene::scene() {
   // Two copies of one text would be one text; four are enough for any test.
@@ -201,8 +199,7 @@ words tiny_run(std::uint64_t target_batch, std::uint64_t steps) {
           std::to_string(steps)};
 }
 
-// ---- what must be true
-// ------------------------------------------------------------
+// ---- what must be true -----------------------------------------------------
 
 void check_all_finish(const std::vector<peer*>& peers,
                       std::chrono::milliseconds patience) {

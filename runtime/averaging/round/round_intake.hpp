@@ -39,8 +39,7 @@ public:
 
   explicit round_intake(std::size_t least_bytes = usual_least_bytes);
 
-  // ---- the round's owner
-  // -------------------------------------------------------
+  // ---- the round's owner ---------------------------------------------------
 
   /// Opens a round.
   /// @param members Their ids, in the contract's order.
@@ -63,8 +62,7 @@ public:
   /// From here on everything comes by letter.
   void close();
 
-  // ---- whoever receives
-  // -----------------------------------------------------------
+  // ---- whoever receives ----------------------------------------------------
 
   bool worth_a_look(std::size_t body_bytes) const {
     return body_bytes >= least_bytes_;

@@ -15,7 +15,6 @@
 #include "tests/support/skip.hpp"
 
 using namespace potluck;
-using namespace potluck::tools;
 using namespace std::chrono_literals;
 
 namespace {

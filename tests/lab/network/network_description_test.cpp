@@ -39,7 +39,7 @@ TEST_CASE("a host has the line that stands in the file") {
   CHECK(line.download == 2e6);
   CHECK(line.delay == 30ms);
   CHECK(line.jitter == 5ms);
-  CHECK(line.loss == 0.01);
+  CHECK(line.loss_up == 0.01);
   CHECK(line.queue == 1s);
   CHECK(x.seed == 9);
   CHECK(x.lasts == duration{2min});

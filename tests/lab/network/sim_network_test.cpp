@@ -341,8 +341,7 @@ TEST_CASE("a dial to a host that nobody has named ends after a while") {
   CHECK(x.net.number_of("c") == 2); // It took no number.
 }
 
-// ---- turns
-// --------------------------------------------------------------------------
+// ---- turns -----------------------------------------------------------------
 
 /// The order in which `two_hosts` names them.
 constexpr sim_network::host_number on_a = 0;

@@ -54,8 +54,7 @@ chaos_run::chaos_run(chaos_plan plan,
   view_.steps = number_in(chaos_settings(plan_.what), "steps");
 }
 
-// ---- starting
-// ----------------------------------------------------------------
+// ---- starting --------------------------------------------------------------
 
 /// Machines for all peers that the plan knows of by now.
 expected<bool> chaos_run::add_peers() {
@@ -114,8 +113,7 @@ expected<bool> chaos_run::start(std::size_t number, bool fresh) {
   });
 }
 
-// ---- what befalls them
-// --------------------------------------------------------
+// ---- what befalls them -----------------------------------------------------
 
 expected<bool> chaos_run::carry_out_due() {
   std::set<std::size_t> there;
@@ -161,8 +159,7 @@ expected<bool> chaos_run::carry_out(const fault_event& x) {
   return true;
 }
 
-// ---- following
-// ---------------------------------------------------------------
+// ---- following -------------------------------------------------------------
 
 void chaos_run::follow() {
   for (auto& peer : peers_)
@@ -260,8 +257,7 @@ void chaos_run::show() {
   screen_.show(rows, view_);
 }
 
-// ---- the whole
-// ---------------------------------------------------------------
+// ---- the whole -------------------------------------------------------------
 
 expected<chaos_outcome> chaos_run::run() {
   auto family = child_group::make();

@@ -38,7 +38,7 @@ demo_run::demo_run(demo_plan plan, demo_screen& screen, const sigset_t& signals)
   began_ = last_news_ = clock::now();
 }
 
-// ---- starting ---------------------------------------------------------------
+// ---- starting --------------------------------------------------------------
 
 expected<bool> demo_run::start(const child_group& family,
                                const std::string& name, const std::string& role,
@@ -105,7 +105,7 @@ expected<bool> demo_run::swap_peers(const child_group& family) {
   return done;
 }
 
-// ---- following --------------------------------------------------------------
+// ---- following -------------------------------------------------------------
 
 void demo_run::follow() {
   for (auto& peer : peers_)
@@ -191,7 +191,7 @@ void demo_run::show() {
   screen_.show(rows, view_);
 }
 
-// ---- the whole --------------------------------------------------------------
+// ---- the whole -------------------------------------------------------------
 
 expected<run_record> demo_run::run() {
   auto family = child_group::make();

@@ -116,8 +116,7 @@ private:
   void on_all_handled() override {
   }
 
-  // ---- relay_network
-  // ---------------------------------------------------------
+  // ---- relay_network -------------------------------------------------------
   uv_loop_t* loop() override {
     return loop_.uv();
   }

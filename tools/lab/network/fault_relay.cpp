@@ -44,8 +44,7 @@ relay::~relay() {
   reset(far_);
 }
 
-// ---- the dial
-// ------------------------------------------------------------------
+// ---- the dial --------------------------------------------------------------
 
 void relay::connect() {
   far_ = make_tcp_socket(network_.loop(), this);
@@ -78,8 +77,7 @@ void relay::connected(int status) {
   read_more(in_);
 }
 
-// ---- in
-// -------------------------------------------------------------------
+// ---- in --------------------------------------------------------------------
 
 void relay::read_more(lane& x) {
   if (x.reading || x.end != ending::none || x.bytes >= most_on_the_way)
@@ -119,8 +117,7 @@ void relay::arrived(lane& x, ssize_t size, const char* data) {
   hand_over(x);
 }
 
-// ---- out
-// ------------------------------------------------------------------
+// ---- out -------------------------------------------------------------------
 
 bool relay::pump() {
   if (broken_)

@@ -44,10 +44,6 @@ void sim_network::set_line(const std::string& host, const access_line& x) {
     core_->streams.read_again(*on);
 }
 
-const access_line& sim_network::line_of(const std::string& host) const {
-  return core_->lines.line_of(core_->hosts.named(host)->number());
-}
-
 std::uint64_t sim_network::part(const std::set<std::string>& side) {
   std::set<host_number> numbers;
   for (auto& host : side)
@@ -118,8 +114,7 @@ sim_network::run_until(duration now,
   return count;
 }
 
-// ---- turns
-// ---------------------------------------------------------------------
+// ---- turns -----------------------------------------------------------------
 
 sim_network::host_number sim_network::number_of(const std::string& host) const {
   return core_->hosts.named(host)->number();
@@ -166,10 +161,6 @@ void sim_network::settle(const std::vector<host_number>& hosts,
 
 std::size_t sim_network::open_connections() const {
   return core_->streams.open_connections();
-}
-
-std::uint64_t sim_network::bytes_in_flight() const {
-  return core_->streams.bytes_in_flight();
 }
 
 std::uint64_t sim_network::highest_queue() const {

@@ -63,7 +63,6 @@ public:
   /// Dials to a closed one time out after 10 s; what a deaf one leaves unread
   /// it reads when it hears again.
   void set_line(const std::string& host, const access_line& x);
-  const access_line& line_of(const std::string& host) const;
 
   /// Nothing passes between `side` and all others until `reunite` with the same
   /// number; dials time out. Nobody is told. Several may overlap.
@@ -112,8 +111,6 @@ public:
 
   /// Connections open at both ends.
   std::size_t open_connections() const;
-  /// Bytes queued or on their way.
-  std::uint64_t bytes_in_flight() const;
   /// Bytes of one connection, one way, at the most.
   std::uint64_t highest_queue() const;
   /// Of all lines; parcels are frames.

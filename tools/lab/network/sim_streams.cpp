@@ -50,8 +50,7 @@ void sim_streams::read_again(sim_host& x) {
     what();
 }
 
-// ---- connections
-// -----------------------------------------------------------------
+// ---- connections -----------------------------------------------------------
 
 void sim_streams::send_again() {
   for (auto* x : hosts_.all())
@@ -228,8 +227,7 @@ void sim_streams::cut(const sim_host& x,
   }
 }
 
-// ---- frames
-// -----------------------------------------------------------------
+// ---- frames ----------------------------------------------------------------
 
 void sim_streams::send(const line& c, int side, outgoing_frame frame) {
   const auto& from = c->sides[side];
@@ -267,14 +265,12 @@ void sim_streams::transmit(const line& c, int from, outgoing_frame frame) {
   x->frame = std::move(frame);
   for (unsigned i = 0; i < how.copies; ++i) {
     s.queued += parcel.bytes;
-    in_flight_ += parcel.bytes;
     highest_queue_ = std::max(highest_queue_, s.queued);
     agenda_.later(
         how.arrives.time_since_epoch(),
         [this, c, from, left = how.left.time_since_epoch(), x = frame_ptr{x}] {
           auto& to = c->sides[1 - from];
           to.queued -= x->parcel.bytes;
-          in_flight_ -= x->parcel.bytes;
           if (left > c->sides[from].died)
             return; // It never left the dead process's memory.
           pass(c, 1 - from, [this, c, from, x] { come_down(c, 1 - from, x); });

@@ -54,9 +54,6 @@ public:
   std::uint64_t highest_queue() const {
     return highest_queue_;
   }
-  std::uint64_t bytes_in_flight() const {
-    return in_flight_;
-  }
 
 private:
   /// A frame under way, and what its preamble announced if it was damaged.
@@ -93,7 +90,6 @@ private:
   std::map<const sim_host*, sim_network::forger> forgers_;
   sim_network::watcher see_;
   std::size_t open_ = 0;
-  std::uint64_t in_flight_ = 0;
   std::uint64_t highest_queue_ = 0;
 };
 

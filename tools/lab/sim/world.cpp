@@ -129,8 +129,7 @@ population::customs world::customs() {
   return result;
 }
 
-// ---- what peers say
-// -------------------------------------------------------------
+// ---- what peers say --------------------------------------------------------
 
 void world::heard(std::size_t number, const event& x) {
   auto line = x;
@@ -185,8 +184,7 @@ turns::listener world::followers() {
   return result;
 }
 
-// ---- what must hold
-// -------------------------------------------------------------
+// ---- what must hold --------------------------------------------------------
 
 void world::look_at(const inhabitant& x) {
   // With gradients redrawn groups average parameters.
@@ -276,8 +274,7 @@ void world::send_home() {
   });
 }
 
-// ---- the run
-// --------------------------------------------------------------------
+// ---- the run ---------------------------------------------------------------
 
 report world::run() {
   bool interrupted = false;

@@ -380,8 +380,7 @@ TEST_CASE("a member on a busy line stays one while it is connected") {
   CHECK(x.members(at(76s)) == 0);
 }
 
-// ---- who cannot be dialled
-// -----------------------------------------------------------------
+// ---- who cannot be dialled -------------------------------------------------
 
 namespace {
 
