@@ -48,14 +48,6 @@ expected<std::string> read_short(const std::string& path, int fd) {
   return text;
 }
 
-/// What the file of an early version held: a random id, 64 hex digits.
-bool is_bare_id(std::string text) {
-  if (!text.empty() && text.back() == '\n')
-    text.pop_back();
-  auto id = parse_id<peer_id>(text);
-  return id && !id->empty();
-}
-
 expected<key_pair> make_key(const std::string& path) {
   auto key = key_pair::generate();
   auto text = key.pem();
@@ -104,26 +96,22 @@ expected<identity> identity::open(const std::string& directory) {
   file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno != ENOENT)
     return file_failure("read", path);
-  bool replaced = false;
   if (file) {
     auto text = read_short(path, file.get());
     if (!text)
       return failure{text.error()};
-    replaced = is_bare_id(*text);
-    if (!replaced) {
-      if (auto problem = exposure(path, file.get()); !problem.empty())
-        return failure{problem};
-      auto key = key_pair::parse(*text);
-      if (!key)
-        return failure{path + " " + key.error()
-                       + "; restore it, or remove it to become a new peer"};
-      return identity(std::move(*key), std::move(lock), false);
-    }
+    if (auto problem = exposure(path, file.get()); !problem.empty())
+      return failure{problem};
+    auto key = key_pair::parse(*text);
+    if (!key)
+      return failure{path + " " + key.error()
+                     + "; restore it, or remove it to become a new peer"};
+    return identity(std::move(*key), std::move(lock));
   }
   auto key = make_key(path);
   if (!key)
     return failure{key.error()};
-  return identity(std::move(*key), std::move(lock), replaced);
+  return identity(std::move(*key), std::move(lock));
 }
 
 } // namespace potluck

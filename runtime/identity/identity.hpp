@@ -20,9 +20,6 @@ public:
   /// are missing. Fails with a sentence when another process holds the lock,
   /// when a file cannot be read or written, when others may read the key, or
   /// when it is no Ed25519 key.
-  ///
-  /// A file of an early version, which held a bare number instead of a key, is
-  /// replaced: nobody could prove to be that number. See `replaced`.
   static expected<identity> open(const std::string& directory);
 
   const key_pair& key() const {
@@ -32,19 +29,13 @@ public:
     return key_.id();
   }
 
-  /// The peer was known by an id without a key, and has a new one now.
-  bool replaced() const {
-    return replaced_;
-  }
-
 private:
-  identity(key_pair key, file_descriptor lock, bool replaced)
-      : key_(std::move(key)), lock_(std::move(lock)), replaced_(replaced) {
+  identity(key_pair key, file_descriptor lock)
+      : key_(std::move(key)), lock_(std::move(lock)) {
   }
 
   key_pair key_;
   file_descriptor lock_; ///< The kernel frees it when the process ends.
-  bool replaced_;
 };
 
 } // namespace potluck

@@ -177,10 +177,6 @@ expected<held_identity> take_identity(const cli::command_line& options,
     if (held) {
       result.key = held->key();
       result.directory = directory;
-      if (held->replaced())
-        complain("The identity in " + directory
-                 + " had no key, so nobody could prove to be it; this peer has "
-                   "a new one.");
       result.lock = std::move(*held);
     } else if (given) {
       return failure{held.error()};
