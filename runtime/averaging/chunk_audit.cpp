@@ -1,4 +1,5 @@
 #include "runtime/averaging/chunk_audit.hpp"
+#include "runtime/packing/packing.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "messages/limits.hpp"
+
 namespace potluck {
 
 namespace {

@@ -1,6 +1,7 @@
 #include "runtime/state/training_state.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include "messages/framing.hpp"

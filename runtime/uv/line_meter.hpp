@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "runtime/ports/transport.hpp"
 #include "runtime/uv/handles.hpp"
 
 namespace potluck {

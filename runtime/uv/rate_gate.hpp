@@ -11,6 +11,7 @@
 #include <set>
 
 #include "runtime/lines/token_bucket.hpp"
+#include "runtime/ports/transport.hpp"
 #include "runtime/uv/handles.hpp"
 
 namespace potluck {

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "runtime/ports/transport.hpp"
 #include "runtime/uv/frame_reader.hpp"
 #include "runtime/uv/handles.hpp"
 #include "runtime/uv/rate_gate.hpp"
