@@ -14,6 +14,7 @@
 #include "actors/router.hpp"
 #include "actors/state_keeper.hpp"
 #include "runtime/experts/replication_plan.hpp"
+#include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {

@@ -1,6 +1,7 @@
 #include "tools/lab/scenario/field.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "tools/lab/scenario/limits.hpp"
 
