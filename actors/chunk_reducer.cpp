@@ -8,6 +8,7 @@ void chunk_reducer_state::init(chunk_reducer_actor::pointer self,
                                reduction_job job) {
   self_ = self;
   job_ = std::move(job);
+  self_->monitor(job_.parent);
   arm();
 }
 
