@@ -47,10 +47,6 @@ void chunk_reducer_state::on(const deadline_passed&) {
   arm();
 }
 
-void chunk_reducer_state::on_down(const caf::down_msg&) {
-  self_->quit();
-}
-
 void chunk_reducer_state::arm() {
   self_->delayed_send(self_, job_.patience, deadline_passed{});
 }

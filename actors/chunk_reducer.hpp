@@ -9,7 +9,8 @@
 /// Sends its parent exactly one `mean_ready` when every part is in but those it
 /// is told to do without, and ends. A member whose part is refused is done
 /// without as well. Whenever no part has come for its patience it says so: what
-/// follows is the round's to decide, which ends it when it is over.
+/// follows is the round's to decide, which ends it when it is over. It also
+/// ends with its parent.
 #pragma once
 
 #include "actors/interfaces.hpp"
@@ -33,8 +34,9 @@ public:
   void on(const part_unfit& x);
   void on(const parts_complete&);
   void on(const deadline_passed&);
-  /// Its parent has ended: nobody waits for the mean.
-  void on_down(const caf::down_msg&);
+  void on_down(const caf::down_msg&) {
+    self_->quit(); // Nobody wants the mean any more.
+  }
 
 private:
   void arm();

@@ -162,6 +162,10 @@ TEST_CASE("a reducer owns its sum: when it ends, nobody adds to it any more") {
     caf::anon_send_exit(x.it, caf::exit_reason::kill);
     x.system.run();
   }
+  SUBCASE("since its averager has") {
+    caf::anon_send_exit(x.parent.handle, caf::exit_reason::kill);
+    x.system.run();
+  }
   CHECK(x.ended);
   CHECK(x.sum.expired());
 }

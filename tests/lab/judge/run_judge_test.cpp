@@ -242,6 +242,13 @@ TEST_CASE("an end before the last step, or with two states, is found") {
   y.told({0}, 1s, end(2, "one"));
   y.told({1}, 1s, end(2, "two"));
   CHECK(y.of<all_finish>().problem().find("2 digests") == 0);
+  rules.expects.may_split = true;
+  run_judge z{rules};
+  z.told({0}, 1s, end(2, "one"));
+  z.told({1}, 1s, end(2, "two"));
+  CHECK(z.all().violations().empty());
+  z.told({2}, 1s, end(1, "one"));
+  CHECK(z.all().violations().size() == 1);
 }
 
 TEST_CASE("a checkpoint with parameters that nobody had is found") {

@@ -7,6 +7,16 @@
 
 namespace potluck {
 
+namespace {
+
+/// Real processes that split must find together again. Simulated peers may also
+/// come back when the others have finished and gone.
+bool ends_alike(const terms& run) {
+  return !run.redraws && (run.may_give_up || !run.expects.may_split);
+}
+
+} // namespace
+
 // ---- course -----------------------------------------------------------------
 
 void course::told(duration at, const event& x) {
@@ -59,9 +69,9 @@ double course::first_try() const {
 all_finish::all_finish(ledger& all, const terms& run)
     : outer_promise(all, "all who are there finish step "
                              + std::to_string(run.steps)
-                             + (run.redraws ? "" : " with one digest")),
+                             + (ends_alike(run) ? " with one digest" : "")),
       steps_(run.steps), demanded_(run.expects.finishes),
-      one_digest_(!run.redraws) {
+      one_digest_(ends_alike(run)) {
 }
 
 void all_finish::told(const teller& who, duration at, const event& x) {

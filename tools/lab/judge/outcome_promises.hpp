@@ -51,7 +51,7 @@ private:
 };
 
 /// All who are there to the end finish the last step, with one digest unless
-/// groups are redrawn.
+/// groups are redrawn or a simulated run may split.
 class all_finish : public outer_promise {
 public:
   all_finish(ledger& all, const terms& run);
