@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "messages/limits.hpp"
 #include "runtime/random.hpp"
 
 using namespace potluck;
