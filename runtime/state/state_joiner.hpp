@@ -31,7 +31,7 @@ public:
     std::size_t means;
     /// Of the run: no version lies behind it.
     std::uint64_t last_step = max_step;
-    safeguard_set guards;
+    safeguard_set guards = {};
   };
 
   /// @param self Decides the order in which donors are asked.

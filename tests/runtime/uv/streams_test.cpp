@@ -1,5 +1,6 @@
 /// What goes out of one end of a connection and comes into the other, without
 /// a socket.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
