@@ -2,9 +2,9 @@
 /// drawn by chance and those that others challenge, and judges, after a round
 /// whose means differed, what all say they got.
 ///
-/// README.md, "Who lied", states the protocol. Pure: the round, which owns it,
-/// says what is here, and hears what is to be sent and who is doubted. Members
-/// are indices into the contract.
+/// README.md, "Hostile members", states the protocol. Pure: the round, which
+/// owns it, says what is here, and hears what is to be sent and who is doubted.
+/// Members are indices into the contract.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "runtime/packing/packing.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -19,6 +19,9 @@ namespace {
 /// Adding and subtracting it rounds a float below 2^22 to a whole number, ties
 /// to even.
 constexpr float rounder = 12582912.0f; // 1.5 * 2^23
+
+constexpr std::array<const char*, 4> names{"float32", "float16", "bfloat16",
+                                           "int8"};
 
 std::size_t blocks_of(std::size_t count) {
   return (count + packing_block - 1) / packing_block;
@@ -327,6 +330,17 @@ double packing_error(packing how, double value, double largest) {
       return std::max(largest / 254 * (1 + 0x1p-14), tiny * 127);
   }
   return 0;
+}
+
+std::string to_string(packing x) {
+  return names.at(static_cast<std::size_t>(x));
+}
+
+std::optional<packing> packing_named(const std::string& name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i])
+      return static_cast<packing>(i);
+  return std::nullopt;
 }
 
 } // namespace potluck

@@ -12,7 +12,7 @@ namespace potluck {
 
 namespace {
 
-// The layout is described in README.md, section "The charter's bytes".
+// The layout is described in README.md, section "Bytes".
 constexpr char magic[] = "PLKCHART";
 constexpr std::size_t magic_bytes = 8;
 constexpr std::uint32_t format_version = 1;

@@ -2,8 +2,8 @@
 /// to where its mean shall come from. Standings in, ruling out.
 ///
 /// Pure, and without memory: round_agreement's acting leader asks once an
-/// epoch. README.md, section "Healing", says why two means of one version
-/// cannot exist.
+/// epoch. runtime/averaging/README.md, "Why two finals cannot exist", says why
+/// there is one mean of each version.
 #pragma once
 
 #include <cstdint>
