@@ -5,6 +5,7 @@
 
 #include "messages/limits.hpp"
 #include "messages/rules/experts.hpp"
+#include "messages/rules/lines.hpp"
 #include "messages/rules/peers.hpp"
 #include "messages/rules/state.hpp"
 #include "messages/rules/step.hpp"
@@ -44,6 +45,12 @@ void check_body(checks::rules& must, [[maybe_unused]] const T& x,
               "a part of a replica has no bytes or too many");
   else if constexpr (is_any<T, line_probe>)
     must.hold(size <= max_probe_bytes, "a line probe is too large");
+  else if constexpr (is_any<T, circuit_data>)
+    must.hold(size > 0 && size <= max_circuit_bytes,
+              "a circuit's bytes are none or too many");
+  else if constexpr (is_any<T, reach_request>)
+    must.hold(size == (x.elsewhere ? errand_bytes : 0),
+              "an errand is not paid for, or what is none is");
   else if constexpr (!is_any<T, charter_reply, state_piece>)
     must.hold(size == 0, "a body came with a message that has none");
   must.hold(size <= max_body_bytes, "the body is too large");
@@ -53,8 +60,8 @@ void check_body(checks::rules& must, [[maybe_unused]] const T& x,
 template <class T>
 constexpr bool anything_goes
     = is_any<T, heartbeat, heartbeat_reply, routing_ping, routing_pong,
-             charter_request, charter_reply, state_done, line_probe,
-             reach_answer>;
+             charter_reply, state_done, line_probe, reach_answer, reach_proof,
+             circuit_data, hole_sync, line_switch>;
 
 template <class T>
 std::string problem_of(const T& x) {

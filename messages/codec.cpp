@@ -33,7 +33,9 @@ using tables = std::tuple<
     wire::ContributionAnswer, wire::RoundFindings, wire::PartRequest,
     wire::MeanChallenge, wire::ExpertRequest, wire::ExpertAnswer,
     wire::ReplicaOffer, wire::ReplicaReply, wire::ReplicaChunk, wire::LineProbe,
-    wire::ReachRequest, wire::ReachAnswer, wire::PartDigests>;
+    wire::ReachRequest, wire::ReachAnswer, wire::PartDigests, wire::ReachErrand,
+    wire::ReachProof, wire::CircuitOpen, wire::CircuitData, wire::CircuitCredit,
+    wire::CircuitClose, wire::HoleConnect, wire::HoleSync, wire::LineSwitch>;
 template <std::size_t I>
 using table = std::tuple_element_t<I, tables>;
 

@@ -110,7 +110,8 @@ inline auto fields(dht_record& x) {
 inline auto fields(group_member& x) {
   return in_order(x.who.id, maybe(x.who.where.host), x.who.where.port, x.role,
                   x.samples, x.loss_sum, x.upload_bytes_per_second,
-                  x.download_bytes_per_second, maybe(x.slow_pairs));
+                  x.download_bytes_per_second, maybe(x.slow_pairs),
+                  maybe(x.relayed));
 }
 inline auto fields(group_contract& x) {
   return in_order(x.group, x.step, x.gradient_values, x.chunk_values,
@@ -122,7 +123,8 @@ inline auto fields(group_contract& x) {
 
 inline auto fields(hello& x) {
   return in_order(x.version, x.id, x.role, maybe(x.run), x.listen_port,
-                  maybe(x.charter), x.settings, maybe(x.seen_host));
+                  maybe(x.charter), x.settings, maybe(x.seen_host), x.seen_port,
+                  x.is_hub, x.clock_ms);
 }
 inline auto fields(refusal& x) {
   return in_order(sentence(x.sentence));
@@ -130,11 +132,35 @@ inline auto fields(refusal& x) {
 inline auto fields(goodbye& x) {
   return in_order(maybe(sentence(x.reason)));
 }
+
+// ---- lines ------------------------------------------------------------------
+
 inline auto fields(reach_request& x) {
-  return in_order(x.port);
+  return in_order(x.port, x.nonce, x.elsewhere);
 }
 inline auto fields(reach_answer& x) {
-  return in_order(x.reached);
+  return in_order(x.reached, x.nonce);
+}
+inline auto fields(reach_errand& x) {
+  return in_order(x.nonce, x.who);
+}
+inline auto fields(reach_proof& x) {
+  return in_order(x.nonce);
+}
+inline auto fields(circuit_open& x) {
+  return in_order(x.circuit, x.peer);
+}
+inline auto fields(circuit_data& x) {
+  return in_order(x.circuit, x.opened_here);
+}
+inline auto fields(circuit_credit& x) {
+  return in_order(x.circuit, x.opened_here, x.bytes);
+}
+inline auto fields(circuit_close& x) {
+  return in_order(x.circuit, x.opened_here, maybe(sentence(x.reason)));
+}
+inline auto fields(hole_connect& x) {
+  return in_order(x.token, x.answer, maybe(x.seen), maybe(x.local));
 }
 
 // ---- routing ----------------------------------------------------------------
@@ -166,7 +192,7 @@ inline auto fields(progress_report& x) {
                   x.samples_per_second, x.upload_bytes_per_second,
                   x.download_bytes_per_second, x.loss, x.contributes,
                   maybe(x.sponsor), x.contributors, x.members,
-                  maybe(x.slow_pairs));
+                  maybe(x.slow_pairs), x.reach, maybe(x.hubs));
 }
 
 // ---- matchmaking ------------------------------------------------------------
@@ -178,7 +204,7 @@ inline auto fields(group_answer& x) {
   return in_order(x.group, x.accepted, maybe(sentence(x.reason)), x.samples,
                   x.loss_sum, x.upload_bytes_per_second,
                   x.download_bytes_per_second, maybe(x.avoid),
-                  maybe(x.slow_pairs));
+                  maybe(x.slow_pairs), maybe(x.relayed));
 }
 inline auto fields(group_start& x) {
   return in_order(x.contract);
@@ -248,6 +274,9 @@ inline auto fields(contribution_answer& x) {
 
 // ---- state ------------------------------------------------------------------
 
+inline auto fields(charter_request& x) {
+  return in_order(x.token, maybe(x.run));
+}
 inline auto fields(state_request& x) {
   return in_order(x.token, x.step, maybe(x.state), x.means_only, x.lists_only);
 }

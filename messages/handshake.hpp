@@ -3,9 +3,7 @@
 /// Phases: both sides send `hello` at once; a side that dislikes what it reads
 /// answers `refusal` and closes; otherwise the connection is open. While open,
 /// `heartbeat` is answered by `heartbeat_reply`; `goodbye` announces a leaver.
-/// A `line_probe` is read and dropped. Who asks for it with `reach_request` is
-/// told in a `reach_answer` whether others can connect to it (AutoNAT of
-/// libp2p).
+/// A `line_probe` is read and dropped.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +15,7 @@
 namespace potluck {
 
 /// Raised whenever an old peer could misread a new one.
-constexpr std::uint32_t protocol_version = 13;
+constexpr std::uint32_t protocol_version = 14;
 
 /// One line of a run's settings, as text: what two peers compare and name.
 struct setting {
@@ -45,6 +43,13 @@ struct hello {
   digest charter;
   /// The settings behind that digest, so that a refusal can name a difference.
   std::vector<setting> settings;
+  /// The port beside `seen_host`: what a router made of the receiver's.
+  std::uint16_t seen_port = 0;
+  /// The sender passes circuits on (messages/lines.hpp).
+  bool is_hub = false;
+  /// The sender's clock, in milliseconds since 1970; 0: not told. For people:
+  /// nothing depends on it.
+  std::uint64_t clock_ms = 0;
 };
 
 struct refusal {
@@ -66,15 +71,5 @@ struct heartbeat_reply {
 
 /// Its body means nothing: the sender measures how fast it goes.
 struct line_probe {};
-
-/// Asks the receiver to connect to the sender's host, as the receiver sees it,
-/// and to say whether that succeeded. Nobody can have others knock elsewhere.
-struct reach_request {
-  std::uint16_t port = 0; ///< Where the sender listens.
-};
-
-struct reach_answer {
-  bool reached = false; ///< The sender of the request answered there.
-};
 
 } // namespace potluck

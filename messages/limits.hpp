@@ -50,6 +50,18 @@ constexpr std::size_t max_slow_pairs = 8;
 constexpr std::size_t max_probe_bytes = 64 * 1024;
 constexpr std::size_t max_probe_total = 2 * 1024 * 1024;
 
+/// Hubs that a report may name: one answers, another may have ended, and one is
+/// on its way.
+constexpr std::size_t max_hubs = 3;
+/// Addresses that a peer may name of its own, of each kind.
+constexpr std::size_t max_own_addresses = 8;
+/// Bytes of a circuit in one frame, and that a hub may allow at once.
+constexpr std::size_t max_circuit_bytes = 64 * 1024;
+constexpr std::uint32_t max_circuit_credit = 1u << 24;
+/// Bytes with which a third peer's dial is paid for: several times what the
+/// handshakes of such a connection take.
+constexpr std::size_t errand_bytes = 32 * 1024;
+
 /// Samples of one peer in one step. `max_members` of them stay below 2^48,
 /// which a double holds exactly.
 constexpr std::uint64_t max_samples = std::uint64_t{1} << 40;

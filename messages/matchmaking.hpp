@@ -32,6 +32,9 @@ struct group_answer {
   /// of each other pair.
   std::vector<peer_id> avoid = {};
   std::vector<slow_pair> slow_pairs = {}; ///< The slowest first.
+  /// With whom the sender has no line but through a hub: no part of a gradient
+  /// may pass between the two.
+  std::vector<peer_id> relayed = {};
 };
 
 /// One line of the contract.
@@ -43,6 +46,7 @@ struct group_member {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs = {}; ///< As it answered.
+  std::vector<peer_id> relayed = {};      ///< As it answered.
 };
 
 /// Everything from which the members derive the same plan, and the order in

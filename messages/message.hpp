@@ -9,6 +9,7 @@
 #include "messages/cells.hpp"
 #include "messages/experts.hpp"
 #include "messages/handshake.hpp"
+#include "messages/lines.hpp"
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
 #include "messages/routing.hpp"
@@ -27,7 +28,9 @@ using any_message = std::variant<
     piece_request, state_piece, state_done, round_heal, contribution_request,
     contribution_part, contribution_answer, round_findings, part_request,
     mean_challenge, expert_request, expert_answer, replica_offer, replica_reply,
-    replica_chunk, line_probe, reach_request, reach_answer, part_digests>;
+    replica_chunk, line_probe, reach_request, reach_answer, part_digests,
+    reach_errand, reach_proof, circuit_open, circuit_data, circuit_credit,
+    circuit_close, hole_connect, hole_sync, line_switch>;
 
 /// One of them. A class of its own, so that the compiler makes what copies,
 /// moves and destroys so many alternatives once, in message.cpp, and not in

@@ -22,4 +22,20 @@ std::string to_string(phase x) {
   return "unknown";
 }
 
+std::string to_string(reach x) {
+  switch (x) {
+    case reach::unknown:
+      return "unknown";
+    case reach::open:
+      return "open";
+    case reach::mapped:
+      return "mapped";
+    case reach::cone:
+      return "cone";
+    case reach::symmetric:
+      return "symmetric";
+  }
+  return "unknown";
+}
+
 } // namespace potluck

@@ -23,6 +23,17 @@ enum class phase : std::uint8_t {
 
 std::string to_string(phase x);
 
+/// How others get a line to a peer. The values are on the wire: append only.
+enum class reach : std::uint8_t {
+  unknown = 0, ///< Not found out yet: dial it.
+  open = 1,    ///< Anybody can dial it.
+  mapped = 2,  ///< Likewise, since its router opened a port for it.
+  cone = 3,    ///< Its router shows everybody the same port of it: holes work.
+  symmetric = 4, ///< Its router shows everybody another port.
+};
+
+std::string to_string(reach x);
+
 struct progress_report {
   peer_id id;
   /// Where the peer listens. An empty host means: as seen from its connection.
@@ -56,6 +67,9 @@ struct progress_report {
   std::uint32_t members = 0;
   /// Connections that carry less than the sender's line; the slowest first.
   std::vector<slow_pair> slow_pairs = {};
+  potluck::reach reach = potluck::reach::unknown;
+  /// Hubs that the sender is connected with: they pass circuits on to it.
+  std::vector<contact> hubs = {};
 };
 
 } // namespace potluck

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "messages/ids.hpp"
@@ -11,6 +12,8 @@ namespace potluck {
 
 struct charter_request {
   std::uint64_t token = 0;
+  /// Of which run, where the receiver is a bootstrap; empty: of its own.
+  std::string run = {};
 };
 /// The charter's bytes are the body; empty when the answerer has none yet.
 struct charter_reply {

@@ -34,10 +34,6 @@ inline void check(rules& must, const goodbye& x) {
   must.text(x.reason, max_sentence_bytes, "the reason");
 }
 
-inline void check(rules& must, const reach_request& x) {
-  must.hold(x.port != 0, "the port to connect to is missing");
-}
-
 inline void marks(rules& must, const known_marks& xs) {
   must.hold(xs.size() <= max_known, "it knows too many names");
 }
@@ -106,6 +102,10 @@ inline void check(rules& must, const progress_report& x) {
             "there are too many contributors");
   must.hold(x.members <= max_members, "there are too many members");
   must.pairs(x.slow_pairs);
+  must.hold(x.reach <= reach::symmetric, "the reach is unknown");
+  must.hold(x.hubs.size() <= max_hubs, "there are too many hubs");
+  for (auto& hub : x.hubs)
+    must.contact_of(hub);
 }
 
 } // namespace potluck::checks

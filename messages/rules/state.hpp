@@ -13,6 +13,10 @@ void piece(rules& must, const T& x) {
   must.hold(x.piece < max_pieces, "the piece's index is too large");
 }
 
+inline void check(rules& must, const charter_request& x) {
+  must.text(x.run, max_run_bytes, "the run's name");
+}
+
 inline void check(rules& must, const state_request& x) {
   must.hold(x.step <= max_step, "the step is too large");
   must.hold(!x.means_only || !x.state.empty(), "the state's digest is missing");

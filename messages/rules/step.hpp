@@ -23,6 +23,7 @@ void contribution(rules& must, const T& x) {
   must.real(x.upload_bytes_per_second, "the upload bandwidth");
   must.real(x.download_bytes_per_second, "the download bandwidth");
   must.pairs(x.slow_pairs);
+  must.hold(x.relayed.size() <= max_members, "too many peers are relayed");
 }
 
 inline void check(rules& must, const group_invite& x) {

@@ -107,12 +107,28 @@ public:
   /// Set once, before anything else. The listener must outlive `stop()`.
   virtual void start(std::shared_ptr<transport_listener> listener) = 0;
 
-  /// Accepts connections on `where` (port 0: any free one) and says which
+  /// Accepts connections on `where` (port 0: any free one), too, and says which
   /// address was bound. Fails with a sentence, for instance when in use.
   virtual expected<address> listen(const address& where) = 0;
 
   /// Connects in the background; the result is `on_connected` or `on_closed`.
   virtual connection_id dial(const address& where) = 0;
+
+  /// Connects to `at` while the other side does the same, from the port that
+  /// was listened on first, again and again for some seconds: that opens holes
+  /// in the routers before both (TCP's simultaneous open, RFC 9293, 3.5). Ends
+  /// as `dial` does. Transports that cannot do it dial.
+  /// @param begins Whether this side begins the encryption; the other does not.
+  virtual connection_id punch(const address& at, bool begins) {
+    (void)begins;
+    return dial(at);
+  }
+
+  /// Where this machine can be dialled within its own house: its addresses
+  /// with the port that was listened on first. Loopback ones are left out.
+  virtual std::vector<address> local_addresses() const {
+    return {};
+  }
 
   /// Queues a frame. Frames of one connection arrive in order or not at all.
   virtual void send(connection_id id, outgoing_frame frame) = 0;

@@ -567,12 +567,13 @@ TEST_CASE("only the types that have a body may come with one") {
                || std::holds_alternative<state_piece>(x)
                || std::holds_alternative<line_probe>(x)
                || std::holds_alternative<replica_chunk>(x);
+    bool bytes = std::holds_alternative<circuit_data>(x);
     bool values = samples::body_size(x) != 0;
     CHECK(problem_with(x, 0).empty() == !values);
     if (samples::counts_its_values(x))
       continue; // These say how large it is.
     CHECK(problem_with(x, 8).empty() == (any || values));
-    CHECK(problem_with(x, 7).empty() == any);
+    CHECK(problem_with(x, 7).empty() == (any || bytes));
     CHECK_FALSE(problem_with(x, std::size_t{max_body_bytes} + 8).empty());
   }
 }
@@ -591,6 +592,65 @@ TEST_CASE("slow pairs name a peer and a rate, and are few") {
     check([bad](pairs& x) { x[0].bytes_per_second = bad; });
   accepted<group_answer>(
       [](auto& x) { x.slow_pairs.resize(max_slow_pairs, x.slow_pairs[0]); });
+}
+
+TEST_CASE("a report names three hubs at most, and a reach that is known") {
+  using report = progress_report;
+  refused<report>([](auto& x) { x.hubs.resize(max_hubs + 1, x.hubs[0]); });
+  accepted<report>([](auto& x) { x.hubs.resize(max_hubs, x.hubs[0]); });
+  refused<report>([](auto& x) { x.hubs[0].id = {}; });
+  refused<report>([](auto& x) { x.reach = static_cast<reach>(5); });
+}
+
+TEST_CASE("a member is relayed to as many as a group has") {
+  auto check = [](auto spoil) {
+    refused<group_answer>([&](auto& x) { spoil(x.relayed, 1); });
+    accepted<group_answer>([&](auto& x) { spoil(x.relayed, 0); });
+    refused<group_start>(
+        [&](auto& x) { spoil(x.contract.members[0].relayed, 1); });
+  };
+  check([](auto& x, std::size_t more) {
+    x.resize(max_members + more, x.front());
+  });
+}
+
+TEST_CASE("a circuit's bytes and credit are bounded, its end is named") {
+  CHECK(problem_with(circuit_data{1, true}, 1).empty());
+  CHECK(problem_with(circuit_data{1, true}, max_circuit_bytes).empty());
+  CHECK_FALSE(problem_with(circuit_data{1, true}, 0).empty());
+  CHECK_FALSE(
+      problem_with(circuit_data{1, true}, max_circuit_bytes + 1).empty());
+  refused<circuit_open>([](auto& x) { x.peer = {}; });
+  refused<circuit_credit>([](auto& x) { x.bytes = 0; });
+  refused<circuit_credit>([](auto& x) { x.bytes = max_circuit_credit + 1; });
+  accepted<circuit_credit>([](auto& x) { x.bytes = max_circuit_credit; });
+}
+
+TEST_CASE("where a hole is made has a host and a port") {
+  using hole = hole_connect;
+  for (auto list : {&hole::seen, &hole::local}) {
+    refused<hole>([&](auto& x) { (x.*list)[0].port = 0; });
+    refused<hole>([&](auto& x) { (x.*list)[0].host = ""; });
+    refused<hole>([&](auto& x) {
+      (x.*list).resize(max_own_addresses + 1, (x.*list)[0]);
+    });
+    accepted<hole>([&](auto& x) { (x.*list).clear(); });
+  }
+}
+
+TEST_CASE("an errand is paid for, and says whom to dial") {
+  refused<reach_errand>([](auto& x) { x.who.id = {}; });
+  refused<reach_errand>([](auto& x) { x.who.where.host = ""; });
+  refused<reach_errand>([](auto& x) { x.who.where.port = 0; });
+  CHECK(problem_with(reach_request{1, 2, true}, errand_bytes).empty());
+  CHECK_FALSE(problem_with(reach_request{1, 2, true}, 0).empty());
+  CHECK_FALSE(problem_with(reach_request{1, 2, false}, errand_bytes).empty());
+}
+
+TEST_CASE("a run's name in a request for its charter is text") {
+  refused<charter_request>([](auto& x) { x.run = "a\nb"; });
+  refused<charter_request>(
+      [](auto& x) { x.run.assign(max_run_bytes + 1, 'x'); });
 }
 
 TEST_CASE("who asks to be reached says at which port") {

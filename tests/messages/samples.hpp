@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "messages/limits.hpp"
 #include "messages/message.hpp"
 
 namespace potluck::samples {
@@ -44,6 +45,8 @@ inline progress_report report() {
   x.contributors = 7;
   x.members = 8;
   x.slow_pairs = {{id<peer_id>(2), 1e5}, {id<peer_id>(3), 2e5}};
+  x.reach = reach::cone;
+  x.hubs = {somebody(4), somebody(5)};
   return x;
 }
 
@@ -54,9 +57,15 @@ inline group_contract contract() {
   x.gradient_values = 1000;
   x.chunk_values = 300;
   x.patience_ms = 2000;
-  x.members = {
-      {somebody(1), role::trainer, 10, 20.5, 1e6, 2e6, {{id<peer_id>(2), 3e5}}},
-      {somebody(2), role::auxiliary, 0, 0, 3e6, 4e6}};
+  x.members = {{somebody(1),
+                role::trainer,
+                10,
+                20.5,
+                1e6,
+                2e6,
+                {{id<peer_id>(2), 3e5}},
+                {id<peer_id>(2)}},
+               {somebody(2), role::auxiliary, 0, 0, 3e6, 4e6}};
   x.plan = id<digest>(6);
   x.least_samples = 8;
   return x;
@@ -82,7 +91,10 @@ inline std::vector<message> all() {
             7000,
             "192.0.2.7",
             id<digest>(2),
-            {{"layers", "4"}, {"model", "albert"}}},
+            {{"layers", "4"}, {"model", "albert"}},
+            40001,
+            true,
+            1800000000123},
       refusal{"target-batch is 256 here and 512 there"},
       goodbye{"leaving"},
       heartbeat{11},
@@ -105,7 +117,8 @@ inline std::vector<message> all() {
                    1e6,
                    2e6,
                    {id<peer_id>(7)},
-                   {{id<peer_id>(8), 4e5}}},
+                   {{id<peer_id>(8), 4e5}},
+                   {id<peer_id>(8), id<peer_id>(9)}},
       group_start{contract()},
       group_cancel{group, "nobody came"},
       chunk_part{group, 2, 10, packing::float32},
@@ -116,7 +129,7 @@ inline std::vector<message> all() {
       round_standing{
           group, 1, standing::prepared, mean, 30, 40, {{4, 30}, {0, 7}}, 2},
       round_verdict{group, 1, true, mean, id<peer_id>(2), 30, 40},
-      charter_request{21},
+      charter_request{21, "demo"},
       charter_reply{22},
       state_request{23, 5, id<digest>(3), true, true},
       state_manifest{
@@ -151,14 +164,27 @@ inline std::vector<message> all() {
       replica_reply{"ffn.3.12", 2, 78, replica_standing::wanted, 4096, 904},
       replica_chunk{"ffn.3.12", 2, 78, 4096},
       line_probe{},
-      reach_request{7000},
-      reach_answer{true},
-      part_digests{group, 4, {mean, {}, id<digest>(9)}}};
+      reach_request{7000, 31, true},
+      reach_answer{true, 31},
+      part_digests{group, 4, {mean, {}, id<digest>(9)}},
+      reach_errand{32, somebody(7)},
+      reach_proof{33},
+      circuit_open{34, id<peer_id>(8)},
+      circuit_data{35, true},
+      circuit_credit{36, true, 65536},
+      circuit_close{37, true, "over"},
+      hole_connect{38,
+                   true,
+                   {{"192.0.2.7", 7000}, {"2001:db8::7", 7001}},
+                   {{"10.0.0.7", 7000}}},
+      hole_sync{39},
+      line_switch{}};
 }
 
 /// Whether `x` says itself how large its body is.
 inline bool counts_its_values(const message& x) {
   return std::holds_alternative<expert_request>(x)
+         || std::holds_alternative<reach_request>(x)
          || std::holds_alternative<expert_answer>(x);
 }
 
@@ -172,9 +198,12 @@ inline std::size_t body_size(const message& x) {
   if (auto answer = std::get_if<expert_answer>(&x))
     return packed_bytes(answer->packing,
                         std::size_t{answer->samples} * answer->values);
+  if (std::holds_alternative<reach_request>(x))
+    return errand_bytes;
   bool values = std::holds_alternative<chunk_part>(x)
                 || std::holds_alternative<chunk_mean>(x)
                 || std::holds_alternative<contribution_part>(x)
+                || std::holds_alternative<circuit_data>(x)
                 || std::holds_alternative<replica_chunk>(x);
   return values ? 1200 : 0;
 }
