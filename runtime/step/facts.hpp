@@ -31,6 +31,7 @@ struct time_passed {};
 
 // ---- the others -------------------------------------------------------------
 
+/// A peer is connected; said again when what is said of it has changed.
 struct peer_joined {
   contact who;
   potluck::role role = potluck::role::trainer;
@@ -39,6 +40,9 @@ struct peer_joined {
   /// This peer's own host, as the other one sees it.
   std::string seen_host;
   bool dialled_us = false; ///< The connection is its work.
+  /// There is no line but through a hub: good for letters, not for gradients.
+  bool relayed = false;
+  bool is_hub = false; ///< It passes circuits on.
 };
 
 struct peer_left {
