@@ -22,12 +22,20 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;
   config_ = std::move(config);
   line_.init(self, config_.observer, config_.probes_line);
-  network_ = config_.make_transport();
+  auto& clock = self->home_system().clock();
+  network_ = std::make_shared<relaying_transport>(
+      config_.make_transport(), [&clock] { return clock.now(); },
+      [me = self->address()] {
+        if (auto it = caf::actor_cast<gateway_actor>(me))
+          caf::anon_send(it, circuits_owe{});
+      });
+  if (is_hub())
+    network_->be_hub();
   if (!config_.guests)
     config_.guests = std::make_shared<guest_list>();
-  network_->start(std::make_shared<mail_listener>(
-      caf::actor_cast<gateway_actor>(self), config_.intake, config_.guests,
-      self->home_system().clock()));
+  network_->start(
+      std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self),
+                                      config_.intake, config_.guests, clock));
   auto bound = network_->listen(config_.listen);
   if (!bound) {
     self_->send(config_.observer, peer_over{bound.error(), true});
@@ -35,6 +43,7 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   }
   bound_ = *bound;
   config_.introduction.listen_port = bound->port;
+  config_.introduction.is_hub = is_hub();
   self_->send(config_.supervisor, gateway_ready{*bound});
 }
 
@@ -121,8 +130,12 @@ void gateway_state::on(const connection_closed& x) {
     if (auto g = guests_.find(gone.peer); g != guests_.end()) {
       g->second.connections.erase(x.id);
       self_->send(g->second.session, x);
+      note_ways(gone.peer);
     }
-  } else if (gone.dialled) {
+  } else if (gone.dialled && !gone.hubs.empty() && !leaving_
+             && guests_.count(gone.expected) == 0) {
+    go_through({gone.expected, gone.remote}, gone.hubs);
+  } else if (gone.dialled && !is_on_its_way(gone.expected)) {
     give_up(gone.remote, gone.expected,
             is_another(gone, gone.proven) ? "another peer answers there"
             : gone.late                   ? "no answer in time"
@@ -130,15 +143,6 @@ void gateway_state::on(const connection_closed& x) {
   }
   if (leaving_ && links_.empty())
     self_->quit();
-}
-
-void gateway_state::give_up(const address& where, const peer_id& expected,
-                            const std::string& reason) {
-  waiting_.erase(expected);
-  if (wired_.roster)
-    self_->send(wired_.roster, dial_failed{where, expected, reason});
-  if (wired_.router)
-    self_->send(wired_.router, dial_failed{where, expected, reason});
 }
 
 void gateway_state::on(const frame_arrived& x) {
@@ -207,21 +211,30 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   l.peer = theirs.id;
   strangers_.erase(id);
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
-  if (l.dialled && wired_.roster)
+  const bool circuit = relaying_transport::is_circuit(id);
+  network_->belongs(id, theirs.id, theirs.is_hub);
+  if (l.dialled && !circuit && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& [session, news, connections, planned] = guests_[theirs.id];
   connections.insert(id);
+  if (!circuit || !session) {
+    news.seen_host = theirs.seen_host;
+    news.dialled_us = !l.dialled && !circuit;
+    news.is_hub = theirs.is_hub;
+    news.who
+        = {theirs.id,
+           {l.remote.host, circuit ? std::uint16_t{0} : theirs.listen_port}};
+  }
   if (session) {
     self_->send(session, connection_added{id});
     config_.guests->add(id, theirs.id, session);
+    note_ways(theirs.id);
     return;
   }
-  news.who = {theirs.id, {l.remote.host, theirs.listen_port}};
+  news.relayed = circuit;
   news.role = theirs.role;
   news.run = theirs.run;
   news.charter = theirs.charter;
-  news.seen_host = theirs.seen_host;
-  news.dialled_us = !l.dialled;
   session = self_->spawn(potluck::session,
                          session_config{news.who, id, network_,
                                         caf::actor_cast<gateway_actor>(self_)});
@@ -233,10 +246,12 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     self_->send(wired_.roster, news, session);
   // What comes from now on finds everybody prepared.
   config_.guests->add(id, theirs.id, session);
-  line_.joined(theirs.id, theirs.role, session);
+  if (!circuit)
+    line_.joined(theirs.id, theirs.role, session);
   if (auto queue = waiting_.extract(theirs.id))
     for (auto& x : queue.mapped())
       self_->send(session, std::move(x));
+  go_on(theirs.id, true);
 }
 
 void gateway_state::on(const parcel& x) {
@@ -260,37 +275,9 @@ void gateway_state::on(const call& x) {
     dial(x.to.where, x.to.id);
 }
 
-void gateway_state::on(const dial_contact& x) {
-  if (leaving_)
-    return;
-  if (guests_.count(x.who.id))
-    self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
-  else
-    dial(x.who.where, x.who.id);
-}
-
-void gateway_state::on(const try_to_reach& x) {
-  if (leaving_ || links_.size() >= most_connections)
-    return;
-  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
-  fresh.reached = false;
-  add(network_->dial(x.who.where), fresh);
-}
-
 void gateway_state::on(const reach_known& x) {
   config_.introduction.listen_port = x.reachable && bound_ ? bound_->port : 0;
-}
-
-void gateway_state::dial(const address& where, const peer_id& expected) {
-  if (own_addresses_.has(where, self_->clock().now())) {
-    give_up(where, expected, "this peer itself answers there");
-    return;
-  }
-  if (links_.size() >= most_connections) {
-    give_up(where, expected, "too many connections are open");
-    return;
-  }
-  add(network_->dial(where), {where, true, expected, {}, {}, {}});
+  config_.introduction.is_hub = x.reachable && is_hub();
 }
 
 void gateway_state::on(const charter_known& x) {
@@ -324,6 +311,7 @@ void gateway_state::watch_handshakes() {
 void gateway_state::on(const tick&) {
   ticking_ = false;
   auto now = self_->clock().now();
+  hurry();
   for (auto id : strangers_) {
     auto& l = links_.at(id);
     if (now - l.since > handshakes_.patience_for_a_stranger()) {

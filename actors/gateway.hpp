@@ -15,6 +15,7 @@
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/own_addresses.hpp"
+#include "runtime/relay/relaying_transport.hpp"
 
 namespace potluck::limits {
 
@@ -29,6 +30,9 @@ constexpr auto handshake_patience = 10s;
 constexpr auto handshake_floor = 5s;
 constexpr auto handshake_cap = 30s;
 constexpr auto handshake_check = 1s;
+/// Between a dial that nobody has answered and the circuit that is tried beside
+/// it: most lines that can be had at all are there by then.
+constexpr auto circuit_head_start = 1s;
 
 } // namespace potluck::limits
 
@@ -71,6 +75,7 @@ public:
   void on(const charter_known& x);
   void on(const drop_peer& x);
   void on(const windows_planned& x);
+  void on(const circuits_owe&);
   void on(const leave_run& x);
   void on(const tick&);
   void on_down(const caf::down_msg& x);
@@ -87,6 +92,8 @@ private:
     bool late = false; ///< Closed, because nobody answered in time.
     /// Of one that is dialled only to see whether `expected` is there.
     std::optional<bool> reached = {};
+    /// Of one that is dialled: what to go through if that fails.
+    std::vector<contact> hubs = {};
   };
 
   /// On to its session; a stranger's first one is looked at.
@@ -97,7 +104,20 @@ private:
   void welcome(connection_id id, link& l, const hello& theirs);
   void refuse(connection_id id, const link& l, const hello& theirs,
               const std::string& sentence);
-  void dial(const address& where, const peer_id& expected);
+  bool is_hub() const;
+  void dial(const address& where, const peer_id& expected,
+            std::vector<contact> hubs = {});
+  /// Opens a circuit over the first of these hubs that this peer is connected
+  /// with; else dials one of them first.
+  void go_through(const contact& who, std::vector<contact> hubs);
+  /// Those that wait for this hub go on, with or without it.
+  void go_on(const peer_id& hub, bool there);
+  /// Another dial to it is under way.
+  bool is_on_its_way(const peer_id& who) const;
+  /// Circuits beside dials that take long.
+  void hurry();
+  /// Of a guest's connections another set is open: a circuit, or more.
+  void note_ways(const peer_id& who);
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason);
   /// Looks for connections that nobody greets on, while there may be any.
@@ -105,7 +125,7 @@ private:
 
   gateway_actor::pointer self_ = nullptr;
   gateway_config config_;
-  std::shared_ptr<transport> network_;
+  std::shared_ptr<relaying_transport> network_;
   std::optional<address> bound_;
   gateway_handles wired_;
   std::map<connection_id, link> links_;
@@ -121,6 +141,9 @@ private:
   };
   std::map<peer_id, guest> guests_;
   own_addresses own_addresses_;
+  /// By the hub that is dialled first: who is to be reached through it, or
+  /// through others.
+  std::map<peer_id, std::vector<dial_contact>> through_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;
   /// From the connection to its hello. Nobody is known before, so that all

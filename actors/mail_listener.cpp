@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "messages/codec.hpp"
+#include "runtime/relay/relaying_transport.hpp"
 
 namespace potluck {
 
@@ -25,7 +26,9 @@ void mail_listener::on_connected(connection_id id, const address& remote,
 }
 
 void mail_listener::on_frame(connection_id id, incoming_frame frame) {
-  if (intake_ && intake_->worth_a_look(frame.body.size) && taken(id, frame))
+  // No part of a gradient comes by way of a hub.
+  if (intake_ && !relaying_transport::is_circuit(id)
+      && intake_->worth_a_look(frame.body.size) && taken(id, frame))
     return;
   frame_arrived news{id, std::move(frame)};
   if (auto session = guests_->straight_to(id))

@@ -93,8 +93,13 @@ struct call {
 };
 /// Dial a peer, or an address whose peer is not known yet (an empty id).
 struct dial_contact {
-  contact who;
+  contact who; ///< Without an address: through a hub alone.
+  /// Which pass circuits on to it: what is tried when the address fails, or
+  /// takes long.
+  std::vector<contact> hubs = {};
 };
+/// The transport to gateway: ends of circuits wait for credit.
+struct circuits_owe {};
 /// Roster to gateway: see whether this peer, which is connected, can be dialled
 /// there, and tell it.
 struct try_to_reach {
@@ -275,6 +280,7 @@ POTLUCK_LOCAL_MESSAGE(letter)
 POTLUCK_LOCAL_MESSAGE(parcel)
 POTLUCK_LOCAL_MESSAGE(call)
 POTLUCK_LOCAL_MESSAGE(dial_contact)
+POTLUCK_LOCAL_MESSAGE(circuits_owe)
 POTLUCK_LOCAL_MESSAGE(try_to_reach)
 POTLUCK_LOCAL_MESSAGE(reach_known)
 POTLUCK_LOCAL_MESSAGE(dial_succeeded)

@@ -71,18 +71,23 @@ void roster_state::on(const roster_handles& w) {
 // ---- coming and going -------------------------------------------------------
 
 void roster_state::on(const peer_joined& x, const session_actor& session) {
+  if (auto seat = seats_.find(x.who.id);
+      seat != seats_.end() && seat->second.session == session)
+    return note_line(x);
   if (!ledger_->connected(x.who, now())) {
     self_->send(wired_.gateway, drop_peer{x.who.id, "not welcome for now"});
     return;
   }
   contact_->reached();
   // A peer that had lost everybody may be somewhere else now.
-  address_->seen_at(x.seen_host, seats_.empty());
+  if (!x.relayed)
+    address_->seen_at(x.seen_host, seats_.empty());
   if (x.dialled_us) {
     reach_->came(x.who.id, now());
     note_reach();
   }
   const auto& guest = guests_->joined(x.who, x.role, now());
+  guests_->line(x.who.id, x.relayed, x.is_hub);
   seats_[x.who.id] = {x, session};
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
@@ -90,9 +95,20 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   say({"join",
        {{"peer", short_name(x.who.id)},
         {"role", to_string(x.role)},
-        {"address", to_string(x.who.where)}}});
+        {"address", x.relayed ? std::string{"by way of a hub"}
+                              : to_string(x.who.where)}}});
   if (in_a_run() && news_.hears(guest))
     report_to({x.who.id});
+}
+
+void roster_state::note_line(const peer_joined& x) {
+  seats_.at(x.who.id).news = x;
+  ledger_->connected(x.who, now());
+  guests_->line(x.who.id, x.relayed, x.is_hub);
+  if (!x.relayed)
+    address_->seen_at(x.seen_host, false);
+  tell_everybody(x, guests_->find(x.who.id)->routes);
+  say({"way", {{"peer", short_name(x.who.id)}, {"relayed", x.relayed}}});
 }
 
 void roster_state::on_down(const caf::down_msg& x) {
@@ -137,12 +153,21 @@ void roster_state::on(const offence_seen& x) {
 
 // ---- dialling ---------------------------------------------------------------
 
+void roster_state::dial(const contact& who) {
+  auto said = ledger_->last_report(who.id);
+  if (said == nullptr)
+    return self_->send(wired_.gateway, dial_contact{who});
+  const bool only = way_to(*said, reach_->reachable()) == line_way::through_hub;
+  self_->send(wired_.gateway,
+              dial_contact{{who.id, only ? address{} : who.where}, said->hubs});
+}
+
 void roster_state::on(const links_wanted& x) {
   dial_choice::links wanted{x.everybody, x.newcomers, x.who, {x.farther}};
   for (const auto* who : {&x.nearer, &x.better}) {
     wanted.besides.push_back(who->id);
     if (!who->id.empty() && !guests_->find(who->id))
-      self_->send(wired_.gateway, dial_contact{*who});
+      dial(*who);
   }
   if (dialling_.want(std::move(wanted), news_.mine()))
     lookup_->start_over();
@@ -189,6 +214,7 @@ void roster_state::ask_for_reach() {
 void roster_state::note_reach() {
   if (!reach_->changes())
     return;
+  dialling_.look_soon();
   tell_reach();
   if (in_a_run())
     report_to(news_.all(*guests_, kept(), now()));
@@ -248,7 +274,7 @@ void roster_state::on(const records_looked_up& x) {
     tell_conductors({report, connected});
     if (connected)
       continue;
-    if (way_to(report.where, reach_->reachable()) == line_way::none)
+    if (way_to(report, reach_->reachable()) == line_way::none)
       tell_everybody(peer_left{report.id, "cannot be reached", false});
     else
       lookup_->is_missing();
@@ -280,7 +306,7 @@ void roster_state::report_to(const std::vector<peer_id>& whom) {
   auto where = address_->get();
   if (!reach_->reachable())
     where.port = 0;
-  news_.sign(config_.self, config_.role, where);
+  news_.sign(config_.self, config_.role, where, guests_->hubs());
   for (auto& id : whom)
     self_->send(seats_.at(id).session, parcel{id, news_.by(now()), {}});
 }
@@ -299,7 +325,7 @@ void roster_state::publish() {
 
 void roster_state::on(const tick&) {
   for (auto& who : dialling_.due(*ledger_, scene(), now()))
-    self_->send(wired_.gateway, dial_contact{who});
+    dial(who);
   for (auto& id : dialling_.surplus(scene(), now()))
     self_->send(wired_.gateway, drop_peer{id, "hands its gradients to others"});
   if (auto word = contact_->look(ledger_->most_failed_seed_dials(), now()))

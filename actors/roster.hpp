@@ -120,6 +120,10 @@ private:
   /// The own report, to these guests.
   void report_to(const std::vector<peer_id>& whom);
   void publish();
+  /// At its address, or through the hubs that it names.
+  void dial(const contact& who);
+  /// Of a guest that is connected in another way than before.
+  void note_line(const peer_joined& x);
 
   void ask_for_reach();
   void note_reach();

@@ -53,12 +53,22 @@ bool is_small(const message& x) {
       x);
 }
 
+/// Part of a gradient: no hub carries it.
+bool is_of_a_gradient(const message& x) {
+  return is_one_of<chunk_part, chunk_mean, contribution_part>(x);
+}
+
+/// Frames that may wait for a circuit's last one, and for how long: several of
+/// its round trips.
+constexpr std::size_t most_held = 4096;
+constexpr auto longest_held = std::chrono::seconds{10};
+
 } // namespace
 
 void session_state::init(session_actor::pointer self, session_config config) {
   self_ = self;
   config_ = std::move(config);
-  connections_.push_back(config_.connection);
+  lines_.add(config_.connection);
   self_->monitor(config_.gateway);
   pulse_.emplace(self_->clock().now());
   arm();
@@ -74,19 +84,43 @@ void session_state::on(const session_handles& w) {
 }
 
 void session_state::on(const connection_added& x) {
-  connections_.push_back(x.id);
+  for (auto circuit : lines_.add(x.id))
+    config_.network->send(circuit, {encode(line_switch{}), {}});
 }
 
 void session_state::on(const connection_closed& x) {
-  connections_.erase(
-      std::remove(connections_.begin(), connections_.end(), x.id),
-      connections_.end());
-  if (connections_.empty() || used_.count(x.id) > 0)
+  if (lines_.remove(x.id))
     end(caf::exit_reason::remote_link_unreachable, x.reason);
+  else
+    release();
 }
 
 void session_state::on(const frame_arrived& x) {
-  pulse_->heard(self_->clock().now());
+  const auto now = self_->clock().now();
+  pulse_->heard(now);
+  if (!lines_.holds(x.id)) {
+    read(x);
+    return;
+  }
+  if (held_.empty())
+    held_since_ = now;
+  held_.push_back(x);
+  if (held_.size() > most_held || now - held_since_ > longest_held)
+    end(caf::exit_reason::remote_link_unreachable,
+        "a circuit's last frame did not come");
+}
+
+void session_state::release() {
+  // One of them may end all.
+  while (!held_.empty() && !lines_.holds(held_.front().id)) {
+    for (auto& x : std::exchange(held_, {}))
+      read(x);
+  }
+  for (auto id : lines_.spent())
+    config_.network->close(id);
+}
+
+void session_state::read(const frame_arrived& x) {
   const auto& frame = x.frame;
   auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
   if (!content) {
@@ -118,8 +152,13 @@ void session_state::on(const frame_arrived& x) {
         "sent more line probes than any honest peer");
     return;
   }
+  if (std::holds_alternative<line_switch>(*content)) {
+    lines_.switched(x.id);
+    release();
+    return;
+  }
   if (!is_one_of<heartbeat, heartbeat_reply>(*content))
-    used_.insert(x.id);
+    lines_.use(x.id);
   deliver(std::move(*content), frame.body);
 }
 
@@ -173,13 +212,25 @@ void session_state::deliver(message content, shared_bytes body) {
 
 void session_state::transmit(const message& content, shared_bytes body) {
   pulse_->said(self_->clock().now());
-  if (connections_.empty())
+  const auto way = lines_.way();
+  if (way == 0)
     return;
   const bool beat = is_one_of<heartbeat, heartbeat_reply>(content);
-  if (!beat && !std::holds_alternative<line_probe>(content))
-    used_.insert(connections_.front());
-  config_.network->send(connections_.front(),
-                        {encode(content), std::move(body), beat});
+  const bool probe = std::holds_alternative<line_probe>(content);
+  if (relaying_transport::is_circuit(way)
+      && (probe || is_of_a_gradient(content))) {
+    if (!probe && !std::exchange(refused_gradient_, true) && wired_.observer)
+      self_->send(wired_.observer,
+                  event{"fault",
+                        {{"peer", short_name(config_.peer.id)},
+                         {"what", std::string{"no direct line"}},
+                         {"detail", std::string{"relays carry no byte of a "
+                                                "gradient"}}}});
+    return;
+  }
+  if (!beat && !probe)
+    lines_.use(way);
+  config_.network->send(way, {encode(content), std::move(body), beat});
 }
 
 void session_state::on(const parcel& x) {
@@ -195,9 +246,10 @@ void session_state::on(const leave_run& x) {
 }
 
 void session_state::end(caf::exit_reason why, const std::string& reason) {
-  for (auto id : connections_)
+  for (auto id : lines_.all())
     config_.network->close(id);
-  connections_.clear();
+  lines_.clear();
+  held_.clear();
   self_->quit(caf::error{static_cast<std::uint8_t>(why), caf::atom("exit"),
                          caf::make_message(reason)});
 }

@@ -2,18 +2,18 @@
 ///
 /// Lives as long as the connections that carry letters do, for what was on its
 /// way on one that breaks is lost, and others wait for it; a second one that
-/// both sides leave idle may go. Its end is how
+/// both sides leave idle may go. A direct one takes over from circuits through
+/// hubs (runtime/relay/line_order.hpp). Its end is how
 /// the rest of this peer learns that the other is gone: whoever monitors it
 /// gets a down message whose reason is `normal` after a goodbye and
 /// `remote_link_unreachable`, with a sentence, otherwise.
 #pragma once
 
-#include <set>
-
 #include "actors/interfaces.hpp"
 #include "runtime/lines/token_bucket.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/session_pulse.hpp"
+#include "runtime/relay/line_order.hpp"
 
 namespace potluck {
 
@@ -39,6 +39,9 @@ public:
   void on_down(const caf::down_msg&);
 
 private:
+  void read(const frame_arrived& x);
+  /// Reads what was held until a circuit fell silent, if it did.
+  void release();
   /// Gives a letter to the actor whose conversation it belongs to.
   void deliver(message content, shared_bytes body);
   void transmit(const message& content, shared_bytes body = {});
@@ -50,9 +53,12 @@ private:
   session_actor::pointer self_ = nullptr;
   session_config config_;
   session_handles wired_;
-  /// In the order in which they opened; we send on the first, read from all.
-  std::vector<connection_id> connections_;
-  std::set<connection_id> used_; ///< Those that carried letters.
+  line_order lines_;
+  /// Came on a direct connection while a circuit may bring more that was sent
+  /// before.
+  std::vector<frame_arrived> held_;
+  caf::actor_clock::time_point held_since_;
+  bool refused_gradient_ = false; ///< Said so.
   std::optional<session_pulse> pulse_;
   token_bucket letters_{limits::letters_per_second, limits::letters_at_once};
   /// The tick that is on its way for the next look: a later look waits for that

@@ -368,6 +368,29 @@ expected<message> decode(const std::uint8_t* head, std::size_t head_size,
   return result;
 }
 
+std::size_t likely_index(const std::uint8_t* head, std::size_t head_size) {
+  // The root's place, its table's vtable before or behind it, and there the
+  // place of the first field, the type.
+  auto read = [&](auto& into, std::int64_t at) {
+    const auto size = static_cast<std::int64_t>(sizeof(into));
+    if (at < 0 || at + size > static_cast<std::int64_t>(head_size))
+      return false;
+    std::memcpy(&into, head + at, sizeof(into));
+    return true;
+  };
+  std::uint32_t root = 0;
+  std::int32_t back = 0;
+  std::uint16_t size = 0;
+  std::uint16_t field = 0;
+  std::uint8_t type = 0;
+  const bool found = read(root, 0) && read(back, root)
+                     && read(size, std::int64_t{root} - back) && size >= 6
+                     && read(field, std::int64_t{root} - back + 4) && field != 0
+                     && read(type, std::int64_t{root} + field);
+  return found && type > 0 && type <= codecs.size() ? type - 1u
+                                                    : std::variant_npos;
+}
+
 std::string encode_progress(const progress_report& x) {
   return encode_value(x, wire::FinishProgressReportBuffer);
 }

@@ -18,6 +18,11 @@ std::vector<std::uint8_t> encode(const message& x);
 expected<message> decode(const std::uint8_t* head, std::size_t head_size,
                          std::size_t body_size);
 
+/// Which of the alternatives of `message` a head may hold, at a glance and
+/// unverified; `std::variant_npos` when it is none. For whoever looks at every
+/// frame for a few kinds of messages.
+std::size_t likely_index(const std::uint8_t* head, std::size_t head_size);
+
 /// A progress report as a DHT record's value, and back.
 std::string encode_progress(const progress_report& x);
 expected<progress_report> decode_progress(const std::string& bytes);

@@ -23,8 +23,13 @@ bool dial_choice::has_names(const progress_report& mine) const {
   return wants_few(mine) && links_->who.size() >= cell_choice::links;
 }
 
+bool dial_choice::lacks_hub(const scene& x) {
+  return !x.reachable && x.guests.hubs().empty();
+}
+
 bool dial_choice::settled(const scene& x) const {
-  return wants_few(x.mine) && cell_choice::linked(links_->who, x.guests.all());
+  return wants_few(x.mine) && !lacks_hub(x)
+         && cell_choice::linked(links_->who, x.guests.all());
 }
 
 bool dial_choice::named(const peer_id& id) const {
@@ -40,12 +45,15 @@ bool dial_choice::keeps(const peer_id& id, const progress_report& mine) const {
 
 bool dial_choice::wants(const peer_id& id, const scene& x) const {
   if (id.empty()) // A seed; a peer with a sponsor finds others through it.
-    return !wants_few(x.mine) || !x.guests.find(x.mine.sponsor);
+    return !wants_few(x.mine) || !x.guests.find(x.mine.sponsor) || lacks_hub(x);
   auto said = x.ledger.last_report(id);
-  if (said
-      && (said->contributes // It says itself whom it needs.
-          || way_to(said->where, x.reachable) != line_way::we_dial))
-    return false;
+  if (said) {
+    if (said->contributes) // It says itself whom it needs.
+      return false;
+    const auto way = way_to(*said, x.reachable);
+    if (way != line_way::we_dial && way != line_way::through_hub)
+      return false;
+  }
   if (!links_)
     return may_know_charter(said, x);
   return named(id)
@@ -75,10 +83,15 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
   next_tidying_ = now + limits::tidying_interval;
   // A bootstrap peer keeps its connections for those that have nobody else.
   const auto whole = settled(x);
-  for (auto& [id, g] : x.guests.all())
-    if ((g.role != role::bootstrap || whole)
+  // Who cannot be dialled is found through its hubs: one, and one more.
+  std::size_t hubs = x.reachable ? 0 : limits::hubs_kept;
+  for (auto& [id, g] : x.guests.all()) {
+    const bool kept = g.is_hub && !g.relayed && hubs > 0;
+    hubs -= kept;
+    if (!kept && (g.role != role::bootstrap || whole)
         && now - g.since > limits::surplus_age && !named(id))
       result.push_back(id);
+  }
   return result;
 }
 

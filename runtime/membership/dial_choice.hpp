@@ -38,8 +38,8 @@ public:
     return links_.has_value();
   }
 
-  /// Whether a peer that is known should be dialled; an empty id stands for an
-  /// address that the user named.
+  /// Whether a peer that is known should be dialled, or reached through a hub;
+  /// an empty id stands for an address that the user named.
   bool wants(const peer_id& id, const scene& x) const;
   /// This peer contributes, and needs few connections;
   bool wants_few(const progress_report& mine) const;
@@ -63,6 +63,8 @@ public:
   void look_soon_for(const peer_id& id, const scene& x);
 
 private:
+  /// Nobody can dial this peer, and no hub leads to it.
+  static bool lacks_hub(const scene& x);
   bool named(const peer_id& id) const;
   /// Before the charter is known, a few trainers that may know it do.
   bool may_know_charter(const progress_report* said, const scene& x) const;

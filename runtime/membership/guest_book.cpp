@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/limits.hpp"
 #include "runtime/dht/routing_table.hpp"
+#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -37,6 +39,25 @@ guest_book::joined(const contact& who, potluck::role what, time_point now) {
   return g;
 }
 
+void guest_book::line(const peer_id& who, bool relayed, bool is_hub) {
+  auto at = guests_.find(who);
+  if (at == guests_.end())
+    return;
+  auto& g = at->second;
+  g.relayed = relayed;
+  g.is_hub = is_hub;
+  if (relayed)
+    note(g, g.contributes, false);
+}
+
+std::vector<contact> guest_book::hubs() const {
+  std::vector<contact> result;
+  for (auto& [id, g] : guests_)
+    if (g.is_hub && !g.relayed && dialable(g.who) && result.size() < max_hubs)
+      result.push_back(g.who);
+  return result;
+}
+
 void guest_book::left(const peer_id& who) {
   auto at = guests_.find(who);
   if (at == guests_.end())
@@ -52,7 +73,7 @@ guest_book::change guest_book::heard(const progress_report& x) {
   // One that contributes closes what it does not need: nobody should look for
   // records there.
   const auto routes
-      = !x.contributes
+      = !x.contributes && !g.relayed
         && (g.routes || x.phase != phase::joining || wants_nodes());
   // It may have been a node when it was here before.
   const auto known_for_one = g.routes || (first && x.contributes);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 #include "messages/contact.hpp"
 #include "messages/progress.hpp"
@@ -22,6 +23,8 @@ public:
     bool in_own_cell = false; ///< This peer is its sponsor.
     bool routes = false;      ///< The router may ask it, and name it to others.
     bool heard = false;       ///< It has told us its report.
+    bool relayed = false;     ///< There is no line but through a hub.
+    bool is_hub = false;      ///< It passes circuits on.
   };
 
   guest_book(const peer_id& self, potluck::role own) : self_(self), own_(own) {
@@ -34,6 +37,8 @@ public:
   }
 
   const guest& joined(const contact& who, potluck::role what, time_point now);
+  /// How it is connected. No look-up asks anybody through a hub.
+  void line(const peer_id& who, bool relayed, bool is_hub);
   void left(const peer_id& who);
 
   enum class change {
@@ -57,6 +62,9 @@ public:
     return near_;
   }
   bool heard_anybody() const;
+  /// Guests that pass circuits on to this peer, and that others can dial, at
+  /// most `max_hubs`.
+  std::vector<contact> hubs() const;
 
 private:
   void note(guest& g, bool contributes, bool routes);

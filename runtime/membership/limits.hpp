@@ -99,6 +99,8 @@ constexpr auto surplus_age = 5s;
 /// means and pieces of state are bounded by lines, rounds and budgets.
 constexpr double letters_per_second = 200;
 constexpr double letters_at_once = 20'000;
+/// Hubs that a peer stays connected with when nobody can dial it: one may end.
+constexpr std::size_t hubs_kept = 2;
 /// A look-up is waited for so long before the roster begins another; and where
 /// others are there, the cell waits so long for the first.
 constexpr auto look_up_patience = 3s;

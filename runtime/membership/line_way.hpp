@@ -1,25 +1,35 @@
 /// How a line between this peer and another is made: the one place that decides
-/// it. Whoever adds a way (through a third peer, by reversal) adds it here, and
-/// then in `gateway_state::dial`, which goes it.
+/// it. Whoever adds a way adds it here, and then in `gateway_state`
+/// (gateway_dialling.cpp), which goes it.
 #pragma once
 
 #include "messages/contact.hpp"
+#include "messages/progress.hpp"
 
 namespace potluck {
 
 enum class line_way {
-  we_dial,  ///< At the address that it names, or that others know of it.
-  it_dials, ///< It says that nobody can dial it (port 0), and can dial us.
-  none,     ///< Neither can dial the other.
+  we_dial,     ///< At the address that it names, or that others know of it.
+  it_dials,    ///< It says that nobody can dial it (port 0), and can dial us.
+  through_hub, ///< Neither can dial the other: a third peer passes bytes on.
+  none,        ///< Nor is there one.
 };
 
 /// @param said Where the other listens, by its own word; an empty host: it has
 ///     not said.
 /// @param reachable Whether others can dial this peer.
-inline line_way way_to(const address& said, bool reachable) {
+/// @param hubs Whether it names hubs that it is connected with.
+inline line_way way_to(const address& said, bool reachable, bool hubs) {
   if (said.port != 0 || said.host.empty())
     return line_way::we_dial;
-  return reachable ? line_way::it_dials : line_way::none;
+  if (reachable)
+    return line_way::it_dials;
+  return hubs ? line_way::through_hub : line_way::none;
+}
+
+/// By its last report.
+inline line_way way_to(const progress_report& said, bool reachable) {
+  return way_to(said.where, reachable, !said.hubs.empty());
 }
 
 } // namespace potluck

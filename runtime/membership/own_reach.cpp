@@ -46,7 +46,7 @@ std::optional<peer_id> own_reach::ask(const address& where, bool decided,
   // Those of its own house come last.
   std::vector<std::tuple<bool, std::uint64_t, peer_id>> order;
   for (auto& [id, g] : guests.all())
-    if (!g.contributes)
+    if (!g.contributes && !g.relayed)
       order.emplace_back(is_local(g.who.where.host), mix(seed_, seed_of(id)),
                          id);
   std::sort(order.begin(), order.end());

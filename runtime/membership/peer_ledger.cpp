@@ -66,7 +66,8 @@ void peer_ledger::vacate(const address& where, const peer_id& holder) {
 }
 
 bool peer_ledger::may_dial(const peer_id& id, const row& x) const {
-  return x.state != state::linked && !addresses_.of(id).empty();
+  return x.state != state::linked
+         && (!addresses_.of(id).empty() || (x.said && !x.said->hubs.empty()));
 }
 
 const progress_report* peer_ledger::last_report(const peer_id& who) const {
@@ -89,7 +90,8 @@ peer_ledger::due_for_dial(time_point now, std::size_t limit,
     if (may_dial(id, x) && x.state == state::known && x.dial.due <= now
         && !banned && (!wanted || wanted(id)))
       due.emplace_back(x.dial.failures, x.dial.due, id,
-                       addresses_.of(id).front());
+                       addresses_.of(id).empty() ? address{}
+                                                 : addresses_.of(id).front());
   }
   for (auto& x : seeds_.due(now))
     if (!(x.holder && is_linked(*x.holder)) && (!wanted || wanted(peer_id{})))

@@ -78,7 +78,8 @@ public:
   verdict add_seed(const address& where, time_point now);
 
   /// At most `limit` contacts to dial now, least failures first. Each counts as
-  /// being dialled until its end is reported. The id of a seed is empty.
+  /// being dialled until its end is reported. The id of a seed is empty, and so
+  /// is the address of a peer to which only hubs lead.
   /// @param wanted Only these; all when empty. Asked about seeds by an empty
   /// id.
   std::vector<contact>

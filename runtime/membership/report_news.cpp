@@ -9,7 +9,9 @@
 
 namespace potluck {
 
-void report_news::sign(const peer_id& self, role own, const address& where) {
+void report_news::sign(const peer_id& self, role own, const address& where,
+                       std::vector<contact> hubs) {
+  mine_.hubs = std::move(hubs);
   mine_.id = self;
   mine_.role = own;
   mine_.where = where;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -100,6 +101,13 @@ struct transport_traffic {
   std::uint64_t bytes_received = 0;
 };
 
+class frame_stream;
+class frame_stream_listener;
+/// Makes one end of a stream that carries frames (frame_stream.hpp).
+/// @param begins This end opened the stream. @param to Outlives it.
+using stream_maker = std::function<std::unique_ptr<frame_stream>(
+    bool begins, frame_stream_listener& to)>;
+
 class transport {
 public:
   virtual ~transport() = default;
@@ -122,6 +130,12 @@ public:
   virtual connection_id punch(const address& at, bool begins) {
     (void)begins;
     return dial(at);
+  }
+
+  /// Streams as secure as its own connections, for circuits; null: plain ones
+  /// are. Outlived by the transport.
+  virtual stream_maker streams() {
+    return {};
   }
 
   /// Where this machine can be dialled within its own house: its addresses

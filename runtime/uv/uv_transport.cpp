@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "runtime/lines/upload_turns.hpp"
+#include "runtime/uv/circuit_stream.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
 #include "runtime/uv/listening.hpp"
@@ -92,6 +93,14 @@ public:
       if (auto* x = find(id))
         x->close(std::chrono::milliseconds{linger_ms});
     });
+  }
+
+  stream_maker streams() override {
+    if (!shared_.tls)
+      return {};
+    return [this](bool begins, frame_stream_listener& to) {
+      return make_circuit_stream(*shared_.tls, begins, to);
+    };
   }
 
   void plan_window(connection_id id, const planned_window& x) override {

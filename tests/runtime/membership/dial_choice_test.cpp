@@ -61,11 +61,14 @@ struct neighbourhood {
 
 TEST_CASE("a line is made by the side that can be dialled, or by none") {
   const address hidden{"10.0.0.2", 0};
-  CHECK(way_to(place(2), true) == line_way::we_dial);
-  CHECK(way_to(place(2), false) == line_way::we_dial);
-  CHECK(way_to(hidden, true) == line_way::it_dials);
-  CHECK(way_to(hidden, false) == line_way::none);
-  CHECK(way_to({}, false) == line_way::we_dial); // It has not said.
+  for (bool hubs : {false, true}) {
+    CHECK(way_to(place(2), true, hubs) == line_way::we_dial);
+    CHECK(way_to(place(2), false, hubs) == line_way::we_dial);
+    CHECK(way_to(hidden, true, hubs) == line_way::it_dials);
+    CHECK(way_to({}, false, hubs) == line_way::we_dial); // It has not said.
+  }
+  CHECK(way_to(hidden, false, true) == line_way::through_hub);
+  CHECK(way_to(hidden, false, false) == line_way::none);
 }
 
 TEST_CASE("before its cell has decided, a peer dials a few trainers") {

@@ -1,0 +1,147 @@
+/// The part of the gateway that gets lines to peers: by a dial, or through a
+/// hub.
+#include <algorithm>
+
+#include "actors/gateway.hpp"
+#include "runtime/dialable.hpp"
+#include "runtime/relay/limits.hpp"
+
+namespace potluck {
+
+bool gateway_state::is_hub() const {
+  const auto& own = config_.introduction.role;
+  return own == role::bootstrap || own == role::auxiliary;
+}
+
+void gateway_state::on(const dial_contact& x) {
+  if (leaving_)
+    return;
+  auto g = guests_.find(x.who.id);
+  const bool relayed = g != guests_.end() && g->second.news.relayed;
+  if (g != guests_.end() && !(relayed && dialable(x.who.where)))
+    self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
+  else if (dialable(x.who.where))
+    dial(x.who.where, x.who.id, relayed ? std::vector<contact>{} : x.hubs);
+  else
+    go_through(x.who, x.hubs);
+}
+
+void gateway_state::dial(const address& where, const peer_id& expected,
+                         std::vector<contact> hubs) {
+  if (own_addresses_.has(where, self_->clock().now())) {
+    give_up(where, expected, "this peer itself answers there");
+    return;
+  }
+  if (links_.size() >= most_connections) {
+    give_up(where, expected, "too many connections are open");
+    return;
+  }
+  link fresh{where, true, expected, {}, {}, {}};
+  fresh.hubs = std::move(hubs);
+  add(network_->dial(where), std::move(fresh));
+}
+
+void gateway_state::give_up(const address& where, const peer_id& expected,
+                            const std::string& reason) {
+  waiting_.erase(expected);
+  if (wired_.roster)
+    self_->send(wired_.roster, dial_failed{where, expected, reason});
+  if (wired_.router)
+    self_->send(wired_.router, dial_failed{where, expected, reason});
+  go_on(expected, false);
+}
+
+// ---- through hubs -----------------------------------------------------------
+
+void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
+  const auto without = [&hubs](const contact& hub) {
+    std::vector<contact> rest;
+    for (const auto& x : hubs)
+      if (x.id != hub.id)
+        rest.push_back(x);
+    return rest;
+  };
+  for (const auto& hub : hubs) {
+    auto g = guests_.find(hub.id);
+    if (g == guests_.end() || links_.size() >= most_connections)
+      continue;
+    for (auto id : g->second.connections)
+      if (!relaying_transport::is_circuit(id)) {
+        link fresh{who.where, true, who.id, {}, {}, {}};
+        fresh.hubs = without(hub);
+        add(network_->dial_through(id, who.id), std::move(fresh));
+        return;
+      }
+  }
+  for (const auto& hub : hubs)
+    if (dialable(hub) && hub.id != config_.introduction.id
+        && hub.id != who.id) {
+      auto& all = through_[hub.id];
+      all.push_back({who, without(hub)});
+      if (all.size() == 1 && !is_on_its_way(hub.id))
+        dial(hub.where, hub.id);
+      return;
+    }
+  give_up(who.where, who.id, "no hub leads to it");
+}
+
+void gateway_state::go_on(const peer_id& hub, bool there) {
+  auto all = through_.extract(hub);
+  if (!all)
+    return;
+  for (auto& x : all.mapped()) {
+    if (guests_.count(x.who.id) > 0)
+      continue;
+    if (there)
+      x.hubs.insert(x.hubs.begin(), contact{hub, {}});
+    go_through(x.who, std::move(x.hubs));
+  }
+}
+
+bool gateway_state::is_on_its_way(const peer_id& who) const {
+  const bool dialled
+      = std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+          const auto& l = links_.at(id);
+          return l.dialled && !l.reached && l.expected == who;
+        });
+  return dialled || std::any_of(through_.begin(), through_.end(), [&](auto& x) {
+           return std::any_of(x.second.begin(), x.second.end(),
+                              [&](auto& waits) { return waits.who.id == who; });
+         });
+}
+
+void gateway_state::hurry() {
+  const auto now = self_->clock().now();
+  std::vector<dial_contact> slow;
+  for (auto id : strangers_) {
+    auto& l = links_.at(id);
+    if (!l.hubs.empty() && !relaying_transport::is_circuit(id)
+        && now - l.since >= limits::circuit_head_start
+        && guests_.count(l.expected) == 0)
+      slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
+  }
+  for (auto& x : slow)
+    go_through(x.who, std::move(x.hubs));
+}
+
+void gateway_state::note_ways(const peer_id& who) {
+  auto& g = guests_.at(who);
+  const bool relayed
+      = !g.connections.empty()
+        && std::all_of(g.connections.begin(), g.connections.end(),
+                       relaying_transport::is_circuit);
+  if (relayed == g.news.relayed || g.connections.empty())
+    return;
+  g.news.relayed = relayed;
+  if (!relayed)
+    line_.joined(who, g.news.role, g.session);
+  if (wired_.roster)
+    self_->send(wired_.roster, g.news, g.session);
+}
+
+void gateway_state::on(const circuits_owe&) {
+  if (network_->give_credit())
+    self_->delayed_send(self_, limits::credit_interval, circuits_owe{});
+}
+
+} // namespace potluck

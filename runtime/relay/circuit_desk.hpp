@@ -1,0 +1,132 @@
+/// A hub's side of circuits: which there are, what is passed on, and how much
+/// each may carry.
+///
+/// Pure: told of connections and of what comes on them, it says what to send.
+/// What an end may have under way is its credit; credit comes back when the
+/// next line has taken the bytes and the budgets allow it (limits.hpp). So
+/// nothing waits here beyond credit, and whoever sends more loses the circuit.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "messages/message.hpp"
+#include "runtime/lines/token_bucket.hpp"
+#include "runtime/ports/transport.hpp"
+#include "runtime/relay/limits.hpp"
+
+namespace potluck {
+
+/// The part of an address that one house or school shares: 24 bits of IPv4, 48
+/// of IPv6, or a whole name.
+std::string prefix_of(const std::string& host);
+
+class circuit_desk {
+public:
+  struct sending {
+    connection_id to = 0;
+    message what;
+    shared_bytes body = {};
+  };
+  using sendings = std::vector<sending>;
+
+  /// A number for a circuit that this peer opens on a connection: ascending.
+  std::uint32_t next_number(connection_id on) {
+    return ++numbers_[on].ours;
+  }
+  /// The other side opens one with this number. Whether it may: numbers ascend.
+  bool take_number(connection_id on, std::uint32_t number);
+
+  /// Somebody is at the other end for certain, or as far as anything is.
+  void met(connection_id on, const peer_id& who, const std::string& host);
+  /// The connection has ended, and its circuits with it.
+  sendings gone(connection_id on);
+  bool has_guest(const peer_id& who) const {
+    return guests_.count(who) != 0;
+  }
+
+  /// A guest asks for a circuit; its number was taken.
+  sendings open(connection_id from, const circuit_open& x, time_point now);
+  /// What follows is of a circuit that is passed on here.
+  bool has(connection_id on, std::uint32_t number, bool opened_there) const {
+    return at_.count({on, number, opened_there}) != 0;
+  }
+  sendings pass(connection_id from, const circuit_data& x,
+                const shared_bytes& body);
+  sendings close(connection_id from, const circuit_close& x);
+
+  /// Gives credit back that is due.
+  sendings look(time_point now);
+  /// Whether there is something to look for.
+  bool owes() const {
+    return !owing_.empty();
+  }
+
+  std::size_t circuits() const {
+    return at_.size() / 2;
+  }
+  /// Bytes that no line has taken yet.
+  std::size_t held() const {
+    return *held_;
+  }
+
+private:
+  using counter = std::shared_ptr<std::atomic<std::size_t>>;
+  struct place {
+    connection_id on = 0;
+    std::uint32_t number = 0;
+    bool opened_there = false; ///< By the other side of the connection.
+
+    friend bool operator<(const place& a, const place& b) {
+      return std::tie(a.on, a.number, a.opened_there)
+             < std::tie(b.on, b.number, b.opened_there);
+    }
+  };
+  /// One end as the hub sees it.
+  struct end {
+    peer_id who;
+    place other;
+    std::uint32_t credit = limits::circuit_credit;
+    std::uint32_t owed = 0; ///< Came, and was not given back.
+    counter held;           ///< Of that, what no line has taken yet.
+    std::shared_ptr<token_bucket> rate; ///< Of both ends together.
+  };
+  struct prefix {
+    std::size_t guests = 0, ends = 0;
+  };
+  struct guest {
+    std::set<connection_id> connections;
+    std::string prefix;
+    std::size_t circuits = 0;
+    token_bucket opens{limits::opens_per_second, limits::opens_at_once};
+    token_bucket rate{limits::sender_rate, limits::sender_burst};
+  };
+  struct numbers {
+    std::uint32_t ours = 0, theirs = 0;
+  };
+
+  /// Why not; empty when there may be one.
+  std::string objection(guest& from, const peer_id& asker, const peer_id& to,
+                        time_point now);
+  void add(const place& at, const place& other, const peer_id& who,
+           const std::shared_ptr<token_bucket>& rate);
+  /// Forgets both ends.
+  void remove(const place& at);
+  sendings cut(const place& at, const std::string& reason);
+  void settle(const place& at, time_point now, sendings& out);
+
+  std::map<connection_id, peer_id> whose_;
+  std::map<connection_id, numbers> numbers_;
+  std::map<peer_id, guest> guests_;
+  std::map<std::string, prefix> prefixes_;
+  std::map<place, end> at_;
+  std::set<place> owing_;
+  token_bucket rate_{limits::hub_rate, limits::hub_burst};
+  counter held_ = std::make_shared<std::atomic<std::size_t>>(0);
+};
+
+} // namespace potluck

@@ -1,0 +1,54 @@
+/// What a hub carries for others at most, and why.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Bytes that each end of a circuit may have under way before the hub asks for
+/// more: a second of the letters of the busiest pair, and all that the hub
+/// holds of it.
+constexpr std::uint32_t circuit_credit = 64 * 1024;
+/// Credit is given back in so large pieces: a frame for each letter would
+/// double the frames.
+constexpr std::uint32_t credit_portion = 16 * 1024;
+/// Bytes of a circuit in one frame: several find their way past each other.
+constexpr std::size_t circuit_piece = 16 * 1024;
+/// What a frame costs beyond its bytes, so that tiny ones count, too.
+constexpr double circuit_frame_cost = 100;
+
+/// Circuits of one peer: to each of 63 members, by both sides at once, twice.
+constexpr std::size_t circuits_a_peer = 256;
+/// Ends within one address prefix: 64 members of one school, each with a
+/// circuit to each other. Half of all, so that no house fills a hub.
+constexpr std::size_t ends_a_prefix = 8192;
+/// In all: 300 bytes each, 64 KiB more each while both ends are busy.
+constexpr std::size_t circuits_in_all = 8192;
+/// Bytes that a hub holds of all circuits, while lines do not take them.
+constexpr std::size_t circuits_held = std::size_t{64} << 20;
+/// Circuits that one peer asks for: a group's members at once, then as many
+/// peers as come and go in a large run.
+constexpr double opens_at_once = 256;
+constexpr double opens_per_second = 8;
+
+/// Bytes per second and what a pause saves up: of a circuit (a joiner's state
+/// of 70 MB in five minutes), of all of one sender, and of all, which is two
+/// thirds of the 100 Mbit/s of the smallest rented machine.
+constexpr double circuit_rate = 256e3, circuit_burst = 1e6;
+constexpr double sender_rate = 1e6, sender_burst = 4e6;
+constexpr double hub_rate = 8e6, hub_burst = 16e6;
+/// Between two looks at who gets credit back.
+constexpr auto credit_interval = 50ms;
+
+/// Circuits that others have opened to this peer, and of which nobody has
+/// proven anything yet; each goes after so long.
+constexpr std::size_t unproven_circuits = 64;
+constexpr auto circuit_patience = 10s;
+/// Bytes that wait at an end before the other one counts as not reading.
+constexpr std::size_t circuit_queue = std::size_t{32} << 20;
+
+} // namespace potluck::limits

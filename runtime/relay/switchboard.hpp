@@ -1,0 +1,110 @@
+/// What `relaying_transport` does between the wrapped transport and its
+/// listener: tells frames of circuits from others, and has the desk pass them
+/// on, or one of its own ends take them.
+///
+/// Thread-safe. What has to be done is queued under the lock, and done without
+/// it by one thread at a time, in order: calls may come back.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "runtime/relay/circuit_desk.hpp"
+#include "runtime/relay/circuit_end.hpp"
+#include "runtime/relay/relaying_transport.hpp"
+
+namespace potluck {
+
+class relaying_transport::switchboard : public transport_listener {
+public:
+  switchboard(transport& below, std::function<time_point()> now,
+              std::function<void()> owes);
+
+  void begin(std::shared_ptr<transport_listener> to) {
+    to_ = std::move(to);
+  }
+  void be_hub();
+  void belongs(connection_id id, const peer_id& who, bool is_hub);
+  connection_id dial_through(connection_id hub, const peer_id& to);
+  bool give_credit();
+  void send(connection_id id, outgoing_frame frame);
+  void close(connection_id id);
+  /// Ends all circuits; then the wrapped transport may be stopped,
+  void stop();
+  /// and the listener, which may hold whoever holds this, be let go.
+  void forget_listener();
+
+  void on_accepted(connection_id id, const address& remote,
+                   const peer_id& proven) override;
+  void on_connected(connection_id id, const address& remote,
+                    const peer_id& proven) override;
+  void on_frame(connection_id id, incoming_frame frame) override;
+  void on_closed(connection_id id, const std::string& reason) override;
+  void on_traffic(duration interval,
+                  const std::vector<connection_traffic>& traffic) override {
+    to_->on_traffic(interval, traffic);
+  }
+
+private:
+  struct line {
+    address remote;
+    bool is_hub = false;
+    std::size_t unproven = 0; ///< Circuits that came and have proven nothing.
+  };
+  struct circuit {
+    connection_id hub = 0;
+    std::uint32_t number = 0;
+    bool opened_here = false;
+    time_point since;
+    std::unique_ptr<circuit_end> end;
+  };
+  using circuits = std::map<connection_id, circuit>;
+  /// A circuit's place: the connection, its number, whether the other side of
+  /// the connection opened it.
+  using place = std::tuple<connection_id, std::uint32_t, bool>;
+
+  // Under the lock, as all that follows.
+  void met(connection_id id, const address& remote, const peer_id& proven);
+  void read(connection_id from, const circuit_open& x);
+  void read(connection_id from, const circuit_data& x,
+            const shared_bytes& body);
+  void read(connection_id from, const circuit_credit& x);
+  void read(connection_id from, const circuit_close& x);
+  circuits::iterator add(connection_id hub, std::uint32_t number, bool here);
+  circuits::iterator at(connection_id from, std::uint32_t number,
+                        bool opened_here);
+  void tell(circuits::iterator x, circuit_end::news news);
+  void flush(circuits::iterator x);
+  void end(circuits::iterator x, const std::string& reason, bool tell_hub);
+  void drop_stale(connection_id hub);
+  void put(circuit_desk::sendings all);
+  void put(connection_id to, const message& what, shared_bytes body = {});
+  void later(std::function<void()> what) {
+    todo_.push_back(std::move(what));
+  }
+  void note_owing();
+  /// Does what is queued, unless another thread is at it.
+  void work(std::unique_lock<std::mutex>& lock);
+
+  transport& below_;
+  const std::function<time_point()> now_;
+  const std::function<void()> owes_;
+  const stream_maker make_;
+  std::shared_ptr<transport_listener> to_;
+
+  std::mutex mutex_;
+  bool stopped_ = false;
+  bool hub_ = false;
+  bool owing_ = false;   ///< Somebody will call `give_credit`.
+  bool working_ = false; ///< A thread does what is queued.
+  std::deque<std::function<void()>> todo_;
+  circuit_desk desk_;
+  std::map<connection_id, line> lines_;
+  circuits circuits_;
+  std::map<place, connection_id> places_;
+  connection_id next_ = circuit_bit + 1;
+};
+
+} // namespace potluck

@@ -1,0 +1,230 @@
+/// A hub passes circuits on, within credit and budgets, whatever its guests do.
+#include "runtime/relay/circuit_desk.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+peer_id id(std::uint8_t number, std::uint8_t more = 0) {
+  peer_id x;
+  x.bytes[0] = number;
+  x.bytes[1] = more;
+  x.bytes[31] = 1;
+  return x;
+}
+
+time_point at(duration since) {
+  return time_point{1h + since};
+}
+
+shared_bytes bytes(std::size_t size) {
+  auto all = std::make_shared<std::vector<std::uint8_t>>(size, 7);
+  const auto* data = all->data();
+  return {std::move(all), data, size};
+}
+
+/// Guests 1, 2, ... on connections 11, 12, ...
+struct hub {
+  explicit hub(std::uint8_t guests = 3) {
+    for (std::uint8_t i = 1; i <= guests; ++i)
+      desk.met(10u + i, id(i), "192.0." + std::to_string(i) + ".1");
+  }
+  circuit_desk::sendings open(connection_id from, std::uint32_t number,
+                              const peer_id& to, time_point now = at(0s)) {
+    REQUIRE(desk.take_number(from, number));
+    return desk.open(from, {number, to}, now);
+  }
+  std::string refusal(connection_id from, std::uint32_t number,
+                      const peer_id& to, time_point now = at(0s)) {
+    auto out = open(from, number, to, now);
+    REQUIRE(out.size() == 1);
+    auto* no = std::get_if<circuit_close>(&out[0].what);
+    if (no == nullptr)
+      return "";
+    CHECK(out[0].to == from);
+    CHECK(no->circuit == number);
+    CHECK_FALSE(no->opened_here);
+    return no->reason;
+  }
+
+  circuit_desk desk;
+};
+
+} // namespace
+
+TEST_CASE("a hub passes bytes on under the numbers of each connection") {
+  hub x;
+  auto told = x.open(11, 5, id(2));
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].to == 12);
+  const auto open = std::get<circuit_open>(told[0].what);
+  CHECK(open.circuit == 1);
+  CHECK(open.peer == id(1));
+
+  auto there = x.desk.pass(11, {5, true}, bytes(100));
+  REQUIRE(there.size() == 1);
+  CHECK(there[0].to == 12);
+  CHECK(std::get<circuit_data>(there[0].what).circuit == 1);
+  CHECK(std::get<circuit_data>(there[0].what).opened_here);
+  CHECK(there[0].body.size == 100);
+
+  auto back = x.desk.pass(12, {1, false}, bytes(3));
+  REQUIRE(back.size() == 1);
+  CHECK(back[0].to == 11);
+  CHECK(std::get<circuit_data>(back[0].what).circuit == 5);
+  CHECK_FALSE(std::get<circuit_data>(back[0].what).opened_here);
+
+  auto closed = x.desk.close(12, {1, false, "done"});
+  REQUIRE(closed.size() == 1);
+  CHECK(closed[0].to == 11);
+  CHECK(std::get<circuit_close>(closed[0].what).reason == "done");
+  // What crosses the end means nothing.
+  CHECK(x.desk.pass(11, {5, true}, bytes(1)).empty());
+  CHECK(x.desk.close(11, {5, true, ""}).empty());
+  CHECK(x.desk.circuits() == 0);
+}
+
+TEST_CASE("a circuit leads to another guest, or nowhere") {
+  hub x;
+  CHECK(x.refusal(11, 1, id(1)).find("oneself") != std::string::npos);
+  CHECK(x.refusal(11, 2, id(9)).find("not connected") != std::string::npos);
+  // A connection of which nobody knows who it is.
+  CHECK(x.refusal(99, 1, id(1)).find("does not know") != std::string::npos);
+  CHECK_FALSE(x.desk.take_number(11, 2)); // Used,
+  CHECK_FALSE(x.desk.take_number(11, 1)); // or below one that was.
+  CHECK(x.desk.take_number(12, 2));       // Others have their own.
+  CHECK(x.desk.circuits() == 0);
+}
+
+TEST_CASE("bytes beyond credit cost the circuit, and nothing else") {
+  hub x;
+  x.open(11, 1, id(2));
+  x.open(11, 2, id(3));
+  std::vector<circuit_desk::sending> kept; // The next line takes nothing.
+  for (int i = 0; i < 4; ++i)
+    for (auto& y : x.desk.pass(11, {1, true}, bytes(16 * 1024)))
+      kept.push_back(y);
+  CHECK(x.desk.held() == limits::circuit_credit);
+  CHECK(x.desk.look(at(1s)).empty());
+  auto out = x.desk.pass(11, {1, true}, bytes(1));
+  REQUIRE(out.size() == 2);
+  for (auto& y : out)
+    CHECK(std::holds_alternative<circuit_close>(y.what));
+  CHECK(x.desk.circuits() == 1);
+  kept.clear();
+  CHECK(x.desk.held() == 0);
+  CHECK(x.desk.pass(11, {2, true}, bytes(1)).size() == 1);
+}
+
+TEST_CASE("credit comes back when a line has taken the bytes") {
+  hub x;
+  x.open(11, 1, id(2));
+  {
+    auto kept = x.desk.pass(11, {1, true}, bytes(20'000));
+    CHECK(x.desk.owes());
+    CHECK(x.desk.look(at(0s)).empty());
+  }
+  auto out = x.desk.look(at(0s));
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].to == 11);
+  CHECK(std::get<circuit_credit>(out[0].what).bytes == 20'000);
+  CHECK_FALSE(std::get<circuit_credit>(out[0].what).opened_here);
+  CHECK_FALSE(x.desk.owes());
+  // Little is not worth a frame.
+  x.desk.pass(11, {1, true}, bytes(1000));
+  CHECK_FALSE(x.desk.owes());
+}
+
+TEST_CASE("a circuit carries no more than its rate, whatever is asked of it") {
+  hub x;
+  x.open(11, 1, id(2));
+  double passed = 0;
+  std::size_t credit = limits::circuit_credit;
+  const auto lasts = 20s;
+  for (auto now = 0ms; now < lasts; now += 50ms) {
+    for (; credit >= 16'000; credit -= 16'000, passed += 16'000)
+      REQUIRE(x.desk.pass(11, {1, true}, bytes(16'000)).size() == 1);
+    for (auto& y : x.desk.look(at(now)))
+      credit += std::get<circuit_credit>(y.what).bytes;
+  }
+  const auto most = limits::circuit_burst + 20 * limits::circuit_rate
+                    + limits::circuit_credit;
+  CHECK(passed <= most);
+  CHECK(passed >= 0.9 * 20 * limits::circuit_rate);
+}
+
+TEST_CASE("a flood of opens is refused, and stops nobody else") {
+  hub x;
+  std::uint32_t number = 0;
+  std::size_t opened = 0;
+  for (int i = 0; i < 1000; ++i)
+    opened += x.refusal(11, ++number, id(2)).empty();
+  CHECK(opened <= limits::circuits_a_peer);
+  CHECK(x.refusal(13, 1, id(1)) != ""); // The flooded one has no room either.
+  x.desk.gone(11);
+  CHECK(x.desk.circuits() == 0);
+  CHECK(x.refusal(13, 2, id(2)).empty());
+}
+
+TEST_CASE("64 members have circuits to each other through one hub") {
+  circuit_desk desk;
+  for (std::uint8_t i = 1; i <= 64; ++i)
+    desk.met(i, id(i), "192.0.2." + std::to_string(i));
+  for (std::uint8_t i = 1; i <= 64; ++i)
+    for (std::uint8_t j = 1; j <= 64; ++j)
+      if (i != j) { // Both at once, at worst.
+        REQUIRE(desk.take_number(i, j));
+        auto out = desk.open(i, {j, id(j)}, at(0s));
+        REQUIRE(out.size() == 1);
+        REQUIRE(std::holds_alternative<circuit_open>(out[0].what));
+      }
+  CHECK(desk.circuits() == 64 * 63);
+}
+
+TEST_CASE("one house cannot fill a hub") {
+  circuit_desk desk;
+  std::size_t opened = 0;
+  for (std::uint8_t i = 1; i <= 100; ++i)
+    desk.met(i, id(i), "2001:db8:7::" + std::to_string(i));
+  for (std::uint8_t i = 1; i <= 100; ++i)
+    for (std::uint8_t j = 1; j <= 100; ++j)
+      if (i != j) {
+        desk.take_number(i, j);
+        auto out = desk.open(i, {j, id(j)}, at(0s));
+        opened += std::holds_alternative<circuit_open>(out[0].what);
+      }
+  CHECK(opened == limits::ends_a_prefix / 2);
+  desk.met(201, id(201), "198.51.100.1");
+  desk.met(202, id(202), "203.0.113.1");
+  desk.take_number(201, 1);
+  auto out = desk.open(201, {1, id(202)}, at(0s));
+  CHECK(std::holds_alternative<circuit_open>(out[0].what));
+}
+
+TEST_CASE("a house is a /24 of IPv4 or a /48 of IPv6") {
+  CHECK(prefix_of("192.0.2.1") == prefix_of("192.0.2.77"));
+  CHECK(prefix_of("192.0.2.1") != prefix_of("192.0.3.1"));
+  CHECK(prefix_of("2001:db8:1::1") == prefix_of("2001:db8:1:ffff::2"));
+  CHECK(prefix_of("2001:db8:1::1") != prefix_of("2001:db8:2::1"));
+  CHECK(prefix_of("example.org") == "example.org");
+}
+
+TEST_CASE("a lost connection ends its circuits at the other ends") {
+  hub x;
+  x.open(11, 1, id(2));
+  x.open(13, 1, id(1));
+  auto out = x.desk.gone(11);
+  REQUIRE(out.size() == 2);
+  for (auto& y : out) {
+    CHECK(y.to != 11);
+    CHECK(std::get<circuit_close>(y.what).reason
+          == "the other end left the hub");
+  }
+  CHECK(x.desk.circuits() == 0);
+  CHECK_FALSE(x.desk.has_guest(id(1)));
+  CHECK(x.desk.gone(11).empty());
+  CHECK_FALSE(x.desk.owes());
+}
