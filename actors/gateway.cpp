@@ -217,7 +217,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& [session, news, connections, planned] = guests_[theirs.id];
   connections.insert(id);
-  if (!circuit || !session) {
+  if (!session || (news.relayed && !circuit)) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !l.dialled && !circuit;
     news.is_hub = theirs.is_hub;

@@ -26,6 +26,14 @@ void gateway_state::on(const dial_contact& x) {
     go_through(x.who, x.hubs);
 }
 
+void gateway_state::on(const try_to_reach& x) {
+  if (leaving_ || links_.size() >= most_connections)
+    return;
+  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
+  fresh.reached = false;
+  add(network_->dial(x.who.where), fresh);
+}
+
 void gateway_state::dial(const address& where, const peer_id& expected,
                          std::vector<contact> hubs) {
   if (own_addresses_.has(where, self_->clock().now())) {
@@ -61,6 +69,8 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
         rest.push_back(x);
     return rest;
   };
+  if (leaving_)
+    hubs.clear();
   for (const auto& hub : hubs) {
     auto g = guests_.find(hub.id);
     if (g == guests_.end() || links_.size() >= most_connections)
@@ -99,6 +109,8 @@ void gateway_state::go_on(const peer_id& hub, bool there) {
 }
 
 bool gateway_state::is_on_its_way(const peer_id& who) const {
+  if (who.empty()) // Each is another.
+    return false;
   const bool dialled
       = std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
           const auto& l = links_.at(id);
