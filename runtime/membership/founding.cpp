@@ -132,7 +132,7 @@ void founding::ask(actions& out, time_point now) {
     const bool late = std::exchange(x.asked, true);
     x.wait = late ? std::min(2 * x.wait, longest_patience) : patience;
     x.ask_at = now + x.wait;
-    out.push_back(ask_for_charter{id});
+    out.emplace_back(ask_for_charter{id});
   }
 }
 
@@ -157,7 +157,7 @@ founding::actions founding::answered(const peer_id& from,
       || (!keeps && !x.charter.empty() && c->digest() != x.charter)) {
     x.lied = true; // Not asked again.
     x.charter = {};
-    out.push_back(say_of_founding{
+    out.emplace_back(say_of_founding{
         "wrong charter", "peer " + short_name(from)
                              + " sent a charter that is not the one of run '"
                              + how_.run + "'; the others are asked"});
@@ -184,7 +184,7 @@ void founding::take_offer(actions& out, time_point now) {
   if (named || (!denied && settled(now)))
     return agree(out, *std::exchange(offer_, std::nullopt), false);
   if (denied && !std::exchange(said_of_offer_, true))
-    out.push_back(
+    out.emplace_back(
         say_of_founding{"wrong charter",
                         "a bootstrap offers another charter of run '" + how_.run
                             + "' than the run's peers have; theirs counts"});
@@ -203,13 +203,13 @@ void founding::agree(actions& out, charter c, bool founded) {
   agreed_ = std::move(c);
   announced_ = true;
   waiting_.clear();
-  out.push_back(take_charter{*agreed_, founded});
+  out.emplace_back(take_charter{*agreed_, founded});
 }
 
 void founding::give_up(actions& out, std::string sentence) {
   gave_up_ = true;
   waiting_.clear();
-  out.push_back(give_up_run{std::move(sentence)});
+  out.emplace_back(give_up_run{std::move(sentence)});
 }
 
 // ---- founding ---------------------------------------------------------------
@@ -217,7 +217,7 @@ void founding::give_up(actions& out, std::string sentence) {
 void founding::show(actions& out, potluck::phase what, time_point now) {
   published_at_ = now;
   lookups_ = 0;
-  out.push_back(show_phase{what});
+  out.emplace_back(show_phase{what});
 }
 
 bool founding::settled(time_point now) const {
@@ -265,7 +265,7 @@ void founding::found_when_sure(actions& out, time_point now) {
   } else if (!founding_) {
     founding_ = true;
     show(out, phase::founding, now);
-    out.push_back(begin_proposal{});
+    out.emplace_back(begin_proposal{});
   } else if (proposal_) {
     agree(out, *proposal_, true);
   }
@@ -362,7 +362,7 @@ void founding::tell_waiting(actions& out, time_point now) {
   waiting_ = brief;
   silence_ = std::min(2 * silence_, longest_silence);
   next_word_ = now + silence_;
-  out.push_back(say_of_founding{"waiting for the run", sentence});
+  out.emplace_back(say_of_founding{"waiting for the run", sentence});
 }
 
 } // namespace potluck
