@@ -8,6 +8,7 @@
 #include "messages/codec.hpp"
 #include "runtime/experts/open_calls.hpp"
 #include "runtime/membership/handshake.hpp"
+#include "runtime/ports/usual_port.hpp"
 
 namespace potluck {
 
@@ -36,7 +37,12 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   network_->start(
       std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self),
                                       config_.intake, config_.guests, clock));
-  auto bound = network_->listen(config_.listen);
+  auto bound = listen_as_usual(
+      *network_, config_.listen, config_.usual_port,
+      [this](std::string sentence) {
+        self_->send(config_.observer,
+                    event{"notice", {{"message", std::move(sentence)}}});
+      });
   if (!bound) {
     self_->send(config_.observer, peer_over{bound.error(), true});
     return;

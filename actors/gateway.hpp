@@ -42,6 +42,8 @@ struct gateway_config {
   /// What this peer says first; the charter is filled in when it is known.
   hello introduction;
   address listen;
+  /// Taken where `listen` leaves the port open, if it is free; 0: none.
+  std::uint16_t usual_port = 0;
   /// Every start of the gateway gets a transport of its own.
   std::function<std::unique_ptr<transport>()> make_transport;
   supervisor_actor supervisor;

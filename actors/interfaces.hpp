@@ -13,6 +13,8 @@ struct gateway_handles;
 struct session_handles;
 struct roster_handles;
 struct router_handles;
+struct address_keeper_handles;
+struct charter_shelf_handles;
 struct registrar_handles;
 struct state_keeper_handles;
 struct compute_handles;
@@ -100,7 +102,8 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
     caf::reacts_to<own_report>, caf::reacts_to<contributor_pace>,
     caf::reacts_to<links_wanted>, caf::reacts_to<records_looked_up>,
-    caf::reacts_to<record_published>, caf::reacts_to<tick>>;
+    caf::reacts_to<record_published>, caf::reacts_to<more_seeds>,
+    caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
 using router_actor = caf::typed_actor<
@@ -110,14 +113,27 @@ using router_actor = caf::typed_actor<
     caf::reacts_to<links_wanted>, caf::reacts_to<publish_record>,
     caf::reacts_to<look_up_records>, caf::reacts_to<tick>>;
 
-/// Finds the run's charter, or founds the run.
-using registrar_actor
-    = caf::typed_actor<caf::reacts_to<registrar_handles>,
+/// Keeps addresses for the next start, and finds bootstraps.
+using address_keeper_actor = caf::typed_actor<
+    caf::reacts_to<address_keeper_handles>, caf::reacts_to<gateway_ready>,
+    caf::reacts_to<reachable_at>, caf::reacts_to<answered_at>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<records_looked_up>, caf::reacts_to<addresses_written>,
+    caf::reacts_to<tick>>;
+
+/// Keeps the charters of others' runs, as a bootstrap.
+using charter_shelf_actor
+    = caf::typed_actor<caf::reacts_to<charter_shelf_handles>,
                        caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
-                       caf::reacts_to<peer_left>, caf::reacts_to<report_heard>,
-                       caf::reacts_to<records_looked_up>,
-                       caf::reacts_to<proposal_ready>,
-                       caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
+                       caf::reacts_to<peer_left>>;
+
+/// Finds the run's charter, or founds the run.
+using registrar_actor = caf::typed_actor<
+    caf::reacts_to<registrar_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<report_heard>, caf::reacts_to<records_looked_up>,
+    caf::reacts_to<reach_known>, caf::reacts_to<proposal_ready>,
+    caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
 
 /// Serves the training state to joiners, fetches it, writes checkpoints.
 using state_keeper_actor = caf::typed_actor<
@@ -225,7 +241,7 @@ struct letterbox {
 struct session_handles {
   roster_actor roster;
   letter_reader router;
-  letter_reader registrar;
+  letter_reader registrar; ///< A bootstrap's: the charter shelf.
   letter_reader state_keeper;
   letter_reader cell;
   letter_reader matchmaking;
@@ -245,6 +261,8 @@ struct gateway_handles {
 struct roster_handles {
   gateway_actor gateway;
   router_actor router;
+  address_keeper_actor address_keeper;
+  peers_listener charter_shelf;
   registrar_actor registrar;
   peers_listener state_keeper;
   cell_actor cell;
@@ -259,6 +277,17 @@ struct roster_handles {
 struct router_handles {
   gateway_actor gateway;
   roster_actor roster;
+};
+
+struct address_keeper_handles {
+  roster_actor roster;
+  record_finder router;
+  observer_actor observer;
+};
+
+struct charter_shelf_handles {
+  letterbox letters;
+  observer_actor observer;
 };
 
 struct registrar_handles {
@@ -350,6 +379,8 @@ POTLUCK_LOCAL_MESSAGE(session_handles)
 POTLUCK_LOCAL_MESSAGE(gateway_handles)
 POTLUCK_LOCAL_MESSAGE(roster_handles)
 POTLUCK_LOCAL_MESSAGE(router_handles)
+POTLUCK_LOCAL_MESSAGE(address_keeper_handles)
+POTLUCK_LOCAL_MESSAGE(charter_shelf_handles)
 POTLUCK_LOCAL_MESSAGE(registrar_handles)
 POTLUCK_LOCAL_MESSAGE(state_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(compute_handles)

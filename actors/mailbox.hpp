@@ -162,7 +162,20 @@ struct peer_refused {
 /// The expert host to the peer that leaves: nothing keeps it here any more.
 struct hand_over_done {};
 
-/// Roster to the expert host: where others reach this peer.
+/// Roster to the address keeper: this peer can be dialled there.
+struct answered_at {
+  contact who;
+};
+/// Address keeper to roster: dial these when nobody else is left.
+struct more_seeds {
+  std::vector<address> where;
+};
+/// The address keeper's thread: this went wrong.
+struct addresses_written {
+  std::string problem;
+};
+/// Roster to the expert host and the address keeper: where others reach this
+/// peer.
 struct reachable_at {
   address where;
 };
@@ -296,6 +309,9 @@ POTLUCK_LOCAL_MESSAGE(report_heard)
 POTLUCK_LOCAL_MESSAGE(offence_seen)
 POTLUCK_LOCAL_MESSAGE(own_report)
 POTLUCK_LOCAL_MESSAGE(peer_refused)
+POTLUCK_LOCAL_MESSAGE(answered_at)
+POTLUCK_LOCAL_MESSAGE(more_seeds)
+POTLUCK_LOCAL_MESSAGE(addresses_written)
 POTLUCK_LOCAL_MESSAGE(reachable_at)
 POTLUCK_LOCAL_MESSAGE(hand_over_done)
 POTLUCK_LOCAL_MESSAGE(publish_record)

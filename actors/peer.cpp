@@ -35,15 +35,6 @@ constexpr std::uint64_t grace_is_over = 1;
 /// Of the one by which a host's experts must be with others.
 constexpr std::uint64_t hand_over_is_over = 2;
 
-/// A start function that stores the new handle, so that `wire` spreads it.
-template <class Handle, class Spawn>
-auto child(Handle& handle, Spawn spawn) {
-  return [&handle, spawn] {
-    handle = spawn();
-    return caf::actor_cast<caf::actor>(handle);
-  };
-}
-
 supervisor_actor::behavior_type
 peer(supervisor_actor::stateful_pointer<peer_state> self,
      std::pair<peer_config, observer_actor> config) {
@@ -85,6 +76,8 @@ void peer_state::start_network() {
                       c.introduction.settings = known.table();
                     }
                     c.listen = config_.listen;
+                    if (config_.keeping)
+                      c.usual_port = config_.keeping->known.port();
                     c.make_transport = config_.make_transport;
                     c.supervisor = wired_.supervisor;
                     c.observer = wired_.observer;
@@ -104,6 +97,8 @@ void peer_state::start_network() {
                     c.role = config_.role;
                     c.run = config_.run;
                     c.seeds = config_.seeds;
+                    if (config_.keeping)
+                      c.hints = config_.keeping->known.addresses();
                     c.announce = config_.announce;
                     c.seed = mix(config_.seed, redial_jitter);
                     return self_->spawn(roster, c);
@@ -119,8 +114,11 @@ void peer_state::start_network() {
              }),
        // Whoever asks it looks again, and the roster tells it who is here.
        child_spec::policy::one_for_one});
-  if (config_.role == role::bootstrap)
+  start_address_keeper();
+  if (config_.role == role::bootstrap) {
+    start_charter_shelf();
     return;
+  }
   start_experts();
   if (config_.role == role::expert)
     return;
@@ -137,6 +135,9 @@ void peer_state::start_network() {
                           c.propose = config_.propose;
                           c.demanded = config_.demanded;
                           c.has_seeds = !config_.seeds.empty();
+                          c.has_hints = config_.keeping
+                                        && config_.keeping->known.size() > 0;
+                          c.shows_status = config_.shows_status;
                           c.mode = config_.workers;
                           return self_->spawn(registrar, c);
                         }),
@@ -262,6 +263,10 @@ void peer_state::wire() {
 void peer_state::on(const gateway_ready& x) {
   // A restarted gateway must be found where the first one was.
   config_.listen = x.bound;
+  if (config_.keeping)
+    config_.keeping->known.listens(x.bound.port);
+  if (wired_.address_keeper)
+    self_->send(wired_.address_keeper, x);
   self_->send(wired_.observer, event{"listening",
                                      {{"address", to_string(x.bound)},
                                       {"peer", short_name(config_.self)},

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 
+#include "actors/address_keeper.hpp"
 #include "actors/compute.hpp"
 #include "actors/experts/expert_caller.hpp"
 #include "actors/experts/expert_host.hpp"
@@ -45,6 +46,10 @@ struct peer_config {
   address listen{"0.0.0.0", 0};
   std::vector<address> seeds; ///< Peers to dial first; none founds a run.
   address announce;           ///< See `roster_config`.
+  /// Where addresses are kept for the next start; none: nowhere. Those of the
+  /// last one are dialled beside `seeds`, and its port is taken again where
+  /// `listen` leaves it open.
+  std::optional<address_keeping> keeping;
   std::function<std::unique_ptr<transport>()> make_transport;
 
   /// Trainers: opens data and model. Unused by other roles.
@@ -111,6 +116,8 @@ public:
 
 private:
   void start_network();
+  void start_address_keeper();
+  void start_charter_shelf();
   void start_experts();
   void start_training();
   void wire();

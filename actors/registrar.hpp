@@ -1,20 +1,15 @@
 /// The registrar: gets the run's charter from those who have it, or founds the
 /// run; afterwards gives it to those who ask.
 ///
-/// Founding, so that peers that start at once agree on one charter (Lamport's
-/// bakery over the DHT): everybody publishes that it is there, and only then
-/// looks who else is. After a settling time the smallest peer id among those
-/// without a charter publishes that it is `founding`, looks again, and goes on
-/// unless it sees a charter or a smaller id that is founding too; the others
-/// wait for it as long as it lives. Two that cannot see each other at all found
-/// two charters; when they meet, the handshake refuses with a sentence.
+/// Thin: `founding` decides (runtime/membership/founding.hpp). What blocks, the
+/// proposal, runs on a worker.
 #pragma once
 
 #include <functional>
-#include <map>
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
+#include "runtime/membership/founding.hpp"
 
 namespace potluck::limits {
 
@@ -38,8 +33,11 @@ struct registrar_config {
   std::function<charter()> propose;
   /// What the user insists on; a charter that differs ends the peer.
   std::vector<setting> demanded;
-  /// Whether other peers were named; who names none founds at once.
+  /// Whether other peers were named; who names none founds at once,
   bool has_seeds = false;
+  /// but for a moment, where addresses were kept from an earlier start.
+  bool has_hints = false;
+  bool shows_status = true; ///< Tells the observer of `run_status`.
   worker_mode mode = worker_mode::threaded;
 };
 
@@ -50,50 +48,38 @@ public:
   void on(const registrar_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
-  void on(const peer_left& x);
-  void on(const report_heard& x);
-  void on(const records_looked_up& x);
+  void on(const peer_left& x) {
+    founding_->left(x.id, x.orderly);
+  }
+  void on(const report_heard& x) {
+    founding_->heard(x.report, now());
+  }
+  void on(const records_looked_up&) {
+    founding_->looked_up();
+  }
+  void on(const reach_known& x) {
+    founding_->reachable(x.reachable);
+  }
   void on(const proposal_ready& x);
   void on(const proposal_failed& x);
   void on(const tick&);
 
 private:
-  struct other {
-    bool connected = false;
-    potluck::role role = potluck::role::trainer;
-    digest charter;
-    potluck::phase phase = potluck::phase::joining;
-    caf::actor_clock::time_point heard_at;
-    bool asked = false;
-    caf::actor_clock::time_point asked_at;
-    duration patience{}; ///< For the answer; grows with every repetition.
-  };
-
-  void ask(const peer_id& peer, other& o);
-  /// Drops peers that only old records still speak of.
-  void forget_silent();
-  void agree(charter c, bool founded);
-  /// Nobody else has, or is about to have, a charter.
-  bool nobody_before_us() const;
-  void report(potluck::phase p);
-  void found_when_sure();
-  void give_up(const std::string& sentence);
+  time_point now() const {
+    return self_->clock().now();
+  }
+  void carry_out(founding::actions all);
+  void carry_out(const ask_for_charter& x);
+  void carry_out(const show_phase& x);
+  void carry_out(const begin_proposal&);
+  void carry_out(const take_charter& x);
+  void carry_out(const give_up_run& x);
+  void carry_out(const say_of_founding& x);
 
   registrar_actor::pointer self_ = nullptr;
   registrar_config config_;
   registrar_handles wired_;
-  std::optional<charter> agreed_;
-  bool announced_ = false;
-  std::map<peer_id, other> others_;
-  bool connected_once_ = false;
-  bool founding_ = false;
-  bool finished_ = false; ///< Somebody had the run's last step.
-  bool gave_up_ = false;
-  std::optional<charter> proposal_;
-  /// Look-ups of the run's record that ended since our last publication: two
-  /// of them, since the first may have begun before our record was stored.
-  std::uint32_t lookups_ = 0;
-  caf::actor_clock::time_point published_at_;
+  std::optional<founding> founding_;
   std::unique_ptr<worker> thread_;
 };
 

@@ -21,6 +21,8 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
   ledger_.emplace(config_.self, config_.seed);
   for (auto& seed : config_.seeds)
     ledger_->add_seed(seed, now());
+  for (auto& hint : config_.hints)
+    ledger_->add_hint(hint, now());
   guests_.emplace(config_.self, config_.role);
   contact_.emplace(config_.seeds, now());
   address_.emplace(config_.announce);
@@ -36,8 +38,8 @@ void roster_state::tell_everybody(const News& news, bool router) {
   auto all = [&](const auto&... listeners) { (tell(listeners, news), ...); };
   if (router)
     tell(w.router, news);
-  all(w.registrar, w.state_keeper, w.cell, w.conductor, w.matchmaking,
-      w.averager, w.expert_host, w.expert_caller);
+  all(w.address_keeper, w.charter_shelf, w.registrar, w.state_keeper, w.cell,
+      w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller);
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
@@ -55,7 +57,7 @@ void roster_state::on(const roster_handles& w) {
   wired_ = w;
   if (links_)
     tell(wired_.router, *links_);
-  told_address_ = {}; // The host may be a new one.
+  told_address_ = {}; // Whoever hears it may be new.
   tell_reach();
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, x] : seats_)
@@ -177,6 +179,11 @@ void roster_state::on(const links_wanted& x) {
   tell(wired_.router, x);
 }
 
+void roster_state::on(const more_seeds& x) {
+  for (auto& where : x.where)
+    ledger_->add_hint(where, now());
+}
+
 void roster_state::on(const dial_failed& x) {
   contact_->dial_failed(x.reason);
   dialling_.look_soon();
@@ -247,6 +254,10 @@ void roster_state::read(const peer_id& from, const progress_report& said) {
     dialling_.look_soon();
   if (report.where.host.empty())
     report.where = guest->who.where;
+  if ((report.reach == reach::open || report.reach == reach::mapped)
+      && (!before || before->reach != report.reach
+          || before->where != report.where))
+    tell(wired_.address_keeper, answered_at{{from, report.where}});
   if (!peer_ledger::is_news(ledger_->report(report, now())))
     return;
   lookup_->heard(report, now());
@@ -334,9 +345,10 @@ void roster_state::on(const tick&) {
         : say({"fault",
                {{"what", "no contact yet"}, {"detail", word->sentence}}});
   ask_for_reach();
-  if (wired_.expert_host && address_->get() != told_address_) {
+  if (address_->get() != told_address_) {
     told_address_ = address_->get();
-    self_->send(wired_.expert_host, reachable_at{told_address_});
+    tell(wired_.expert_host, reachable_at{told_address_});
+    tell(wired_.address_keeper, reachable_at{told_address_});
   }
   if (in_a_run()) {
     if (news_.due())

@@ -27,6 +27,8 @@ struct roster_config {
   potluck::role role = potluck::role::trainer;
   std::string run;            ///< Empty for a bootstrap peer.
   std::vector<address> seeds; ///< Named by the user.
+  /// Dialled as well while nobody is connected.
+  std::vector<address> hints;
   /// Under which address others reach us; empty host: as they see us.
   address announce;
   std::uint64_t seed = 0; ///< Of the jitter in redialling.
@@ -43,6 +45,7 @@ public:
   }
   void on(const dial_succeeded& x) {
     ledger_->reached(x.where, x.who, now());
+    tell(wired_.address_keeper, answered_at{{x.who, x.where}});
   }
   void on(const dial_failed& x);
   void on(const peer_refused& x);
@@ -59,6 +62,7 @@ public:
   void on(const records_looked_up& x);
   void on(const record_published&) {
   }
+  void on(const more_seeds& x);
   void on(const tick&);
   void on_down(const caf::down_msg& x);
 
@@ -94,6 +98,7 @@ private:
   void tell_conductors(const report_heard& x);
   void tell_reach() {
     tell(wired_.gateway, reach_known{reach_->reachable()});
+    tell(wired_.registrar, reach_known{reach_->reachable()});
     tell(wired_.cell, reach_known{reach_->reachable()});
   }
   /// An actor that may not be there yet.
@@ -144,7 +149,7 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  address told_address_;              ///< To the expert host.
+  address told_address_; ///< To the expert host and the address keeper.
   duration look_pause_ = limits::shortest_look;
 };
 

@@ -80,4 +80,13 @@ private:
   restart_budget budget_;
 };
 
+/// A start function that stores the new handle, so that `wire` spreads it.
+template <class Handle, class Spawn>
+auto child(Handle& handle, Spawn spawn) {
+  return [&handle, spawn] {
+    handle = spawn();
+    return caf::actor_cast<caf::actor>(handle);
+  };
+}
+
 } // namespace potluck

@@ -7,17 +7,29 @@ gateway_handles wiring::for_gateway() const {
 }
 
 session_handles wiring::for_sessions() const {
-  return {roster,      router,   registrar,   state_keeper,  cell,
+  letter_reader charters = registrar;
+  if (!charters)
+    charters = charter_shelf;
+  return {roster,      router,   charters,    state_keeper,  cell,
           matchmaking, averager, expert_host, expert_caller, observer};
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,     router,   registrar,   state_keeper,  cell,    conductor,
-          matchmaking, averager, expert_host, expert_caller, observer};
+  return {gateway,      router,        address_keeper, charter_shelf, registrar,
+          state_keeper, cell,          conductor,      matchmaking,   averager,
+          expert_host,  expert_caller, observer};
 }
 
 router_handles wiring::for_router() const {
   return {gateway, roster};
+}
+
+address_keeper_handles wiring::for_address_keeper() const {
+  return {roster, router, observer};
+}
+
+charter_shelf_handles wiring::for_charter_shelf() const {
+  return {letters(), observer};
 }
 
 registrar_handles wiring::for_registrar() const {

@@ -11,6 +11,8 @@ struct wiring {
   gateway_actor gateway;
   roster_actor roster;
   router_actor router;
+  address_keeper_actor address_keeper;
+  charter_shelf_actor charter_shelf; ///< A bootstrap's.
   registrar_actor registrar;
   state_keeper_actor state_keeper;
   compute_actor compute;
@@ -28,6 +30,8 @@ struct wiring {
   session_handles for_sessions() const;
   roster_handles for_roster() const;
   router_handles for_router() const;
+  address_keeper_handles for_address_keeper() const;
+  charter_shelf_handles for_charter_shelf() const;
   registrar_handles for_registrar() const;
   state_keeper_handles for_state_keeper() const;
   compute_handles for_compute() const;
@@ -55,6 +59,8 @@ void hand_out(const wiring& w, Send send) {
   };
   tell(w.gateway, w.for_gateway());
   tell(w.router, w.for_router());
+  tell(w.address_keeper, w.for_address_keeper());
+  tell(w.charter_shelf, w.for_charter_shelf());
   tell(w.registrar, w.for_registrar());
   tell(w.state_keeper, w.for_state_keeper());
   tell(w.cell, w.for_cell());

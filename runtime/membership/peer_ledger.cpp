@@ -42,15 +42,15 @@ peer_ledger::row* peer_ledger::make_room(const peer_id& who, bool proven,
   return &fresh;
 }
 
-peer_ledger::verdict peer_ledger::add_seed(const address& where,
-                                           time_point now) {
+peer_ledger::verdict peer_ledger::add(const address& where, time_point now,
+                                      bool hint) {
   if (!dialable(where))
     return verdict::undialable;
   if (seeds_.knows(where))
     return verdict::known;
   if (seeds_.full())
     return verdict::full;
-  seeds_.add(where, now);
+  seeds_.add(where, now, hint);
   return verdict::added;
 }
 
@@ -63,6 +63,12 @@ void peer_ledger::vacate(const address& where, const peer_id& holder) {
     if (at->second.state == state::known && !at->second.banned_until)
       forget(at);
   }
+}
+
+bool peer_ledger::alone() const {
+  return std::none_of(rows_.begin(), rows_.end(), [](const auto& x) {
+    return x.second.state == state::linked;
+  });
 }
 
 bool peer_ledger::may_dial(const peer_id& id, const row& x) const {
@@ -93,7 +99,7 @@ peer_ledger::due_for_dial(time_point now, std::size_t limit,
                        addresses_.of(id).empty() ? address{}
                                                  : addresses_.of(id).front());
   }
-  for (auto& x : seeds_.due(now))
+  for (auto& x : seeds_.due(now, alone()))
     if (!(x.holder && is_linked(*x.holder)) && (!wanted || wanted(peer_id{})))
       due.emplace_back(x.backoff.failures, x.backoff.due, peer_id{}, x.where);
   std::sort(due.begin(), due.end());
@@ -123,8 +129,8 @@ std::optional<time_point> peer_ledger::next_dial(time_point after) const {
     if (may_dial(id, x))
       offer(x.banned_until ? std::max(x.dial.due, *x.banned_until)
                            : x.dial.due);
-  seeds_.offer_dials([this](const peer_id& id) { return is_linked(id); },
-                     offer);
+  seeds_.offer_dials(
+      alone(), [this](const peer_id& id) { return is_linked(id); }, offer);
   return next;
 }
 

@@ -75,7 +75,13 @@ public:
   }
 
   /// Adds a seed, to be dialled at once.
-  verdict add_seed(const address& where, time_point now);
+  verdict add_seed(const address& where, time_point now) {
+    return add(where, now, false);
+  }
+  /// Likewise, but it is dialled only while nobody is linked.
+  verdict add_hint(const address& where, time_point now) {
+    return add(where, now, true);
+  }
 
   /// At most `limit` contacts to dial now, least failures first. Each counts as
   /// being dialled until its end is reported. The id of a seed is empty, and so
@@ -153,6 +159,8 @@ private:
 
   using rows = std::map<peer_id, row>;
 
+  verdict add(const address& where, time_point now, bool hint);
+  bool alone() const;
   rows::iterator forget(rows::iterator at);
   /// Nobody but `holder` is looked for at `where`.
   void vacate(const address& where, const peer_id& holder);

@@ -4,10 +4,11 @@
 
 namespace potluck {
 
-std::vector<seed_book::candidate> seed_book::due(time_point now) const {
+std::vector<seed_book::candidate> seed_book::due(time_point now,
+                                                 bool alone) const {
   std::vector<candidate> result;
   for (const auto& [where, x] : seeds_)
-    if (!x.is_self && !x.dialling && x.backoff.due <= now)
+    if (!x.is_self && (alone || !x.hint) && !x.dialling && x.backoff.due <= now)
       result.push_back({where, x.backoff, x.holder});
   return result;
 }
@@ -37,7 +38,7 @@ void seed_book::reached(const address& where, const peer_id& who, bool is_self,
                         time_point due) {
   auto at = seeds_.find(where);
   if (at != seeds_.end())
-    at->second = {{due, 0}, false, is_self, who};
+    at->second = {{due, 0}, false, is_self, at->second.hint, who};
 }
 
 void seed_book::wait_for(const peer_id& who, time_point until) {
@@ -49,7 +50,8 @@ void seed_book::wait_for(const peer_id& who, time_point until) {
 unsigned seed_book::most_failures() const {
   unsigned most = 0;
   for (const auto& [where, x] : seeds_)
-    most = std::max(most, x.backoff.failures);
+    if (!x.hint)
+      most = std::max(most, x.backoff.failures);
   return most;
 }
 

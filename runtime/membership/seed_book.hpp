@@ -52,9 +52,11 @@ public:
   bool full() const {
     return seeds_.size() >= most;
   }
-  /// To be dialled at once.
-  void add(const address& where, time_point now) {
-    seeds_[where].backoff.due = now;
+  /// To be dialled at once. @param hint Only while nobody is linked.
+  void add(const address& where, time_point now, bool hint = false) {
+    auto& x = seeds_[where];
+    x.backoff.due = now;
+    x.hint = hint;
   }
 
   struct candidate {
@@ -63,13 +65,14 @@ public:
     std::optional<peer_id> holder; ///< It turned out to be there.
   };
   /// Those that may be dialled by `now`, with nobody's dial under way.
-  std::vector<candidate> due(time_point now) const;
+  /// @param alone Nobody is linked.
+  std::vector<candidate> due(time_point now, bool alone) const;
   /// When one is due next. @param linked Whether its holder is linked: then it
   /// is not.
   template <class Linked, class Offer>
-  void offer_dials(Linked linked, Offer offer) const {
+  void offer_dials(bool alone, Linked linked, Offer offer) const {
     for (const auto& [where, x] : seeds_)
-      if (!x.is_self && !(x.holder && linked(*x.holder)))
+      if (!x.is_self && (alone || !x.hint) && !(x.holder && linked(*x.holder)))
         offer(x.backoff.due);
   }
 
@@ -85,7 +88,7 @@ public:
   /// The connection with `who` ended: its seeds wait until then at least.
   void wait_for(const peer_id& who, time_point until);
 
-  /// Of the one that has failed most often in a row.
+  /// Of the one that has failed most often in a row, hints left out.
   unsigned most_failures() const;
 
 private:
@@ -93,6 +96,7 @@ private:
     dial_backoff backoff;
     bool dialling = false;
     bool is_self = false;
+    bool hint = false;
     std::optional<peer_id> holder;
   };
   std::map<address, seed> seeds_;

@@ -183,6 +183,7 @@ struct run_status {
   std::uint32_t peers = 0;       ///< This one included.
   potluck::phase phase = potluck::phase::joining;
   std::optional<double> seconds_to_next_step;
+  std::string trouble; ///< Why it does not go on, or well; may be empty.
 };
 
 /// The peer is over: the run is finished, or `problem` says why not.

@@ -1,5 +1,7 @@
 #include "runtime/step/company.hpp"
 
+#include <algorithm>
+
 #include "runtime/step/step_news.hpp"
 
 namespace potluck {
@@ -8,6 +10,14 @@ namespace {
 
 std::string without_it(std::chrono::seconds wait) {
   return "groups form without it for " + std::to_string(wait.count()) + " s";
+}
+
+company::actions company_news(const std::optional<solitude::word>& x) {
+  if (!x)
+    return {};
+  if (x->alone)
+    return {fault_news("alone", x->sentence)};
+  return {event{"company", {{"detail", x->sentence}}}};
 }
 
 } // namespace
@@ -21,6 +31,7 @@ company::company(const peer_id& self, const run_settings& run, bool trains,
 
 company::actions company::joined(const peer_joined& x, std::uint64_t step,
                                  time_point now) {
+  solitude_.joined(x.who.id);
   if (!known_.joined(x.who.id, now) || !trains_)
     return {};
   return {reunion_news(step)};
@@ -28,6 +39,7 @@ company::actions company::joined(const peer_joined& x, std::uint64_t step,
 
 company::actions company::left(const peer_left& x, const progress_report& own,
                                time_point now) {
+  solitude_.left(x.id, now);
   auto last = known_.left(x.id);
   // Fellow contributors come and go with the sponsor's chains.
   if (x.orderly || !last || last->role != role::trainer
@@ -49,6 +61,7 @@ company::worth company::heard(const progress_report& x,
   end_.heard(x);
   if (!known_.connected(x.id)) {
     known_.heard_of(x, !own.contributes, now);
+    solitude_.heard_of(x, now);
     return worth::nothing;
   }
   if (doubts_.has(x.id, now))
@@ -60,6 +73,22 @@ company::worth company::heard(const progress_report& x,
 bool company::lets_go(const progress_report& own, time_point now) {
   return trains_ ? end_.may_go(known_.reports(), own.state, now)
                  : end_.all_done(known_.reports(), own.state);
+}
+
+company::actions company::stepped(time_point now) {
+  const auto& all = known_.reports();
+  const auto with = std::any_of(all.begin(), all.end(), [](const auto& x) {
+    return x.second.role == role::trainer;
+  });
+  return company_news(solitude_.stepped(with, now));
+}
+
+company::actions company::caught_up() {
+  return company_news(solitude_.fetched());
+}
+
+company::actions company::last_word() const {
+  return company_news(solitude_.last_word());
 }
 
 void company::forget(const peer_id& who) {

@@ -12,6 +12,7 @@
 #include "runtime/step/doubts.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/step/finishing.hpp"
+#include "runtime/step/solitude.hpp"
 
 namespace potluck {
 
@@ -54,6 +55,16 @@ public:
     known_.gave(who);
   }
 
+  /// A step was taken. Says so when it was alone though others are known.
+  actions stepped(time_point now);
+  /// The others' history is held.
+  actions caught_up();
+  /// What is to be said of that at the end.
+  actions last_word() const;
+  const std::string& trouble() const {
+    return solitude_.trouble();
+  }
+
   // These name the peers that groups form without from here on.
   actions silent(const round_over& x, time_point now);
   actions doubt(const members_doubted& x, time_point now);
@@ -65,6 +76,7 @@ private:
   bool trains_;
   acquaintances known_;
   doubts doubts_;
+  solitude solitude_;
   finishing end_;
 };
 

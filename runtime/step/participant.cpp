@@ -67,6 +67,12 @@ void participant::tell_facts() {
                parameters_));
 }
 
+run_status participant::status(const round_watch::result& last) {
+  auto result = status_of(at(), last, run().steps);
+  result.trouble = company_.trouble();
+  return result;
+}
+
 void participant::on(const peer_joined& x) {
   add(company_.joined(x, own().step, now_));
 }

@@ -13,6 +13,7 @@
 #include "runtime/step/computing.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/step/leading.hpp"
+#include "runtime/step/round_watch.hpp"
 #include "runtime/step/self_report.hpp"
 #include "runtime/step/stages.hpp"
 #include "runtime/step/step_settings.hpp"
@@ -105,6 +106,7 @@ protected:
   void hold(const state_changed& x);
   void announce(bool urgent);
   void tell_facts();
+  run_status status(const round_watch::result& last);
 
 private:
   step_settings how_;

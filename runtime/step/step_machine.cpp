@@ -53,6 +53,7 @@ void step_machine::begin_step() {
 void step_machine::finish() {
   others().end().made_last_step(how().writes_checkpoints, now());
   enter(cause::last_state);
+  add(others().last_word());
   out(event{"finished",
             {{"step", own().step},
              {"loss", round_.last().loss},
@@ -230,6 +231,7 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
   std::chrono::duration<double> took = work().pace().since(now());
   out(step_news(x, round ? &*round : nullptr, round_.last(), took.count(),
                 !averaging().one_history()));
+  add(others().stepped(now()));
   if (how().writes_checkpoints && how().checkpoint_every > 0
       && x.step % how().checkpoint_every == 0 && x.step < run().steps)
     out(save_checkpoint_now{x.step});
@@ -320,6 +322,7 @@ void step_machine::catch_up_if_behind() {
 void step_machine::on(const state_fetched& x) {
   if (in() != stage::fetching)
     return;
+  add(others().caught_up());
   out(catching_up_.news(x.result, me().held(), own().step));
   if (x.result.own_history_lost || x.result.own_history_unknown)
     out(island_news(x.result, own().step));
@@ -354,7 +357,7 @@ void step_machine::end_if_done() {
   auto last = trains() ? in() == stage::finished : own().step >= run().steps;
   if (!last || !others().lets_go(own(), now()))
     return;
-  out(status_of(at(), round_.last(), run().steps));
+  out(status(round_.last()));
   out(peer_over{});
 }
 
@@ -387,7 +390,7 @@ void step_machine::on(const time_passed&) {
   if (how().shows_status && now() >= next_status_) {
     auto pause = others().known().reports().size() * status_pause_a_peer;
     next_status_ = now() + std::max<duration>(status_interval, pause);
-    out(status_of(at(), round_.last(), run().steps));
+    out(status(round_.last()));
   }
   out(look_later{
       work().pace().next_look(own().contributes, how().self, now())});

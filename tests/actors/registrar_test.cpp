@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "actors/charter_shelf.hpp"
 #include "runtime/membership/limits.hpp"
 #include "tests/actors/node.hpp"
 #include "tests/support/tiny_trainer.hpp"
@@ -58,6 +59,51 @@ TEST_CASE("a joiner takes the charter of the run") {
   applicant b{world, 2, {5}};
   REQUIRE(world.run_until([&] { return b.agreed(); }, 10s));
   CHECK_FALSE(b.founded());
+  CHECK(b.charter() == a.charter());
+}
+
+TEST_CASE("two that reach nobody but the same bootstrap end in one run") {
+  for (std::uint8_t other : {std::uint8_t{1}, std::uint8_t{9}})
+    for (auto later : {0ms, 100ms, 700ms, 1300ms, 5000ms, 40000ms}) {
+      CAPTURE(int{other});
+      CAPTURE(later.count());
+      test_world world;
+      world.network.cut(host(5), host(other));
+      node bootstrap{world, 7, {}, role::bootstrap};
+      bootstrap.wired.registrar = {};
+      bootstrap.replace(
+          &wiring::charter_shelf,
+          (*bootstrap.system).spawn(charter_shelf, charter_shelf_config{}));
+      applicant a{world, 5, {7}};
+      world.run_for(later);
+      applicant b{world, other, {7}};
+      REQUIRE(world.run_until([&] { return a.agreed() && b.agreed(); }, 30s));
+      CHECK(a.charter() == b.charter());
+      CHECK(a.founded() != b.founded());
+      CHECK(a.observer->events("fault").empty());
+    }
+}
+
+TEST_CASE("who cannot get the charter of a run waits for it, and says so") {
+  test_world world;
+  world.network.cut(host(5), host(1));
+  node bootstrap{world, 7, {}, role::bootstrap}; // It keeps no charters.
+  applicant a{world, 5, {7}};
+  REQUIRE(world.run_until([&] { return a.agreed(); }, 30s));
+  applicant b{world, 1, {7}};
+  world.run_for(2min);
+  CHECK_FALSE(b.agreed());
+  std::size_t words = 0;
+  for (auto& x : b.observer->events("fault"))
+    words += field<std::string>(x, "what") == "waiting for the run"
+             && field<std::string>(x, "detail").find("run 'soup' exists") == 0;
+  CHECK(words > 2);
+  CHECK(words < 8);
+  CHECK(b.observer->last<run_status>().trouble
+        == "waits for peer " + short_name(a.id));
+  // Once they reach each other all is well.
+  world.network.heal(host(5), host(1));
+  REQUIRE(world.run_until([&] { return b.agreed(); }, 60s));
   CHECK(b.charter() == a.charter());
 }
 

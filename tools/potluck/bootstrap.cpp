@@ -1,5 +1,6 @@
 /// `potluck bootstrap`: first contact and DHT storage, for any run.
 
+#include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
@@ -18,7 +19,9 @@ int run(cli::command_line& options, const std::string&) {
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
-  return run_peer(options, std::move(config));
+  auto notices = std::make_shared<notice_board>();
+  keep_addresses(config, who->directory, "peers", *notices);
+  return run_peer(options, std::move(config), std::move(notices));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "runtime/state/checkpoint.hpp"
+#include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/join_trainer.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -160,6 +161,7 @@ int run(cli::command_line& options, const std::string&) {
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
+  keep_addresses(config, who->directory, config.run + ".peers", *notices);
   if (config.role == role::trainer) {
     if (options.given("checkpoint"))
       config.checkpoint_path = options.text("checkpoint");

@@ -18,6 +18,7 @@ std::string live_line(const live_status& status, std::size_t width) {
     if (known && room)
       line += " | " + part;
   };
+  add(!status.trouble.empty(), status.trouble);
   add(std::isfinite(status.loss), "loss " + readable(status.loss));
   add(std::isfinite(status.samples_per_second),
       readable(status.samples_per_second, 3) + " samples/s");

@@ -31,6 +31,7 @@ struct outcome {
   std::atomic<bool> listening{false};
   std::mutex mutex;
   peer_over how;
+  std::string alone; ///< The last steps were taken so; a sentence of it.
 };
 
 struct observer_config {
@@ -54,6 +55,7 @@ public:
     screen_.show(x);
     if (x.name == "listening")
       config_->result->listening = true;
+    note_company(x);
     if (!config_->log)
       return;
     auto written = config_->log->write(x, unix_time());
@@ -79,6 +81,24 @@ public:
   }
 
 private:
+  /// Steps that were taken alone must not end unnoticed.
+  void note_company(const event& x) {
+    auto text = [&](const std::string& name) -> std::string {
+      for (auto& [field, value] : x.fields)
+        if (auto said = std::get_if<std::string>(&value); said && field == name)
+          return *said;
+      return "";
+    };
+    auto& result = *config_->result;
+    if (x.name == "fault" && text("what") == "alone") {
+      std::lock_guard<std::mutex> guard{result.mutex};
+      result.alone = text("detail");
+    } else if (x.name == "company") {
+      std::lock_guard<std::mutex> guard{result.mutex};
+      result.alone.clear();
+    }
+  }
+
   observer_actor::pointer self_ = nullptr;
   std::shared_ptr<observer_config> config_;
   terminal screen_;
@@ -226,6 +246,14 @@ int run_peer(cli::command_line& options, peer_config config,
     start_countdown(status, longest);
     if (!how.problem.empty())
       complain(how.problem);
+    {
+      std::lock_guard<std::mutex> guard{watched->result->mutex};
+      if (!watched->result->alone.empty()) {
+        complain(watched->result->alone + ".");
+        if (*status == all_well)
+          *status = failed;
+      }
+    }
     caf::anon_send(peer, leave_run{ended ? "finished" : "leaving"});
     {
       caf::scoped_actor waiter{system};

@@ -103,6 +103,7 @@ void terminal::show(const run_status& x) {
   status.samples_per_second = x.samples_per_second;
   status.peers = x.peers;
   status.phase = x.phase;
+  status.trouble = x.trouble;
   if (x.seconds_to_next_step)
     status.seconds_to_step = *x.seconds_to_next_step;
   rewrite(live_line(status, terminal_width() - 1));

@@ -8,6 +8,7 @@
 #include "models/experts/catalogue.hpp"
 #include "runtime/experts/expert_uid.hpp"
 #include "runtime/experts/task_pool.hpp"
+#include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
@@ -161,7 +162,9 @@ int run(cli::command_line& options, const std::string&) {
     hosting.shelves = {shelf(""), shelf("/adopted"), shelf("/replicas")};
   }
   config.experts = std::move(hosting);
-  return run_peer(options, std::move(config));
+  auto notices = std::make_shared<notice_board>();
+  keep_addresses(config, who->directory, config.run + ".peers", *notices);
+  return run_peer(options, std::move(config), std::move(notices));
 }
 
 } // namespace

@@ -1,0 +1,368 @@
+#include "runtime/membership/founding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/membership/limits.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Whether the charter's value meets the wish. A vocabulary is a wish for that
+/// many tokens at most: a short text yields fewer, the founder's own included.
+bool meets(const setting& offer, const setting& wish) {
+  return wish.name == "vocabulary"
+         && (offer.value.size() < wish.value.size()
+             || (offer.value.size() == wish.value.size()
+                 && offer.value <= wish.value));
+}
+
+/// What the user demanded and the charter does not give, for a person.
+std::string unmet(const std::vector<setting>& demanded, const charter& c) {
+  std::vector<setting> offered;
+  for (auto& line : c.table())
+    for (auto& wish : demanded)
+      if (wish.name == line.name)
+        offered.push_back(meets(line, wish) ? wish : line);
+  return differences(demanded, offered);
+}
+
+} // namespace
+
+// ---- who is there -----------------------------------------------------------
+
+founding::other* founding::find(const peer_id& who, time_point now) {
+  auto at = others_.find(who);
+  if (at == others_.end()) {
+    if (who == how_.self || who.empty())
+      return nullptr;
+    if (others_.size() >= most_others)
+      forget_silent(now);
+    if (others_.size() >= most_others)
+      return nullptr;
+    at = others_.emplace(who, other{}).first;
+  }
+  at->second.heard_at = now;
+  return &at->second;
+}
+
+void founding::joined(const contact& who, role what, const digest& has,
+                      bool is_hub, time_point now) {
+  auto x = find(who.id, now);
+  if (!x)
+    return;
+  if (!std::exchange(connected_once_, true)) {
+    published_at_ = now;
+    lookups_ = 0;
+  }
+  lines_ += !x->connected;
+  x->connected = true;
+  x->role = what;
+  x->is_hub = is_hub;
+  x->asked = x->has_none = false;
+  x->ask_at = {};
+  if (!has.empty())
+    x->charter = has;
+}
+
+void founding::left(const peer_id& who, bool orderly) {
+  auto at = others_.find(who);
+  if (at == others_.end())
+    return;
+  auto& x = at->second;
+  lines_ -= x.connected;
+  x.connected = x.asked = false;
+  // That nobody gets to it says nothing of whether it is there; and what is
+  // founded stays founded.
+  if (orderly && x.charter.empty())
+    others_.erase(at);
+}
+
+void founding::heard(const progress_report& said, time_point now) {
+  if (said.role != role::trainer && said.role != role::auxiliary)
+    return;
+  auto x = find(said.id, now);
+  if (!x)
+    return;
+  x->role = said.role;
+  x->charter = x->lied ? digest{} : said.charter;
+  x->phase = said.phase;
+  x->where = said.where;
+  x->hubs = said.hubs;
+  finished_
+      = finished_ || (said.phase == phase::finished && !said.charter.empty());
+}
+
+void founding::looked_up() {
+  if (connected_once_)
+    ++lookups_;
+}
+
+void founding::forget_silent(time_point now) {
+  for (auto i = others_.begin(); i != others_.end();)
+    if (!i->second.connected && now - i->second.heard_at > limits::report_life)
+      i = others_.erase(i);
+    else
+      ++i;
+}
+
+// ---- the charter ------------------------------------------------------------
+
+founding::actions founding::begin(time_point now) {
+  actions out;
+  if (announced_)
+    return out;
+  if (agreed_)
+    agree(out, *agreed_, false);
+  else
+    show(out, founding_ ? phase::founding : phase::joining, now);
+  return out;
+}
+
+std::string founding::answer(const std::string& run) const {
+  return agreed_ && (run.empty() || run == how_.run) ? agreed_->to_bytes() : "";
+}
+
+void founding::ask(actions& out, time_point now) {
+  for (auto& [id, x] : others_) {
+    const bool may_have = x.role == role::bootstrap || !x.charter.empty();
+    if (!x.connected || !may_have || x.lied || now < x.ask_at)
+      continue;
+    const bool late = std::exchange(x.asked, true);
+    x.wait = late ? std::min(2 * x.wait, longest_patience) : patience;
+    x.ask_at = now + x.wait;
+    out.emplace_back(ask_for_charter{id});
+  }
+}
+
+founding::actions founding::answered(const peer_id& from,
+                                     const std::string& bytes, time_point now) {
+  actions out;
+  auto at = others_.find(from);
+  if (over() || at == others_.end() || !at->second.asked)
+    return out;
+  auto& x = at->second;
+  const bool keeps = x.role == role::bootstrap; // For others.
+  x.asked = false;
+  if (bytes.empty()) {
+    x.wait = x.has_none ? std::min(2 * x.wait, longest_again) : again;
+    x.has_none = true;
+    x.ask_at = now + x.wait;
+    return out;
+  }
+  auto c = charter::from_bytes(bytes);
+  if (!c || c->settings().run != how_.run
+      || !problem_with(c->settings()).empty()
+      || (!keeps && !x.charter.empty() && c->digest() != x.charter)) {
+    x.lied = true; // Not asked again.
+    x.charter = {};
+    out.emplace_back(say_of_founding{
+        "wrong charter", "peer " + short_name(from)
+                             + " sent a charter that is not the one of run '"
+                             + how_.run + "'; the others are asked"});
+  } else if (keeps) {
+    x.wait = longest_again;
+    x.ask_at = now + x.wait;
+    offer_ = std::move(*c);
+    take_offer(out, now);
+  } else {
+    agree(out, std::move(*c), false);
+  }
+  return out;
+}
+
+void founding::take_offer(actions& out, time_point now) {
+  if (!offer_ || over() || finished_)
+    return;
+  bool named = false;
+  bool denied = false;
+  for (auto& [id, x] : others_) {
+    named = named || x.charter == offer_->digest();
+    denied = denied || (!x.charter.empty() && x.charter != offer_->digest());
+  }
+  if (named || (!denied && settled(now)))
+    return agree(out, *std::exchange(offer_, std::nullopt), false);
+  if (denied && !std::exchange(said_of_offer_, true))
+    out.emplace_back(
+        say_of_founding{"wrong charter",
+                        "a bootstrap offers another charter of run '" + how_.run
+                            + "' than the run's peers have; theirs counts"});
+}
+
+void founding::agree(actions& out, charter c, bool founded) {
+  auto missing = unmet(how_.demanded, c);
+  if (!missing.empty()) {
+    agreed_.reset();
+    give_up(out, "The settings of run '" + how_.run
+                     + "' differ (here: your flags, there: the run): " + missing
+                     + "; leave the flags out to take the run's settings, or "
+                       "start another run with --run NAME.");
+    return;
+  }
+  agreed_ = std::move(c);
+  announced_ = true;
+  waiting_.clear();
+  out.emplace_back(take_charter{*agreed_, founded});
+}
+
+void founding::give_up(actions& out, std::string sentence) {
+  gave_up_ = true;
+  waiting_.clear();
+  out.emplace_back(give_up_run{std::move(sentence)});
+}
+
+// ---- founding ---------------------------------------------------------------
+
+void founding::show(actions& out, potluck::phase what, time_point now) {
+  published_at_ = now;
+  lookups_ = 0;
+  out.emplace_back(show_phase{what});
+}
+
+bool founding::settled(time_point now) const {
+  if (!how_.names_others && !how_.met_others)
+    return true;
+  if (lines_ == 0) // Who has lost all of them hears of nobody.
+    return !how_.names_others && now - began_ >= reunion;
+  return lookups_ >= (founding_ ? 2 : 3) && now - published_at_ >= settle;
+}
+
+founding::others::const_iterator founding::before_us() const {
+  auto best = others_.end();
+  for (auto i = others_.begin(); i != others_.end(); ++i) {
+    const auto& [id, x] = *i;
+    if (!x.charter.empty())
+      return i;
+    if (x.role != role::trainer)
+      continue;
+    const bool first = id < how_.self;
+    const bool before = x.phase == phase::founding ? !founding_ || first
+                                                   : !founding_ && first;
+    if (before
+        && (best == others_.end()
+            || (best->second.phase != phase::founding
+                && x.phase == phase::founding)))
+      best = i;
+  }
+  return best;
+}
+
+void founding::found_when_sure(actions& out, time_point now) {
+  if (!how_.can_found || over() || !settled(now)
+      || before_us() != others_.end())
+    return;
+  // A bootstrap may know of a run of which no record is left.
+  for (auto& [id, x] : others_)
+    if (!founding_ && x.connected && x.role == role::bootstrap && !x.lied
+        && !x.has_none && now - published_at_ < patience)
+      return;
+  if (finished_) {
+    give_up(out, "Run '" + how_.run
+                     + "' has been finished, and those who trained it have "
+                       "left; start another one with --run NAME, or go on from "
+                       "a checkpoint with --resume FILE.");
+  } else if (!founding_) {
+    founding_ = true;
+    show(out, phase::founding, now);
+    out.emplace_back(begin_proposal{});
+  } else if (proposal_) {
+    agree(out, *proposal_, true);
+  }
+}
+
+founding::actions founding::proposed(charter x, time_point now) {
+  actions out;
+  proposal_ = std::move(x);
+  take_offer(out, now);
+  found_when_sure(out, now);
+  return out;
+}
+
+founding::actions founding::proposal_failed(const std::string& sentence) {
+  actions out;
+  if (!over())
+    give_up(out, sentence);
+  return out;
+}
+
+founding::actions founding::look(time_point now) {
+  actions out;
+  if (over())
+    return out;
+  ask(out, now);
+  forget_silent(now);
+  take_offer(out, now);
+  found_when_sure(out, now);
+  if (!over())
+    tell_waiting(out, now);
+  return out;
+}
+
+// ---- what is waited for -----------------------------------------------------
+
+std::string founding::no_line(const other& x) const {
+  if (x.connected)
+    return ", and has not sent it yet; it is asked again";
+  if (x.where.port != 0 || x.where.host.empty())
+    return ", but there is no line to it: nobody answers at "
+           + to_string(x.where) + "; it is tried again";
+  if (reachable_)
+    return ", but it cannot be dialled, and has not dialled us yet";
+  auto shared = std::any_of(x.hubs.begin(), x.hubs.end(), [&](const auto& hub) {
+    auto at = others_.find(hub.id);
+    return at != others_.end() && at->second.connected && at->second.is_hub;
+  });
+  return shared ? ", but neither of us can be dialled; a line through the hub "
+                  "that we share is being made"
+                : ", but neither of us can be dialled, and we share no hub; "
+                  "name one with --peer (`potluck bootstrap` on a machine that "
+                  "both can reach), or open a port of one of us (--announce)";
+}
+
+std::string founding::reason(const peer_id& id, const other& x) const {
+  const auto who = "peer " + short_name(id);
+  if (!x.charter.empty())
+    return "run '" + how_.run + "' exists: " + who + " has its charter"
+           + no_line(x);
+  if (x.phase == phase::founding)
+    return who + " founds run '" + how_.run
+           + "': it prepares the charter, and we wait for it";
+  return who + " was there before us, and is to found run '" + how_.run
+         + "'; we wait for it";
+}
+
+void founding::tell_waiting(actions& out, time_point now) {
+  std::string sentence;
+  std::string brief;
+  if (auto at = before_us(); at != others_.end()) {
+    sentence = reason(at->first, at->second);
+    brief = "waits for peer " + short_name(at->first);
+  } else if (connected_once_ && lines_ == 0) {
+    sentence = "all connections are lost, so nobody can say whether run '"
+               + how_.run + "' exists; those named with --peer are tried again";
+    brief = "waits for a connection";
+  } else if (!how_.can_found) {
+    sentence = "nobody has founded run '" + how_.run
+               + "' yet; a trainer does, with `potluck join --data PATH`";
+    brief = "waits for a trainer";
+  }
+  if (sentence.empty()) {
+    waits_since_ = {};
+    waiting_.clear();
+    return;
+  }
+  if (waits_since_ == time_point{}) {
+    waits_since_ = now;
+    silence_ = first_word;
+    next_word_ = now + silence_;
+  }
+  if (now < next_word_)
+    return;
+  waiting_ = brief;
+  silence_ = std::min(2 * silence_, longest_silence);
+  next_word_ = now + silence_;
+  out.emplace_back(say_of_founding{"waiting for the run", sentence});
+}
+
+} // namespace potluck

@@ -1,0 +1,205 @@
+/// Whether this peer founds its run, waits for somebody who does, or takes the
+/// charter from those who have it.
+///
+/// A run founds itself once. Peers that start at the same moment agree by
+/// Lamport's bakery over the DHT: everybody publishes that it is there, and
+/// only then looks who else is. After a settling time the smallest peer id
+/// among those without a charter publishes that it is `founding`, looks again,
+/// and goes on unless it sees a charter or a smaller id that is founding too.
+///
+/// Whoever is heard of with a charter, or founding, counts as long as a record
+/// of it lives, whether there is a line to it or not. Who has none gets the
+/// charter through a bootstrap that both reach, and says meanwhile what it
+/// waits for. Pure: facts in, actions out, the time comes in.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "messages/progress.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/state/charter.hpp"
+
+namespace potluck {
+
+// ---- what is to be done -----------------------------------------------------
+
+/// Ask this peer for the charter.
+struct ask_for_charter {
+  peer_id whom;
+};
+/// Tell others, and the DHT, that this peer does this.
+struct show_phase {
+  potluck::phase what = potluck::phase::joining;
+};
+/// Learn a tokenizer and fix the settings; `proposed` hears of it.
+struct begin_proposal {};
+/// It is agreed: the rest of the peer can start.
+struct take_charter {
+  charter what;
+  bool founded = false; ///< By this peer.
+};
+/// This peer cannot take part, by its user's mistake.
+struct give_up_run {
+  std::string sentence;
+};
+/// For people: what is waited for, or who lied.
+struct say_of_founding {
+  std::string what;
+  std::string sentence;
+};
+
+using founding_action
+    = std::variant<ask_for_charter, show_phase, begin_proposal, take_charter,
+                   give_up_run, say_of_founding>;
+
+class founding {
+public:
+  using actions = std::vector<founding_action>;
+
+  /// Between publishing that we are there and founding: another look-up that
+  /// starts after our record is stored must have ended as well.
+  static constexpr duration settle = std::chrono::milliseconds{700};
+  /// For an answer to a request before it is sent once more, doubled each time
+  /// up to the cap. Nobody is suspected for it, and all are asked at once.
+  static constexpr duration patience = std::chrono::seconds{5};
+  static constexpr duration longest_patience = std::chrono::seconds{60};
+  /// A bootstrap that has no charter of the run is asked again after this,
+  /// doubled each time up to the cap: somebody who has it may have come.
+  static constexpr duration again = std::chrono::seconds{1};
+  static constexpr duration longest_again = std::chrono::seconds{30};
+  /// What is waited for is said after this, and then after twice as long each
+  /// time up to the cap.
+  static constexpr duration first_word = std::chrono::seconds{5};
+  static constexpr duration longest_silence = std::chrono::seconds{60};
+  /// A peer that names nobody, but met others before, looks for these so long
+  /// before it founds.
+  static constexpr duration reunion = std::chrono::seconds{5};
+  /// Peers remembered; beyond, news of further ones are not taken.
+  static constexpr std::size_t most_others = 4096;
+
+  struct settings {
+    peer_id self;
+    std::string run;
+    bool can_found = false;
+    /// The user named others; who names none, and knows none, founds at once.
+    bool names_others = false;
+    bool met_others = false; ///< Addresses were kept from an earlier start.
+    /// What the user insists on; a charter that differs ends the peer.
+    std::vector<setting> demanded;
+  };
+
+  /// @param known The charter, when it is known from the start.
+  founding(settings how, std::optional<charter> known, time_point now)
+      : how_(std::move(how)), agreed_(std::move(known)), began_(now) {
+  }
+
+  /// The others can hear this peer now, perhaps anew.
+  actions begin(time_point now);
+
+  // The others. Those of other roles than trainer, auxiliary and bootstrap are
+  // not told.
+  /// There is a line to this peer. @param has Its charter; may be empty.
+  void joined(const contact& who, role what, const digest& has, bool is_hub,
+              time_point now);
+  /// There is none any more, or none came about. @param orderly It said
+  /// goodbye.
+  void left(const peer_id& who, bool orderly);
+  void heard(const progress_report& x, time_point now);
+  /// A look-up of all of the run's records has ended, and `heard` them.
+  void looked_up();
+  /// Whether others can dial this peer.
+  void reachable(bool yes) {
+    reachable_ = yes;
+  }
+
+  /// An answer to `ask_for_charter`. @param bytes Empty: it has none.
+  actions answered(const peer_id& from, const std::string& bytes,
+                   time_point now);
+  actions proposed(charter x, time_point now);
+  actions proposal_failed(const std::string& sentence);
+  /// Time has passed.
+  actions look(time_point now);
+
+  /// The charter's bytes for whoever asks for this run's (an empty name: the
+  /// asked peer's own); empty when there is none here.
+  std::string answer(const std::string& run) const;
+  const std::optional<charter>& agreed() const {
+    return agreed_;
+  }
+  /// Nothing is to be done or looked at any more.
+  bool over() const {
+    return agreed_ || gave_up_;
+  }
+  /// What is waited for, in a few words; empty: nothing, or not for long.
+  const std::string& waiting() const {
+    return waiting_;
+  }
+  std::size_t lines() const {
+    return lines_;
+  }
+
+private:
+  struct other {
+    bool connected = false;
+    potluck::role role = role::trainer;
+    digest charter;
+    potluck::phase phase = phase::joining;
+    address where; ///< As it says; an empty host: it has not said.
+    std::vector<contact> hubs;
+    bool is_hub = false;
+    time_point heard_at;
+    bool asked = false; ///< And has not answered.
+    time_point ask_at{};
+    duration wait{};       ///< For its answer, or before it is asked again.
+    bool has_none = false; ///< Its last answer.
+    bool lied = false;     ///< What it gave is not what it says it has.
+  };
+  using others = std::map<peer_id, other>;
+
+  other* find(const peer_id& who, time_point now);
+  void forget_silent(time_point now);
+  void ask(actions& out, time_point now);
+  void agree(actions& out, charter c, bool founded);
+  void give_up(actions& out, std::string sentence);
+  void show(actions& out, potluck::phase what, time_point now);
+  void found_when_sure(actions& out, time_point now);
+  /// A bootstrap's charter is taken once records show that it is the run's, or
+  /// that nobody says otherwise.
+  void take_offer(actions& out, time_point now);
+  /// All that would found, or have, would be known by now.
+  bool settled(time_point now) const;
+  /// Of those before us: who has, or is about to have, a charter.
+  others::const_iterator before_us() const;
+  void tell_waiting(actions& out, time_point now);
+  std::string reason(const peer_id& id, const other& x) const;
+  std::string no_line(const other& x) const;
+
+  settings how_;
+  std::optional<charter> agreed_;
+  others others_;
+  std::size_t lines_ = 0; ///< Connected ones.
+  time_point began_;
+  bool announced_ = false;
+  bool connected_once_ = false;
+  bool reachable_ = true;
+  bool founding_ = false;
+  bool finished_ = false; ///< Somebody had the run's last step.
+  bool gave_up_ = false;
+  std::optional<charter> proposal_;
+  std::optional<charter> offer_; ///< A bootstrap's.
+  bool said_of_offer_ = false;
+  /// Look-ups that ended since our last publication: the first may have begun
+  /// before our record was stored.
+  unsigned lookups_ = 0;
+  time_point published_at_{};
+  std::string waiting_;
+  time_point waits_since_{};
+  time_point next_word_{};
+  duration silence_{};
+};
+
+} // namespace potluck

@@ -1,0 +1,131 @@
+#include "runtime/membership/kept_charters.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/state/charter.hpp"
+
+namespace potluck {
+
+void kept_charters::drop(std::map<std::string, charter_held>::iterator at) {
+  bytes_ -= at->second.what->size();
+  kept_.erase(at);
+}
+
+void kept_charters::make_room(std::size_t needed) {
+  while (!kept_.empty()
+         && (kept_.size() >= most_runs || bytes_ + needed > most_bytes))
+    drop(std::min_element(kept_.begin(), kept_.end(), [](auto& a, auto& b) {
+      return a.second.used < b.second.used;
+    }));
+}
+
+digest kept_charters::favourite(const std::string& run) const {
+  std::map<digest, std::size_t> votes;
+  auto all = runs_.find(run);
+  if (all != runs_.end())
+    for (auto& [id, x] : all->second)
+      if (!x->has.empty())
+        ++votes[x->has];
+  auto best
+      = std::max_element(votes.begin(), votes.end(),
+                         [](auto& a, auto& b) { return a.second < b.second; });
+  return best == votes.end() ? digest{} : best->first;
+}
+
+kept_charters::peers kept_charters::joined(const peer_id& who,
+                                           const std::string& run,
+                                           const digest& has, time_point now) {
+  left(who);
+  auto& x = guests_[who];
+  x.run = run;
+  x.has = has;
+  runs_[run][who] = &x;
+  auto kept = kept_.find(run);
+  if (has.empty() || (kept != kept_.end() && kept->second.is == favourite(run)))
+    return {};
+  x.asked = true;
+  x.ask_at = now + pause;
+  return {who};
+}
+
+void kept_charters::left(const peer_id& who) {
+  auto at = guests_.find(who);
+  if (at == guests_.end())
+    return;
+  auto run = runs_.find(at->second.run);
+  run->second.erase(who);
+  auto kept = kept_.find(run->first);
+  const bool held
+      = kept == kept_.end()
+        || std::any_of(run->second.begin(), run->second.end(), [&](auto& x) {
+             return x.second->has == kept->second.is;
+           });
+  if (!held)
+    drop(kept);
+  if (run->second.empty())
+    runs_.erase(run);
+  guests_.erase(at);
+}
+
+kept_charters::peers kept_charters::whom_to_ask(const std::string& run,
+                                                const peer_id& asker,
+                                                time_point now) {
+  const auto wanted = favourite(run);
+  peers result;
+  for (auto& [id, x] : runs_[run]) {
+    // Those that say nothing may have founded it since they came.
+    const bool may_hold = wanted.empty() ? x->has.empty() : x->has == wanted;
+    if (id == asker || !may_hold || now < x->ask_at
+        || result.size() >= asked_at_once)
+      continue;
+    x->asked = true;
+    x->ask_at = now + pause;
+    result.push_back(id);
+  }
+  return result;
+}
+
+kept_charters::answer kept_charters::requested(const peer_id& from,
+                                               const std::string& run,
+                                               time_point now) {
+  auto at = guests_.find(from);
+  if (at == guests_.end() || at->second.run != run)
+    return {};
+  auto kept = kept_.find(run);
+  if (kept == kept_.end() || kept->second.is != favourite(run))
+    return {nullptr, whom_to_ask(run, from, now)};
+  if (now < at->second.answer_at)
+    return {};
+  at->second.answer_at = now + answer_pause;
+  kept->second.used = now;
+  return {kept->second.what, {}};
+}
+
+std::string kept_charters::answered(const peer_id& from,
+                                    const std::string& charter,
+                                    time_point now) {
+  auto at = guests_.find(from);
+  if (at == guests_.end() || !std::exchange(at->second.asked, false)
+      || charter.empty())
+    return {};
+  auto& x = at->second;
+  auto read = potluck::charter::from_bytes(charter);
+  if (!read || read->settings().run != x.run
+      || (!x.has.empty() && read->digest() != x.has)) {
+    x.has = {};
+    x.ask_at = time_point::max();
+    return "sent a charter that is not the one of run '" + x.run + "'";
+  }
+  x.has = read->digest();
+  if (favourite(x.run) != x.has)
+    return {};
+  if (auto old = kept_.find(x.run); old != kept_.end())
+    drop(old);
+  make_room(charter.size());
+  bytes_ += charter.size();
+  kept_[x.run] = {std::make_shared<const std::string>(charter), x.has, now};
+  return {};
+}
+
+} // namespace potluck

@@ -1,0 +1,87 @@
+/// The charters that a bootstrap keeps for the runs of those who are connected
+/// with it, so that joiners get them who cannot reach anybody else.
+///
+/// Asks a peer for its charter when its hello names one, or when somebody of
+/// its run asks. A charter is answered as long as one is connected who holds
+/// it: a run that is over is forgotten. Where peers of one run name different
+/// ones, that counts which most name. Pure.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages/contact.hpp"
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+class kept_charters {
+public:
+  /// Charters kept, and their bytes in all; the one used longest ago goes. A
+  /// charter is some hundred kilobytes, nearly all of them the tokenizer, and
+  /// 16 MiB at most: four strangers cannot fill more than this.
+  static constexpr std::size_t most_runs = 64;
+  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  /// One peer is not asked, or answered, again within this time. An answer
+  /// costs what the charter weighs, a question next to nothing.
+  static constexpr duration pause = std::chrono::milliseconds{900};
+  static constexpr duration answer_pause = std::chrono::seconds{5};
+  /// Peers asked at once who have not said whether they hold one.
+  static constexpr std::size_t asked_at_once = 4;
+
+  using bytes = std::shared_ptr<const std::string>;
+  using peers = std::vector<peer_id>; ///< To be asked.
+
+  /// A trainer or an auxiliary is connected. @param has As its hello says; may
+  /// be empty.
+  peers joined(const peer_id& who, const std::string& run, const digest& has,
+               time_point now);
+  void left(const peer_id& who);
+
+  struct answer {
+    bytes what; ///< Null: there is none here, by now.
+    peers ask;
+  };
+  /// `from` asks for the charter of a run; it gets that of its own.
+  answer requested(const peer_id& from, const std::string& run, time_point now);
+  /// One that was asked answers. @returns Why it is no good; empty otherwise.
+  std::string answered(const peer_id& from, const std::string& charter,
+                       time_point now);
+
+  std::size_t size() const {
+    return kept_.size();
+  }
+  std::size_t total_bytes() const {
+    return bytes_;
+  }
+
+private:
+  struct guest {
+    std::string run;
+    digest has; ///< As far as is known.
+    bool asked = false;
+    time_point ask_at{};    ///< Not before.
+    time_point answer_at{}; ///< Likewise.
+  };
+  struct charter_held {
+    bytes what;
+    digest is;
+    time_point used;
+  };
+
+  /// Which charter the run's peers hold; empty: nobody says.
+  digest favourite(const std::string& run) const;
+  peers whom_to_ask(const std::string& run, const peer_id& asker,
+                    time_point now);
+  void drop(std::map<std::string, charter_held>::iterator at);
+  void make_room(std::size_t needed);
+
+  std::map<peer_id, guest> guests_;
+  std::map<std::string, std::map<peer_id, guest*>> runs_; ///< The same.
+  std::map<std::string, charter_held> kept_;              ///< By run.
+  std::size_t bytes_ = 0;
+};
+
+} // namespace potluck

@@ -1,0 +1,139 @@
+#include "runtime/membership/kept_charters.hpp"
+
+#include <doctest/doctest.h>
+
+#include "runtime/state/charter.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+peer_id peer(std::uint8_t number, std::uint8_t more = 0) {
+  peer_id x;
+  x.bytes[0] = number;
+  x.bytes[1] = more;
+  return x;
+}
+
+charter charter_of(const std::string& run, std::uint64_t seed = 1,
+                   std::size_t bytes = 10) {
+  run_settings s;
+  s.run = run;
+  s.seed = seed;
+  return {s, std::string(bytes, 'x')};
+}
+
+} // namespace
+
+TEST_CASE("a bootstrap asks whoever names a charter, and gives it to joiners") {
+  kept_charters it;
+  time_point now{1h};
+  auto soup = charter_of("soup");
+  CHECK(it.joined(peer(1), "soup", soup.digest(), now)
+        == kept_charters::peers{peer(1)});
+  CHECK(it.answered(peer(1), soup.to_bytes(), now) == "");
+  CHECK(it.size() == 1);
+  it.joined(peer(2), "soup", {}, now);
+  auto answer = it.requested(peer(2), "soup", now);
+  REQUIRE(answer.what != nullptr);
+  CHECK(*answer.what == soup.to_bytes());
+  // Not again at once, and not to those of other runs.
+  CHECK(it.requested(peer(2), "soup", now + 1s).what == nullptr);
+  CHECK(it.requested(peer(2), "soup", now + kept_charters::answer_pause).what
+        != nullptr);
+  it.joined(peer(3), "salad", {}, now);
+  CHECK(it.requested(peer(3), "soup", now).what == nullptr);
+  CHECK(it.requested(peer(4), "soup", now).what == nullptr);
+  // The run is over for all that is known here.
+  it.left(peer(1));
+  CHECK(it.size() == 0);
+  CHECK(it.total_bytes() == 0);
+}
+
+TEST_CASE("a founder that came before it founded is asked when somebody asks") {
+  kept_charters it;
+  time_point now{1h};
+  auto soup = charter_of("soup");
+  CHECK(it.joined(peer(1), "soup", {}, now).empty());
+  it.joined(peer(2), "soup", {}, now);
+  auto answer = it.requested(peer(2), "soup", now);
+  CHECK(answer.what == nullptr);
+  CHECK(answer.ask == kept_charters::peers{peer(1)});
+  CHECK(it.answered(peer(1), "", now) == "");
+  CHECK(it.requested(peer(2), "soup", now).ask.empty());
+  now += 1s;
+  CHECK(it.requested(peer(2), "soup", now).ask
+        == kept_charters::peers{peer(1)});
+  CHECK(it.answered(peer(1), soup.to_bytes(), now) == "");
+  CHECK(it.requested(peer(2), "soup", now).what != nullptr);
+}
+
+TEST_CASE("what is not the run's charter is not kept") {
+  kept_charters it;
+  time_point now{1h};
+  auto soup = charter_of("soup");
+  it.joined(peer(1), "soup", soup.digest(), now);
+  std::string wrong;
+  SUBCASE("of another run") {
+    wrong = charter_of("salad").to_bytes();
+  }
+  SUBCASE("not the one that was named") {
+    wrong = charter_of("soup", 2).to_bytes();
+  }
+  SUBCASE("no charter") {
+    wrong = "nonsense";
+  }
+  CHECK(it.answered(peer(1), wrong, now) != "");
+  CHECK(it.size() == 0);
+  // Nor what nobody asked for.
+  CHECK(it.answered(peer(1), soup.to_bytes(), now) == "");
+  it.answered(peer(2), soup.to_bytes(), now);
+  CHECK(it.size() == 0);
+}
+
+TEST_CASE("the charter that most name is the run's") {
+  kept_charters it;
+  time_point now{1h};
+  auto false_one = charter_of("soup", 2);
+  auto soup = charter_of("soup");
+  it.joined(peer(1), "soup", false_one.digest(), now);
+  it.answered(peer(1), false_one.to_bytes(), now);
+  it.joined(peer(2), "soup", soup.digest(), now);
+  it.joined(peer(3), "soup", soup.digest(), now);
+  it.joined(peer(4), "soup", {}, now);
+  now += 1s;
+  auto answer = it.requested(peer(4), "soup", now);
+  CHECK(answer.what == nullptr);
+  REQUIRE_FALSE(answer.ask.empty());
+  CHECK(it.answered(answer.ask.front(), soup.to_bytes(), now) == "");
+  answer = it.requested(peer(4), "soup", now);
+  REQUIRE(answer.what != nullptr);
+  CHECK(*answer.what == soup.to_bytes());
+}
+
+TEST_CASE("strangers cannot fill more than the shelf") {
+  kept_charters it;
+  time_point now{1h};
+  SUBCASE("by many runs") {
+    for (std::uint8_t i = 0; i < 200; ++i) {
+      auto c = charter_of("run" + std::to_string(i));
+      it.joined(peer(1, i), c.settings().run, c.digest(), now += 1s);
+      it.answered(peer(1, i), c.to_bytes(), now);
+      CHECK(it.size() <= kept_charters::most_runs);
+    }
+    CHECK(it.size() == kept_charters::most_runs);
+    // The one used longest ago is gone, and is asked for anew.
+    it.joined(peer(2), "run0", {}, now);
+    CHECK(it.requested(peer(2), "run0", now).ask.size() == 1);
+  }
+  SUBCASE("by large ones") {
+    for (std::uint8_t i = 0; i < 8; ++i) {
+      auto c = charter_of("run" + std::to_string(i), 1, 14u << 20);
+      it.joined(peer(1, i), c.settings().run, c.digest(), now += 1s);
+      it.answered(peer(1, i), c.to_bytes(), now);
+      CHECK(it.total_bytes() <= kept_charters::most_bytes);
+    }
+    CHECK(it.size() == 4);
+  }
+}
