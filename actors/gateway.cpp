@@ -29,8 +29,13 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
       caf::actor_cast<gateway_actor>(self), config_.intake, config_.guests,
       self->home_system().clock()));
   auto bound = network_->listen(config_.listen);
-  if (!bound) {
-    self_->send(config_.observer, peer_over{bound.error(), true});
+  auto failed = bound ? std::string{} : bound.error();
+  for (const auto& also : config_.also_listen)
+    if (failed.empty())
+      if (const auto other = network_->listen(also); !other)
+        failed = other.error();
+  if (!failed.empty()) {
+    self_->send(config_.observer, peer_over{failed, true});
     return;
   }
   bound_ = *bound;

@@ -38,6 +38,7 @@ struct gateway_config {
   /// What this peer says first; the charter is filled in when it is known.
   hello introduction;
   address listen;
+  std::vector<address> also_listen; ///< Others are told of the first only.
   /// Every start of the gateway gets a transport of its own.
   std::function<std::unique_ptr<transport>()> make_transport;
   supervisor_actor supervisor;

@@ -85,6 +85,7 @@ void peer_state::start_network() {
                       c.introduction.settings = known.table();
                     }
                     c.listen = config_.listen;
+                    c.also_listen = config_.also_listen;
                     c.make_transport = config_.make_transport;
                     c.supervisor = wired_.supervisor;
                     c.observer = wired_.observer;

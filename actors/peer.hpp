@@ -43,8 +43,9 @@ struct peer_config {
   potluck::role role = potluck::role::trainer;
   std::string run = "potluck";
   address listen{"0.0.0.0", 0};
-  std::vector<address> seeds; ///< Peers to dial first; none founds a run.
-  address announce;           ///< See `roster_config`.
+  std::vector<address> also_listen; ///< Others are told of the first only.
+  std::vector<address> seeds;       ///< Peers to dial first; none founds a run.
+  address announce;                 ///< See `roster_config`.
   std::function<std::unique_ptr<transport>()> make_transport;
 
   /// Trainers: opens data and model. Unused by other roles.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -80,6 +81,17 @@ public:
     return id;
   }
 
+  connection_id punch(const address& at, bool begins) override {
+    auto id = next_id_++;
+    loop_->post([=] { punch_now(id, at, begins); });
+    return id;
+  }
+
+  std::vector<address> local_addresses() const override {
+    const auto listened = listening_.first();
+    return listened ? addresses_at_home(*listened) : std::vector<address>{};
+  }
+
   void send(connection_id id, outgoing_frame frame) override {
     if (frame.head.empty() || frame.head.size() > max_head_bytes
         || frame.body.size > max_body_bytes)
@@ -144,6 +156,7 @@ private:
   }
   void opened(connection_id id, const address& remote, const peer_id& proven,
               bool dialled) override {
+    forget_punch(id);
     if (dialled)
       return listener_->on_connected(id, remote, proven);
     --unproven_;
@@ -153,11 +166,7 @@ private:
     listener_->on_frame(id, std::move(frame));
   }
   void ended(connection_id id, std::string reason) override {
-    auto i = connections_.find(id);
-    if (i->second->unproven())
-      --unproven_;
-    connections_.erase(i);
-    shared_.uploads.turns().forget(id);
+    forget(id);
     listener_->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
@@ -236,16 +245,68 @@ private:
     return *x;
   }
 
+  void forget(connection_id id) {
+    auto i = connections_.find(id);
+    if (i->second->unproven())
+      --unproven_;
+    connections_.erase(i);
+    forget_punch(id);
+    shared_.uploads.turns().forget(id);
+  }
+
   void accept(tcp_socket socket) {
-    if (connections_.size() >= options_.max_connections
-        || unproven_ >= options_.max_unproven)
-      return;
     auto remote = remote_of(*socket);
     if (!remote) // Gone already.
+      return;
+    if (auto i = punches_.find(*remote); i != punches_.end())
+      return find(i->second)->met(std::move(socket));
+    if (connections_.size() >= options_.max_connections
+        || unproven_ >= options_.max_unproven)
       return;
     auto id = next_id_++;
     ++unproven_;
     add(id).accept(std::move(socket), *remote);
+  }
+
+  // ---- holes ---------------------------------------------------------------
+
+  void punch_now(connection_id id, const address& where, bool begins) {
+    auto fail = [&](const std::string& why) {
+      listener_->on_closed(id,
+                           "cannot punch to " + to_string(where) + ": " + why);
+    };
+    const auto numeric = read_numeric(where);
+    const auto listened = listening_.first();
+    if (!numeric || (options_.insecure && !is_loopback(*numeric)))
+      return fail("the address is not one to punch to");
+    if (!listened)
+      return fail("this peer listens nowhere");
+    if (connections_.size() >= options_.max_connections)
+      return fail("there are too many connections");
+    const auto at = to_address(*numeric); // As `accept` sees it.
+    if (!punches_.emplace(at, id).second)
+      return fail("that is being tried already");
+    // What has come from there is not the listener's: it has proven nothing.
+    auto came = come_from(at);
+    auto from = *listened;
+    if (!options_.dial_from.empty())
+      from.host = options_.dial_from;
+    add(id).punch(at, from, begins, std::move(came));
+  }
+
+  /// The socket of the other side of a punch, if it was here first.
+  tcp_socket come_from(const address& at) {
+    for (auto& [id, x] : connections_)
+      if (auto socket = x->take_back(at)) {
+        forget(connection_id{id});
+        return socket;
+      }
+    return nullptr;
+  }
+
+  void forget_punch(connection_id id) {
+    for (auto i = punches_.begin(); i != punches_.end();)
+      i = i->second == id ? punches_.erase(i) : std::next(i);
   }
 
   const uv_transport_options options_;
@@ -261,6 +322,7 @@ private:
   time_point last_look_{};
   bool quiet_ = true; ///< At the last look.
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
+  std::map<address, connection_id> punches_; ///< Without a proven peer yet.
   std::vector<connection_id> unflushed_;
 };
 
