@@ -46,8 +46,8 @@ void connection::dial(const address& where) {
   dialer_->start();
 }
 
-void connection::punch(const address& at, const address& from, bool begins,
-                       tcp_socket came) {
+void connection::punch(const sockaddr_storage& at, const address& from,
+                       bool begins, tcp_socket came) {
   dialled_ = true;
   begins_ = begins;
   puncher_
@@ -63,10 +63,8 @@ void connection::met(tcp_socket socket) {
     puncher_->met(std::move(socket));
 }
 
-tcp_socket connection::take_back(const address& remote) {
-  if (!unproven() || !socket_ || remote_ != remote || !socket_->silent())
-    return nullptr;
-  return socket_->take_back();
+tcp_socket connection::take_back() {
+  return unproven() && socket_->silent() ? socket_->take_back() : nullptr;
 }
 
 dialer::answer connection::beginning() {

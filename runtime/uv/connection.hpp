@@ -49,15 +49,19 @@ public:
   void accept(tcp_socket socket, const address& remote);
   /// @param from See `puncher`.
   /// @param came The other side's connection, when it was here first; or null.
-  void punch(const address& at, const address& from, bool begins,
+  void punch(const sockaddr_storage& at, const address& from, bool begins,
              tcp_socket came);
 
   /// The other side has come to where we listen. Dropped if it is punched
   /// already.
   void met(tcp_socket socket);
-  /// Gives up the socket of one that came in from there and has said nothing;
-  /// null otherwise. Only the destructor may follow.
-  tcp_socket take_back(const address& remote);
+  /// Has come in, and from there.
+  bool came_from(const address& remote) const {
+    return !dialled_ && remote_ == remote;
+  }
+  /// Gives up the socket of one that came in, if it has not said anything yet;
+  /// else null. Only the destructor may follow.
+  tcp_socket take_back();
 
   /// Came in and has proven nothing yet.
   bool unproven() const {

@@ -35,14 +35,23 @@ dialer::dialer(uv_loop_t* loop, address where,
 void dialer::start() {
   if (where_.host.empty() || where_.port == 0)
     return fail("the address is incomplete");
-  deadline_.emplace(loop_, timeout_,
-                    [this] { fail("no answer within " + in_words(timeout_)); });
   if (auto numeric = read_numeric(where_))
-    return found({*numeric});
+    return start({*numeric});
+  hurry();
   for (auto family : {AF_INET6, AF_INET})
     look_up(where_, family, [this](const addresses& x) { found(x); });
   if (pending_ == 0)
     fail(last_error_);
+}
+
+void dialer::start(const addresses& all) {
+  hurry();
+  found(all);
+}
+
+void dialer::hurry() {
+  deadline_.emplace(loop_, timeout_,
+                    [this] { fail("no answer within " + in_words(timeout_)); });
 }
 
 void dialer::look_up(const address& where, int family,

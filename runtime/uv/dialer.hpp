@@ -27,9 +27,13 @@ public:
   /// call may destroy this object.
   void start();
 
-private:
+  /// Likewise, where the look-up has found these.
   using addresses = std::vector<sockaddr_storage>;
+  void start(const addresses& found);
 
+private:
+  /// From here on the time-out runs.
+  void hurry();
   void look_up(const address& where, int family,
                std::function<void(const addresses&)> found);
   void found(const addresses& x);

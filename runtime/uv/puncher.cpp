@@ -15,13 +15,12 @@ constexpr auto beginners_pause = 150ms;
 constexpr auto others_pause = 130ms;
 
 /// The address to connect from: an interface of `at`'s family.
-std::optional<sockaddr_storage> source_for(const sockaddr_storage& at,
-                                           const address& from) {
-  auto source = read_numeric(from);
-  if (!source || source->ss_family != at.ss_family)
-    source = read_numeric(
-        {at.ss_family == AF_INET6 ? "::" : "0.0.0.0", from.port});
-  return source;
+sockaddr_storage source_for(const sockaddr_storage& at, const address& from) {
+  const auto source = read_numeric(from);
+  if (source && source->ss_family == at.ss_family)
+    return *source;
+  return *read_numeric(
+      {at.ss_family == AF_INET6 ? "::" : "0.0.0.0", from.port});
 }
 
 /// A socket that was bound to the address that it connects to meets itself.
@@ -36,17 +35,13 @@ bool met_itself(const tcp_handle& socket) {
 
 } // namespace
 
-puncher::puncher(uv_loop_t* loop, address at, address from, bool begins,
-                 dialer::answer done)
-    : loop_(loop), at_(std::move(at)), from_(std::move(from)), begins_(begins),
+puncher::puncher(uv_loop_t* loop, const sockaddr_storage& at,
+                 const address& from, bool begins, dialer::answer done)
+    : loop_(loop), at_(at), from_(source_for(at, from)), begins_(begins),
       done_(std::move(done)) {
 }
 
 void puncher::start() {
-  to_ = read_numeric(at_);
-  if (!to_ || at_.host.empty() || at_.port == 0)
-    return fail("the address is no numeric one with a port");
-  source_ = source_for(*to_, from_);
   deadline_.emplace(loop_, punch_patience, [this] { fail(last_error_); });
   try_once();
 }
@@ -54,7 +49,7 @@ void puncher::start() {
 /// A socket is kept until it fails: the kernel itself repeats what is lost, and
 /// a fresh one would not know what is already on its way to it.
 void puncher::try_once() {
-  socket_ = make_tcp_socket(loop_, this, to_->ss_family);
+  socket_ = make_tcp_socket(loop_, this, at_.ss_family);
   if (const auto error = begin())
     connected(error);
 }
@@ -62,14 +57,13 @@ void puncher::try_once() {
 int puncher::begin() {
   const auto descriptor = descriptor_of(*socket_);
   share_port(descriptor);
-  if (is_loopback(*to_))
+  if (is_loopback(at_))
     avoid_bbr(descriptor);
-  auto error
-      = uv_tcp_bind(&socket_->tcp, reinterpret_cast<sockaddr*>(&*source_),
-                    to_->ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0);
+  auto error = uv_tcp_bind(&socket_->tcp, reinterpret_cast<sockaddr*>(&from_),
+                           at_.ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0);
   if (error == 0)
     error = uv_tcp_connect(
-        &socket_->connecting, &socket_->tcp, reinterpret_cast<sockaddr*>(&*to_),
+        &socket_->connecting, &socket_->tcp, reinterpret_cast<sockaddr*>(&at_),
         [](uv_connect_t* x, int status) {
           auto* socket = static_cast<tcp_handle*>(x->handle->data);
           if (socket->owner != nullptr)
@@ -100,7 +94,7 @@ void puncher::met(tcp_socket socket) {
 
 void puncher::fail(const std::string& why) {
   auto done = std::move(done_);
-  done(nullptr, "cannot punch to " + to_string(at_) + ": " + why);
+  done(nullptr, "cannot punch to " + to_string(to_address(at_)) + ": " + why);
 }
 
 } // namespace potluck

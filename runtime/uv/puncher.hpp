@@ -16,11 +16,10 @@ constexpr std::chrono::seconds punch_patience{5};
 
 class puncher {
 public:
-  /// @param at Has to be numeric.
   /// @param from Where we listen; the host may stand for any interface.
   /// @param begins Whether this side begins the encryption.
-  puncher(uv_loop_t* loop, address at, address from, bool begins,
-          dialer::answer done);
+  puncher(uv_loop_t* loop, const sockaddr_storage& at, const address& from,
+          bool begins, dialer::answer done);
 
   /// Calls `done` once, perhaps before it returns, unless destroyed before. The
   /// call may destroy this object.
@@ -36,10 +35,9 @@ private:
   void fail(const std::string& why);
 
   uv_loop_t* loop_;
-  address at_, from_;
+  sockaddr_storage at_, from_;
   bool begins_;
   dialer::answer done_;
-  std::optional<sockaddr_storage> to_, source_;
   std::optional<timer> deadline_, pause_;
   tcp_socket socket_;
   std::string last_error_ = "no answer";

@@ -277,31 +277,30 @@ private:
     };
     const auto numeric = read_numeric(where);
     const auto listened = listening_.first();
-    if (!numeric || (options_.insecure && !is_loopback(*numeric)))
-      return fail("the address is not one to punch to");
+    if (!numeric || where.host.empty() || where.port == 0
+        || (options_.insecure && !is_loopback(*numeric)))
+      return fail("that is no numeric address to connect to");
     if (!listened)
       return fail("this peer listens nowhere");
     if (connections_.size() >= options_.max_connections)
       return fail("there are too many connections");
     const auto at = to_address(*numeric); // As `accept` sees it.
-    if (!punches_.emplace(at, id).second)
+    if (punches_.count(at) > 0)
       return fail("that is being tried already");
-    // What has come from there is not the listener's: it has proven nothing.
-    auto came = come_from(at);
+    tcp_socket came;
+    for (auto& [other, x] : connections_)
+      if (x->came_from(at)) {
+        came = x->take_back();
+        if (!came)
+          return fail("it has connected to this peer by itself");
+        forget(other); // The listener has not been told of it.
+        break;
+      }
+    punches_[at] = id;
     auto from = *listened;
     if (!options_.dial_from.empty())
       from.host = options_.dial_from;
-    add(id).punch(at, from, begins, std::move(came));
-  }
-
-  /// The socket of the other side of a punch, if it was here first.
-  tcp_socket come_from(const address& at) {
-    for (auto& [id, x] : connections_)
-      if (auto socket = x->take_back(at)) {
-        forget(connection_id{id});
-        return socket;
-      }
-    return nullptr;
+    add(id).punch(*numeric, from, begins, std::move(came));
   }
 
   void forget_punch(connection_id id) {
