@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+
 #include <doctest/doctest.h>
-#include <uv.h>
+
+#include "runtime/uv/handles.hpp"
 
 namespace potluck {
 
