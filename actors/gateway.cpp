@@ -43,8 +43,13 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
         self_->send(config_.observer,
                     event{"notice", {{"message", std::move(sentence)}}});
       });
-  if (!bound) {
-    self_->send(config_.observer, peer_over{bound.error(), true});
+  auto failed = bound ? std::string{} : bound.error();
+  for (const auto& also : config_.also_listen)
+    if (failed.empty())
+      if (const auto other = network_->listen(also); !other)
+        failed = other.error();
+  if (!failed.empty()) {
+    self_->send(config_.observer, peer_over{failed, true});
     return;
   }
   bound_ = *bound;

@@ -44,6 +44,7 @@ struct gateway_config {
   address listen;
   /// Taken where `listen` leaves the port open, if it is free; 0: none.
   std::uint16_t usual_port = 0;
+  std::vector<address> also_listen; ///< Others are told of the first only.
   /// Every start of the gateway gets a transport of its own.
   std::function<std::unique_ptr<transport>()> make_transport;
   supervisor_actor supervisor;

@@ -78,6 +78,7 @@ void peer_state::start_network() {
                     c.listen = config_.listen;
                     if (config_.keeping)
                       c.usual_port = config_.keeping->known.port();
+                    c.also_listen = config_.also_listen;
                     c.make_transport = config_.make_transport;
                     c.supervisor = wired_.supervisor;
                     c.observer = wired_.observer;

@@ -44,6 +44,7 @@ struct peer_config {
   potluck::role role = potluck::role::trainer;
   std::string run = "potluck";
   address listen{"0.0.0.0", 0};
+  std::vector<address> also_listen; ///< Others are told of the first only.
   std::vector<address> seeds; ///< Peers to dial first; none founds a run.
   address announce;           ///< See `roster_config`.
   /// Where addresses are kept for the next start; none: nowhere. Those of the

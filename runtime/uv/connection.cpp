@@ -39,19 +39,43 @@ connection::connection(connection_id id, connection_hub& hub)
 }
 
 void connection::dial(const address& where) {
-  dialled_ = true;
+  dialled_ = begins_ = true;
   dialer_ = std::make_unique<dialer>(
-      hub_.loop(), where, hub_.options().dial_timeout,
-      [this](tcp_socket socket, const std::string& failure) {
-        if (!socket)
-          return end(failure);
-        auto remote = remote_of(*socket);
-        if (!remote)
-          return end("the other side closed the connection");
-        begin(std::move(socket), *remote);
-      },
+      hub_.loop(), where, hub_.options().dial_timeout, beginning(),
       hub_.options().dial_from, hub_.options().insecure);
   dialer_->start();
+}
+
+void connection::punch(const sockaddr_storage& at, const address& from,
+                       bool begins, tcp_socket came) {
+  dialled_ = true;
+  begins_ = begins;
+  puncher_
+      = std::make_unique<puncher>(hub_.loop(), at, from, begins, beginning());
+  if (came)
+    puncher_->met(std::move(came));
+  else
+    puncher_->start();
+}
+
+void connection::met(tcp_socket socket) {
+  if (puncher_)
+    puncher_->met(std::move(socket));
+}
+
+tcp_socket connection::take_back() {
+  return unproven() && socket_->silent() ? socket_->take_back() : nullptr;
+}
+
+dialer::answer connection::beginning() {
+  return [this](tcp_socket socket, const std::string& failure) {
+    if (!socket)
+      return end(failure);
+    auto remote = remote_of(*socket);
+    if (!remote)
+      return end("the other side closed the connection");
+    begin(std::move(socket), *remote);
+  };
 }
 
 void connection::accept(tcp_socket socket, const address& remote) {
@@ -61,13 +85,14 @@ void connection::accept(tcp_socket socket, const address& remote) {
 void connection::begin(tcp_socket socket, const address& remote) {
   remote_ = remote;
   dialer_.reset();
+  puncher_.reset();
   state_ = state::shaking;
   deadline_.emplace(hub_.loop(), hub_.options().handshake_timeout, [this] {
     end("the other side has not proven who it is in time");
   });
   socket_ = std::make_unique<framed_socket>(
       id_, hub_.shared(), std::move(socket),
-      dialled_ ? tls_channel::side::dialler : tls_channel::side::acceptor,
+      begins_ ? tls_channel::side::dialler : tls_channel::side::acceptor,
       std::move(early_), credit_of(hub_, id_), *this);
   socket_->start();
 }

@@ -2,7 +2,7 @@
 ///
 /// Lives on the loop's thread. States and what leads from one to the next:
 ///
-///     connecting --dialled or accepted--> shaking --both proven--> open
+///     connecting --dialled, punched or accepted--> shaking --proven--> open
 ///     connecting --likewise, insecure--> open
 ///     open --close()--> draining
 ///     shaking, open --something is wrong, last words to send--> draining
@@ -16,6 +16,7 @@
 
 #include "runtime/uv/dialer.hpp"
 #include "runtime/uv/framed_socket.hpp"
+#include "runtime/uv/puncher.hpp"
 #include "runtime/uv/uv_transport.hpp"
 
 namespace potluck {
@@ -42,10 +43,25 @@ class connection final : public framed_socket::listener {
 public:
   connection(connection_id id, connection_hub& hub);
 
-  /// Only one of these two, once. Each may end the connection before it
+  /// Only one of these three, once. Each may end the connection before it
   /// returns.
   void dial(const address& where);
   void accept(tcp_socket socket, const address& remote);
+  /// @param from See `puncher`.
+  /// @param came The other side's connection, when it was here first; or null.
+  void punch(const sockaddr_storage& at, const address& from, bool begins,
+             tcp_socket came);
+
+  /// The other side has come to where we listen. Dropped if it is punched
+  /// already.
+  void met(tcp_socket socket);
+  /// Has come in, and from there.
+  bool came_from(const address& remote) const {
+    return !dialled_ && remote_ == remote;
+  }
+  /// Gives up the socket of one that came in, if it has not said anything yet;
+  /// else null. Only the destructor may follow.
+  tcp_socket take_back();
 
   /// Came in and has proven nothing yet.
   bool unproven() const {
@@ -72,6 +88,7 @@ private:
   void on_wrong(const std::string& reason) override;
   void on_end(const std::string& reason) override;
 
+  dialer::answer beginning();
   void begin(tcp_socket socket, const address& remote);
   void drain(std::chrono::milliseconds linger, std::string reason);
   std::string explained(std::string reason) const;
@@ -81,11 +98,13 @@ private:
   connection_hub& hub_;
   state state_ = state::connecting;
   std::unique_ptr<dialer> dialer_;
+  std::unique_ptr<puncher> puncher_;
   frame_queue early_; ///< What is sent before there is a socket.
   std::unique_ptr<framed_socket> socket_;
   std::optional<timer> deadline_; ///< Of the handshake, then of draining.
   address remote_;
-  bool dialled_ = false;
+  bool dialled_ = false;    ///< Or punched.
+  bool begins_ = false;     ///< The encryption.
   bool announced_ = false;  ///< To the hub, as open.
   std::string last_reason_; ///< Of the end, once draining.
 };

@@ -67,10 +67,12 @@ framed_socket::framed_socket(connection_id id, socket_context& shared,
       writer_(*socket_, id, shared.uploads, out_, *this),
       reader_(*socket_, id, shared.downloads, credit_, *this) {
   uv_tcp_nodelay(&socket_->tcp, 1);
+  keep_alive(descriptor_of(*socket_));
 }
 
 framed_socket::~framed_socket() {
-  socket_->ending.data = nullptr;
+  if (socket_)
+    socket_->ending.data = nullptr;
 }
 
 void framed_socket::start() {
@@ -80,6 +82,12 @@ void framed_socket::start() {
     on_proven({});
   reader_.read_on();
   flush();
+}
+
+tcp_socket framed_socket::take_back() {
+  uv_read_stop(socket_->stream());
+  socket_->owner = nullptr;
+  return std::move(socket_);
 }
 
 void framed_socket::finish() {
@@ -116,6 +124,7 @@ frame_reader::window framed_socket::room() {
 
 bool framed_socket::on_bytes(const std::uint8_t* data, std::size_t size) {
   shared_.received.fetch_add(size, std::memory_order_relaxed);
+  silent_ = false;
   meter_.received(size);
   if (out_->finished())
     return false;

@@ -65,6 +65,14 @@ public:
   /// Begins; may end before it returns, as may all that is not const.
   void start();
 
+  /// Nothing has come yet.
+  bool silent() const {
+    return silent_;
+  }
+  /// Gives up the socket of an acceptor that is silent, for somebody else to
+  /// use. Only the destructor may follow.
+  tcp_socket take_back();
+
   /// See `frame_queue::push`. `flush` sends it.
   std::size_t push(outgoing_frame frame) {
     return out_->push(std::move(frame));
@@ -118,7 +126,7 @@ private:
   const connection_id id_;
   socket_context& shared_;
   listener& to_;
-  const tcp_socket socket_;
+  tcp_socket socket_;
   const std::unique_ptr<tls_channel> tls_; ///< Null when insecure.
   const std::shared_ptr<read_credit> credit_;
   const std::shared_ptr<outgoing_stream> out_;
@@ -126,6 +134,7 @@ private:
   socket_writer writer_;
   socket_reader reader_;
   line_meter meter_;
+  bool silent_ = true;
   bool shut_down_ = false;
 };
 

@@ -8,8 +8,8 @@
 #include <netinet/in.h>
 #include <string_view>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #endif
+#include <sys/socket.h>
 
 namespace potluck {
 
@@ -65,6 +65,22 @@ void avoid_bbr(int socket) {
 #else
   (void)socket;
 #endif
+}
+
+void keep_alive(int socket) {
+  constexpr int on = 1, seconds = 20;
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+#ifdef __linux__
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));
+#else
+  (void)seconds;
+#endif
+}
+
+void share_port(int socket) {
+  constexpr int on = 1;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
 }
 
 } // namespace potluck

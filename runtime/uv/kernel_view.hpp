@@ -38,4 +38,13 @@ std::size_t bytes_under_way(int socket);
 ///   wait behind what the other side sends, that is a fraction of the line.
 void avoid_bbr(int socket);
 
+/// Has the kernel say something on an idle connection every 20 s: routers
+/// forget those on which nothing passes, some after 30 s.
+void keep_alive(int socket);
+
+/// Lets other sockets of this user be bound to its port that say so, too. A
+/// listening one says so once it listens: then whoever starts on its port
+/// without saying so is still told that it is in use.
+void share_port(int socket);
+
 } // namespace potluck

@@ -1,9 +1,14 @@
 /// The addresses on which others may connect. Lives on the loop's thread.
+///
+/// All interfaces of IPv6 are those of IPv4 as well, unless those were listened
+/// on before.
 #pragma once
 
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "messages/expected.hpp"
@@ -25,6 +30,9 @@ public:
   /// Binds and listens, perhaps after a name was looked up. Answers once.
   void listen(const address& where, answer done);
 
+  /// What was bound first, if anything was. From any thread.
+  std::optional<address> first() const;
+
   /// Before the loop ends: answers all that is pending.
   void stop();
 
@@ -38,12 +46,22 @@ private:
   };
 
   expected<address> bind(const address& where, const sockaddr_storage& to);
+  bool has_ipv4(std::uint16_t port) const;
+  /// libuv's error.
+  int open(const sockaddr_storage& to, unsigned flags, tcp_socket& socket);
 
   uv_loop_t* const loop_;
   const bool only_loopback_;
   const std::function<void(tcp_socket)> came_;
   std::vector<tcp_socket> sockets_;
+  mutable std::mutex mutex_; ///< For the next.
+  std::vector<address> bound_;
   std::list<pending> pending_;
 };
+
+/// The addresses of this machine that others in its house may know it by, as
+/// many as a message holds, with the port of `listened`: its host if that is
+/// one, else those of all interfaces. Neither loopback nor link-local ones.
+std::vector<address> addresses_at_home(const address& listened);
 
 } // namespace potluck

@@ -42,13 +42,14 @@ bool is_loopback(const sockaddr_storage& x) {
          || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
 }
 
-resolution::resolution(uv_loop_t* loop, const address& where, answer done)
+resolution::resolution(uv_loop_t* loop, const address& where, answer done,
+                       int family)
     : state_(std::make_shared<state>()) {
   state_->done = std::move(done);
   state_->pending = true;
   state_->request.data = new std::shared_ptr<state>(state_);
   addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
+  hints.ai_family = family;
   hints.ai_socktype = SOCK_STREAM;
   auto answered = [](uv_getaddrinfo_t* request, int status, addrinfo* list) {
     std::unique_ptr<std::shared_ptr<state>> self{

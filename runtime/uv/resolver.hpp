@@ -27,7 +27,9 @@ public:
                                     const std::string& why_none)>;
 
   /// Calls `done` once, later, unless `error()` says that it cannot.
-  resolution(uv_loop_t* loop, const address& where, answer done);
+  /// @param family AF_INET or AF_INET6: only those.
+  resolution(uv_loop_t* loop, const address& where, answer done,
+             int family = AF_UNSPEC);
   ~resolution();
   resolution(const resolution&) = delete;
   resolution& operator=(const resolution&) = delete;

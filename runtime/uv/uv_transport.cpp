@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -81,6 +82,17 @@ public:
     return id;
   }
 
+  connection_id punch(const address& at, bool begins) override {
+    auto id = next_id_++;
+    loop_->post([=] { punch_now(id, at, begins); });
+    return id;
+  }
+
+  std::vector<address> local_addresses() const override {
+    const auto listened = listening_.first();
+    return listened ? addresses_at_home(*listened) : std::vector<address>{};
+  }
+
   void send(connection_id id, outgoing_frame frame) override {
     if (frame.head.empty() || frame.head.size() > max_head_bytes
         || frame.body.size > max_body_bytes)
@@ -153,6 +165,7 @@ private:
   }
   void opened(connection_id id, const address& remote, const peer_id& proven,
               bool dialled) override {
+    forget_punch(id);
     if (dialled)
       return listener_->on_connected(id, remote, proven);
     --unproven_;
@@ -162,11 +175,7 @@ private:
     listener_->on_frame(id, std::move(frame));
   }
   void ended(connection_id id, std::string reason) override {
-    auto i = connections_.find(id);
-    if (i->second->unproven())
-      --unproven_;
-    connections_.erase(i);
-    shared_.uploads.turns().forget(id);
+    forget(id);
     listener_->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
@@ -245,16 +254,67 @@ private:
     return *x;
   }
 
+  void forget(connection_id id) {
+    auto i = connections_.find(id);
+    if (i->second->unproven())
+      --unproven_;
+    connections_.erase(i);
+    forget_punch(id);
+    shared_.uploads.turns().forget(id);
+  }
+
   void accept(tcp_socket socket) {
-    if (connections_.size() >= options_.max_connections
-        || unproven_ >= options_.max_unproven)
-      return;
     auto remote = remote_of(*socket);
     if (!remote) // Gone already.
+      return;
+    if (auto i = punches_.find(*remote); i != punches_.end())
+      return find(i->second)->met(std::move(socket));
+    if (connections_.size() >= options_.max_connections
+        || unproven_ >= options_.max_unproven)
       return;
     auto id = next_id_++;
     ++unproven_;
     add(id).accept(std::move(socket), *remote);
+  }
+
+  // ---- holes ---------------------------------------------------------------
+
+  void punch_now(connection_id id, const address& where, bool begins) {
+    auto fail = [&](const std::string& why) {
+      listener_->on_closed(id,
+                           "cannot punch to " + to_string(where) + ": " + why);
+    };
+    const auto numeric = read_numeric(where);
+    const auto listened = listening_.first();
+    if (!numeric || where.host.empty() || where.port == 0
+        || (options_.insecure && !is_loopback(*numeric)))
+      return fail("that is no numeric address to connect to");
+    if (!listened)
+      return fail("this peer listens nowhere");
+    if (connections_.size() >= options_.max_connections)
+      return fail("there are too many connections");
+    const auto at = to_address(*numeric); // As `accept` sees it.
+    if (punches_.count(at) > 0)
+      return fail("that is being tried already");
+    tcp_socket came;
+    for (auto& [other, x] : connections_)
+      if (x->came_from(at)) {
+        came = x->take_back();
+        if (!came)
+          return fail("it has connected to this peer by itself");
+        forget(other); // The listener has not been told of it.
+        break;
+      }
+    punches_[at] = id;
+    auto from = *listened;
+    if (!options_.dial_from.empty())
+      from.host = options_.dial_from;
+    add(id).punch(*numeric, from, begins, std::move(came));
+  }
+
+  void forget_punch(connection_id id) {
+    for (auto i = punches_.begin(); i != punches_.end();)
+      i = i->second == id ? punches_.erase(i) : std::next(i);
   }
 
   const uv_transport_options options_;
@@ -270,6 +330,7 @@ private:
   time_point last_look_{};
   bool quiet_ = true; ///< At the last look.
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
+  std::map<address, connection_id> punches_; ///< Without a proven peer yet.
   std::vector<connection_id> unflushed_;
 };
 

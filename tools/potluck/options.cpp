@@ -106,7 +106,7 @@ void add_own(CLI::App& app, const option_spec& option, option_value& value) {
   auto help = option.help;
   if (option.kind == option_kind::list)
     help += " (may be repeated)";
-  else if (option.kind != option_kind::flag && !option.default_text.empty())
+  if (option.kind != option_kind::flag && !option.default_text.empty())
     help += " (default: " + option.default_text + ")";
   auto start = "--" + option.name;
   auto take = [&option, &value, start](const texts& all) {

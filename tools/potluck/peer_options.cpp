@@ -37,8 +37,10 @@ std::uint64_t random_seed() {
 
 std::vector<option_spec> network_options(const std::string& listen) {
   return {
-      {"listen", option_kind::text, listen,
-       "Accept other peers on this address; port 0 takes any free one.",
+      {"listen", option_kind::list, listen,
+       "Accept other peers on this address; port 0 takes any free one. Others "
+       "are told of the first only; the rest are for those who can reach "
+       "nothing else, for instance port 443.",
        "HOST:PORT"},
       {"peer", option_kind::list, "",
        "A peer to contact first; repeat it for more of them.", "HOST:PORT"},
@@ -119,6 +121,19 @@ expected<double> cap_from(const cli::command_line& options,
   return *rate;
 }
 
+expected<std::vector<address>> listened_from(const cli::command_line& options) {
+  std::vector<address> result;
+  for (auto& text : options.list("listen")) {
+    auto where = parse_address(text);
+    if (!where)
+      return failure{"--listen: " + where.error()};
+    result.push_back(*where);
+  }
+  if (result.empty())
+    return failure{"--listen: give an address, for instance 0.0.0.0:7000."};
+  return result;
+}
+
 expected<std::vector<address>> seeds_from(const cli::command_line& options) {
   std::vector<address> seeds;
   for (auto& text : options.list("peer")) {
@@ -135,10 +150,11 @@ expected<std::vector<address>> seeds_from(const cli::command_line& options) {
 
 expected<uv_transport_options> fill_network(const cli::command_line& options,
                                             peer_config& config) {
-  auto listen = parse_address(options.text("listen"));
+  auto listen = listened_from(options);
   if (!listen)
-    return failure{"--listen: " + listen.error()};
-  config.listen = *listen;
+    return failure{listen.error()};
+  config.listen = listen->front();
+  config.also_listen.assign(listen->begin() + 1, listen->end());
   auto seeds = seeds_from(options);
   if (!seeds)
     return failure{seeds.error()};

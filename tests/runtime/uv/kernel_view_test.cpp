@@ -53,4 +53,18 @@ TEST_CASE("how the system sends stays its choice where that paces nothing") {
   avoid_bbr(x.number);
   CHECK(x.chosen() == "reno");
 }
+
+TEST_CASE("an idle connection says something before a router forgets it") {
+  bare_socket x;
+  keep_alive(x.number);
+  auto option = [&](int level, int name) {
+    int value = 0;
+    socklen_t size = sizeof(value);
+    REQUIRE(::getsockopt(x.number, level, name, &value, &size) == 0);
+    return value;
+  };
+  CHECK(option(SOL_SOCKET, SO_KEEPALIVE) == 1);
+  CHECK(option(IPPROTO_TCP, TCP_KEEPIDLE) <= 25);
+  CHECK(option(IPPROTO_TCP, TCP_KEEPINTVL) <= 25);
+}
 #endif

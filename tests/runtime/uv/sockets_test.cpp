@@ -9,6 +9,7 @@
 #include "runtime/uv/framed_socket.hpp"
 #include "runtime/uv/listening.hpp"
 #include "tests/runtime/uv/noise.hpp"
+#include "tests/runtime/uv/test_loop.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -22,27 +23,9 @@ outgoing_frame frame_of(std::size_t size, std::uint8_t letter) {
   return {{letter}, {body, body->data(), size}};
 }
 
-struct loop {
-  loop() {
-    uv_loop_init(&uv);
-  }
-  ~loop() {
-    uv_run(&uv, UV_RUN_DEFAULT); // Until all handles are closed.
-    CHECK(uv_loop_close(&uv) == 0);
-  }
-  template <class Condition>
-  bool run_until(Condition condition) {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (!condition() && std::chrono::steady_clock::now() < end)
-      uv_run(&uv, UV_RUN_NOWAIT);
-    return condition();
-  }
-  uv_loop_t uv{};
-};
-
 /// A transport's part.
 struct common {
-  common(loop& of, bool encrypted, double max_upload = 0,
+  common(test_loop& of, bool encrypted, double max_upload = 0,
          double max_download = 0)
       : key(key_pair::generate()),
         sockets(
@@ -120,7 +103,7 @@ struct pair {
     return std::make_unique<end_point>(shared, std::move(socket), which,
                                        high_mark);
   }
-  loop uv;
+  test_loop uv;
   common one, other;
   std::unique_ptr<end_point> near, far;
 };
@@ -198,7 +181,7 @@ TEST_CASE("what a write under way refers to outlives the socket's owner") {
 
 TEST_CASE("what is no TLS is answered by an alert") {
   pair x{true};
-  loop& uv = x.uv;
+  test_loop& uv = x.uv;
   int ends[2];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
   auto lone = x.make(x.one, ends[0], tls_channel::side::acceptor);
@@ -213,7 +196,7 @@ TEST_CASE("what is no TLS is answered by an alert") {
 }
 
 TEST_CASE("an address is bound, refused, or answered when it is too late") {
-  loop uv;
+  test_loop uv;
   std::vector<tcp_socket> came;
   listening x{&uv.uv, true,
               [&](tcp_socket y) { came.push_back(std::move(y)); }};

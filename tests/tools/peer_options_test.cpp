@@ -1,0 +1,43 @@
+#include "tools/potluck/peer_options.hpp"
+
+#include <sstream>
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace potluck::tools;
+
+namespace {
+
+/// What the words say, or the sentence about them.
+expected<peer_config> read(std::vector<std::string> words) {
+  cli::command_spec spec;
+  spec.name = "bootstrap";
+  spec.options = network_options("0.0.0.0:7000");
+  std::ostringstream out, err;
+  auto parsed = cli::parse_command(spec, words, out, err);
+  REQUIRE_MESSAGE(!parsed.exit_code, err.str());
+  peer_config config;
+  auto how = fill_network(parsed.config, config);
+  if (!how)
+    return failure{how.error()};
+  return config;
+}
+
+} // namespace
+
+TEST_CASE("a peer listens where it is told, the first address being its own") {
+  const auto usual = read({});
+  REQUIRE(usual);
+  CHECK(usual->listen == address{"0.0.0.0", 7000});
+  CHECK(usual->also_listen.empty());
+  const auto several = read({"--listen", "0.0.0.0:7001", "--listen=[::]:7001",
+                             "--listen", "0.0.0.0:443"});
+  REQUIRE(several);
+  CHECK(several->listen == address{"0.0.0.0", 7001});
+  CHECK(several->also_listen
+        == std::vector<address>{{"::", 7001}, {"0.0.0.0", 443}});
+  const auto wrong = read({"--listen=0.0.0.0:7001", "--listen=nowhere"});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().find("--listen: ") == 0);
+}
