@@ -106,8 +106,8 @@ public:
 
   std::string address_of(host x) const override {
     std::lock_guard guard{mutex_};
-    for (const auto& [ip, host] : by_address_)
-      if (host == x)
+    for (const auto& [ip, owner] : by_address_)
+      if (owner == x)
         return dotted(ip);
     return "";
   }
