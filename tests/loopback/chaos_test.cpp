@@ -101,7 +101,7 @@ TEST_CASE("who is behind NAT finds out, and its samples count all the same") {
     "run": {"target-batch": 512, "steps": 100},
     "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
                {"name": "open", "count": 2, "line": {"delay": "20ms"}},
-               {"name": "behind NAT", "count": 3, "behind_nat": true,
+               {"name": "behind NAT", "count": 3, "router": "port-restricted",
                 "line": {"delay": "20ms"}}]})");
   auto work = s.path("work");
   auto done = s.run("chaos",

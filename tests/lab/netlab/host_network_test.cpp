@@ -163,15 +163,3 @@ TEST_CASE("a changed bit gets past TCP") {
   CHECK(heard != "hello");
   CHECK(x.net->totals().corrupted >= 1);
 }
-
-TEST_CASE("nobody gets through to a host behind a NAT") {
-  lab x;
-  if (!x.possible())
-    return;
-  access_line nat;
-  nat.closed = true;
-  x.net->set_line(0, nat);
-  CHECK_FALSE(x.connect(silence));
-  x.net->set_line(0, {});
-  CHECK(x.connect(patience));
-}

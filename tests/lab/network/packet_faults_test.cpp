@@ -72,17 +72,6 @@ TEST_CASE("a partition parts its side from the rest, and no one else") {
   CHECK(x.passes(1, 2, flag_ack) == 1);
 }
 
-TEST_CASE("behind a NAT a host can dial and talk, but not be dialled") {
-  three_hosts x;
-  access_line nat;
-  nat.closed = true;
-  x.set(1, nat);
-  CHECK(x.passes(0, 1, flag_syn) == 0);
-  CHECK(x.passes(1, 0, flag_syn) == 1);
-  CHECK(x.passes(0, 1, flag_syn | flag_ack) == 1);
-  CHECK(x.passes(0, 1, flag_ack, "data") == 1);
-}
-
 TEST_CASE("a deaf host gets no data, but speaks, and is acknowledged") {
   three_hosts x;
   access_line deaf;

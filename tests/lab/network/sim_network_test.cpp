@@ -288,19 +288,6 @@ TEST_CASE("a cut breaks both sides, and both can be dialled again") {
   CHECK(x.net.open_connections() == 1);
 }
 
-TEST_CASE("whoever is behind a NAT cannot be dialled, but can dial") {
-  two_hosts x{delayed(20ms)};
-  auto nat = delayed(20ms);
-  nat.closed = true;
-  x.net.set_line("a", nat);
-  REQUIRE(x.a->listen({"a", port}));
-  x.b->dial({"a", port});
-  x.until(11s);
-  CHECK(x.at_b->closed_at == duration{40ms + 10s});
-  x.connect();
-  CHECK(x.net.open_connections() == 1);
-}
-
 TEST_CASE("who is estranged from each other is neither connected nor dialled") {
   two_hosts x{delayed(20ms)};
   x.connect();

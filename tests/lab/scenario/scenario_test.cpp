@@ -57,7 +57,7 @@ TEST_CASE("every field of a scenario is read, with the units of people") {
     "model_values": 4096,
     "groups": [
       {"name": "seed", "count": 1, "role": "bootstrap"},
-      {"name": "homes", "count": 3, "behind_nat": true,
+      {"name": "homes", "count": 3, "router": "port-restricted", "homes": 2,
        "samples_per_second": {"lognormal": [40, 0.5]},
        "joins_at": {"uniform": ["1s", "1min"]}, "clock_drift": "1%",
        "line": {"delay": "20ms", "jitter": 0.001, "upload": "10mbit",
@@ -90,7 +90,8 @@ TEST_CASE("every field of a scenario is read, with the units of people") {
   CHECK(x->peers() == 4);
   const auto& g = x->groups[1];
   CHECK(x->groups[0].role == "bootstrap");
-  CHECK(g.behind_nat);
+  CHECK(g.router == "port-restricted");
+  CHECK(g.homes == 2);
   CHECK(g.samples_per_second == quantity{law::lognormal, 40, 0.5});
   CHECK(g.joins_at == quantity{law::uniform, 1, 60});
   CHECK(g.clock_drift == quantity{law::constant, 0.01, 0});
@@ -194,8 +195,16 @@ TEST_CASE("every mistake in a scenario is one sentence with its place") {
        "groups: they are more than 16384 peers."},
       {with_group(R"("name": "x", "stays": "5min")"), "`stays` needs `away`"},
       {with_group(R"("name": "x", "away": "5min")"), "`away` needs `stays`"},
-      {with_group(R"("name": "x", "role": "bootstrap", "behind_nat": true)"),
+      {with_group(R"("name": "x", "role": "bootstrap", "router": "symmetric")"),
        "could not be dialled"},
+      {with_group(R"("name": "x", "router": "symetric")"),
+       "groups[1].router: there is no router `symetric`; did you mean "
+       "`symmetric`?"},
+      {with_group(R"("name": "x", "behind_nat": true)"),
+       "behind_nat: there is no such field any more; write \"router\": "
+       "\"port-restricted\"."},
+      {with_group(R"("name": "x", "homes": 2)"),
+       "`homes` needs a `router` that they share."},
       {with_group(R"("name": "x", "line": {"upload": "10mb"})"),
        "groups[1].line.upload: `10mb` is not understood; write "
        "\"10mbit\""},

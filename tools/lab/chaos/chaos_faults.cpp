@@ -47,6 +47,12 @@ void chaos_faults::befall(const fault_event& x, std::size_t number) {
     case fault_kind::cut:
       network_.cut(number);
       break;
+    case fault_kind::router_reboots:
+      network_.reboot_router(number);
+      break;
+    case fault_kind::address_changes:
+      network_.move_home(number);
+      break;
     default:
       draw_line(number);
   }

@@ -39,7 +39,8 @@ bool separates(fault_kind x) {
   return x == fault_kind::isolate || x == fault_kind::stop
          || x == fault_kind::deafen || x == fault_kind::delay
          || x == fault_kind::lose || x == fault_kind::throttle
-         || x == fault_kind::slow || x == fault_kind::cut;
+         || x == fault_kind::slow || x == fault_kind::cut
+         || x == fault_kind::router_reboots || x == fault_kind::address_changes;
 }
 
 } // namespace
@@ -61,8 +62,12 @@ expected<bool> chaos_run::add_peers() {
   while (peers_.size() < due_.peers().size()) {
     auto number = peers_.size();
     const auto& group = plan_.what.groups[due_.peers()[number].group];
-    auto host = network_->add({});
-    auto front = host ? network_->open(*host, 0) : failure{host.error()};
+    auto host = network_->add({}, router_named(group.router));
+    const auto port = group.role == "bootstrap" && network_->carries_packets()
+                              && plan_.what.needs_port_443()
+                          ? 443
+                          : 0;
+    auto front = host ? network_->open(*host, port) : failure{host.error()};
     if (!front)
       return failure{front.error()};
     peers_.emplace_back("peer-" + std::to_string(number), group.role, *front);

@@ -56,7 +56,8 @@ std::string layers_for(const scenario& x, double target_batch) {
 /// A proxy, which sees a connection's bytes, cannot do it.
 bool befalls_packets(fault_kind x) {
   return x == fault_kind::duplicate || x == fault_kind::reorder
-         || x == fault_kind::power_cut;
+         || x == fault_kind::power_cut || x == fault_kind::router_reboots
+         || x == fault_kind::address_changes;
 }
 
 } // namespace
@@ -78,6 +79,9 @@ std::string unknown_to_chaos(const scenario& x, bool packets) {
     if (auto& role = x.groups[i].role; role == "expert" || role == "caller")
       return "groups, entry " + std::to_string(i + 1) + ": the role " + role
              + " is for `potluck sim` alone.";
+    else if (packets && x.groups[i].router == "ipv6-only")
+      return "groups, entry " + std::to_string(i + 1)
+             + ": the router ipv6-only is for `potluck sim` alone.";
   return "";
 }
 
@@ -95,6 +99,7 @@ std::string left_to_simulation(const scenario& x, bool packets) {
     name(any([](const auto& g) { return g.line.duplicate > 0; }), "duplicate");
     name(any([](const auto& g) { return g.line.reorder > 0; }), "reorder");
   }
+  name(any([](const auto& g) { return g.homes > 0; }), "homes");
   name(
       any([&](const auto& g) { return !(g.clock_drift == plain.clock_drift); }),
       "clock_drift");

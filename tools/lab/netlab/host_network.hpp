@@ -19,6 +19,7 @@
 #include "messages/expected.hpp"
 #include "tools/lab/network/line_emulator.hpp"
 #include "tools/lab/network/network_description.hpp"
+#include "tools/lab/network/router_kind.hpp"
 
 namespace potluck::netlab {
 
@@ -47,8 +48,11 @@ public:
   /// One sentence about what this network is.
   virtual std::string about() const = 0;
 
-  /// One more host.
-  virtual expected<host> add(const access_line& line) = 0;
+  /// One more host, in a home of its own: behind a router of that kind. Where
+  /// the network has none, the line has to be closed instead.
+  virtual expected<host> add(const access_line& line,
+                             router_kind router = router_kind::none)
+      = 0;
   /// Where others reach it, without a port.
   virtual std::string address_of(host x) const = 0;
 
@@ -78,6 +82,14 @@ public:
   /// Breaks all connections of the host; it can be dialled again at once.
   virtual void cut(host x) = 0;
 
+  /// The host's router forgets its connections: nobody is told. Without effect
+  /// where there is none.
+  virtual void reboot_router(host) {
+  }
+  /// Others see the host's home by another address from here on. Likewise.
+  virtual void move_home(host) {
+  }
+
   virtual statistics totals() const = 0;
   /// Nothing where this is not counted.
   virtual std::optional<line_counters> counters_of(host x) const = 0;
@@ -89,6 +101,9 @@ public:
 /// namespace: Operation not permitted". Call with one thread only, if not as
 /// root.
 expected<std::unique_ptr<host_network>> make_namespaces(std::uint64_t seed);
+
+/// Whether namespaces can have routers here; fails with what is missing.
+expected<bool> try_routers();
 
 /// Hosts as addresses of this machine with a `fault_proxy` before each: needs
 /// no privilege, but shapes only potlucks that were started with `words_of`.

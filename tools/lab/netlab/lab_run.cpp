@@ -335,7 +335,11 @@ private:
 
 expected<bool> lay_out(const network_description& what, host_network& network) {
   for (const auto& x : what.hosts)
-    if (auto made = network.add(x.line); !made)
+    if (x.router != router_kind::none && !network.carries_packets())
+      return failure{
+          "Routers need namespaces: run as root, or take them out of "
+          "the description."};
+    else if (auto made = network.add(x.line, x.router); !made)
       return failure{made.error()};
   for (const auto& x : what.links)
     for (auto a : what.members(x.from))

@@ -1,5 +1,6 @@
 /// A host of its own on this machine: a network namespace with one TUN device,
-/// whose other end we hold.
+/// whose other end we hold. Or a home: the device is its router's, another
+/// namespace, and a veth pair leads from there to the host.
 ///
 /// It lives exactly as long as its processes and this object do: it has no
 /// name, so nothing can be left behind.
@@ -8,10 +9,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "messages/expected.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/state/file_descriptor.hpp"
+#include "tools/lab/network/router_kind.hpp"
 
 namespace potluck::netlab {
 
@@ -35,6 +38,27 @@ public:
   /// was refused, "/dev/net/tun: Permission denied".
   static expected<namespace_host> make(std::uint32_t address);
 
+  /// A host, 192.168.1.2, behind a router of that kind, whose address this is.
+  /// Needs `ip` and `nft` (Debian: iproute2, nftables). The router of a double
+  /// NAT is 100.64.0.2 at its carrier's.
+  ///
+  /// Filtering is conntrack's, address- and port-dependent, and a router's own
+  /// input is dropped. What differs from nat_table.hpp: the ports of the host
+  /// of an open cone, and of one with UPnP, can all be dialled at once; so can
+  /// those behind an address-restricted one, by hosts that were dialled within
+  /// two minutes.
+  static expected<namespace_host> make_behind(router_kind kind,
+                                              std::uint32_t address);
+
+  bool has_router() const {
+    return !routers_.empty();
+  }
+  /// Its routers forget their connections. Call in a thread of its own. False
+  /// when the system refuses.
+  bool reboot_routers() const;
+  /// Others see the home by that address from here on. Likewise.
+  bool move_to(std::uint32_t address) const;
+
   /// Reads what its kernel sends, and writes what it receives, packet by
   /// packet, without blocking.
   int line() const {
@@ -46,7 +70,8 @@ public:
   bool enter() const;
 
 private:
-  file_descriptor space_; ///< The namespace.
+  file_descriptor space_;                ///< The namespace.
+  std::vector<file_descriptor> routers_; ///< Theirs, the outermost first.
   file_descriptor line_;
 };
 

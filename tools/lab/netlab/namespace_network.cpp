@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -31,6 +32,8 @@ constexpr double clock_range = 10.0 * 24 * 3600;
 /// A packet that is passed on so much too late, because this machine was busy,
 /// counts as late.
 constexpr auto packet_lateness = 5ms;
+/// Addresses of homes that moved come behind those of so many hosts.
+constexpr std::size_t moved_hosts = 32768;
 /// Packets taken from one host before the next has its turn.
 constexpr int turn_packets = 64;
 
@@ -88,20 +91,25 @@ public:
            + (clocks_shift_ ? ", its clock days apart from the others'" : "");
   }
 
-  expected<host> add(const access_line& line) override {
+  expected<host> add(const access_line& line, router_kind router) override {
     const auto ip = host_address(hosts_.size());
     expected<namespace_host> made = failure{""};
-    apart([&] { made = namespace_host::make(ip); });
+    apart([&] { made = namespace_host::make_behind(router, ip); });
     if (!made)
       return failure{"A host cannot be made (" + made.error() + ")."};
     std::lock_guard guard{mutex_};
     hosts_.push_back(unwrap(std::move(made)));
+    by_address_[ip] = hosts_.size() - 1;
     wake();
     return network_.add(ip, line);
   }
 
   std::string address_of(host x) const override {
-    return dotted(host_address(x));
+    std::lock_guard guard{mutex_};
+    for (const auto& [ip, owner] : by_address_)
+      if (owner == x)
+        return dotted(ip);
+    return "";
   }
 
   expected<address> open(host x, std::uint16_t port) override {
@@ -110,7 +118,9 @@ public:
   }
 
   std::vector<std::string> words_of(host x) const override {
-    return {"--listen=" + to_string(address{address_of(x), ports_.at(x)})};
+    // Behind a router its address is found out, as at home.
+    const auto on = hosts_[x].has_router() ? "0.0.0.0" : address_of(x);
+    return {"--listen=" + to_string(address{on, ports_.at(x)})};
   }
 
   bool enter(host x) const override {
@@ -162,6 +172,25 @@ public:
     std::lock_guard guard{mutex_};
     cut_ += network_.cut(now(), x);
     wake();
+  }
+
+  void reboot_router(host x) override {
+    apart([&] { hosts_[x].reboot_routers(); });
+  }
+
+  void move_home(host x) override {
+    if (!hosts_[x].has_router())
+      return;
+    std::uint32_t ip = 0;
+    {
+      std::lock_guard guard{mutex_};
+      ip = host_address(moved_hosts + moves_++);
+      for (auto i = by_address_.begin(); i != by_address_.end();)
+        i = i->second == x ? by_address_.erase(i) : std::next(i);
+      by_address_[ip] = x;
+      network_.move(ip, x);
+    }
+    apart([&] { hosts_[x].move_to(ip); });
   }
 
   statistics totals() const override {
@@ -231,9 +260,9 @@ private:
         continue;
       std::uint32_t to = 0;
       std::memcpy(&to, buffer + 16, sizeof(to));
-      host receiver = ntohl(to) - host_address(0);
-      if (receiver < hosts_.size())
-        network_.send(now(), {from, receiver, {buffer, buffer + size}});
+      auto receiver = by_address_.find(ntohl(to));
+      if (receiver != by_address_.end())
+        network_.send(now(), {from, receiver->second, {buffer, buffer + size}});
     }
   }
 
@@ -257,6 +286,8 @@ private:
   mutable std::mutex mutex_; ///< Of what follows, as far as it changes.
   packet_network network_;
   std::deque<namespace_host> hosts_;
+  std::map<std::uint32_t, host> by_address_;
+  std::size_t moves_ = 0; ///< Of homes to other addresses.
   std::uint64_t cut_ = 0, passed_ = 0, late_ = 0;
   std::map<host, std::uint16_t> ports_;
   file_descriptor wake_;
@@ -275,6 +306,17 @@ expected<std::unique_ptr<host_network>> make_namespaces(std::uint64_t seed) {
   if (!trial)
     return failure{trial.error()};
   return std::unique_ptr<host_network>{std::make_unique<namespaces>(seed)};
+}
+
+expected<bool> try_routers() {
+  expected<namespace_host> trial = failure{""};
+  apart([&] {
+    trial = namespace_host::make_behind(router_kind::port_restricted,
+                                        host_address(0));
+  });
+  if (!trial)
+    return failure{trial.error()};
+  return true;
 }
 
 } // namespace potluck::netlab

@@ -26,7 +26,7 @@ public:
     return "a proxy stands before each peer, on this machine's loopback";
   }
 
-  expected<host> add(const access_line& line) override {
+  expected<host> add(const access_line& line, router_kind) override {
     lines_.push_back(line);
     return lines_.size() - 1;
   }

@@ -20,7 +20,8 @@ struct access_line {
   double reorder = 0;   ///< Likewise: so much is overtaken.
   double corrupt = 0;   ///< Likewise: one bit flips.
   bool deaf = false;    ///< Gets nothing that carries data, but is heard.
-  bool closed = false;  ///< Nobody can dial it.
+  bool closed
+      = false; ///< Nobody can dial it. (Proxies; elsewhere routers are.)
 };
 
 } // namespace potluck

@@ -148,6 +148,16 @@ private:
     std::size_t count = 0;
     auto known = line_members(x.line);
     known.push_back({"name", text_into(x.group), true});
+    known.push_back({"router", [&x](const json_tree& y) {
+                       const auto name = text_of(y);
+                       const auto& all = router_names();
+                       if (std::find(all.begin(), all.end(), name) == all.end())
+                         unknown("router", name, all);
+                       x.router = router_named(name);
+                       if (x.router == router_kind::ipv6_only)
+                         wrong("there is no IPv6 here; it is for `potluck sim` "
+                               "alone.");
+                     }});
     known.push_back({"count", [&count](const json_tree& y) {
                        count = whole_of(y, 1, lab_hosts);
                      }});
@@ -270,6 +280,14 @@ network_description::members(const std::string& name) const {
       return {i};
     else if (hosts[i].group == name)
       result.push_back(i);
+  return result;
+}
+
+std::vector<network_host> homes_of_each_kind(const access_line& line) {
+  std::vector<network_host> result;
+  for (const auto& x : router_traits())
+    if (x.kind != router_kind::ipv6_only)
+      result.push_back({x.name, x.name, line, x.kind});
   return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include "messages/expected.hpp"
 #include "tools/lab/network/access_line.hpp"
+#include "tools/lab/network/router_kind.hpp"
 
 namespace potluck {
 
@@ -27,7 +28,12 @@ struct network_host {
   std::string name;
   std::string group; ///< As in the file; the name itself without a count.
   access_line line;
+  router_kind router = router_kind::none; ///< Each home has its own.
 };
+
+/// A home of each kind that namespaces have, named after its router; "none" is
+/// a host that all can dial.
+std::vector<network_host> homes_of_each_kind(const access_line& line);
 
 /// What is special about the way from one host to another.
 struct network_link {

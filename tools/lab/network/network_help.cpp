@@ -19,6 +19,9 @@ std::string network_help() {
     loss      Share of the packets that it sends.
     queue     Longest wait for the line; then packets are dropped
               (default: 100ms).
+    router    Before each of them: none (default), open-cone,
+              address-restricted, port-restricted, symmetric, double, upnp or
+              only-443. Needs namespaces and nftables.
   links     What is special about pairs, a list of
     from, to  Hosts. Needed.
     both      true: the way back, too.

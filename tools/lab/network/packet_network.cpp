@@ -39,9 +39,7 @@ bool packet_network::passes_routers(time_point now, const packet& x,
                                     const std::optional<tcp_segment>& segment) {
   if (!segment || lines_.separated(x.from, x.to))
     return true; // The lines see to the latter.
-  const auto& receiver = lines_.line_of(x.to);
-  if ((segment->opens() && receiver.closed)
-      || (segment->carries_data() && receiver.deaf))
+  if (segment->carries_data() && lines_.line_of(x.to).deaf)
     return false;
   if (flows_.see(*segment) == tcp_flows::verdict::broken) {
     if (auto reset = tcp_flows::answer(*segment))

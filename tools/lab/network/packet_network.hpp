@@ -1,7 +1,7 @@
 /// The emulator of lines for IP packets of real hosts: what arrives when, and
 /// what routers with faults make of TCP. Knows no socket and no clock.
 ///
-/// What befalls a packet, in order: a partition between its hosts; a NAT or
+/// What befalls a packet, in order: a partition between its hosts;
 /// deafness of its receiver; a connection that was cut; then the lines, with
 /// loss, flipped bits, late and double arrival (line_emulator.hpp). Packets of
 /// a pair stay in order, but for those that are late. What is under way when a
@@ -33,6 +33,11 @@ public:
 
   /// @param address In the machine's byte order; a new one.
   host add(std::uint32_t address, const access_line& line = {});
+
+  /// The host has another address; what goes to the old one is its own still.
+  void move(std::uint32_t address, host x) {
+    hosts_[address] = x;
+  }
 
   /// For lines, partitions and counters.
   line_emulator& lines() {

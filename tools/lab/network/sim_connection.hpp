@@ -38,6 +38,8 @@ struct sim_connection {
     std::shared_ptr<sim_endpoint> owner;
     std::shared_ptr<sim_host> on;
     connection_id id = 0;
+    std::shared_ptr<home_router> router; ///< That it passes on its way.
+    std::uint16_t outside = 0;           ///< Its port there.
     bool closed = false;  ///< Its `on_closed` was called, or never will be.
     bool closing = false; ///< Closed by its owner: sends no more.
     line_emulator::flow coming;     ///< What is on its way to this side.
@@ -47,9 +49,13 @@ struct sim_connection {
     std::deque<std::function<void()>> held;
   };
   std::array<side, 2> sides;
-  address to;
-  address from;
+  address local; ///< Of the dialling side.
+  address from;  ///< The same, as the other side sees it.
+  address to;    ///< The other side, as the dialling one sees it.
   bool open = false;
+  bool punches = false; ///< Dials again and again, from the port it listens on.
+  bool begins = true;   ///< The dialling side begins the encryption.
+  bool lost = false;    ///< A router has forgotten it.
 };
 
 } // namespace potluck

@@ -24,6 +24,11 @@ void sim_host::forget_mail() {
   unread_.clear();
 }
 
+std::uint16_t sim_host::fresh_port() {
+  constexpr std::uint16_t first = 40001, last = 65535;
+  return last_port_ = last_port_ == last ? first : last_port_ + 1;
+}
+
 void sim_host::begin_turn(duration now) {
   in_turn_ = true;
   moment_ = now;

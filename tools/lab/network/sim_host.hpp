@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/clock.hpp"
+#include "tools/lab/network/home_router.hpp"
 
 namespace potluck {
 
@@ -84,13 +85,17 @@ public:
   /// Transports, some of which may be gone.
   std::vector<std::weak_ptr<sim_endpoint>> endpoints;
   std::size_t running = 0; ///< Transports that are not stopped.
-  std::uint16_t next_port = 40000;
+  /// A local port for a dial, another than the last ones.
+  std::uint16_t fresh_port();
+  /// Before it; null: others dial it by its name.
+  std::shared_ptr<home_router> router;
   /// With whom it shares one of these it can have no connection.
   std::set<std::uint64_t> estrangements;
 
 private:
   std::string name_;
   std::size_t number_;
+  std::uint16_t last_port_ = 40000;
   bool frozen_ = false;
   bool in_turn_ = false;
   duration moment_{0}; ///< Of its turn.

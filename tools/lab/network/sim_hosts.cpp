@@ -23,6 +23,39 @@ sim_hosts::host sim_hosts::find(const std::string& name) const {
   return there == hosts_.end() ? nowhere_ : there->second;
 }
 
+void sim_hosts::put_behind(const host& x, router_kind kind,
+                           const std::string& public_host) {
+  auto& home = homes_[public_host];
+  if (!home) {
+    home = x;
+    x->router = std::make_shared<home_router>(kind, public_host);
+  }
+  x->router = home->router;
+}
+
+void sim_hosts::move_home(const sim_host& x, const std::string& public_host) {
+  if (!x.router)
+    return;
+  auto home = homes_.extract(x.router->public_host());
+  home.key() = public_host;
+  homes_.insert(std::move(home));
+  x.router->move_to(public_host);
+}
+
+sim_hosts::door sim_hosts::door_of(const sim_host& from,
+                                   const std::string& name) const {
+  auto home = homes_.find(name);
+  if (home == homes_.end()) {
+    auto machine = find(name);
+    auto known = !machine->router || machine->router == from.router;
+    return {known ? machine : nowhere_, nullptr};
+  }
+  // No router sends back what its own home sends to its public host.
+  const auto& router = home->second->router;
+  return router == from.router ? door{nowhere_, nullptr}
+                               : door{home->second, router};
+}
+
 void sim_hosts::hand_over(sim_host& x, std::function<void()> what) {
   if (before_ && !x.frozen())
     before_(x.number());

@@ -27,6 +27,23 @@ public:
   bool exists(const sim_host& x) const {
     return &x != nowhere_.get();
   }
+  /// Puts a machine behind the router of that public host, a new one if there
+  /// is none yet. Its name is known within its home alone then.
+  void put_behind(const host& x, router_kind kind,
+                  const std::string& public_host);
+  /// The home of a machine that has a router has another public host.
+  void move_home(const sim_host& x, const std::string& public_host);
+
+  /// Where a dial from `from` ends.
+  struct door {
+    host machine;                        ///< Behind a router: one of its home.
+    std::shared_ptr<home_router> router; ///< Of the machine, if it is passed.
+  };
+  door nowhere() const {
+    return {nowhere_, nullptr};
+  }
+  door door_of(const sim_host& from, const std::string& name) const;
+
   /// By turns at the same time.
   sim_host& at(std::size_t number) const {
     return *by_number_[number];
@@ -61,6 +78,8 @@ private:
   line_emulator& lines_;
   std::map<std::string, host> hosts_;
   std::vector<sim_host*> by_number_;
+  /// A machine of each home, by public host.
+  std::map<std::string, host> homes_;
   const host nowhere_; ///< Where dials to a name go that nobody has.
   std::function<void(std::size_t)> before_;
   bool turns_ = false;

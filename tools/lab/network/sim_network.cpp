@@ -44,6 +44,29 @@ void sim_network::set_line(const std::string& host, const access_line& x) {
     core_->streams.read_again(*on);
 }
 
+void sim_network::put_behind(const std::string& host, router_kind kind,
+                             const std::string& public_host) {
+  core_->hosts.put_behind(core_->hosts.named(host), kind, public_host);
+}
+
+std::optional<address> sim_network::map_port(const std::string& host,
+                                             std::uint16_t port) {
+  const auto& router = core_->hosts.named(host)->router;
+  if (!router)
+    return std::nullopt;
+  return router->map_port(core_->agenda.now(), {host, port});
+}
+
+void sim_network::reboot_router(const std::string& host) {
+  if (const auto& router = core_->hosts.named(host)->router)
+    router->reboot();
+}
+
+void sim_network::move_home(const std::string& host,
+                            const std::string& public_host) {
+  core_->hosts.move_home(*core_->hosts.named(host), public_host);
+}
+
 std::uint64_t sim_network::part(const std::set<std::string>& side) {
   std::set<host_number> numbers;
   for (auto& host : side)

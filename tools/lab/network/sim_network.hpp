@@ -30,6 +30,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/ports/transport.hpp"
+#include "tools/lab/network/home_router.hpp"
 #include "tools/lab/network/line_emulator.hpp"
 #include "tools/lab/network/sim_host.hpp"
 
@@ -60,9 +61,22 @@ public:
   std::unique_ptr<transport> make_transport(const std::string& host,
                                             const peer_id& who = {});
 
-  /// Dials to a closed one time out after 10 s; what a deaf one leaves unread
-  /// it reads when it hears again.
+  /// What a deaf one leaves unread it reads when it hears again.
   void set_line(const std::string& host, const access_line& x);
+
+  /// Puts the machine behind a router, which others see as `public_host`; its
+  /// own name is known within its home alone. Machines with one public host
+  /// share its router, the first one's kind. Once, before anybody dials.
+  void put_behind(const std::string& host, router_kind kind,
+                  const std::string& public_host);
+  /// Asks the machine's router for a port that lasts (UPnP): where others can
+  /// dial `port` of the machine; nothing where its router does not do that.
+  std::optional<address> map_port(const std::string& host, std::uint16_t port);
+  /// Its router forgets its connections, and drops what they still send; nobody
+  /// is told. Without effect on a machine without a router.
+  void reboot_router(const std::string& host);
+  /// The same, and others see its home as another host, a new one.
+  void move_home(const std::string& host, const std::string& public_host);
 
   /// Nothing passes between `side` and all others until `reunite` with the same
   /// number; dials time out. Nobody is told. Several may overlap.

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t frame_overhead = 60;
 /// What partitions held up is sent again so long after they ended.
 constexpr duration next_retransmission = std::chrono::milliseconds{200};
-constexpr duration dial_timeout = std::chrono::seconds{10};
 /// Frames of up to a packet without a body pass what other connections have to
 /// send, as in `upload_turns`.
 constexpr std::size_t small_frame = 1448;
@@ -76,6 +75,8 @@ void sim_streams::send_held(sim_endpoint& x) {
 }
 
 void sim_streams::notify(const line& c, int to, std::function<void()> what) {
+  if (!routers_carry(*c))
+    return;
   auto& s = c->sides[to];
   s.coming.due = std::max(
       s.coming.due,
@@ -118,62 +119,17 @@ void sim_streams::close_side(const line& c, int which,
     });
 }
 
-void sim_streams::dial(const end& from, connection_id id,
-                       const address& where) {
-  auto c = std::make_shared<sim_connection>();
-  c->from = {from->on->name(), ++from->on->next_port};
-  c->to = where;
-  c->sides[0].owner = from;
-  c->sides[0].on = from->on;
-  c->sides[0].id = id;
-  c->sides[1].on = hosts_.find(where.host);
-  from->lines[id] = {c, 0};
-  agenda_.later(agenda_.now() + hosts_.way(*from->on, *c->sides[1].on),
-                [this, c] { arrive(c); });
+bool sim_streams::routers_carry(sim_connection& c) {
+  for (auto which : {0, 1})
+    if (auto& s = c.sides[which];
+        s.router
+        && !s.router->carries(agenda_.now(), s.outside,
+                              which == 0 ? c.to : c.from))
+      c.lost = true;
+  return !c.lost;
 }
 
-void sim_streams::arrive(const line& c) {
-  auto& dialler = c->sides[0];
-  auto& there = *c->sides[1].on;
-  if ((there.running == 0 && &there != dialler.on.get()) || parted(*c)
-      || hosts_.estranged(*dialler.on, there)
-      || lines_.line_of(there.number()).closed) {
-    agenda_.later(agenda_.now() + dial_timeout, [this, c] {
-      close_side(c, 0, "the connection attempt timed out");
-    });
-    return;
-  }
-  auto found = ports_.at(c->to);
-  if (!found)
-    notify_closed(c, 0, "connection refused");
-  else if (!dialler.closing && !dialler.closed)
-    accept(c, found);
-}
-
-void sim_streams::accept(const line& c, const end& by) {
-  auto& s = c->sides[1];
-  s.owner = by;
-  s.id = by->next_id++;
-  by->lines[s.id] = {c, 1};
-  c->open = true;
-  ++open_;
-  hosts_.hand_over(*s.on, [c] {
-    auto& side = c->sides[1];
-    if (side.owner->listener)
-      side.owner->listener->on_accepted(side.id, c->from,
-                                        c->sides[0].owner->who);
-  });
-  notify(c, 0, [this, c] {
-    if (c->sides[0].closed)
-      return;
-    hosts_.hand_over(*c->sides[0].on, [c] {
-      auto& side = c->sides[0];
-      if (side.owner->listener && !side.closed)
-        side.owner->listener->on_connected(side.id, c->to,
-                                           c->sides[1].owner->who);
-    });
-  });
-}
+// ---- ending ----------------------------------------------------------------
 
 void sim_streams::close(const end& from, connection_id id) {
   from->closing.erase(id);
@@ -248,6 +204,8 @@ void sim_streams::send(const line& c, int side, outgoing_frame frame) {
 }
 
 void sim_streams::transmit(const line& c, int from, outgoing_frame frame) {
+  if (!routers_carry(*c))
+    return;
   auto& s = c->sides[1 - from];
   auto x = std::make_shared<on_the_way>();
   auto& parcel = x->parcel;

@@ -40,6 +40,7 @@ public:
   void read_again(sim_host& x);
 
   void dial(const end& from, connection_id id, const address& where);
+  void punch(const end& from, connection_id id, const address& at, bool begins);
   /// Without effect when it was closed at that side since.
   void send(const line& c, int side, outgoing_frame frame);
   void close(const end& from, connection_id id);
@@ -68,8 +69,22 @@ private:
   bool parted(const sim_connection& c) const {
     return hosts_.parted(*c.sides[0].on, *c.sides[1].on);
   }
-  void arrive(const line& c);
+  line make_line(const end& from, connection_id id, const address& to,
+                 std::uint16_t port);
+  /// A SYN leaves.
+  void knock(const line& c);
+  void punch_on(const line& c, duration until);
+  /// @param by The router before the other side.
+  void arrive(const line& c, const std::shared_ptr<home_router>& by);
+  bool reaches(const sim_connection& c) const;
+  void nobody_there(const line& c);
   void accept(const line& c, const end& by);
+  /// Two that punch towards each other have got through: `other` becomes `c`.
+  void meet(const line& c, line other);
+  void open_between(const line& c, const end& by, connection_id id);
+  void tell_connected(const line& c, int side);
+  /// Whether no router on its way has forgotten it.
+  bool routers_carry(sim_connection& c);
   void transmit(const line& c, int from, outgoing_frame frame);
   /// Behind everything on its way to that side; held up by partitions.
   void notify(const line& c, int to, std::function<void()> what);

@@ -17,6 +17,8 @@ public:
   void start(std::shared_ptr<transport_listener> listener) override;
   expected<address> listen(const address& where) override;
   connection_id dial(const address& where) override;
+  connection_id punch(const address& at, bool begins) override;
+  std::vector<address> local_addresses() const override;
   void send(connection_id id, outgoing_frame frame) override;
   void close(connection_id id, std::uint32_t) override;
   transport_traffic traffic() const override;
@@ -56,6 +58,20 @@ connection_id sim_transport::dial(const address& where) {
   self_->on->ask(
       [net = net_, self = self_, id, where] { net->dial(self, id, where); });
   return id;
+}
+
+connection_id sim_transport::punch(const address& at, bool begins) {
+  auto id = self_->next_id++;
+  self_->on->ask([net = net_, self = self_, id, at, begins] {
+    net->punch(self, id, at, begins);
+  });
+  return id;
+}
+
+std::vector<address> sim_transport::local_addresses() const {
+  if (self_->port == 0)
+    return {};
+  return {{self_->on->name(), self_->port}};
 }
 
 void sim_transport::send(connection_id id, outgoing_frame frame) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/lab/network/router_kind.hpp"
+
 namespace potluck {
 
 namespace {
@@ -28,7 +30,7 @@ access_line usual_line(const planned_peer& x, const peer_group& of) {
   result.duplicate = of.line.duplicate;
   result.reorder = of.line.reorder;
   result.corrupt = of.line.corrupt;
-  result.closed = of.behind_nat;
+  result.closed = router_named(of.router) != router_kind::none;
   return result;
 }
 

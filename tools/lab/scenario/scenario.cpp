@@ -7,6 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tools/lab/network/router_kind.hpp"
 #include "tools/lab/scenario/limits.hpp"
 #include "tools/lab/scenario/portable_math.hpp"
 
@@ -61,6 +62,12 @@ std::vector<fault_trait> make_traits() {
       {k::crash_actor, "crash_actor", "one of its actors crashes", false, false,
        true, false},
       {k::misbehave, "misbehave", "it turns hostile", true, false, true, false},
+      {k::router_reboots, "router_reboots",
+       "its router forgets its connections, and nobody is told", false, false,
+       true, true},
+      {k::address_changes, "address_changes",
+       "the same, and its home has another public address", false, false, true,
+       true},
       {k::join, "join", "`count` more peers of `group` come", false, false,
        true, true},
   };
@@ -138,6 +145,18 @@ const std::vector<std::string>& crashable_actors() {
 }
 
 // ---- the whole --------------------------------------------------------------
+
+bool scenario::needs_port_443() const {
+  return std::any_of(groups.begin(), groups.end(), [](const auto& x) {
+    return router_named(x.router) == router_kind::only_443;
+  });
+}
+
+bool scenario::has_routers() const {
+  return std::any_of(groups.begin(), groups.end(), [](const auto& x) {
+    return router_named(x.router) != router_kind::none;
+  });
+}
 
 std::size_t scenario::peers() const {
   std::size_t sum = 0;

@@ -58,7 +58,8 @@ struct peer_group {
   std::string name;      ///< For `who` of faults and for reports.
   std::size_t count = 0; ///< Scaled when `--peers` asks for another number.
   std::string role = "trainer"; ///< trainer, auxiliary or bootstrap.
-  bool behind_nat = false;      ///< Can dial, cannot be dialled.
+  std::string router = "none";  ///< Of `router_names()`: before each home.
+  std::size_t homes = 0;        ///< Of all of them together; 0: one each.
   quantity samples_per_second{quantity::law::constant, 50, 0};
   quantity joins_at;    ///< Seconds from the beginning.
   quantity clock_drift; ///< 0.01: its clock runs 1 % fast.
@@ -94,7 +95,9 @@ enum class fault_kind {
   tear_writes, ///< Writes stop in the middle when it is killed.
   crash_actor, ///< One of its actors (`detail`; any by default) crashes.
   misbehave,   ///< Becomes hostile in the manner of `detail`. (simulation)
-  join,        ///< `count` more peers of group `detail` come.
+  router_reboots,  ///< Its router forgets its connections: they die in silence.
+  address_changes, ///< The same, and its home has another public address.
+  join,            ///< `count` more peers of group `detail` come.
 };
 
 /// Everything about a kind that a reader or a parser has to know.
@@ -158,6 +161,10 @@ struct scenario {
   std::vector<peer_group> groups;
   std::vector<fault_rule> faults;
   expectation expects;
+
+  /// Some homes reach nothing but port 443, so first contacts listen on it.
+  bool needs_port_443() const;
+  bool has_routers() const;
 
   /// All groups together, without those who come by `join` faults.
   std::size_t peers() const;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "runtime/state/charter_fields.hpp"
+#include "tools/lab/network/router_kind.hpp"
 #include "tools/lab/scenario/field.hpp"
 #include "tools/lab/scenario/limits.hpp"
 
@@ -144,6 +145,16 @@ field<fault_rule> joiners() {
           "1"};
 }
 
+/// A field that is no more, and what to write in its place; not in help.
+template <class T>
+field<T> former(const std::string& name, const std::string& instead) {
+  return {name, "", "",
+          [instead](const json_tree&, T&) {
+            wrong("there is no such field any more; write " + instead + ".");
+          },
+          [](const T&) { return json_tree{}; }};
+}
+
 // ---- what must hold between fields ------------------------------------------
 
 void check_group(const json_tree& j, peer_group& x) {
@@ -153,8 +164,11 @@ void check_group(const json_tree& j, peer_group& x) {
     wrong("`stays` needs `away`: how long it is gone then.");
   if (!x.stays && j.contains("away"))
     wrong("`away` needs `stays`: how long it is there before.");
-  if (x.behind_nat && x.role == "bootstrap")
-    wrong("a bootstrap behind a NAT could not be dialled by anybody.");
+  const auto behind = router_named(x.router) != router_kind::none;
+  if (behind && x.role == "bootstrap")
+    wrong("a bootstrap behind a router could not be dialled by anybody.");
+  if (!behind && x.homes > 0)
+    wrong("`homes` needs a `router` that they share.");
 }
 
 /// Also resolves a group that stands alone into all of it.
@@ -308,7 +322,12 @@ const object_format<peer_group>& format_of() {
            "trainer, auxiliary or bootstrap; or of experts: expert, caller "
            "(simulation)",
            one_of({"trainer", "auxiliary", "bootstrap", "expert", "caller"})),
-       member("behind_nat", &g::behind_nat, "can dial, cannot be dialled"),
+       member("router", &g::router, "before each home, see below",
+              one_of(router_names())),
+       former<g>("behind_nat", "\"router\": \"port-restricted\""),
+       member("homes", &g::homes,
+              "how many homes they share; one each without (simulation)",
+              {m::plain, 0, most_peers}),
        member("samples_per_second", &g::samples_per_second,
               "what one computes; chance draws it once a peer",
               {m::plain, 1e-3, fastest_peer}),

@@ -1,6 +1,7 @@
 // A scenario's text: read, written and explained from the tables of its fields.
 
 #include "tools/lab/display/table.hpp"
+#include "tools/lab/network/router_kind.hpp"
 #include "tools/lab/scenario/field.hpp"
 
 namespace potluck {
@@ -44,7 +45,8 @@ std::string section(const std::string& title) {
   std::vector<std::vector<std::string>> rows{
       {title, "value", "default", "meaning"}};
   for (const auto& x : format_of<T>().fields)
-    rows.push_back({x.name, x.form, x.standard, x.meaning});
+    if (!x.form.empty())
+      rows.push_back({x.name, x.form, x.standard, x.meaning});
   return table(rows) + "\n";
 }
 
@@ -62,6 +64,13 @@ std::string kinds() {
                                       : "",
                     x.meaning});
   }
+  return table(rows);
+}
+
+std::string routers() {
+  std::vector<std::vector<std::string>> rows{{"router", "meaning (RFC 4787)"}};
+  for (const auto& x : router_traits())
+    rows.push_back({x.name, x.meaning});
   return table(rows);
 }
 
@@ -95,7 +104,7 @@ std::string scenario_help() {
   return introduction + ("\n" + section<scenario>("the file"))
          + section<peer_group>("groups") + section<line_profile>("line")
          + section<fault_rule>("faults") + section<fault_target>("who")
-         + section<expectation>("expects") + kinds() + "\n"
+         + section<expectation>("expects") + kinds() + "\n" + routers() + "\n"
          + names("manners of misbehave", misbehaviours())
          + names("actors of crash_actor", crashable_actors()) + "\n" + example;
 }

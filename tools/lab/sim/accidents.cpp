@@ -2,6 +2,7 @@
 
 #include "tools/lab/network/forgery.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
+#include "tools/lab/scenario/limits.hpp"
 
 namespace potluck::simulation {
 
@@ -88,6 +89,14 @@ void accidents::begin(const fault_event& x, std::size_t number) {
     case fault_kind::cut:
       network_.cut(it.host);
       break;
+    case fault_kind::router_reboots:
+      network_.reboot_router(it.host);
+      return;
+    case fault_kind::address_changes:
+      // As none of the peers has it.
+      network_.move_home(it.host,
+                         public_host(limits::scenario_peers + moves_++));
+      return;
     case fault_kind::slow:
       it.box->slowness = x.amount;
       return;

@@ -27,6 +27,7 @@ private:
   void misbehave(const std::string& manner, std::size_t number);
 
   random_stream chance_;
+  std::size_t moves_ = 0; ///< Of homes to other addresses.
   population& peers_;
   sim_network& network_;
   turns& time_;

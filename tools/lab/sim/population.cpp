@@ -30,10 +30,12 @@ constexpr std::uint64_t checkpoint_every = 5;
 /// its duration: they have no memory that could be too small for more.
 constexpr std::uint32_t weightless_batch = 256;
 
-std::string host_of(std::size_t number) {
-  return "10." + std::to_string(number >> 16 & 255) + "."
-         + std::to_string(number >> 8 & 255) + "."
-         + std::to_string(number & 255);
+/// Of a machine that has a router before it.
+std::string private_host(router_kind behind, std::size_t number) {
+  const auto high = number >> 8, low = number & 255;
+  if (behind == router_kind::ipv6_only)
+    return "fd00::" + std::to_string(high) + ":" + std::to_string(low);
+  return "192.168." + std::to_string(high) + "." + std::to_string(low);
 }
 
 role role_named(const std::string& name) {
@@ -45,6 +47,12 @@ role role_named(const std::string& name) {
 
 } // namespace
 
+std::string public_host(std::size_t number) {
+  return "10." + std::to_string(number >> 16 & 255) + "."
+         + std::to_string(number >> 8 & 255) + "."
+         + std::to_string(number & 255);
+}
+
 population::population(const scenario& what, const fault_plan& plan,
                        customs how, sim_network& network, turns& time,
                        run_judge& judge, expert_staff& experts)
@@ -52,9 +60,29 @@ population::population(const scenario& what, const fault_plan& plan,
       time_{time}, judge_{judge}, experts_{experts} {
   for (auto role : {"bootstrap", "trainer"})
     for (auto& x : plan_.peers())
-      if (auto& group = what_.groups[x.group];
-          group.role == role && !group.behind_nat && seeds_.size() < most_seeds)
-        seeds_.push_back({host_of(x.number), port});
+      if (auto& group = what_.groups[x.group]; group.role == role
+                                               && group.router == "none"
+                                               && seeds_.size() < most_seeds)
+        seeds_.push_back({public_host(x.number), port_of(group)});
+}
+
+std::uint16_t population::port_of(const peer_group& x) const {
+  return x.role == "bootstrap" && what_.needs_port_443() ? 443 : port;
+}
+
+void population::settle_home(const inhabitant& x) {
+  const auto& plan = x.box->plan();
+  const auto& group = group_of(plan.number);
+  if (group.router == "none")
+    return;
+  auto home = public_host(plan.number);
+  if (group.homes > 0)
+    home = homes_
+               .emplace(
+                   std::pair{plan.group, housed_[plan.group]++ % group.homes},
+                   home)
+               .first->second;
+  network_.put_behind(x.host, router_named(group.router), home);
 }
 
 population::~population() {
@@ -72,10 +100,13 @@ inhabitant& population::at(std::size_t number) {
     inhabitant x;
     x.box
         = std::make_unique<machine>(plan, mix(mix(how_.seed, of_an_order), n));
-    x.host = host_of(n);
+    const auto router = router_named(group_of(n).router);
+    x.host = router == router_kind::none ? public_host(n)
+                                         : private_host(router, n);
     network_.set_line(x.host, usual_line(plan, group_of(n)));
     if (network_.number_of(x.host) != n)
       throw std::logic_error{"Hosts are named in the order of peers."};
+    settle_home(x);
     time_.add(*x.box);
     all_.push_back(std::move(x));
   }
@@ -89,9 +120,9 @@ peer_config population::configure(const inhabitant& x) const {
   c.self = x.id;
   c.role = role_named(group.role);
   c.run = c.role == role::bootstrap ? "" : how_.settings.run;
-  c.listen = {"0.0.0.0", port};
+  c.listen = {"0.0.0.0", port_of(group)};
   if (c.role == role::bootstrap)
-    c.announce = {x.host, port}; // The others find out.
+    c.announce = {x.host, c.listen.port}; // The others find out.
   for (auto& seed : seeds_)
     if (seed.host != x.host)
       c.seeds.push_back(seed);

@@ -1,6 +1,7 @@
 /// The simulated peers over all their lives: starts, ends and counts them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,12 +15,15 @@
 
 namespace potluck::simulation {
 
+/// As which host others see the peer of that number, or its router.
+std::string public_host(std::size_t number);
+
 /// A peer over all its lives.
 struct inhabitant {
   std::unique_ptr<machine> box;
   std::unique_ptr<sim_disk> disk;
   peer_id id;
-  std::string host;
+  std::string host; ///< Its machine's: a private one behind a router.
   std::uint64_t lives = 0;
   bool honest = true;
   bool leaving = false;
@@ -72,6 +76,9 @@ public:
   void retire(std::size_t number, const std::string& why);
 
 private:
+  /// Puts its machine into a home: its own, or one that its group shares.
+  void settle_home(const inhabitant& x);
+  std::uint16_t port_of(const peer_group& x) const;
   void settle_in(std::size_t number, inhabitant& x, bool keeps_disk);
   peer_config configure(const inhabitant& x) const;
   /// Continues from the checkpoint on the peer's disk, if that is sound.
@@ -86,6 +93,9 @@ private:
   expert_staff& experts_;
   std::vector<inhabitant> all_;
   std::vector<address> seeds_;
+  std::map<std::size_t, std::size_t> housed_; ///< Peers, by group.
+  /// Public hosts of homes that are shared, by group and number.
+  std::map<std::pair<std::size_t, std::size_t>, std::string> homes_;
   std::size_t running_ = 0;
   std::set<std::size_t> present_;
   std::size_t most_ = 0;

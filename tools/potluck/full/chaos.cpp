@@ -30,8 +30,8 @@ constexpr std::size_t most_peers = 256;
 /// As `--network` says; fails with a sentence. `why` gets the reason when there
 /// are no namespaces, though they would do.
 expected<std::unique_ptr<netlab::host_network>>
-network_for(const cli::command_line& options, std::uint64_t seed,
-            std::string& why) {
+network_for(const cli::command_line& options, const scenario& what,
+            std::uint64_t seed, std::string& why) {
   auto kind = options.text("network");
   if (kind == "proxies")
     return netlab::make_proxies(seed);
@@ -39,9 +39,13 @@ network_for(const cli::command_line& options, std::uint64_t seed,
     return failure{"--network: '" + kind
                    + "' is none of namespaces, proxies and auto."};
   auto result = netlab::make_namespaces(seed);
+  if (result && what.has_routers())
+    if (auto routers = netlab::try_routers(); !routers)
+      result = failure{routers.error()};
   if (result)
     return result;
-  why = "network namespaces cannot be made here (" + result.error() + ")";
+  why = "network namespaces cannot be made here (" + result.error() + ")"
+        + (what.has_routers() ? ", and routers only refuse dials" : "");
   if (kind == "auto")
     return netlab::make_proxies(seed);
   return failure{"--network: " + why
@@ -154,7 +158,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(program.error(), failed);
   plan.program = *program;
   std::string why;
-  auto network = network_for(options, mix(plan.seed, 1), why);
+  auto network = network_for(options, plan.what, mix(plan.seed, 1), why);
   if (!network)
     return complain(network.error());
   const auto packets = (*network)->carries_packets();

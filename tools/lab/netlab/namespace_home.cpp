@@ -1,0 +1,155 @@
+// Homes behind routers: namespaces in a row, with nftables between them.
+
+#include <cstdio>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+#include <utility>
+
+#include "tools/lab/netlab/namespace_host.hpp"
+
+namespace potluck::netlab {
+
+namespace {
+
+/// What lies behind a router.
+struct inner_network {
+  std::string router, host;
+};
+const inner_network at_home{"192.168.1.1", "192.168.1.2"};
+const inner_network at_carrier{"100.64.0.1", "100.64.0.2"};
+
+/// Runs a command of the system in this thread's namespaces, with `input`.
+bool feed(const std::string& command, const std::string& input) {
+  // Where they lie is not on every user's path.
+  auto* to = ::popen(
+      ("PATH=$PATH:/usr/sbin:/sbin; " + command + " >/dev/null 2>&1").c_str(),
+      "w");
+  if (!to)
+    return false;
+  std::fwrite(input.data(), 1, input.size(), to);
+  return ::pclose(to) == 0;
+}
+
+bool write_setting(const std::string& path, const char* value) {
+  file_descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+  return file && ::write(file.get(), value, 1) == 1;
+}
+
+/// For nft: one statement a line. "lan" leads inside, "wan" outside.
+std::string rules_of(router_kind kind, const std::string& host) {
+  using k = router_kind;
+  const auto reachable = kind == k::open_cone || kind == k::upnp;
+  const auto restricted = kind == k::address_restricted;
+  std::string result = R"(table ip home {
+  set dialled {
+    type ipv4_addr
+    flags dynamic,timeout
+  }
+  chain leaving {
+    type nat hook postrouting priority 100
+    oifname "wan" masquerade)";
+  // A port by chance for each connection: mapping is dependent then.
+  result += kind == k::symmetric ? " fully-random" : "";
+  result += R"(
+  }
+  chain coming {
+    type nat hook prerouting priority -100
+)";
+  if (reachable || restricted)
+    result += std::string{"    iifname \"wan\" "}
+              + (restricted ? "ip saddr @dialled " : "")
+              + "meta l4proto tcp dnat to " + host + "\n";
+  result += R"(  }
+  chain to_itself {
+    type filter hook input priority 0; policy drop
+    iifname "lan" accept
+    ct state established,related accept
+  }
+  chain through {
+    type filter hook forward priority 0; policy drop
+    ct state invalid drop
+    ct state established,related accept
+    ct status dnat accept
+    iifname "lan" add @dialled { ip daddr timeout 2m }
+    iifname "lan")";
+  result += kind == k::only_443 ? " tcp dport 443" : "";
+  return result + " accept\n  }\n}\n";
+}
+
+/// The thread is in the router's namespace before, and in that of what lies
+/// behind it afterwards.
+expected<file_descriptor> put_behind_router(router_kind kind,
+                                            const inner_network& of) {
+  file_descriptor router{
+      ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
+  if (!router || ::unshare(CLONE_NEWNET) != 0)
+    return failure{"network namespace of a home"};
+  file_descriptor inside{
+      ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
+  // A copy for `ip`, which inherits it.
+  file_descriptor shown{::dup(inside.get())};
+  if (!shown || ::setns(router.get(), CLONE_NEWNET) != 0)
+    return failure{"network namespace of a home"};
+  if (!feed("ip -batch -", "link add lan type veth peer name wan netns "
+                           "/proc/self/fd/"
+                               + std::to_string(shown.get()) + "\naddr add "
+                               + of.router + "/24 dev lan\nlink set lan up\n"))
+    return failure{"ip: a veth pair, which needs iproute2"};
+  if (!feed("nft -f -", rules_of(kind, of.host)))
+    return failure{"nft: address translation, which needs nftables"};
+  if (!write_setting("/proc/sys/net/ipv4/ip_forward", "1"))
+    return failure{"/proc/sys/net/ipv4/ip_forward"};
+  // What it does not know it drops, rather than take it for a connection.
+  write_setting("/proc/sys/net/netfilter/nf_conntrack_tcp_loose", "0");
+  if (::setns(inside.get(), CLONE_NEWNET) != 0
+      || !feed("ip -batch -", "link set lo up\naddr add " + of.host
+                                  + "/24 dev wan\nlink set wan up\n"
+                                    "route add default via "
+                                  + of.router + "\n"))
+    return failure{"ip: the interface of a home"};
+  return inside;
+}
+
+} // namespace
+
+expected<namespace_host> namespace_host::make_behind(router_kind kind,
+                                                     std::uint32_t address) {
+  if (kind == router_kind::ipv6_only)
+    return failure{"this network has no IPv6, so no router is ipv6-only"};
+  auto made = make(address);
+  if (!made || kind == router_kind::none)
+    return made;
+  auto result = unwrap(std::move(made));
+  auto enclose = [&](router_kind router, const inner_network& of) {
+    auto inside = put_behind_router(router, of);
+    if (inside)
+      result.routers_.push_back(
+          std::exchange(result.space_, unwrap(std::move(inside))));
+    else
+      made = failure{inside.error()};
+    return static_cast<bool>(inside);
+  };
+  const auto carried = kind == router_kind::double_nat;
+  if ((carried && !enclose(router_kind::port_restricted, at_carrier))
+      || !enclose(carried ? router_kind::port_restricted : kind, at_home))
+    return made;
+  return result;
+}
+
+bool namespace_host::reboot_routers() const {
+  for (const auto& x : routers_)
+    // The kernel drops what it masquerades behind a device that goes down.
+    if (::setns(x.get(), CLONE_NEWNET) != 0
+        || !feed("ip -batch -", "link set wan down\nlink set wan up\n"))
+      return false;
+  return true;
+}
+
+bool namespace_host::move_to(std::uint32_t address) const {
+  return !routers_.empty() && ::setns(routers_.front().get(), CLONE_NEWNET) == 0
+         && feed("ip -batch -", "addr flush dev wan\naddr add "
+                                    + dotted(address) + "/16 dev wan\n");
+}
+
+} // namespace potluck::netlab
