@@ -74,6 +74,9 @@ void gateway_state::add(connection_id id, link fresh) {
 
 void gateway_state::greet(connection_id id, const address& remote) {
   config_.introduction.seen_host = remote.host;
+  config_.introduction.seen_port = remote.port;
+  if (config_.wall_clock)
+    config_.introduction.clock_ms = config_.wall_clock();
   network_->send(id, {encode(config_.introduction), {}});
 }
 
@@ -95,12 +98,17 @@ void gateway_state::on(const connection_opened& x) {
   auto& l = i->second;
   l.since = self_->clock().now();
   l.proven = x.proven;
+  dialled_.note(x.remote.host, l.since);
   if (l.reached) {
     // Unencrypted, whoever answers there counts.
     l.reached = l.proven.empty() || l.proven == l.expected;
-    network_->close(x.id, 0);
+    if (*l.reached)
+      network_->send(x.id, {encode(reach_proof{l.nonce}), {}});
+    network_->close(x.id);
     return;
   }
+  if (l.asks_for_port)
+    return;
   if (!l.proven.empty() && is_another(l, l.proven)) {
     network_->close(x.id, 0); // Ends in `give_up`.
     return;
@@ -116,7 +124,9 @@ void gateway_state::on(const connection_closed& x) {
   const auto gone = links_.extract(i).mapped();
   strangers_.erase(x.id);
   if (gone.reached) {
-    on(parcel{gone.expected, reach_answer{*gone.reached}, {}});
+    on(parcel{gone.asker, reach_answer{*gone.reached, gone.nonce}, {}});
+  } else if (gone.asks_for_port) {
+    // It has said what it sees, or will not.
   } else if (!gone.peer.empty()) {
     if (auto g = guests_.find(gone.peer); g != guests_.end()) {
       g->second.connections.erase(x.id);
@@ -161,6 +171,23 @@ void gateway_state::pass(const frame_arrived& x) {
   auto content
       = decode(x.frame.head.data(), x.frame.head.size(), x.frame.body.size);
   if (!content) {
+    network_->close(x.id, 0);
+    return;
+  }
+  if (auto proof = std::get_if<reach_proof>(&*content)) {
+    if (wired_.roster && !l.dialled)
+      self_->send(wired_.roster, reach_proven{proof->nonce, l.remote.host,
+                                              came_from_afar(l)});
+    network_->close(x.id, 0);
+    return;
+  }
+  if (auto theirs = std::get_if<hello>(&*content); theirs && l.asks_for_port) {
+    const bool right = l.proven.empty() ? theirs->id == l.expected
+                                        : l.proven == l.expected;
+    if (right && wired_.roster)
+      self_->send(
+          wired_.roster,
+          port_seen{{theirs->seen_host, theirs->seen_port}, l.remote.host});
     network_->close(x.id, 0);
     return;
   }
@@ -221,7 +248,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   news.run = theirs.run;
   news.charter = theirs.charter;
   news.seen_host = theirs.seen_host;
-  news.dialled_us = !l.dialled;
+  news.dialled_us = came_from_afar(l);
   session = self_->spawn(potluck::session,
                          session_config{news.who, id, network_,
                                         caf::actor_cast<gateway_actor>(self_)});
@@ -274,11 +301,30 @@ void gateway_state::on(const try_to_reach& x) {
     return;
   link fresh{x.who.where, true, x.who.id, {}, {}, {}};
   fresh.reached = false;
+  fresh.nonce = x.nonce;
+  fresh.asker = x.asker;
+  dialled_.note(x.who.where.host, self_->clock().now());
   add(network_->dial(x.who.where), fresh);
 }
 
+void gateway_state::on(const ask_for_port& x) {
+  if (leaving_ || links_.size() >= most_connections)
+    return;
+  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
+  fresh.asks_for_port = true;
+  dialled_.note(x.who.where.host, self_->clock().now());
+  add(network_->punch(x.who.where, true), fresh);
+}
+
+/// Whether that they could connect shows that others can.
+bool gateway_state::came_from_afar(const link& l) const {
+  return !l.dialled
+         && dialled_.proves_something(l.remote.host, self_->clock().now());
+}
+
 void gateway_state::on(const reach_known& x) {
-  config_.introduction.listen_port = x.reachable && bound_ ? bound_->port : 0;
+  const auto open = bound_ ? bound_->port : std::uint16_t{0};
+  config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : open;
 }
 
 void gateway_state::dial(const address& where, const peer_id& expected) {
@@ -290,6 +336,7 @@ void gateway_state::dial(const address& where, const peer_id& expected) {
     give_up(where, expected, "too many connections are open");
     return;
   }
+  dialled_.note(where.host, self_->clock().now());
   add(network_->dial(where), {where, true, expected, {}, {}, {}});
 }
 

@@ -9,10 +9,12 @@
 
 namespace potluck {
 
-void report_news::sign(const peer_id& self, role own, const address& where) {
+void report_news::sign(const peer_id& self, role own, const address& where,
+                       reach how) {
   mine_.id = self;
   mine_.role = own;
   mine_.where = where;
+  mine_.reach = how;
 }
 
 report_news::change report_news::take(const progress_report& x,

@@ -21,8 +21,8 @@ public:
   const progress_report& mine() const {
     return mine_;
   }
-  /// Who says it, and where it is.
-  void sign(const peer_id& self, role own, const address& where);
+  /// Who says it, where it is, and how others get there.
+  void sign(const peer_id& self, role own, const address& where, reach how);
   /// A contributor tells its report no sooner than after this, without news.
   void pace(duration pause) {
     pace_ = pause;
