@@ -176,14 +176,14 @@ void gateway_state::pass(const frame_arrived& x) {
   }
   if (auto proof = std::get_if<reach_proof>(&*content)) {
     if (wired_.roster && !l.dialled)
-      self_->send(wired_.roster, reach_proven{proof->nonce, l.remote.host,
-                                              came_from_afar(l)});
+      self_->send(wired_.roster,
+                  reach_proven{proof->nonce, l.remote.host, came_from_afar(l)});
     network_->close(x.id, 0);
     return;
   }
   if (auto theirs = std::get_if<hello>(&*content); theirs && l.asks_for_port) {
-    const bool right = l.proven.empty() ? theirs->id == l.expected
-                                        : l.proven == l.expected;
+    const bool right
+        = l.proven.empty() ? theirs->id == l.expected : l.proven == l.expected;
     if (right && wired_.roster)
       self_->send(
           wired_.roster,

@@ -21,6 +21,7 @@
 #include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/ports/port_mapper.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
 

@@ -235,10 +235,9 @@ void roster_state::read(const peer_id& from, const reach_request& x,
   auto whom = errands_->dials(guest->who, x.port, now());
   if (!whom)
     return;
-  auto third = x.elsewhere
-                   ? errands_->send(guest->who, x.nonce, address_->get().host,
-                                    *guests_, now())
-                   : std::nullopt;
+  auto third = x.elsewhere ? errands_->send(
+                   guest->who, x.nonce, address_->get().host, *guests_, now())
+                           : std::nullopt;
   if (third)
     self_->send(seats_.at(*third).session,
                 parcel{*third, reach_errand{x.nonce, *whom}, body});

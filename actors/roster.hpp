@@ -11,8 +11,8 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/dial_choice.hpp"
-#include "runtime/membership/first_contact.hpp"
 #include "runtime/membership/errands.hpp"
+#include "runtime/membership/first_contact.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/membership/own_address.hpp"
 #include "runtime/membership/own_reach.hpp"

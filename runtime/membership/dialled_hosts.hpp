@@ -31,8 +31,7 @@ public:
     if (!is_public(host))
       return true;
     const auto i = at_.find(host);
-    return at_.size() < most
-           && (i == at_.end() || now - i->second >= memory);
+    return at_.size() < most && (i == at_.end() || now - i->second >= memory);
   }
 
 private:

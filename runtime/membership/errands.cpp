@@ -18,8 +18,7 @@ std::optional<contact> errands::dials(const contact& asker, std::uint16_t port,
 
 std::optional<peer_id> errands::send(const contact& asker, std::uint64_t nonce,
                                      const std::string& own,
-                                     const guest_book& guests,
-                                     time_point now) {
+                                     const guest_book& guests, time_point now) {
   const auto& host = asker.where.host;
   if (!is_public(host))
     return std::nullopt;
@@ -37,9 +36,8 @@ std::optional<peer_id> errands::send(const contact& asker, std::uint64_t nonce,
   }
   if (!best)
     return std::nullopt;
-  const auto stale = [&](auto& x) {
-    return now - x.at >= reachability::patience;
-  };
+  const auto stale
+      = [&](auto& x) { return now - x.at >= reachability::patience; };
   sent_.erase(std::remove_if(sent_.begin(), sent_.end(), stale), sent_.end());
   if (sent_.size() >= limits::errands_under_way)
     return std::nullopt;

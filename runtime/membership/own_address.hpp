@@ -93,7 +93,7 @@ private:
   address announced_;
   address bound_;
   std::uint16_t mapped_ = 0;
-  std::string seen_; ///< The host.
+  std::string seen_;                                      ///< The host.
   std::deque<std::pair<std::string, std::string>> words_; ///< By whom, what.
 };
 

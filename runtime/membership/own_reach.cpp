@@ -11,7 +11,7 @@ namespace potluck {
 bool own_reach::changes() {
   const auto before = told_;
   told_.reachable = votes_.reachable();
-  told_.kind = !told_.reachable        ? router_.kind()
+  told_.kind = !told_.reachable       ? router_.kind()
                : !votes_.is_certain() ? reach::unknown
                : mapped_              ? reach::mapped
                                       : reach::open;
@@ -90,9 +90,9 @@ bool own_reach::answered(const peer_id& from, const reach_answer& x,
   return votes_.answered(from, x.nonce, x.reached, now);
 }
 
-std::optional<reachability::proof>
-own_reach::worth(const std::string& host, bool new_host,
-                 const std::string& own) {
+std::optional<reachability::proof> own_reach::worth(const std::string& host,
+                                                    bool new_host,
+                                                    const std::string& own) {
   using proof = reachability::proof;
   if (!is_public(own))
     return proof::counts;

@@ -101,10 +101,10 @@ TEST_CASE("an attacker cannot aim a peer at whatever it likes") {
   };
   // At machines that only this peer's house or its provider knows, or names
   // that might stand for them.
-  for (auto host : {"127.0.0.1", "10.0.0.1", "192.168.0.1", "169.254.169.254",
-                    "100.64.0.1", "0.0.0.0", "::1", "fe80::1", "fd00::1",
-                    "::ffff:192.168.0.1", "2002:c0a8:1::1", "router.home",
-                    "224.0.0.1", "255.255.255.255"}) {
+  for (auto host :
+       {"127.0.0.1", "10.0.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1",
+        "0.0.0.0", "::1", "fe80::1", "fd00::1", "::ffff:192.168.0.1",
+        "2002:c0a8:1::1", "router.home", "224.0.0.1", "255.255.255.255"}) {
     CAPTURE(host);
     CHECK_FALSE(aim(host, 0s));
   }

@@ -57,7 +57,8 @@ struct peer {
 
 } // namespace
 
-TEST_CASE("a trainer asks whether it can be dialled once its cell has decided") {
+TEST_CASE(
+    "a trainer asks whether it can be dialled once its cell has decided") {
   own_reach x{role::trainer, 7};
   auto some = guests(3, house);
   const address here{"10.0.0.1", 7000};
@@ -189,8 +190,7 @@ TEST_CASE("a host that was dialled proves nothing for some hours") {
   x.note("10.0.0.9", at(0s));
   CHECK(x.proves_something("10.0.0.9", at(1s))); // No router is between.
   for (std::size_t i = 0; i < dialled_hosts::most; ++i)
-    x.note("198.51." + std::to_string(i / 200) + "."
-               + std::to_string(i % 200),
+    x.note("198.51." + std::to_string(i / 200) + "." + std::to_string(i % 200),
            at(0s));
   CHECK_FALSE(x.proves_something("192.0.2.77", at(1s))); // It may have been.
   x.note("192.0.2.78", at(dialled_hosts::memory + 1s));
