@@ -94,6 +94,9 @@ void gateway_state::add(connection_id id, link fresh) {
 
 void gateway_state::greet(connection_id id, const address& remote) {
   config_.introduction.seen_host = remote.host;
+  config_.introduction.seen_port = remote.port;
+  if (config_.wall_clock)
+    config_.introduction.clock_ms = config_.wall_clock();
   network_->send(id, {encode(config_.introduction), {}});
 }
 
@@ -115,12 +118,17 @@ void gateway_state::on(const connection_opened& x) {
   auto& l = i->second;
   l.since = self_->clock().now();
   l.proven = x.proven;
+  dialled_.note(x.remote.host, l.since);
   if (l.reached) {
     // Unencrypted, whoever answers there counts.
     l.reached = l.proven.empty() || l.proven == l.expected;
-    network_->close(x.id, 0);
+    if (*l.reached)
+      network_->send(x.id, {encode(reach_proof{l.nonce}), {}});
+    network_->close(x.id);
     return;
   }
+  if (l.asks_for_port)
+    return;
   if (!l.proven.empty() && is_another(l, l.proven)) {
     network_->close(x.id, 0); // Ends in `give_up`.
     return;
@@ -136,7 +144,9 @@ void gateway_state::on(const connection_closed& x) {
   const auto gone = links_.extract(i).mapped();
   strangers_.erase(x.id);
   if (gone.reached) {
-    on(parcel{gone.expected, reach_answer{*gone.reached}, {}});
+    on(parcel{gone.asker, reach_answer{*gone.reached, gone.nonce}, {}});
+  } else if (gone.asks_for_port) {
+    // It has said what it sees, or will not.
   } else if (!gone.peer.empty()) {
     if (auto g = guests_.find(gone.peer); g != guests_.end()) {
       g->second.connections.erase(x.id);
@@ -176,6 +186,23 @@ void gateway_state::pass(const frame_arrived& x) {
   auto content
       = decode(x.frame.head.data(), x.frame.head.size(), x.frame.body.size);
   if (!content) {
+    network_->close(x.id, 0);
+    return;
+  }
+  if (auto proof = std::get_if<reach_proof>(&*content)) {
+    if (wired_.roster && !l.dialled)
+      self_->send(wired_.roster,
+                  reach_proven{proof->nonce, l.remote.host, came_from_afar(l)});
+    network_->close(x.id, 0);
+    return;
+  }
+  if (auto theirs = std::get_if<hello>(&*content); theirs && l.asks_for_port) {
+    const bool right
+        = l.proven.empty() ? theirs->id == l.expected : l.proven == l.expected;
+    if (right && wired_.roster)
+      self_->send(
+          wired_.roster,
+          port_seen{{theirs->seen_host, theirs->seen_port}, l.remote.host});
     network_->close(x.id, 0);
     return;
   }
@@ -230,7 +257,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   connections.insert(id);
   if (!session || (news.relayed && !circuit)) {
     news.seen_host = theirs.seen_host;
-    news.dialled_us = !l.dialled && !circuit;
+    news.dialled_us = !circuit && came_from_afar(l);
     news.is_hub = theirs.is_hub;
     news.who
         = {theirs.id,
@@ -286,8 +313,24 @@ void gateway_state::on(const call& x) {
     dial(x.to.where, x.to.id);
 }
 
+void gateway_state::on(const ask_for_port& x) {
+  if (leaving_ || links_.size() >= most_connections)
+    return;
+  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
+  fresh.asks_for_port = true;
+  dialled_.note(x.who.where.host, self_->clock().now());
+  add(network_->punch(x.who.where, true), fresh);
+}
+
+/// Whether that they could connect shows that others can.
+bool gateway_state::came_from_afar(const link& l) const {
+  return !l.dialled
+         && dialled_.proves_something(l.remote.host, self_->clock().now());
+}
+
 void gateway_state::on(const reach_known& x) {
-  config_.introduction.listen_port = x.reachable && bound_ ? bound_->port : 0;
+  const auto open = bound_ ? bound_->port : std::uint16_t{0};
+  config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : open;
   config_.introduction.is_hub = x.reachable && is_hub();
 }
 

@@ -14,6 +14,7 @@
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/membership/dialled_hosts.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
@@ -55,6 +56,9 @@ struct gateway_config {
   std::shared_ptr<round_intake> intake = {};
   /// Where other threads and actors find the sessions; null for nobody.
   std::shared_ptr<guest_list> guests = {};
+  /// What this peer's clock says, in milliseconds since 1970, for people; null:
+  /// that is not told.
+  std::function<std::uint64_t()> wall_clock = {};
   /// Whether to see what the line carries before there is anything to send.
   bool probes_line = false;
 };
@@ -74,6 +78,7 @@ public:
   void on(const call& x);
   void on(const dial_contact& x);
   void on(const try_to_reach& x);
+  void on(const ask_for_port& x);
   void on(const reach_known& x);
   void on(const charter_known& x);
   void on(const drop_peer& x);
@@ -97,11 +102,16 @@ private:
     std::optional<bool> reached = {};
     /// Of one that is dialled: what to go through if that fails.
     std::vector<contact> hubs = {};
+    std::uint64_t nonce = 0; ///< What it is shown then.
+    peer_id asker = {};      ///< Who hears how it ended.
+    /// Only its hello matters, which says how our port is seen.
+    bool asks_for_port = false;
   };
 
   /// On to its session; a stranger's first one is looked at.
   void pass(const frame_arrived& x);
   bool is_another(const link& l, const peer_id& who) const;
+  bool came_from_afar(const link& l) const;
   void add(connection_id id, link fresh);
   void greet(connection_id id, const address& remote);
   void welcome(connection_id id, link& l, const hello& theirs);
@@ -147,6 +157,7 @@ private:
   /// By the hub that is dialled first: who is to be reached through it, or
   /// through others.
   std::map<peer_id, std::vector<dial_contact>> through_;
+  dialled_hosts dialled_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;
   /// From the connection to its hello. Nobody is known before, so that all

@@ -31,6 +31,9 @@ void gateway_state::on(const try_to_reach& x) {
     return;
   link fresh{x.who.where, true, x.who.id, {}, {}, {}};
   fresh.reached = false;
+  fresh.nonce = x.nonce;
+  fresh.asker = x.asker;
+  dialled_.note(x.who.where.host, self_->clock().now());
   add(network_->dial(x.who.where), fresh);
 }
 
@@ -46,6 +49,7 @@ void gateway_state::dial(const address& where, const peer_id& expected,
   }
   link fresh{where, true, expected, {}, {}, {}};
   fresh.hubs = std::move(hubs);
+  dialled_.note(where.host, self_->clock().now());
   add(network_->dial(where), std::move(fresh));
 }
 

@@ -81,9 +81,10 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<connection_opened>, caf::reacts_to<connection_closed>,
     caf::reacts_to<frame_arrived>, caf::reacts_to<traffic_seen>,
     caf::reacts_to<parcel>, caf::reacts_to<call>, caf::reacts_to<dial_contact>,
-    caf::reacts_to<try_to_reach>, caf::reacts_to<reach_known>,
-    caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
-    caf::reacts_to<windows_planned>, caf::reacts_to<circuits_owe>,
+    caf::reacts_to<try_to_reach>, caf::reacts_to<ask_for_port>,
+    caf::reacts_to<reach_known>, caf::reacts_to<charter_known>,
+    caf::reacts_to<drop_peer>, caf::reacts_to<windows_planned>,
+    caf::reacts_to<circuits_owe>,
     caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
@@ -100,9 +101,11 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<gateway_ready>, caf::reacts_to<dial_succeeded>,
     caf::reacts_to<dial_failed>, caf::reacts_to<peer_refused>,
     caf::reacts_to<letter>, caf::reacts_to<offence_seen>,
-    caf::reacts_to<own_report>, caf::reacts_to<contributor_pace>,
-    caf::reacts_to<links_wanted>, caf::reacts_to<records_looked_up>,
-    caf::reacts_to<record_published>, caf::reacts_to<more_seeds>,
+    caf::reacts_to<reach_proven>, caf::reacts_to<port_seen>,
+    caf::reacts_to<port_mapped>, caf::reacts_to<own_report>,
+    caf::reacts_to<contributor_pace>, caf::reacts_to<links_wanted>,
+    caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
+    caf::reacts_to<more_seeds>,
     caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.

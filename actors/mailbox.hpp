@@ -100,14 +100,38 @@ struct dial_contact {
 };
 /// The transport to gateway: ends of circuits wait for credit.
 struct circuits_owe {};
-/// Roster to gateway: see whether this peer, which is connected, can be dialled
-/// there, and tell it.
+/// Roster to gateway: see whether this peer can be dialled there, show it the
+/// number, and tell whoever asks.
 struct try_to_reach {
   contact who;
+  std::uint64_t nonce = 0;
+  peer_id asker; ///< That peer, or one that is sent by it.
+};
+/// Gateway to roster: a connection came that carries a question's number.
+struct reach_proven {
+  std::uint64_t nonce = 0;
+  std::string host;      ///< From where.
+  bool new_host = false; ///< This peer had never dialled it.
+};
+/// Roster to gateway: dial this peer from the port that is listened on, hear
+/// how it sees that, and close.
+struct ask_for_port {
+  contact who;
+};
+/// Gateway to roster: that is how.
+struct port_seen {
+  address as;
+  std::string by; ///< The host that says so.
+};
+/// A port mapper to the roster (runtime/ports/port_mapper.hpp).
+struct port_mapped {
+  address outside;     ///< As the router says; port 0: there is none.
+  std::string problem; ///< A sentence, if that failed.
 };
 /// Roster to cell and gateway: whether others can connect to this peer.
 struct reach_known {
   bool reachable = true;
+  std::uint16_t port = 0; ///< That they dial; 0: the one that is bound.
 };
 /// A connection that we dialled is open and greeted.
 struct dial_succeeded {
@@ -295,6 +319,10 @@ POTLUCK_LOCAL_MESSAGE(call)
 POTLUCK_LOCAL_MESSAGE(dial_contact)
 POTLUCK_LOCAL_MESSAGE(circuits_owe)
 POTLUCK_LOCAL_MESSAGE(try_to_reach)
+POTLUCK_LOCAL_MESSAGE(reach_proven)
+POTLUCK_LOCAL_MESSAGE(ask_for_port)
+POTLUCK_LOCAL_MESSAGE(port_seen)
+POTLUCK_LOCAL_MESSAGE(port_mapped)
 POTLUCK_LOCAL_MESSAGE(reach_known)
 POTLUCK_LOCAL_MESSAGE(dial_succeeded)
 POTLUCK_LOCAL_MESSAGE(dial_failed)

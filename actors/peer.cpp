@@ -84,6 +84,7 @@ void peer_state::start_network() {
                     c.observer = wired_.observer;
                     c.session_started = config_.child_started;
                     c.intake = intake_;
+                    c.wall_clock = config_.wall_clock;
                     c.guests = wired_.guests;
                     c.probes_line = config_.upload_bytes_per_second == 0
                                     && (config_.role == role::trainer
@@ -101,6 +102,7 @@ void peer_state::start_network() {
                     if (config_.keeping)
                       c.hints = config_.keeping->known.addresses();
                     c.announce = config_.announce;
+                    c.mapper = config_.mapper;
                     c.seed = mix(config_.seed, redial_jitter);
                     return self_->spawn(roster, c);
                   })});

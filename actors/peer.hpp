@@ -22,6 +22,7 @@
 #include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/ports/port_mapper.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
 
@@ -79,6 +80,12 @@ struct peer_config {
   worker_mode workers = worker_mode::threaded;
   std::function<duration(std::uint32_t samples)> batch_time;
   std::function<void(const training_state&, bool redrawn)> state_shown;
+  /// What this machine's clock says, in milliseconds since 1970: others are
+  /// told, for people. Null: they are not.
+  std::function<std::uint64_t()> wall_clock;
+  /// Has the router open a port once nobody can dial this peer; null: nobody
+  /// does. It has ended what it began when the last owner lets go.
+  std::shared_ptr<port_mapper> mapper;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

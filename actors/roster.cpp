@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "runtime/dialable.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 
@@ -27,6 +26,7 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
   contact_.emplace(config_.seeds, now());
   address_.emplace(config_.announce);
   reach_.emplace(config_.role, config_.seed);
+  errands_.emplace(config_.self, config_.seed);
   lookup_.emplace(config_.self, config_.role, config_.run, now());
 }
 
@@ -83,9 +83,9 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   contact_->reached();
   // A peer that had lost everybody may be somewhere else now.
   if (!x.relayed)
-    address_->seen_at(x.seen_host, seats_.empty());
+    address_->seen_at(x.seen_host, x.who.where.host, seats_.empty());
   if (x.dialled_us) {
-    reach_->came(x.who.id, now());
+    reach_->came(x.who, address_->get().host, now());
     note_reach();
   }
   const auto& guest = guests_->joined(x.who, x.role, now());
@@ -205,44 +205,117 @@ void roster_state::on(const peer_refused& x) {
 
 // ---- who can be dialled -----------------------------------------------------
 
+reach_known roster_state::known_reach() const {
+  return {reach_->reachable(),
+          address_->is_mapped() ? address_->get().port : std::uint16_t{0}};
+}
+
 void roster_state::ask_for_reach() {
   const auto where = address_->get();
   if (!address_->is_listening() || !address_->is_seen())
     return;
-  auto whom = reach_->ask(where, dialling_.decided(), news_.mine().contributes,
-                          *guests_, now());
-  if (whom)
-    self_->send(seats_.at(*whom).session,
-                parcel{*whom, reach_request{where.port}, {}});
-  else
+  auto asks = reach_->ask(where, address_->is_mapped(), dialling_.decided(),
+                          news_.mine().contributes, *guests_, now());
+  if (!asks) {
     note_reach();
+  } else {
+    shared_bytes payment;
+    if (asks->text.elsewhere) {
+      static const auto zeros
+          = std::make_shared<const std::vector<std::uint8_t>>(errand_bytes);
+      payment = {zeros, zeros->data(), zeros->size()};
+    }
+    self_->send(seats_.at(asks->whom).session,
+                parcel{asks->whom, asks->text, payment});
+  }
+  if (auto whom = reach_->ask_for_port(*guests_, now()))
+    self_->send(wired_.gateway, ask_for_port{*whom});
 }
 
 void roster_state::note_reach() {
+  const bool was = reach_->reachable();
   if (!reach_->changes())
     return;
   dialling_.look_soon();
-  tell_reach();
-  if (in_a_run())
+  if (was != reach_->reachable())
+    tell_reach();
+  // That they are right in dialling us is nothing that others wait for.
+  if (in_a_run() && !(was && reach_->reachable()))
     report_to(news_.all(*guests_, kept(), now()));
   say({"reach",
        {{"reachable", reach_->reachable()},
+        {"kind", to_string(reach_->kind())},
         {"detail", reach_->sentence(address_->get())}}});
+  if (!reach_->reachable())
+    ask_for_mapping();
 }
 
-void roster_state::read(const peer_id& from, const reach_request& x) {
+void roster_state::on(const reach_proven& x) {
+  reach_->proven(x.nonce, x.host, x.new_host, now());
+  note_reach();
+}
+
+void roster_state::on(const port_seen& x) {
+  reach_->port_seen(x.as, x.by);
+  note_reach();
+}
+
+void roster_state::read(const peer_id& from, const reach_request& x,
+                        const shared_bytes& body) {
   auto guest = guests_->find(from);
   if (!guest)
     return;
-  // Nowhere but at its own host.
-  const contact who{from, {guest->who.where.host, x.port}};
-  if (dialable(who) && knocks_.spend(who.where.host, now()))
-    self_->send(wired_.gateway, try_to_reach{who});
+  auto whom = errands_->dials(guest->who, x.port, now());
+  if (!whom)
+    return;
+  auto third = x.elsewhere ? errands_->send(
+                   guest->who, x.nonce, address_->get().host, *guests_, now())
+                           : std::nullopt;
+  if (third)
+    self_->send(seats_.at(*third).session,
+                parcel{*third, reach_errand{x.nonce, *whom}, body});
+  else
+    self_->send(wired_.gateway, try_to_reach{*whom, x.nonce, from});
+}
+
+void roster_state::read(const peer_id& from, const reach_errand& x,
+                        const shared_bytes&) {
+  if (guests_->find(from) && errands_->goes(x, now()))
+    self_->send(wired_.gateway, try_to_reach{x.who, x.nonce, from});
+}
+
+void roster_state::read(const peer_id& from, const reach_answer& x,
+                        const shared_bytes&) {
+  if (reach_->answered(from, x, now()))
+    note_reach();
+  else if (auto asker = errands_->answered(from, x.nonce))
+    if (auto seat = seats_.find(*asker); seat != seats_.end())
+      self_->send(seat->second.session, parcel{*asker, x, {}});
+}
+
+void roster_state::ask_for_mapping() {
+  if (!config_.mapper || mapping_ || address_->is_announced())
+    return;
+  mapping_ = true;
+  config_.mapper->start(
+      address_->get().port,
+      [to = caf::actor_cast<roster_actor>(self_)](const port_mapping& x) {
+        caf::anon_send(to, port_mapped{x.outside, x.problem});
+      });
+}
+
+void roster_state::on(const port_mapped& x) {
+  address_->maps(x.outside.port);
+  if (reach_->reachable())
+    tell(wired_.gateway, known_reach());
+  say({"mapping",
+       {{"port", std::uint64_t{x.outside.port}}, {"detail", x.problem}}});
 }
 
 // ---- reports ----------------------------------------------------------------
 
-void roster_state::read(const peer_id& from, const progress_report& said) {
+void roster_state::read(const peer_id& from, const progress_report& said,
+                        const shared_bytes&) {
   auto guest = guests_->find(from);
   if (!guest || said.id != from)
     return; // Nobody speaks for somebody else.
@@ -317,7 +390,8 @@ void roster_state::report_to(const std::vector<peer_id>& whom) {
   auto where = address_->get();
   if (!reach_->reachable())
     where.port = 0;
-  news_.sign(config_.self, config_.role, where, guests_->hubs());
+  news_.sign(config_.self, config_.role, where, reach_->kind(),
+             guests_->hubs());
   for (auto& id : whom)
     self_->send(seats_.at(id).session, parcel{id, news_.by(now()), {}});
 }

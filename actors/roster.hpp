@@ -11,13 +11,14 @@
 
 #include "actors/interfaces.hpp"
 #include "runtime/membership/dial_choice.hpp"
+#include "runtime/membership/errands.hpp"
 #include "runtime/membership/first_contact.hpp"
-#include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/membership/own_address.hpp"
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/membership/report_news.hpp"
 #include "runtime/membership/run_lookup.hpp"
+#include "runtime/ports/port_mapper.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
 
 namespace potluck {
@@ -32,6 +33,9 @@ struct roster_config {
   /// Under which address others reach us; empty host: as they see us.
   address announce;
   std::uint64_t seed = 0; ///< Of the jitter in redialling.
+  /// Has a router open ports, once nobody can dial this peer; null: nobody
+  /// does. Its thread may outlive the roster.
+  std::shared_ptr<port_mapper> mapper = {};
 };
 
 class roster_state {
@@ -50,9 +54,12 @@ public:
   void on(const dial_failed& x);
   void on(const peer_refused& x);
   void on(const letter& x) {
-    std::visit([&](const auto& y) { read(x.from, y); }, x.content);
+    std::visit([&](const auto& y) { read(x.from, y, x.body); }, x.content);
   }
   void on(const offence_seen& x);
+  void on(const reach_proven& x);
+  void on(const port_seen& x);
+  void on(const port_mapped& x);
   void on(const own_report& x);
   void on(const contributor_pace& x) {
     look_pause_ = x.look;
@@ -96,10 +103,11 @@ private:
   template <class News>
   void tell_everybody(const News& news, bool router = true);
   void tell_conductors(const report_heard& x);
+  reach_known known_reach() const;
   void tell_reach() {
-    tell(wired_.gateway, reach_known{reach_->reachable()});
-    tell(wired_.registrar, reach_known{reach_->reachable()});
-    tell(wired_.cell, reach_known{reach_->reachable()});
+    tell(wired_.gateway, known_reach());
+    tell(wired_.registrar, known_reach());
+    tell(wired_.cell, known_reach());
   }
   /// An actor that may not be there yet.
   template <class Actor, class News>
@@ -112,14 +120,14 @@ private:
   }
 
   // Letters.
-  void read(const peer_id& from, const progress_report& said);
-  void read(const peer_id& from, const reach_request& x);
-  void read(const peer_id& from, const reach_answer& x) {
-    reach_->answered(from, x.reached, now());
-    note_reach();
-  }
+  void read(const peer_id& from, const progress_report& said,
+            const shared_bytes&);
+  void read(const peer_id& from, const reach_request& x,
+            const shared_bytes& body);
+  void read(const peer_id& from, const reach_errand& x, const shared_bytes&);
+  void read(const peer_id& from, const reach_answer& x, const shared_bytes&);
   template <class Other>
-  void read(const peer_id&, const Other&) {
+  void read(const peer_id&, const Other&, const shared_bytes&) {
     // Sessions deliver nothing else here.
   }
   /// The own report, to these guests.
@@ -132,6 +140,8 @@ private:
 
   void ask_for_reach();
   void note_reach();
+  /// Has the router open a port, once there is need of it.
+  void ask_for_mapping();
 
   roster_actor::pointer self_ = nullptr;
   roster_config config_;
@@ -144,11 +154,12 @@ private:
   std::optional<first_contact> contact_;
   std::optional<own_address> address_;
   std::optional<own_reach> reach_;
-  knock_limit knocks_;
+  std::optional<errands> errands_;
   report_news news_;
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
+  bool mapping_ = false; ///< The mapper is at work.
   address told_address_; ///< To the expert host and the address keeper.
   duration look_pause_ = limits::shortest_look;
 };

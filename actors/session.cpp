@@ -24,7 +24,7 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.averager;
   if (is_one_of<group_invite, group_answer, group_start, group_cancel>(x))
     return w.matchmaking;
-  if (is_one_of<progress_report, reach_request, reach_answer>(x))
+  if (is_one_of<progress_report, reach_request, reach_errand, reach_answer>(x))
     return w.roster;
   if (is_one_of<routing_ping, routing_pong, find_nodes, nodes_found,
                 store_records, records_stored, find_records, records_found>(x))
@@ -49,8 +49,8 @@ bool is_small(const message& x) {
   return is_one_of<progress_report, group_invite, group_answer, group_start,
                    group_cancel, routing_ping, routing_pong, find_nodes,
                    nodes_found, store_records, records_stored, find_records,
-                   records_found, charter_request, reach_request, reach_answer>(
-      x);
+                   records_found, charter_request, reach_request, reach_errand,
+                   reach_answer>(x);
 }
 
 /// Part of a gradient: no hub carries it.

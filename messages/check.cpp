@@ -51,6 +51,8 @@ void check_body(checks::rules& must, [[maybe_unused]] const T& x,
   else if constexpr (is_any<T, reach_request>)
     must.hold(size == (x.elsewhere ? errand_bytes : 0),
               "an errand is not paid for, or what is none is");
+  else if constexpr (is_any<T, reach_errand>)
+    must.hold(size == errand_bytes, "an errand is not paid for");
   else if constexpr (!is_any<T, charter_reply, state_piece>)
     must.hold(size == 0, "a body came with a message that has none");
   must.hold(size <= max_body_bytes, "the body is too large");

@@ -23,4 +23,9 @@ inline bool dialable(const contact& x) {
 /// 4193, 4291): who is there may reach this peer where nobody else can.
 bool is_local(const std::string& host);
 
+/// True for numeric addresses of the internet that stand for one machine and
+/// carry no other address within them (RFC 6890): what may be dialled on a
+/// stranger's word. False for names, which may stand for anything.
+bool is_public(const std::string& host);
+
 } // namespace potluck

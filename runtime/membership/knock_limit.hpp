@@ -12,16 +12,23 @@ namespace potluck {
 
 class knock_limit {
 public:
+  /// @param pause Between two dials of one host. @param most Hosts in that
+  ///     time.
+  explicit knock_limit(duration pause = limits::reach_pause,
+                       std::size_t most = limits::reach_tries)
+      : pause_(pause), most_(most) {
+  }
+
   /// Whether it may be done now; then it counts as done.
   bool spend(const std::string& host, time_point now) {
     for (auto i = tried_.begin(); i != tried_.end();)
-      i = now - i->second >= limits::reach_pause ? tried_.erase(i)
-                                                 : std::next(i);
-    return tried_.size() < limits::reach_tries
-           && tried_.emplace(host, now).second;
+      i = now - i->second >= pause_ ? tried_.erase(i) : std::next(i);
+    return tried_.size() < most_ && tried_.emplace(host, now).second;
   }
 
 private:
+  duration pause_;
+  std::size_t most_;
   std::map<std::string, time_point> tried_; ///< When, lately.
 };
 

@@ -13,21 +13,21 @@ bool reachability::asks(time_point now) {
   if (began_ && now - *began_ >= validity)
     moved();
   auto waits = [&](auto& x) {
-    return !x.second.reached && now - x.second.asked < patience;
+    return !x.second.over && now - x.second.asked < patience;
   };
-  const auto yes = votes(true);
   const auto no = votes(false);
-  return (yes == 0 || no > 0) && yes + no < most_votes
+  return !has(proof::decisive) && (!has(proof::counts) || no > 0)
+         && votes(true) + no < most_votes
          && std::none_of(asked_.begin(), asked_.end(), waits);
 }
 
 std::optional<peer_id> reachability::ask(const std::vector<peer_id>& connected,
-                                         time_point now) {
+                                         std::uint64_t nonce, time_point now) {
   if (!asks(now))
     return std::nullopt;
   for (const auto& id : connected)
     if (asked_.count(id) == 0) {
-      asked_[id] = {now, {}};
+      asked_[id] = {now, nonce};
       if (!began_)
         began_ = now;
       return id;
@@ -36,19 +36,36 @@ std::optional<peer_id> reachability::ask(const std::vector<peer_id>& connected,
   return std::nullopt;
 }
 
-void reachability::answered(const peer_id& from, bool reached, time_point now) {
-  if (auto at = asked_.find(from); at != asked_.end() && !at->second.reached)
-    vote(from, reached, now);
+bool reachability::answered(const peer_id& from, std::uint64_t nonce,
+                            bool reached, time_point now) {
+  auto at = asked_.find(from);
+  if (at == asked_.end() || at->second.nonce != nonce || at->second.over)
+    return false;
+  at->second.over = true;
+  at->second.no = !reached;
+  if (!began_)
+    began_ = now;
+  count(false);
+  return true;
 }
 
-void reachability::came(const peer_id& who, time_point now) {
-  if (votes(true) + votes(false) < most_votes)
-    vote(who, true, now);
+bool reachability::proven(std::uint64_t nonce, proof how, time_point now) {
+  for (auto& [id, x] : asked_)
+    if (x.nonce == nonce && nonce != 0) {
+      vote(x, how, now);
+      return true;
+    }
+  return false;
 }
 
-void reachability::vote(const peer_id& who, bool reached, time_point now) {
-  auto& x = asked_.try_emplace(who, question{now, {}}).first->second;
-  x.reached = reached;
+void reachability::came(const peer_id& who, proof how, time_point now) {
+  if (how == proof::decisive || votes(true) + votes(false) < most_votes)
+    vote(asked_.try_emplace(who, question{now}).first->second, how, now);
+}
+
+void reachability::vote(question& x, proof how, time_point now) {
+  x.over = true;
+  x.yes = std::max(x.yes.value_or(how), how);
   if (!began_)
     began_ = now;
   count(false);
@@ -57,17 +74,24 @@ void reachability::vote(const peer_id& who, bool reached, time_point now) {
 void reachability::count(bool all_were_asked) {
   const auto yes = votes(true);
   const auto no = votes(false);
-  if (yes > 0 && yes >= no)
-    reachable_ = true;
+  if (has(proof::decisive) || (has(proof::counts) && yes >= no))
+    verdict_ = verdict::yes;
+  else if (yes > 0 && yes >= no)
+    verdict_ = verdict::likely;
   else if (no > yes && (all_were_asked || yes + no >= most_votes))
-    reachable_ = false;
+    verdict_ = verdict::no;
 }
 
 std::size_t reachability::votes(bool reached) const {
   return static_cast<std::size_t>(
-      std::count_if(asked_.begin(), asked_.end(), [&](auto& x) {
-        return x.second.reached && *x.second.reached == reached;
-      }));
+      std::count_if(asked_.begin(), asked_.end(),
+                    [&](auto& x) { return x.second.votes(reached); }));
+}
+
+bool reachability::has(proof least) const {
+  return std::any_of(asked_.begin(), asked_.end(), [&](auto& x) {
+    return x.second.yes && *x.second.yes >= least;
+  });
 }
 
 } // namespace potluck

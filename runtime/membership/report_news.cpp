@@ -10,11 +10,12 @@
 namespace potluck {
 
 void report_news::sign(const peer_id& self, role own, const address& where,
-                       std::vector<contact> hubs) {
+                       reach how, std::vector<contact> hubs) {
   mine_.hubs = std::move(hubs);
   mine_.id = self;
   mine_.role = own;
   mine_.where = where;
+  mine_.reach = how;
 }
 
 report_news::change report_news::take(const progress_report& x,

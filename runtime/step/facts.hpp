@@ -39,7 +39,7 @@ struct peer_joined {
   digest charter;
   /// This peer's own host, as the other one sees it.
   std::string seen_host;
-  bool dialled_us = false; ///< The connection is its work.
+  bool dialled_us = false; ///< From a host that this peer never dialled.
   /// There is no line but through a hub: good for letters, not for gradients.
   bool relayed = false;
   bool is_hub = false; ///< It passes circuits on.

@@ -825,18 +825,83 @@ TEST_CASE("a gateway tries whether a peer can be dialled, and tells it") {
   world.settle();
   auto accepted = a.roster->count<session_actor>();
   auto answer = [&](address where) {
-    caf::anon_send(a.it, try_to_reach{{peer(2), where}});
+    caf::anon_send(a.it, try_to_reach{{peer(2), where}, 31, peer(2)});
     world.run_for(limits::handshake_cap + 10s);
     auto letter = b.roster->last<potluck::letter>();
     CHECK(letter.from == peer(1));
+    CHECK(std::get<reach_answer>(letter.content).nonce == 31);
     return std::get<reach_answer>(letter.content).reached;
   };
   CHECK(answer(b.where));
-  CHECK_FALSE(answer({host(2), 9})); // Nobody listens there.
-  CHECK_FALSE(answer(a.where));      // It is somebody else.
+  // The connection said so itself.
+  REQUIRE(b.roster->count<reach_proven>() == 1);
+  CHECK(b.roster->last<reach_proven>().nonce == 31);
+  CHECK(b.roster->last<reach_proven>().host == host(1));
+  CHECK_FALSE(answer({host(2), 9}));           // Nobody listens there.
+  CHECK_FALSE(answer(a.where));                // It is somebody else.
+  CHECK(a.roster->count<reach_proven>() == 0); // Who is shown no number.
+  CHECK(b.roster->count<reach_proven>() == 1);
   // It is a try: nobody comes of it, and nobody goes.
   CHECK(a.roster->count<session_actor>() == accepted);
   CHECK(a.roster->count<dial_failed>() == 0);
+}
+
+TEST_CASE(
+    "who was sent to see whether a peer can be dialled tells the sender") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  door c{world, 3};
+  dial(b, a);
+  world.settle();
+  caf::anon_send(a.it, try_to_reach{{peer(3), c.where}, 31, peer(2)});
+  world.run_for(1s);
+  CHECK(c.roster->last<reach_proven>().nonce == 31);
+  auto letter = b.roster->last<potluck::letter>();
+  CHECK(std::get<reach_answer>(letter.content).reached);
+  CHECK(c.roster->count<potluck::letter>() == 0);
+}
+
+TEST_CASE("a host that was dialled before proves little by connecting") {
+  test_world world;
+  door far{world, introduction(1), "203.0.113.1", peer(1)};
+  door near{world, introduction(2), "203.0.113.2", peer(2)};
+  SUBCASE("it was not") {
+    dial(far, near);
+    world.settle();
+    CHECK(near.roster->last<peer_joined>().dialled_us);
+    caf::anon_send(far.it, try_to_reach{{peer(2), near.where}, 31, peer(2)});
+    world.run_for(1s);
+    CHECK(near.roster->last<reach_proven>().new_host);
+  }
+  SUBCASE("it was") {
+    dial(near, far);
+    world.settle();
+    caf::anon_send(far.it, try_to_reach{{peer(2), near.where}, 31, peer(2)});
+    world.run_for(1s);
+    REQUIRE(near.roster->count<reach_proven>() == 1);
+    CHECK_FALSE(near.roster->last<reach_proven>().new_host);
+  }
+}
+
+TEST_CASE("a gateway hears how another sees its port, and leaves it at that") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  caf::anon_send(a.it, ask_for_port{{peer(2), b.where}});
+  world.run_for(1s);
+  REQUIRE(a.roster->count<port_seen>() == 1);
+  CHECK(a.roster->last<port_seen>().as.host == host(1));
+  CHECK(a.roster->last<port_seen>().as.port != 0);
+  CHECK(a.roster->last<port_seen>().by == host(2));
+  caf::anon_send(a.it, ask_for_port{{peer(3), b.where}}); // Somebody else.
+  caf::anon_send(a.it, ask_for_port{{peer(2), {host(2), 9}}});
+  world.run_for(limits::handshake_cap + 10s);
+  CHECK(a.roster->count<port_seen>() == 1);
+  CHECK(b.roster->count<peer_joined>() == 0);
+  CHECK(a.roster->count<dial_failed>() == 0);
+  CHECK(world.network.open_connections() == 0);
 }
 
 TEST_CASE("who cannot be dialled says so to whom it greets") {

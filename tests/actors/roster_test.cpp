@@ -37,7 +37,8 @@ private:
 
 /// A roster among fakes.
 struct desk {
-  explicit desk(std::vector<address> seeds = {}, address announce = {})
+  explicit desk(std::vector<address> seeds = {}, address announce = {},
+                std::shared_ptr<port_mapper> mapper = {})
       : system(world.add_system()), gateway(system.pretend<gateway_actor>()),
         router(system.pretend<router_actor>()),
         registrar(system.pretend<registrar_actor>()),
@@ -50,6 +51,7 @@ struct desk {
     c.seeds = std::move(seeds);
     c.announce = std::move(announce);
     c.seed = 7;
+    c.mapper = std::move(mapper);
     it = system.keep((*system).spawn(roster, c));
     wired.gateway = gateway.handle;
     wired.router = router.handle;
@@ -64,7 +66,8 @@ struct desk {
   }
 
   session_actor arrive(std::uint8_t number, role r = role::trainer,
-                       bool dials = false) {
+                       bool dials = false, const std::string& from = "",
+                       const std::string& seen = host(1)) {
     auto session = system.keep((*system).spawn(
         [g = gateway.handle](
             session_actor::stateful_pointer<polite_session> self) {
@@ -72,9 +75,11 @@ struct desk {
         }));
     peer_joined news;
     news.who = contact_of(number);
+    if (!from.empty())
+      news.who.where.host = from;
     news.role = r;
     news.run = "soup";
-    news.seen_host = host(1);
+    news.seen_host = seen;
     news.dialled_us = dials;
     caf::anon_send(it, news, session);
     world.settle();
@@ -703,6 +708,17 @@ letter said(std::uint8_t from, message x) {
   return {peer(from), std::move(x), {}};
 }
 
+/// To the last question of this kind: it could not, or the connection.
+letter could_not(desk& d) {
+  return {
+      asked<reach_request>(d).back(),
+      reach_answer{false, d.gateway->contents<reach_request>().back().nonce},
+      {}};
+}
+reach_proven proof(desk& d, const std::string& from = host(2)) {
+  return {d.gateway->contents<reach_request>().back().nonce, from, true};
+}
+
 progress_report own(bool contributes = false) {
   progress_report r;
   r.charter = digest_of("c", 1);
@@ -726,15 +742,17 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   d.world.run_for(1s);
   auto whom = asked<reach_request>(d);
   REQUIRE(whom.size() == 1);
-  caf::anon_send(d.it, said(whom[0] == peer(2) ? 3 : 2, reach_answer{false}));
+  auto lie = could_not(d);
+  lie.from = peer(whom[0] == peer(2) ? 3 : 2);
+  caf::anon_send(d.it, lie);
   d.world.run_for(1s);
   CHECK(d.observer->events("reach").empty()); // Nobody asked that one.
-  caf::anon_send(d.it, letter{whom[0], reach_answer{false}, {}});
+  caf::anon_send(d.it, could_not(d));
   d.world.run_for(1s);
   whom = asked<reach_request>(d);
   REQUIRE(whom.size() == 2); // The other one is asked, too.
   CHECK(d.observer->events("reach").empty());
-  caf::anon_send(d.it, letter{whom[1], reach_answer{false}, {}});
+  caf::anon_send(d.it, could_not(d));
   d.world.run_for(1s);
   CHECK(d.observer->events("reach").size() == 1);
   CHECK_FALSE(cell->last<reach_known>().reachable);
@@ -742,14 +760,24 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   // Others hear that there is nothing to dial.
   CHECK(d.gateway->contents<progress_report>().back().where
         == address{host(1), 0});
+  // What kind of router it is, two of them see.
+  REQUIRE(d.gateway->count<ask_for_port>() == 1);
+  caf::anon_send(d.it, port_seen{{host(1), 40001}, host(2)});
+  caf::anon_send(d.it, port_seen{{host(1), 40001}, host(3)});
+  d.world.run_for(1s);
+  CHECK(d.observer->events("reach").size() == 2);
+  CHECK(d.gateway->contents<progress_report>().back().reach == reach::cone);
   // A while later they are asked again.
   d.world.run_for(reachability::validity);
   whom = asked<reach_request>(d);
   REQUIRE(whom.size() == 3);
-  caf::anon_send(d.it, letter{whom[2], reach_answer{true}, {}});
+  caf::anon_send(d.it, proof(d));
   d.world.run_for(1s);
-  CHECK(d.observer->events("reach").size() == 2);
+  CHECK(d.observer->events("reach").size() == 3);
   CHECK(cell->last<reach_known>().reachable);
+  caf::anon_send(d.it, own_report{own(), true});
+  d.world.run_for(10s);
+  CHECK(d.gateway->contents<progress_report>().back().reach == reach::open);
 }
 
 TEST_CASE("nobody is asked where the answer is known, or does not matter") {
@@ -790,16 +818,15 @@ TEST_CASE("who contributes asks once, for the plan") {
   auto whom = asked<reach_request>(d);
   REQUIRE(whom.size() == 1);
   SUBCASE("it can be dialled") {
-    caf::anon_send(d.it, letter{whom[0], reach_answer{true}, {}});
+    caf::anon_send(d.it, proof(d));
     d.world.run_for(3 * reachability::validity);
     CHECK(asked<reach_request>(d).size() == 1);
-    CHECK(d.observer->events("reach").empty());
+    CHECK(d.observer->events("reach").size() == 1);
   }
   SUBCASE("it cannot") {
     for (std::size_t i = 0; i < 2; ++i) {
       REQUIRE(asked<reach_request>(d).size() == i + 1);
-      caf::anon_send(d.it,
-                     letter{asked<reach_request>(d)[i], reach_answer{}, {}});
+      caf::anon_send(d.it, could_not(d));
       d.world.run_for(10s); // It looks less often.
     }
     CHECK(d.observer->events("reach").size() == 1);
@@ -809,12 +836,14 @@ TEST_CASE("who contributes asks once, for the plan") {
 TEST_CASE("who asks to be dialled is, at its own host, now and then") {
   desk d;
   d.arrive(2);
-  caf::anon_send(d.it, said(2, reach_request{4000}));
+  caf::anon_send(d.it, said(2, reach_request{4000, 31}));
   d.world.settle();
   REQUIRE(d.gateway->count<try_to_reach>() == 1);
-  auto whom = d.gateway->last<try_to_reach>().who;
-  CHECK(whom.id == peer(2));
-  CHECK(whom.where == address{host(2), 4000});
+  auto dial = d.gateway->last<try_to_reach>();
+  CHECK(dial.who.id == peer(2));
+  CHECK(dial.who.where == address{host(2), 4000});
+  CHECK(dial.nonce == 31);
+  CHECK(dial.asker == peer(2));
   caf::anon_send(d.it, said(2, reach_request{4001}));
   caf::anon_send(d.it, said(9, reach_request{4000})); // Nobody that is here.
   d.world.settle();
@@ -825,13 +854,114 @@ TEST_CASE("who asks to be dialled is, at its own host, now and then") {
   CHECK(d.gateway->count<try_to_reach>() == 2);
 }
 
+TEST_CASE("a third peer is sent, and its answer goes to whom it is about") {
+  desk d;
+  d.arrive(2, role::trainer, false, "203.0.113.2");
+  d.arrive(3, role::trainer, false, "203.0.113.2"); // Of the same host.
+  d.arrive(4, role::trainer, false, "198.51.100.4");
+  auto payment = std::make_shared<const std::vector<std::uint8_t>>(7);
+  caf::anon_send(d.it, letter{peer(2),
+                              reach_request{4000, 31, true},
+                              {payment, payment->data(), payment->size()}});
+  d.world.settle();
+  CHECK(d.gateway->count<try_to_reach>() == 0);
+  REQUIRE(asked<reach_errand>(d) == std::vector<peer_id>{peer(4)});
+  auto sent = d.gateway->last<parcel>();
+  CHECK(sent.body.size == 7); // What the asker has paid, the third peer gets.
+  auto& errand = std::get<reach_errand>(sent.content);
+  CHECK(errand.who.where == address{"203.0.113.2", 4000});
+  CHECK(errand.nonce == 31);
+  caf::anon_send(d.it, said(3, reach_answer{false, 31})); // It was not sent.
+  d.world.settle();
+  CHECK(asked<reach_answer>(d).empty());
+  caf::anon_send(d.it, said(4, reach_answer{false, 31}));
+  d.world.settle();
+  CHECK(asked<reach_answer>(d) == std::vector<peer_id>{peer(2)});
+}
+
+TEST_CASE("a peer goes on the errands of those that it knows") {
+  desk d;
+  d.arrive(2);
+  const contact whom{peer(7), {"203.0.113.7", 4000}};
+  caf::anon_send(d.it, said(9, reach_errand{31, whom})); // A stranger.
+  // Nor into its own house.
+  caf::anon_send(d.it, said(2, reach_errand{31, {peer(7), {"10.0.0.9", 22}}}));
+  d.world.settle();
+  CHECK(d.gateway->count<try_to_reach>() == 0);
+  caf::anon_send(d.it, said(2, reach_errand{31, whom}));
+  caf::anon_send(d.it, said(2, reach_errand{32, whom}));
+  d.world.settle();
+  REQUIRE(d.gateway->count<try_to_reach>() == 1);
+  auto dial = d.gateway->last<try_to_reach>();
+  CHECK(dial.who.where == whom.where);
+  CHECK(dial.asker == peer(2));
+}
+
+namespace {
+
+/// A router that opens whatever is asked, as it says.
+struct fake_mapper : port_mapper {
+  void start(std::uint16_t port, listener x) override {
+    asked_for = port;
+    told = std::move(x);
+  }
+  std::uint16_t asked_for = 0;
+  listener told;
+};
+
+} // namespace
+
+TEST_CASE("a router is asked for a port once nobody gets through to the peer") {
+  auto router = std::make_shared<fake_mapper>();
+  desk d{{}, {}, router};
+  const std::string out = "203.0.113.1";
+  for (std::uint8_t i = 2; i <= 7; ++i)
+    d.arrive(i, role::trainer, false, "198.51.100." + std::to_string(i), out);
+  caf::anon_send(d.it, own_report{own(), true});
+  caf::anon_send(d.it, links_wanted{});
+  for (int i = 0; i < 3; ++i) {
+    d.world.run_for(1s);
+    CHECK(router->asked_for == 0);
+    CHECK(d.gateway->last<parcel>().body.size == errand_bytes);
+    caf::anon_send(d.it, could_not(d));
+  }
+  d.world.run_for(1s);
+  REQUIRE(router->asked_for == 1000);
+  auto before = asked<reach_request>(d).size();
+  router->told({{"192.168.7.7", 4000}, 60s, "a fake", ""});
+  d.world.run_for(1s);
+  // It is not believed, but tried, where others see this peer.
+  CHECK_FALSE(d.gateway->last<reach_known>().reachable);
+  REQUIRE(asked<reach_request>(d).size() == before + 1);
+  CHECK(d.gateway->contents<reach_request>().back().port == 4000);
+  SUBCASE("it is so") {
+    caf::anon_send(d.it, proof(d, "192.0.2.9"));
+    d.world.run_for(1s);
+    CHECK(d.gateway->last<reach_known>().reachable);
+    CHECK(d.gateway->last<reach_known>().port == 4000);
+    caf::anon_send(d.it, own_report{own(), true});
+    d.world.run_for(10s);
+    auto report = d.gateway->contents<progress_report>().back();
+    CHECK(report.reach == reach::mapped);
+    CHECK(report.where == address{out, 4000});
+  }
+  SUBCASE("it lies") {
+    for (int i = 0; i < 3; ++i) {
+      caf::anon_send(d.it, could_not(d));
+      d.world.run_for(1s);
+    }
+    CHECK_FALSE(d.gateway->last<reach_known>().reachable);
+    CHECK(d.gateway->contents<progress_report>().back().where.port == 0);
+  }
+}
+
 TEST_CASE("two that nobody can dial do not wait for each other") {
   desk d;
   d.arrive(2);
   caf::anon_send(d.it, own_report{own(), true});
   caf::anon_send(d.it, links_wanted{});
   d.world.run_for(1s);
-  caf::anon_send(d.it, said(2, reach_answer{false}));
+  caf::anon_send(d.it, could_not(d));
   d.world.run_for(1s);
   auto other = report_of(3);
   other.where.port = 0;

@@ -645,6 +645,7 @@ TEST_CASE("an errand is paid for, and says whom to dial") {
   CHECK(problem_with(reach_request{1, 2, true}, errand_bytes).empty());
   CHECK_FALSE(problem_with(reach_request{1, 2, true}, 0).empty());
   CHECK_FALSE(problem_with(reach_request{1, 2, false}, errand_bytes).empty());
+  CHECK_FALSE(problem_with(reach_errand{1, samples::somebody(7)}, 0).empty());
 }
 
 TEST_CASE("a run's name in a request for its charter is text") {

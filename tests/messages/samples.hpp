@@ -185,6 +185,7 @@ inline std::vector<message> all() {
 inline bool counts_its_values(const message& x) {
   return std::holds_alternative<expert_request>(x)
          || std::holds_alternative<reach_request>(x)
+         || std::holds_alternative<reach_errand>(x)
          || std::holds_alternative<expert_answer>(x);
 }
 
@@ -198,7 +199,8 @@ inline std::size_t body_size(const message& x) {
   if (auto answer = std::get_if<expert_answer>(&x))
     return packed_bytes(answer->packing,
                         std::size_t{answer->samples} * answer->values);
-  if (std::holds_alternative<reach_request>(x))
+  if (std::holds_alternative<reach_request>(x)
+      || std::holds_alternative<reach_errand>(x))
     return errand_bytes;
   bool values = std::holds_alternative<chunk_part>(x)
                 || std::holds_alternative<chunk_mean>(x)

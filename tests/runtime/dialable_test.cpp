@@ -19,6 +19,47 @@ TEST_CASE("addresses of a house are told from those of the internet") {
   }
 }
 
+TEST_CASE("only an address of the internet is dialled on a stranger's word") {
+  for (auto host :
+       {"1.2.3.4", "203.0.113.7", "172.15.0.1", "172.32.0.1", "100.63.255.255",
+        "100.128.0.1", "::ffff:1.2.3.4", "2001:db8::1", "2a00::1"}) {
+    CAPTURE(host);
+    CHECK(is_public(host));
+  }
+  for (auto host : {"",
+                    "localhost",
+                    "seed.example.org",
+                    "0.0.0.0",
+                    "10.1.2.3",
+                    "100.64.0.1",
+                    "100.127.255.255",
+                    "127.0.0.1",
+                    "169.254.169.254",
+                    "172.16.0.1",
+                    "172.31.9.9",
+                    "192.168.0.7",
+                    "224.0.0.1",
+                    "255.255.255.255",
+                    "0x7f.1",
+                    "127.1",
+                    "2130706433",
+                    "::",
+                    "::1",
+                    "::ffff:127.0.0.1",
+                    "::ffff:10.0.0.1",
+                    "::127.0.0.1",
+                    "fe80::1",
+                    "fd12:3456::1",
+                    "ff02::1",
+                    "64:ff9b::a00:1",
+                    "2002:a00:1::1",
+                    "2001:0:a00:1::1",
+                    "fe80::1%eth0"}) {
+    CAPTURE(host);
+    CHECK_FALSE(is_public(host));
+  }
+}
+
 TEST_CASE("what cannot be dialled is no contact") {
   CHECK(dialable(address{"1.2.3.4", 1}));
   CHECK_FALSE(dialable(address{"1.2.3.4", 0}));

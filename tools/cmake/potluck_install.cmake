@@ -37,6 +37,8 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindCAF.cmake
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindLibUV.cmake
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindGLPK.cmake
+  ${PROJECT_SOURCE_DIR}/tools/cmake/FindMiniUPnPc.cmake
+  ${PROJECT_SOURCE_DIR}/tools/cmake/FindNATPMP.cmake
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindXXHash.cmake
   DESTINATION ${_package_dir})
 install(EXPORT potluckTargets NAMESPACE potluck:: DESTINATION ${_package_dir})

@@ -1,6 +1,7 @@
 #include "tools/potluck/peer_options.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 
@@ -19,7 +20,8 @@ constexpr double least_cap = 8000;
 using cli::option_kind;
 using cli::option_spec;
 
-/// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck.
+} // namespace
+
 std::string default_identity_directory() {
   if (auto state = std::getenv("XDG_STATE_HOME"); state && *state)
     return std::string{state} + "/potluck";
@@ -28,7 +30,11 @@ std::string default_identity_directory() {
   return "";
 }
 
-} // namespace
+std::uint64_t wall_clock_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
 
 std::uint64_t random_seed() {
   std::random_device source;
@@ -178,6 +184,7 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
   how.max_download = *download;
   how.insecure = options.flag("insecure");
   config.seed = random_seed();
+  config.wall_clock = wall_clock_ms;
   return how;
 }
 

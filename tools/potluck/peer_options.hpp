@@ -49,6 +49,13 @@ expected<held_identity> take_identity(const cli::command_line& options,
                                       uv_transport_options how,
                                       peer_config& config);
 
+/// Where an identity is kept that nobody has named a place for:
+/// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck; empty without a home.
+std::string default_identity_directory();
+
+/// Milliseconds since 1970, by this machine's clock.
+std::uint64_t wall_clock_ms();
+
 /// Fresh bytes from the system's source of randomness.
 std::uint64_t random_seed();
 

@@ -51,51 +51,46 @@ progress_report saying(phase p, std::uint64_t step) {
 TEST_CASE("a peer is where the user says, else where it listens or is seen") {
   own_address x{{}};
   x.listens({"0.0.0.0", 7000});
-  x.seen_at("127.0.0.1", false);
-  x.seen_at("10.0.0.1", false); // More than this machine.
+  x.seen_at("127.0.0.1", "127.0.0.1", false);
+  x.seen_at("10.0.0.1", "10.0.0.7", false); // More than this machine.
   CHECK(x.get() == address{"10.0.0.1", 7000});
-  x.seen_at("10.0.0.2", false);
+  x.seen_at("10.0.0.2", "10.0.0.8", false);
   CHECK(x.get() == address{"10.0.0.1", 7000});
-  x.seen_at("10.0.0.2", true);
+  x.seen_at("10.0.0.2", "10.0.0.8", true);
   CHECK(x.get() == address{"10.0.0.2", 7000});
   own_address announced{{"home.example", 1}};
   announced.listens({"192.168.0.2", 7000});
-  announced.seen_at("10.0.0.1", false);
+  announced.seen_at("10.0.0.1", "10.0.0.7", false);
+  announced.maps(4000);
   CHECK(announced.get() == address{"home.example", 1});
   CHECK_FALSE(announced.is_seen());
+  CHECK_FALSE(announced.is_mapped());
 }
 
-TEST_CASE(
-    "a trainer asks whether it can be dialled once its cell has decided") {
-  own_reach x{role::trainer, 7};
-  auto some = guests(3);
-  const address here{"10.0.0.1", 7000};
-  CHECK_FALSE(x.ask(here, false, false, some, at(0s)));
-  std::set<peer_id> asked;
-  for (int i = 0; i < 3; ++i) {
-    auto whom = x.ask(here, true, false, some, at(i * 1s));
-    REQUIRE(whom);
-    asked.insert(*whom);
-    CHECK(x.reachable());
-    x.answered(*whom, false, at(i * 1s));
-  }
-  CHECK(asked.size() == 3);
-  CHECK(x.changes());
-  CHECK_FALSE(x.changes());
-  CHECK_FALSE(x.reachable());
-  CHECK(x.sentence(here).find("--announce") != std::string::npos);
-  // At another address all is asked anew.
-  CHECK(x.ask({"10.0.0.9", 7000}, true, false, some, at(4s)));
-}
-
-TEST_CASE("nobody makes a peer knock at one host all the time, or at many") {
-  knock_limit x;
-  CHECK(x.spend("a", at(0s)));
-  CHECK_FALSE(x.spend("a", at(1s)));
-  CHECK(x.spend("a", at(limits::reach_pause)));
-  for (std::size_t i = 1; i < limits::reach_tries; ++i)
-    CHECK(x.spend(std::to_string(i), at(limits::reach_pause)));
-  CHECK_FALSE(x.spend("one too many", at(limits::reach_pause)));
+TEST_CASE("one that lies about where it sees a peer does not move it") {
+  own_address x{{}};
+  x.listens({"0.0.0.0", 7000});
+  x.seen_at("203.0.113.66", "198.51.100.1", false); // A lie, and the first.
+  x.seen_at("203.0.113.7", "198.51.100.2", false);
+  for (int i = 0; i < 3; ++i) // It has one word.
+    x.seen_at("203.0.113.66", "198.51.100.1", false);
+  x.seen_at("203.0.113.7", "198.51.100.3", false);
+  CHECK(x.get() == address{"203.0.113.7", 7000});
+  // From a house nobody sees what the internet sees, nor the reverse.
+  own_address y{{}};
+  y.listens({"0.0.0.0", 7000});
+  y.seen_at("203.0.113.66", "10.0.0.7", false);
+  y.seen_at("10.0.0.66", "198.51.100.1", false);
+  CHECK(y.get().host.empty());
+  // Who is outside needs the address outside.
+  y.seen_at("10.0.0.1", "10.0.0.7", false);
+  y.seen_at("10.0.0.1", "10.0.0.8", false);
+  y.seen_at("203.0.113.7", "198.51.100.1", false);
+  CHECK(y.get() == address{"203.0.113.7", 7000});
+  y.maps(4000);
+  CHECK(y.get() == address{"203.0.113.7", 4000});
+  y.maps(0);
+  CHECK(y.get() == address{"203.0.113.7", 7000});
 }
 
 TEST_CASE("all hear a report in rounds, those that lead hear it at once") {

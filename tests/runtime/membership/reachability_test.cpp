@@ -1,5 +1,7 @@
 #include "runtime/membership/reachability.hpp"
 
+#include <set>
+
 #include <doctest/doctest.h>
 
 using namespace potluck;
@@ -18,18 +20,44 @@ time_point at(duration x) {
 }
 
 const std::vector<peer_id> everybody{peer(1), peer(2), peer(3), peer(4)};
+using proof = reachability::proof;
+
+/// Whoever is asked hears a number that tells who it was.
+std::uint64_t nonce_of(const peer_id& x) {
+  return 100 + x.bytes[0];
+}
+struct votes : reachability {
+  std::optional<peer_id> ask(const std::vector<peer_id>& all, time_point now) {
+    // The one that it is about to ask is the first that it has not.
+    for (auto& id : all)
+      if (asked.count(id) == 0) {
+        auto whom = reachability::ask(all, nonce_of(id), now);
+        if (whom)
+          asked.insert(*whom);
+        return whom;
+      }
+    return reachability::ask(all, 99, now);
+  }
+  /// An answer, and what comes with it if that is the truth.
+  void answered(const peer_id& from, bool reached, time_point now) {
+    if (reached)
+      proven(nonce_of(from), proof::counts, now);
+    reachability::answered(from, nonce_of(from), reached, now);
+  }
+  std::set<peer_id> asked;
+};
 
 } // namespace
 
 TEST_CASE("a peer that nobody has tried to reach counts as reachable") {
-  reachability x;
+  votes x;
   CHECK(x.reachable());
   CHECK_FALSE(x.ask({}, at(0s)));
   CHECK(x.reachable());
 }
 
 TEST_CASE("one who has reached us is enough, and nobody else is asked") {
-  reachability x;
+  votes x;
   CHECK(x.ask(everybody, at(0s)) == peer(1));
   CHECK_FALSE(x.ask(everybody, at(1s))); // Until it has answered.
   x.answered(peer(1), true, at(1s));
@@ -38,7 +66,7 @@ TEST_CASE("one who has reached us is enough, and nobody else is asked") {
 }
 
 TEST_CASE("most of three decide") {
-  reachability x;
+  votes x;
   CHECK(x.ask(everybody, at(0s)) == peer(1));
   x.answered(peer(1), false, at(1s));
   CHECK(x.reachable()); // It may lie, or be unable to dial anybody.
@@ -64,7 +92,7 @@ TEST_CASE("most of three decide") {
 }
 
 TEST_CASE("where fewer are there to ask, they decide") {
-  reachability x;
+  votes x;
   CHECK(x.ask({peer(1)}, at(0s)) == peer(1));
   CHECK_FALSE(x.ask({peer(1)}, at(1s)));
   x.answered(peer(1), false, at(2s));
@@ -78,7 +106,7 @@ TEST_CASE("where fewer are there to ask, they decide") {
 }
 
 TEST_CASE("an answer that is lost is asked for again after a while") {
-  reachability x;
+  votes x;
   CHECK(x.ask({peer(1)}, at(0s)) == peer(1));
   CHECK_FALSE(x.ask({peer(1)}, at(1min)));
   CHECK(x.reachable());
@@ -86,7 +114,7 @@ TEST_CASE("an answer that is lost is asked for again after a while") {
 }
 
 TEST_CASE("only who was asked has a vote, and only one") {
-  reachability x;
+  votes x;
   x.answered(peer(1), false, at(0s));
   CHECK(x.reachable());
   CHECK(x.ask(everybody, at(0s)) == peer(1));
@@ -98,7 +126,7 @@ TEST_CASE("only who was asked has a vote, and only one") {
 }
 
 TEST_CASE("who keeps silent is not waited for") {
-  reachability x;
+  votes x;
   CHECK(x.ask(everybody, at(0s)) == peer(1));
   const auto later = duration{reachability::patience};
   CHECK_FALSE(x.ask(everybody, at(later - 1s)));
@@ -110,25 +138,25 @@ TEST_CASE("who keeps silent is not waited for") {
 }
 
 TEST_CASE("who connects by itself need not be asked") {
-  reachability x;
-  x.came(peer(4), at(0s));
+  votes x;
+  x.came(peer(4), proof::counts, at(0s));
   CHECK_FALSE(x.ask(everybody, at(0s)));
   CHECK(x.reachable());
 }
 
 TEST_CASE("a crowd that connects does not outvote those who were asked") {
-  reachability x;
+  votes x;
   for (auto id : {peer(1), peer(2), peer(3)}) {
     CHECK(x.ask(everybody, at(0s)) == id);
     x.answered(id, false, at(0s));
   }
   for (std::uint8_t i = 10; i < 100; ++i)
-    x.came(peer(i), at(1s));
+    x.came(peer(i), proof::counts, at(1s));
   CHECK_FALSE(x.reachable());
 }
 
 TEST_CASE("votes are taken again after a while, and where the peer moves") {
-  reachability x;
+  votes x;
   CHECK(x.ask({peer(1)}, at(0s)) == peer(1));
   x.answered(peer(1), false, at(1s));
   CHECK_FALSE(x.ask({peer(1)}, at(2s))); // There is nobody else.
@@ -141,8 +169,68 @@ TEST_CASE("votes are taken again after a while, and where the peer moves") {
     later = 3s;
     x.moved();
   }
+  x.asked.clear();
   CHECK(x.ask({peer(1)}, at(later)) == peer(1));
   CHECK_FALSE(x.reachable()); // Until there is an answer.
   x.answered(peer(1), true, at(later));
   CHECK(x.reachable());
+}
+
+TEST_CASE("the word that we were reached only ends a question") {
+  votes x;
+  CHECK(x.ask(everybody, at(0s)) == peer(1));
+  CHECK(x.reachability::answered(peer(1), nonce_of(peer(1)), true, at(1s)));
+  CHECK_FALSE(x.is_certain());
+  CHECK(x.ask(everybody, at(1s)) == peer(2)); // Without a pause.
+  SUBCASE("until the proof comes") {
+    CHECK(x.proven(nonce_of(peer(1)), proof::counts, at(2s)));
+    CHECK(x.is_certain());
+  }
+  SUBCASE("and others decide") {
+    x.answered(peer(2), false, at(2s));
+    CHECK(x.ask(everybody, at(2s)) == peer(3));
+    x.answered(peer(3), false, at(2s));
+    CHECK(x.ask(everybody, at(2s)) == peer(4));
+    x.answered(peer(4), false, at(2s));
+    CHECK_FALSE(x.reachable());
+  }
+}
+
+TEST_CASE("an answer carries the number of its question") {
+  votes x;
+  CHECK(x.ask(everybody, at(0s)) == peer(1));
+  CHECK_FALSE(x.reachability::answered(peer(1), 7, false, at(1s)));
+  CHECK_FALSE(x.proven(7, proof::decisive, at(1s)));
+  CHECK_FALSE(x.proven(0, proof::decisive, at(1s)));
+  CHECK_FALSE(x.ask(everybody, at(1s)));
+}
+
+TEST_CASE("a decisive proof outweighs every answer") {
+  votes x;
+  for (auto id : {peer(1), peer(2), peer(3)}) {
+    CHECK(x.ask(everybody, at(0s)) == id);
+    x.answered(id, false, at(0s));
+  }
+  CHECK_FALSE(x.reachable());
+  SUBCASE("by a late connection") {
+    CHECK(x.proven(nonce_of(peer(2)), proof::decisive, at(1s)));
+  }
+  SUBCASE("by somebody that comes") {
+    x.came(peer(9), proof::decisive, at(1s));
+  }
+  CHECK(x.reachable());
+  CHECK(x.is_certain());
+}
+
+TEST_CASE("a hint lets others try, and does not make it certain") {
+  votes x;
+  CHECK(x.ask(everybody, at(0s)) == peer(1));
+  CHECK(x.proven(nonce_of(peer(1)), proof::hint, at(1s)));
+  CHECK(x.reachable());
+  CHECK_FALSE(x.is_certain());
+  CHECK(x.ask(everybody, at(1s)) == peer(2));
+  x.answered(peer(2), false, at(2s));
+  CHECK(x.ask(everybody, at(2s)) == peer(3));
+  x.answered(peer(3), false, at(3s));
+  CHECK_FALSE(x.reachable());
 }
