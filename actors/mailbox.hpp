@@ -104,6 +104,11 @@ struct try_to_reach {
 struct reach_known {
   bool reachable = true;
 };
+/// Matchmaking to cell: these trainers average without this peer, which has no
+/// line of its own to whoever could.
+struct averaged_without_us {
+  std::vector<peer_id> members;
+};
 /// A connection that we dialled is open and greeted.
 struct dial_succeeded {
   address where;
@@ -277,6 +282,7 @@ POTLUCK_LOCAL_MESSAGE(call)
 POTLUCK_LOCAL_MESSAGE(dial_contact)
 POTLUCK_LOCAL_MESSAGE(try_to_reach)
 POTLUCK_LOCAL_MESSAGE(reach_known)
+POTLUCK_LOCAL_MESSAGE(averaged_without_us)
 POTLUCK_LOCAL_MESSAGE(dial_succeeded)
 POTLUCK_LOCAL_MESSAGE(dial_failed)
 POTLUCK_LOCAL_MESSAGE(gateway_ready)
