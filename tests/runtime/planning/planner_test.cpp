@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "runtime/planning/contract_difference.hpp"
 #include "runtime/planning/planner.hpp"
 
 using namespace potluck;
