@@ -6,7 +6,6 @@
 #include <set>
 
 #include "runtime/config.hpp"
-#include "runtime/planning/collaboration.hpp"
 #include "runtime/ways/moshpit/moshpit_groups.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
 #include "tests/actors/conductor_stage.hpp"
