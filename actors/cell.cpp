@@ -62,11 +62,16 @@ void cell_state::on(const peer_joined& x) {
     return;
   }
   connected_.insert(x.who.id);
-  choice_->met(x.who.id);
+  if (x.relayed)
+    direct_.erase(x.who.id);
+  else
+    direct_.insert(x.who.id);
+  choice_->met(x.who.id, x.relayed);
   tell_relay();
 }
 
 void cell_state::on(const peer_left& x) {
+  direct_.erase(x.id);
   // Redrawn groups average with whom they reach.
   if (connected_.erase(x.id) != 0 || redraws())
     choice_->lost(x.id);
@@ -94,6 +99,21 @@ void cell_state::on(const reach_known& x) {
     choose();
 }
 
+void cell_state::on(const averaged_without_us& x) {
+  choice_->left_out(x.members, self_->clock().now());
+  if (told_ && wired_.conductor && wired_.roster)
+    choose();
+  const auto through = told_ ? told_->sponsor : peer_id{};
+  self_->send(wired_.observer,
+              event{"fault",
+                    {{"peer", short_name(config_.self)},
+                     {"what", std::string{"no line to those that average"}},
+                     {"detail",
+                      through.empty()
+                          ? std::string{"nobody takes its gradient"}
+                          : "its gradient goes to " + short_name(through)}}});
+}
+
 void cell_state::choose_first() {
   if (!wired_.conductor || !wired_.roster || told_)
     return;
@@ -112,7 +132,7 @@ void cell_state::choose() {
   choice_->reconsider(now);
   cell_standing standing;
   standing.contributes = choice_->contributes();
-  standing.sponsor = choice_->sponsor(connected_, now);
+  standing.sponsor = choice_->sponsor(direct_, now);
   standing.members = static_cast<std::uint32_t>(
       choice_->members(now) + (standing.contributes ? 0 : 1));
   auto changes = !told_ || told_->contributes != standing.contributes
@@ -137,7 +157,7 @@ void cell_state::choose() {
   links.everybody = !standing.contributes;
   links.newcomers = links.everybody && standing.members < most_members();
   if (standing.contributes) {
-    links.who = choice_->wanted(connected_, now);
+    links.who = choice_->wanted(direct_, now);
     links.nearer = place_.nearer;
     links.farther = place_.farther;
     links.better = advice_;
@@ -301,7 +321,7 @@ void cell_state::tell_relay() {
   auto id = place_.nearer.id;
   if (id.empty() && !place_.farther.empty() && told_)
     id = told_->sponsor; // It leads its chain.
-  auto relay = connected_.count(id) != 0 ? id : peer_id{};
+  auto relay = direct_.count(id) != 0 ? id : peer_id{};
   if (relay == told_relay_ || !wired_.state_keeper)
     return;
   told_relay_ = relay;

@@ -59,6 +59,7 @@ public:
     pace_ = x;
   }
   void on(const reach_known& x);
+  void on(const averaged_without_us& x);
   void on(const deadline_passed&);
   void on(const tick&);
 
@@ -92,6 +93,7 @@ private:
   cell_handles wired_;
   std::optional<cell_choice> choice_;
   std::set<peer_id> connected_;
+  std::set<peer_id> direct_; ///< Of these, by a line of their own.
   bool looked_up_ = false; ///< The roster has told who is in the run.
   clock_time wired_at_;
   std::optional<cell_standing> told_;

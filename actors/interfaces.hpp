@@ -166,8 +166,8 @@ using cell_actor = caf::typed_actor<
     caf::reacts_to<report_heard>, caf::reacts_to<run_looked_up>,
     caf::reacts_to<gather_contributions>, caf::reacts_to<contribution_taken>,
     caf::reacts_to<hand_over>, caf::reacts_to<contributor_pace>,
-    caf::reacts_to<reach_known>, caf::reacts_to<deadline_passed>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<reach_known>, caf::reacts_to<averaged_without_us>,
+    caf::reacts_to<deadline_passed>, caf::reacts_to<tick>>;
 
 /// Decides what the peer does next: accumulate, lead, average, apply, catch up.
 using conductor_actor = caf::typed_actor<
@@ -334,6 +334,7 @@ struct conductor_handles {
 
 struct matchmaking_handles {
   letterbox letters;
+  cell_actor cell;
   conductor_actor conductor;
   averager_actor averager;
   observer_actor observer;

@@ -133,6 +133,11 @@ struct reach_known {
   bool reachable = true;
   std::uint16_t port = 0; ///< That they dial; 0: the one that is bound.
 };
+/// Matchmaking to cell: these trainers average without this peer, which has no
+/// line of its own to whoever could.
+struct averaged_without_us {
+  std::vector<peer_id> members;
+};
 /// A connection that we dialled is open and greeted.
 struct dial_succeeded {
   address where;
@@ -324,6 +329,7 @@ POTLUCK_LOCAL_MESSAGE(ask_for_port)
 POTLUCK_LOCAL_MESSAGE(port_seen)
 POTLUCK_LOCAL_MESSAGE(port_mapped)
 POTLUCK_LOCAL_MESSAGE(reach_known)
+POTLUCK_LOCAL_MESSAGE(averaged_without_us)
 POTLUCK_LOCAL_MESSAGE(dial_succeeded)
 POTLUCK_LOCAL_MESSAGE(dial_failed)
 POTLUCK_LOCAL_MESSAGE(gateway_ready)

@@ -82,9 +82,14 @@ void matchmaking_state::make_matchmaker() {
     };
   terms.plan
       = [this](const group_contract& c) { return plan_digest(plans_->of(c)); };
-  // Whom its members cannot reach stands among those claims.
-  terms.believe = [this, redrawn] { return redrawn || plans_->believe(); };
+  terms.believe = [this] { return plans_->believe(); };
   matchmaker_.emplace(terms);
+  tell_lines();
+}
+
+void matchmaking_state::tell_lines() {
+  if (matchmaker_)
+    matchmaker_->without_line(lines_.without());
 }
 
 void matchmaking_state::on(const matchmaking_facts& x) {
@@ -99,10 +104,11 @@ void matchmaking_state::on(const matchmaking_facts& x) {
     carry_out(matchmaker_->expired()); // The gradient will not be frozen.
   matchmaker_->hold(x.step, x.state);
   matchmaker_->follow(x.leaders);
-  std::vector<peer_id> avoided{x.doubted.begin(), x.doubted.end()};
-  avoided.insert(avoided.end(), x.out_of_reach.begin(), x.out_of_reach.end());
+  for (const auto& id : x.out_of_reach)
+    lines_.heard_of(id);
+  tell_lines();
   if (config_.guards.has(safeguard::avoidance))
-    matchmaker_->avoid(std::move(avoided));
+    matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
                        x.slow_pairs);
 }
@@ -161,7 +167,14 @@ void matchmaking_state::on(const letter& x) {
       x.content);
 }
 
+void matchmaking_state::on(const peer_joined& x) {
+  lines_.joined(x.who.id, x.relayed);
+  tell_lines();
+}
+
 void matchmaking_state::on(const peer_left& x) {
+  lines_.left(x.id, x.orderly);
+  tell_lines();
   if (matchmaker_)
     carry_out(matchmaker_->lost(x.id));
 }
@@ -233,6 +246,8 @@ void matchmaking_state::carry_out(const release_gradient& x) {
                        {"detail", x.reason}}});
   if (x.outnumbered && !outnumbered_since_)
     outnumbered_since_ = self_->clock().now();
+  if (!x.members.empty() && wired_.cell)
+    self_->send(wired_.cell, averaged_without_us{x.members});
   stay_out(x.group);
   self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
 }
@@ -244,8 +259,12 @@ void matchmaking_state::stay_out(const group_id& group) {
 void matchmaking_state::carry_out(const start_round& x) {
   outnumbered_since_.reset();
   members_.clear();
-  for (auto& member : x.contract.members)
+  for (auto& member : x.contract.members) {
     members_.push_back(member.who.id);
+    if (member.who.id != config_.self)
+      lines_.heard_of(member.who.id);
+  }
+  tell_lines();
   plans_->begin(x.contract);
   self_->send(wired_.conductor,
               group_formed{x.contract, plans_->of(x.contract)});

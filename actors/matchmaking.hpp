@@ -10,6 +10,7 @@
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/answer_patience.hpp"
 #include "runtime/matchmaking/contract_plans.hpp"
+#include "runtime/matchmaking/line_book.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
@@ -31,8 +32,7 @@ public:
 
   void on(const matchmaking_handles& w);
   void on(const letter& x);
-  void on(const peer_joined&) {
-  }
+  void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const matchmaking_facts& x);
   void on(const lead_group& x);
@@ -49,6 +49,8 @@ private:
   void carry_out(const member_declined& x);
   void arm();
   void make_matchmaker();
+  /// The next answer says with whom this peer has no line of its own.
+  void tell_lines();
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
   /// Tells the members of the round that this peer is out of it.
@@ -62,6 +64,7 @@ private:
   std::optional<matchmaker> matchmaker_;
   std::vector<peer_id> members_; ///< Of the round that began last.
   matchmaking_facts facts_;
+  line_book lines_;
   std::optional<contract_plans> plans_;
   std::optional<answer_patience> answers_;
   std::chrono::milliseconds patience_ = limits::first_round_patience;

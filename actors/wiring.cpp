@@ -53,7 +53,7 @@ conductor_handles wiring::for_conductor() const {
 }
 
 matchmaking_handles wiring::for_matchmaking() const {
-  return {letters(), conductor, averager, observer};
+  return {letters(), cell, conductor, averager, observer};
 }
 
 averager_handles wiring::for_averager() const {

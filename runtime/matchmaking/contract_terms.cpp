@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/direct_lines.hpp"
 #include "runtime/numbers.hpp"
 
 namespace potluck {
@@ -21,6 +22,15 @@ std::string contract_terms::misquoted(const group_member& mine,
   };
   if (mine.loss_sum != answered.loss_sum)
     return differ("its loss is ", answered.loss_sum, mine.loss_sum);
+  const direct_lines lines{in};
+  const auto we = static_cast<std::size_t>(&mine - in.members.data());
+  for (std::size_t i = 0; i < in.members.size(); ++i)
+    if (i != we && lines.between(we, i)
+        && std::find(answered.relayed.begin(), answered.relayed.end(),
+                     in.members[i].who.id)
+               != answered.relayed.end())
+      return "it has no line to " + short_name(in.members[i].who.id)
+             + " here, and one there";
   // Nobody's lines are believed: then all plan equal shares.
   if (!quotes_lines(in))
     return {};
@@ -59,7 +69,23 @@ std::string contract_terms::disorder_of(const group_contract& x,
       return "the contract's samples overflow";
     samples += m.samples;
   }
-  return {};
+  const direct_lines lines{x};
+  for (std::size_t i = 0; i < x.members.size(); ++i)
+    if (lines.serves_all(i))
+      return {};
+  return "nobody that the contract lists has a line to all of its trainers";
+}
+
+std::vector<peer_id>
+contract_terms::trainers_without_us(const group_contract& x) const {
+  std::vector<peer_id> result;
+  for (const auto& m : x.members) {
+    if (m.who.id == self.id)
+      return {};
+    if (m.role == role::trainer)
+      result.push_back(m.who.id);
+  }
+  return result;
 }
 
 std::string contract_terms::problem_with(const group_contract& x,

@@ -33,6 +33,9 @@ struct release_gradient {
   peer_id refused = {};
   /// Most trainers that answered this leader will not be in its group.
   bool outnumbered = false;
+  /// Trainers that average without this peer because of its lines: it can hand
+  /// its gradient to one of them. Empty: that is not the reason.
+  std::vector<peer_id> members = {};
 };
 
 /// "The group stands: average." Call `finished` when the round is over.

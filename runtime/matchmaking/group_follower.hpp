@@ -72,7 +72,8 @@ private:
   }
   void rest();
   void answer(const group_answer& own);
-  void release(const std::string& reason, const peer_id& refused = {});
+  void release(const std::string& reason, const peer_id& refused = {},
+               std::vector<peer_id> members = {});
 
   contract_terms terms_;
   state state_ = state::idle;

@@ -5,7 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "runtime/direct_lines.hpp"
 #include "runtime/matchmaking/aversions.hpp"
+#include "runtime/planning/line_up.hpp"
 
 namespace potluck {
 
@@ -35,6 +37,32 @@ std::string flaw_of(const group_answer& x, role as) {
   if (as != role::trainer && x.samples != 0)
     return "an auxiliary has no samples";
   return {};
+}
+
+constexpr char lineless[] = "no line of its own to those that average";
+
+/// Keeps what is said of members: of lines to all other trainers, which are
+/// many where a hub is in the middle, one word.
+void shorten(std::vector<peer_id>& relayed, const group_member& of,
+             const group_contract& in) {
+  std::vector<peer_id> trainers;
+  std::vector<peer_id> rest;
+  bool all = true;
+  for (const auto& x : in.members) {
+    const auto& id = x.who.id;
+    if (id == of.who.id)
+      continue;
+    const bool named
+        = std::find(relayed.begin(), relayed.end(), id) != relayed.end();
+    if (x.role == role::trainer)
+      all = all && named;
+    if (named)
+      (x.role == role::trainer ? trainers : rest).push_back(id);
+  }
+  if (all && trainers.size() > 1)
+    trainers = {of.who.id};
+  rest.insert(rest.end(), trainers.begin(), trainers.end());
+  relayed = std::move(rest);
 }
 
 } // namespace
@@ -140,10 +168,12 @@ void group_leader::rest() {
   own_.reset();
 }
 
-void group_leader::release(const std::string& reason, bool outnumbered) {
+void group_leader::release(const std::string& reason, bool outnumbered,
+                           std::vector<peer_id> members) {
   const auto group = invite_.group;
   cancel(reason);
-  out_.emplace_back(release_gradient{group, reason, {}, outnumbered});
+  out_.emplace_back(
+      release_gradient{group, reason, {}, outnumbered, std::move(members)});
 }
 
 void group_leader::close_if_complete() {
@@ -171,9 +201,41 @@ void group_leader::drop_avoided() {
   }
 }
 
+bool group_leader::line_up_members(group_contract& contract) {
+  if (direct_lines{contract}.complete())
+    return true;
+  const auto stays = best_line_up(contract, !terms_.redrawn).stays;
+  std::vector<peer_id> members;
+  std::vector<peer_id> out;
+  for (std::size_t i = 0; i < stays.size(); ++i)
+    if (const auto& x = contract.members[i]; !stays[i])
+      out.push_back(x.who.id);
+    else if (x.role == role::trainer)
+      members.push_back(x.who.id);
+  if (!stays.front()) {
+    release(lineless, false, std::move(members));
+    return false;
+  }
+  for (const auto& id : out)
+    invited_.at(id).accepted.reset();
+  contract = make_contract();
+  auto told = contract;
+  told.plan = terms_.plan(contract);
+  const auto samples = samples_of(contract);
+  told.least_samples = std::min(told.least_samples, samples);
+  for (const auto& id : out)
+    if (samples > 0)
+      send(id, group_start{told});
+    else
+      send(id, group_cancel{invite_.group, lineless});
+  return true;
+}
+
 void group_leader::close() {
   drop_avoided();
   auto contract = make_contract();
+  if (!line_up_members(contract))
+    return;
   const auto samples = samples_of(contract);
   const auto least
       = terms_.redrawn ? orders_.least_samples : terms_.target_batch;
@@ -232,13 +294,16 @@ group_contract group_leader::make_contract() const {
   auto add = [&](const contact& who, role as, const group_answer& x) {
     result.members.push_back({who, as, x.samples, x.loss_sum,
                               x.upload_bytes_per_second,
-                              x.download_bytes_per_second, x.slow_pairs});
+                              x.download_bytes_per_second, x.slow_pairs,
+                              x.relayed});
   };
   add(terms_.self, terms_.role, *own_);
   for (auto as : {role::trainer, role::auxiliary})
     for (const auto& [id, x] : invited_)
       if (x.accepted && x.peer.role == as)
         add(x.peer.who, as, *x.accepted);
+  for (auto& x : result.members)
+    shorten(x.relayed, x, result);
   if (!terms_.believe())
     for (auto& x : result.members) {
       x.upload_bytes_per_second = x.download_bytes_per_second = 0;

@@ -102,13 +102,17 @@ private:
   void close();
   /// Cancels those who cannot stay with others that have accepted.
   void drop_avoided();
+  /// Leaves out those with whom too few have a line, and tells them of the
+  /// group without them. False when this peer is among them: it has released.
+  bool line_up_members(group_contract& contract);
   /// In a redrawn group: trainers were invited, and none has come.
   bool alone() const;
   /// More trainers have said no, avoid this leader or are shunned by it than
   /// would be members; or as many, with the first of all trainers among them.
   bool outnumbered() const;
   /// Cancels, and lets the own gradient go.
-  void release(const std::string& reason, bool outnumbered = false);
+  void release(const std::string& reason, bool outnumbered = false,
+               std::vector<peer_id> members = {});
   group_contract make_contract() const;
   void send(const peer_id& to, matchmaking_message what) {
     out_.emplace_back(send_to_peer{to, std::move(what)});

@@ -39,6 +39,13 @@ void matchmaker::avoid(std::vector<peer_id> whom) {
   leader_.restate(own_answer());
 }
 
+void matchmaker::without_line(std::vector<peer_id> whom) {
+  if (whom.size() > max_members)
+    whom.resize(max_members);
+  said_.relayed = std::move(whom);
+  leader_.restate(own_answer());
+}
+
 group_answer matchmaker::own_answer() const {
   auto x = said_;
   x.accepted = true;

@@ -49,6 +49,10 @@ public:
   /// leader leaves out whom most avoid, and one of each other pair (aversions).
   void avoid(std::vector<peer_id> whom);
 
+  /// With whom this peer has no line but through a hub, or none at all: no part
+  /// of a gradient may pass between them. At most `max_members` are said.
+  void without_line(std::vector<peer_id> whom);
+
   /// Whom to follow, when several lead.
   void follow(leader_order order) {
     order_ = std::move(order);

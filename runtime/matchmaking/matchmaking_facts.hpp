@@ -18,8 +18,7 @@ struct matchmaking_facts {
   std::uint64_t gradient_values = 0;
   bool open = false;         ///< Holds a state and is in no round.
   std::set<peer_id> doubted; ///< Whose groups are not joined.
-  /// Not connected, and not among the `slow_pairs` that say so: avoided as
-  /// well.
+  /// Heard of, and not connected.
   std::set<peer_id> out_of_reach;
   leader_order leaders;
   double upload_bytes_per_second = 0;

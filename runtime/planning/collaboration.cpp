@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/direct_lines.hpp"
 
 namespace potluck {
 
@@ -54,14 +55,14 @@ collaboration collaboration_of(const group_contract& contract,
   result.packs_thin_lines = rules.packs_thin_lines;
   result.overlaps = rules.overlaps;
   result.computing_seconds = contract.computing_ms / 1e3;
-  for (const auto& x : contract.members) {
+  const direct_lines lines{contract};
+  for (std::size_t i = 0; i < contract.members.size(); ++i) {
+    const auto& x = contract.members[i];
     planned_peer peer;
     peer.id = x.who.id;
     peer.computes = x.samples != 0;
     peer.holds_model = x.role == role::trainer;
-    // The leader does not say where it listens, since the members that it
-    // invited are connected with it.
-    peer.listens = result.peers.empty() || x.who.where.port != 0;
+    peer.averages = lines.serves_all(i);
     peer.upload_bytes_per_second = x.upload_bytes_per_second;
     peer.download_bytes_per_second = x.download_bytes_per_second;
     result.peers.push_back(peer);
@@ -79,12 +80,6 @@ collaboration collaboration_of(const group_contract& contract,
       if (to == contract.members.size() || to == i
           || !limited.insert(to).second)
         continue;
-      if (x.bytes_per_second <= pair_out_of_reach) {
-        // But of the leader, with whom all are connected.
-        for (auto end : {i, to})
-          result.peers[end].listens = result.peers[end].listens && end == 0;
-        continue;
-      }
       if (explained_by_downlink(contract, to, x.bytes_per_second))
         continue;
       result.limits.push_back({i, to, x.bytes_per_second});

@@ -36,8 +36,8 @@ struct planned_peer {
   peer_id id;
   bool computes = true;          ///< Has a gradient to send.
   bool holds_model = true;       ///< Needs the means.
-  bool listens = true;           ///< Others can connect to it; else it averages
-                                 ///< nothing for them.
+  bool averages = true;          ///< Has a line with all that compute or hold the
+                                 ///< model; else it averages nothing for them.
   double samples_per_second = 0; ///< 0: unknown.
   double upload_bytes_per_second = 0;   ///< 0: unknown.
   double download_bytes_per_second = 0; ///< 0: unknown.
@@ -49,10 +49,6 @@ struct planned_limit {
   std::size_t to = 0;
   double bytes_per_second = 0;
 };
-
-/// A pair that carries so little, in bytes a second, is not connected at all:
-/// neither averages for others, for the other could send it nothing.
-constexpr double pair_out_of_reach = 1;
 
 struct collaboration {
   std::vector<planned_peer> peers;        ///< In the order of the contract.

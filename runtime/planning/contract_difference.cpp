@@ -21,11 +21,12 @@ std::vector<std::string> inputs_of(const group_member& x) {
   std::vector<std::string> result{to_string(x.who.id),
                                   x.role == role::trainer ? "trainer" : "other",
                                   whole(x.samples),
-                                  x.who.where.port != 0 ? "yes" : "no",
                                   exact(x.upload_bytes_per_second),
                                   exact(x.download_bytes_per_second)};
   for (const auto& pair : x.slow_pairs)
     result.push_back(to_string(pair.to) + " " + exact(pair.bytes_per_second));
+  for (const auto& id : x.relayed)
+    result.push_back("relayed " + to_string(id));
   return result;
 }
 
@@ -85,6 +86,8 @@ std::string plan_change(const group_contract& before,
             x.upload_bytes_per_second);
     compare(x, " downloads ", was->download_bytes_per_second,
             x.download_bytes_per_second);
+    if (x.relayed.size() != was->relayed.size())
+      clauses.push_back(name(x) + " misses other lines");
     // A pair that is not named carries what the line does.
     auto carried = [](const group_member& from, const peer_id& to) {
       for (const auto& pair : from.slow_pairs)

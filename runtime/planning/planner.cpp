@@ -82,11 +82,11 @@ double seconds_of(const planned_limit& x, const collaboration& input,
          * static_cast<double>(input.gradient_bytes) / x.bytes_per_second;
 }
 
-/// Those that can average for others; everybody when nobody listens.
+/// Those that can average for others; everybody when nobody can.
 std::vector<std::size_t> reducers_of(const collaboration& input) {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < input.peers.size(); ++i)
-    if (input.peers[i].listens)
+    if (input.peers[i].averages)
       result.push_back(i);
   if (result.empty())
     for (std::size_t i = 0; i < input.peers.size(); ++i)

@@ -1,7 +1,6 @@
 #include "runtime/ways/way.hpp"
 
 #include "runtime/packing/packing.hpp"
-#include "runtime/planning/collaboration.hpp"
 #include "runtime/ways/cells/cells.hpp"
 #include "runtime/ways/moshpit/redrawn_groups.hpp"
 
@@ -11,8 +10,7 @@ std::unique_ptr<way> make_way(const run_settings& settings, bool contributes,
                               const digest& charter) {
   if (settings.redraws_groups())
     return std::make_unique<redrawn_groups>(redrawn_groups::settings{
-        charter, settings.seed, settings.group_size,
-        settings.shares == to_string(share_rule::planned)});
+        charter, settings.seed, settings.group_size});
   if (!contributes)
     return std::make_unique<one_group>(settings.group_size);
   cells::settings how;

@@ -439,3 +439,21 @@ TEST_CASE("a gradient is packed as the sponsor wants it") {
   CHECK(std::get<contribution_part>(last.content).packing == packing::float16);
   CHECK(last.body.size == packed_bytes(packing::float16, 300));
 }
+
+TEST_CASE("a trainer that others average without, for its lines, contributes "
+          "over a line of its own, and says so") {
+  one_cell x{4};
+  x.meet(1);
+  x.meet(2);
+  peer_joined relayed;
+  relayed.who.id = id_of(1);
+  relayed.relayed = true;
+  x.tell(relayed);
+  x.tell(run_looked_up{});
+  x.pass(limits::cell_interval);
+  CHECK_FALSE(x.conductor->last<cell_standing>().contributes);
+  x.tell(averaged_without_us{{id_of(1), id_of(2)}});
+  CHECK(x.conductor->last<cell_standing>().contributes);
+  CHECK(x.conductor->last<cell_standing>().sponsor == id_of(2));
+  REQUIRE(x.observer->events("fault").size() == 1);
+}

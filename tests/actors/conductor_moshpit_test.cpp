@@ -6,7 +6,6 @@
 #include <set>
 
 #include "runtime/config.hpp"
-#include "runtime/planning/collaboration.hpp"
 #include "runtime/ways/moshpit/moshpit_groups.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
 #include "tests/actors/conductor_stage.hpp"
@@ -110,22 +109,6 @@ TEST_CASE(
   CHECK(order.least_samples < batch);
   x.tell(freeze_wanted{group_id{{1}}});
   // A plan gives the two nothing to average, and then the group can be made.
-  REQUIRE(x.facts().slow_pairs.size() == 1);
-  CHECK(x.facts().slow_pairs[0].to == peer(away));
-  CHECK(x.facts().slow_pairs[0].bytes_per_second == pair_out_of_reach);
-  CHECK(x.facts().out_of_reach.empty());
-}
-
-TEST_CASE("where shares are not planned, whom a peer cannot reach is avoided") {
-  auto settings = redrawn().settings();
-  settings.shares = "all-reduce";
-  redrawn_stage x{charter{settings, ""}};
-  const auto step = x.led_step();
-  const auto away = redrawn_stage::number_of(*x.drawn(step).rbegin());
-  x.hold(step);
-  x.gather_crowd(step, away);
-  x.tell(freeze_wanted{group_id{{1}}});
-  CHECK(x.facts().slow_pairs.empty());
   CHECK(x.facts().out_of_reach == std::set<peer_id>{peer(away)});
 }
 
@@ -147,7 +130,7 @@ TEST_CASE("who reaches all of its group does not wait for one who does not") {
   x.tell(freeze_wanted{formed.contract.group});
   struct group_member known;
   known.who = contact_of(first());
-  known.slow_pairs = {{peer(9), pair_out_of_reach}};
+  known.relayed = {peer(9)};
   formed.contract.members = {known};
   x.tell(formed);
   x.end_round(formed, false);

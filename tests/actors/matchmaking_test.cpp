@@ -220,3 +220,52 @@ TEST_CASE("one group at a time, and a new averager ends the current one") {
   x.world.settle();
   CHECK(x.nodes[0]->conductor->count<freeze_wanted>() == 2);
 }
+
+TEST_CASE("two trainers without a line average at the helper that has one to "
+          "both; who has none to it is left out, and its cell hears of it") {
+  three x;
+  auto cell = x.nodes[1]->system.pretend<cell_actor>();
+  x.nodes[1]->replace(&wiring::cell, cell.handle);
+  auto relay = [&](std::uint8_t with, bool relayed) {
+    peer_joined news;
+    news.who = contact_of(with);
+    news.relayed = relayed;
+    caf::anon_send(x.nodes[1]->wired.matchmaking, news);
+  };
+  relay(1, true);
+  bool helper = true;
+  SUBCASE("no line to the other trainer") {
+  }
+  SUBCASE("nor to the helper") {
+    relay(3, true);
+    helper = false;
+  }
+  SUBCASE("a line has come about") {
+    relay(3, true);
+    relay(3, false);
+  }
+  x.world.settle();
+  x.lead();
+  x.world.settle();
+  x.freeze(0, 64);
+  x.freeze(1, 24);
+  if (x.nodes[2]->conductor->count<freeze_wanted>() != 0)
+    x.freeze(2, 0);
+  x.world.settle();
+  REQUIRE(x.formed(0));
+  auto chunks = x.group(0).plan.chunks;
+  if (helper) {
+    REQUIRE(x.formed(1));
+    CHECK(x.group(0).contract.members[1].relayed
+          == std::vector<peer_id>{peer(1)});
+    CHECK(chunks.size() == 3);
+    CHECK(chunks[0] + chunks[1] == 0);
+    CHECK(cell->count<averaged_without_us>() == 0);
+  } else {
+    CHECK(chunks.size() == 2);
+    CHECK_FALSE(x.formed(1));
+    CHECK(x.dissolved(1) == 1);
+    CHECK(cell->last<averaged_without_us>().members
+          == std::vector<peer_id>{peer(1)});
+  }
+}

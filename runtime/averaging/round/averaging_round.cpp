@@ -13,6 +13,7 @@ averaging_round::averaging_round(setting what, value_pool rooms,
                                  std::function<void()> all_placed,
                                  random_stream& chance, time_point now)
     : what_{std::move(what)},
+      lines_{what_.contract},
       agreement_{what_.contract,
                  chunk_map{what_.contract.gradient_values,
                            what_.contract.chunk_values, what_.plan.chunks},
@@ -24,7 +25,8 @@ averaging_round::averaging_round(setting what, value_pool rooms,
             std::move(all_placed)},
       watch_{members().size(), now}, faults_{bulk_.map(), members().self()},
       auditor_{what_.contract, bulk_.map(), members().self(), what_.rule} {
-  if (what_.guards.has(safeguard::audit))
+  // Who checks a mean needs everybody's part of it.
+  if (what_.guards.has(safeguard::audit) && lines_.serves_all(members().self()))
     auditor_.draw(chance);
 }
 
@@ -340,7 +342,7 @@ round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
 }
 
 void averaging_round::send(std::optional<round_mail> x) {
-  if (!x)
+  if (!x || (x->body.size != 0 && !lines_.between(members().self(), x->to)))
     return;
   bytes_sent_ += x->body.size;
   out_.emplace_back(std::move(*x));

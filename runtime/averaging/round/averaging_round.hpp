@@ -20,6 +20,7 @@
 #include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
 #include "runtime/averaging/round/round_faults.hpp"
+#include "runtime/direct_lines.hpp"
 #include "runtime/safeguards.hpp"
 
 namespace potluck {
@@ -132,11 +133,14 @@ private:
   void carry_out(const average_chunk& x);
   void carry_out(const round_decision& x);
   round_outcome outcome(const round_decision& x) const;
+  /// Unless it is a part or a mean for a member without a line to this one,
+  /// which no plan asks for: a relay carries none.
   void send(std::optional<round_mail> x);
   void add(round_orders more);
   round_orders take();
 
   const setting what_;
+  const direct_lines lines_;
   round_agreement agreement_;
   round_bulk bulk_;
   member_watch watch_;

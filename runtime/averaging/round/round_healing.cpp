@@ -12,11 +12,9 @@ namespace {
 /// Gives chunks that nobody has begun to whoever is the least burdened by them.
 class spreader {
 public:
-  spreader(const std::vector<round_healing::report>& reports,
-           const chunk_map& map) {
-    for (std::size_t i = 0; i < reports.size(); ++i)
-      if (reports[i])
-        takers_.push_back({i, map.chunks_of(i).count, 0});
+  spreader(const std::vector<std::uint8_t>& members, const chunk_map& map) {
+    for (auto i : members)
+      takers_.push_back({i, map.chunks_of(i).count, 0});
     // Those that the plan spared have no line to spare now, unless all have.
     auto spared = [](const taker& x) { return x.weight == 0; };
     if (std::all_of(takers_.begin(), takers_.end(), spared))
@@ -47,9 +45,11 @@ private:
 
 round_healing::round_healing(const chunk_map& map,
                              std::vector<std::uint64_t> samples,
-                             std::uint64_t least_samples)
+                             std::uint64_t least_samples,
+                             std::optional<direct_lines> lines)
     : map_{map}, samples_{std::move(samples)},
-      least_samples_{std::max<std::uint64_t>(least_samples, 1)} {
+      least_samples_{std::max<std::uint64_t>(least_samples, 1)},
+      lines_{std::move(lines)} {
 }
 
 std::optional<round_heal>
@@ -65,16 +65,23 @@ round_healing::rule(const group_id& group, std::uint32_t epoch,
     alive += samples_[i];
     result.alive.push_back(static_cast<std::uint8_t>(i));
   }
-  if (map_.chunk_count() > max_heal_chunks || result.alive.empty())
+  std::vector<bool> here(samples_.size(), false);
+  for (auto i : result.alive)
+    here[i] = true;
+  std::vector<std::uint8_t> givers;
+  for (auto i : result.alive)
+    if (!lines_ || lines_->serves(i, here))
+      givers.push_back(i);
+  if (map_.chunk_count() > max_heal_chunks || givers.empty())
     return std::nullopt;
-  spreader orphans{reports, map_};
+  spreader orphans{givers, map_};
   result.chunks.reserve(map_.chunk_count());
   for (std::uint32_t chunk = 0; chunk < map_.chunk_count(); ++chunk) {
     auto planned = map_.owner(chunk);
     // Best by version, then by samples, then the planned one, then the first.
     std::optional<std::size_t> source;
     chunk_standing best;
-    for (auto i : result.alive) {
+    for (auto i : givers) {
       chunk_standing x;
       if (chunk < reports[i]->size())
         x = (*reports[i])[chunk];

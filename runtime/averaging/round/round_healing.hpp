@@ -12,6 +12,7 @@
 
 #include "messages/averaging.hpp"
 #include "runtime/averaging/chunk_map.hpp"
+#include "runtime/direct_lines.hpp"
 
 namespace potluck {
 
@@ -22,8 +23,11 @@ public:
 
   /// @param samples Of each member, as in the contract.
   /// @param least_samples Fewer behind any chunk do not make a step.
+  /// @param lines Whoever gives a mean has a line with all trainers that take
+  /// part; none: all have lines with all.
   round_healing(const chunk_map& map, std::vector<std::uint64_t> samples,
-                std::uint64_t least_samples);
+                std::uint64_t least_samples,
+                std::optional<direct_lines> lines = std::nullopt);
 
   /// How the round can be completed, per chunk:
   /// - somebody holds a mean: the highest version counts, its first holder is
@@ -34,7 +38,8 @@ public:
   ///   fewest so, measured by what the plan gave it.
   ///
   /// None when the round is lost: some chunk would certainly count too few
-  /// samples, or there are more chunks than can be spoken of.
+  /// samples, nobody has the lines to give its mean, or there are more chunks
+  /// than can be spoken of.
   /// @param reports Of all members, in the contract's order.
   std::optional<round_heal> rule(const group_id& group, std::uint32_t epoch,
                                  const std::vector<report>& reports) const;
@@ -43,6 +48,7 @@ private:
   chunk_map map_;
   std::vector<std::uint64_t> samples_;
   std::uint64_t least_samples_;
+  std::optional<direct_lines> lines_;
 };
 
 } // namespace potluck

@@ -23,7 +23,8 @@ std::vector<std::uint64_t> samples_of(const group_contract& contract) {
 round_leader::round_leader(const group_contract& contract, const chunk_map& map,
                            bool keeps_majority)
     : group_{contract.group}, remedy_{map, samples_of(contract),
-                                      contract.least_samples},
+                                      contract.least_samples,
+                                      direct_lines{contract}},
       least_samples_{contract.least_samples}, keeps_majority_{keeps_majority},
       said_(contract.members.size()), lacking_(contract.members.size(), false) {
 }

@@ -1,6 +1,7 @@
 #include "runtime/ways/cells/cell_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace potluck {
 
@@ -38,11 +39,18 @@ bool cell_choice::estranged(const peer_id& id) const {
   return at != missed_.end() && at->second.estranged;
 }
 
-void cell_choice::met(const peer_id& who) {
-  here_.insert(who);
+void cell_choice::met(const peer_id& who, bool relayed) {
   missed_.erase(who);
+  if (relayed) {
+    relayed_.insert(who);
+    here_.erase(who);
+  } else {
+    here_.insert(who);
+    if (relayed_.erase(who) != 0)
+      left_out_until_ = time_point::min();
+  }
   if (auto known = find(who))
-    known->here = true;
+    known->here = !relayed;
 }
 
 void cell_choice::missed(const peer_id& who, time_point now) {
@@ -89,6 +97,7 @@ void cell_choice::heard(const progress_report& x, time_point now) {
 
 void cell_choice::lost(const peer_id& who) {
   here_.erase(who);
+  relayed_.erase(who);
   if (auto at = place_of(who); at != others_.end() && at->id == who)
     others_.erase(at);
   if (sponsor_ == who)
@@ -142,12 +151,24 @@ bool cell_choice::enough_members(time_point now) const {
 }
 
 bool cell_choice::stands_back(const census& there, time_point now) const {
+  if (now < left_out_until_)
+    return there.members > 0;
   return (hidden_ || now < apart_until_) && there.open > 0;
 }
 
 bool cell_choice::enough(std::size_t members) const {
   return static_cast<double>(members)
          >= enough_parts * static_cast<double>(group_size_);
+}
+
+void cell_choice::left_out(const std::vector<peer_id>& members,
+                           time_point now) {
+  left_out_until_ = now + estrangement;
+  const row* best = nullptr;
+  for (const auto& id : members)
+    if (auto x = find(id); x && x->here && (!best || burden(*x) < burden(*best)))
+      best = x;
+  advised_ = best ? best->id : peer_id{};
 }
 
 void cell_choice::reconsider(time_point now) {
@@ -255,6 +276,8 @@ std::vector<peer_id> cell_choice::wanted(const std::set<peer_id>& connected,
       continue;
     if (connected.count(x.id) != 0 && result.size() < links)
       result.push_back(x.id);
+    else if (relayed_.count(x.id) != 0) // Good for news only.
+      rest.push_back({{std::numeric_limits<std::uint32_t>::max(), 0}, x.id});
     else
       rest.push_back({burden(x), x.id});
   }

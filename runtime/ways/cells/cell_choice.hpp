@@ -56,7 +56,8 @@ public:
   /// its last report may be going round. If it cannot be dialled then either,
   /// it is out of our reach.
   static constexpr std::chrono::seconds estranged_after{45};
-  /// For so long a trainer contributes because of that; then it tries again.
+  /// For so long a trainer contributes because of that, or of its lines; then it
+  /// tries again.
   static constexpr std::chrono::minutes estrangement{10};
   /// Those who cannot reach the same one do not leave at once, but each by this
   /// chance at a look, and see how many are left.
@@ -75,8 +76,9 @@ public:
               duration silent_after, std::uint64_t seed,
               bool all_average = false);
 
-  /// The peer is connected from now on, until it is `lost`.
-  void met(const peer_id& who);
+  /// The peer is connected from now on, until it is `lost`. @param relayed By no
+  /// line of its own, so that neither can sponsor the other.
+  void met(const peer_id& who, bool relayed = false);
   /// It is not connected, and could not be dialled.
   void missed(const peer_id& who, time_point now);
   /// A report of another trainer, at first or second hand.
@@ -95,6 +97,10 @@ public:
   void hide(bool yes) {
     hidden_ = yes;
   }
+
+  /// These trainers average without this peer, which has too few lines: it
+  /// contributes until it has one more, through one of them if it has a line.
+  void left_out(const std::vector<peer_id>& members, time_point now);
 
   /// Looks again. The first time it decides at once.
   void reconsider(time_point now);
@@ -131,7 +137,7 @@ private:
     bool decided = false; ///< Member or contributor; a newcomer has not.
     std::uint32_t contributors = 0;
     std::uint32_t knows = 0; ///< Members that it knows of.
-    bool here = false;       ///< Connected.
+    bool here = false;       ///< Connected by a line of its own.
     bool hidden = false;     ///< Cannot be connected to.
     time_point settled_since;
     time_point at;
@@ -174,7 +180,8 @@ private:
   std::uint64_t order_;
   random_stream chance_;
   std::vector<row> others_; ///< By id.
-  std::set<peer_id> here_;  ///< Connected.
+  std::set<peer_id> here_;  ///< Connected by a line of their own,
+  std::set<peer_id> relayed_; ///< and by none.
   bool decided_ = false;
   std::size_t published_ = 0; ///< By the last look-up.
   bool hidden_ = false;
@@ -186,6 +193,7 @@ private:
   };
   std::map<peer_id, absence> missed_; ///< Not connected since.
   time_point apart_until_ = time_point::min();
+  time_point left_out_until_ = time_point::min();
   bool contributes_ = false;
   peer_id sponsor_;
   peer_id advised_;

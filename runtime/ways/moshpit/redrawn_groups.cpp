@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "messages/limits.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
-#include "runtime/planning/collaboration.hpp"
 #include "runtime/random.hpp"
 #include "runtime/ways/moshpit/moshpit_groups.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
@@ -87,13 +85,9 @@ bool redrawn_groups::others_lead(const outlook& at, const reports& partners,
 }
 
 void redrawn_groups::formed(const group_contract& contract) {
-  for (auto& member : contract.members) {
-    auto& pairs = member.slow_pairs;
-    if (std::any_of(pairs.begin(), pairs.end(), [](auto& x) {
-          return x.bytes_per_second <= pair_out_of_reach;
-        }))
+  for (auto& member : contract.members)
+    if (!member.relayed.empty())
       hampered_.insert(member.who.id);
-  }
 }
 
 // ---- a peer that is behind --------------------------------------------------
@@ -158,21 +152,10 @@ digest redrawn_groups::reported_state(std::uint64_t step, const digest&) const {
 }
 
 void redrawn_groups::tell(const outlook& at, matchmaking_facts& facts) {
-  if (at.own.role != role::trainer)
-    return; // In every group.
-  facts.out_of_reach = out_of_reach(at);
-  // Two that cannot reach each other need nothing of each other, where a plan
-  // has neither of them average for others.
-  if (!how_.plans_pairs)
-    return;
-  std::vector<slow_pair> pairs;
-  for (auto& id : group(at))
-    if (pairs.size() < max_slow_pairs && facts.out_of_reach.erase(id) != 0)
-      pairs.push_back({id, pair_out_of_reach});
-  for (auto& x : facts.slow_pairs)
-    if (pairs.size() < max_slow_pairs)
-      pairs.push_back(x);
-  facts.slow_pairs = std::move(pairs);
+  if (at.own.role == role::trainer) // Auxiliaries are in every group.
+    for (const auto& id : group(at))
+      if (id != at.own.id && !at.others.connected(id))
+        facts.out_of_reach.insert(id);
 }
 
 std::pair<std::string, std::string>

@@ -19,8 +19,6 @@ public:
     digest charter;         ///< Of the run.
     std::uint64_t seed = 0; ///< Of the run.
     std::size_t group_size = 2;
-    /// Plans leave pairs out that cannot reach each other.
-    bool plans_pairs = true;
   };
 
   explicit redrawn_groups(settings how) : how_(how) {

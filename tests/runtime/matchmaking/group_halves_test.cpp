@@ -4,6 +4,7 @@
 
 #include "runtime/matchmaking/group_follower.hpp"
 #include "runtime/matchmaking/group_leader.hpp"
+#include "runtime/matchmaking/line_book.hpp"
 
 using namespace potluck;
 
@@ -252,4 +253,109 @@ TEST_CASE("a redrawn group counts more than half of its samples, another one "
   contract.members[0].samples = UINT64_MAX;
   contract.members[1].samples = 5;
   CHECK(samples_of(contract) == UINT64_MAX); // Not around the end.
+}
+
+TEST_CASE("a leader leaves out who has too few lines, and tells it of the "
+          "group") {
+  inviting x;
+  x.leader.frozen(yes(1, 6));
+  auto lonely = yes(1, 5);
+  lonely.relayed = {peer(1), peer(2), peer(9)};
+  x.leader.answered(peer(3), lonely);
+  auto all = x.leader.answered(peer(2), yes(1, 5));
+  REQUIRE(find<start_round>(all));
+  const auto& contract = find<start_round>(all)->contract;
+  CHECK(contract.members.size() == 2);
+  CHECK(told<group_start>(all) == peers{peer(3), peer(2)});
+  group_follower follower{terms(3)};
+  follower.follow(peer(1), invite(1), lonely);
+  auto out = follower.started(peer(1), contract);
+  CHECK(told<group_answer>(out).empty());
+  REQUIRE(find<release_gradient>(out));
+  CHECK(find<release_gradient>(out)->members == peers{peer(1), peer(2)});
+  CHECK(find<release_gradient>(out)->refused.empty());
+  CHECK(follower.now() == following::idle);
+}
+
+TEST_CASE("who is left out hears of it even when the others have too few "
+          "samples") {
+  inviting x;
+  x.leader.frozen(yes(1, 2));
+  auto lonely = yes(1, 50);
+  lonely.relayed = {peer(1), peer(2)};
+  x.leader.answered(peer(3), lonely);
+  auto all = x.leader.answered(peer(2), yes(1, 2));
+  CHECK_FALSE(find<start_round>(all));
+  CHECK(find<release_gradient>(all));
+  CHECK(told<group_start>(all) == peers{peer(3)});
+  CHECK(told<group_cancel>(all) == peers{peer(2)});
+}
+
+TEST_CASE("a leader with too few lines of its own lets others lead") {
+  inviting x;
+  auto own = yes(1, 6);
+  own.relayed = {peer(2), peer(3)};
+  x.leader.frozen(own);
+  x.leader.answered(peer(3), yes(1, 5));
+  auto all = x.leader.answered(peer(2), yes(1, 5));
+  CHECK_FALSE(find<start_round>(all));
+  REQUIRE(find<release_gradient>(all));
+  CHECK(find<release_gradient>(all)->members == peers{peer(2), peer(3)});
+  CHECK(told<group_cancel>(all) == peers{peer(2), peer(3)});
+}
+
+TEST_CASE("a contract says in one word that a member has no line to any other "
+          "trainer, and names no strangers") {
+  group_leader leader{terms(1)};
+  leader.begin(invite(1),
+               {{{peer(2), {}}, role::trainer},
+                {{peer(3), {}}, role::trainer},
+                {{peer(7), {}}, role::auxiliary}},
+               {});
+  auto own = yes(1, 6);
+  own.relayed = {peer(2), peer(9)};
+  leader.frozen(own);
+  leader.answered(peer(7), yes(1, 0));
+  leader.answered(peer(3), yes(1, 5));
+  auto second = yes(1, 5);
+  second.relayed = {peer(1), peer(3)};
+  auto all = leader.answered(peer(2), second);
+  REQUIRE(find<start_round>(all));
+  const auto& contract = find<start_round>(all)->contract;
+  REQUIRE(contract.members.size() == 4); // By the auxiliary.
+  CHECK(contract.members[0].relayed == peers{peer(2)});
+  CHECK(contract.members[1].relayed == peers{peer(2)});
+  CHECK(contract.members[2].relayed.empty());
+  CHECK(terms(2).problem_with(contract, peer(1), 6, second).empty());
+  // One that knows of another missing line does not start on it.
+  auto third = yes(1, 5);
+  third.relayed = {peer(1)};
+  CHECK(terms(3).problem_with(contract, peer(1), 6, third).find("no line")
+        != std::string::npos);
+  auto nobody = contract;
+  nobody.members.pop_back();
+  nobody.members[2].relayed = {peer(1)};
+  CHECK(terms(2).problem_with(nobody, peer(1), 6, second).find("nobody")
+        != std::string::npos);
+}
+
+TEST_CASE("a peer knows with whom it has no line") {
+  line_book x;
+  x.joined(peer(2), false);
+  x.joined(peer(3), true);
+  x.left(peer(4), false); // Could not be dialled.
+  x.heard_of(peer(2));
+  x.heard_of(peer(5));
+  CHECK(x.without() == peers{peer(5), peer(4), peer(3)});
+  x.joined(peer(3), false); // A hole was punched.
+  x.left(peer(4), true);
+  x.left(peer(2), false);
+  CHECK(x.without() == peers{peer(2), peer(5)});
+  for (std::size_t i = 0; i < 2 * max_members; ++i) {
+    auto id = peer(9);
+    id.bytes[1] = static_cast<std::uint8_t>(i);
+    id.bytes[2] = static_cast<std::uint8_t>(i >> 8);
+    x.heard_of(id);
+  }
+  CHECK(x.without().size() == max_members);
 }

@@ -48,7 +48,7 @@ TEST_CASE("whatever input differs, the digests do") {
   x.members[1].role = role::auxiliary;
   check(x);
   x = contract();
-  x.members[1].who.where.port = 0;
+  x.members[1].relayed = {x.members[0].who.id};
   check(x);
   x = contract();
   x.chunk_values = 200;

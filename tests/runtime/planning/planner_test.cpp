@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "runtime/planning/contract_difference.hpp"
 #include "runtime/planning/planner.hpp"
 
 using namespace potluck;
@@ -69,7 +70,7 @@ double least_seconds(const collaboration& x) {
     double most = 0;
     for (const auto& p : x.peers) {
       double low = 0;
-      double high = p.listens ? 1 : 0;
+      double high = p.averages ? 1 : 0;
       auto bound = [&](double fixed, double slope, double speed) {
         double room = time * speed / bytes - fixed;
         if (slope > 0)
@@ -168,7 +169,7 @@ TEST_CASE("no shares are faster than the plan's") {
       bool trains = i == 0 || random() % 3 != 0;
       auto x = trains ? trainer(speed(), speed()) : auxiliary(speed(), speed());
       x.computes = trains && (i == 0 || random() % 5 != 0);
-      x.listens = i == 0 || random() % 5 != 0;
+      x.averages = i == 0 || random() % 5 != 0;
       peers.push_back(x);
     }
     auto input = of(peers, 4000000000u);
@@ -180,7 +181,7 @@ TEST_CASE("no shares are faster than the plan's") {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
       sum += x.chunks[i];
-      if (!peers[i].listens)
+      if (!peers[i].averages)
         CHECK(x.chunks[i] == 0);
     }
     CHECK(sum == input.chunks);
@@ -209,7 +210,7 @@ TEST_CASE("figures that cannot be true still give a plan") {
       auto x = trainer(odd[random() % odd.size()], odd[random() % odd.size()]);
       x.computes = random() % 2;
       x.holds_model = random() % 2;
-      x.listens = random() % 2;
+      x.averages = random() % 2;
       peers.push_back(x);
     }
     auto input = of(peers, static_cast<std::uint32_t>(1 + random() % 1000));
@@ -262,28 +263,12 @@ TEST_CASE("a contract gives the planner its members as they are") {
   CHECK(x.peers[0].upload_bytes_per_second == 5e6);
   CHECK_FALSE(x.peers[1].computes);
   CHECK(x.peers[1].holds_model);
-  CHECK_FALSE(x.peers[1].listens);
+  CHECK(x.peers[1].averages); // Nobody says that a line is missing.
   CHECK_FALSE(x.peers[2].holds_model);
   CHECK(plan_digest(contract) == plan_digest(plan(x)));
   contract.members[0].upload_bytes_per_second = 5e9;
   contract.members[2].upload_bytes_per_second = 5e3;
   CHECK(plan_digest(contract) != plan_digest(plan(x)));
-}
-
-TEST_CASE("the leader averages although it does not say where it listens") {
-  group_contract contract;
-  contract.gradient_values = 1000;
-  contract.chunk_values = 10;
-  contract.members.resize(3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    contract.members[i].who = {peer(i), {"a", 1}};
-    contract.members[i].samples = 4;
-    contract.members[i].upload_bytes_per_second = 1e6;
-  }
-  contract.members[0].who.where = {};
-  CHECK(collaboration_of(contract).peers[0].listens);
-  CHECK(plan(collaboration_of(contract)).chunks
-        == std::vector<std::uint32_t>{34, 33, 33});
 }
 
 TEST_CASE("fixed shares follow their rule, whatever the lines are") {
@@ -298,7 +283,7 @@ TEST_CASE("fixed shares follow their rule, whatever the lines are") {
   // Of a line the slower direction counts; clients serve nobody.
   x.peers.pop_back();
   CHECK(plan(x).chunks == std::vector<std::uint32_t>{0, 90, 0});
-  x.peers[1].listens = false;
+  x.peers[1].averages = false;
   CHECK(plan(x).chunks == std::vector<std::uint32_t>{0, 0, 90});
   CHECK(plan(x).strategy == "parameter server");
   x.rule = share_rule::all_reduce;
@@ -401,31 +386,34 @@ TEST_CASE("a contract's slow pairs are limits between its members") {
 }
 
 TEST_CASE(
-    "members that cannot reach each other average nothing, but get and give "
-    "all") {
+    "who has no line to some trainer averages nothing, but gets and gives all") {
   group_contract contract;
   contract.gradient_values = 1000;
   contract.chunk_values = 10;
   for (std::uint8_t i = 1; i <= 4; ++i) {
     group_member m;
     m.who.id.bytes[0] = i;
-    m.who.where.port = 7000;
     m.samples = 1;
     m.upload_bytes_per_second = i * 1e6; // The last two would average the most.
     m.download_bytes_per_second = i * 1e6;
     contract.members.push_back(m);
   }
-  contract.members[2].slow_pairs
-      = {{contract.members[3].who.id, pair_out_of_reach}};
+  // It is enough that one of the two says so.
+  contract.members[2].relayed = {contract.members[3].who.id};
   auto x = plan(collaboration_of(contract));
   REQUIRE(x.chunks.size() == 4);
   CHECK(x.chunks[0] + x.chunks[1] == 100);
   CHECK(x.chunks[2] == 0);
   CHECK(x.chunks[3] == 0);
-  CHECK(x.predicted_seconds < 1); // Of no line that carries a byte a second.
-  // All are connected with the leader: who says otherwise is not believed.
-  contract.members[1].slow_pairs
-      = {{contract.members[0].who.id, pair_out_of_reach}};
+  CHECK(plan_input_digest(contract) != plan_input_digest([&] {
+          auto all = contract;
+          all.members[2].relayed.clear();
+          return all;
+        }()));
+  // Two helpers need no line.
+  contract.members[2].role = contract.members[3].role = role::auxiliary;
+  contract.members[2].samples = contract.members[3].samples = 0;
   x = plan(collaboration_of(contract));
-  CHECK(x.chunks[0] == 100);
+  CHECK(x.chunks[2] > 0);
+  CHECK(x.chunks[3] > 0);
 }

@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <cstring>
+#include <deque>
+#include <functional>
+
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "tests/runtime/averaging/round/round_world.hpp"
 
@@ -195,4 +199,86 @@ TEST_CASE("when patience ends, the leader asks where all stand") {
   CHECK(receivers<round_settle>(x.it->patience_over())
         == std::vector<std::size_t>{1, 2});
   CHECK(x.it->quiet() == 0s);
+}
+
+TEST_CASE("no part and no mean goes to a member without a line to this one, "
+          "whoever asks for it") {
+  first_of_three x;
+  x.what.contract.members[2].relayed = {peer(0)};
+  x.it.emplace(
+      x.what, value_pool{10}, x.intake, [] {}, x.chance, time_point{1s});
+  for (std::size_t i : {1, 2})
+    x.it->joined(peer(i));
+  CHECK(receivers<chunk_part>(x.lend()) == std::vector<std::size_t>{1});
+  auto mean = std::make_shared<std::vector<float>>(1, 5.0f);
+  CHECK(receivers<chunk_mean>(x.it->averaged(0, mean, {}, {mean_number(1)}))
+        == std::vector<std::size_t>{1});
+  const auto& group = x.what.contract.group;
+  CHECK(x.it->receive(peer(2), mean_request{group, 0, 1}, {}).empty());
+  CHECK(receivers<chunk_mean>(x.it->receive(
+            peer(1), mean_request{group, 0, 1}, {}))
+        == std::vector<std::size_t>{1});
+  auto shown = x.it->receive(peer(2), part_request{group, 2}, {});
+  CHECK(receivers<chunk_part>(shown).empty());
+  CHECK(receivers<round_settle>(x.it->patience_over())
+        == std::vector<std::size_t>{1, 2}); // Letters do.
+}
+
+TEST_CASE("a round with a hub in the middle moves values to and from it only") {
+  round_setting setting{3, 1, {0, 0, 0, 3}};
+  auto contract = contract_of(setting);
+  contract.patience_ms = 2000;
+  for (auto i : {0, 1, 2})
+    contract.members[i].relayed = {peer(i)}; // To no trainer.
+  std::deque<averaging_round> all;
+  std::vector<std::shared_ptr<round_intake>> intakes;
+  random_stream chance{1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    averaging_round::setting what;
+    what.contract = contract;
+    what.plan.chunks = {0, 0, 0, 3};
+    what.self = peer(i);
+    intakes.push_back(std::make_shared<round_intake>(1u << 20));
+    all.emplace_back(
+        what, value_pool{30}, intakes.back(), [] {}, chance, time_point{1s});
+    for (std::size_t j = 0; j < 4; ++j)
+      if (j != i)
+        all.back().joined(peer(j));
+  }
+  std::vector<std::pair<std::size_t, round_mail>> post;
+  std::vector<float> sums(3, 0);
+  std::vector<int> parts(3, 0);
+  std::size_t committed = 0;
+  std::function<void(std::size_t, round_orders)> carry
+      = [&](std::size_t by, round_orders orders) {
+          for (auto& x : orders)
+            if (auto mail = std::get_if<round_mail>(&x)) {
+              if (mail->body.size != 0)
+                CHECK((by == 3 || mail->to == 3));
+              post.emplace_back(by, std::move(*mail));
+            } else if (auto part = std::get_if<offer_part>(&x)) {
+              REQUIRE(by == 3);
+              float value = 0;
+              std::memcpy(&value, part->body.data, sizeof(value));
+              sums[part->head.chunk] += value;
+              if (++parts[part->head.chunk] == 3)
+                carry(by, all[3].averaged(
+                              part->head.chunk,
+                              std::make_shared<std::vector<float>>(
+                                  1, sums[part->head.chunk] / 3),
+                              {}, {mean_number(1)}));
+            } else if (auto out = std::get_if<round_outcome>(&x)) {
+              committed += out->committed;
+            }
+        };
+  for (std::size_t i = 0; i < 3; ++i)
+    carry(i, all[i].lend(std::make_shared<std::vector<float>>(
+                 3, static_cast<float>(i + 1))));
+  for (std::size_t next = 0; next < post.size(); ++next) {
+    auto [by, mail] = post[next];
+    carry(mail.to, all[mail.to].receive(peer(by), mail.content, mail.body));
+  }
+  CHECK(committed == 4);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(*all[i].bulk().places().whole() == std::vector<float>{2, 2, 2});
 }

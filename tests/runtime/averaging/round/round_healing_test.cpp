@@ -102,3 +102,28 @@ TEST_CASE("more chunks than can be spoken of cannot be healed") {
   round_healing large{map_of({chunks + 1}), {1}, 1};
   CHECK_FALSE(large.rule(group, 0, {report{std::vector<chunk_standing>{}}}));
 }
+
+TEST_CASE("who gives a mean has a line to all trainers that are left") {
+  group_contract contract;
+  contract.members.resize(4);
+  for (std::uint8_t i = 0; i < 4; ++i)
+    contract.members[i].who.id.bytes[0] = static_cast<std::uint8_t>(i + 1);
+  contract.members[3].role = role::auxiliary;
+  // Members 0 and 1 reach each other by a relay only.
+  contract.members[0].relayed = {contract.members[1].who.id};
+  round_healing healing{map_of({0, 0, 1, 1}), {1, 1, 1, 0}, 1,
+                        direct_lines{contract}};
+  report nothing{std::vector<chunk_standing>(2)};
+  report holds{{{1, 3}, {0, 2}}};
+  // Member 0 has a mean and more parts, but cannot give them to member 1.
+  auto x = healing.rule(group, 0, {holds, nothing, nothing, std::nullopt});
+  REQUIRE(x);
+  CHECK(x->chunks == std::vector<chunk_source>{{2, 2}, {2, 2}});
+  // When member 1 is lost, too, it can.
+  x = healing.rule(group, 0, {holds, std::nullopt, nothing, std::nullopt});
+  REQUIRE(x);
+  CHECK(x->chunks == std::vector<chunk_source>{{0, 1}, {0, 2}});
+  // Without both in the middle nobody can.
+  CHECK_FALSE(healing.rule(group, 0,
+                           {holds, nothing, std::nullopt, std::nullopt}));
+}

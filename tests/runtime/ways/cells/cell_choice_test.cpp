@@ -618,3 +618,49 @@ TEST_CASE("if one that nobody reaches has all give way, some stay") {
     CHECK(std::count(averages.begin() + 1, averages.end(), true) > 0);
   }
 }
+
+// ---- who has no line to those that average ---------------------------------
+
+TEST_CASE("who is left out for its lines contributes through a member to which "
+          "it has one, until it has one more") {
+  auto x = choice(9);
+  for (unsigned i = 1; i <= 3; ++i) {
+    x.met(peer(i), i != 2);
+    x.heard(report(i), at(0s));
+  }
+  x.met(peer(4)); // Left out as well, which its reports do not say yet.
+  x.heard(report(4), at(0s));
+  x.reconsider(at(1s));
+  CHECK_FALSE(x.contributes());
+  x.left_out({peer(1), peer(2), peer(3)}, at(1s));
+  x.reconsider(at(2s));
+  CHECK(x.contributes());
+  std::set<peer_id> direct{peer(2), peer(4)};
+  CHECK(x.sponsor(direct, at(2s)) == peer(2));
+  CHECK(x.wanted(direct, at(2s)) == std::vector<peer_id>{peer(2), peer(4)});
+  // A hole is punched.
+  x.met(peer(3));
+  x.reconsider(at(3s));
+  x.reconsider(at(4s));
+  CHECK_FALSE(x.contributes()); // So few average that it comes forward.
+}
+
+TEST_CASE("who has a line to nobody that averages does not stand in their way, "
+          "but goes on when they are gone") {
+  auto x = choice(0);
+  for (unsigned i = 1; i <= 2; ++i) {
+    x.met(peer(i), true);
+    x.heard(report(i), at(0s));
+  }
+  x.left_out({peer(1), peer(2)}, at(1s));
+  x.reconsider(at(1s));
+  CHECK(x.contributes());
+  CHECK(x.sponsor({}, at(1s)).empty());
+  // It hears the news over the relays.
+  CHECK(x.wanted({}, at(1s)).size() == 2);
+  for (unsigned i = 1; i <= 2; ++i)
+    x.lost(peer(i));
+  for (int i = 2; i < 40; ++i)
+    x.reconsider(at(std::chrono::seconds{i}));
+  CHECK_FALSE(x.contributes());
+}
