@@ -55,12 +55,6 @@ std::size_t cell_state::most_members() const {
 // ---- who takes part how ----------------------------------------------------
 
 void cell_state::on(const peer_joined& x) {
-  // No gradient goes through a hub, so nobody beyond it is a sponsor.
-  if (x.relayed) {
-    if (connected_.erase(x.who.id) != 0)
-      choice_->lost(x.who.id);
-    return;
-  }
   connected_.insert(x.who.id);
   if (x.relayed)
     direct_.erase(x.who.id);

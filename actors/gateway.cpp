@@ -160,7 +160,8 @@ void gateway_state::on(const connection_closed& x) {
     give_up(gone.remote, gone.expected,
             is_another(gone, gone.proven) ? "another peer answers there"
             : gone.late                   ? "no answer in time"
-                                          : x.reason);
+                                          : x.reason,
+            relaying_transport::is_circuit(x.id));
   }
   if (leaving_ && links_.empty())
     self_->quit();

@@ -132,7 +132,7 @@ private:
   /// Of a guest's connections another set is open: a circuit, or more.
   void note_ways(const peer_id& who);
   void give_up(const address& where, const peer_id& expected,
-               const std::string& reason);
+               const std::string& reason, bool through_hub = false);
   /// Looks for connections that nobody greets on, while there may be any.
   void watch_handshakes();
 

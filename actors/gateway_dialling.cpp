@@ -54,12 +54,13 @@ void gateway_state::dial(const address& where, const peer_id& expected,
 }
 
 void gateway_state::give_up(const address& where, const peer_id& expected,
-                            const std::string& reason) {
+                            const std::string& reason, bool through_hub) {
   waiting_.erase(expected);
+  const dial_failed news{where, expected, reason, through_hub};
   if (wired_.roster)
-    self_->send(wired_.roster, dial_failed{where, expected, reason});
+    self_->send(wired_.roster, news);
   if (wired_.router)
-    self_->send(wired_.router, dial_failed{where, expected, reason});
+    self_->send(wired_.router, news);
   go_on(expected, false);
 }
 
@@ -96,7 +97,7 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
         dial(hub.where, hub.id);
       return;
     }
-  give_up(who.where, who.id, "no hub leads to it");
+  give_up(who.where, who.id, "no hub leads to it", true);
 }
 
 void gateway_state::go_on(const peer_id& hub, bool there) {

@@ -148,6 +148,7 @@ struct dial_failed {
   address where;
   peer_id expected; ///< Empty when only the address was known.
   std::string reason;
+  bool through_hub = false; ///< A hub was tried, too.
 };
 /// The gateway listens on `bound`; its host may stand for any interface.
 struct gateway_ready {

@@ -188,8 +188,11 @@ void roster_state::on(const dial_failed& x) {
   contact_->dial_failed(x.reason);
   dialling_.look_soon();
   ledger_->dial_failed({x.expected, x.where}, now());
-  // Nobody must wait for a peer that cannot be reached, whatever records say.
-  if (!x.expected.empty() && !guests_->find(x.expected))
+  // Nobody must wait for a peer that cannot be reached, whatever records say;
+  // but a hub may lead to it.
+  auto said = ledger_->last_report(x.expected);
+  const bool all_tried = x.through_hub || !said || said->hubs.empty();
+  if (!x.expected.empty() && all_tried && !guests_->find(x.expected))
     tell_everybody(peer_left{x.expected, "cannot be reached", false});
 }
 
