@@ -28,6 +28,20 @@ std::string default_identity_directory() {
   return "";
 }
 
+/// Where --listen says, at least one.
+expected<std::vector<address>> listened_from(const cli::command_line& options) {
+  std::vector<address> result;
+  for (auto& text : options.list("listen")) {
+    auto where = parse_address(text);
+    if (!where)
+      return failure{"--listen: " + where.error()};
+    result.push_back(*where);
+  }
+  if (result.empty())
+    return failure{"--listen: give an address, for instance 0.0.0.0:7000."};
+  return result;
+}
+
 } // namespace
 
 std::uint64_t random_seed() {
@@ -119,19 +133,6 @@ expected<double> cap_from(const cli::command_line& options,
     return failure{"--" + name + ": " + text
                    + " is too little to take part; give it 64kbit at least."};
   return *rate;
-}
-
-expected<std::vector<address>> listened_from(const cli::command_line& options) {
-  std::vector<address> result;
-  for (auto& text : options.list("listen")) {
-    auto where = parse_address(text);
-    if (!where)
-      return failure{"--listen: " + where.error()};
-    result.push_back(*where);
-  }
-  if (result.empty())
-    return failure{"--listen: give an address, for instance 0.0.0.0:7000."};
-  return result;
 }
 
 expected<std::vector<address>> seeds_from(const cli::command_line& options) {
