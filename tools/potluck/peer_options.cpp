@@ -20,15 +20,21 @@ constexpr double least_cap = 8000;
 using cli::option_kind;
 using cli::option_spec;
 
-} // namespace
-
-std::string default_identity_directory() {
-  if (auto state = std::getenv("XDG_STATE_HOME"); state && *state)
-    return std::string{state} + "/potluck";
-  if (auto home = std::getenv("HOME"); home && *home)
-    return std::string{home} + "/.local/state/potluck";
-  return "";
+/// Where --listen says, at least one.
+expected<std::vector<address>> listened_from(const cli::command_line& options) {
+  std::vector<address> result;
+  for (auto& text : options.list("listen")) {
+    auto where = parse_address(text);
+    if (!where)
+      return failure{"--listen: " + where.error()};
+    result.push_back(*where);
+  }
+  if (result.empty())
+    return failure{"--listen: give an address, for instance 0.0.0.0:7000."};
+  return result;
 }
+
+} // namespace
 
 std::uint64_t wall_clock_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -125,19 +131,6 @@ expected<double> cap_from(const cli::command_line& options,
     return failure{"--" + name + ": " + text
                    + " is too little to take part; give it 64kbit at least."};
   return *rate;
-}
-
-expected<std::vector<address>> listened_from(const cli::command_line& options) {
-  std::vector<address> result;
-  for (auto& text : options.list("listen")) {
-    auto where = parse_address(text);
-    if (!where)
-      return failure{"--listen: " + where.error()};
-    result.push_back(*where);
-  }
-  if (result.empty())
-    return failure{"--listen: give an address, for instance 0.0.0.0:7000."};
-  return result;
 }
 
 expected<std::vector<address>> seeds_from(const cli::command_line& options) {
