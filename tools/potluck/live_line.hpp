@@ -22,6 +22,7 @@ struct live_status {
   std::size_t peers = 1;  ///< This one included.
   potluck::phase phase = potluck::phase::joining;
   double seconds_to_step = unknown;
+  std::string reach; ///< How others get here, in a word; empty: not known.
 };
 
 /// At most `width` columns, plain ASCII, no line end: the step, and as much of
