@@ -190,23 +190,8 @@ void gateway_state::pass(const frame_arrived& x) {
     network_->close(x.id, 0);
     return;
   }
-  if (auto proof = std::get_if<reach_proof>(&*content)) {
-    if (wired_.roster && !l.dialled)
-      self_->send(wired_.roster,
-                  reach_proven{proof->nonce, l.remote.host, came_from_afar(l)});
-    network_->close(x.id, 0);
+  if (is_about_reach(x.id, l, *content))
     return;
-  }
-  if (auto theirs = std::get_if<hello>(&*content); theirs && l.asks_for_port) {
-    const bool right
-        = l.proven.empty() ? theirs->id == l.expected : l.proven == l.expected;
-    if (right && wired_.roster)
-      self_->send(
-          wired_.roster,
-          port_seen{{theirs->seen_host, theirs->seen_port}, l.remote.host});
-    network_->close(x.id, 0);
-    return;
-  }
   if (auto theirs = std::get_if<hello>(&*content)) {
     auto sentence = objection(config_.introduction, *theirs);
     if (sentence.empty() && l.proven.empty() && is_another(l, theirs->id)) {
@@ -312,27 +297,6 @@ void gateway_state::on(const call& x) {
     queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
     dial(x.to.where, x.to.id);
-}
-
-void gateway_state::on(const ask_for_port& x) {
-  if (leaving_ || links_.size() >= most_connections)
-    return;
-  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
-  fresh.asks_for_port = true;
-  dialled_.note(x.who.where.host, self_->clock().now());
-  add(network_->punch(x.who.where, true), fresh);
-}
-
-/// Whether that they could connect shows that others can.
-bool gateway_state::came_from_afar(const link& l) const {
-  return !l.dialled
-         && dialled_.proves_something(l.remote.host, self_->clock().now());
-}
-
-void gateway_state::on(const reach_known& x) {
-  const auto open = bound_ ? bound_->port : std::uint16_t{0};
-  config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : open;
-  config_.introduction.is_hub = x.reachable && is_hub();
 }
 
 void gateway_state::on(const charter_known& x) {

@@ -112,6 +112,7 @@ private:
   void pass(const frame_arrived& x);
   bool is_another(const link& l, const peer_id& who) const;
   bool came_from_afar(const link& l) const;
+  bool is_about_reach(connection_id id, const link& l, const message& said);
   void add(connection_id id, link fresh);
   void greet(connection_id id, const address& remote);
   void welcome(connection_id id, link& l, const hello& theirs);

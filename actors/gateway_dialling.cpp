@@ -26,17 +26,6 @@ void gateway_state::on(const dial_contact& x) {
     go_through(x.who, x.hubs);
 }
 
-void gateway_state::on(const try_to_reach& x) {
-  if (leaving_ || links_.size() >= most_connections)
-    return;
-  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
-  fresh.reached = false;
-  fresh.nonce = x.nonce;
-  fresh.asker = x.asker;
-  dialled_.note(x.who.where.host, self_->clock().now());
-  add(network_->dial(x.who.where), fresh);
-}
-
 void gateway_state::dial(const address& where, const peer_id& expected,
                          std::vector<contact> hubs) {
   if (own_addresses_.has(where, self_->clock().now())) {

@@ -41,8 +41,8 @@ public:
     const int what = ::UPNP_GetValidIGD(all.get(), &urls_, &data_, own_,
                                         sizeof(own_), outside, sizeof(outside));
 #else
-    const int what = ::UPNP_GetValidIGD(all.get(), &urls_, &data_, own_,
-                                        sizeof(own_));
+    const int what
+        = ::UPNP_GetValidIGD(all.get(), &urls_, &data_, own_, sizeof(own_));
 #endif
     // 1: a gateway that is connected; others have their addresses allocated
     // too, though there is nothing to ask of them.

@@ -36,13 +36,14 @@ json examine(scene& s, const std::string& name, const words& more) {
 TEST_CASE("the doctor finds nothing wrong between a machine and a bootstrap") {
   scene s;
   auto& seed = s.bootstrap();
-  auto all = examine(s, "well",
-                     {"--peer", seed.address(), "--identity-dir",
-                      s.path("id")});
+  auto all = examine(
+      s, "well", {"--peer", seed.address(), "--identity-dir", s.path("id")});
   INFO(all.dump(1));
   CHECK(finding_of(all, "peer").at("grade") == "good");
-  CHECK(finding_of(all, "peer").at("what").get<std::string>().find(
-            "clocks 0 s apart")
+  CHECK(finding_of(all, "peer")
+            .at("what")
+            .get<std::string>()
+            .find("clocks 0 s apart")
         != std::string::npos);
   CHECK(finding_of(all, "reach").at("grade") == "good");
   CHECK(finding_of(all, "line").at("grade") == "good");
@@ -66,8 +67,8 @@ TEST_CASE("the doctor says what could be better") {
   scene s;
   auto& seed = s.bootstrap();
   // Somebody let others read a key.
-  auto& trainer = s.join("trainer", tiny_run(64, 1000)
-                                        + words{"--peer", seed.address()});
+  auto& trainer
+      = s.join("trainer", tiny_run(64, 1000) + words{"--peer", seed.address()});
   trainer.address();
   REQUIRE(::chmod((s.path("trainer") + "/identity").c_str(), 0644) == 0);
   trainer.process.signal(SIGTERM);
@@ -99,17 +100,19 @@ TEST_CASE("the doctor says why a machine cannot take part") {
     auto& trainer = s.join("trainer", tiny_run(64, 1000));
     const auto where = trainer.address();
     trainer.await_step(1);
-    auto all = examine(s, "run",
-                       {"--peer", where, "--run", "potluck", "--target-batch",
-                        "63"});
+    auto all = examine(
+        s, "run",
+        {"--peer", where, "--run", "potluck", "--target-batch", "63"});
     INFO(all.dump(1));
     CHECK(all.at("status") == 2);
-    CHECK(finding_of(all, "run").at("what").get<std::string>().find(
-              "target-batch is 64, not 63")
+    CHECK(finding_of(all, "run")
+              .at("what")
+              .get<std::string>()
+              .find("target-batch is 64, not 63")
           != std::string::npos);
-    auto fits = examine(s, "fits",
-                        {"--peer", where, "--run", "potluck", "--target-batch",
-                         "64"});
+    auto fits = examine(
+        s, "fits",
+        {"--peer", where, "--run", "potluck", "--target-batch", "64"});
     CHECK(finding_of(fits, "run").at("grade") == "good");
   }
 }

@@ -107,6 +107,9 @@ TEST_CASE("how others get here is told, and of which kind the router is") {
   SUBCASE("nobody was there to try") {
     CHECK(of_reach(x).at(0).how == grade::unknown);
     CHECK(of_reach(x).size() == 2);
+    x.mapping = port_mapping{{"203.0.113.1", 7000}, {}, "UPnP", ""};
+    CHECK(of_reach(x).back().how == grade::good);
+    x.mapping.reset();
   }
   x.asked = true;
   SUBCASE("all can") {

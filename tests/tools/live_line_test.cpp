@@ -30,6 +30,12 @@ TEST_CASE("the live line says how training goes") {
                + " | yours 12% | next step in 12 s");
 }
 
+TEST_CASE("the live line says how others get here") {
+  auto x = full_status();
+  x.reach = "cone router";
+  CHECK(live_line(x, 200) == live_line(full_status(), 200) + " | cone router");
+}
+
 TEST_CASE("what is not known is left out") {
   live_status x;
   CHECK(live_line(x, 200) == "step 0 | 1 peer | " + to_string(phase::joining));

@@ -203,7 +203,7 @@ std::vector<finding> of_reach(const reach_facts& x) {
   } else if (x.mapping->outside.port == 0) {
     result.push_back({"port mapping", grade::unknown, x.mapping->problem,
                       "switch UPnP or NAT-PMP on in the router"});
-  } else if (x.kind == reach::mapped) {
+  } else if (x.kind == reach::mapped || !x.asked) {
     result.push_back({"port mapping", grade::good,
                       "the router opens ports by " + x.mapping->how, ""});
   } else {
@@ -291,8 +291,8 @@ finding of_identity(const std::string& directory, bool exists,
   if (!problem.empty())
     return {"identity", grade::degraded, problem, "do as it says"};
   if (!exists)
-    return {"identity", grade::good, "the first start makes one in " + directory,
-            ""};
+    return {"identity", grade::good,
+            "the first start makes one in " + directory, ""};
   return {"identity", grade::good, "kept in " + directory, ""};
 }
 

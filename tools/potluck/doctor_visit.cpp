@@ -1,8 +1,6 @@
 #include "tools/potluck/doctor_visit.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -16,6 +14,7 @@
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/state/charter.hpp"
 #include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/transport_news.hpp"
 
 namespace potluck::tools {
 
@@ -35,54 +34,6 @@ constexpr auto upload_patience = 12s;
 constexpr auto charter_patience = 3s;
 constexpr std::size_t probe_bytes = 1 << 20;
 
-/// Something that happened on the transport's thread.
-struct news {
-  enum class what { accepted, connected, frame, closed };
-  what happened = what::closed;
-  connection_id id = 0;
-  address remote;
-  peer_id proven;
-  incoming_frame frame;
-  std::string reason;
-};
-
-class letterbox_of_visit : public transport_listener {
-public:
-  void on_accepted(connection_id id, const address& remote,
-                   const peer_id& proven) override {
-    push({news::what::accepted, id, remote, proven, {}, ""});
-  }
-  void on_connected(connection_id id, const address& remote,
-                    const peer_id& proven) override {
-    push({news::what::connected, id, remote, proven, {}, ""});
-  }
-  void on_frame(connection_id id, incoming_frame frame) override {
-    push({news::what::frame, id, {}, {}, std::move(frame), ""});
-  }
-  void on_closed(connection_id id, const std::string& reason) override {
-    push({news::what::closed, id, {}, {}, {}, reason});
-  }
-  std::optional<news> next(clock::duration patience) {
-    std::unique_lock<std::mutex> lock{mutex_};
-    arrived_.wait_for(lock, patience, [this] { return !all_.empty(); });
-    if (all_.empty())
-      return std::nullopt;
-    auto x = std::move(all_.front());
-    all_.pop_front();
-    return x;
-  }
-
-private:
-  void push(news x) {
-    std::lock_guard<std::mutex> lock{mutex_};
-    all_.push_back(std::move(x));
-    arrived_.notify_one();
-  }
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<news> all_;
-};
-
 /// The addresses that a name stands for, or why it stands for none.
 void look_up(peer_facts& x) {
   addrinfo hints{};
@@ -95,8 +46,8 @@ void look_up(peer_facts& x) {
   }
   for (auto* i = found; i != nullptr; i = i->ai_next) {
     char text[NI_MAXHOST];
-    if (::getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof(text), nullptr,
-                      0, NI_NUMERICHOST)
+    if (::getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof(text), nullptr, 0,
+                      NI_NUMERICHOST)
         == 0)
       x.addresses.emplace_back(text);
   }
@@ -181,11 +132,11 @@ private:
       calls_[net_->dial(where)] = {&peer, false, where, {}, clock::now()};
     }
     wait(greeting_patience, [&] {
-      return std::all_of(
-          result_.peers.begin(), result_.peers.end(), [](auto& x) {
-            return x.welcomed || !x.unresolved.empty() || !x.closed.empty()
-                   || !x.refusal.empty();
-          });
+      return std::all_of(result_.peers.begin(), result_.peers.end(),
+                         [](auto& x) {
+                           return x.welcomed || !x.unresolved.empty()
+                                  || !x.closed.empty() || !x.refusal.empty();
+                         });
     });
     for (auto& x : result_.peers)
       if (!x.connected && x.closed.empty())
@@ -205,7 +156,9 @@ private:
       votes_are_in();
       x.reachable = reach_.reachable();
     }
-    if (plan_.mapper && (!x.asked || !x.reachable))
+    // Where others see this machine's own address, no router is between.
+    if (plan_.mapper
+        && (!x.asked || (!x.reachable && is_public(own_.get().host))))
       ask_the_router();
     x.reachable = reach_.reachable();
     x.kind = reach_.kind();
@@ -299,8 +252,8 @@ private:
       wait(charter_patience, [&] { return !result_.charter.empty(); });
   }
 
-  void handle(const news& x) {
-    if (x.happened == news::what::accepted) {
+  void handle(const transport_news::item& x) {
+    if (x.happened == transport_news::what::accepted) {
       calls_[x.id] = {nullptr, false, x.remote, x.proven, clock::now()};
       return;
     }
@@ -308,14 +261,14 @@ private:
     if (at == calls_.end())
       return;
     auto& c = at->second;
-    if (x.happened == news::what::closed) {
+    if (x.happened == transport_news::what::closed) {
       if (c.peer) {
         c.peer->welcomed = false;
         c.peer->closed = x.reason;
         guests_.left(c.who);
       }
       calls_.erase(at);
-    } else if (x.happened == news::what::connected) {
+    } else if (x.happened == transport_news::what::connected) {
       c.remote = x.remote;
       dialled_.note(x.remote.host, now());
       if (!c.peer) {
@@ -347,8 +300,7 @@ private:
       net_->close(id, 0);
     } else if (auto theirs = std::get_if<hello>(&content)) {
       if (c.asks_for_port) {
-        reach_.port_seen({theirs->seen_host, theirs->seen_port},
-                         c.remote.host);
+        reach_.port_seen({theirs->seen_host, theirs->seen_port}, c.remote.host);
         net_->close(id, 0);
       } else if (c.peer) {
         said_hello(c, *theirs);
@@ -393,16 +345,14 @@ private:
     const std::chrono::duration<double> took = clock::now() - c.since;
     c.peer->round_trip = took.count();
     guests_.joined({c.who,
-                    {c.remote.host,
-                     c.peer->said ? c.peer->said->listen_port
-                                  : std::uint16_t{0}}},
+                    {c.remote.host, c.peer->said ? c.peer->said->listen_port
+                                                 : std::uint16_t{0}}},
                    role::bootstrap, now());
   }
 
   visit_plan plan_;
   peer_id self_;
-  std::shared_ptr<letterbox_of_visit> box_
-      = std::make_shared<letterbox_of_visit>();
+  std::shared_ptr<transport_news> box_ = std::make_shared<transport_news>();
   std::unique_ptr<transport> net_;
   std::uint16_t port_ = 0;
   std::map<connection_id, call> calls_;

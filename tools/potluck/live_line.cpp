@@ -29,6 +29,7 @@ std::string live_line(const live_status& status, std::size_t width) {
       "yours " + readable(std::round(status.share * 100)) + "%");
   add(std::isfinite(status.seconds_to_step) && status.seconds_to_step >= 0,
       "next step in " + readable_seconds(status.seconds_to_step));
+  add(!status.reach.empty(), status.reach);
   return line;
 }
 

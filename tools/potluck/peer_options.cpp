@@ -6,6 +6,7 @@
 #include <random>
 
 #include "runtime/lines/rate.hpp"
+#include "runtime/portmap/mapping_keeper.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "tools/potluck/commands.hpp"
 
@@ -60,6 +61,11 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "Tell others to reach this peer here, where they cannot see it "
        "themselves (port forwarding).",
        "HOST:PORT"},
+      {"no-port-mapping", option_kind::flag, "",
+       "Do not ask the home's router to open a port (NAT-PMP, UPnP) when "
+       "nobody "
+       "can connect to this peer.",
+       ""},
       {"dial-from", option_kind::text, "",
        "Dial others from this address of this machine, where it has several.",
        "HOST"},
@@ -178,6 +184,8 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
   how.insecure = options.flag("insecure");
   config.seed = random_seed();
   config.wall_clock = wall_clock_ms;
+  if (!options.flag("no-port-mapping"))
+    config.mapper = make_port_mapper();
   return how;
 }
 

@@ -9,8 +9,8 @@
 
 namespace potluck::tools {
 
-/// listen, announce, dial-from, peer, max-upload, max-download, identity-dir,
-/// insecure, log-json.
+/// listen, announce, no-port-mapping, dial-from, peer, max-upload,
+/// max-download, identity-dir, insecure, log-json.
 std::vector<cli::option_spec> network_options(const std::string& listen);
 
 /// A flag for every setting of a run, from `charter_fields()`.

@@ -39,6 +39,21 @@ std::string text_of(const event::value& x) {
   return std::visit(visitor{}, x);
 }
 
+/// In a word, what an event `reach` says.
+std::string reach_in(const event& x) {
+  std::string kind;
+  bool reachable = true;
+  for (const auto& [name, value] : x.fields) {
+    if (auto* text = std::get_if<std::string>(&value); text && name == "kind")
+      kind = *text;
+    if (auto* yes = std::get_if<bool>(&value); yes && name == "reachable")
+      reachable = *yes;
+  }
+  if (kind == "unknown")
+    return reachable ? "" : "cannot be dialled";
+  return reachable ? kind : kind + " router";
+}
+
 } // namespace
 
 terminal::terminal() : live_(isatty(STDOUT_FILENO) == 1) {
@@ -60,6 +75,8 @@ void terminal::end_line() {
 }
 
 void terminal::show(const event& x) {
+  if (x.name == "reach")
+    reach_ = reach_in(x);
   // Steps and rounds are what the live line is for.
   if (live_ && (x.name == "step" || x.name == "plan" || x.name == "round"))
     return;
@@ -104,6 +121,7 @@ void terminal::show(const run_status& x) {
   status.peers = x.peers;
   status.phase = x.phase;
   status.trouble = x.trouble;
+  status.reach = reach_;
   if (x.seconds_to_next_step)
     status.seconds_to_step = *x.seconds_to_next_step;
   rewrite(live_line(status, terminal_width() - 1));

@@ -25,6 +25,7 @@ private:
   bool live_;
   bool line_open_ = false;
   std::string last_;
+  std::string reach_; ///< How others get here, in a word; empty: not known.
 };
 
 } // namespace potluck::tools

@@ -114,6 +114,7 @@ int run(cli::command_line& options, const std::string&) {
   plan.peers = config.seeds;
   plan.listen = config.listen;
   plan.how = *how;
+  plan.mapper = config.mapper;
   plan.how.key = key_pair::generate();
   if (options.given("run"))
     plan.run = options.text("run");
@@ -140,8 +141,8 @@ command doctor_command() {
   spec.name = "doctor";
   spec.summary = "Say what keeps this machine from taking part, and what helps";
   spec.usage = "potluck doctor [--peer HOST:PORT]... [--run NAME] [OPTION]...";
-  spec.options = {{"json", cli::option_kind::flag, "",
-                   "Print the findings as JSON.", ""}};
+  spec.options = {
+      {"json", cli::option_kind::flag, "", "Print the findings as JSON.", ""}};
   for (auto& x : network_options("0.0.0.0:0"))
     if (x.name != "log-json")
       spec.options.push_back(x);
