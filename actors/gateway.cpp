@@ -118,7 +118,8 @@ void gateway_state::on(const connection_opened& x) {
   auto& l = i->second;
   l.since = self_->clock().now();
   l.proven = x.proven;
-  dialled_.note(x.remote.host, l.since);
+  if (!relaying_transport::is_circuit(x.id))
+    dialled_.note(x.remote.host, l.since);
   if (l.reached) {
     // Unencrypted, whoever answers there counts.
     l.reached = l.proven.empty() || l.proven == l.expected;

@@ -105,11 +105,11 @@ void gateway_state::go_on(const peer_id& hub, bool there) {
 bool gateway_state::is_on_its_way(const peer_id& who) const {
   if (who.empty()) // Each is another.
     return false;
-  const bool dialled
-      = std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
-          const auto& l = links_.at(id);
-          return l.dialled && !l.reached && l.expected == who;
-        });
+  const bool dialled = std::any_of(
+      strangers_.begin(), strangers_.end(), [&](auto id) {
+        const auto& l = links_.at(id);
+        return l.dialled && !l.reached && !l.asks_for_port && l.expected == who;
+      });
   return dialled || std::any_of(through_.begin(), through_.end(), [&](auto& x) {
            return std::any_of(x.second.begin(), x.second.end(),
                               [&](auto& waits) { return waits.who.id == who; });

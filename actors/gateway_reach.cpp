@@ -45,7 +45,9 @@ bool gateway_state::is_about_reach(connection_id id, const link& l,
     return false;
   const bool right
       = theirs && (l.proven.empty() ? theirs->id : l.proven) == l.expected;
-  if (proof && !l.dialled && wired_.roster)
+  // A proof that came by way of a hub proves nothing.
+  if (proof && !l.dialled && !relaying_transport::is_circuit(id)
+      && wired_.roster)
     self_->send(wired_.roster,
                 reach_proven{proof->nonce, l.remote.host, came_from_afar(l)});
   if (right && wired_.roster)

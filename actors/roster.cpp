@@ -108,7 +108,7 @@ void roster_state::note_line(const peer_joined& x) {
   ledger_->connected(x.who, now());
   guests_->line(x.who.id, x.relayed, x.is_hub);
   if (!x.relayed)
-    address_->seen_at(x.seen_host, false);
+    address_->seen_at(x.seen_host, x.who.where.host, false);
   tell_everybody(x, guests_->find(x.who.id)->routes);
   say({"way", {{"peer", short_name(x.who.id)}, {"relayed", x.relayed}}});
 }

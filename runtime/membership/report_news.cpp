@@ -11,7 +11,9 @@ namespace potluck {
 
 void report_news::sign(const peer_id& self, role own, const address& where,
                        reach how, std::vector<contact> hubs) {
-  mine_.hubs = std::move(hubs);
+  // Whoever can be dialled needs none.
+  const bool open = how == reach::open || how == reach::mapped;
+  mine_.hubs = open ? std::vector<contact>{} : std::move(hubs);
   mine_.id = self;
   mine_.role = own;
   mine_.where = where;
