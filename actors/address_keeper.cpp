@@ -55,7 +55,7 @@ void address_keeper_state::on(const answered_at& x) {
 
 void address_keeper_state::on(const peer_left& x) {
   if (connected_.erase(x.id) > 0)
-    kept().seen(x.id, seconds());
+    changed_ |= kept().seen(x.id, seconds());
 }
 
 void address_keeper_state::on(const records_looked_up& x) {

@@ -86,7 +86,14 @@ void founding::heard(const progress_report& said, time_point now) {
   if (!x)
     return;
   x->role = said.role;
-  x->charter = x->lied ? digest{} : said.charter;
+  const auto has = x->lied ? digest{} : said.charter;
+  if (x->charter != has && !has.empty())
+    for (auto& [id, keeper] : others_) // By now it may have it.
+      if (keeper.has_none) {
+        keeper.has_none = false;
+        keeper.ask_at = {};
+      }
+  x->charter = has;
   x->phase = said.phase;
   x->where = said.where;
   x->hubs = said.hubs;
@@ -333,31 +340,31 @@ std::string founding::reason(const peer_id& id, const other& x) const {
 }
 
 void founding::tell_waiting(actions& out, time_point now) {
+  enum { nothing, charter_there, its_turn, no_connection, no_founder };
+  int cause = nothing;
   std::string sentence;
   std::string brief;
   if (auto at = before_us(); at != others_.end()) {
     sentence = reason(at->first, at->second);
     brief = "waits for peer " + short_name(at->first);
+    cause = at->second.charter.empty() ? its_turn : charter_there;
   } else if (connected_once_ && lines_ == 0) {
     sentence = "all connections are lost, so nobody can say whether run '"
                + how_.run + "' exists; those named with --peer are tried again";
     brief = "waits for a connection";
+    cause = no_connection;
   } else if (!how_.can_found) {
     sentence = "nobody has founded run '" + how_.run
                + "' yet; a trainer does, with `potluck join --data PATH`";
     brief = "waits for a trainer";
+    cause = no_founder;
   }
-  if (sentence.empty()) {
-    waits_since_ = {};
-    waiting_.clear();
-    return;
-  }
-  if (waits_since_ == time_point{}) {
-    waits_since_ = now;
+  if (std::exchange(waits_for_, cause) != cause) {
+    waiting_.clear(); // It goes on.
     silence_ = first_word;
     next_word_ = now + silence_;
   }
-  if (now < next_word_)
+  if (cause == nothing || now < next_word_)
     return;
   waiting_ = brief;
   silence_ = std::min(2 * silence_, longest_silence);

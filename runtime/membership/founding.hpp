@@ -197,7 +197,7 @@ private:
   unsigned lookups_ = 0;
   time_point published_at_{};
   std::string waiting_;
-  time_point waits_since_{};
+  int waits_for_ = 0; ///< The kind of it; 0: nothing.
   time_point next_word_{};
   duration silence_{};
 };

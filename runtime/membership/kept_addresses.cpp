@@ -75,9 +75,12 @@ bool kept_addresses::named(const contact& bootstrap, std::uint64_t seconds) {
          && put(bootstrap, {bootstrap.where, seconds, true});
 }
 
-void kept_addresses::seen(const peer_id& who, std::uint64_t seconds) {
-  if (auto at = all_.find(who); at != all_.end())
-    at->second.seen = seconds;
+bool kept_addresses::seen(const peer_id& who, std::uint64_t seconds) {
+  auto at = all_.find(who);
+  if (at == all_.end())
+    return false;
+  at->second.seen = seconds;
+  return true;
 }
 
 bool kept_addresses::listens(std::uint16_t port) {

@@ -42,7 +42,8 @@ public:
   /// A record says that a bootstrap is there.
   bool named(const contact& bootstrap, std::uint64_t seconds);
   /// It is connected, wherever it is; does nothing when it was never met.
-  void seen(const peer_id& who, std::uint64_t seconds);
+  /// @returns Whether it was.
+  bool seen(const peer_id& who, std::uint64_t seconds);
   bool listens(std::uint16_t port);
 
   /// To be tried at a start: the latest first, bootstraps that nobody met last.

@@ -24,6 +24,10 @@ charter charter_of(const std::string& run, std::uint64_t seed = 1,
   return {s, std::string(bytes, 'x')};
 }
 
+bool has(const kept_charters::answer& x) {
+  return x.what != nullptr;
+}
+
 } // namespace
 
 TEST_CASE("a bootstrap asks whoever names a charter, and gives it to joiners") {
@@ -36,15 +40,14 @@ TEST_CASE("a bootstrap asks whoever names a charter, and gives it to joiners") {
   CHECK(it.size() == 1);
   it.joined(peer(2), "soup", {}, now);
   auto answer = it.requested(peer(2), "soup", now);
-  REQUIRE(answer.what != nullptr);
+  REQUIRE(has(answer));
   CHECK(*answer.what == soup.to_bytes());
   // Not again at once, and not to those of other runs.
-  CHECK(it.requested(peer(2), "soup", now + 1s).what == nullptr);
-  CHECK(it.requested(peer(2), "soup", now + kept_charters::answer_pause).what
-        != nullptr);
+  CHECK_FALSE(has(it.requested(peer(2), "soup", now + 1s)));
+  CHECK(has(it.requested(peer(2), "soup", now + kept_charters::answer_pause)));
   it.joined(peer(3), "salad", {}, now);
-  CHECK(it.requested(peer(3), "soup", now).what == nullptr);
-  CHECK(it.requested(peer(4), "soup", now).what == nullptr);
+  CHECK_FALSE(has(it.requested(peer(3), "soup", now)));
+  CHECK_FALSE(has(it.requested(peer(4), "soup", now)));
   // The run is over for all that is known here.
   it.left(peer(1));
   CHECK(it.size() == 0);
@@ -58,7 +61,7 @@ TEST_CASE("a founder that came before it founded is asked when somebody asks") {
   CHECK(it.joined(peer(1), "soup", {}, now).empty());
   it.joined(peer(2), "soup", {}, now);
   auto answer = it.requested(peer(2), "soup", now);
-  CHECK(answer.what == nullptr);
+  CHECK_FALSE(has(answer));
   CHECK(answer.ask == kept_charters::peers{peer(1)});
   CHECK(it.answered(peer(1), "", now) == "");
   CHECK(it.requested(peer(2), "soup", now).ask.empty());
@@ -66,7 +69,7 @@ TEST_CASE("a founder that came before it founded is asked when somebody asks") {
   CHECK(it.requested(peer(2), "soup", now).ask
         == kept_charters::peers{peer(1)});
   CHECK(it.answered(peer(1), soup.to_bytes(), now) == "");
-  CHECK(it.requested(peer(2), "soup", now).what != nullptr);
+  CHECK(has(it.requested(peer(2), "soup", now)));
 }
 
 TEST_CASE("what is not the run's charter is not kept") {
@@ -104,11 +107,11 @@ TEST_CASE("the charter that most name is the run's") {
   it.joined(peer(4), "soup", {}, now);
   now += 1s;
   auto answer = it.requested(peer(4), "soup", now);
-  CHECK(answer.what == nullptr);
+  CHECK_FALSE(has(answer));
   REQUIRE_FALSE(answer.ask.empty());
   CHECK(it.answered(answer.ask.front(), soup.to_bytes(), now) == "");
   answer = it.requested(peer(4), "soup", now);
-  REQUIRE(answer.what != nullptr);
+  REQUIRE(has(answer));
   CHECK(*answer.what == soup.to_bytes());
 }
 
