@@ -62,6 +62,11 @@ TEST_CASE("homes holds for 20 seeds") {
   CHECK(trial{"tools/scenarios/homes.json", 0, 15, {}}.complaint(1, 20) == "");
 }
 
+TEST_CASE("routers holds for ten seeds") {
+  CHECK(trial{"tools/scenarios/routers.json", 0, 15, {}}.complaint(1, 10)
+        == "");
+}
+
 TEST_CASE("campus holds for 20 seeds") {
   CHECK(trial{"tools/scenarios/campus.json", 0, 25, {}}.complaint(1, 20) == "");
 }

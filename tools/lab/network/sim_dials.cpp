@@ -144,6 +144,8 @@ void sim_streams::punch(const end& from, connection_id id, const address& at,
   auto c = make_line(from, id, at, from->port);
   c->punches = true;
   c->begins = begins;
+  if (from->port == 0)
+    close_side(c, 0, "this peer listens nowhere");
   punch_on(c, agenda_.now() + punch_patience);
 }
 
