@@ -131,7 +131,8 @@ private:
 
   void ask_for_reach();
   void note_reach();
-  /// Has the router open a port, once there is need of it.
+  /// Has the router open a port once there is need of it, or open it anew: it
+  /// may have forgotten.
   void ask_for_mapping();
 
   roster_actor::pointer self_ = nullptr;
@@ -150,7 +151,6 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  bool mapping_ = false;              ///< The mapper is at work.
   address told_address_;              ///< To the expert host.
   duration look_pause_ = limits::shortest_look;
 };
