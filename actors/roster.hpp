@@ -140,7 +140,8 @@ private:
 
   void ask_for_reach();
   void note_reach();
-  /// Has the router open a port, once there is need of it.
+  /// Has the router open a port once there is need of it, or open it anew: it
+  /// may have forgotten.
   void ask_for_mapping();
 
   roster_actor::pointer self_ = nullptr;
@@ -159,7 +160,6 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  bool mapping_ = false; ///< The mapper is at work.
   address told_address_; ///< To the expert host and the address keeper.
   duration look_pause_ = limits::shortest_look;
 };

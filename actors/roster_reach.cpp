@@ -97,12 +97,11 @@ void roster_state::read(const peer_id& from, const reach_answer& x,
 
 void roster_state::ask_for_mapping() {
   // Where others see this machine's own address, no router is between.
-  if (!config_.mapper || mapping_ || address_->is_announced()
+  if (!config_.mapper || address_->is_announced()
       || !is_public(address_->get().host))
     return;
-  mapping_ = true;
   config_.mapper->start(
-      address_->get().port,
+      address_->local_port(),
       [to = caf::actor_cast<roster_actor>(self_)](const port_mapping& x) {
         caf::anon_send(to, port_mapped{x.outside, x.problem});
       });

@@ -29,6 +29,9 @@ public:
   bool is_listening() const {
     return bound_.port != 0;
   }
+  std::uint16_t local_port() const {
+    return bound_.port;
+  }
   /// Another peer sees us there. What most hosts say counts, so that one that
   /// lies does not move us; of the internet rather than of a house, since who
   /// is in the house finds us anyway.

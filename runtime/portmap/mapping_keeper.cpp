@@ -30,6 +30,7 @@ struct work {
   port_mapper::listener told;
   std::optional<port_mapping> last;
   std::uint16_t port = 0;
+  bool anew = false; ///< Ask now.
   bool stopping = false;
   bool done = false;
 
@@ -50,7 +51,9 @@ struct work {
           = is.outside.port == 0
                 ? std::chrono::seconds{mapping_pause}
                 : std::max(std::chrono::seconds{1}, is.lease / 2);
-      changed.wait_for(lock, pause.count() * unit, [&] { return stopping; });
+      changed.wait_for(lock, pause.count() * unit,
+                       [&] { return stopping || anew; });
+      anew = false;
     }
     lock.unlock();
     if (by)
@@ -106,8 +109,11 @@ public:
     work_->told = std::move(told);
     if (work_->last)
       work_->told(*work_->last);
-    if (started_)
+    if (started_) {
+      work_->anew = true;
+      work_->changed.notify_all();
       return;
+    }
     started_ = true;
     work_->port = local_port;
     // Its own, since routers that do not answer must not hold up the end.

@@ -103,6 +103,11 @@ public:
         return none("no router answers to UPnP");
       }
     }
+    const auto host = router_->outside();
+    if (host.empty()) {
+      router_.reset();
+      return none("the router does not say by UPnP which address it has");
+    }
     auto port = outside_ != 0 ? outside_ : local_port;
     int error = router_->open(port, local_port, lease_text);
     // A port of a run of this house's other machine is left to it.
@@ -118,7 +123,7 @@ public:
                   + std::to_string(error) + ")");
     }
     outside_ = port;
-    return {{router_->outside(), port}, lease, "UPnP", ""};
+    return {{host, port}, lease, "UPnP", ""};
   }
 
   void close(std::uint16_t) override {

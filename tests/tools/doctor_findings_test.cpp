@@ -162,7 +162,9 @@ TEST_CASE("little of what a machine has is told") {
   CHECK(mentions(of_upload(1e6), "8 Mbit/s"));
   CHECK(of_upload(5e4).how == grade::degraded);
   CHECK(of_route("IPv6", "").how == grade::unknown);
-  CHECK(of_route("IPv4", "192.0.2.7").how == grade::good);
+  CHECK(of_route("IPv4", "192.168.0.7").how == grade::good);
+  CHECK(of_route("IPv6", "fd00::2").how == grade::unknown);
+  CHECK(of_route("IPv6", "2001:db8::2").how == grade::good);
   CHECK(of_gpu({}, "").how == grade::unknown);
   CHECK(of_gpu({"/dev/nvidia0"}, "").how == grade::good);
   CHECK(of_gpu({"/dev/nvidia0"}, "install x").how == grade::degraded);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/dialable.hpp"
 #include "runtime/numbers.hpp"
 
 namespace potluck::tools {
@@ -62,7 +63,7 @@ finding of_peer(const peer_facts& x) {
       f.what += ", at " + joined(x.addresses);
     if (x.clock_behind) {
       const auto apart = std::abs(*x.clock_behind);
-      f.what += ", clocks " + readable(std::round(apart * 10) / 10, 2)
+      f.what += ", clocks " + readable(std::round(apart * 10) / 10, 6)
                 + " s apart";
       if (apart > much_clock) {
         f.how = grade::degraded;
@@ -220,6 +221,9 @@ std::vector<finding> of_reach(const reach_facts& x) {
 finding of_route(const std::string& family, const std::string& source) {
   if (source.empty())
     return {family, grade::unknown, "no route to the internet", ""};
+  if (family == "IPv6" && !is_public(source))
+    return {family, grade::unknown,
+            "no address of the internet, only " + source, ""};
   return {family, grade::good, "dials from " + source, ""};
 }
 

@@ -133,6 +133,15 @@ TEST_CASE("another listener hears how things are") {
   CHECK(other.wait(1).outside.port == 4000);
 }
 
+TEST_CASE("a router that has forgotten the port is asked anew") {
+  scene s;
+  s.first->answer.lease = 2000s * 1000; // As good as for ever.
+  s.mapper->start(7000, s.heard.listener());
+  s.heard.wait(1);
+  s.mapper->start(7000, s.heard.listener());
+  CHECK(s.first->wait_until_asked(2));
+}
+
 TEST_CASE("a mapper that was never used ends at once") {
   scene s;
   s.mapper.reset();
