@@ -94,6 +94,8 @@ void cell_state::on(const reach_known& x) {
 }
 
 void cell_state::on(const averaged_without_us& x) {
+  if (redraws())
+    return; // The next group is another one.
   choice_->left_out(x.members, self_->clock().now());
   if (told_ && wired_.conductor && wired_.roster)
     choose();

@@ -68,7 +68,8 @@ group_actions group_follower::started(const peer_id& from,
   if (!hears(event::start) || from != leader_
       || contract.group != invite_.group)
     return {decline(from, contract.group, "no longer waiting for this group")};
-  if (auto others = terms_.trainers_without_us(contract); !others.empty()) {
+  if (auto others = terms_.trainers_without_us(contract, answer_);
+      !others.empty()) {
     release("no line of its own to those that average", {}, std::move(others));
     return done();
   }
