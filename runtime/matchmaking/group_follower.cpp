@@ -125,8 +125,7 @@ void group_follower::rest() {
   invite_ = {};
 }
 
-void group_follower::release(const std::string& reason,
-                             const peer_id& refused,
+void group_follower::release(const std::string& reason, const peer_id& refused,
                              std::vector<peer_id> members) {
   out_.emplace_back(release_gradient{invite_.group, reason, refused, false,
                                      std::move(members)});

@@ -299,10 +299,9 @@ group_contract group_leader::make_contract() const {
   result.patience_ms = orders_.patience_ms;
   result.computing_ms = orders_.computing_ms;
   auto add = [&](const contact& who, role as, const group_answer& x) {
-    result.members.push_back({who, as, x.samples, x.loss_sum,
-                              x.upload_bytes_per_second,
-                              x.download_bytes_per_second, x.slow_pairs,
-                              x.relayed});
+    result.members.push_back(
+        {who, as, x.samples, x.loss_sum, x.upload_bytes_per_second,
+         x.download_bytes_per_second, x.slow_pairs, x.relayed});
   };
   add(terms_.self, terms_.role, *own_);
   for (auto as : {role::trainer, role::auxiliary})

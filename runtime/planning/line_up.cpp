@@ -22,8 +22,8 @@ using flags = std::vector<bool>;
 class weigher {
 public:
   weigher(const group_contract& contract, bool contribute)
-      : lines{contract}, contribute_(contribute), all_(collaboration_of(contract)),
-        speeds_(believed_lines(all_)) {
+      : lines{contract}, contribute_(contribute),
+        all_(collaboration_of(contract)), speeds_(believed_lines(all_)) {
     // A pair's limit takes a matching for each look, and moves little.
     all_.limits.clear();
   }
@@ -52,7 +52,8 @@ public:
       auto& best = x.through[i];
       for (std::size_t j = 0; j < size(); ++j)
         if (lines.trains(j) && x.stays[j] && lines.between(i, j)
-            && (best == line_up::nobody || contributors[j] < contributors[best]))
+            && (best == line_up::nobody
+                || contributors[j] < contributors[best]))
           best = j;
       if (best == line_up::nobody)
         continue;
@@ -66,10 +67,12 @@ public:
         givers += lines.serves(i, x.stays);
         members += lines.trains(i);
       }
-    x.seconds = givers > 0 ? members / givers
-                                 + 2.0 * static_cast<double>(*std::max_element(
-                                       contributors.begin(), contributors.end()))
-                           : infinite;
+    x.seconds = givers > 0
+                    ? members / givers
+                          + 2.0
+                                * static_cast<double>(*std::max_element(
+                                    contributors.begin(), contributors.end()))
+                    : infinite;
     return x;
   }
   void weigh(line_up& x) const {
