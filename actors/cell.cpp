@@ -94,18 +94,20 @@ void cell_state::on(const reach_known& x) {
 }
 
 void cell_state::on(const averaged_without_us& x) {
+  if (redraws())
+    return; // The next group is another one.
   choice_->left_out(x.members, self_->clock().now());
   if (told_ && wired_.conductor && wired_.roster)
     choose();
   const auto through = told_ ? told_->sponsor : peer_id{};
-  self_->send(wired_.observer,
-              event{"fault",
-                    {{"peer", short_name(config_.self)},
-                     {"what", std::string{"no line to those that average"}},
-                     {"detail",
-                      through.empty()
-                          ? std::string{"nobody takes its gradient"}
-                          : "its gradient goes to " + short_name(through)}}});
+  self_->send(
+      wired_.observer,
+      event{"fault",
+            {{"peer", short_name(config_.self)},
+             {"what", std::string{"no line to those that average"}},
+             {"detail", through.empty()
+                            ? std::string{"nobody takes its gradient"}
+                            : "its gradient goes to " + short_name(through)}}});
 }
 
 void cell_state::choose_first() {

@@ -94,7 +94,7 @@ private:
   std::optional<cell_choice> choice_;
   std::set<peer_id> connected_;
   std::set<peer_id> direct_; ///< Of these, by a line of their own.
-  bool looked_up_ = false; ///< The roster has told who is in the run.
+  bool looked_up_ = false;   ///< The roster has told who is in the run.
   clock_time wired_at_;
   std::optional<cell_standing> told_;
   std::optional<links_wanted> wanted_;

@@ -35,7 +35,7 @@ public:
 private:
   std::size_t size_;
   std::vector<bool> trains_; ///< Has a gradient to give, or needs the mean.
-  std::vector<bool> apart_; ///< Row by row.
+  std::vector<bool> apart_;  ///< Row by row.
   bool complete_ = true;
 };
 

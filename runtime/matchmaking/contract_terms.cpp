@@ -77,15 +77,22 @@ std::string contract_terms::disorder_of(const group_contract& x,
 }
 
 std::vector<peer_id>
-contract_terms::trainers_without_us(const group_contract& x) const {
+contract_terms::trainers_without_us(const group_contract& x,
+                                    const group_answer& answered) const {
+  auto named = [](const std::vector<peer_id>& in, const peer_id& id) {
+    return std::find(in.begin(), in.end(), id) != in.end();
+  };
   std::vector<peer_id> result;
+  bool missing = false;
   for (const auto& m : x.members) {
     if (m.who.id == self.id)
       return {};
+    missing = missing || named(answered.relayed, m.who.id)
+              || named(m.relayed, self.id) || named(m.relayed, m.who.id);
     if (m.role == role::trainer)
       result.push_back(m.who.id);
   }
-  return result;
+  return missing ? result : std::vector<peer_id>{};
 }
 
 std::string contract_terms::problem_with(const group_contract& x,

@@ -40,9 +40,10 @@ struct contract_terms {
     return cut ? cut(x) : chunk_values;
   }
 
-  /// The trainers of a contract that does not list this peer: its leader has
-  /// left it out for its lines. Empty when it does.
-  std::vector<peer_id> trainers_without_us(const group_contract& x) const;
+  /// The trainers of a contract that does not list this peer, since it has no
+  /// line to one of them; else empty.
+  std::vector<peer_id> trainers_without_us(const group_contract& x,
+                                           const group_answer& answered) const;
   /// Why this peer cannot start on the contract; empty when it can.
   /// @param leader Who wrote it. @param step The step of its invitation.
   /// @param answered What this peer answered to that.

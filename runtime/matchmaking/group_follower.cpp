@@ -68,7 +68,8 @@ group_actions group_follower::started(const peer_id& from,
   if (!hears(event::start) || from != leader_
       || contract.group != invite_.group)
     return {decline(from, contract.group, "no longer waiting for this group")};
-  if (auto others = terms_.trainers_without_us(contract); !others.empty()) {
+  if (auto others = terms_.trainers_without_us(contract, answer_);
+      !others.empty()) {
     release("no line of its own to those that average", {}, std::move(others));
     return done();
   }
@@ -124,8 +125,7 @@ void group_follower::rest() {
   invite_ = {};
 }
 
-void group_follower::release(const std::string& reason,
-                             const peer_id& refused,
+void group_follower::release(const std::string& reason, const peer_id& refused,
                              std::vector<peer_id> members) {
   out_.emplace_back(release_gradient{invite_.group, reason, refused, false,
                                      std::move(members)});

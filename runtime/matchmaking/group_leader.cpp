@@ -205,24 +205,31 @@ bool group_leader::line_up_members(group_contract& contract) {
   if (direct_lines{contract}.complete())
     return true;
   const auto stays = best_line_up(contract, !terms_.redrawn).stays;
-  std::vector<peer_id> members;
+  // With what its members said of those that are left out.
+  auto told = contract;
+  told.members.clear();
   std::vector<peer_id> out;
-  for (std::size_t i = 0; i < stays.size(); ++i)
-    if (const auto& x = contract.members[i]; !stays[i])
+  std::vector<peer_id> trainers;
+  for (std::size_t i = 0; i < stays.size(); ++i) {
+    const auto& x = contract.members[i];
+    if (!stays[i]) {
       out.push_back(x.who.id);
-    else if (x.role == role::trainer)
-      members.push_back(x.who.id);
+      continue;
+    }
+    told.members.push_back(x);
+    if (x.role == role::trainer)
+      trainers.push_back(x.who.id);
+  }
   if (!stays.front()) {
-    release(lineless, false, std::move(members));
+    release(lineless, false, std::move(trainers));
     return false;
   }
   for (const auto& id : out)
     invited_.at(id).accepted.reset();
   contract = make_contract();
-  auto told = contract;
-  told.plan = terms_.plan(contract);
   const auto samples = samples_of(contract);
-  told.least_samples = std::min(told.least_samples, samples);
+  told.plan = terms_.plan(contract);
+  told.least_samples = std::min(contract.least_samples, samples);
   for (const auto& id : out)
     if (samples > 0)
       send(id, group_start{told});
@@ -292,10 +299,9 @@ group_contract group_leader::make_contract() const {
   result.patience_ms = orders_.patience_ms;
   result.computing_ms = orders_.computing_ms;
   auto add = [&](const contact& who, role as, const group_answer& x) {
-    result.members.push_back({who, as, x.samples, x.loss_sum,
-                              x.upload_bytes_per_second,
-                              x.download_bytes_per_second, x.slow_pairs,
-                              x.relayed});
+    result.members.push_back(
+        {who, as, x.samples, x.loss_sum, x.upload_bytes_per_second,
+         x.download_bytes_per_second, x.slow_pairs, x.relayed});
   };
   add(terms_.self, terms_.role, *own_);
   for (auto as : {role::trainer, role::auxiliary})

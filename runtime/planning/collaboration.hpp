@@ -34,11 +34,11 @@ struct plan_rules {
 
 struct planned_peer {
   peer_id id;
-  bool computes = true;          ///< Has a gradient to send.
-  bool holds_model = true;       ///< Needs the means.
-  bool averages = true;          ///< Has a line with all that compute or hold the
-                                 ///< model; else it averages nothing for them.
-  double samples_per_second = 0; ///< 0: unknown.
+  bool computes = true;    ///< Has a gradient to send.
+  bool holds_model = true; ///< Needs the means.
+  bool averages = true;    ///< Has a line with all that compute or hold the
+                           ///< model; else it averages nothing for them.
+  double samples_per_second = 0;        ///< 0: unknown.
   double upload_bytes_per_second = 0;   ///< 0: unknown.
   double download_bytes_per_second = 0; ///< 0: unknown.
 };

@@ -18,11 +18,10 @@ std::string whole(std::uint64_t x) {
 /// Every input of a member, each as a text that is equal for equal bits.
 std::vector<std::string> inputs_of(const group_member& x) {
   auto exact = [](double y) { return readable(y, 17); };
-  std::vector<std::string> result{to_string(x.who.id),
-                                  x.role == role::trainer ? "trainer" : "other",
-                                  whole(x.samples),
-                                  exact(x.upload_bytes_per_second),
-                                  exact(x.download_bytes_per_second)};
+  std::vector<std::string> result{
+      to_string(x.who.id), x.role == role::trainer ? "trainer" : "other",
+      whole(x.samples), exact(x.upload_bytes_per_second),
+      exact(x.download_bytes_per_second)};
   for (const auto& pair : x.slow_pairs)
     result.push_back(to_string(pair.to) + " " + exact(pair.bytes_per_second));
   for (const auto& id : x.relayed)

@@ -15,15 +15,15 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Line-ups whose exchange is planned: each takes a plan's microseconds.
-constexpr std::size_t most_planned = 64;
+constexpr std::size_t most_planned = 16;
 
 using flags = std::vector<bool>;
 
 class weigher {
 public:
   weigher(const group_contract& contract, bool contribute)
-      : lines{contract}, contribute_(contribute), all_(collaboration_of(contract)),
-        speeds_(believed_lines(all_)) {
+      : lines{contract}, contribute_(contribute),
+        all_(collaboration_of(contract)), speeds_(believed_lines(all_)) {
     // A pair's limit takes a matching for each look, and moves little.
     all_.limits.clear();
   }
@@ -38,7 +38,8 @@ public:
       result.push_back(!lines.trains(i) || lines.between(centre, i));
     return result;
   }
-  /// Everything but how long it takes.
+  /// Everything but how long it takes: of that, the gradients that the busiest
+  /// moves, if all lines were equal.
   line_up begun(flags stays) const {
     line_up x;
     x.stays = std::move(stays);
@@ -51,13 +52,27 @@ public:
       auto& best = x.through[i];
       for (std::size_t j = 0; j < size(); ++j)
         if (lines.trains(j) && x.stays[j] && lines.between(i, j)
-            && (best == line_up::nobody || contributors[j] < contributors[best]))
+            && (best == line_up::nobody
+                || contributors[j] < contributors[best]))
           best = j;
       if (best == line_up::nobody)
         continue;
       ++contributors[best];
       ++x.counted;
     }
+    double givers = 0;
+    double members = 0;
+    for (std::size_t i = 0; i < size(); ++i)
+      if (x.stays[i]) {
+        givers += lines.serves(i, x.stays);
+        members += lines.trains(i);
+      }
+    x.seconds = givers > 0
+                    ? members / givers
+                          + 2.0
+                                * static_cast<double>(*std::max_element(
+                                    contributors.begin(), contributors.end()))
+                    : infinite;
     return x;
   }
   void weigh(line_up& x) const {
@@ -144,14 +159,17 @@ line_up best_line_up(const group_contract& contract, bool contribute) {
   for (std::size_t i = 0; i < by.size(); ++i)
     consider(by.around(i));
   std::stable_sort(tried.begin(), tried.end(), [](auto& a, auto& b) {
-    return a.counted > b.counted;
+    return std::make_pair(b.counted, a.seconds)
+           < std::make_pair(a.counted, b.seconds);
   });
   auto best = everybody;
   best.seconds *= worth_leaving_out;
   std::size_t planned = 0;
   for (auto& x : tried) {
-    const bool enough = best.seconds < infinite;
-    if (enough && (x.counted < best.counted || ++planned > most_planned))
+    if (x.seconds == infinite)
+      continue;
+    if (best.seconds < infinite
+        && (x.counted < best.counted || ++planned > most_planned))
       break;
     by.weigh(x);
     if (x.seconds < best.seconds)

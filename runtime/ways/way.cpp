@@ -9,8 +9,8 @@ namespace potluck {
 std::unique_ptr<way> make_way(const run_settings& settings, bool contributes,
                               const digest& charter) {
   if (settings.redraws_groups())
-    return std::make_unique<redrawn_groups>(redrawn_groups::settings{
-        charter, settings.seed, settings.group_size});
+    return std::make_unique<redrawn_groups>(
+        redrawn_groups::settings{charter, settings.seed, settings.group_size});
   if (!contributes)
     return std::make_unique<one_group>(settings.group_size);
   cells::settings how;

@@ -22,9 +22,10 @@ std::vector<std::uint64_t> samples_of(const group_contract& contract) {
 
 round_leader::round_leader(const group_contract& contract, const chunk_map& map,
                            bool keeps_majority)
-    : group_{contract.group}, remedy_{map, samples_of(contract),
-                                      contract.least_samples,
-                                      direct_lines{contract}},
+    : group_{contract.group}, lines_{contract}, remedy_{map,
+                                                        samples_of(contract),
+                                                        contract.least_samples,
+                                                        lines_},
       least_samples_{contract.least_samples}, keeps_majority_{keeps_majority},
       said_(contract.members.size()), lacking_(contract.members.size(), false) {
 }
@@ -176,14 +177,21 @@ round_leader::orders round_leader::rule(bool commit, const vector_mark& mean,
   const bool lacks = commit && !own.decided() && !own.stand().holds(mean);
   bool somebody_lacks = lacks;
   holder_ = roll.self();
-  for (std::size_t i = roll.size(); i-- > 0;) {
-    if (i == roll.self() || roll[i].lost() || !roll[i].trains || !said_[i])
+  auto counts = [&](std::size_t i) {
+    return i != roll.self() && !roll[i].lost() && roll[i].trains && said_[i];
+  };
+  if (commit && !own.stand().holds(mean))
+    for (std::size_t i = roll.size(); i-- > 0;)
+      if (counts(i) && said_[i]->holds(mean)
+          && (holder_ == roll.self() || lines_.between(roll.self(), i)))
+        holder_ = i;
+  // Who has no line to the holder gets the step later, as a state.
+  for (std::size_t i = 0; i < roll.size(); ++i) {
+    if (!counts(i))
       continue;
-    const auto& x = *said_[i];
-    lacking_[i] = commit && !x.final() && !x.holds(mean);
+    lacking_[i] = commit && !said_[i]->final() && !said_[i]->holds(mean)
+                  && lines_.between(holder_, i);
     somebody_lacks = somebody_lacks || lacking_[i];
-    if (commit && !own.stand().holds(mean) && x.holds(mean))
-      holder_ = i;
   }
   auto told = verdict(commit);
   if (somebody_lacks)

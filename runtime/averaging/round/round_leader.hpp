@@ -106,16 +106,18 @@ private:
   round_verdict verdict(bool commit) const;
 
   group_id group_;
+  direct_lines lines_;
   round_healing remedy_;
   std::uint64_t least_samples_;
   bool keeps_majority_;
   bool overtaken_ = false;
   std::uint32_t epoch_ = 0;
   std::vector<std::optional<member_stand>> said_; ///< In this epoch.
-  std::vector<bool> lacking_; ///< Was told to fetch, and has not done so yet.
-  bool ruled_ = false;        ///< The verdict of this epoch is out.
-  vector_mark ruling_;        ///< The mean that counts.
-  std::size_t holder_ = 0;    ///< Has it: this member if it can be.
+  /// Was told to fetch, has a line to the holder, and has not done so yet.
+  std::vector<bool> lacking_;
+  bool ruled_ = false;     ///< The verdict of this epoch is out.
+  vector_mark ruling_;     ///< The mean that counts.
+  std::size_t holder_ = 0; ///< Has it: this member if it can be.
   /// Auxiliaries hear of a commit only when every trainer alive has the means:
   /// what they know must not die with the only one that has them.
   bool spectators_wait_ = false;

@@ -166,7 +166,8 @@ void cell_choice::left_out(const std::vector<peer_id>& members,
   left_out_until_ = now + estrangement;
   const row* best = nullptr;
   for (const auto& id : members)
-    if (auto x = find(id); x && x->here && (!best || burden(*x) < burden(*best)))
+    if (auto x = find(id);
+        x && x->here && (!best || burden(*x) < burden(*best)))
       best = x;
   advised_ = best ? best->id : peer_id{};
 }

@@ -56,8 +56,8 @@ public:
   /// its last report may be going round. If it cannot be dialled then either,
   /// it is out of our reach.
   static constexpr std::chrono::seconds estranged_after{45};
-  /// For so long a trainer contributes because of that, or of its lines; then it
-  /// tries again.
+  /// For so long a trainer contributes because of that, or of its lines; then
+  /// it tries again.
   static constexpr std::chrono::minutes estrangement{10};
   /// Those who cannot reach the same one do not leave at once, but each by this
   /// chance at a look, and see how many are left.
@@ -76,8 +76,8 @@ public:
               duration silent_after, std::uint64_t seed,
               bool all_average = false);
 
-  /// The peer is connected from now on, until it is `lost`. @param relayed By no
-  /// line of its own, so that neither can sponsor the other.
+  /// The peer is connected from now on, until it is `lost`. @param relayed By
+  /// no line of its own, so that neither can sponsor the other.
   void met(const peer_id& who, bool relayed = false);
   /// It is not connected, and could not be dialled.
   void missed(const peer_id& who, time_point now);
@@ -179,8 +179,8 @@ private:
   duration silent_after_;
   std::uint64_t order_;
   random_stream chance_;
-  std::vector<row> others_; ///< By id.
-  std::set<peer_id> here_;  ///< Connected by a line of their own,
+  std::vector<row> others_;   ///< By id.
+  std::set<peer_id> here_;    ///< Connected by a line of their own,
   std::set<peer_id> relayed_; ///< and by none.
   bool decided_ = false;
   std::size_t published_ = 0; ///< By the last look-up.

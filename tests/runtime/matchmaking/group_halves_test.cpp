@@ -264,9 +264,11 @@ TEST_CASE("a leader leaves out who has too few lines, and tells it of the "
   x.leader.answered(peer(3), lonely);
   auto all = x.leader.answered(peer(2), yes(1, 5));
   REQUIRE(find<start_round>(all));
-  const auto& contract = find<start_round>(all)->contract;
+  CHECK(find<start_round>(all)->contract.members.size() == 2);
+  REQUIRE(told<group_start>(all) == peers{peer(3), peer(2)});
+  auto& start = std::get<send_to_peer>(all.front()).what;
+  auto contract = std::get<group_start>(start).contract;
   CHECK(contract.members.size() == 2);
-  CHECK(told<group_start>(all) == peers{peer(3), peer(2)});
   group_follower follower{terms(3)};
   follower.follow(peer(1), invite(1), lonely);
   auto out = follower.started(peer(1), contract);
@@ -275,6 +277,15 @@ TEST_CASE("a leader leaves out who has too few lines, and tells it of the "
   CHECK(find<release_gradient>(out)->members == peers{peer(1), peer(2)});
   CHECK(find<release_gradient>(out)->refused.empty());
   CHECK(follower.now() == following::idle);
+  // Whose contract forgets a member that has all lines makes a mistake.
+  follower.follow(peer(1), invite(1), yes(1, 5));
+  auto mistake = follower.started(peer(1), contract);
+  CHECK(find<release_gradient>(mistake)->refused == peer(1));
+  // It may be the others that miss the line.
+  contract.members[1].relayed = {peer(3)};
+  follower.follow(peer(1), invite(1), yes(1, 5));
+  auto again = follower.started(peer(1), contract);
+  CHECK(find<release_gradient>(again)->members == peers{peer(1), peer(2)});
 }
 
 TEST_CASE("who is left out hears of it even when the others have too few "

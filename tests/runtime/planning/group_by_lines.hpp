@@ -45,9 +45,8 @@ inline group_contract random_group(std::size_t trainers, double chance,
                                    std::uint64_t seed) {
   std::mt19937_64 random{seed};
   std::uniform_real_distribution<double> uniform;
-  auto x = group_by_lines(trainers, 0, [&](auto, auto) {
-    return uniform(random) < chance;
-  });
+  auto x = group_by_lines(trainers, 0,
+                          [&](auto, auto) { return uniform(random) < chance; });
   for (auto& m : x.members) {
     m.upload_bytes_per_second = 1e6 * (0.3 + 3 * uniform(random));
     m.download_bytes_per_second

@@ -79,9 +79,8 @@ TEST_CASE("a pair has no line if either says so, and one word can say it of "
 }
 
 TEST_CASE("who has lines to all averages all: a hub in the middle of homes") {
-  auto x = group_by_lines(8, 1, [](auto a, auto b) {
-    return hub_only(a, b, 8);
-  });
+  auto x
+      = group_by_lines(8, 1, [](auto a, auto b) { return hub_only(a, b, 8); });
   x.members[8].upload_bytes_per_second = 4e6;
   x.members[8].download_bytes_per_second = 4e6;
   auto planned = plan(collaboration_of(x));
@@ -200,8 +199,7 @@ TEST_CASE("lining up the largest usual group takes less than a frame") {
       fastest = std::min(fastest, clock::now() - begun);
       CHECK(how.counted > 0);
     }
-    const auto ms
-        = std::chrono::duration<double, std::milli>(fastest).count();
+    const auto ms = std::chrono::duration<double, std::milli>(fastest).count();
     MESSAGE("64 members, lines by chance ", chance, ": ", ms, " ms");
     CHECK(ms < 20);
   }
@@ -233,8 +231,8 @@ TEST_CASE("line-ups are near the published optimum") {
     auto best = plan_strategy(problem, 1000);
     auto how = best_line_up(x);
     // Where its relays do not reach all either, neither can we.
-    const auto rate = std::max(best.steps_per_second,
-                               best.scheduled_steps_per_second);
+    const auto rate
+        = std::max(best.steps_per_second, best.scheduled_steps_per_second);
     MESSAGE(seed, ": ", best.strategy, ", ", rate, " steps/s; here ",
             1 / how.seconds, " steps/s, of 6 trainers ", how.counted,
             " count, in the group ",

@@ -385,8 +385,8 @@ TEST_CASE("a contract's slow pairs are limits between its members") {
   CHECK(plan_digest(free) != plan_digest(contract));
 }
 
-TEST_CASE(
-    "who has no line to some trainer averages nothing, but gets and gives all") {
+TEST_CASE("who has no line to some trainer averages nothing, but gets and "
+          "gives all") {
   group_contract contract;
   contract.gradient_values = 1000;
   contract.chunk_values = 10;

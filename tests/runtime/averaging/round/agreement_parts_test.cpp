@@ -204,6 +204,20 @@ TEST_CASE("a settle asks all, and rules when all have answered") {
   }
 }
 
+TEST_CASE("nobody waits for a member without a line to who has the means") {
+  first_of_three x;
+  auto contract = contract_of(x.setting);
+  contract.members[2].relayed = {peer(0)};
+  x.leader = round_leader{contract, x.setting.map(), false};
+  x.own.prepare({mean_number(0), 3, 3}, 0);
+  x.leader.settle(0, x.roll, x.own);
+  x.leader.stands(1, prepared_with(0), x.roll, x.own);
+  auto all = x.leader.stands(2, {}, x.roll, x.own);
+  CHECK(count<send_to_member>(all) == 2); // It hears of the verdict.
+  CHECK(the_last<round_leader::decide>(all).commit);
+  CHECK_FALSE(x.leader.waiting(x.roll));
+}
+
 TEST_CASE("the second heal of as many that comes to a halt is the last") {
   first_of_three x;
   auto settle_once = [&](std::uint32_t epoch) {

@@ -215,8 +215,8 @@ TEST_CASE("no part and no mean goes to a member without a line to this one, "
         == std::vector<std::size_t>{1});
   const auto& group = x.what.contract.group;
   CHECK(x.it->receive(peer(2), mean_request{group, 0, 1}, {}).empty());
-  CHECK(receivers<chunk_mean>(x.it->receive(
-            peer(1), mean_request{group, 0, 1}, {}))
+  CHECK(receivers<chunk_mean>(
+            x.it->receive(peer(1), mean_request{group, 0, 1}, {}))
         == std::vector<std::size_t>{1});
   auto shown = x.it->receive(peer(2), part_request{group, 2}, {});
   CHECK(receivers<chunk_part>(shown).empty());
@@ -262,11 +262,10 @@ TEST_CASE("a round with a hub in the middle moves values to and from it only") {
               std::memcpy(&value, part->body.data, sizeof(value));
               sums[part->head.chunk] += value;
               if (++parts[part->head.chunk] == 3)
-                carry(by, all[3].averaged(
-                              part->head.chunk,
-                              std::make_shared<std::vector<float>>(
-                                  1, sums[part->head.chunk] / 3),
-                              {}, {mean_number(1)}));
+                carry(by, all[3].averaged(part->head.chunk,
+                                          std::make_shared<std::vector<float>>(
+                                              1, sums[part->head.chunk] / 3),
+                                          {}, {mean_number(1)}));
             } else if (auto out = std::get_if<round_outcome>(&x)) {
               committed += out->committed;
             }

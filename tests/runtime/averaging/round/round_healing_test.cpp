@@ -111,8 +111,8 @@ TEST_CASE("who gives a mean has a line to all trainers that are left") {
   contract.members[3].role = role::auxiliary;
   // Members 0 and 1 reach each other by a relay only.
   contract.members[0].relayed = {contract.members[1].who.id};
-  round_healing healing{map_of({0, 0, 1, 1}), {1, 1, 1, 0}, 1,
-                        direct_lines{contract}};
+  round_healing healing{
+      map_of({0, 0, 1, 1}), {1, 1, 1, 0}, 1, direct_lines{contract}};
   report nothing{std::vector<chunk_standing>(2)};
   report holds{{{1, 3}, {0, 2}}};
   // Member 0 has a mean and more parts, but cannot give them to member 1.
@@ -124,6 +124,6 @@ TEST_CASE("who gives a mean has a line to all trainers that are left") {
   REQUIRE(x);
   CHECK(x->chunks == std::vector<chunk_source>{{0, 1}, {0, 2}});
   // Without both in the middle nobody can.
-  CHECK_FALSE(healing.rule(group, 0,
-                           {holds, nothing, std::nullopt, std::nullopt}));
+  CHECK_FALSE(
+      healing.rule(group, 0, {holds, nothing, std::nullopt, std::nullopt}));
 }
