@@ -171,6 +171,8 @@ founding::actions founding::answered(const peer_id& from,
   } else if (keeps) {
     x.wait = longest_again;
     x.ask_at = now + x.wait;
+    if (!offer_)
+      offered_at_ = now;
     offer_ = std::move(*c);
     take_offer(out, now);
   } else {
@@ -188,7 +190,7 @@ void founding::take_offer(actions& out, time_point now) {
     named = named || x.charter == offer_->digest();
     denied = denied || (!x.charter.empty() && x.charter != offer_->digest());
   }
-  if (named || (!denied && settled(now)))
+  if ((named || (!denied && settled(now))) && now - offered_at_ >= offer_rest)
     return agree(out, *std::exchange(offer_, std::nullopt), false);
   if (denied && !std::exchange(said_of_offer_, true))
     out.emplace_back(
@@ -256,8 +258,8 @@ founding::others::const_iterator founding::before_us() const {
 }
 
 void founding::found_when_sure(actions& out, time_point now) {
-  if (!how_.can_found || over() || !settled(now)
-      || before_us() != others_.end())
+  if (!how_.can_found || over() || !settled(now) || before_us() != others_.end()
+      || offer_)
     return;
   // A bootstrap may know of a run of which no record is left.
   for (auto& [id, x] : others_)

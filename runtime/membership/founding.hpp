@@ -71,6 +71,9 @@ public:
   /// doubled each time up to the cap: somebody who has it may have come.
   static constexpr duration again = std::chrono::seconds{1};
   static constexpr duration longest_again = std::chrono::seconds{30};
+  /// A bootstrap's charter is taken no sooner: who gets it from a peer has a
+  /// line to the run, and does not begin apart from it.
+  static constexpr duration offer_rest = std::chrono::seconds{10};
   /// What is waited for is said after this, and then after twice as long each
   /// time up to the cap.
   static constexpr duration first_word = std::chrono::seconds{5};
@@ -191,6 +194,7 @@ private:
   bool gave_up_ = false;
   std::optional<charter> proposal_;
   std::optional<charter> offer_; ///< A bootstrap's.
+  time_point offered_at_{};
   bool said_of_offer_ = false;
   /// Look-ups that ended since our last publication: the first may have begun
   /// before our record was stored.

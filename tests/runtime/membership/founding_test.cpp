@@ -157,14 +157,16 @@ TEST_CASE("who waits says for whom and why, more and more rarely") {
 TEST_CASE("a bootstrap gives the charter of a run that nobody can reach") {
   applicant a;
   a.bootstrap_has = charter_by(7).to_bytes();
-  SUBCASE("at once when a record names it") {
-    auto all = a.pass(600ms, {a.record(7, charter_by(7))});
+  SUBCASE("when a record names it, and there is no line for a while") {
+    auto other = a.record(7, charter_by(7));
+    CHECK_FALSE(find<take_charter>(a.pass(9s, {other})));
+    auto all = a.pass(2s, {other});
     REQUIRE(find<take_charter>(all));
     CHECK(find<take_charter>(all)->what.digest() == charter_by(7).digest());
     CHECK_FALSE(find<take_charter>(all)->founded);
   }
   SUBCASE("when the records are known and none names another") {
-    auto all = a.pass(5s);
+    auto all = a.pass(12s);
     REQUIRE(find<take_charter>(all));
     CHECK(find<take_charter>(all)->what.digest() == charter_by(7).digest());
   }
