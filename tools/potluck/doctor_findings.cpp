@@ -200,7 +200,9 @@ std::vector<finding> of_reach(const reach_facts& x) {
     result.push_back(router);
   }
   if (!x.mapping) {
-    result.push_back({"port mapping", grade::unknown, "not needed", ""});
+    result.push_back(
+        {"port mapping", grade::unknown,
+         x.asked && x.reachable ? "not needed" : "no router was asked", ""});
   } else if (x.mapping->outside.port == 0) {
     result.push_back({"port mapping", grade::unknown, x.mapping->problem,
                       "switch UPnP or NAT-PMP on in the router"});
