@@ -46,7 +46,8 @@ struct group_member {
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs = {}; ///< As it answered.
-  std::vector<peer_id> relayed = {};      ///< As it answered.
+  /// As it answered, of the members. Its own id: to all other trainers.
+  std::vector<peer_id> relayed = {};
 };
 
 /// Everything from which the members derive the same plan, and the order in
@@ -67,6 +68,8 @@ struct group_contract {
   std::uint32_t computing_ms = 0;
 };
 
+/// Also goes to who accepted and is left out for its lines: the contract does
+/// not list it.
 struct group_start {
   group_contract contract;
 };

@@ -226,6 +226,7 @@ TEST_CASE("two trainers without a line average at the helper that has one to "
   three x;
   auto cell = x.nodes[1]->system.pretend<cell_actor>();
   x.nodes[1]->replace(&wiring::cell, cell.handle);
+  x.world.settle(); // The roster tells anew who is connected.
   auto relay = [&](std::uint8_t with, bool relayed) {
     peer_joined news;
     news.who = contact_of(with);
