@@ -274,7 +274,7 @@ void gateway_state::on(const try_to_reach& x) {
     return;
   link fresh{x.who.where, true, x.who.id, {}, {}, {}};
   fresh.reached = false;
-  add(network_->dial(x.who.where), fresh);
+  add(network_->dial(x.who.where, x.who.id), fresh);
 }
 
 void gateway_state::on(const reach_known& x) {
@@ -290,7 +290,7 @@ void gateway_state::dial(const address& where, const peer_id& expected) {
     give_up(where, expected, "too many connections are open");
     return;
   }
-  add(network_->dial(where), {where, true, expected, {}, {}, {}});
+  add(network_->dial(where, expected), {where, true, expected, {}, {}, {}});
 }
 
 void gateway_state::on(const charter_known& x) {

@@ -38,8 +38,11 @@ connection::connection(connection_id id, connection_hub& hub)
              !hub.shared().tls) { // Else every record has a better checksum.
 }
 
-void connection::dial(const address& where) {
+void connection::dial(const address& where, const peer_id& expected,
+                      shared_face from) {
   dialled_ = true;
+  expected_ = expected;
+  face_ = std::move(from);
   dialer_ = std::make_unique<dialer>(
       hub_.loop(), where, hub_.options().dial_timeout,
       [this](tcp_socket socket, const std::string& failure) {
@@ -67,9 +70,21 @@ void connection::begin(tcp_socket socket, const address& remote) {
   });
   socket_ = std::make_unique<framed_socket>(
       id_, hub_.shared(), std::move(socket),
-      dialled_ ? tls_channel::side::dialler : tls_channel::side::acceptor,
-      std::move(early_), credit_of(hub_, id_), *this);
+      make_channel(), std::move(early_), credit_of(hub_, id_), *this);
   socket_->start();
+}
+
+std::unique_ptr<tls_channel> connection::make_channel() const {
+  if (!hub_.shared().tls)
+    return nullptr;
+  if (!dialled_)
+    return std::make_unique<tls_channel>(*hub_.shared().tls,
+                                         tls_channel::side::acceptor);
+  auto result = std::make_unique<tls_channel>(*face_->tls,
+                                              tls_channel::side::dialler);
+  if (!expected_.empty())
+    result->ask_for(expected_);
+  return result;
 }
 
 void connection::on_open(const peer_id& proven) {
@@ -80,7 +95,8 @@ void connection::on_open(const peer_id& proven) {
 }
 
 void connection::on_frame(incoming_frame frame) {
-  hub_.received(id_, std::move(frame));
+  if (face_)
+    face_->listener->on_frame(id_, std::move(frame));
 }
 
 void connection::enqueue(outgoing_frame frame) {

@@ -2,12 +2,15 @@
 
 #include <atomic>
 #include <future>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 
 #include "runtime/lines/upload_turns.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
+#include "runtime/uv/faces.hpp"
 #include "runtime/uv/listening.hpp"
 
 namespace potluck {
@@ -21,7 +24,7 @@ uv_transport_options checked(uv_transport_options x) {
   return x;
 }
 
-class uv_transport final : public transport,
+class uv_transport final : public shared_transport,
                            public connection_hub,
                            public event_loop::handler {
 public:
@@ -41,7 +44,10 @@ public:
             },
             [this] { return under_way(); }),
         listening_(loop(), options_.insecure,
-                   [this](tcp_socket x) { accept(std::move(x)); }) {
+                   [this](tcp_socket x) { accept(std::move(x)); }),
+        faces_(std::make_shared<transport_face>(transport_face{
+            options_.key ? options_.key->id() : peer_id{}, shared_.tls,
+            nullptr})) {
   }
 
   ~uv_transport() override {
@@ -49,9 +55,11 @@ public:
   }
 
   void start(std::shared_ptr<transport_listener> listener) override {
-    listener_ = std::move(listener);
+    faces_.main()->listener = std::move(listener);
     loop_->start(*this);
     loop_->post([this] {
+      if (faces_.main()->listener)
+        faces_.add(faces_.main());
       last_look_ = std::chrono::steady_clock::now();
       look_later();
     });
@@ -65,17 +73,29 @@ public:
     auto done = [=](const expected<address>& x) { promise->set_value(x); };
     if (!loop_->post([=] { listening_.listen(where, done); }))
       return listening::stopped(where);
-    return result.get();
+    auto bound = result.get();
+    std::lock_guard<std::mutex> guard{mutex_};
+    if (bound && !first_bound_)
+      first_bound_ = *bound;
+    return bound;
   }
 
-  connection_id dial(const address& where) override {
+  connection_id dial(const address& where, const peer_id& expected) override {
+    return dial_as(faces_.main(), where, expected);
+  }
+
+  connection_id dial_as(const shared_face& who,
+                        const address& where,
+                        const peer_id& expected) override {
     auto id = next_id_++;
     loop_->post([=] {
+      if (!faces_.has(who))
+        return;
       if (connections_.size() >= options_.max_connections)
-        listener_->on_closed(id, "cannot connect to " + to_string(where)
-                                     + ": there are too many connections");
+        who->listener->on_closed(id, "cannot connect to " + to_string(where)
+                                         + ": there are too many connections");
       else
-        add(id).dial(where);
+        add(id).dial(where, expected, who);
     });
     return id;
   }
@@ -108,6 +128,30 @@ public:
 
   transport_traffic traffic() const override {
     return {shared_.sent, shared_.received};
+  }
+
+  void enter(const shared_face& who) override {
+    loop_->post([=] { faces_.add(who); });
+  }
+
+  void leave(const shared_face& who) override {
+    if (loop_->inside())
+      throw std::logic_error("a transport cannot be stopped by its own thread");
+    auto done = std::make_shared<std::promise<void>>();
+    if (loop_->post([=] {
+          forget(who);
+          done->set_value();
+        }))
+      done->get_future().wait();
+  }
+
+  expected<address> listen_as(const shared_face& who,
+                              const address& where) override {
+    if (faces_.is_main(who))
+      return listen(where);
+    std::lock_guard<std::mutex> guard{mutex_};
+    return first_bound_ ? expected<address>{*first_bound_}
+                        : expected<address>{listening::stopped(where)};
   }
 
   void stop() override {
@@ -144,21 +188,27 @@ private:
   }
   void opened(connection_id id, const address& remote, const peer_id& proven,
               bool dialled) override {
+    auto& x = *find(id);
     if (dialled)
-      return listener_->on_connected(id, remote, proven);
+      return x.face()->listener->on_connected(id, remote, proven);
     --unproven_;
-    listener_->on_accepted(id, remote, proven);
-  }
-  void received(connection_id id, incoming_frame frame) override {
-    listener_->on_frame(id, std::move(frame));
+    x.belongs_to(faces_.that_shows(x.socket()->shows()));
+    if (x.face())
+      x.face()->listener->on_accepted(id, remote, proven);
+    else
+      close(id, 0); // Its face has left.
   }
   void ended(connection_id id, std::string reason) override {
     auto i = connections_.find(id);
     if (i->second->unproven())
       --unproven_;
+    auto face = i->second->face();
+    if (!face)
+      face = faces_.named(faces_.main()->id);
     connections_.erase(i);
     shared_.uploads.turns().forget(id);
-    listener_->on_closed(id, reason);
+    if (face)
+      face->listener->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
     auto* x = find(id);
@@ -189,14 +239,14 @@ private:
     const auto now = std::chrono::steady_clock::now();
     const auto interval = now - last_look_;
     last_look_ = now;
-    std::vector<connection_traffic> seen;
+    std::map<transport_face*, std::vector<connection_traffic>> seen;
     std::vector<upload_turns::flow> flows;
     for (auto& [id, x] : connections_) {
       auto* socket = x->socket();
       const auto traffic = socket ? socket->look(interval) : std::nullopt;
       if (!traffic)
         continue;
-      seen.push_back(*traffic);
+      seen[x->face().get()].push_back(*traffic);
       flows.push_back({id,
                        static_cast<double>(traffic->sent)
                            / std::chrono::duration<double>(interval).count(),
@@ -204,9 +254,12 @@ private:
                        traffic->round_trip});
     }
     shared_.uploads.turns().observe(flows);
-    if (!seen.empty() || !quiet_)
-      listener_->on_traffic(interval, seen);
-    quiet_ = seen.empty();
+    for (auto& [id, face] : faces_.all()) {
+      const auto& news = seen[face.get()];
+      if (!news.empty() || !face->quiet)
+        face->listener->on_traffic(interval, news);
+      face->quiet = news.empty();
+    }
     look_later();
   }
 
@@ -219,6 +272,20 @@ private:
   }
 
   // ---- connections ---------------------------------------------------------
+
+  void forget(const shared_face& who) {
+    if (!faces_.has(who))
+      return;
+    std::vector<connection_id> gone;
+    for (auto& [id, x] : connections_)
+      if (x->face() == who)
+        gone.push_back(id);
+    for (auto id : gone)
+      ended(id, "the transport was stopped");
+    faces_.remove(who);
+    if (faces_.is_main(who))
+      listening_.stop();
+  }
 
   connection* find(connection_id id) {
     auto i = connections_.find(id);
@@ -250,8 +317,9 @@ private:
 
   const uv_transport_options options_;
   const std::shared_ptr<event_loop> loop_;
-  std::shared_ptr<transport_listener> listener_;
   std::atomic<connection_id> next_id_{1};
+  std::mutex mutex_; ///< Of what follows.
+  std::optional<address> first_bound_;
 
   // Of the loop's thread.
   socket_context shared_;
@@ -259,7 +327,7 @@ private:
   std::size_t unproven_ = 0; ///< Connections that are `unproven()`.
   std::optional<timer> look_;
   time_point last_look_{};
-  bool quiet_ = true; ///< At the last look.
+  face_list faces_;
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
   std::vector<connection_id> unflushed_;
 };
@@ -268,6 +336,16 @@ private:
 
 std::unique_ptr<transport> make_uv_transport(uv_transport_options options) {
   return std::make_unique<uv_transport>(std::move(options));
+}
+
+std::shared_ptr<shared_transport>
+make_shared_transport(uv_transport_options options) {
+  if (options.insecure)
+    throw std::invalid_argument(
+        "without encryption nobody can tell the faces of a transport apart");
+  auto result = std::make_shared<uv_transport>(std::move(options));
+  result->start(nullptr);
+  return result;
 }
 
 bool is_numeric_host(const std::string& host) {

@@ -16,7 +16,7 @@ public:
 
   void start(std::shared_ptr<transport_listener> listener) override;
   expected<address> listen(const address& where) override;
-  connection_id dial(const address& where) override;
+  connection_id dial(const address& where, const peer_id&) override;
   void send(connection_id id, outgoing_frame frame) override;
   void close(connection_id id, std::uint32_t) override;
   transport_traffic traffic() const override;
@@ -51,7 +51,7 @@ expected<address> sim_transport::listen(const address& where) {
   return result;
 }
 
-connection_id sim_transport::dial(const address& where) {
+connection_id sim_transport::dial(const address& where, const peer_id&) {
   auto id = self_->next_id++;
   self_->on->ask(
       [net = net_, self = self_, id, where] { net->dial(self, id, where); });
