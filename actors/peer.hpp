@@ -20,6 +20,7 @@
 #include "actors/supervisor.hpp"
 #include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
+#include "runtime/averaging/round_memory.hpp"
 #include "runtime/ports/disk.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
@@ -73,6 +74,11 @@ struct peer_config {
   worker_mode workers = worker_mode::threaded;
   std::function<duration(std::uint32_t samples)> batch_time;
   std::function<void(const training_state&, bool redrawn)> state_shown;
+  /// What the rounds of an auxiliary may hold, together with those of others;
+  /// null: as much as they need.
+  std::shared_ptr<memory_allowance> memory;
+  /// Hears of all who come and go; null: nobody.
+  peers_listener beside;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

@@ -37,7 +37,7 @@ void roster_state::tell_everybody(const News& news, bool router) {
   if (router)
     tell(w.router, news);
   all(w.registrar, w.state_keeper, w.cell, w.conductor, w.matchmaking,
-      w.averager, w.expert_host, w.expert_caller);
+      w.averager, w.expert_host, w.expert_caller, w.beside);
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
@@ -71,7 +71,7 @@ void roster_state::on(const roster_handles& w) {
 // ---- coming and going -------------------------------------------------------
 
 void roster_state::on(const peer_joined& x, const session_actor& session) {
-  if (!ledger_->connected(x.who, now())) {
+  if (!ledger_->connected(x.who, now(), x.role == role::bootstrap)) {
     self_->send(wired_.gateway, drop_peer{x.who.id, "not welcome for now"});
     return;
   }

@@ -18,15 +18,21 @@ constexpr std::uint64_t written_bytes = std::uint64_t{256} << 10;
 
 } // namespace
 
-std::uint64_t round_memory(const group_contract& contract,
-                           const share_plan& plan, std::size_t self,
-                           const averaging_rule& rule) {
+std::uint64_t planned_values(const group_contract& contract,
+                             const share_plan& plan, std::size_t self) {
   const chunk_map map{contract.gradient_values, contract.chunk_values,
                       plan.chunks};
   const auto own = map.chunks_of(self);
   std::uint64_t values = 0;
   for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)
     values += map.range(chunk).count;
+  return values;
+}
+
+std::uint64_t round_memory(const group_contract& contract,
+                           const share_plan& plan, std::size_t self,
+                           const averaging_rule& rule) {
+  const auto values = planned_values(contract, plan, self);
   // Sums, means, and idle.
   auto a_value = 3 * value_bytes + 2 * packed_value_bytes;
   if (rule.how != aggregator::mean)

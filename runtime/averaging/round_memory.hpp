@@ -12,6 +12,10 @@
 
 namespace potluck {
 
+/// Values of the chunks that member `self` averages by the plan.
+std::uint64_t planned_values(const group_contract& contract,
+                             const share_plan& plan, std::size_t self);
+
 /// Bytes that an auxiliary peer holds at most while rounds with this contract
 /// follow each other without a loss: of its share the sums of this round, the
 /// means of the one before, as others unpack them and packed, which slow lines
