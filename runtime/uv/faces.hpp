@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "runtime/uv/face_list.hpp"
 #include "runtime/uv/uv_transport.hpp"
@@ -23,6 +24,8 @@ public:
   virtual connection_id dial_as(const shared_face& who,
                                 const address& where, const peer_id& expected)
       = 0;
+  /// Where it listened first; nothing before.
+  virtual std::optional<address> bound() const = 0;
   /// The face of the shared transport's key listens there; the others where
   /// that one does, and fail while it never has.
   virtual expected<address> listen_as(const shared_face& who,

@@ -149,9 +149,13 @@ public:
                               const address& where) override {
     if (faces_.is_main(who))
       return listen(where);
+    auto first = bound();
+    return first ? expected<address>{*first} : listening::stopped(where);
+  }
+
+  std::optional<address> bound() const override {
     std::lock_guard<std::mutex> guard{mutex_};
-    return first_bound_ ? expected<address>{*first_bound_}
-                        : expected<address>{listening::stopped(where)};
+    return first_bound_;
   }
 
   void stop() override {
@@ -318,7 +322,7 @@ private:
   const uv_transport_options options_;
   const std::shared_ptr<event_loop> loop_;
   std::atomic<connection_id> next_id_{1};
-  std::mutex mutex_; ///< Of what follows.
+  mutable std::mutex mutex_; ///< Of what follows.
   std::optional<address> first_bound_;
 
   // Of the loop's thread.
