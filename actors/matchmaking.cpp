@@ -93,8 +93,8 @@ std::string matchmaking_state::too_large(const group_contract& x) {
   std::size_t self = 0;
   while (x.members[self].who.id != config_.self)
     ++self;
-  const auto bytes = round_memory(x, plans_->of(x), self,
-                                  config_.settings.averaging());
+  const auto bytes
+      = round_memory(x, plans_->of(x), self, config_.settings.averaging());
   if (config_.memory->take(config_.self, bytes))
     return {};
   rests_until_ = self_->clock().now() + limits::too_large_rest;

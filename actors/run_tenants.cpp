@@ -182,13 +182,13 @@ void run_tenants_state::on_down(const caf::down_msg& x) {
   self_->send_exit(gone.observer, caf::exit_reason::user_shutdown);
   if (config_.memory)
     config_.memory->release(gone.id);
-  self_->send(observer_,
-              event{"tenant",
-                    {{"run", run},
-                     {"what", std::string{"left"}},
-                     {"peer", short_name(gone.id)},
-                     {"reason", gone.reason.empty() ? cause_of(x)
-                                                    : gone.reason}}});
+  self_->send(
+      observer_,
+      event{"tenant",
+            {{"run", run},
+             {"what", std::string{"left"}},
+             {"peer", short_name(gone.id)},
+             {"reason", gone.reason.empty() ? cause_of(x) : gone.reason}}});
   tenancy_->ended(run, gone.finished, self_->clock().now());
   tenants_.erase(found);
   if (leaving_ && tenants_.empty())

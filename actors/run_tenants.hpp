@@ -30,10 +30,10 @@ struct tenant_over {
   std::string problem; ///< Empty: the run is finished.
 };
 
-using run_tenants_actor = caf::typed_actor<
-    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
-    caf::reacts_to<tenant_over>, caf::reacts_to<leave_run>,
-    caf::reacts_to<tick>>;
+using run_tenants_actor
+    = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+                       caf::reacts_to<tenant_over>, caf::reacts_to<leave_run>,
+                       caf::reacts_to<tick>>;
 
 struct run_tenants_config {
   tenancy::rules rules;

@@ -12,9 +12,8 @@ session_handles wiring::for_sessions() const {
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,       router, registrar, state_keeper,
-          cell,          conductor, matchmaking, averager,
-          expert_host,   expert_caller, beside, observer};
+  return {gateway,     router,   registrar,   state_keeper,  cell,   conductor,
+          matchmaking, averager, expert_host, expert_caller, beside, observer};
 }
 
 router_handles wiring::for_router() const {

@@ -25,8 +25,8 @@ public:
   static constexpr double written_share = 0.001;
   static constexpr std::int64_t written_after = 60;
 
-  /// Takes what was kept at `path`; a missing file says that nothing has passed.
-  /// Fails with a sentence when the file is something else.
+  /// Takes what was kept at `path`; a missing file says that nothing has
+  /// passed. Fails with a sentence when the file is something else.
   /// @param bytes A month, of both directions together; above zero.
   static expected<traffic_allowance> open(double bytes, std::string path,
                                           disk& where);
@@ -52,10 +52,10 @@ private:
   double bytes_;
   std::string path_;
   disk* disk_;
-  std::string month_;          ///< "2026-11"; empty: none yet.
-  std::uint64_t used_ = 0;     ///< In it.
-  std::uint64_t passed_ = 0;   ///< As observed last.
-  std::uint64_t written_ = 0;  ///< Of what was used.
+  std::string month_;         ///< "2026-11"; empty: none yet.
+  std::uint64_t used_ = 0;    ///< In it.
+  std::uint64_t passed_ = 0;  ///< As observed last.
+  std::uint64_t written_ = 0; ///< Of what was used.
   std::int64_t written_at_ = 0;
 };
 

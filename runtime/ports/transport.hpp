@@ -112,7 +112,8 @@ public:
   virtual expected<address> listen(const address& where) = 0;
 
   /// Connects in the background; the result is `on_connected` or `on_closed`.
-  /// @param expected Whom to reach, where several peers share an address; empty:
+  /// @param expected Whom to reach, where several peers share an address;
+  /// empty:
   ///     whoever answers. Somebody else may answer all the same.
   virtual connection_id dial(const address& where, const peer_id& expected = {})
       = 0;

@@ -69,8 +69,8 @@ void connection::begin(tcp_socket socket, const address& remote) {
     end("the other side has not proven who it is in time");
   });
   socket_ = std::make_unique<framed_socket>(
-      id_, hub_.shared(), std::move(socket),
-      make_channel(), std::move(early_), credit_of(hub_, id_), *this);
+      id_, hub_.shared(), std::move(socket), make_channel(), std::move(early_),
+      credit_of(hub_, id_), *this);
   socket_->start();
 }
 
@@ -80,8 +80,8 @@ std::unique_ptr<tls_channel> connection::make_channel() const {
   if (!dialled_)
     return std::make_unique<tls_channel>(*hub_.shared().tls,
                                          tls_channel::side::acceptor);
-  auto result = std::make_unique<tls_channel>(*face_->tls,
-                                              tls_channel::side::dialler);
+  auto result
+      = std::make_unique<tls_channel>(*face_->tls, tls_channel::side::dialler);
   if (!expected_.empty())
     result->ask_for(expected_);
   return result;

@@ -46,8 +46,7 @@ public:
   /// Only one of these two, once. Each may end the connection before it
   /// returns.
   /// @param expected Whom to ask for; empty: nobody in particular.
-  void dial(const address& where, const peer_id& expected,
-            shared_face from);
+  void dial(const address& where, const peer_id& expected, shared_face from);
   void accept(tcp_socket socket, const address& remote);
 
   /// Came in and has proven nothing yet.

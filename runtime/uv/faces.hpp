@@ -21,8 +21,8 @@ public:
   /// A face takes part from now on, until `leave` has returned.
   virtual void enter(const shared_face& who) = 0;
   virtual void leave(const shared_face& who) = 0;
-  virtual connection_id dial_as(const shared_face& who,
-                                const address& where, const peer_id& expected)
+  virtual connection_id dial_as(const shared_face& who, const address& where,
+                                const peer_id& expected)
       = 0;
   /// Where it listened first; nothing before.
   virtual std::optional<address> bound() const = 0;

@@ -38,9 +38,9 @@ private:
   std::shared_ptr<ssl_ctx_st> context_;
 };
 
-/// How a dialler names the peer that it wants (server name indication, RFC 6066,
-/// 3): its id in hexadecimal digits, in labels that DNS allows. Everybody on the
-/// way can read it.
+/// How a dialler names the peer that it wants (server name indication, RFC
+/// 6066, 3): its id in hexadecimal digits, in labels that DNS allows. Everybody
+/// on the way can read it.
 std::string server_name_of(const peer_id& who);
 
 } // namespace potluck

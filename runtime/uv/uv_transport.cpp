@@ -45,9 +45,9 @@ public:
             [this] { return under_way(); }),
         listening_(loop(), options_.insecure,
                    [this](tcp_socket x) { accept(std::move(x)); }),
-        faces_(std::make_shared<transport_face>(transport_face{
-            options_.key ? options_.key->id() : peer_id{}, shared_.tls,
-            nullptr})) {
+        faces_(std::make_shared<transport_face>(
+            transport_face{options_.key ? options_.key->id() : peer_id{},
+                           shared_.tls, nullptr})) {
   }
 
   ~uv_transport() override {
@@ -84,8 +84,7 @@ public:
     return dial_as(faces_.main(), where, expected);
   }
 
-  connection_id dial_as(const shared_face& who,
-                        const address& where,
+  connection_id dial_as(const shared_face& who, const address& where,
                         const peer_id& expected) override {
     auto id = next_id_++;
     loop_->post([=] {

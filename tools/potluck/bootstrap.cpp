@@ -1,5 +1,5 @@
-/// `potluck bootstrap`: first contact and DHT storage, for any run; averages for
-/// those that its operator names.
+/// `potluck bootstrap`: first contact and DHT storage, for any run; averages
+/// for those that its operator names.
 
 #include <ctime>
 #include <mutex>
@@ -108,9 +108,9 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     if (who.directory.empty())
       return failure{"--monthly-traffic: what a month has had must be kept; "
                      "name a folder with --identity-dir DIR."};
-    auto allowance = traffic_allowance::open(static_cast<double>(*traffic),
-                                             who.directory + "/traffic",
-                                             local_disk());
+    auto allowance
+        = traffic_allowance::open(static_cast<double>(*traffic),
+                                  who.directory + "/traffic", local_disk());
     if (!allowance)
       return failure{allowance.error()};
     result.allowance = std::move(*allowance);
@@ -125,9 +125,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     return x.bytes_sent + x.bytes_received;
   };
   result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
-  result.make = [ports, announce = bootstrap.announce,
-                 memory = result.memory](const std::string& run,
-                                         const std::string& host) {
+  result.make = [ports, announce = bootstrap.announce, memory = result.memory](
+                    const std::string& run, const std::string& host) {
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
