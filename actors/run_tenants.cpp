@@ -78,10 +78,8 @@ void run_tenants_state::init(
 void run_tenants_state::on(const peer_joined& x) {
   if (host_.empty() || is_local(host_))
     host_ = x.seen_host;
-  const bool own = std::any_of(tenants_.begin(), tenants_.end(), [&](auto& t) {
-    return t.second.id == x.who.id;
-  });
-  if (!own && (x.role == role::trainer || x.role == role::auxiliary))
+  // Auxiliary peers of two bootstraps would keep each other here.
+  if (x.role == role::trainer)
     tenancy_->joined(x.who.id, x.run);
 }
 

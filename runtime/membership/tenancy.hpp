@@ -31,7 +31,7 @@ public:
   explicit tenancy(rules x) : rules_(std::move(x)) {
   }
 
-  /// A peer that takes part in `run`, and is no tenant, is connected.
+  /// A trainer of `run` is connected.
   void joined(const peer_id& who, const std::string& run);
   void left(const peer_id& who, time_point now);
   /// While paused there are no tenants.
