@@ -277,14 +277,14 @@ private:
   // ---- connections ---------------------------------------------------------
 
   void forget(const shared_face& who) {
-    if (!faces_.has(who))
-      return;
     std::vector<connection_id> gone;
     for (auto& [id, x] : connections_)
       if (x->face() == who)
         gone.push_back(id);
     for (auto id : gone)
       ended(id, "the transport was stopped");
+    if (!faces_.has(who)) // Another one with its key has come already.
+      return;
     faces_.remove(who);
     if (faces_.is_main(who))
       listening_.stop();
