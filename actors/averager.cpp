@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "runtime/averaging/round_memory.hpp"
 #include "runtime/config.hpp"
 #include "runtime/planning/planned_windows.hpp"
 
@@ -74,7 +75,7 @@ void averager_state::on(const begin_round& x) {
       averaging_round::setting{x.contract, x.plan, x.keeps_majority,
                                config_.self, config_.rule, config_.packing,
                                config_.guards},
-      room_for(x.contract.gradient_values), config_.intake,
+      room_for(x), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());
   if (!has_samples(x.contract))
@@ -98,9 +99,14 @@ void averager_state::on(const gradient_lent& x) {
     tell([&](auto& r) { return r.lend(x.gradient); });
 }
 
-value_pool& averager_state::room_for(std::uint64_t values) {
-  if (std::exchange(room_for_, values) != values || !room_)
-    room_.emplace(2 * values);
+value_pool& averager_state::room_for(const begin_round& x) {
+  auto most_idle = 2 * x.contract.gradient_values;
+  const auto& all = x.contract.members;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].who.id == config_.self && all[i].role == role::auxiliary)
+      most_idle = planned_values(x.contract, x.plan, i); // See `round_memory`.
+  if (std::exchange(room_for_, most_idle) != most_idle || !room_)
+    room_.emplace(most_idle);
   return *room_;
 }
 

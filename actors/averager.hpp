@@ -91,7 +91,7 @@ private:
     return reducers_.of(chunk, *round_, *room_, patience());
   }
   /// Makes room for means of so many values.
-  value_pool& room_for(std::uint64_t values);
+  value_pool& room_for(const begin_round& x);
   /// While the round runs, its connections share lines as its plan does.
   void plan_windows();
   /// It was the last trainer of several that we had a line to: it is more

@@ -39,7 +39,7 @@ void gateway_state::dial(const address& where, const peer_id& expected,
   link fresh{where, true, expected, {}, {}, {}};
   fresh.hubs = std::move(hubs);
   dialled_.note(where.host, self_->clock().now());
-  add(network_->dial(where), std::move(fresh));
+  add(network_->dial(where, expected), std::move(fresh));
 }
 
 void gateway_state::give_up(const address& where, const peer_id& expected,

@@ -12,7 +12,7 @@ void gateway_state::on(const try_to_reach& x) {
   fresh.nonce = x.nonce;
   fresh.asker = x.asker;
   dialled_.note(x.who.where.host, self_->clock().now());
-  add(network_->dial(x.who.where), fresh);
+  add(network_->dial(x.who.where, x.who.id), fresh);
 }
 
 void gateway_state::on(const ask_for_port& x) {

@@ -274,6 +274,7 @@ struct roster_handles {
   peers_listener averager;
   expert_host_door expert_host;
   peers_listener expert_caller;
+  peers_listener beside; ///< Of the application (`peer_config::beside`).
   observer_actor observer;
 };
 

@@ -82,6 +82,8 @@ void matchmaking_state::make_matchmaker() {
     };
   terms.plan
       = [this](const group_contract& c) { return plan_digest(plans_->of(c)); };
+  if (config_.memory)
+    terms.hindrance = [this](const group_contract& c) { return too_large(c); };
   terms.believe = [this] { return plans_->believe(); };
   matchmaker_.emplace(terms);
   tell_lines();
@@ -90,6 +92,20 @@ void matchmaking_state::make_matchmaker() {
 void matchmaking_state::tell_lines() {
   if (matchmaker_)
     matchmaker_->without_line(lines_.without());
+}
+
+std::string matchmaking_state::too_large(const group_contract& x) {
+  std::size_t self = 0;
+  while (x.members[self].who.id != config_.self)
+    ++self;
+  const auto bytes
+      = round_memory(x, plans_->of(x), self, config_.settings.averaging());
+  if (config_.memory->take(config_.self, bytes))
+    return {};
+  rests_until_ = self_->clock().now() + limits::too_large_rest;
+  return "its share would hold " + std::to_string(bytes / 1'000'000)
+         + " MB here, and --max-memory leaves less of its "
+         + std::to_string(config_.memory->most() / 1'000'000) + " MB";
 }
 
 void matchmaking_state::on(const matchmaking_facts& x) {
@@ -145,10 +161,13 @@ void matchmaking_state::on(const letter& x) {
         if constexpr (std::is_constructible_v<matchmaking_message, type>) {
           if constexpr (std::is_same_v<type, group_invite>) {
             bool doubted = facts_.doubted.count(x.from) != 0;
-            if (!matchmaker_ || !facts_.open || doubted) {
+            bool rests = rests_until_ && self_->clock().now() < *rests_until_;
+            if (!matchmaker_ || !facts_.open || doubted || rests) {
               group_answer no;
               no.group = y.group;
-              no.reason = doubted ? "not with you for a while" : "not ready";
+              no.reason = doubted ? "not with you for a while"
+                          : rests ? "its last share needed too much memory"
+                                  : "not ready";
               post(self_, wired_.letters, parcel{x.from, no, {}});
               return;
             }

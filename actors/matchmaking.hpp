@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "actors/interfaces.hpp"
+#include "runtime/averaging/round_memory.hpp"
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/answer_patience.hpp"
 #include "runtime/matchmaking/contract_plans.hpp"
@@ -15,6 +16,14 @@
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 
+namespace potluck::limits {
+
+/// How long a peer declines after a share that it could not hold: a group that
+/// loses it then heals, which costs more than to do without.
+constexpr auto too_large_rest = 5min;
+
+} // namespace potluck::limits
+
 namespace potluck {
 
 struct matchmaking_config {
@@ -22,6 +31,8 @@ struct matchmaking_config {
   potluck::role role = potluck::role::trainer;
   run_settings settings;
   std::uint64_t seed = 0; ///< Of group ids.
+  /// What rounds may hold; null: as much as they need.
+  std::shared_ptr<memory_allowance> memory = {};
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };
@@ -51,6 +62,9 @@ private:
   void make_matchmaker();
   /// The next answer says with whom this peer has no line of its own.
   void tell_lines();
+  /// Whether the round would hold too much here: then this peer stays out of
+  /// groups for a while. A sentence, or empty.
+  std::string too_large(const group_contract& x);
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
   /// Tells the members of the round that this peer is out of it.
@@ -70,6 +84,7 @@ private:
   std::chrono::milliseconds patience_ = limits::first_round_patience;
   /// Since when most others will not be in this peer's groups, at this step.
   std::optional<time_point> outnumbered_since_;
+  std::optional<time_point> rests_until_; ///< After a share that was too large.
   std::uint64_t deadline_ = 0;
 };
 

@@ -54,6 +54,7 @@ void peer_state::init(supervisor_actor::pointer self,
   self_ = self;
   config_ = std::move(config.first);
   wired_.observer = std::move(config.second);
+  wired_.beside = config_.beside;
   wired_.supervisor = caf::actor_cast<supervisor_actor>(self);
   wired_.guests = std::make_shared<guest_list>();
   vault_->state = config_.state;
@@ -217,6 +218,7 @@ void peer_state::start_training() {
                     c.self = config_.self;
                     c.role = config_.role;
                     c.settings = charter_.settings();
+                    c.memory = config_.memory;
                     // A successor must not give old ids to new groups.
                     if (config_.guards.has(safeguard::group_ids))
                       ++restarts_;

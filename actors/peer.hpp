@@ -21,6 +21,7 @@
 #include "actors/supervisor.hpp"
 #include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
+#include "runtime/averaging/round_memory.hpp"
 #include "runtime/ports/disk.hpp"
 #include "runtime/ports/port_mapper.hpp"
 #include "runtime/safeguards.hpp"
@@ -86,6 +87,11 @@ struct peer_config {
   /// Has the router open a port once nobody can dial this peer; null: nobody
   /// does. It has ended what it began when the last owner lets go.
   std::shared_ptr<port_mapper> mapper;
+  /// What the rounds of an auxiliary may hold, together with those of others;
+  /// null: as much as they need.
+  std::shared_ptr<memory_allowance> memory;
+  /// Hears of all who come and go; null: nobody.
+  peers_listener beside;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

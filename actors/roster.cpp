@@ -39,7 +39,8 @@ void roster_state::tell_everybody(const News& news, bool router) {
   if (router)
     tell(w.router, news);
   all(w.address_keeper, w.charter_shelf, w.registrar, w.state_keeper, w.cell,
-      w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller);
+      w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller,
+      w.beside);
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
@@ -76,7 +77,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (auto seat = seats_.find(x.who.id);
       seat != seats_.end() && seat->second.session == session)
     return note_line(x);
-  if (!ledger_->connected(x.who, now())) {
+  if (!ledger_->connected(x.who, now(), x.role == role::bootstrap)) {
     self_->send(wired_.gateway, drop_peer{x.who.id, "not welcome for now"});
     return;
   }

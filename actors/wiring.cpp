@@ -17,7 +17,7 @@ session_handles wiring::for_sessions() const {
 roster_handles wiring::for_roster() const {
   return {gateway,      router,        address_keeper, charter_shelf, registrar,
           state_keeper, cell,          conductor,      matchmaking,   averager,
-          expert_host,  expert_caller, observer};
+          expert_host,  expert_caller, beside,         observer};
 }
 
 router_handles wiring::for_router() const {

@@ -4,6 +4,7 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/pem.h>
 
 namespace potluck {
@@ -84,6 +85,26 @@ expected<key_pair> key_pair::parse(const std::string& pem) {
                        : "holds no private key, or a part of one"};
   if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519)
     return failure{"holds another kind of key than Ed25519"};
+  return key_pair(std::move(key));
+}
+
+key_pair key_pair::derive(const std::string& purpose) const {
+  no_errors_left on_return;
+  std::array<std::uint8_t, 32> secret{}, derived{};
+  std::size_t size = secret.size();
+  unsigned derived_size = 0;
+  std::shared_ptr<EVP_PKEY> key;
+  if (EVP_PKEY_get_raw_private_key(key_.get(), secret.data(), &size) == 1
+      && HMAC(EVP_sha256(), secret.data(), static_cast<int>(size),
+              reinterpret_cast<const std::uint8_t*>(purpose.data()),
+              purpose.size(), derived.data(), &derived_size)
+             != nullptr)
+    key = owned(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr,
+                                             derived.data(), derived_size));
+  OPENSSL_cleanse(secret.data(), secret.size());
+  OPENSSL_cleanse(derived.data(), derived.size());
+  if (!key)
+    throw std::runtime_error("OpenSSL derives no Ed25519 key");
   return key_pair(std::move(key));
 }
 

@@ -41,6 +41,11 @@ public:
     return id_;
   }
 
+  /// Another key pair, always the same for one `purpose`, which says nothing of
+  /// this one: its secret is the purpose's HMAC-SHA256 under this one's (RFC
+  /// 2104). Throws `std::runtime_error` when OpenSSL fails.
+  key_pair derive(const std::string& purpose) const;
+
   /// The secret half, unencrypted: PKCS #8 in PEM, as `openssl genpkey
   /// -algorithm ed25519` writes it.
   std::string pem() const;

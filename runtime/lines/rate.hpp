@@ -1,4 +1,4 @@
-/// Rates as people write them.
+/// Rates and sizes as people write them.
 #pragma once
 
 #include <string>
@@ -11,5 +11,9 @@ namespace potluck {
 /// "500kB" or "2MB/s". A number alone is refused, for it could be bits or
 /// bytes, and so is what is not above zero. Fails with a sentence.
 expected<double> read_rate(const std::string& text);
+
+/// Bytes from "500GB", "1.5 TB", "512MB" or "64kB", a thousand to the next
+/// unit. Fails with a sentence, as for what is not above zero.
+expected<double> read_bytes(const std::string& text);
 
 } // namespace potluck

@@ -125,7 +125,7 @@ std::string contract_terms::problem_with(const group_contract& x,
     // Both planned from this very contract.
     return "the leader's share plan differs from this peer's; use the same "
            "version of Potluck everywhere";
-  return {};
+  return hindrance ? hindrance(x) : std::string{};
 }
 
 std::uint64_t samples_of(const group_contract& x) {

@@ -24,6 +24,9 @@ struct contract_terms {
   /// Whether the contracts of groups that this peer leads say what members said
   /// of their lines; else nothing of any, and all plan equal shares.
   std::function<bool()> believe = [] { return true; };
+  /// Why this peer cannot carry out the contract's plan; empty when it can.
+  /// Asked last, for it then prepares for that. Null: it always can.
+  std::function<std::string(const group_contract&)> hindrance = nullptr;
   /// Several groups share the target batch (runtime/ways/moshpit): with how
   /// many samples one begins its leader decides, but not alone when it invited
   /// others, and it counts when more than half of them are left.

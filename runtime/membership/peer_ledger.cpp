@@ -134,7 +134,7 @@ std::optional<time_point> peer_ledger::next_dial(time_point after) const {
   return next;
 }
 
-bool peer_ledger::connected(const contact& who, time_point now) {
+bool peer_ledger::connected(const contact& who, time_point now, bool shares) {
   if (who.id == self_ || who.id.empty() || is_banned(who.id, now))
     return false;
   auto at = rows_.find(who.id);
@@ -142,7 +142,7 @@ bool peer_ledger::connected(const contact& who, time_point now) {
   if (x == nullptr)
     return false;
   addresses_.note(who.id, who.where, true);
-  if (dialable(who.where) && addresses_.hold(who.where, who.id))
+  if (!shares && dialable(who.where) && addresses_.hold(who.where, who.id))
     vacate(who.where, who.id);
 
   x->proven = true;

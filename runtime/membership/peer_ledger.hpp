@@ -103,7 +103,9 @@ public:
   /// A connection with `who` is open, whoever dialled. `who.where` is where it
   /// listens; port 0 if it does not. False when it is this peer itself, banned,
   /// or one too many: close the connection. Linking twice is harmless.
-  bool connected(const contact& who, time_point now);
+  /// @param shares Others may answer at its address, too: it is a bootstrap
+  ///     peer, whose tenants do.
+  bool connected(const contact& who, time_point now, bool shares = false);
 
   /// Says whom a dialled address turned out to be; call it before `connected`.
   /// A seed is not due while that peer is linked. Where this peer itself

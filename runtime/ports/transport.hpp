@@ -120,7 +120,11 @@ public:
   virtual expected<address> listen(const address& where) = 0;
 
   /// Connects in the background; the result is `on_connected` or `on_closed`.
-  virtual connection_id dial(const address& where) = 0;
+  /// @param expected Whom to reach, where several peers share an address;
+  /// empty:
+  ///     whoever answers. Somebody else may answer all the same.
+  virtual connection_id dial(const address& where, const peer_id& expected = {})
+      = 0;
 
   /// Connects to `at` while the other side does the same, from the port that
   /// was listened on first, again and again for some seconds: that opens holes

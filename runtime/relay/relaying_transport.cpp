@@ -43,8 +43,9 @@ expected<address> relaying_transport::listen(const address& where) {
   return below_->listen(where);
 }
 
-connection_id relaying_transport::dial(const address& where) {
-  return below_->dial(where);
+connection_id relaying_transport::dial(const address& where,
+                                       const peer_id& expected) {
+  return below_->dial(where, expected);
 }
 
 connection_id relaying_transport::punch(const address& at, bool begins) {

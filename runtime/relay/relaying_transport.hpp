@@ -43,7 +43,7 @@ public:
 
   void start(std::shared_ptr<transport_listener> listener) override;
   expected<address> listen(const address& where) override;
-  connection_id dial(const address& where) override;
+  connection_id dial(const address& where, const peer_id& expected) override;
   connection_id punch(const address& at, bool begins) override;
   stream_maker streams() override;
   std::vector<address> local_addresses() const override;

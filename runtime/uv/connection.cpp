@@ -38,8 +38,11 @@ connection::connection(connection_id id, connection_hub& hub)
              !hub.shared().tls) { // Else every record has a better checksum.
 }
 
-void connection::dial(const address& where) {
+void connection::dial(const address& where, const peer_id& expected,
+                      shared_face from) {
   dialled_ = begins_ = true;
+  expected_ = expected;
+  face_ = std::move(from);
   dialer_ = std::make_unique<dialer>(
       hub_.loop(), where, hub_.options().dial_timeout, beginning(),
       hub_.options().dial_from, hub_.options().insecure);
@@ -47,9 +50,10 @@ void connection::dial(const address& where) {
 }
 
 void connection::punch(const sockaddr_storage& at, const address& from,
-                       bool begins, tcp_socket came) {
+                       bool begins, tcp_socket came, shared_face as) {
   dialled_ = true;
   begins_ = begins;
+  face_ = std::move(as);
   puncher_
       = std::make_unique<puncher>(hub_.loop(), at, from, begins, beginning());
   if (came)
@@ -91,10 +95,22 @@ void connection::begin(tcp_socket socket, const address& remote) {
     end("the other side has not proven who it is in time");
   });
   socket_ = std::make_unique<framed_socket>(
-      id_, hub_.shared(), std::move(socket),
-      begins_ ? tls_channel::side::dialler : tls_channel::side::acceptor,
-      std::move(early_), credit_of(hub_, id_), *this);
+      id_, hub_.shared(), std::move(socket), make_channel(), std::move(early_),
+      credit_of(hub_, id_), *this);
   socket_->start();
+}
+
+std::unique_ptr<tls_channel> connection::make_channel() const {
+  if (!hub_.shared().tls)
+    return nullptr;
+  const auto& shown = face_ ? *face_->tls : *hub_.shared().tls;
+  if (!begins_)
+    return std::make_unique<tls_channel>(shown, tls_channel::side::acceptor);
+  auto result
+      = std::make_unique<tls_channel>(shown, tls_channel::side::dialler);
+  if (!expected_.empty())
+    result->ask_for(expected_);
+  return result;
 }
 
 void connection::on_open(const peer_id& proven) {
@@ -105,7 +121,8 @@ void connection::on_open(const peer_id& proven) {
 }
 
 void connection::on_frame(incoming_frame frame) {
-  hub_.received(id_, std::move(frame));
+  if (face_)
+    face_->listener->on_frame(id_, std::move(frame));
 }
 
 void connection::enqueue(outgoing_frame frame) {

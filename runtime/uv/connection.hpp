@@ -15,6 +15,7 @@
 #include <string>
 
 #include "runtime/uv/dialer.hpp"
+#include "runtime/uv/face_list.hpp"
 #include "runtime/uv/framed_socket.hpp"
 #include "runtime/uv/puncher.hpp"
 #include "runtime/uv/uv_transport.hpp"
@@ -30,11 +31,11 @@ public:
   virtual socket_context& shared() = 0;
   /// From any thread: has the connection's socket `resume` on the loop's.
   virtual std::function<void()> resumer(connection_id id) = 0;
-  /// Both ends are proven, or nothing has to be.
+  /// Both ends are proven, or nothing has to be; only then has one that came in
+  /// a face.
   virtual void opened(connection_id id, const address& remote,
                       const peer_id& proven, bool dialled)
       = 0;
-  virtual void received(connection_id id, incoming_frame frame) = 0;
   /// Destroys the connection: nothing of it may be touched afterwards.
   virtual void ended(connection_id id, std::string reason) = 0;
 };
@@ -45,12 +46,13 @@ public:
 
   /// Only one of these three, once. Each may end the connection before it
   /// returns.
-  void dial(const address& where);
+  /// @param expected Whom to ask for; empty: nobody in particular.
+  void dial(const address& where, const peer_id& expected, shared_face from);
   void accept(tcp_socket socket, const address& remote);
   /// @param from See `puncher`.
   /// @param came The other side's connection, when it was here first; or null.
   void punch(const sockaddr_storage& at, const address& from, bool begins,
-             tcp_socket came);
+             tcp_socket came, shared_face as);
 
   /// The other side has come to where we listen. Dropped if it is punched
   /// already.
@@ -66,6 +68,14 @@ public:
   /// Came in and has proven nothing yet.
   bool unproven() const {
     return !dialled_ && !announced_;
+  }
+
+  /// Whose it is; null while nobody knows.
+  const shared_face& face() const {
+    return face_;
+  }
+  void belongs_to(shared_face x) {
+    face_ = std::move(x);
   }
 
   /// Queues a frame; `flush` writes. May end the connection.
@@ -90,6 +100,7 @@ private:
 
   dialer::answer beginning();
   void begin(tcp_socket socket, const address& remote);
+  std::unique_ptr<tls_channel> make_channel() const;
   void drain(std::chrono::milliseconds linger, std::string reason);
   std::string explained(std::string reason) const;
   void end(std::string reason);
@@ -103,6 +114,8 @@ private:
   std::unique_ptr<framed_socket> socket_;
   std::optional<timer> deadline_; ///< Of the handshake, then of draining.
   address remote_;
+  shared_face face_;
+  peer_id expected_;
   bool dialled_ = false;    ///< Or punched.
   bool begins_ = false;     ///< The encryption.
   bool announced_ = false;  ///< To the hub, as open.

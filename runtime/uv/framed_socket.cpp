@@ -34,13 +34,6 @@ struct held_frame {
   std::shared_ptr<read_credit> credit;
 };
 
-std::unique_ptr<tls_channel> channel_of(const socket_context& shared,
-                                        tls_channel::side which) {
-  if (!shared.tls)
-    return nullptr;
-  return std::make_unique<tls_channel>(*shared.tls, which);
-}
-
 } // namespace
 
 socket_context::socket_context(
@@ -53,15 +46,16 @@ socket_context::socket_context(
       staging(new std::uint8_t[encrypted_staging_bytes]),
       decrypted(new std::uint8_t[record_bytes]) {
   if (mine != nullptr)
-    tls.emplace(*mine);
+    tls = std::make_shared<tls_context>(*mine);
 }
 
 framed_socket::framed_socket(connection_id id, socket_context& shared,
-                             tcp_socket socket, tls_channel::side which,
+                             tcp_socket socket,
+                             std::unique_ptr<tls_channel> tls,
                              frame_queue waiting,
                              std::shared_ptr<read_credit> credit, listener& to)
     : id_(id), shared_(shared), to_(to), socket_(std::move(socket)),
-      tls_(channel_of(shared, which)), credit_(std::move(credit)),
+      tls_(std::move(tls)), credit_(std::move(credit)),
       out_(std::make_shared<outgoing_stream>(std::move(waiting), tls_.get())),
       in_(tls_.get(), shared.decrypted.get(), *this),
       writer_(*socket_, id, shared.uploads, out_, *this),

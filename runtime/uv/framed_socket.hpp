@@ -25,7 +25,7 @@ struct socket_context {
                  const std::function<void(connection_id)>& read_turn,
                  std::function<upload_gate::bytes_of_each()> under_way);
 
-  std::optional<tls_context> tls;
+  std::shared_ptr<tls_context> tls; ///< Null: nothing is encrypted.
   upload_gate uploads;
   rate_gate downloads;
   std::atomic<std::uint64_t> sent{0};
@@ -55,10 +55,11 @@ public:
   };
 
   /// @param socket Connected.
+  /// @param tls Null: nothing is encrypted.
   /// @param waiting What is to be sent, in time.
   /// @param shared Must outlive this, as the listener.
   framed_socket(connection_id id, socket_context& shared, tcp_socket socket,
-                tls_channel::side which, frame_queue waiting,
+                std::unique_ptr<tls_channel> tls, frame_queue waiting,
                 std::shared_ptr<read_credit> credit, listener& to);
   ~framed_socket() override;
 
@@ -72,6 +73,10 @@ public:
   /// Gives up the socket of an acceptor that is silent, for somebody else to
   /// use. Only the destructor may follow.
   tcp_socket take_back();
+  /// Whose certificate was shown to the other side; null when insecure.
+  const ssl_ctx_st* shows() const {
+    return tls_ ? tls_->shows() : nullptr;
+  }
 
   /// See `frame_queue::push`. `flush` sends it.
   std::size_t push(outgoing_frame frame) {

@@ -119,6 +119,14 @@ tls_channel::tls_channel(const tls_context& context, side which,
 
 tls_channel::~tls_channel() = default;
 
+void tls_channel::ask_for(const peer_id& whom) {
+  SSL_set_tlsext_host_name(ssl_.get(), server_name_of(whom).c_str());
+}
+
+const ssl_ctx_st* tls_channel::shows() const {
+  return SSL_get_SSL_CTX(ssl_.get());
+}
+
 void tls_channel::feed(const std::uint8_t* data, std::size_t size) {
   if (fed_size_ != 0)
     throw std::logic_error("tls_channel: fed before the last was used up");

@@ -57,6 +57,11 @@ public:
   tls_channel(const tls_channel&) = delete;
   tls_channel& operator=(const tls_channel&) = delete;
 
+  /// Of the dialler, before it begins: whose certificate it wants to be shown.
+  void ask_for(const peer_id& whom);
+  /// Whose certificate this end shows: known once the handshake is done.
+  const ssl_ctx_st* shows() const;
+
   /// The stream's next bytes, which must stay until they are used up.
   void feed(const std::uint8_t* data, std::size_t size);
 

@@ -54,6 +54,12 @@ bool set_up(SSL_CTX* x, const key_pair& mine) {
 
 } // namespace
 
+std::string server_name_of(const peer_id& who) {
+  const auto digits = to_string(who);
+  const auto half = digits.size() / 2; // A label has at most 63 characters.
+  return digits.substr(0, half) + "." + digits.substr(half) + ".peer";
+}
+
 tls_context::tls_context(const key_pair& mine)
     : context_(SSL_CTX_new(TLS_method()), SSL_CTX_free) {
   auto done = context_ && set_up(context_.get(), mine);
@@ -61,6 +67,24 @@ tls_context::tls_context(const key_pair& mine)
   if (!done)
     throw std::runtime_error("this OpenSSL has no TLS 1.3 with X25519, AES-128 "
                              "and Ed25519; install OpenSSL 3");
+  SSL_CTX_set_tlsext_servername_arg(context_.get(), faces_.get());
+  SSL_CTX_set_tlsext_servername_callback(
+      context_.get(), +[](SSL* ssl, int*, void* faces) {
+        const auto* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+        const auto& all = *static_cast<const named_contexts*>(faces);
+        const auto found = name ? all.find(name) : all.end();
+        if (found != all.end())
+          SSL_set_SSL_CTX(ssl, found->second.get());
+        return SSL_TLSEXT_ERR_OK;
+      });
+}
+
+void tls_context::add_face(const peer_id& who, const tls_context& other) {
+  (*faces_)[server_name_of(who)] = other.context_;
+}
+
+void tls_context::remove_face(const peer_id& who) {
+  faces_->erase(server_name_of(who));
 }
 
 } // namespace potluck

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -10,6 +11,7 @@
 #include "runtime/uv/circuit_stream.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
+#include "runtime/uv/faces.hpp"
 #include "runtime/uv/listening.hpp"
 
 namespace potluck {
@@ -23,7 +25,7 @@ uv_transport_options checked(uv_transport_options x) {
   return x;
 }
 
-class uv_transport final : public transport,
+class uv_transport final : public shared_transport,
                            public connection_hub,
                            public event_loop::handler {
 public:
@@ -43,7 +45,10 @@ public:
             },
             [this] { return under_way(); }),
         listening_(loop(), options_.insecure,
-                   [this](tcp_socket x) { accept(std::move(x)); }) {
+                   [this](tcp_socket x) { accept(std::move(x)); }),
+        faces_(std::make_shared<transport_face>(
+            transport_face{options_.key ? options_.key->id() : peer_id{},
+                           shared_.tls, nullptr})) {
   }
 
   ~uv_transport() override {
@@ -51,9 +56,11 @@ public:
   }
 
   void start(std::shared_ptr<transport_listener> listener) override {
-    listener_ = std::move(listener);
+    faces_.main()->listener = std::move(listener);
     loop_->start(*this);
     loop_->post([this] {
+      if (faces_.main()->listener)
+        faces_.add(faces_.main());
       last_look_ = std::chrono::steady_clock::now();
       look_later();
     });
@@ -67,24 +74,40 @@ public:
     auto done = [=](const expected<address>& x) { promise->set_value(x); };
     if (!loop_->post([=] { listening_.listen(where, done); }))
       return listening::stopped(where);
-    return result.get();
+    auto bound = result.get();
+    std::lock_guard<std::mutex> guard{mutex_};
+    if (bound && !first_bound_)
+      first_bound_ = *bound;
+    return bound;
   }
 
-  connection_id dial(const address& where) override {
+  connection_id dial(const address& where, const peer_id& expected) override {
+    return dial_as(faces_.main(), where, expected);
+  }
+
+  connection_id dial_as(const shared_face& who, const address& where,
+                        const peer_id& expected) override {
     auto id = next_id_++;
     loop_->post([=] {
+      if (!faces_.has(who))
+        return;
       if (connections_.size() >= options_.max_connections)
-        listener_->on_closed(id, "cannot connect to " + to_string(where)
-                                     + ": there are too many connections");
+        who->listener->on_closed(id, "cannot connect to " + to_string(where)
+                                         + ": there are too many connections");
       else
-        add(id).dial(where);
+        add(id).dial(where, expected, who);
     });
     return id;
   }
 
   connection_id punch(const address& at, bool begins) override {
+    return punch_as(faces_.main(), at, begins);
+  }
+
+  connection_id punch_as(const shared_face& who, const address& at,
+                         bool begins) override {
     auto id = next_id_++;
-    loop_->post([=] { punch_now(id, at, begins); });
+    loop_->post([=] { punch_now(id, who, at, begins); });
     return id;
   }
 
@@ -131,6 +154,34 @@ public:
     return {shared_.sent, shared_.received};
   }
 
+  void enter(const shared_face& who) override {
+    loop_->post([=] { faces_.add(who); });
+  }
+
+  void leave(const shared_face& who) override {
+    if (loop_->inside())
+      throw std::logic_error("a transport cannot be stopped by its own thread");
+    auto done = std::make_shared<std::promise<void>>();
+    if (loop_->post([=] {
+          forget(who);
+          done->set_value();
+        }))
+      done->get_future().wait();
+  }
+
+  expected<address> listen_as(const shared_face& who,
+                              const address& where) override {
+    if (faces_.is_main(who))
+      return listen(where);
+    auto first = bound();
+    return first ? expected<address>{*first} : listening::stopped(where);
+  }
+
+  std::optional<address> bound() const override {
+    std::lock_guard<std::mutex> guard{mutex_};
+    return first_bound_;
+  }
+
   void stop() override {
     loop_->stop([this] {
       while (!connections_.empty())
@@ -166,17 +217,23 @@ private:
   void opened(connection_id id, const address& remote, const peer_id& proven,
               bool dialled) override {
     forget_punch(id);
+    auto& x = *find(id);
     if (dialled)
-      return listener_->on_connected(id, remote, proven);
+      return x.face()->listener->on_connected(id, remote, proven);
     --unproven_;
-    listener_->on_accepted(id, remote, proven);
-  }
-  void received(connection_id id, incoming_frame frame) override {
-    listener_->on_frame(id, std::move(frame));
+    x.belongs_to(faces_.that_shows(x.socket()->shows()));
+    if (x.face())
+      x.face()->listener->on_accepted(id, remote, proven);
+    else
+      close(id, 0); // Its face has left.
   }
   void ended(connection_id id, std::string reason) override {
+    auto face = find(id)->face();
+    if (!face)
+      face = faces_.named(faces_.main()->id);
     forget(id);
-    listener_->on_closed(id, reason);
+    if (face)
+      face->listener->on_closed(id, reason);
   }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
     auto* x = find(id);
@@ -207,14 +264,14 @@ private:
     const auto now = std::chrono::steady_clock::now();
     const auto interval = now - last_look_;
     last_look_ = now;
-    std::vector<connection_traffic> seen;
+    std::map<transport_face*, std::vector<connection_traffic>> seen;
     std::vector<upload_turns::flow> flows;
     for (auto& [id, x] : connections_) {
       auto* socket = x->socket();
       const auto traffic = socket ? socket->look(interval) : std::nullopt;
       if (!traffic)
         continue;
-      seen.push_back(*traffic);
+      seen[x->face().get()].push_back(*traffic);
       flows.push_back({id,
                        static_cast<double>(traffic->sent)
                            / std::chrono::duration<double>(interval).count(),
@@ -222,9 +279,12 @@ private:
                        traffic->round_trip});
     }
     shared_.uploads.turns().observe(flows);
-    if (!seen.empty() || !quiet_)
-      listener_->on_traffic(interval, seen);
-    quiet_ = seen.empty();
+    for (auto& [id, face] : faces_.all()) {
+      const auto& news = seen[face.get()];
+      if (!news.empty() || !face->quiet)
+        face->listener->on_traffic(interval, news);
+      face->quiet = news.empty();
+    }
     look_later();
   }
 
@@ -237,6 +297,20 @@ private:
   }
 
   // ---- connections ---------------------------------------------------------
+
+  void forget(const shared_face& who) {
+    std::vector<connection_id> gone;
+    for (auto& [id, x] : connections_)
+      if (x->face() == who)
+        gone.push_back(id);
+    for (auto id : gone)
+      ended(id, "the transport was stopped");
+    if (!faces_.has(who)) // Another one with its key has come already.
+      return;
+    faces_.remove(who);
+    if (faces_.is_main(who))
+      listening_.stop();
+  }
 
   connection* find(connection_id id) {
     auto i = connections_.find(id);
@@ -279,10 +353,13 @@ private:
 
   // ---- holes ---------------------------------------------------------------
 
-  void punch_now(connection_id id, const address& where, bool begins) {
+  void punch_now(connection_id id, const shared_face& who,
+                 const address& where, bool begins) {
+    if (!faces_.has(who))
+      return;
     auto fail = [&](const std::string& why) {
-      listener_->on_closed(id,
-                           "cannot punch to " + to_string(where) + ": " + why);
+      who->listener->on_closed(id, "cannot punch to " + to_string(where) + ": "
+                                       + why);
     };
     const auto numeric = read_numeric(where);
     const auto listened = listening_.first();
@@ -309,7 +386,7 @@ private:
     auto from = *listened;
     if (!options_.dial_from.empty())
       from.host = options_.dial_from;
-    add(id).punch(*numeric, from, begins, std::move(came));
+    add(id).punch(*numeric, from, begins, std::move(came), who);
   }
 
   void forget_punch(connection_id id) {
@@ -319,8 +396,9 @@ private:
 
   const uv_transport_options options_;
   const std::shared_ptr<event_loop> loop_;
-  std::shared_ptr<transport_listener> listener_;
   std::atomic<connection_id> next_id_{1};
+  mutable std::mutex mutex_; ///< Of what follows.
+  std::optional<address> first_bound_;
 
   // Of the loop's thread.
   socket_context shared_;
@@ -328,7 +406,7 @@ private:
   std::size_t unproven_ = 0; ///< Connections that are `unproven()`.
   std::optional<timer> look_;
   time_point last_look_{};
-  bool quiet_ = true; ///< At the last look.
+  face_list faces_;
   std::unordered_map<connection_id, std::unique_ptr<connection>> connections_;
   std::map<address, connection_id> punches_; ///< Without a proven peer yet.
   std::vector<connection_id> unflushed_;
@@ -338,6 +416,16 @@ private:
 
 std::unique_ptr<transport> make_uv_transport(uv_transport_options options) {
   return std::make_unique<uv_transport>(std::move(options));
+}
+
+std::shared_ptr<shared_transport>
+make_shared_transport(uv_transport_options options) {
+  if (options.insecure)
+    throw std::invalid_argument(
+        "without encryption nobody can tell the faces of a transport apart");
+  auto result = std::make_shared<uv_transport>(std::move(options));
+  result->start(nullptr);
+  return result;
 }
 
 bool is_numeric_host(const std::string& host) {

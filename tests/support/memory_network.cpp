@@ -270,7 +270,7 @@ public:
     return self_->bound;
   }
 
-  connection_id dial(const address& where) override {
+  connection_id dial(const address& where, const peer_id&) override {
     guard lock{net_->mutex};
     return net_->dial(self_, where);
   }

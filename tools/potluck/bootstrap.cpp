@@ -1,5 +1,12 @@
-/// `potluck bootstrap`: first contact and DHT storage, for any run.
+/// `potluck bootstrap`: first contact and DHT storage, for any run; averages
+/// for those that its operator names.
 
+#include <ctime>
+#include <mutex>
+#include <unistd.h>
+
+#include "runtime/lines/rate.hpp"
+#include "runtime/uv/faces.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -8,6 +15,141 @@
 namespace potluck::tools {
 
 namespace {
+
+using cli::option_kind;
+
+std::vector<cli::option_spec> own_options() {
+  return {
+      {"run", option_kind::list, "",
+       "Average for this run, too, as an auxiliary peer does; repeat it for "
+       "more of them.",
+       "NAME"},
+      {"any-run", option_kind::flag, "",
+       "Average for every run that peers come with, 16 at a time.", ""},
+      {"monthly-traffic", option_kind::text, "",
+       "Average no more once a calendar month (UTC) has carried so much, both "
+       "directions together, for instance 500GB; first contact goes on.",
+       "SIZE"},
+      {"max-memory", option_kind::text, "",
+       "What averaging may hold in memory, for instance 512MB (default: a "
+       "quarter of this machine's).",
+       "SIZE"},
+  };
+}
+
+/// The ports of this process, which the bootstrap peer and its tenants share.
+/// Made by whoever needs them first: no thread may begin before `run_peer` has
+/// blocked the signals.
+class shared_ports {
+public:
+  explicit shared_ports(uv_transport_options how) : how_(std::move(how)) {
+  }
+  const std::shared_ptr<shared_transport>& get() {
+    std::call_once(made_, [this] { ports_ = make_shared_transport(how_); });
+    return ports_;
+  }
+  const key_pair& key() const {
+    return *how_.key;
+  }
+
+private:
+  const uv_transport_options how_;
+  std::once_flag made_;
+  std::shared_ptr<shared_transport> ports_;
+};
+
+/// Where this process itself reaches what listens on `bound`.
+address from_here(address bound) {
+  if (bound.host.empty() || bound.host == "0.0.0.0")
+    bound.host = "127.0.0.1";
+  else if (bound.host == "::")
+    bound.host = "::1";
+  return bound;
+}
+
+expected<std::uint64_t> bytes_from(const cli::command_line& options,
+                                   const std::string& name,
+                                   std::uint64_t otherwise) {
+  if (!options.given(name))
+    return otherwise;
+  auto bytes = read_bytes(options.text(name));
+  if (!bytes)
+    return failure{"--" + name + ": " + bytes.error()};
+  return static_cast<std::uint64_t>(*bytes);
+}
+
+std::uint64_t quarter_of_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES))
+         * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 4;
+}
+
+/// Fills in what makes a tenant of each run, and has the bootstrap peer share
+/// its ports with them.
+expected<run_tenants_config> tenants_from(const cli::command_line& options,
+                                          const uv_transport_options& network,
+                                          const held_identity& who,
+                                          peer_config& bootstrap) {
+  run_tenants_config result;
+  const auto runs = options.list("run");
+  result.rules.runs = {runs.begin(), runs.end()};
+  result.rules.any = options.flag("any-run");
+  if (result.rules.runs.count("") != 0)
+    return failure{"--run: a run has a name; write --run NAME."};
+  if (network.insecure)
+    return failure{"With --insecure nobody can tell the peers behind one port "
+                   "apart; leave --run and --any-run out."};
+  auto memory = bytes_from(options, "max-memory", quarter_of_memory());
+  if (!memory)
+    return failure{memory.error()};
+  result.memory = std::make_shared<memory_allowance>(*memory);
+  auto traffic = bytes_from(options, "monthly-traffic", 0);
+  if (!traffic)
+    return failure{traffic.error()};
+  if (*traffic > 0) {
+    if (who.directory.empty())
+      return failure{"--monthly-traffic: what a month has had must be kept; "
+                     "name a folder with --identity-dir DIR."};
+    auto allowance
+        = traffic_allowance::open(static_cast<double>(*traffic),
+                                  who.directory + "/traffic", local_disk());
+    if (!allowance)
+      return failure{allowance.error()};
+    result.allowance = std::move(*allowance);
+  }
+  auto how = network;
+  how.key = who.key;
+  auto ports = std::make_shared<shared_ports>(how);
+  bootstrap.make_transport
+      = [ports] { return make_face(ports->get(), ports->key()); };
+  result.traffic = [ports] {
+    const auto x = ports->get()->traffic();
+    return x.bytes_sent + x.bytes_received;
+  };
+  result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
+  result.make = [ports, announce = bootstrap.announce, memory = result.memory](
+                    const std::string& run, const std::string& host) {
+    peer_config tenant;
+    const auto key = ports->key().derive("tenant of run " + run);
+    tenant.self = key.id();
+    tenant.role = role::auxiliary;
+    tenant.run = run;
+    tenant.announce = announce;
+    if (auto bound = ports->get()->bound()) {
+      if (announce.host.empty() && !host.empty())
+        tenant.announce = {host, bound->port};
+      if (!tenant.announce.host.empty())
+        tenant.seeds.push_back(tenant.announce);
+      tenant.seeds.push_back(from_here(*bound));
+    }
+    tenant.make_transport
+        = [ports, key] { return make_face(ports->get(), key); };
+    tenant.memory = memory;
+    tenant.shows_status = false;
+    tenant.seed = random_seed();
+    return tenant;
+  };
+  return result;
+}
 
 int run(cli::command_line& options, const std::string&) {
   peer_config config;
@@ -21,7 +163,18 @@ int run(cli::command_line& options, const std::string&) {
     return complain(who.error());
   auto notices = std::make_shared<notice_board>();
   keep_addresses(config, who->directory, "peers", *notices);
-  return run_peer(options, std::move(config), std::move(notices));
+  std::optional<run_tenants_config> tenants;
+  if (options.given("run") || options.flag("any-run")) {
+    auto filled = tenants_from(options, *network, *who, config);
+    if (!filled)
+      return complain(filled.error());
+    tenants = std::move(*filled);
+  } else if (options.given("monthly-traffic") || options.given("max-memory")) {
+    return complain("--monthly-traffic and --max-memory are for averaging; say "
+                    "for whom with --run NAME or --any-run.");
+  }
+  return run_peer(options, std::move(config), std::move(notices),
+                  std::move(tenants));
 }
 
 } // namespace
@@ -30,8 +183,10 @@ command bootstrap_command() {
   cli::command_spec spec;
   spec.name = "bootstrap";
   spec.summary = "Be the first contact of a run's peers; trains nothing";
-  spec.usage = "potluck bootstrap [OPTION]...";
+  spec.usage = "potluck bootstrap [--run NAME]... [OPTION]...";
   spec.options = network_options("0.0.0.0:7000");
+  for (auto& option : own_options())
+    spec.options.push_back(option);
   return {spec, run};
 }
 

@@ -203,7 +203,8 @@ void start_countdown(const std::shared_ptr<std::atomic<int>>& status,
 } // namespace
 
 int run_peer(cli::command_line& options, peer_config config,
-             std::shared_ptr<notice_board> notices) {
+             std::shared_ptr<notice_board> notices,
+             std::optional<run_tenants_config> tenants) {
   if (!notices)
     notices = std::make_shared<notice_board>();
   auto watched = std::make_shared<observer_config>();
@@ -230,6 +231,10 @@ int run_peer(cli::command_line& options, peer_config config,
     launched_peer launched{system, options.launch()};
     auto eyes = system.spawn(observer, watched);
     tell(*notices, eyes); // First of all, what its start has found.
+    run_tenants_actor beside;
+    if (tenants)
+      config.beside = beside
+          = spawn_run_tenants(system, std::move(*tenants), eyes);
     auto peer = spawn_peer(system, std::move(config), eyes);
     auto ended
         = wait_for_end(*watched->result, signals, launched, *notices, eyes);
@@ -254,11 +259,14 @@ int run_peer(cli::command_line& options, peer_config config,
           *status = failed;
       }
     }
-    caf::anon_send(peer, leave_run{ended ? "finished" : "leaving"});
-    {
-      caf::scoped_actor waiter{system};
-      waiter->wait_for(peer);
+    const leave_run goodbye{ended ? "finished" : "leaving"};
+    caf::anon_send(peer, goodbye);
+    caf::scoped_actor waiter{system};
+    if (beside) {
+      caf::anon_send(beside, goodbye);
+      waiter->wait_for(beside);
     }
+    waiter->wait_for(peer);
     caf::anon_send_exit(eyes, caf::exit_reason::user_shutdown);
   }
   return *status;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "actors/peer.hpp"
+#include "actors/run_tenants.hpp"
 #include "tools/potluck/notice_board.hpp"
 #include "tools/potluck/options.hpp"
 
@@ -13,7 +15,9 @@ namespace potluck::tools {
 /// Returns when the peer is over. Ctrl-C and SIGTERM let it say goodbye, and
 /// end the process within two seconds whatever happens. What is posted on
 /// `notices` is told like the peer's own events.
+/// @param tenants Those of a bootstrap peer, if it keeps any.
 int run_peer(cli::command_line& options, peer_config config,
-             std::shared_ptr<notice_board> notices = nullptr);
+             std::shared_ptr<notice_board> notices = nullptr,
+             std::optional<run_tenants_config> tenants = std::nullopt);
 
 } // namespace potluck::tools

@@ -82,3 +82,12 @@ TEST_CASE("what is no Ed25519 key is said to be none, and leaves no error") {
   CHECK_FALSE(public_key_of(nullptr));
   CHECK(ERR_peek_error() == 0);
 }
+
+TEST_CASE("a derived key is another one, and the same for the same purpose") {
+  auto mine = key_pair::generate();
+  auto one = mine.derive("one");
+  CHECK(one.id() == mine.derive("one").id());
+  CHECK(one.id() != mine.id());
+  CHECK(one.id() != mine.derive("two").id());
+  CHECK(one.id() != key_pair::generate().derive("one").id());
+}

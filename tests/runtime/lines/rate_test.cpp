@@ -29,3 +29,13 @@ TEST_CASE("what is no rate is refused with an example") {
     CHECK(x.error().find("10mbit") != std::string::npos);
   }
 }
+
+TEST_CASE("a size with a unit is bytes, and what is none is refused") {
+  CHECK(*read_bytes("500GB") == 5e11);
+  CHECK(*read_bytes("1.5 TB") == 1.5e12);
+  CHECK(*read_bytes("64kB") == 64e3);
+  for (const char* text : {"", "500", "GB", "1GB/s", "-1GB", "0MB", "1Gbit"}) {
+    CAPTURE(text);
+    CHECK(!read_bytes(text));
+  }
+}

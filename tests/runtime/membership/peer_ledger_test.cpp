@@ -141,6 +141,16 @@ TEST_CASE("whoever answers at an address replaces who was said to be there") {
   CHECK(hear(ledger, peer(1), now) == verdict::added);
 }
 
+TEST_CASE("at a bootstrap's address others are looked for, too") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  CHECK(ledger.connected({id(2), peer(1).where}, now, true));
+  CHECK(hear(ledger, peer(1), now) == verdict::added);
+  REQUIRE(ledger.due_for_dial(now, 9).size() == 1);
+  CHECK(ledger.connected(peer(1), now));
+  CHECK(ledger.is_linked(id(2)));
+}
+
 TEST_CASE("what cannot be dialled is not dialled but may connect") {
   peer_ledger ledger{self, 1};
   CHECK(hear(ledger, {peer_id{}, {"h", 7}}, time_point{}) == verdict::nonsense);

@@ -28,8 +28,8 @@ public:
   expected<address> listen(const address& where) override {
     return below_->listen(where);
   }
-  connection_id dial(const address& where) override {
-    return below_->dial(where);
+  connection_id dial(const address& where, const peer_id& expected) override {
+    return below_->dial(where, expected);
   }
   void send(connection_id id, outgoing_frame frame) override {
     below_->send(id, std::move(frame));

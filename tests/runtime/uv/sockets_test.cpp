@@ -44,7 +44,10 @@ struct end_point : framed_socket::listener {
   end_point(common& shared, tcp_socket socket, tls_channel::side which,
             std::size_t high_mark = std::size_t{1} << 30)
       : wire(std::make_unique<framed_socket>(
-          1, shared.sockets, std::move(socket), which,
+          1, shared.sockets, std::move(socket),
+          shared.sockets.tls
+              ? std::make_unique<tls_channel>(*shared.sockets.tls, which)
+              : nullptr,
           frame_queue{ample, !shared.sockets.tls},
           std::make_shared<read_credit>(high_mark, high_mark / 2,
                                         [this] { ++resumed; }),

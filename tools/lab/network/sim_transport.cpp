@@ -16,7 +16,7 @@ public:
 
   void start(std::shared_ptr<transport_listener> listener) override;
   expected<address> listen(const address& where) override;
-  connection_id dial(const address& where) override;
+  connection_id dial(const address& where, const peer_id&) override;
   connection_id punch(const address& at, bool begins) override;
   std::vector<address> local_addresses() const override;
   void send(connection_id id, outgoing_frame frame) override;
@@ -53,7 +53,7 @@ expected<address> sim_transport::listen(const address& where) {
   return result;
 }
 
-connection_id sim_transport::dial(const address& where) {
+connection_id sim_transport::dial(const address& where, const peer_id&) {
   auto id = self_->next_id++;
   self_->on->ask(
       [net = net_, self = self_, id, where] { net->dial(self, id, where); });

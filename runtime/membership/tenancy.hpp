@@ -1,0 +1,74 @@
+/// For which runs a bootstrap peer averages, by a *tenant* for each: an
+/// auxiliary peer of that run in the same process.
+///
+/// Pure: it says when one is to begin and to end; names of runs are strangers'.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "messages/ids.hpp"
+#include "runtime/clock.hpp"
+
+namespace potluck {
+
+class tenancy {
+public:
+  struct rules {
+    std::set<std::string> runs; ///< That the operator names.
+    bool any = false;           ///< And all others that peers come with,
+    std::size_t most = 16;      ///< so many of them at a time.
+  };
+  /// A tenant ends when nobody of its run was here for so long.
+  static constexpr std::chrono::minutes idle{10};
+  /// One that failed is not begun again before.
+  static constexpr std::chrono::seconds rest{30};
+
+  explicit tenancy(rules x) : rules_(std::move(x)) {
+  }
+
+  /// A trainer of `run` is connected.
+  void joined(const peer_id& who, const std::string& run);
+  void left(const peer_id& who, time_point now);
+  /// While paused there are no tenants.
+  void pause(bool yes) {
+    paused_ = yes;
+  }
+  /// A tenant is over. @param finished The run is, too: it gets no other one
+  /// before all its peers have gone.
+  void ended(const std::string& run, bool finished, time_point now);
+
+  struct work {
+    std::vector<std::string> begin; ///< These have a tenant from here on.
+    std::vector<std::string> end;   ///< These are to leave; `ended` follows.
+  };
+  work due(time_point now);
+
+private:
+  struct run {
+    std::set<peer_id> there;
+    time_point emptied{};
+    bool has_tenant = false;
+    bool leaving = false;
+    bool finished = false;
+    time_point not_before{};
+  };
+
+  bool named(const std::string& name) const {
+    return rules_.runs.count(name) != 0;
+  }
+  bool has_room(const std::string& name) const;
+  bool may_begin(const std::string& name, const run& x, time_point now) const;
+  bool must_end(const run& x, time_point now) const;
+
+  const rules rules_;
+  bool paused_ = false;
+  std::map<std::string, run> runs_; ///< With peers or a tenant.
+  std::map<peer_id, std::string> peers_;
+};
+
+} // namespace potluck

@@ -1,0 +1,83 @@
+#include "runtime/membership/tenancy.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+using names = std::vector<std::string>;
+
+namespace {
+
+peer_id id(int n) {
+  peer_id result;
+  result.bytes[0] = static_cast<std::uint8_t>(n);
+  return result;
+}
+
+const time_point start{1h};
+
+} // namespace
+
+TEST_CASE("a named run gets a tenant when a peer of it comes") {
+  tenancy x{{{"poems"}, false, 16}};
+  CHECK(x.due(start).begin.empty());
+  x.joined(id(1), "prose");
+  CHECK(x.due(start).begin.empty());
+  x.joined(id(2), "poems");
+  CHECK(x.due(start).begin == names{"poems"});
+  x.joined(id(3), "poems");
+  CHECK(x.due(start).begin.empty());
+}
+
+TEST_CASE("any run gets one, a bounded number at a time besides the named") {
+  tenancy x{{{"poems"}, true, 2}};
+  for (int i = 0; i < 4; ++i)
+    x.joined(id(i + 1), std::string(1, static_cast<char>('a' + i)));
+  CHECK(x.due(start).begin == names{"a", "b"});
+  x.joined(id(9), "poems");
+  CHECK(x.due(start).begin == names{"poems"});
+  x.ended("a", true, start);
+  CHECK(x.due(start).begin == names{"c"});
+}
+
+TEST_CASE("a tenant ends when nobody of its run was here for ten minutes") {
+  tenancy x{{{"poems"}, false, 16}};
+  x.joined(id(1), "poems");
+  x.due(start);
+  x.left(id(1), start);
+  CHECK(x.due(start + tenancy::idle - 1s).end.empty());
+  x.joined(id(2), "poems");
+  CHECK(x.due(start + tenancy::idle).end.empty());
+  x.left(id(2), start + 1h);
+  CHECK(x.due(start + 1h + tenancy::idle).end == names{"poems"});
+  CHECK(x.due(start + 1h + tenancy::idle).end.empty()); // Said once.
+  x.ended("poems", false, start + 2h);
+  x.joined(id(3), "poems");
+  CHECK(x.due(start + 2h).begin == names{"poems"});
+}
+
+TEST_CASE("a finished run gets no second tenant, a failed one after a rest") {
+  tenancy x{{{"poems"}, false, 16}};
+  x.joined(id(1), "poems");
+  x.due(start);
+  x.ended("poems", false, start);
+  CHECK(x.due(start + tenancy::rest - 1s).begin.empty());
+  CHECK(x.due(start + tenancy::rest).begin == names{"poems"});
+  x.ended("poems", true, start + 1min);
+  CHECK(x.due(start + 1h).begin.empty());
+  x.left(id(1), start + 1h);
+  x.joined(id(1), "poems"); // A run of that name, anew.
+  CHECK(x.due(start + 1h).begin == names{"poems"});
+}
+
+TEST_CASE("a pause ends all tenants, and its end begins them again at once") {
+  tenancy x{{{"poems"}, false, 16}};
+  x.joined(id(1), "poems");
+  x.due(start);
+  x.pause(true);
+  CHECK(x.due(start).end == names{"poems"});
+  x.ended("poems", false, start);
+  CHECK(x.due(start + 1h).begin.empty());
+  x.pause(false);
+  CHECK(x.due(start + 1h).begin == names{"poems"});
+}
