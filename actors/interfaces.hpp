@@ -84,8 +84,8 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<try_to_reach>, caf::reacts_to<ask_for_port>,
     caf::reacts_to<reach_known>, caf::reacts_to<charter_known>,
     caf::reacts_to<drop_peer>, caf::reacts_to<windows_planned>,
-    caf::reacts_to<circuits_owe>,
-    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<circuits_owe>, caf::reacts_to<leave_run>,
+    caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
@@ -105,8 +105,7 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<port_mapped>, caf::reacts_to<own_report>,
     caf::reacts_to<contributor_pace>, caf::reacts_to<links_wanted>,
     caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
-    caf::reacts_to<more_seeds>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<more_seeds>, caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
 using router_actor = caf::typed_actor<

@@ -47,8 +47,8 @@ struct peer_config {
   std::string run = "potluck";
   address listen{"0.0.0.0", 0};
   std::vector<address> also_listen; ///< Others are told of the first only.
-  std::vector<address> seeds; ///< Peers to dial first; none founds a run.
-  address announce;           ///< See `roster_config`.
+  std::vector<address> seeds;       ///< Peers to dial first; none founds a run.
+  address announce;                 ///< See `roster_config`.
   /// Where addresses are kept for the next start; none: nowhere. Those of the
   /// last one are dialled beside `seeds`, and its port is taken again where
   /// `listen` leaves it open.

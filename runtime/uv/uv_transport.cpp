@@ -353,8 +353,8 @@ private:
 
   // ---- holes ---------------------------------------------------------------
 
-  void punch_now(connection_id id, const shared_face& who,
-                 const address& where, bool begins) {
+  void punch_now(connection_id id, const shared_face& who, const address& where,
+                 bool begins) {
     if (!faces_.has(who))
       return;
     auto fail = [&](const std::string& why) {

@@ -23,7 +23,7 @@ struct live_status {
   potluck::phase phase = potluck::phase::joining;
   double seconds_to_step = unknown;
   std::string trouble; ///< Empty while there is none.
-  std::string reach; ///< How others get here, in a word; empty: not known.
+  std::string reach;   ///< How others get here, in a word; empty: not known.
 };
 
 /// At most `width` columns, plain ASCII, no line end: the step, and as much of
