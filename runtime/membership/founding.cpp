@@ -259,7 +259,7 @@ founding::others::const_iterator founding::before_us() const {
 
 void founding::found_when_sure(actions& out, time_point now) {
   if (!how_.can_found || over() || !settled(now) || before_us() != others_.end()
-      || offer_)
+      || (offer_ && !finished_))
     return;
   // A bootstrap may know of a run of which no record is left.
   for (auto& [id, x] : others_)
