@@ -106,7 +106,7 @@ struct peer_end : transport_listener {
     closed[c] = reason;
   }
   connection_id dial(const peer_end& to) {
-    auto c = it->dial({to.host, 1000});
+    auto c = it->dial({to.host, 1000}, {});
     w.run();
     REQUIRE(met.count(c) == 1);
     return c;
