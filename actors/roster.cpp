@@ -192,8 +192,8 @@ void roster_state::on(const dial_failed& x) {
   // Nobody must wait for a peer that cannot be reached, whatever records say;
   // but a hub may lead to it.
   auto said = ledger_->last_report(x.expected);
-  const bool all_tried = x.through_hub || !said || said->hubs.empty();
-  if (!x.expected.empty() && all_tried && !guests_->find(x.expected))
+  const bool all_tried = said && (x.through_hub || said->hubs.empty());
+  if (all_tried && !guests_->find(x.expected))
     tell_everybody(peer_left{x.expected, "cannot be reached", false});
 }
 

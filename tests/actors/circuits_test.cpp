@@ -119,6 +119,8 @@ TEST_CASE("a direct line takes over, and nothing is lost or overtaken") {
   // The circuit has gone: the hub may go, too.
   x.hub.crash();
   x.world.run_for(5s);
-  for (auto& gone : x.b.matchmaking->all<peer_left>())
+  for (auto& gone : x.b.matchmaking->all<peer_left>()) {
+    CAPTURE(gone.reason);
     CHECK(gone.id != peer(2));
+  }
 }
