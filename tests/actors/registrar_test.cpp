@@ -91,6 +91,7 @@ TEST_CASE("who cannot get the charter of a run waits for it, and says so") {
   test_world world;
   world.network.cut(host(5), host(1));
   node bootstrap{world, 7, {}, role::bootstrap}; // It keeps no charters,
+  world.run_for(1s);
   caf::anon_send(bootstrap.wired.gateway, reach_known{false}); // is no hub.
   applicant a{world, 5, {7}};
   REQUIRE(world.run_until([&] { return a.agreed(); }, 30s));
