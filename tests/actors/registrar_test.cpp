@@ -87,31 +87,6 @@ TEST_CASE("two that reach nobody but the same bootstrap end in one run") {
     }
 }
 
-TEST_CASE("who cannot get the charter of a run waits for it, and says so") {
-  test_world world;
-  world.network.cut(host(5), host(1));
-  node bootstrap{world, 7, {}, role::bootstrap}; // It keeps no charters,
-  world.run_for(1s);
-  caf::anon_send(bootstrap.wired.gateway, reach_known{false}); // is no hub.
-  applicant a{world, 5, {7}};
-  REQUIRE(world.run_until([&] { return a.agreed(); }, 30s));
-  applicant b{world, 1, {7}};
-  world.run_for(2min);
-  CHECK_FALSE(b.agreed());
-  std::size_t words = 0;
-  for (auto& x : b.observer->events("fault"))
-    words += field<std::string>(x, "what") == "waiting for the run"
-             && field<std::string>(x, "detail").find("run 'soup' exists") == 0;
-  CHECK(words > 2);
-  CHECK(words < 8);
-  CHECK(b.observer->last<run_status>().trouble
-        == "waits for peer " + short_name(a.id));
-  // Once they reach each other all is well.
-  world.network.heal(host(5), host(1));
-  REQUIRE(world.run_until([&] { return b.agreed(); }, 60s));
-  CHECK(b.charter() == a.charter());
-}
-
 TEST_CASE("two that start together agree on one charter") {
   for (std::uint8_t other : {std::uint8_t{1}, std::uint8_t{9}})
     for (auto later : {0ms, 100ms, 500ms, 1000ms, 1100ms, 1300ms, 2500ms})
