@@ -1,0 +1,138 @@
+/// The switchboard's circuits that end here.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "runtime/relay/switchboard.hpp"
+
+namespace potluck {
+
+namespace {
+
+using guard = std::unique_lock<std::mutex>;
+
+} // namespace
+
+relaying_transport::switchboard::circuits::iterator
+relaying_transport::switchboard::add(connection_id hub, std::uint32_t number,
+                                     bool here) {
+  const auto id = next_++;
+  places_[{hub, number, here}] = id;
+  circuit x{hub, number, here, now_(),
+            std::make_unique<circuit_end>(here, make_)};
+  return circuits_.emplace(id, std::move(x)).first;
+}
+
+relaying_transport::switchboard::circuits::iterator
+relaying_transport::switchboard::at(connection_id from, std::uint32_t number,
+                                    bool opened_here) {
+  // What its sender opened, we did not.
+  auto found = places_.find({from, number, !opened_here});
+  return found == places_.end() ? circuits_.end()
+                                : circuits_.find(found->second);
+}
+
+connection_id relaying_transport::switchboard::dial_through(connection_id hub,
+                                                            const peer_id& to) {
+  guard lock{mutex_};
+  if (stopped_)
+    return next_++;
+  if (lines_.count(hub) == 0) {
+    const auto id = next_++;
+    later(
+        [to = to_, id] { to->on_closed(id, "the line to the hub has ended"); });
+    work(lock);
+    return id;
+  }
+  auto fresh = add(hub, desk_.next_number(hub), true);
+  const auto id = fresh->first;
+  put(hub, circuit_open{fresh->second.number, to});
+  tell(fresh, fresh->second.end->begin());
+  work(lock);
+  return id;
+}
+
+/// Those that came, and of which nothing was proven in time.
+void relaying_transport::switchboard::drop_stale(connection_id hub) {
+  std::vector<connection_id> stale;
+  const auto now = now_();
+  for (auto& [id, x] : circuits_)
+    if (x.hub == hub && !x.opened_here && !x.end->open()
+        && now - x.since > limits::circuit_patience)
+      stale.push_back(id);
+  for (auto id : stale)
+    end(circuits_.find(id), "nobody has proven anything in time", true);
+}
+
+void relaying_transport::switchboard::tell(circuits::iterator x,
+                                           circuit_end::news news) {
+  const auto id = x->first;
+  if (news.proven) {
+    const bool here = x->second.opened_here;
+    if (!here)
+      --lines_.at(x->second.hub).unproven;
+    later([to = to_, id, here, who = *news.proven] {
+      here ? to->on_connected(id, {}, who) : to->on_accepted(id, {}, who);
+    });
+  }
+  for (auto& frame : news.frames)
+    later([to = to_, id, frame = std::move(frame)]() mutable {
+      to->on_frame(id, std::move(frame));
+    });
+  flush(x);
+  if (!news.over.empty())
+    end(x, news.over, true);
+}
+
+void relaying_transport::switchboard::flush(circuits::iterator x) {
+  auto& it = x->second;
+  for (auto piece = it.end->next(); !piece.empty(); piece = it.end->next()) {
+    auto owner = std::make_shared<std::vector<std::uint8_t>>(std::move(piece));
+    const auto* bytes = owner->data();
+    const auto size = owner->size();
+    put(it.hub, circuit_data{it.number, it.opened_here},
+        {std::move(owner), bytes, size});
+  }
+}
+
+void relaying_transport::switchboard::end(circuits::iterator x,
+                                          const std::string& reason,
+                                          bool tell_hub) {
+  const auto id = x->first;
+  auto& it = x->second;
+  if (tell_hub)
+    put(it.hub, circuit_close{it.number, it.opened_here, reason});
+  if (!it.opened_here && !it.end->open())
+    --lines_.at(it.hub).unproven;
+  // One that came and proved nothing nobody has heard of.
+  if (it.opened_here || it.end->open())
+    later([to = to_, id, reason] { to->on_closed(id, reason); });
+  places_.erase({it.hub, it.number, it.opened_here});
+  circuits_.erase(x);
+}
+
+void relaying_transport::switchboard::send(connection_id id,
+                                           outgoing_frame frame) {
+  guard lock{mutex_};
+  auto x = circuits_.find(id);
+  if (x == circuits_.end())
+    return;
+  if (auto problem = x->second.end->push(std::move(frame)); !problem.empty())
+    end(x, problem, true);
+  else
+    flush(x);
+  work(lock);
+}
+
+void relaying_transport::switchboard::close(connection_id id) {
+  guard lock{mutex_};
+  auto x = circuits_.find(id);
+  if (x == circuits_.end())
+    return;
+  x->second.end->finish();
+  flush(x);
+  end(x, "closed here", true);
+  work(lock);
+}
+
+} // namespace potluck
