@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
+#include "runtime/relay/limits.hpp"
 
 namespace potluck {
 
@@ -116,8 +117,10 @@ void session_state::release() {
     for (auto& x : std::exchange(held_, {}))
       read(x);
   }
+  // What it still has to send follows.
+  constexpr std::chrono::milliseconds drain{limits::circuit_drain};
   for (auto id : lines_.spent())
-    config_.network->close(id);
+    config_.network->close(id, static_cast<std::uint32_t>(drain.count()));
 }
 
 void session_state::read(const frame_arrived& x) {

@@ -25,8 +25,9 @@ std::string circuit_end::push(outgoing_frame frame) {
 }
 
 std::vector<std::uint8_t> circuit_end::next() {
-  auto piece
-      = stream_->next(std::min<std::size_t>(credit_, limits::circuit_piece));
+  const auto may = std::min<std::size_t>(credit_, limits::circuit_piece);
+  auto piece = stream_->next(may);
+  drained_ = piece.empty() && may >= limits::least_circuit_piece;
   credit_ -= static_cast<std::uint32_t>(piece.size());
   return piece;
 }

@@ -18,6 +18,9 @@ constexpr std::uint32_t circuit_credit = 64 * 1024;
 constexpr std::uint32_t credit_portion = 16 * 1024;
 /// Bytes of a circuit in one frame: several find their way past each other.
 constexpr std::size_t circuit_piece = 16 * 1024;
+/// With less credit an encrypted end makes none: TLS's own words, which no
+/// limit cuts, are shorter.
+constexpr std::size_t least_circuit_piece = 4096;
 /// What a frame costs beyond its bytes, so that tiny ones count, too.
 constexpr double circuit_frame_cost = 100;
 
@@ -50,5 +53,8 @@ constexpr std::size_t unproven_circuits = 64;
 constexpr auto circuit_patience = 10s;
 /// Bytes that wait at an end before the other one counts as not reading.
 constexpr std::size_t circuit_queue = std::size_t{32} << 20;
+/// A circuit that a direct line has replaced still brings what waits: a full
+/// queue takes 131 seconds at a circuit's rate.
+constexpr auto circuit_drain = 150s;
 
 } // namespace potluck::limits

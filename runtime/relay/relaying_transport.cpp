@@ -69,7 +69,7 @@ void relaying_transport::send(connection_id id, outgoing_frame frame) {
 
 void relaying_transport::close(connection_id id, std::uint32_t linger_ms) {
   if (is_circuit(id))
-    board_->close(id);
+    board_->close(id, linger_ms);
   else
     below_->close(id, linger_ms);
 }

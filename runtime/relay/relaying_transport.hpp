@@ -37,8 +37,9 @@ public:
   /// A circuit to `to` over a connection with a hub. Ends as `dial` does; what
   /// is told of it has no remote address.
   connection_id dial_through(connection_id hub, const peer_id& to);
-  /// Gives credit back that is due. Whether to look again in a moment
-  /// (`limits::credit_interval`); else `owes` will say so.
+  /// Gives credit back that is due, and ends circuits that wait too long.
+  /// Whether to look again in a moment (`limits::credit_interval`); else `owes`
+  /// will say so.
   bool give_credit();
 
   void start(std::shared_ptr<transport_listener> listener) override;

@@ -87,14 +87,20 @@ void relaying_transport::switchboard::belongs(connection_id id,
 }
 
 void relaying_transport::switchboard::note_owing() {
-  if (desk_.owes() && !std::exchange(owing_, true))
+  if (desk_.owes())
+    look_later();
+}
+
+void relaying_transport::switchboard::look_later() {
+  if (!std::exchange(owing_, true))
     later(owes_);
 }
 
 bool relaying_transport::switchboard::give_credit() {
   guard lock{mutex_};
   put(desk_.look(now_()));
-  owing_ = desk_.owes();
+  const bool waits = end_late();
+  owing_ = desk_.owes() || waits;
   const bool again = owing_;
   work(lock);
   return again;
@@ -202,7 +208,7 @@ void relaying_transport::switchboard::read(connection_id from,
   if (it == circuits_.end())
     return;
   if (it->second.end->grant(x.bytes))
-    flush(it);
+    drain(it);
   else
     end(it, "the hub gave more credit than there is", true);
 }

@@ -30,7 +30,7 @@ public:
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();
   void send(connection_id id, outgoing_frame frame);
-  void close(connection_id id);
+  void close(connection_id id, std::uint32_t linger_ms);
   /// Ends all circuits; then the wrapped transport may be stopped,
   void stop();
   /// and the listener, which may hold whoever holds this, be let go.
@@ -59,6 +59,8 @@ private:
     bool opened_here = false;
     time_point since;
     std::unique_ptr<circuit_end> end;
+    /// It was closed here: when what still waits is given up.
+    std::optional<time_point> until = {};
   };
   using circuits = std::map<connection_id, circuit>;
   /// A circuit's place: the connection, its number, whether the other side of
@@ -77,6 +79,10 @@ private:
                         bool opened_here);
   void tell(circuits::iterator x, circuit_end::news news);
   void flush(circuits::iterator x);
+  /// The same; one that was closed ends when nothing waits any more.
+  void drain(circuits::iterator x);
+  /// Ends those that wait too long. @returns Whether any others wait.
+  bool end_late();
   void end(circuits::iterator x, const std::string& reason, bool tell_hub);
   void drop_stale(connection_id hub);
   void put(circuit_desk::sendings all);
@@ -85,6 +91,7 @@ private:
     todo_.push_back(std::move(what));
   }
   void note_owing();
+  void look_later();
   /// Does what is queued, unless another thread is at it.
   void work(std::unique_lock<std::mutex>& lock);
 

@@ -75,6 +75,8 @@ void relaying_transport::switchboard::tell(circuits::iterator x,
       here ? to->on_connected(id, {}, who) : to->on_accepted(id, {}, who);
     });
   }
+  if (x->second.until)
+    news.frames.clear(); // Nobody reads it any more.
   for (auto& frame : news.frames)
     later([to = to_, id, frame = std::move(frame)]() mutable {
       to->on_frame(id, std::move(frame));
@@ -93,6 +95,26 @@ void relaying_transport::switchboard::flush(circuits::iterator x) {
     put(it.hub, circuit_data{it.number, it.opened_here},
         {std::move(owner), bytes, size});
   }
+}
+
+void relaying_transport::switchboard::drain(circuits::iterator x) {
+  flush(x);
+  if (x->second.until && x->second.end->drained())
+    end(x, "closed here", true);
+}
+
+bool relaying_transport::switchboard::end_late() {
+  const auto now = now_();
+  std::vector<connection_id> late;
+  bool waits = false;
+  for (auto& [id, x] : circuits_)
+    if (x.until && *x.until <= now)
+      late.push_back(id);
+    else
+      waits = waits || x.until;
+  for (auto id : late)
+    end(circuits_.find(id), "closed here", true);
+  return waits;
 }
 
 void relaying_transport::switchboard::end(circuits::iterator x,
@@ -115,7 +137,7 @@ void relaying_transport::switchboard::send(connection_id id,
                                            outgoing_frame frame) {
   guard lock{mutex_};
   auto x = circuits_.find(id);
-  if (x == circuits_.end())
+  if (x == circuits_.end() || x->second.until)
     return;
   if (auto problem = x->second.end->push(std::move(frame)); !problem.empty())
     end(x, problem, true);
@@ -124,14 +146,23 @@ void relaying_transport::switchboard::send(connection_id id,
   work(lock);
 }
 
-void relaying_transport::switchboard::close(connection_id id) {
+void relaying_transport::switchboard::close(connection_id id,
+                                            std::uint32_t linger_ms) {
   guard lock{mutex_};
   auto x = circuits_.find(id);
   if (x == circuits_.end())
     return;
-  x->second.end->finish();
-  flush(x);
-  end(x, "closed here", true);
+  auto& it = x->second;
+  const auto until = now_() + std::chrono::milliseconds{linger_ms};
+  if (!it.until)
+    it.end->finish();
+  it.until = it.until ? std::min(*it.until, until) : until;
+  if (linger_ms == 0 || !it.end->open()) {
+    end(x, "closed here", true);
+  } else {
+    drain(x);
+    look_later();
+  }
   work(lock);
 }
 

@@ -284,6 +284,37 @@ TEST_CASE("both ends may close at one moment") {
   CHECK(there != far);
 }
 
+TEST_CASE("a circuit that is closed brings first what waits") {
+  for (bool encrypts : {false, true}) {
+    CAPTURE(encrypts);
+    home x{encrypts};
+    auto [near, far] = x.open();
+    for (int i = 0; i < 20; ++i)
+      x.a.it->send(near, frame_of("to b", 100'000));
+    x.a.it->close(near, 60'000);
+    x.a.it->send(near, frame_of("too late"));
+    CHECK(x.a.closed.count(near) == 0);
+    for (int i = 0; i < 4; ++i)
+      x.w.run();
+    CHECK(x.b.frames[far].size() == 20);
+    CHECK(x.a.closed.count(near) == 1);
+    CHECK(x.b.closed.count(far) == 1);
+  }
+}
+
+TEST_CASE("a circuit that is closed waits no longer than it was told") {
+  home x{true};
+  const auto near = x.open().first;
+  x.w.network.silence("a", "hub");
+  x.a.it->send(near, frame_of("to b", 1'000'000));
+  x.a.it->close(near, 60'000);
+  x.w.run();
+  CHECK(x.a.closed.count(near) == 0);
+  x.a.it->close(near);
+  x.w.run();
+  CHECK(x.a.closed[near] == "closed here");
+}
+
 TEST_CASE("messages of circuits that do not exist mean nothing") {
   home x{false};
   for (bool here : {false, true}) {
