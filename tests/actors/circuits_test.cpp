@@ -160,3 +160,35 @@ TEST_CASE("a direct line takes over while a megabyte waits in each direction") {
   CHECK(x.a.matchmaking->count<peer_left>() == 0);
   CHECK(x.b.matchmaking->count<peer_left>() == 0);
 }
+
+TEST_CASE("a circuit that falls silent ends the session, a slow one does not") {
+  for (bool silent : {false, true}) {
+    CAPTURE(silent);
+    street x;
+    REQUIRE(x.meet());
+    x.world.network.heal(host(2), host(3));
+    // Twice as long as a silent one is waited for, at a circuit's rate.
+    state_piece piece;
+    piece.state.bytes[0] = 1;
+    auto body = std::make_shared<std::vector<std::uint8_t>>(64 * 1024);
+    for (; piece.piece < 95; ++piece.piece)
+      caf::anon_send(
+          x.a.wired.gateway,
+          parcel{peer(3), piece, {body, body->data(), body->size()}});
+    caf::anon_send(x.a.wired.gateway,
+                   dial_contact{{peer(3), {host(3), 1000}}, {}});
+    x.world.run_for(1s);
+    x.say(1);
+    if (silent)
+      x.world.network.silence(host(1), host(3));
+    x.world.run_for(12s);
+    x.say(2);
+    x.world.run_for(28s);
+    bool left = false;
+    for (auto& gone : x.b.matchmaking->all<peer_left>())
+      left = left || gone.id == peer(2);
+    CHECK(left == silent);
+    if (!silent)
+      CHECK(x.heard() == std::vector<int>{1, 2});
+  }
+}
