@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/ports/transport.hpp"
+
 namespace potluck::limits {
 
 using namespace std::chrono_literals;
@@ -47,9 +49,12 @@ constexpr double hub_rate = 8e6, hub_burst = 16e6;
 /// Between two looks at who gets credit back.
 constexpr auto credit_interval = 50ms;
 
-/// Circuits that others have opened to this peer, and of which nobody has
-/// proven anything yet; each goes after so long.
-constexpr std::size_t unproven_circuits = 64;
+/// Circuits that others have opened to this peer over one line: of 63 members,
+/// twice, since an end may notice late that one is over.
+constexpr std::size_t circuits_a_line = 128;
+/// The same over all lines: most connections stay direct ones.
+constexpr std::size_t circuits_here = most_connections / 4;
+/// One of which nobody has proven anything goes after so long.
 constexpr auto circuit_patience = 10s;
 /// Bytes that wait at an end before the other one counts as not reading.
 constexpr std::size_t circuit_queue = std::size_t{32} << 20;

@@ -182,12 +182,13 @@ void relaying_transport::switchboard::read(connection_id from,
   // Of two hubs either may ask the other; who is no guest here has opened one.
   if (hub_ && !(line.is_hub && !desk_.has_guest(x.peer)))
     return put(desk_.open(from, x, now_()));
-  drop_stale(from);
-  if (line.unproven >= limits::unproven_circuits)
-    return put(from, circuit_close{x.circuit, false,
-                                   "too many circuits wait for a proof"});
-  ++line.unproven;
+  if (auto why = objection(line); !why.empty())
+    return put(from, circuit_close{x.circuit, false, why});
+  ++line.ends;
+  ++came_;
   auto fresh = add(from, x.circuit, false);
+  fresh->second.opener = x.peer;
+  look_later(); // It may prove nothing.
   tell(fresh, fresh->second.end->begin());
 }
 

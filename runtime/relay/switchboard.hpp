@@ -51,13 +51,16 @@ private:
   struct line {
     address remote;
     bool is_hub = false;
-    std::size_t unproven = 0; ///< Circuits that came and have proven nothing.
+    std::size_t ends = 0; ///< Circuits that came over it, and end here.
+    token_bucket opens{limits::opens_per_second, limits::opens_at_once};
   };
   struct circuit {
     connection_id hub = 0;
     std::uint32_t number = 0;
     bool opened_here = false;
     time_point since;
+    bool told = false; ///< That it is open.
+    peer_id opener;    ///< By the hub's word, of one that came.
     std::unique_ptr<circuit_end> end;
     /// It was closed here: when what still waits is given up.
     std::optional<time_point> until = {};
@@ -84,7 +87,8 @@ private:
   /// Ends those that wait too long. @returns Whether any others wait.
   bool end_late();
   void end(circuits::iterator x, const std::string& reason, bool tell_hub);
-  void drop_stale(connection_id hub);
+  /// Why one more may not come over this line; empty: it may.
+  std::string objection(line& from);
   void put(circuit_desk::sendings all);
   void put(connection_id to, const message& what, shared_bytes body = {});
   void later(std::function<void()> what) {
@@ -110,6 +114,7 @@ private:
   circuit_desk desk_;
   std::map<connection_id, line> lines_;
   circuits circuits_;
+  std::size_t came_ = 0; ///< Of these.
   std::map<place, connection_id> places_;
   connection_id next_ = circuit_bit + 1;
 };

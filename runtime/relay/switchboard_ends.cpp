@@ -18,8 +18,12 @@ relaying_transport::switchboard::add(connection_id hub, std::uint32_t number,
                                      bool here) {
   const auto id = next_++;
   places_[{hub, number, here}] = id;
-  circuit x{hub, number, here, now_(),
-            std::make_unique<circuit_end>(here, make_)};
+  circuit x;
+  x.hub = hub;
+  x.number = number;
+  x.opened_here = here;
+  x.since = now_();
+  x.end = std::make_unique<circuit_end>(here, make_);
   return circuits_.emplace(id, std::move(x)).first;
 }
 
@@ -52,16 +56,12 @@ connection_id relaying_transport::switchboard::dial_through(connection_id hub,
   return id;
 }
 
-/// Those that came, and of which nothing was proven in time.
-void relaying_transport::switchboard::drop_stale(connection_id hub) {
-  std::vector<connection_id> stale;
-  const auto now = now_();
-  for (auto& [id, x] : circuits_)
-    if (x.hub == hub && !x.opened_here && !x.end->open()
-        && now - x.since > limits::circuit_patience)
-      stale.push_back(id);
-  for (auto id : stale)
-    end(circuits_.find(id), "nobody has proven anything in time", true);
+std::string relaying_transport::switchboard::objection(line& from) {
+  if (!from.opens.take(now_()))
+    return "circuits come faster than this peer takes them";
+  if (from.ends >= limits::circuits_a_line || came_ >= limits::circuits_here)
+    return "too many circuits lead to this peer";
+  return "";
 }
 
 void relaying_transport::switchboard::tell(circuits::iterator x,
@@ -69,8 +69,9 @@ void relaying_transport::switchboard::tell(circuits::iterator x,
   const auto id = x->first;
   if (news.proven) {
     const bool here = x->second.opened_here;
-    if (!here)
-      --lines_.at(x->second.hub).unproven;
+    if (!here && !news.proven->empty() && *news.proven != x->second.opener)
+      return end(x, "another peer than the hub named opened the circuit", true);
+    x->second.told = true;
     later([to = to_, id, here, who = *news.proven] {
       here ? to->on_connected(id, {}, who) : to->on_accepted(id, {}, who);
     });
@@ -108,12 +109,19 @@ bool relaying_transport::switchboard::end_late() {
   std::vector<connection_id> late;
   bool waits = false;
   for (auto& [id, x] : circuits_)
-    if (x.until && *x.until <= now)
-      late.push_back(id);
-    else
-      waits = waits || x.until;
-  for (auto id : late)
-    end(circuits_.find(id), "closed here", true);
+    if (x.until || !(x.opened_here || x.told)) {
+      const auto last = x.until.value_or(x.since + limits::circuit_patience);
+      if (now >= last)
+        late.push_back(id);
+      else
+        waits = true;
+    }
+  for (auto id : late) {
+    auto x = circuits_.find(id);
+    end(x,
+        x->second.until ? "closed here" : "nobody has proven anything in time",
+        true);
+  }
   return waits;
 }
 
@@ -124,10 +132,12 @@ void relaying_transport::switchboard::end(circuits::iterator x,
   auto& it = x->second;
   if (tell_hub)
     put(it.hub, circuit_close{it.number, it.opened_here, reason});
-  if (!it.opened_here && !it.end->open())
-    --lines_.at(it.hub).unproven;
+  if (!it.opened_here) {
+    --lines_.at(it.hub).ends;
+    --came_;
+  }
   // One that came and proved nothing nobody has heard of.
-  if (it.opened_here || it.end->open())
+  if (it.opened_here || it.told)
     later([to = to_, id, reason] { to->on_closed(id, reason); });
   places_.erase({it.hub, it.number, it.opened_here});
   circuits_.erase(x);

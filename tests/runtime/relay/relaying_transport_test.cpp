@@ -315,6 +315,41 @@ TEST_CASE("a circuit that is closed waits no longer than it was told") {
   CHECK(x.a.closed[near] == "closed here");
 }
 
+TEST_CASE("whoever opens a circuit is the peer that the hub named") {
+  home x{true};
+  x.w.network.judge_frames([&](auto& from, auto& to, outgoing_frame& frame) {
+    auto said = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    if (auto* open = said ? std::get_if<circuit_open>(&*said) : nullptr;
+        open != nullptr && from == "hub" && to == "b")
+      frame.head = encode(circuit_open{open->circuit, x.hub.id});
+    return memory_network::fate::arrives;
+  });
+  const auto near = x.a.it->dial_through(x.to_hub, x.b.id);
+  x.w.run();
+  CHECK(x.b.accepted.empty());
+  CHECK(x.a.closed.count(near) == 1);
+}
+
+TEST_CASE("circuits that prove nothing are few, and go after a while") {
+  home x{true};
+  std::size_t refused = 0;
+  x.w.network.judge_frames([&](auto& from, auto&, outgoing_frame& frame) {
+    auto said = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    refused
+        += said && from == "b" && std::holds_alternative<circuit_close>(*said);
+    return memory_network::fate::arrives;
+  });
+  const auto line = x.a.dial(x.b);
+  for (std::uint32_t i = 1; i <= 200; ++i)
+    x.a.it->send(line, {encode(circuit_open{i, x.hub.id}), {}});
+  x.w.run();
+  CHECK(refused == 200 - limits::circuits_a_line);
+  for (int i = 0; i < 3; ++i)
+    x.w.run();
+  CHECK(refused == 200);
+  CHECK(x.a.closed.empty());
+}
+
 TEST_CASE("messages of circuits that do not exist mean nothing") {
   home x{false};
   for (bool here : {false, true}) {
