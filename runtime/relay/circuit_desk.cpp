@@ -85,6 +85,8 @@ std::string circuit_desk::objection(guest& from, const peer_id& asker,
   auto there = guests_.find(to);
   if (there == guests_.end())
     return "peer " + short_name(to) + " is not connected with this hub";
+  if (between(from, to) >= limits::circuits_a_pair)
+    return "the two peers have enough circuits through this hub";
   if (from.circuits >= limits::circuits_a_peer
       || there->second.circuits >= limits::circuits_a_peer)
     return "one of the two peers has too many circuits through this hub";
@@ -96,6 +98,15 @@ std::string circuit_desk::objection(guest& from, const peer_id& asker,
   if (circuits() >= limits::circuits_in_all)
     return "this hub carries as many circuits as it can";
   return "";
+}
+
+std::size_t circuit_desk::between(const guest& x, const peer_id& y) const {
+  std::size_t result = 0;
+  for (auto on : x.connections)
+    for (auto at = at_.lower_bound({on, 0, false});
+         at != at_.end() && at->first.on == on; ++at)
+      result += at_.at(at->second.other).who == y;
+  return result;
 }
 
 void circuit_desk::add(const place& at, const place& other, const peer_id& who,

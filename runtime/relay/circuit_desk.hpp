@@ -112,6 +112,8 @@ private:
   /// Why not; empty when there may be one.
   std::string objection(guest& from, const peer_id& asker, const peer_id& to,
                         time_point now);
+  /// Circuits between the two.
+  std::size_t between(const guest& x, const peer_id& y) const;
   void add(const place& at, const place& other, const peer_id& who,
            const std::shared_ptr<token_bucket>& rate);
   /// Forgets both ends.

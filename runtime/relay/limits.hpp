@@ -28,6 +28,8 @@ constexpr double circuit_frame_cost = 100;
 
 /// Circuits of one peer: to each of 63 members, by both sides at once, twice.
 constexpr std::size_t circuits_a_peer = 256;
+/// Between the same two peers: by both sides at once, twice.
+constexpr std::size_t circuits_a_pair = 4;
 /// Ends within one address prefix: 64 members of one school, each with a
 /// circuit to each other. Half of all, so that no house fills a hub.
 constexpr std::size_t ends_a_prefix = 8192;

@@ -162,11 +162,13 @@ TEST_CASE("a flood of opens is refused, and stops nobody else") {
   std::size_t opened = 0;
   for (int i = 0; i < 1000; ++i)
     opened += x.refusal(11, ++number, id(2)).empty();
-  CHECK(opened <= limits::circuits_a_peer);
-  CHECK(x.refusal(13, 1, id(1)) != ""); // The flooded one has no room either.
-  x.desk.gone(11);
-  CHECK(x.desk.circuits() == 0);
+  CHECK(opened == limits::circuits_a_pair);
+  CHECK(x.refusal(12, 1, id(1)) != ""); // Whoever of the two asks.
+  CHECK(x.refusal(13, 1, id(1)).empty());
   CHECK(x.refusal(13, 2, id(2)).empty());
+  x.desk.gone(11);
+  CHECK(x.desk.circuits() == 1);
+  CHECK(x.refusal(13, 3, id(2)).empty());
 }
 
 TEST_CASE("64 members have circuits to each other through one hub") {
