@@ -184,34 +184,42 @@ circuit_desk::sendings circuit_desk::close(connection_id from,
 
 circuit_desk::sendings circuit_desk::pass(connection_id from,
                                           const circuit_data& x,
-                                          const shared_bytes& body) {
+                                          const shared_bytes& body,
+                                          time_point now) {
   const place at{from, x.circuit, x.opened_here};
   auto found = at_.find(at);
   if (found == at_.end())
     return {}; // It was closed meanwhile.
   auto& it = found->second;
-  if (body.size > it.credit)
+  const auto cost
+      = static_cast<std::uint32_t>(body.size) + limits::circuit_frame_cost;
+  if (cost > it.credit)
     return cut(at, "an end of the circuit sent more than it may");
-  if (*held_ + body.size > limits::circuits_held)
+  if (*held_ + cost > limits::circuits_held)
     return cut(at, "this hub holds as many bytes as it can");
-  const auto cost = static_cast<double>(body.size) + limits::circuit_frame_cost;
-  it.credit -= static_cast<std::uint32_t>(body.size);
-  it.owed += static_cast<std::uint32_t>(body.size);
+  auto& sender = guests_.at(it.who).rate;
+  const auto left = sender.available(now);
+  if (left < -limits::sender_debt)
+    return cut(at, "one of the two peers sends far more than it may");
+  it.credit -= cost;
+  it.owed += cost;
   it.rate->spend(cost);
-  guests_.at(it.who).rate.spend(cost);
-  rate_.spend(cost);
+  sender.spend(cost);
+  // What is beyond its own budget is no other guest's loss.
+  if (left > 0)
+    rate_.spend(cost);
 
   // A copy: what came must not keep its connection from being read.
   auto copy = std::make_unique<std::vector<std::uint8_t>>(
       body.data, body.data + body.size);
   const auto* bytes = copy->data();
-  *it.held += body.size;
-  *held_ += body.size;
+  *it.held += cost;
+  *held_ += cost;
   auto taken = [here = it.held, all = held_,
-                size = body.size](const std::vector<std::uint8_t>* gone) {
+                cost](const std::vector<std::uint8_t>* gone) {
     delete gone;
-    *here -= size;
-    *all -= size;
+    *here -= cost;
+    *all -= cost;
   };
   shared_bytes passed{
       std::shared_ptr<const std::vector<std::uint8_t>>{copy.release(), taken},

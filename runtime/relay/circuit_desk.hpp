@@ -56,7 +56,7 @@ public:
     return at_.count({on, number, opened_there}) != 0;
   }
   sendings pass(connection_id from, const circuit_data& x,
-                const shared_bytes& body);
+                const shared_bytes& body, time_point now);
   sendings close(connection_id from, const circuit_close& x);
 
   /// Gives credit back that is due.
@@ -69,7 +69,7 @@ public:
   std::size_t circuits() const {
     return at_.size() / 2;
   }
-  /// Bytes that no line has taken yet.
+  /// Bytes that no line has taken yet, and what their frames cost.
   std::size_t held() const {
     return *held_;
   }

@@ -23,8 +23,9 @@ constexpr std::size_t circuit_piece = 16 * 1024;
 /// With less credit an encrypted end makes none: TLS's own words, which no
 /// limit cuts, are shorter.
 constexpr std::size_t least_circuit_piece = 4096;
-/// What a frame costs beyond its bytes, so that tiny ones count, too.
-constexpr double circuit_frame_cost = 100;
+/// What a frame costs beyond its bytes, in credit, budgets and memory, so that
+/// tiny ones count, too.
+constexpr std::uint32_t circuit_frame_cost = 256;
 
 /// Circuits of one peer: to each of 63 members, by both sides at once, twice.
 constexpr std::size_t circuits_a_peer = 256;
@@ -47,6 +48,9 @@ constexpr double opens_per_second = 8;
 /// thirds of the 100 Mbit/s of the smallest rented machine.
 constexpr double circuit_rate = 256e3, circuit_burst = 1e6;
 constexpr double sender_rate = 1e6, sender_burst = 4e6;
+/// A sender this far beyond its own loses the circuit: more than the credit of
+/// circuits to 63 members, opened by both sides.
+constexpr double sender_debt = 9e6;
 constexpr double hub_rate = 8e6, hub_burst = 16e6;
 /// Between two looks at who gets credit back.
 constexpr auto credit_interval = 50ms;

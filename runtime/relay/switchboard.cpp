@@ -196,7 +196,7 @@ void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_data& x,
                                            const shared_bytes& body) {
   if (desk_.has(from, x.circuit, x.opened_here)) {
-    put(desk_.pass(from, x, body));
+    put(desk_.pass(from, x, body, now_()));
     return note_owing();
   }
   if (auto it = at(from, x.circuit, x.opened_here); it != circuits_.end())

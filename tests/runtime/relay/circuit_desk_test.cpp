@@ -50,8 +50,18 @@ struct hub {
     return no->reason;
   }
 
+  circuit_desk::sendings pass(connection_id from, const circuit_data& y,
+                              const shared_bytes& body,
+                              time_point now = at(0s)) {
+    return desk.pass(from, y, body, now);
+  }
+
   circuit_desk desk;
 };
+
+/// What credit allows in four pieces.
+constexpr std::size_t quarter
+    = limits::circuit_credit / 4 - limits::circuit_frame_cost;
 
 } // namespace
 
@@ -64,14 +74,14 @@ TEST_CASE("a hub passes bytes on under the numbers of each connection") {
   CHECK(open.circuit == 1);
   CHECK(open.peer == id(1));
 
-  auto there = x.desk.pass(11, {5, true}, bytes(100));
+  auto there = x.pass(11, {5, true}, bytes(100));
   REQUIRE(there.size() == 1);
   CHECK(there[0].to == 12);
   CHECK(std::get<circuit_data>(there[0].what).circuit == 1);
   CHECK(std::get<circuit_data>(there[0].what).opened_here);
   CHECK(there[0].body.size == 100);
 
-  auto back = x.desk.pass(12, {1, false}, bytes(3));
+  auto back = x.pass(12, {1, false}, bytes(3));
   REQUIRE(back.size() == 1);
   CHECK(back[0].to == 11);
   CHECK(std::get<circuit_data>(back[0].what).circuit == 5);
@@ -82,7 +92,7 @@ TEST_CASE("a hub passes bytes on under the numbers of each connection") {
   CHECK(closed[0].to == 11);
   CHECK(std::get<circuit_close>(closed[0].what).reason == "done");
   // What crosses the end means nothing.
-  CHECK(x.desk.pass(11, {5, true}, bytes(1)).empty());
+  CHECK(x.pass(11, {5, true}, bytes(1)).empty());
   CHECK(x.desk.close(11, {5, true, ""}).empty());
   CHECK(x.desk.circuits() == 0);
 }
@@ -105,36 +115,37 @@ TEST_CASE("bytes beyond credit cost the circuit, and nothing else") {
   x.open(11, 2, id(3));
   std::vector<circuit_desk::sending> kept; // The next line takes nothing.
   for (int i = 0; i < 4; ++i)
-    for (auto& y : x.desk.pass(11, {1, true}, bytes(16 * 1024)))
+    for (auto& y : x.pass(11, {1, true}, bytes(quarter)))
       kept.push_back(y);
   CHECK(x.desk.held() == limits::circuit_credit);
   CHECK(x.desk.look(at(1s)).empty());
-  auto out = x.desk.pass(11, {1, true}, bytes(1));
+  auto out = x.pass(11, {1, true}, bytes(1));
   REQUIRE(out.size() == 2);
   for (auto& y : out)
     CHECK(std::holds_alternative<circuit_close>(y.what));
   CHECK(x.desk.circuits() == 1);
   kept.clear();
   CHECK(x.desk.held() == 0);
-  CHECK(x.desk.pass(11, {2, true}, bytes(1)).size() == 1);
+  CHECK(x.pass(11, {2, true}, bytes(1)).size() == 1);
 }
 
 TEST_CASE("credit comes back when a line has taken the bytes") {
   hub x;
   x.open(11, 1, id(2));
   {
-    auto kept = x.desk.pass(11, {1, true}, bytes(20'000));
+    auto kept = x.pass(11, {1, true}, bytes(20'000));
     CHECK(x.desk.owes());
     CHECK(x.desk.look(at(0s)).empty());
   }
   auto out = x.desk.look(at(0s));
   REQUIRE(out.size() == 1);
   CHECK(out[0].to == 11);
-  CHECK(std::get<circuit_credit>(out[0].what).bytes == 20'000);
+  CHECK(std::get<circuit_credit>(out[0].what).bytes
+        == 20'000 + limits::circuit_frame_cost);
   CHECK_FALSE(std::get<circuit_credit>(out[0].what).opened_here);
   CHECK_FALSE(x.desk.owes());
   // Little is not worth a frame.
-  x.desk.pass(11, {1, true}, bytes(1000));
+  x.pass(11, {1, true}, bytes(1000));
   CHECK_FALSE(x.desk.owes());
 }
 
@@ -146,7 +157,10 @@ TEST_CASE("a circuit carries no more than its rate, whatever is asked of it") {
   const auto lasts = 20s;
   for (auto now = 0ms; now < lasts; now += 50ms) {
     for (; credit >= 16'000; credit -= 16'000, passed += 16'000)
-      REQUIRE(x.desk.pass(11, {1, true}, bytes(16'000)).size() == 1);
+      REQUIRE(x.pass(11, {1, true}, bytes(16'000 - limits::circuit_frame_cost),
+                     at(now))
+                  .size()
+              == 1);
     for (auto& y : x.desk.look(at(now)))
       credit += std::get<circuit_credit>(y.what).bytes;
   }
@@ -154,6 +168,40 @@ TEST_CASE("a circuit carries no more than its rate, whatever is asked of it") {
                     + limits::circuit_credit;
   CHECK(passed <= most);
   CHECK(passed >= 0.9 * 20 * limits::circuit_rate);
+}
+
+TEST_CASE("tiny frames use credit up, too") {
+  hub x;
+  x.open(11, 1, id(2));
+  std::vector<circuit_desk::sending> kept;
+  std::size_t passed = 0;
+  for (bool open = true; open; passed += open) {
+    auto out = x.pass(11, {1, true}, bytes(1));
+    open = out.size() == 1;
+    if (open)
+      kept.push_back(std::move(out[0]));
+    CHECK(x.desk.held() <= limits::circuit_credit);
+  }
+  CHECK(passed == limits::circuit_credit / (1 + limits::circuit_frame_cost));
+}
+
+TEST_CASE("a sender far beyond its budget loses the circuit") {
+  hub x;
+  double passed = 0;
+  bool cut = false;
+  // Each new circuit has new credit.
+  for (std::uint32_t number = 1; number <= limits::opens_at_once && !cut;
+       ++number) {
+    REQUIRE(x.refusal(11, number, id(2)).empty());
+    for (int i = 0; i < 4 && !cut; ++i, passed += 16'384)
+      cut = x.pass(11, {number, true}, bytes(quarter)).size() == 2;
+    x.desk.close(11, {number, true, ""});
+  }
+  CHECK(cut);
+  CHECK(passed >= limits::sender_burst + limits::sender_debt);
+  CHECK(passed <= limits::sender_burst + limits::sender_debt + 50'000);
+  CHECK(x.refusal(13, 1, id(2)).empty());
+  CHECK(x.pass(13, {1, true}, bytes(quarter)).size() == 1);
 }
 
 TEST_CASE("a flood of opens is refused, and stops nobody else") {
