@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace potluck {
@@ -28,7 +29,7 @@ std::string prefix_of(const std::string& host) {
 // ---- who is there -----------------------------------------------------------
 
 bool circuit_desk::take_number(connection_id on, std::uint32_t number) {
-  auto& last = numbers_[on].theirs;
+  auto& last = lines_[on].theirs;
   if (number <= last)
     return false;
   last = number;
@@ -58,7 +59,7 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
                                      "the other end left the hub")});
     remove(at->first);
   }
-  numbers_.erase(on);
+  lines_.erase(on);
   auto whose = whose_.find(on);
   if (whose == whose_.end())
     return out;
@@ -182,6 +183,13 @@ circuit_desk::sendings circuit_desk::close(connection_id from,
 
 // ---- passing on -------------------------------------------------------------
 
+connection_id circuit_desk::slowest() const {
+  return std::max_element(
+             lines_.begin(), lines_.end(),
+             [](auto& x, auto& y) { return *x.second.held < *y.second.held; })
+      ->first;
+}
+
 circuit_desk::sendings circuit_desk::pass(connection_id from,
                                           const circuit_data& x,
                                           const shared_bytes& body,
@@ -195,8 +203,12 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
       = static_cast<std::uint32_t>(body.size) + limits::circuit_frame_cost;
   if (cost > it.credit)
     return cut(at, "an end of the circuit sent more than it may");
+  auto& line = lines_[it.other.on];
+  if (*line.held + cost > limits::circuits_held_a_line)
+    return cut(at, "one of the two peers does not read");
+  sendings out;
   if (*held_ + cost > limits::circuits_held)
-    return cut(at, "this hub holds as many bytes as it can");
+    out.push_back({slowest(), {}, {}, true});
   auto& sender = guests_.at(it.who).rate;
   const auto left = sender.available(now);
   if (left < -limits::sender_debt)
@@ -214,19 +226,21 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
       body.data, body.data + body.size);
   const auto* bytes = copy->data();
   *it.held += cost;
+  *line.held += cost;
   *held_ += cost;
-  auto taken = [here = it.held, all = held_,
+  auto taken = [here = it.held, there = line.held, all = held_,
                 cost](const std::vector<std::uint8_t>* gone) {
     delete gone;
     *here -= cost;
+    *there -= cost;
     *all -= cost;
   };
   shared_bytes passed{
       std::shared_ptr<const std::vector<std::uint8_t>>{copy.release(), taken},
       bytes, body.size};
   const auto& other = it.other;
-  sendings out{{other.on, circuit_data{other.number, !other.opened_there},
-                std::move(passed)}};
+  out.push_back({other.on, circuit_data{other.number, !other.opened_there},
+                 std::move(passed)});
   if (it.owed >= limits::credit_portion)
     owing_.insert(at);
   return out;

@@ -31,12 +31,13 @@ public:
     connection_id to = 0;
     message what;
     shared_bytes body = {};
+    bool ends = false; ///< The connection is to be closed instead.
   };
   using sendings = std::vector<sending>;
 
   /// A number for a circuit that this peer opens on a connection: ascending.
   std::uint32_t next_number(connection_id on) {
-    return ++numbers_[on].ours;
+    return ++lines_[on].ours;
   }
   /// The other side opens one with this number. Whether it may: numbers ascend.
   bool take_number(connection_id on, std::uint32_t number);
@@ -105,8 +106,9 @@ private:
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};
     token_bucket rate{limits::sender_rate, limits::sender_burst};
   };
-  struct numbers {
+  struct line {
     std::uint32_t ours = 0, theirs = 0;
+    counter held = std::make_shared<std::atomic<std::size_t>>(0);
   };
 
   /// Why not; empty when there may be one.
@@ -116,13 +118,15 @@ private:
   std::size_t between(const guest& x, const peer_id& y) const;
   void add(const place& at, const place& other, const peer_id& who,
            const std::shared_ptr<token_bucket>& rate);
+  /// For which most is held.
+  connection_id slowest() const;
   /// Forgets both ends.
   void remove(const place& at);
   sendings cut(const place& at, const std::string& reason);
   void settle(const place& at, time_point now, sendings& out);
 
   std::map<connection_id, peer_id> whose_;
-  std::map<connection_id, numbers> numbers_;
+  std::map<connection_id, line> lines_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;
   std::map<place, end> at_;

@@ -36,7 +36,10 @@ constexpr std::size_t circuits_a_pair = 4;
 constexpr std::size_t ends_a_prefix = 8192;
 /// In all: 300 bytes each, 64 KiB more each while both ends are busy.
 constexpr std::size_t circuits_in_all = 8192;
-/// Bytes that a hub holds of all circuits, while lines do not take them.
+/// Bytes that a hub holds for one line, while that does not take them: the
+/// credit of circuits from 63 members.
+constexpr std::size_t circuits_held_a_line = 64 * std::size_t{circuit_credit};
+/// The same for all lines. Then the line that most is held for has to go.
 constexpr std::size_t circuits_held = std::size_t{64} << 20;
 /// Circuits that one peer asks for: a group's members at once, then as many
 /// peers as come and go in a large run.

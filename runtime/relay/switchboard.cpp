@@ -66,7 +66,10 @@ void relaying_transport::switchboard::put(connection_id to, const message& what,
 
 void relaying_transport::switchboard::put(circuit_desk::sendings all) {
   for (auto& x : all)
-    put(x.to, x.what, std::move(x.body));
+    if (x.ends)
+      later([this, id = x.to] { below_.close(id, 0); });
+    else
+      put(x.to, x.what, std::move(x.body));
 }
 
 // ---- as a hub ---------------------------------------------------------------

@@ -1,6 +1,8 @@
 /// A hub passes circuits on, within credit and budgets, whatever its guests do.
 #include "runtime/relay/circuit_desk.hpp"
 
+#include <set>
+
 #include <doctest/doctest.h>
 
 using namespace potluck;
@@ -277,4 +279,31 @@ TEST_CASE("a lost connection ends its circuits at the other ends") {
   CHECK_FALSE(x.desk.has_guest(id(1)));
   CHECK(x.desk.gone(11).empty());
   CHECK_FALSE(x.desk.owes());
+}
+
+TEST_CASE("peers that do not read cost their own lines alone") {
+  circuit_desk desk;
+  // Guests 1 to 20 read nothing, of what 100 others send.
+  for (std::uint8_t i = 1; i <= 120; ++i)
+    desk.met(i, id(i), "198.51." + std::to_string(i) + ".1");
+  std::vector<circuit_desk::sending> kept;
+  std::size_t cut = 0;
+  std::set<connection_id> ended;
+  for (std::uint8_t from = 21; from <= 120; ++from)
+    for (std::uint8_t to = 1; to <= 20; ++to) {
+      REQUIRE(desk.take_number(from, to));
+      desk.open(from, {to, id(to)}, at(0s));
+      for (int i = 0; i < 4; ++i)
+        for (auto& out : desk.pass(from, {to, true}, bytes(quarter), at(0s)))
+          if (out.ends)
+            ended.insert(out.to);
+          else if (std::holds_alternative<circuit_data>(out.what))
+            kept.push_back(std::move(out));
+          else
+            ++cut;
+    }
+  CHECK(cut > 0);
+  REQUIRE_FALSE(ended.empty());
+  for (auto line : ended)
+    CHECK(line <= 20);
 }
