@@ -48,6 +48,11 @@ void circuit_desk::met(connection_id on, const peer_id& who,
   g.connections.insert(on);
 }
 
+void circuit_desk::welcome(connection_id on) {
+  if (auto whose = whose_.find(on); whose != whose_.end())
+    guests_.at(whose->second).welcome.push_back(on);
+}
+
 circuit_desk::sendings circuit_desk::gone(connection_id on) {
   sendings out;
   for (;;) {
@@ -66,6 +71,8 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
   auto g = guests_.find(whose->second);
   whose_.erase(whose);
   g->second.connections.erase(on);
+  auto& welcome = g->second.welcome;
+  welcome.erase(std::remove(welcome.begin(), welcome.end(), on), welcome.end());
   if (g->second.connections.empty()) {
     auto house = prefixes_.find(g->second.prefix);
     if (--house->second.guests == 0)
@@ -84,7 +91,7 @@ std::string circuit_desk::objection(guest& from, const peer_id& asker,
   if (to == asker)
     return "a circuit to oneself leads nowhere";
   auto there = guests_.find(to);
-  if (there == guests_.end())
+  if (there == guests_.end() || there->second.welcome.empty())
     return "peer " + short_name(to) + " is not connected with this hub";
   if (between(from, to) >= limits::circuits_a_pair)
     return "the two peers have enough circuits through this hub";
@@ -132,8 +139,8 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
   auto why = objection(guests_.at(who), who, x.peer, now);
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
-  // The oldest connection: a newer one may be a mere try.
-  const auto to = *guests_.at(x.peer).connections.begin();
+  // An older connection may be dead, unnoticed.
+  const auto to = guests_.at(x.peer).welcome.back();
   const place near{from, x.circuit, true};
   const place far{to, next_number(to), false};
   auto rate = std::make_shared<token_bucket>(limits::circuit_rate,

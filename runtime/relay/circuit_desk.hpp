@@ -44,6 +44,8 @@ public:
 
   /// Somebody is at the other end for certain, or as far as anything is.
   void met(connection_id on, const peer_id& who, const std::string& host);
+  /// Its hello was welcome: circuits to it come on the newest such connection.
+  void welcome(connection_id on);
   /// The connection has ended, and its circuits with it.
   sendings gone(connection_id on);
   bool has_guest(const peer_id& who) const {
@@ -101,6 +103,7 @@ private:
   };
   struct guest {
     std::set<connection_id> connections;
+    std::vector<connection_id> welcome = {}; ///< Of these, the newest last.
     std::string prefix;
     std::size_t circuits = 0;
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};

@@ -15,8 +15,8 @@ relaying_transport::~relaying_transport() {
   stop();
 }
 
-void relaying_transport::be_hub() {
-  board_->be_hub();
+void relaying_transport::be_hub(bool is) {
+  board_->be_hub(is);
 }
 
 void relaying_transport::belongs(connection_id id, const peer_id& who,

@@ -29,8 +29,9 @@ public:
     return (id & circuit_bit) != 0;
   }
 
-  /// Passes circuits on for others, from here on.
-  void be_hub();
+  /// Passes circuits on for others, from here on, or does not any more: then
+  /// every circuit that a hub tells of ends here.
+  void be_hub(bool is = true);
   /// The connection belongs to this peer, whose hello was welcome.
   /// @param is_hub By its own word.
   void belongs(connection_id id, const peer_id& who, bool is_hub);

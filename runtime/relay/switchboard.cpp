@@ -74,9 +74,9 @@ void relaying_transport::switchboard::put(circuit_desk::sendings all) {
 
 // ---- as a hub ---------------------------------------------------------------
 
-void relaying_transport::switchboard::be_hub() {
+void relaying_transport::switchboard::be_hub(bool is) {
   guard lock{mutex_};
-  hub_ = true;
+  hub_ = is;
 }
 
 void relaying_transport::switchboard::belongs(connection_id id,
@@ -87,6 +87,7 @@ void relaying_transport::switchboard::belongs(connection_id id,
     return;
   line->second.is_hub = is_hub;
   desk_.met(id, who, line->second.remote.host);
+  desk_.welcome(id);
 }
 
 void relaying_transport::switchboard::note_owing() {

@@ -25,7 +25,7 @@ public:
   void begin(std::shared_ptr<transport_listener> to) {
     to_ = std::move(to);
   }
-  void be_hub();
+  void be_hub(bool is);
   void belongs(connection_id id, const peer_id& who, bool is_hub);
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();

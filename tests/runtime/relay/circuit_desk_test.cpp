@@ -28,11 +28,17 @@ shared_bytes bytes(std::size_t size) {
   return {std::move(all), data, size};
 }
 
+void meet(circuit_desk& desk, connection_id on, const peer_id& who,
+          const std::string& host) {
+  desk.met(on, who, host);
+  desk.welcome(on);
+}
+
 /// Guests 1, 2, ... on connections 11, 12, ...
 struct hub {
   explicit hub(std::uint8_t guests = 3) {
     for (std::uint8_t i = 1; i <= guests; ++i)
-      desk.met(10u + i, id(i), "192.0." + std::to_string(i) + ".1");
+      meet(desk, 10u + i, id(i), "192.0." + std::to_string(i) + ".1");
   }
   circuit_desk::sendings open(connection_id from, std::uint32_t number,
                               const peer_id& to, time_point now = at(0s)) {
@@ -224,7 +230,7 @@ TEST_CASE("a flood of opens is refused, and stops nobody else") {
 TEST_CASE("64 members have circuits to each other through one hub") {
   circuit_desk desk;
   for (std::uint8_t i = 1; i <= 64; ++i)
-    desk.met(i, id(i), "192.0.2." + std::to_string(i));
+    meet(desk, i, id(i), "192.0.2." + std::to_string(i));
   for (std::uint8_t i = 1; i <= 64; ++i)
     for (std::uint8_t j = 1; j <= 64; ++j)
       if (i != j) { // Both at once, at worst.
@@ -240,7 +246,7 @@ TEST_CASE("one house cannot fill a hub") {
   circuit_desk desk;
   std::size_t opened = 0;
   for (std::uint8_t i = 1; i <= 100; ++i)
-    desk.met(i, id(i), "2001:db8:7::" + std::to_string(i));
+    meet(desk, i, id(i), "2001:db8:7::" + std::to_string(i));
   for (std::uint8_t i = 1; i <= 100; ++i)
     for (std::uint8_t j = 1; j <= 100; ++j)
       if (i != j) {
@@ -249,8 +255,8 @@ TEST_CASE("one house cannot fill a hub") {
         opened += std::holds_alternative<circuit_open>(out[0].what);
       }
   CHECK(opened == limits::ends_a_prefix / 2);
-  desk.met(201, id(201), "198.51.100.1");
-  desk.met(202, id(202), "203.0.113.1");
+  meet(desk, 201, id(201), "198.51.100.1");
+  meet(desk, 202, id(202), "203.0.113.1");
   desk.take_number(201, 1);
   auto out = desk.open(201, {1, id(202)}, at(0s));
   CHECK(std::holds_alternative<circuit_open>(out[0].what));
@@ -285,7 +291,7 @@ TEST_CASE("peers that do not read cost their own lines alone") {
   circuit_desk desk;
   // Guests 1 to 20 read nothing, of what 100 others send.
   for (std::uint8_t i = 1; i <= 120; ++i)
-    desk.met(i, id(i), "198.51." + std::to_string(i) + ".1");
+    meet(desk, i, id(i), "198.51." + std::to_string(i) + ".1");
   std::vector<circuit_desk::sending> kept;
   std::size_t cut = 0;
   std::set<connection_id> ended;
@@ -306,4 +312,17 @@ TEST_CASE("peers that do not read cost their own lines alone") {
   REQUIRE_FALSE(ended.empty());
   for (auto line : ended)
     CHECK(line <= 20);
+}
+
+TEST_CASE("a circuit comes on the newest connection that was welcome") {
+  hub x;
+  meet(x.desk, 22, id(2), "203.0.113.1"); // It has moved,
+  x.desk.met(32, id(2), "203.0.113.1");   // and this is a mere try.
+  auto told = x.open(11, 1, id(2));
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].to == 22);
+  x.desk.gone(22);
+  CHECK(x.open(11, 2, id(2))[0].to == 12);
+  x.desk.gone(12);
+  CHECK(x.refusal(11, 3, id(2)).find("not connected") != std::string::npos);
 }

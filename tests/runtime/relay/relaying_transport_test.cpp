@@ -350,6 +350,16 @@ TEST_CASE("circuits that prove nothing are few, and go after a while") {
   CHECK(x.a.closed.empty());
 }
 
+TEST_CASE("circuits to a hub that others cannot dial end there") {
+  home x{true};
+  x.b.it->be_hub();
+  x.b.it->be_hub(false);
+  x.a.dial(x.b); // It knows the peer that opens one by a line of its own, too.
+  const auto before = x.b.accepted.size();
+  x.open();
+  CHECK(x.b.accepted.size() == before + 1);
+}
+
 TEST_CASE("messages of circuits that do not exist mean nothing") {
   home x{false};
   for (bool here : {false, true}) {
