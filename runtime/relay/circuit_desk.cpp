@@ -14,6 +14,8 @@ circuit_close closing(std::uint32_t number, bool opened_here,
   return {number, opened_here, reason};
 }
 
+const std::string another_run = "the two peers are not of one run";
+
 } // namespace
 
 std::string prefix_of(const std::string& host) {
@@ -48,9 +50,24 @@ void circuit_desk::met(connection_id on, const peer_id& who,
   g.connections.insert(on);
 }
 
-void circuit_desk::welcome(connection_id on) {
-  if (auto whose = whose_.find(on); whose != whose_.end())
-    guests_.at(whose->second).welcome.push_back(on);
+circuit_desk::sendings circuit_desk::welcome(connection_id on,
+                                             const std::string& run) {
+  auto whose = whose_.find(on);
+  if (whose == whose_.end())
+    return {};
+  guests_.at(whose->second).welcome.push_back(on);
+  lines_[on].run = run;
+  // It may have asked before its hello was read.
+  std::vector<place> astray;
+  for (auto at = at_.lower_bound({on, 0, false});
+       at != at_.end() && at->first.on == on; ++at)
+    if (lines_[at->second.other.on].run != run)
+      astray.push_back(at->first);
+  sendings out;
+  for (auto& at : astray)
+    for (auto& x : cut(at, another_run))
+      out.push_back(std::move(x));
+  return out;
 }
 
 circuit_desk::sendings circuit_desk::gone(connection_id on) {
@@ -84,8 +101,9 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
 
 // ---- opening and closing ----------------------------------------------------
 
-std::string circuit_desk::objection(guest& from, const peer_id& asker,
-                                    const peer_id& to, time_point now) {
+std::string circuit_desk::objection(connection_id on, guest& from,
+                                    const peer_id& asker, const peer_id& to,
+                                    time_point now) {
   if (!from.opens.take(now))
     return "this hub was asked for too many circuits by this peer";
   if (to == asker)
@@ -93,6 +111,11 @@ std::string circuit_desk::objection(guest& from, const peer_id& asker,
   auto there = guests_.find(to);
   if (there == guests_.end() || there->second.welcome.empty())
     return "peer " + short_name(to) + " is not connected with this hub";
+  const auto& ours = lines_[on].run;
+  if (ours && ours != lines_[there->second.welcome.back()].run)
+    return another_run;
+  if (rests_)
+    return "this hub carries no circuits at present";
   if (between(from, to) >= limits::circuits_a_pair)
     return "the two peers have enough circuits through this hub";
   if (from.circuits >= limits::circuits_a_peer
@@ -136,7 +159,7 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
     return {{from, closing(x.circuit, false,
                            "this hub does not know yet whom it talks to")}};
   const auto who = asker->second;
-  auto why = objection(guests_.at(who), who, x.peer, now);
+  auto why = objection(from, guests_.at(who), who, x.peer, now);
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
   // An older connection may be dead, unnoticed.
@@ -216,7 +239,8 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
   sendings out;
   if (*held_ + cost > limits::circuits_held)
     out.push_back({slowest(), {}, {}, true});
-  auto& sender = guests_.at(it.who).rate;
+  auto& guest = guests_.at(it.who);
+  auto& sender = guest.rate;
   const auto left = sender.available(now);
   if (left < -limits::sender_debt)
     return cut(at, "one of the two peers sends far more than it may");
@@ -224,6 +248,7 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
   it.owed += cost;
   it.rate->spend(cost);
   sender.spend(cost);
+  prefixes_.at(guest.prefix).rate.spend(cost);
   // What is beyond its own budget is no other guest's loss.
   if (left > 0)
     rate_.spend(cost);
@@ -255,10 +280,13 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
 
 void circuit_desk::settle(const place& at, time_point now, sendings& out) {
   auto& x = at_.at(at);
-  auto& sender = guests_.at(x.who).rate;
+  auto& guest = guests_.at(x.who);
+  auto& sender = guest.rate;
+  auto& house = prefixes_.at(guest.prefix).rate;
   const auto waits = static_cast<std::uint32_t>(*x.held);
   if (x.owed < waits + limits::credit_portion || x.rate->available(now) < 0
-      || sender.available(now) < 0 || rate_.available(now) < 0)
+      || sender.available(now) < 0 || house.available(now) < 0
+      || rate_.available(now) < 0)
     return;
   const auto back = x.owed - waits;
   x.owed -= back;

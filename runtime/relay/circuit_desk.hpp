@@ -10,6 +10,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,8 +45,13 @@ public:
 
   /// Somebody is at the other end for certain, or as far as anything is.
   void met(connection_id on, const peer_id& who, const std::string& host);
-  /// Its hello was welcome: circuits to it come on the newest such connection.
-  void welcome(connection_id on);
+  /// Its hello was welcome and named this run: circuits to it come on the
+  /// newest such connection, and lead to peers of the same run alone.
+  sendings welcome(connection_id on, const std::string& run);
+  /// Whether to open none for others, from here on.
+  void rest(bool rests) {
+    rests_ = rests;
+  }
   /// The connection has ended, and its circuits with it.
   sendings gone(connection_id on);
   bool has_guest(const peer_id& who) const {
@@ -100,6 +106,7 @@ private:
   };
   struct prefix {
     std::size_t guests = 0, ends = 0;
+    token_bucket rate{limits::prefix_rate, limits::prefix_burst};
   };
   struct guest {
     std::set<connection_id> connections;
@@ -111,12 +118,13 @@ private:
   };
   struct line {
     std::uint32_t ours = 0, theirs = 0;
+    std::optional<std::string> run = {}; ///< None: its hello is to come.
     counter held = std::make_shared<std::atomic<std::size_t>>(0);
   };
 
   /// Why not; empty when there may be one.
-  std::string objection(guest& from, const peer_id& asker, const peer_id& to,
-                        time_point now);
+  std::string objection(connection_id on, guest& from, const peer_id& asker,
+                        const peer_id& to, time_point now);
   /// Circuits between the two.
   std::size_t between(const guest& x, const peer_id& y) const;
   void add(const place& at, const place& other, const peer_id& who,
@@ -134,6 +142,7 @@ private:
   std::map<std::string, prefix> prefixes_;
   std::map<place, end> at_;
   std::set<place> owing_;
+  bool rests_ = false;
   token_bucket rate_{limits::hub_rate, limits::hub_burst};
   counter held_ = std::make_shared<std::atomic<std::size_t>>(0);
 };

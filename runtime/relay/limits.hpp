@@ -51,6 +51,9 @@ constexpr double opens_per_second = 8;
 /// thirds of the 100 Mbit/s of the smallest rented machine.
 constexpr double circuit_rate = 256e3, circuit_burst = 1e6;
 constexpr double sender_rate = 1e6, sender_burst = 4e6;
+/// Of all senders within one address prefix, whatever their names: 120 MB a
+/// minute.
+constexpr double prefix_rate = 2e6, prefix_burst = 16e6;
 /// A sender this far beyond its own loses the circuit: more than the credit of
 /// circuits to 63 members, opened by both sides.
 constexpr double sender_debt = 9e6;

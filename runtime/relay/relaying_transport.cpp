@@ -19,10 +19,14 @@ void relaying_transport::be_hub(bool is) {
   board_->be_hub(is);
 }
 
+void relaying_transport::rest(bool rests) {
+  board_->rest(rests);
+}
+
 void relaying_transport::belongs(connection_id id, const peer_id& who,
-                                 bool is_hub) {
+                                 bool is_hub, const std::string& run) {
   if (!is_circuit(id))
-    board_->belongs(id, who, is_hub);
+    board_->belongs(id, who, is_hub, run);
 }
 
 connection_id relaying_transport::dial_through(connection_id hub,

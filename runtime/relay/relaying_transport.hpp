@@ -32,9 +32,14 @@ public:
   /// Passes circuits on for others, from here on, or does not any more: then
   /// every circuit that a hub tells of ends here.
   void be_hub(bool is = true);
+  /// As a hub, opens no circuits from here on, or does again; those that are
+  /// open go on.
+  void rest(bool rests = true);
   /// The connection belongs to this peer, whose hello was welcome.
-  /// @param is_hub By its own word.
-  void belongs(connection_id id, const peer_id& who, bool is_hub);
+  /// @param is_hub By its own word, as is @param run. Circuits lead from one
+  ///     peer to another of the same run.
+  void belongs(connection_id id, const peer_id& who, bool is_hub,
+               const std::string& run);
   /// A circuit to `to` over a connection with a hub. Ends as `dial` does; what
   /// is told of it has no remote address.
   connection_id dial_through(connection_id hub, const peer_id& to);

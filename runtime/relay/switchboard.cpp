@@ -79,15 +79,22 @@ void relaying_transport::switchboard::be_hub(bool is) {
   hub_ = is;
 }
 
+void relaying_transport::switchboard::rest(bool rests) {
+  guard lock{mutex_};
+  desk_.rest(rests);
+}
+
 void relaying_transport::switchboard::belongs(connection_id id,
-                                              const peer_id& who, bool is_hub) {
+                                              const peer_id& who, bool is_hub,
+                                              const std::string& run) {
   guard lock{mutex_};
   auto line = lines_.find(id);
   if (line == lines_.end())
     return;
   line->second.is_hub = is_hub;
   desk_.met(id, who, line->second.remote.host);
-  desk_.welcome(id);
+  put(desk_.welcome(id, run));
+  work(lock);
 }
 
 void relaying_transport::switchboard::note_owing() {

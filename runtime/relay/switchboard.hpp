@@ -26,7 +26,9 @@ public:
     to_ = std::move(to);
   }
   void be_hub(bool is);
-  void belongs(connection_id id, const peer_id& who, bool is_hub);
+  void rest(bool rests);
+  void belongs(connection_id id, const peer_id& who, bool is_hub,
+               const std::string& run);
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();
   void send(connection_id id, outgoing_frame frame);

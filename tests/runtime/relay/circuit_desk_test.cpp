@@ -1,6 +1,7 @@
 /// A hub passes circuits on, within credit and budgets, whatever its guests do.
 #include "runtime/relay/circuit_desk.hpp"
 
+#include <map>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -29,9 +30,9 @@ shared_bytes bytes(std::size_t size) {
 }
 
 void meet(circuit_desk& desk, connection_id on, const peer_id& who,
-          const std::string& host) {
+          const std::string& host, const std::string& run = "soup") {
   desk.met(on, who, host);
-  desk.welcome(on);
+  desk.welcome(on, run);
 }
 
 /// Guests 1, 2, ... on connections 11, 12, ...
@@ -325,4 +326,42 @@ TEST_CASE("a circuit comes on the newest connection that was welcome") {
   CHECK(x.open(11, 2, id(2))[0].to == 12);
   x.desk.gone(12);
   CHECK(x.refusal(11, 3, id(2)).find("not connected") != std::string::npos);
+}
+
+TEST_CASE("circuits lead from a peer to others of its run") {
+  hub x;
+  meet(x.desk, 21, id(21), "203.0.113.1", "bread");
+  CHECK(x.refusal(11, 1, id(21)).find("one run") != std::string::npos);
+  CHECK(x.refusal(21, 1, id(2)).find("one run") != std::string::npos);
+  // Some ask before their hello was read.
+  x.desk.met(22, id(22), "203.0.113.2");
+  CHECK(x.refusal(22, 1, id(21)).empty());
+  CHECK(x.refusal(22, 2, id(2)).empty());
+  CHECK(x.desk.welcome(22, "bread").size() == 2);
+  CHECK(x.desk.circuits() == 1);
+  CHECK(x.desk.has(22, 1, true));
+}
+
+TEST_CASE("a house sends no more than its rate, under however many names") {
+  circuit_desk desk;
+  meet(desk, 200, id(200), "192.0.2.1");
+  std::map<std::uint8_t, std::size_t> credit;
+  for (std::uint8_t i = 1; i <= 40; ++i) {
+    meet(desk, i, id(i), "198.51.100." + std::to_string(i));
+    desk.take_number(i, 1);
+    desk.open(i, {1, id(200)}, at(0s));
+    credit[i] = limits::circuit_credit;
+  }
+  double passed = 0;
+  for (auto now = 0ms; now < 20s; now += 50ms) {
+    for (auto& [i, left] : credit)
+      for (; left >= 16'384; left -= 16'384, passed += 16'384)
+        REQUIRE(desk.pass(i, {1, true}, bytes(quarter), at(now)).size() == 1);
+    for (auto& y : desk.look(at(now)))
+      credit[static_cast<std::uint8_t>(y.to)]
+          += std::get<circuit_credit>(y.what).bytes;
+  }
+  CHECK(passed <= limits::prefix_burst + 20 * limits::prefix_rate
+                      + 40 * limits::circuit_credit);
+  CHECK(passed >= 0.9 * 20 * limits::prefix_rate);
 }

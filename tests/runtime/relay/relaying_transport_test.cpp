@@ -90,13 +90,13 @@ struct peer_end : transport_listener {
     met[c] = proven;
     if (relaying_transport::is_circuit(c))
       CHECK(remote.host.empty());
-    it->belongs(c, proven, false);
+    it->belongs(c, proven, false, run);
   }
   void on_connected(connection_id c, const address&,
                     const peer_id& proven) override {
     connected.push_back(c);
     met[c] = proven;
-    it->belongs(c, proven, true);
+    it->belongs(c, proven, true, run);
   }
   void on_frame(connection_id c, incoming_frame frame) override {
     frames[c].push_back(std::move(frame));
@@ -114,6 +114,7 @@ struct peer_end : transport_listener {
 
   world& w;
   std::string host;
+  std::string run = "soup"; ///< As it says to others, and they to it.
   key_pair key = key_pair::generate();
   peer_id id;
   std::unique_ptr<relaying_transport> it;
@@ -258,6 +259,19 @@ TEST_CASE("circuits to oneself and to strangers end with a sentence") {
   CHECK(x.a.closed[self].find("oneself") != std::string::npos);
   CHECK(x.a.closed.count(nowhere) == 1);
   CHECK(x.b.accepted.empty());
+}
+
+TEST_CASE("a hub that rests opens no circuits, and those that are open go on") {
+  home x{true};
+  auto [near, far] = x.open();
+  x.hub.it->rest();
+  const auto none = x.a.it->dial_through(x.to_hub, x.b.id);
+  x.a.it->send(near, frame_of("to b"));
+  x.w.run();
+  CHECK(x.a.closed[none].find("at present") != std::string::npos);
+  CHECK(x.b.frames[far].size() == 1);
+  x.hub.it->rest(false);
+  x.open();
 }
 
 TEST_CASE("circuits end with the line to their hub") {
