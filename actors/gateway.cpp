@@ -237,7 +237,7 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   strangers_.erase(id);
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
   const bool circuit = relaying_transport::is_circuit(id);
-  network_->belongs(id, theirs.id, theirs.is_hub);
+  network_->belongs(id, theirs.id, theirs.is_hub, theirs.run);
   if (l.dialled && !circuit && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
   auto& [session, news, connections, planned] = guests_[theirs.id];

@@ -69,13 +69,16 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
     auto g = guests_.find(hub.id);
     if (g == guests_.end() || links_.size() >= most_connections)
       continue;
-    for (auto id : g->second.connections)
-      if (!relaying_transport::is_circuit(id)) {
-        link fresh{who.where, true, who.id, {}, {}, {}};
-        fresh.hubs = without(hub);
-        add(network_->dial_through(id, who.id), std::move(fresh));
-        return;
-      }
+    // The newest: an older one may be dead, unnoticed.
+    const auto& all = g->second.connections;
+    const auto newest = std::find_if_not(all.rbegin(), all.rend(),
+                                         relaying_transport::is_circuit);
+    if (newest == all.rend())
+      continue;
+    link fresh{who.where, true, who.id, {}, {}, {}};
+    fresh.hubs = without(hub);
+    add(network_->dial_through(*newest, who.id), std::move(fresh));
+    return;
   }
   for (const auto& hub : hubs)
     if (dialable(hub) && hub.id != config_.introduction.id

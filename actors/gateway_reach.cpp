@@ -34,6 +34,7 @@ void gateway_state::on(const reach_known& x) {
   const auto open = bound_ ? bound_->port : std::uint16_t{0};
   config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : open;
   config_.introduction.is_hub = x.reachable && is_hub();
+  network_->be_hub(config_.introduction.is_hub);
 }
 
 /// Whether that was all that the connection is for: it is closed.
