@@ -128,6 +128,8 @@ private:
   void go_on(const peer_id& hub, bool there);
   /// Another dial to it is under way.
   bool is_on_its_way(const peer_id& who) const;
+  /// A hub is being dialled, and then it is reached through that.
+  bool waits_for_hub(const peer_id& who) const;
   /// Circuits beside dials that take long.
   void hurry();
   /// Of a guest's connections another set is open: a circuit, or more.
@@ -156,7 +158,8 @@ private:
   std::map<peer_id, guest> guests_;
   own_addresses own_addresses_;
   /// By the hub that is dialled first: who is to be reached through it, or
-  /// through others.
+  /// through others. A dial to that hub is under way: two that wait for each
+  /// other would wait for ever.
   std::map<peer_id, std::vector<dial_contact>> through_;
   dialled_hosts dialled_;
   /// Messages for peers that are being dialled, a bounded number each.

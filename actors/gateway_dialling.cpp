@@ -80,9 +80,8 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
   for (const auto& hub : hubs)
     if (dialable(hub) && hub.id != config_.introduction.id
         && hub.id != who.id) {
-      auto& all = through_[hub.id];
-      all.push_back({who, without(hub)});
-      if (all.size() == 1 && !is_on_its_way(hub.id))
+      through_[hub.id].push_back({who, without(hub)});
+      if (!is_on_its_way(hub.id))
         dial(hub.where, hub.id);
       return;
     }
@@ -105,15 +104,17 @@ void gateway_state::go_on(const peer_id& hub, bool there) {
 bool gateway_state::is_on_its_way(const peer_id& who) const {
   if (who.empty()) // Each is another.
     return false;
-  const bool dialled = std::any_of(
-      strangers_.begin(), strangers_.end(), [&](auto id) {
-        const auto& l = links_.at(id);
-        return l.dialled && !l.reached && !l.asks_for_port && l.expected == who;
-      });
-  return dialled || std::any_of(through_.begin(), through_.end(), [&](auto& x) {
-           return std::any_of(x.second.begin(), x.second.end(),
-                              [&](auto& waits) { return waits.who.id == who; });
-         });
+  return std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+    const auto& l = links_.at(id);
+    return l.dialled && !l.reached && !l.asks_for_port && l.expected == who;
+  });
+}
+
+bool gateway_state::waits_for_hub(const peer_id& who) const {
+  return std::any_of(through_.begin(), through_.end(), [&](auto& x) {
+    return std::any_of(x.second.begin(), x.second.end(),
+                       [&](auto& waits) { return waits.who.id == who; });
+  });
 }
 
 void gateway_state::hurry() {

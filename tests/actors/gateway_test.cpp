@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -385,6 +386,22 @@ TEST_CASE("a dial that nobody answers fails in the end") {
   CHECK(a.roster->last<dial_failed>().expected == peer(2));
   CHECK_FALSE(a.roster->last<dial_failed>().reason.empty());
   CHECK(a.router->last<dial_failed>().expected == peer(2));
+}
+
+TEST_CASE("two hubs that lead to each other are not waited for for ever") {
+  test_world world;
+  door a{world, 1};
+  world.settle();
+  for (std::uint8_t number : {2, 3})
+    world.network.cut(host(1), host(number));
+  caf::anon_send(a.it, dial_contact{contact_of(2), {contact_of(3)}});
+  caf::anon_send(a.it, dial_contact{contact_of(3), {contact_of(2)}});
+  world.run_for(1min);
+  std::set<peer_id> failed;
+  for (auto& x : a.roster->all<dial_failed>())
+    failed.insert(x.expected);
+  CHECK(failed == std::set<peer_id>{peer(2), peer(3)});
+  CHECK(a.roster->last<dial_failed>().through_hub);
 }
 
 TEST_CASE("a goodbye ends both sessions in order") {
