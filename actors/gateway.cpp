@@ -250,9 +250,11 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && came_from_afar(l);
     news.is_hub = theirs.is_hub;
+    // Nobody proves through a hub where it is, and a link of that kind names
+    // what was dialled in vain.
     news.who
         = {theirs.id,
-           {l.remote.host, circuit ? std::uint16_t{0} : theirs.listen_port}};
+           circuit ? address{} : address{l.remote.host, theirs.listen_port}};
   }
   if (session) {
     self_->send(session, connection_added{id});

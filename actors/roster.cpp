@@ -90,7 +90,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
     note_reach();
   }
   const auto& guest = guests_->joined(x.who, x.role, now());
-  guests_->line(x.who.id, x.relayed, x.is_hub);
+  guests_->line(x.who, x.relayed, x.is_hub);
   seats_[x.who.id] = {x, session};
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
@@ -107,7 +107,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
 void roster_state::note_line(const peer_joined& x) {
   seats_.at(x.who.id).news = x;
   ledger_->connected(x.who, now());
-  guests_->line(x.who.id, x.relayed, x.is_hub);
+  guests_->line(x.who, x.relayed, x.is_hub);
   if (!x.relayed)
     address_->seen_at(x.seen_host, x.who.where.host, false);
   tell_everybody(x, guests_->find(x.who.id)->routes);

@@ -67,7 +67,8 @@ struct desk {
 
   session_actor arrive(std::uint8_t number, role r = role::trainer,
                        bool dials = false, const std::string& from = "",
-                       const std::string& seen = host(1)) {
+                       const std::string& seen = host(1),
+                       bool relayed = false) {
     auto session = system.keep((*system).spawn(
         [g = gateway.handle](
             session_actor::stateful_pointer<polite_session> self) {
@@ -81,6 +82,7 @@ struct desk {
     news.run = "soup";
     news.seen_host = seen;
     news.dialled_us = dials;
+    news.relayed = relayed;
     caf::anon_send(it, news, session);
     world.settle();
     return session;
@@ -862,6 +864,14 @@ TEST_CASE("who asks to be dialled is, at its own host, now and then") {
   caf::anon_send(d.it, said(2, reach_request{4001}));
   d.world.settle();
   CHECK(d.gateway->count<try_to_reach>() == 2);
+}
+
+TEST_CASE("who comes through a hub makes nobody dial a host") {
+  desk d;
+  d.arrive(2, role::trainer, false, "203.0.113.2", host(1), true);
+  caf::anon_send(d.it, said(2, reach_request{4000, 31}));
+  d.world.settle();
+  CHECK(d.gateway->count<try_to_reach>() == 0);
 }
 
 TEST_CASE("a third peer is sent, and its answer goes to whom it is about") {
