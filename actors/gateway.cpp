@@ -166,7 +166,7 @@ void gateway_state::on(const connection_closed& x) {
               is_another(gone, gone.proven) ? "another peer answers there"
               : gone.late                   ? "no answer in time"
                                             : x.reason,
-              relaying_transport::is_circuit(x.id));
+              gone.hubs_tried || relaying_transport::is_circuit(x.id));
   }
   if (leaving_ && links_.empty())
     self_->quit();

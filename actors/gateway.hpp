@@ -102,6 +102,7 @@ private:
     std::optional<bool> reached = {};
     /// Of one that is dialled: what to go through if that fails.
     std::vector<contact> hubs = {};
+    bool hubs_tried = false; ///< Beside the dial.
     std::uint64_t nonce = 0; ///< What it is shown then.
     peer_id asker = {};      ///< Who hears how it ended.
     /// Only its hello matters, which says how our port is seen.

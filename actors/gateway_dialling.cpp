@@ -85,7 +85,8 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
         dial(hub.where, hub.id);
       return;
     }
-  give_up(who.where, who.id, "no hub leads to it", true);
+  if (!is_on_its_way(who.id))
+    give_up(who.where, who.id, "no hub leads to it", true);
 }
 
 void gateway_state::go_on(const peer_id& hub, bool there) {
@@ -124,8 +125,10 @@ void gateway_state::hurry() {
     auto& l = links_.at(id);
     if (!l.hubs.empty() && !relaying_transport::is_circuit(id)
         && now - l.since >= limits::circuit_head_start
-        && guests_.count(l.expected) == 0)
+        && guests_.count(l.expected) == 0) {
+      l.hubs_tried = true;
       slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
+    }
   }
   for (auto& x : slow)
     go_through(x.who, std::move(x.hubs));

@@ -106,7 +106,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
 
 void roster_state::note_line(const peer_joined& x) {
   seats_.at(x.who.id).news = x;
-  ledger_->connected(x.who, now());
+  ledger_->connected(x.who, now(), x.role == role::bootstrap);
   guests_->line(x.who, x.relayed, x.is_hub);
   if (!x.relayed)
     address_->seen_at(x.seen_host, x.who.where.host, false);

@@ -404,6 +404,33 @@ TEST_CASE("two hubs that lead to each other are not waited for for ever") {
   CHECK(a.roster->last<dial_failed>().through_hub);
 }
 
+TEST_CASE("a slow dial is waited for when no hub leads to the peer") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  SUBCASE("it is answered") {
+    world.network.delay(host(1), host(2), 3s);
+    world.network.cut(host(1), host(3));
+    caf::anon_send(a.it, dial_contact{contact_of(2), {contact_of(3)}});
+    world.run_for(20s);
+    CHECK(a.roster->count<dial_failed>() == 1); // The hub.
+    CHECK(a.roster->last<dial_failed>().expected == peer(3));
+    CHECK(a.roster->count<dial_succeeded>() == 1);
+  }
+  SUBCASE("it is not") {
+    world.network.silence(host(1), host(2));
+    world.network.cut(host(1), host(3));
+    caf::anon_send(a.it, dial_contact{contact_of(2), {contact_of(3)}});
+    world.run_for(5s);
+    CHECK(a.roster->count<dial_failed>() == 1);
+    world.run_for(limits::handshake_patience);
+    REQUIRE(a.roster->count<dial_failed>() == 2);
+    CHECK(a.roster->last<dial_failed>().expected == peer(2));
+    CHECK(a.roster->last<dial_failed>().through_hub); // All was tried.
+  }
+}
+
 TEST_CASE("a goodbye ends both sessions in order") {
   test_world world;
   door a{world, 1};
