@@ -262,6 +262,24 @@ TEST_CASE("who is heard of in the DHT is dialled") {
   CHECK(d.registrar->count<records_looked_up>() == 1);
 }
 
+TEST_CASE("a bootstrap shares its address, however it is connected") {
+  desk d;
+  auto session = d.arrive(2, role::bootstrap);
+  peer_joined again;
+  again.who = contact_of(2);
+  again.role = role::bootstrap;
+  caf::anon_send(d.it, again, session);
+  auto tenant = report_of(5);
+  tenant.where = {host(2), 1000};
+  records_looked_up found;
+  found.records = {record_of(tenant)};
+  found.answers = 1;
+  caf::anon_send(d.it, found);
+  d.world.run_for(2s);
+  CHECK(d.gateway->last<dial_contact>().who
+        == contact{peer(5), {host(2), 1000}});
+}
+
 TEST_CASE("whoever is new hears who is here and what they said") {
   desk d;
   d.arrive(2);
