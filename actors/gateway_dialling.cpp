@@ -19,8 +19,8 @@ void gateway_state::on(const dial_contact& x) {
   auto g = guests_.find(x.who.id);
   const bool relayed = g != guests_.end() && g->second.news.relayed;
   if (g != guests_.end() && !(relayed && dialable(x.who.where)))
-    self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
-  else if (dialable(x.who.where))
+    return; // It is connected, wherever that is.
+  if (dialable(x.who.where))
     dial(x.who.where, x.who.id, relayed ? std::vector<contact>{} : x.hubs);
   else
     go_through(x.who, x.hubs);

@@ -224,8 +224,9 @@ void roster_state::read(const peer_id& from, const progress_report& said,
     report.where = guest->who.where;
   if ((report.reach == reach::open || report.reach == reach::mapped)
       && (!before || before->reach != report.reach
-          || before->where != report.where))
-    tell(wired_.address_keeper, answered_at{{from, report.where}});
+          || before->where != report.where)
+      && !guest->relayed && report.where.host == guest->who.where.host)
+    tell(wired_.address_keeper, answered_at{{from, report.where}, false});
   if (!peer_ledger::is_news(ledger_->report(report, now())))
     return;
   lookup_->heard(report, now());

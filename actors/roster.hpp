@@ -49,7 +49,7 @@ public:
   }
   void on(const dial_succeeded& x) {
     ledger_->reached(x.where, x.who, now());
-    tell(wired_.address_keeper, answered_at{{x.who, x.where}});
+    tell(wired_.address_keeper, answered_at{{x.who, x.where}, true});
   }
   void on(const dial_failed& x);
   void on(const peer_refused& x);
