@@ -91,6 +91,8 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   }
   const auto& guest = guests_->joined(x.who, x.role, now());
   guests_->line(x.who, x.relayed, x.is_hub);
+  if (ledger_->is_seed(x.who.id))
+    guests_->is_seed(x.who.id);
   seats_[x.who.id] = {x, session};
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);

@@ -84,10 +84,12 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
   // A bootstrap peer keeps its connections for those that have nobody else.
   const auto whole = settled(x);
   // Who cannot be dialled is found through its hubs: one, and one more.
-  std::size_t hubs = x.reachable ? 0 : limits::hubs_kept;
+  auto hubs = x.reachable ? std::vector<contact>{} : x.guests.hubs();
+  hubs.resize(std::min(hubs.size(), limits::hubs_kept));
   for (auto& [id, g] : x.guests.all()) {
-    const bool kept = g.is_hub && !g.relayed && hubs > 0;
-    hubs -= kept;
+    const bool kept = std::any_of(hubs.begin(), hubs.end(), [&](auto& hub) {
+      return hub.id == g.who.id;
+    });
     if (!kept && (g.role != role::bootstrap || whole)
         && now - g.since > limits::surplus_age && !named(id))
       result.push_back(id);
