@@ -15,6 +15,7 @@
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
+#include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
@@ -162,6 +163,7 @@ private:
   /// through others. A dial to that hub is under way: two that wait for each
   /// other would wait for ever.
   std::map<peer_id, std::vector<dial_contact>> through_;
+  knock_limit hub_knocks_;
   dialled_hosts dialled_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;

@@ -80,8 +80,12 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
   for (const auto& hub : hubs)
     if (dialable(hub) && hub.id != config_.introduction.id
         && hub.id != who.id) {
+      const bool comes = is_on_its_way(hub.id);
+      // Where it is may be a stranger's word.
+      if (!comes && !hub_knocks_.spend(hub.where.host, self_->clock().now()))
+        continue;
       through_[hub.id].push_back({who, without(hub)});
-      if (!is_on_its_way(hub.id))
+      if (!comes)
         dial(hub.where, hub.id);
       return;
     }

@@ -163,8 +163,10 @@ void roster_state::dial(const contact& who) {
   if (said == nullptr)
     return self_->send(wired_.gateway, dial_contact{who});
   const bool only = way_to(*said, reach_->reachable()) == line_way::through_hub;
-  self_->send(wired_.gateway,
-              dial_contact{{who.id, only ? address{} : who.where}, said->hubs});
+  self_->send(
+      wired_.gateway,
+      dial_contact{{who.id, only ? address{} : who.where},
+                   dial_choice::hubs(*said, address_->get().host, *guests_)});
 }
 
 void roster_state::on(const links_wanted& x) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/dialable.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
@@ -59,6 +60,16 @@ bool dial_choice::wants(const peer_id& id, const scene& x) const {
   return named(id)
          || (links_->everybody
              && (links_->newcomers || !said || said->phase != phase::joining));
+}
+
+std::vector<contact> dial_choice::hubs(const progress_report& said,
+                                       const std::string& own,
+                                       const guest_book& guests) {
+  std::vector<contact> result;
+  for (auto& hub : said.hubs)
+    if (guests.find(hub.id) || is_public(hub.where.host) || !is_public(own))
+      result.push_back(hub);
+  return result;
 }
 
 bool dial_choice::may_know_charter(const progress_report* said,

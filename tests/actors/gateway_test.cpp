@@ -124,6 +124,7 @@ public:
     net->stop();
   }
   void on_accepted(connection_id, const address&, const peer_id&) override {
+    ++accepted;
   }
   void on_connected(connection_id, const address&, const peer_id&) override {
     connected = true;
@@ -146,6 +147,7 @@ public:
   std::unique_ptr<transport> net;
   std::vector<message> heard;
   bool connected = false;
+  int accepted = 0;
   int closed = 0;
 };
 
@@ -402,6 +404,19 @@ TEST_CASE("two hubs that lead to each other are not waited for for ever") {
     failed.insert(x.expected);
   CHECK(failed == std::set<peer_id>{peer(2), peer(3)});
   CHECK(a.roster->last<dial_failed>().through_hub);
+}
+
+TEST_CASE("nobody makes a peer knock at one host again and again as a hub") {
+  test_world world;
+  door a{world, 1};
+  stranger victim{world, host(9)};
+  victim.net->listen({"0.0.0.0", 1000});
+  world.settle();
+  for (std::uint8_t i = 0; i < 50; ++i)
+    caf::anon_send(a.it, dial_contact{{peer(100 + i), {}},
+                                      {{peer(10 + i), {host(9), 1000}}}});
+  world.settle();
+  CHECK(victim.accepted == 1);
 }
 
 TEST_CASE("a slow dial is waited for when no hub leads to the peer") {
