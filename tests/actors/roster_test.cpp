@@ -954,7 +954,8 @@ TEST_CASE("a router is asked for a port once nobody gets through to the peer") {
   desk d{{}, {}, router};
   const std::string out = "203.0.113.1";
   for (std::uint8_t i = 2; i <= 7; ++i)
-    d.arrive(i, role::trainer, false, "198.51.100." + std::to_string(i), out);
+    d.arrive(i, role::trainer, false, "198.51." + std::to_string(i) + ".4",
+             out);
   caf::anon_send(d.it, own_report{own(), true});
   caf::anon_send(d.it, links_wanted{});
   for (int i = 0; i < 3; ++i) {
