@@ -154,15 +154,19 @@ void gateway_state::on(const connection_closed& x) {
       self_->send(g->second.session, x);
       note_ways(gone.peer);
     }
-  } else if (gone.dialled && !gone.hubs.empty() && !leaving_
-             && guests_.count(gone.expected) == 0) {
-    go_through({gone.expected, gone.remote}, gone.hubs);
-  } else if (gone.dialled && !is_on_its_way(gone.expected)) {
-    give_up(gone.remote, gone.expected,
-            is_another(gone, gone.proven) ? "another peer answers there"
-            : gone.late                   ? "no answer in time"
-                                          : x.reason,
-            relaying_transport::is_circuit(x.id));
+  } else if (gone.dialled) {
+    const bool another = is_on_its_way(gone.expected);
+    // If it comes through a hub, it is none itself.
+    if (!another)
+      go_on(gone.expected, false);
+    if (!gone.hubs.empty() && !leaving_ && guests_.count(gone.expected) == 0)
+      go_through({gone.expected, gone.remote}, gone.hubs);
+    else if (!another && !waits_for_hub(gone.expected))
+      give_up(gone.remote, gone.expected,
+              is_another(gone, gone.proven) ? "another peer answers there"
+              : gone.late                   ? "no answer in time"
+                                            : x.reason,
+              gone.hubs_tried || relaying_transport::is_circuit(x.id));
   }
   if (leaving_ && links_.empty())
     self_->quit();
@@ -246,14 +250,17 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && came_from_afar(l);
     news.is_hub = theirs.is_hub;
+    // Nobody proves through a hub where it is, and a link of that kind names
+    // what was dialled in vain.
     news.who
         = {theirs.id,
-           {l.remote.host, circuit ? std::uint16_t{0} : theirs.listen_port}};
+           circuit ? address{} : address{l.remote.host, theirs.listen_port}};
   }
   if (session) {
     self_->send(session, connection_added{id});
     config_.guests->add(id, theirs.id, session);
     note_ways(theirs.id);
+    go_on(theirs.id, true);
     return;
   }
   news.relayed = circuit;

@@ -15,6 +15,7 @@
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
+#include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
@@ -102,6 +103,7 @@ private:
     std::optional<bool> reached = {};
     /// Of one that is dialled: what to go through if that fails.
     std::vector<contact> hubs = {};
+    bool hubs_tried = false; ///< Beside the dial.
     std::uint64_t nonce = 0; ///< What it is shown then.
     peer_id asker = {};      ///< Who hears how it ended.
     /// Only its hello matters, which says how our port is seen.
@@ -128,6 +130,8 @@ private:
   void go_on(const peer_id& hub, bool there);
   /// Another dial to it is under way.
   bool is_on_its_way(const peer_id& who) const;
+  /// A hub is being dialled, and then it is reached through that.
+  bool waits_for_hub(const peer_id& who) const;
   /// Circuits beside dials that take long.
   void hurry();
   /// Of a guest's connections another set is open: a circuit, or more.
@@ -156,8 +160,10 @@ private:
   std::map<peer_id, guest> guests_;
   own_addresses own_addresses_;
   /// By the hub that is dialled first: who is to be reached through it, or
-  /// through others.
+  /// through others. A dial to that hub is under way: two that wait for each
+  /// other would wait for ever.
   std::map<peer_id, std::vector<dial_contact>> through_;
+  knock_limit hub_knocks_;
   dialled_hosts dialled_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;

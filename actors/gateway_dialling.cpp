@@ -19,8 +19,8 @@ void gateway_state::on(const dial_contact& x) {
   auto g = guests_.find(x.who.id);
   const bool relayed = g != guests_.end() && g->second.news.relayed;
   if (g != guests_.end() && !(relayed && dialable(x.who.where)))
-    self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
-  else if (dialable(x.who.where))
+    return; // It is connected, wherever that is.
+  if (dialable(x.who.where))
     dial(x.who.where, x.who.id, relayed ? std::vector<contact>{} : x.hubs);
   else
     go_through(x.who, x.hubs);
@@ -83,13 +83,17 @@ void gateway_state::go_through(const contact& who, std::vector<contact> hubs) {
   for (const auto& hub : hubs)
     if (dialable(hub) && hub.id != config_.introduction.id
         && hub.id != who.id) {
-      auto& all = through_[hub.id];
-      all.push_back({who, without(hub)});
-      if (all.size() == 1 && !is_on_its_way(hub.id))
+      const bool comes = is_on_its_way(hub.id);
+      // Where it is may be a stranger's word.
+      if (!comes && !hub_knocks_.spend(hub.where.host, self_->clock().now()))
+        continue;
+      through_[hub.id].push_back({who, without(hub)});
+      if (!comes)
         dial(hub.where, hub.id);
       return;
     }
-  give_up(who.where, who.id, "no hub leads to it", true);
+  if (!is_on_its_way(who.id))
+    give_up(who.where, who.id, "no hub leads to it", true);
 }
 
 void gateway_state::go_on(const peer_id& hub, bool there) {
@@ -108,15 +112,17 @@ void gateway_state::go_on(const peer_id& hub, bool there) {
 bool gateway_state::is_on_its_way(const peer_id& who) const {
   if (who.empty()) // Each is another.
     return false;
-  const bool dialled = std::any_of(
-      strangers_.begin(), strangers_.end(), [&](auto id) {
-        const auto& l = links_.at(id);
-        return l.dialled && !l.reached && !l.asks_for_port && l.expected == who;
-      });
-  return dialled || std::any_of(through_.begin(), through_.end(), [&](auto& x) {
-           return std::any_of(x.second.begin(), x.second.end(),
-                              [&](auto& waits) { return waits.who.id == who; });
-         });
+  return std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+    const auto& l = links_.at(id);
+    return l.dialled && !l.reached && !l.asks_for_port && l.expected == who;
+  });
+}
+
+bool gateway_state::waits_for_hub(const peer_id& who) const {
+  return std::any_of(through_.begin(), through_.end(), [&](auto& x) {
+    return std::any_of(x.second.begin(), x.second.end(),
+                       [&](auto& waits) { return waits.who.id == who; });
+  });
 }
 
 void gateway_state::hurry() {
@@ -126,8 +132,10 @@ void gateway_state::hurry() {
     auto& l = links_.at(id);
     if (!l.hubs.empty() && !relaying_transport::is_circuit(id)
         && now - l.since >= limits::circuit_head_start
-        && guests_.count(l.expected) == 0)
+        && guests_.count(l.expected) == 0) {
+      l.hubs_tried = true;
       slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
+    }
   }
   for (auto& x : slow)
     go_through(x.who, std::move(x.hubs));

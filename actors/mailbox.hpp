@@ -192,9 +192,10 @@ struct peer_refused {
 /// The expert host to the peer that leaves: nothing keeps it here any more.
 struct hand_over_done {};
 
-/// Roster to the address keeper: this peer can be dialled there.
+/// Roster to the address keeper: a connected peer can be dialled there.
 struct answered_at {
   contact who;
+  bool proven = false; ///< It answered a dial, rather than says so.
 };
 /// Address keeper to roster: dial these when nobody else is left.
 struct more_seeds {

@@ -90,7 +90,9 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
     note_reach();
   }
   const auto& guest = guests_->joined(x.who, x.role, now());
-  guests_->line(x.who.id, x.relayed, x.is_hub);
+  guests_->line(x.who, x.relayed, x.is_hub);
+  if (ledger_->is_seed(x.who.id))
+    guests_->is_seed(x.who.id);
   seats_[x.who.id] = {x, session};
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
@@ -106,8 +108,8 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
 
 void roster_state::note_line(const peer_joined& x) {
   seats_.at(x.who.id).news = x;
-  ledger_->connected(x.who, now());
-  guests_->line(x.who.id, x.relayed, x.is_hub);
+  ledger_->connected(x.who, now(), x.role == role::bootstrap);
+  guests_->line(x.who, x.relayed, x.is_hub);
   if (!x.relayed)
     address_->seen_at(x.seen_host, x.who.where.host, false);
   tell_everybody(x, guests_->find(x.who.id)->routes);
@@ -161,8 +163,10 @@ void roster_state::dial(const contact& who) {
   if (said == nullptr)
     return self_->send(wired_.gateway, dial_contact{who});
   const bool only = way_to(*said, reach_->reachable()) == line_way::through_hub;
-  self_->send(wired_.gateway,
-              dial_contact{{who.id, only ? address{} : who.where}, said->hubs});
+  self_->send(
+      wired_.gateway,
+      dial_contact{{who.id, only ? address{} : who.where},
+                   dial_choice::hubs(*said, address_->get().host, *guests_)});
 }
 
 void roster_state::on(const links_wanted& x) {
@@ -224,8 +228,9 @@ void roster_state::read(const peer_id& from, const progress_report& said,
     report.where = guest->who.where;
   if ((report.reach == reach::open || report.reach == reach::mapped)
       && (!before || before->reach != report.reach
-          || before->where != report.where))
-    tell(wired_.address_keeper, answered_at{{from, report.where}});
+          || before->where != report.where)
+      && !guest->relayed && report.where.host == guest->who.where.host)
+    tell(wired_.address_keeper, answered_at{{from, report.where}, false});
   if (!peer_ledger::is_news(ledger_->report(report, now())))
     return;
   lookup_->heard(report, now());

@@ -49,7 +49,9 @@ public:
   }
   void on(const dial_succeeded& x) {
     ledger_->reached(x.where, x.who, now());
-    tell(wired_.address_keeper, answered_at{{x.who, x.where}});
+    if (ledger_->is_seed(x.who))
+      guests_->is_seed(x.who);
+    tell(wired_.address_keeper, answered_at{{x.who, x.where}, true});
   }
   void on(const dial_failed& x);
   void on(const peer_refused& x);

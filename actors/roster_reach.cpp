@@ -65,7 +65,7 @@ void roster_state::on(const port_seen& x) {
 void roster_state::read(const peer_id& from, const reach_request& x,
                         const shared_bytes& body) {
   auto guest = guests_->find(from);
-  if (!guest)
+  if (!guest || guest->relayed) // It would be dialled where it was not seen.
     return;
   auto whom = errands_->dials(guest->who, x.port, now());
   if (!whom)

@@ -39,22 +39,36 @@ guest_book::joined(const contact& who, potluck::role what, time_point now) {
   return g;
 }
 
-void guest_book::line(const peer_id& who, bool relayed, bool is_hub) {
-  auto at = guests_.find(who);
+void guest_book::line(const contact& who, bool relayed, bool is_hub) {
+  auto at = guests_.find(who.id);
   if (at == guests_.end())
     return;
   auto& g = at->second;
+  g.who = who;
   g.relayed = relayed;
   g.is_hub = is_hub;
   if (relayed)
     note(g, g.contributes, false);
 }
 
+bool guest_book::leads_here(const guest& g) {
+  return g.is_hub && !g.relayed
+         && (g.role == role::bootstrap || g.role == role::auxiliary);
+}
+
 std::vector<contact> guest_book::hubs() const {
-  std::vector<contact> result;
+  std::vector<const guest*> all;
   for (auto& [id, g] : guests_)
-    if (g.is_hub && !g.relayed && dialable(g.who) && result.size() < max_hubs)
-      result.push_back(g.who);
+    if (leads_here(g) && dialable(g.who))
+      all.push_back(&g);
+  std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) {
+    return std::make_pair(!a->is_seed, a->since)
+           < std::make_pair(!b->is_seed, b->since);
+  });
+  std::vector<contact> result;
+  for (auto* g : all)
+    if (result.size() < max_hubs)
+      result.push_back(g->who);
   return result;
 }
 

@@ -61,6 +61,8 @@ TEST_CASE("whoever can open one connection to a hub meets the others there") {
   REQUIRE(x.meet());
   CHECK(x.news_of(x.a, 3).relayed);
   CHECK(x.news_of(x.b, 2).relayed);
+  // Where they are nobody has seen: an address would be a stranger's word.
+  CHECK(x.news_of(x.a, 3).who.where == address{});
   CHECK(x.news_of(x.a, 1).is_hub);
   CHECK_FALSE(x.news_of(x.a, 1).relayed);
   CHECK(x.a.matchmaking->count<peer_left>() == 0); // Nobody gave up meanwhile.
@@ -115,6 +117,7 @@ TEST_CASE("a direct line takes over, and nothing is lost or overtaken") {
   CHECK(x.heard() == all);
   CHECK_FALSE(x.news_of(x.a, 3).relayed);
   CHECK_FALSE(x.news_of(x.b, 2).relayed);
+  CHECK(x.news_of(x.a, 3).who.where.host == host(3));
   CHECK(x.b.matchmaking->count<peer_left>() == 0);
   // The circuit has gone: the hub may go, too.
   x.hub.crash();
