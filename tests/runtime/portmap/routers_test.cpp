@@ -3,6 +3,7 @@
 #include "runtime/portmap/nat_pmp.hpp"
 #include "runtime/portmap/upnp.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -14,6 +15,8 @@
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -244,6 +247,24 @@ TEST_CASE("a router that refuses by NAT-PMP, or is silent, is told") {
   CHECK(x.outside.port == 0);
   CHECK_FALSE(x.problem.empty());
   CHECK(std::chrono::steady_clock::now() - begin < 8s);
+}
+
+TEST_CASE("NAT-PMP works in a process that has thousands of open files") {
+  pmp_router router;
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit more{std::max<rlim_t>(before.rlim_cur, FD_SETSIZE + 64),
+                    before.rlim_max};
+  if (!router.socket.is_there() || ::setrlimit(RLIMIT_NOFILE, &more) != 0)
+    return support::skip("port 5351 or the descriptors are not to be had");
+  std::vector<int> files;
+  do
+    files.push_back(::dup(STDERR_FILENO));
+  while (files.back() >= 0 && files.back() < FD_SETSIZE);
+  CHECK(make_nat_pmp(pmp_host)->open(7000).outside.port == 4000);
+  for (const int file : files)
+    ::close(file);
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_CASE("a router opens a port by UPnP, and closes it") {
