@@ -306,3 +306,22 @@ TEST_CASE("a router that has no port left, or speaks nonsense, is told") {
   upnp->close(7000);
   CHECK(router.closed == 0);
 }
+
+TEST_CASE("a router that stops to renew a port by UPnP has to close it") {
+  upnp_router router;
+  auto upnp = make_upnp(router.url());
+  REQUIRE(upnp->open(7000).outside.port == 7000);
+  SUBCASE("it refuses") {
+    router.conflicts = 100;
+  }
+  SUBCASE("it speaks nonsense") {
+    router.broken = true;
+  }
+  CHECK(upnp->open(7000).outside.port == 0);
+  CHECK(router.closed == 1);
+  upnp->close(7000);
+  CHECK(router.closed == 1);
+  router.conflicts = 0;
+  router.broken = false;
+  CHECK(upnp->open(7000).outside.port == 7000); // Found anew.
+}
