@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
-#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -76,8 +75,6 @@ void run_tenants_state::init(
 }
 
 void run_tenants_state::on(const peer_joined& x) {
-  if (host_.empty() || is_local(host_))
-    host_ = x.seen_host;
   // Auxiliary peers of two bootstraps would keep each other here.
   if (x.role == role::trainer)
     tenancy_->joined(x.who.id, x.run);
@@ -87,15 +84,20 @@ void run_tenants_state::on(const peer_left& x) {
   tenancy_->left(x.id, self_->clock().now());
 }
 
+void run_tenants_state::on(const reachable_at& x) {
+  if (x.where.host.empty() || x.where == where_)
+    return;
+  where_ = x.where;
+  tenancy_->move();
+}
+
 void run_tenants_state::on(const tick&) {
   if (leaving_)
     return;
   look_at_traffic();
   const auto work = tenancy_->due(self_->clock().now());
-  for (auto& run : work.end)
-    end(run, traffic_ == traffic_allowance::standing::used_up
-                 ? "the month's traffic is used up"
-                 : "nobody of the run has been here for a while");
+  for (auto& [run, why] : work.end)
+    end(run, why);
   for (auto& run : work.begin)
     begin(run);
   self_->delayed_send(self_, limits::tenants_interval, tick{});
@@ -126,7 +128,7 @@ void run_tenants_state::say(const std::string& sentence) {
 }
 
 void run_tenants_state::begin(const std::string& run) {
-  auto config = config_.make(run, host_);
+  auto config = config_.make(run, where_);
   tenant fresh;
   fresh.id = config.self;
   fresh.observer = self_->home_system().spawn(

@@ -23,6 +23,11 @@ void tenancy::left(const peer_id& who, time_point now) {
   peers_.erase(found);
 }
 
+void tenancy::move() {
+  for (auto& [name, x] : runs_)
+    x.moves = x.has_tenant;
+}
+
 void tenancy::ended(const std::string& run, bool finished, time_point now) {
   const auto found = runs_.find(run);
   if (found == runs_.end() || !found->second.has_tenant)
@@ -31,7 +36,7 @@ void tenancy::ended(const std::string& run, bool finished, time_point now) {
   // One that was told to leave did not fail.
   x.not_before = x.leaving ? time_point{} : now + rest;
   x.finished = finished;
-  x.has_tenant = x.leaving = false;
+  x.has_tenant = x.leaving = x.moves = false;
   if (x.there.empty())
     runs_.erase(found);
 }
@@ -39,11 +44,12 @@ void tenancy::ended(const std::string& run, bool finished, time_point now) {
 tenancy::work tenancy::due(time_point now) {
   work result;
   for (auto& [name, x] : runs_) {
-    if (must_end(x, now)) {
+    if (auto why = must_end(x, now); !why.empty()) {
       x.leaving = true;
-      result.end.push_back(name);
+      result.end.emplace_back(name, why);
     } else if (may_begin(name, x, now)) {
       x.has_tenant = true;
+      x.begun = now;
       result.begin.push_back(name);
     }
   }
@@ -66,9 +72,16 @@ bool tenancy::may_begin(const std::string& name, const run& x,
          && now >= x.not_before && has_room(name);
 }
 
-bool tenancy::must_end(const run& x, time_point now) const {
-  return x.has_tenant && !x.leaving
-         && (paused_ || (x.there.empty() && now - x.emptied >= idle));
+std::string tenancy::must_end(const run& x, time_point now) const {
+  if (!x.has_tenant || x.leaving)
+    return "";
+  if (paused_)
+    return "the month's traffic is used up";
+  if (x.there.empty() && now - x.emptied >= idle)
+    return "nobody of the run has been here for a while";
+  if (x.moves && now - x.begun >= settled)
+    return "others reach this machine elsewhere";
+  return "";
 }
 
 } // namespace potluck

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/ids.hpp"
@@ -25,6 +26,8 @@ public:
   };
   /// A tenant ends when nobody of its run was here for so long.
   static constexpr std::chrono::minutes idle{10};
+  /// One that has to move stays so long first: an address may come and go.
+  static constexpr std::chrono::minutes settled{5};
   /// One that failed is not begun again before.
   static constexpr std::chrono::seconds rest{30};
 
@@ -38,13 +41,17 @@ public:
   void pause(bool yes) {
     paused_ = yes;
   }
+  /// Others reach this machine elsewhere: tenants make place for such that say
+  /// so.
+  void move();
   /// A tenant is over. @param finished The run is, too: it gets no other one
   /// before all its peers have gone.
   void ended(const std::string& run, bool finished, time_point now);
 
   struct work {
     std::vector<std::string> begin; ///< These have a tenant from here on.
-    std::vector<std::string> end;   ///< These are to leave; `ended` follows.
+    /// These are to leave, and why; `ended` follows.
+    std::vector<std::pair<std::string, std::string>> end;
   };
   work due(time_point now);
 
@@ -54,7 +61,9 @@ private:
     time_point emptied{};
     bool has_tenant = false;
     bool leaving = false;
+    bool moves = false;
     bool finished = false;
+    time_point begun{};
     time_point not_before{};
   };
 
@@ -63,7 +72,8 @@ private:
   }
   bool has_room(const std::string& name) const;
   bool may_begin(const std::string& name, const run& x, time_point now) const;
-  bool must_end(const run& x, time_point now) const;
+  /// Why; empty if it does not have to.
+  std::string must_end(const run& x, time_point now) const;
 
   const rules rules_;
   bool paused_ = false;

@@ -127,7 +127,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   };
   result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
   result.make = [ports, announce = bootstrap.announce, memory = result.memory](
-                    const std::string& run, const std::string& host) {
+                    const std::string& run, const address& where) {
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
@@ -135,8 +135,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     tenant.run = run;
     tenant.announce = announce;
     if (auto bound = ports->get()->bound()) {
-      if (announce.host.empty() && !host.empty())
-        tenant.announce = {host, bound->port};
+      if (announce.host.empty() && !where.host.empty())
+        tenant.announce = where;
       if (!tenant.announce.host.empty())
         tenant.seeds.push_back(tenant.announce);
       tenant.seeds.push_back(from_here(*bound));

@@ -16,6 +16,15 @@ peer_id id(int n) {
 
 const time_point start{1h};
 
+names ended_by(tenancy& x, time_point now) {
+  names result;
+  for (auto& [run, why] : x.due(now).end) {
+    CHECK_FALSE(why.empty());
+    result.push_back(run);
+  }
+  return result;
+}
+
 } // namespace
 
 TEST_CASE("a named run gets a tenant when a peer of it comes") {
@@ -45,12 +54,12 @@ TEST_CASE("a tenant ends when nobody of its run was here for ten minutes") {
   x.joined(id(1), "poems");
   x.due(start);
   x.left(id(1), start);
-  CHECK(x.due(start + tenancy::idle - 1s).end.empty());
+  CHECK(ended_by(x, start + tenancy::idle - 1s).empty());
   x.joined(id(2), "poems");
-  CHECK(x.due(start + tenancy::idle).end.empty());
+  CHECK(ended_by(x, start + tenancy::idle).empty());
   x.left(id(2), start + 1h);
-  CHECK(x.due(start + 1h + tenancy::idle).end == names{"poems"});
-  CHECK(x.due(start + 1h + tenancy::idle).end.empty()); // Said once.
+  CHECK(ended_by(x, start + 1h + tenancy::idle) == names{"poems"});
+  CHECK(ended_by(x, start + 1h + tenancy::idle).empty()); // Said once.
   x.ended("poems", false, start + 2h);
   x.joined(id(3), "poems");
   CHECK(x.due(start + 2h).begin == names{"poems"});
@@ -75,9 +84,23 @@ TEST_CASE("a pause ends all tenants, and its end begins them again at once") {
   x.joined(id(1), "poems");
   x.due(start);
   x.pause(true);
-  CHECK(x.due(start).end == names{"poems"});
+  CHECK(ended_by(x, start) == names{"poems"});
   x.ended("poems", false, start);
   CHECK(x.due(start + 1h).begin.empty());
   x.pause(false);
   CHECK(x.due(start + 1h).begin == names{"poems"});
+}
+
+TEST_CASE("a tenant is begun anew where others reach it, after a while") {
+  tenancy x{{{"poems"}, false, 16}};
+  x.joined(id(1), "poems");
+  x.move(); // Before there is one it says all of it anyway.
+  x.due(start);
+  CHECK(ended_by(x, start + tenancy::settled).empty());
+  x.move();
+  CHECK(ended_by(x, start + tenancy::settled - 1s).empty());
+  CHECK(ended_by(x, start + tenancy::settled) == names{"poems"});
+  x.ended("poems", false, start + tenancy::settled);
+  CHECK(x.due(start + tenancy::settled).begin == names{"poems"});
+  CHECK(ended_by(x, start + 1h).empty());
 }
