@@ -4,10 +4,15 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
+#include "runtime/dialable.hpp"
+#include "runtime/relay/circuit_desk.hpp"
 
 namespace potluck {
 
 namespace {
+
+const std::pair<std::string, event::value> committed{"outcome",
+                                                     std::string{"committed"}};
 
 /// Passes on what a tenant's peer says, with the name of its run.
 class tenant_observer_state {
@@ -26,6 +31,9 @@ public:
     // Who comes and goes here the bootstrap says as well.
     if (x.name == "listening" || x.name == "join" || x.name == "departure")
       return;
+    if (x.name == "round"
+        && std::count(x.fields.begin(), x.fields.end(), committed) != 0)
+      self_->send(config_.keeper, tenant_worked{config_.run});
     auto told = x;
     auto names_run = [](auto& field) { return field.first == "run"; };
     if (std::none_of(x.fields.begin(), x.fields.end(), names_run))
@@ -76,8 +84,14 @@ void run_tenants_state::init(
 
 void run_tenants_state::on(const peer_joined& x) {
   // Auxiliary peers of two bootstraps would keep each other here.
-  if (x.role == role::trainer)
-    tenancy_->joined(x.who.id, x.run);
+  if (x.role != role::trainer)
+    return;
+  // Who is in the house is no stranger.
+  const auto& host = x.who.where.host;
+  tenancy_->joined(x.who.id, x.run,
+                   x.relayed         ? "of hubs"
+                   : is_public(host) ? prefix_of(host)
+                                     : "");
 }
 
 void run_tenants_state::on(const peer_left& x) {
@@ -157,6 +171,10 @@ void run_tenants_state::on(const tenant_over& x) {
     return;
   found->second.finished = x.problem.empty();
   end(x.run, x.problem.empty() ? "the run is finished" : x.problem);
+}
+
+void run_tenants_state::on(const tenant_worked& x) {
+  tenancy_->worked(x.run, self_->clock().now());
 }
 
 void run_tenants_state::on(const leave_run& x) {

@@ -30,10 +30,16 @@ struct tenant_over {
   std::string problem; ///< Empty: the run is finished.
 };
 
+/// A tenant has completed a round.
+struct tenant_worked {
+  std::string run;
+};
+
 using run_tenants_actor
     = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
                        caf::reacts_to<reachable_at>,
-                       caf::reacts_to<tenant_over>, caf::reacts_to<leave_run>,
+                       caf::reacts_to<tenant_over>,
+                       caf::reacts_to<tenant_worked>, caf::reacts_to<leave_run>,
                        caf::reacts_to<tick>>;
 
 struct run_tenants_config {
@@ -60,6 +66,7 @@ public:
   void on(const peer_left& x);
   void on(const reachable_at& x);
   void on(const tenant_over& x);
+  void on(const tenant_worked& x);
   void on(const leave_run& x);
   void on(const tick&);
   void on_down(const caf::down_msg& x);
@@ -96,3 +103,4 @@ run_tenants_actor spawn_run_tenants(caf::actor_system& system,
 } // namespace potluck
 
 POTLUCK_LOCAL_MESSAGE(tenant_over)
+POTLUCK_LOCAL_MESSAGE(tenant_worked)

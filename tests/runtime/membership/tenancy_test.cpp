@@ -49,6 +49,38 @@ TEST_CASE("any run gets one, a bounded number at a time besides the named") {
   CHECK(x.due(start).begin == names{"c"});
 }
 
+TEST_CASE("one network gets one tenant, however many runs it comes with") {
+  tenancy x{{{"poems"}, true, 3}};
+  x.joined(id(1), "a", "192.0.2.");
+  x.joined(id(2), "b", "192.0.2.");
+  x.joined(id(3), "c", "192.0.2.");
+  x.joined(id(4), "poems", "192.0.2."); // Named.
+  CHECK(x.due(start).begin == names{"a", "poems"});
+  x.joined(id(5), "c", "198.51.100."); // Wanted elsewhere, too.
+  CHECK(x.due(start).begin == names{"c"});
+  x.ended("a", true, start);
+  CHECK(x.due(start).begin == names{"b"});
+  x.joined(id(6), "d"); // Of no network that counts.
+  CHECK(x.due(start).begin == names{"d"});
+}
+
+TEST_CASE("a run without a round makes place for another one") {
+  tenancy x{{{"poems"}, true, 1}};
+  x.joined(id(1), "a");
+  x.joined(id(2), "b");
+  x.joined(id(3), "poems");
+  CHECK(x.due(start).begin == names{"a", "poems"});
+  x.worked("a", start + 1min);
+  CHECK(ended_by(x, start + tenancy::idle).empty());
+  const auto later = start + 1min + tenancy::idle;
+  CHECK(ended_by(x, later) == names{"a"}); // Never one that is named.
+  x.ended("a", false, later + 1s);
+  CHECK(x.due(later + 2s).begin == names{"b"});
+  x.left(id(2), later + 2s);
+  x.ended("b", true, later + 3s);
+  CHECK(x.due(later + tenancy::rest).begin == names{"a"});
+}
+
 TEST_CASE("a tenant ends when nobody of its run was here for ten minutes") {
   tenancy x{{{"poems"}, false, 16}};
   x.joined(id(1), "poems");
