@@ -205,8 +205,8 @@ struct more_seeds {
 struct addresses_written {
   std::string problem;
 };
-/// Roster to the expert host and the address keeper: where others reach this
-/// peer.
+/// Roster to the expert host, the address keeper and whoever stands beside:
+/// where others reach this peer.
 struct reachable_at {
   address where;
 };

@@ -90,8 +90,9 @@ struct peer_config {
   /// What the rounds of an auxiliary may hold, together with those of others;
   /// null: as much as they need.
   std::shared_ptr<memory_allowance> memory;
-  /// Hears of all who come and go; null: nobody.
-  peers_listener beside;
+  /// Hears of all who come and go, and where others reach this peer; null:
+  /// nobody.
+  companion_actor beside;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

@@ -43,6 +43,15 @@ void roster_state::tell_everybody(const News& news, bool router) {
       w.beside);
 }
 
+void roster_state::tell_address() {
+  if (address_->get() == told_address_)
+    return;
+  told_address_ = address_->get();
+  tell(wired_.expert_host, reachable_at{told_address_});
+  tell(wired_.address_keeper, reachable_at{told_address_});
+  tell(wired_.beside, reachable_at{told_address_});
+}
+
 void roster_state::tell_conductors(const report_heard& x) {
   // With the charter here, the registrar has nothing to find out any more.
   if (news_.mine().charter.empty())
@@ -96,6 +105,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   seats_[x.who.id] = {x, session};
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
+  tell_address(); // Before they begin what takes one.
   tell_everybody(x, guest.routes);
   say({"join",
        {{"peer", short_name(x.who.id)},
@@ -319,11 +329,7 @@ void roster_state::on(const tick&) {
         : say({"fault",
                {{"what", "no contact yet"}, {"detail", word->sentence}}});
   ask_for_reach();
-  if (address_->get() != told_address_) {
-    told_address_ = address_->get();
-    tell(wired_.expert_host, reachable_at{told_address_});
-    tell(wired_.address_keeper, reachable_at{told_address_});
-  }
+  tell_address();
   if (in_a_run()) {
     if (news_.due())
       report_to(news_.round(*guests_, kept(), now()));

@@ -104,6 +104,7 @@ private:
 
   template <class News>
   void tell_everybody(const News& news, bool router = true);
+  void tell_address();
   void tell_conductors(const report_heard& x);
   reach_known known_reach() const;
   void tell_reach() {
@@ -162,7 +163,7 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  address told_address_; ///< To the expert host and the address keeper.
+  address told_address_; ///< See `tell_address`.
   duration look_pause_ = limits::shortest_look;
 };
 
