@@ -163,7 +163,7 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  address told_address_; ///< See `tell_address`.
+  address told_address_;              ///< See `tell_address`.
   duration look_pause_ = limits::shortest_look;
 };
 
