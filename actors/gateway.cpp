@@ -364,6 +364,8 @@ void gateway_state::on_down(const caf::down_msg& x) {
 }
 
 void gateway_state::on(const traffic_seen& x) {
+  if (config_.rests)
+    network_->rest(config_.rests());
   for (const auto& seen : x.traffic) {
     auto i = links_.find(seen.id);
     if (i == links_.end() || i->second.peer.empty())

@@ -126,12 +126,13 @@ void run_tenants_state::look_at_traffic() {
     return;
   using standing = traffic_allowance::standing;
   tenancy_->pause(now == standing::used_up);
+  *config_.used_up = now == standing::used_up;
   const auto gigabytes
       = std::to_string(static_cast<std::uint64_t>(month.bytes() / 1e9)) + " GB";
   say(now == standing::used_up
           ? "The month's traffic of " + gigabytes
-                + " is used up: this peer averages for nobody until the month "
-                  "ends, and still introduces peers."
+                + " is used up: this peer averages for nobody and passes "
+                  "nothing on until the month ends, and still introduces peers."
       : now == standing::nearly_used
           ? "Nine tenths of the month's traffic of " + gigabytes + " are used."
           : "A new month has begun, with " + gigabytes + " of traffic.");

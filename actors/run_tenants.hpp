@@ -6,8 +6,10 @@
 /// `tenancy` says, and how much may pass in a month `traffic_allowance`.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -55,6 +57,9 @@ struct run_tenants_config {
   /// Bytes so far, of both directions.
   std::function<std::uint64_t()> traffic;
   std::function<std::int64_t()> unix_seconds;
+  /// Becomes whether the month's traffic is used up.
+  std::shared_ptr<std::atomic<bool>> used_up
+      = std::make_shared<std::atomic<bool>>(false);
 };
 
 class run_tenants_state {

@@ -29,8 +29,9 @@ std::vector<cli::option_spec> own_options() {
        "each network (/24, /48) of the internet.",
        ""},
       {"monthly-traffic", option_kind::text, "",
-       "Average no more once a calendar month (UTC) has carried so much, both "
-       "directions together, for instance 500GB; first contact goes on.",
+       "Average and relay no more once a calendar month (UTC) has carried so "
+       "much, both directions together, for instance 500GB; first contact goes "
+       "on.",
        "SIZE"},
       {"max-memory", option_kind::text, "",
        "What averaging may hold in memory, for instance 512MB (default: a "
@@ -118,6 +119,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     if (!allowance)
       return failure{allowance.error()};
     result.allowance = std::move(*allowance);
+    bootstrap.rests = [used_up = result.used_up] { return used_up->load(); };
   }
   auto how = network;
   how.key = who.key;
