@@ -400,10 +400,13 @@ TEST_CASE("two hubs that lead to each other are not waited for for ever") {
   caf::anon_send(a.it, dial_contact{contact_of(3), {contact_of(2)}});
   world.run_for(1min);
   std::set<peer_id> failed;
-  for (auto& x : a.roster->all<dial_failed>())
+  bool through_hub = false;
+  for (auto& x : a.roster->all<dial_failed>()) {
     failed.insert(x.expected);
+    through_hub = through_hub || x.through_hub;
+  }
   CHECK(failed == std::set<peer_id>{peer(2), peer(3)});
-  CHECK(a.roster->last<dial_failed>().through_hub);
+  CHECK(through_hub);
 }
 
 TEST_CASE("nobody makes a peer knock at one host again and again as a hub") {
