@@ -84,13 +84,16 @@ void averager_state::on(const begin_round& x) {
   const auto own = round_->bulk().map().chunks_of(round_->members().self());
   for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)
     reducer_of(chunk);
-  for (auto& id : connected_)
-    tell([&](auto& r) { return r.joined(id); });
+  for (auto& [id, relayed] : connected_)
+    tell([&id = id](auto& r) { return r.joined(id); });
   for (auto& early : others_.begin(group))
     on(letter{early.from, std::move(early.content), std::move(early.body)});
   for (auto& id : ids_of(x.contract))
     if (id != config_.self && !connected_.count(id))
       lose(id);
+  for (auto& [id, relayed] : connected_)
+    if (relayed)
+      leave_if_apart(id);
   self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
 }
 
@@ -220,8 +223,10 @@ void averager_state::carry_out(round_decided&) {
 // ---- members and time -------------------------------------------------------
 
 void averager_state::on(const peer_joined& x) {
-  connected_.insert(x.who.id);
+  connected_[x.who.id] = x.relayed;
   tell([&](auto& r) { return r.joined(x.who.id); });
+  if (x.relayed)
+    leave_if_apart(x.who.id);
 }
 
 void averager_state::on(const peer_left& x) {
@@ -318,6 +323,12 @@ void averager_state::look_at_patience() {
 }
 
 // ---- it ends before it is over ----------------------------------------------
+
+void averager_state::leave_if_apart(const peer_id& member) {
+  // Waiting would cost everybody the patience: the others heal without us.
+  if (round_ && round_->gives_way_to(member))
+    abandon("no line but through a hub to " + short_name(member));
+}
 
 void averager_state::abandon(const std::string& why) {
   carry_out(round_->give_up());

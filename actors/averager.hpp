@@ -7,7 +7,7 @@
 /// one begins.
 #pragma once
 
-#include <set>
+#include <map>
 
 #include "actors/interfaces.hpp"
 #include "actors/reducer_crew.hpp"
@@ -100,6 +100,9 @@ private:
   void lose(const peer_id& member);
   /// Ends our part in the round, and tells the others.
   void abandon(const std::string& why);
+  /// Leaves when the plan counts on a line to a member that is there through a
+  /// hub alone, and of the two this one is to go.
+  void leave_if_apart(const peer_id& member);
   void tell_out_of(const group_id& group, const std::vector<peer_id>& members);
   /// How long this member waits for news of the round.
   duration patience() const;
@@ -109,7 +112,7 @@ private:
   averager_config config_;
   averager_handles wired_;
   round_messenger say_;
-  std::set<peer_id> connected_;
+  std::map<peer_id, bool> connected_;    ///< Through a hub or not.
   std::optional<averaging_round> round_; ///< Runs, or is the last one.
   other_rounds others_;
   reducer_crew reducers_;

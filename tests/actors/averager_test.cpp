@@ -546,6 +546,59 @@ TEST_CASE("two whose line broke send each other everything again") {
   }
 }
 
+TEST_CASE(
+    "of two without a line that the plan counts on the later one leaves") {
+  table t{4};
+  auto tell_apart = [&](std::size_t member, std::size_t other) {
+    peer_joined news;
+    news.who = t.contract.members[other].who;
+    news.relayed = true;
+    caf::anon_send(t.members[member]->wired.averager, news);
+  };
+  auto others_go_on = [&] {
+    for (std::size_t i : {0, 1, 2})
+      REQUIRE(t.world.run_until(
+          [&] {
+            return !t.members[i]
+                        ->matchmaking->contents<group_answer, letter>()
+                        .empty();
+          },
+          1s));
+  };
+  SUBCASE("known before the round") {
+    tell_apart(2, 3);
+    tell_apart(3, 2);
+    t.begin_all();
+    others_go_on();
+    CHECK(t.decided({3}));
+    CHECK_FALSE(t.decided({2}));
+  }
+  SUBCASE("learned in the round") {
+    for (std::size_t i : {0, 2, 3})
+      t.begin(i);
+    t.world.run_for(10ms);
+    tell_apart(2, 3);
+    tell_apart(3, 2);
+    others_go_on();
+    CHECK(t.decided({3}));
+    CHECK_FALSE(t.decided({2}));
+  }
+  SUBCASE("but not where neither averages anything for the other") {
+    auto order = [&](std::size_t i) {
+      auto plan = potluck::plan(collaboration_of(t.contract));
+      plan.chunks = {2, 2, 0, 0};
+      t.begin(i, begin_round{t.contract, plan}, t.gradient(i));
+    };
+    tell_apart(2, 3);
+    tell_apart(3, 2);
+    for (std::size_t i : {0, 1, 2, 3})
+      order(i);
+    REQUIRE(t.world.run_until([&] { return t.decided({0, 1, 2, 3}); }, 1s));
+    for (std::size_t i : {0, 1, 2, 3})
+      t.check_mean(i);
+  }
+}
+
 TEST_CASE("who was out of touch learns that a round was given up since") {
   table t{3};
   t.contract.least_samples = 4; // The first two have three.

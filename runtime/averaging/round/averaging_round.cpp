@@ -235,6 +235,17 @@ round_orders averaging_round::overtaken() {
   return take();
 }
 
+bool averaging_round::gives_way_to(const peer_id& member) const {
+  const auto self = members().self();
+  const auto other = members().index_of(member);
+  if (other == members().size() || agreement_.frozen()
+      || !members().own().trains || !lines_.between(self, other)
+      || (members()[other].trains && other > self))
+    return false;
+  return bulk_.map().chunks_of(self).count != 0
+         || bulk_.map().chunks_of(other).count != 0;
+}
+
 // ---- what the agreement wants -----------------------------------------------
 
 void averaging_round::carry_out(const round_agreement::actions& actions) {

@@ -106,6 +106,10 @@ public:
   bool over() const {
     return agreement_.decided();
   }
+  /// Whether of two members without a line this one is to leave the round: the
+  /// plan has one average for the other, nobody has ruled on it, and this is
+  /// the later trainer.
+  bool gives_way_to(const peer_id& member) const;
   /// For how long no member said anything and no mean or part came.
   duration quiet() const {
     return watch_.quiet_since(bulk_.intake().last_taken());
