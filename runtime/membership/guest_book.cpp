@@ -39,11 +39,12 @@ guest_book::joined(const contact& who, potluck::role what, time_point now) {
   return g;
 }
 
-void guest_book::line(const peer_id& who, bool relayed, bool is_hub) {
-  auto at = guests_.find(who);
+void guest_book::line(const contact& who, bool relayed, bool is_hub) {
+  auto at = guests_.find(who.id);
   if (at == guests_.end())
     return;
   auto& g = at->second;
+  g.who = who;
   g.relayed = relayed;
   g.is_hub = is_hub;
   if (relayed)

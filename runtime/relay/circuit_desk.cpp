@@ -37,7 +37,7 @@ bool circuit_desk::take_number(connection_id on, std::uint32_t number) {
 
 void circuit_desk::met(connection_id on, const peer_id& who,
                        const std::string& host) {
-  if (!whose_.emplace(on, who).second)
+  if (!whose_.emplace(on, caller{who, host}).second)
     return;
   auto& g = guests_[who];
   if (g.connections.empty()) {
@@ -62,7 +62,7 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
   auto whose = whose_.find(on);
   if (whose == whose_.end())
     return out;
-  auto g = guests_.find(whose->second);
+  auto g = guests_.find(whose->second.who);
   whose_.erase(whose);
   g->second.connections.erase(on);
   if (g->second.connections.empty()) {
@@ -116,7 +116,7 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
   if (asker == whose_.end())
     return {{from, closing(x.circuit, false,
                            "this hub does not know yet whom it talks to")}};
-  const auto who = asker->second;
+  const auto who = asker->second.who;
   auto why = objection(guests_.at(who), who, x.peer, now);
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
@@ -128,7 +128,8 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
                                              limits::circuit_burst);
   add(near, far, who, rate);
   add(far, near, x.peer, rate);
-  return {{to, circuit_open{far.number, who}}};
+  return {{to, circuit_open{far.number, who, asker->second.host}},
+          {from, circuit_open{x.circuit, x.peer, whose_.at(to).host, true}}};
 }
 
 void circuit_desk::remove(const place& at) {

@@ -49,7 +49,8 @@ public:
     return guests_.count(who) != 0;
   }
 
-  /// A guest asks for a circuit; its number was taken.
+  /// A guest asks for a circuit; its number was taken. Where there is one, each
+  /// end hears from which host the other is connected.
   sendings open(connection_id from, const circuit_open& x, time_point now);
   /// What follows is of a circuit that is passed on here.
   bool has(connection_id on, std::uint32_t number, bool opened_there) const {
@@ -119,7 +120,12 @@ private:
   sendings cut(const place& at, const std::string& reason);
   void settle(const place& at, time_point now, sendings& out);
 
-  std::map<connection_id, peer_id> whose_;
+  struct caller {
+    peer_id who;
+    std::string host;
+  };
+
+  std::map<connection_id, caller> whose_;
   std::map<connection_id, numbers> numbers_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;

@@ -34,8 +34,9 @@ public:
   /// The connection belongs to this peer, whose hello was welcome.
   /// @param is_hub By its own word.
   void belongs(connection_id id, const peer_id& who, bool is_hub);
-  /// A circuit to `to` over a connection with a hub. Ends as `dial` does; what
-  /// is told of it has no remote address.
+  /// A circuit to `to` over a connection with a hub. Ends as `dial` does. Its
+  /// remote address is the host where the hub sees the other end, with port 0:
+  /// that end has no say in it.
   connection_id dial_through(connection_id hub, const peer_id& to);
   /// Gives credit back that is due. Whether to look again in a moment
   /// (`limits::credit_interval`); else `owes` will say so.

@@ -165,6 +165,12 @@ void relaying_transport::switchboard::on_closed(connection_id id,
 
 void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_open& x) {
+  if (x.answer) {
+    if (auto it = at(from, x.circuit, false);
+        it != circuits_.end() && it->second.host.empty())
+      it->second.host = x.host;
+    return;
+  }
   if (!desk_.take_number(from, x.circuit)) {
     if (auto old = at(from, x.circuit, true); old != circuits_.end())
       end(old, "the hub used a circuit's number twice", false);
@@ -182,7 +188,7 @@ void relaying_transport::switchboard::read(connection_id from,
     return put(from, circuit_close{x.circuit, false,
                                    "too many circuits wait for a proof"});
   ++line.unproven;
-  auto fresh = add(from, x.circuit, false);
+  auto fresh = add(from, x.circuit, false, x.host);
   tell(fresh, fresh->second.end->begin());
 }
 
@@ -221,11 +227,11 @@ void relaying_transport::switchboard::read(connection_id from,
 
 relaying_transport::switchboard::circuits::iterator
 relaying_transport::switchboard::add(connection_id hub, std::uint32_t number,
-                                     bool here) {
+                                     bool here, const std::string& host) {
   const auto id = next_++;
   places_[{hub, number, here}] = id;
-  circuit x{hub, number, here, now_(),
-            std::make_unique<circuit_end>(here, make_)};
+  circuit x{hub,  number, here,
+            host, now_(), std::make_unique<circuit_end>(here, make_)};
   return circuits_.emplace(id, std::move(x)).first;
 }
 
@@ -277,8 +283,9 @@ void relaying_transport::switchboard::tell(circuits::iterator x,
     const bool here = x->second.opened_here;
     if (!here)
       --lines_.at(x->second.hub).unproven;
-    later([to = to_, id, here, who = *news.proven] {
-      here ? to->on_connected(id, {}, who) : to->on_accepted(id, {}, who);
+    later([to = to_, id, here, seen = address{x->second.host, 0},
+           who = *news.proven] {
+      here ? to->on_connected(id, seen, who) : to->on_accepted(id, seen, who);
     });
   }
   for (auto& frame : news.frames)

@@ -57,6 +57,7 @@ private:
     connection_id hub = 0;
     std::uint32_t number = 0;
     bool opened_here = false;
+    std::string host; ///< Where the hub sees the other end.
     time_point since;
     std::unique_ptr<circuit_end> end;
   };
@@ -72,7 +73,8 @@ private:
             const shared_bytes& body);
   void read(connection_id from, const circuit_credit& x);
   void read(connection_id from, const circuit_close& x);
-  circuits::iterator add(connection_id hub, std::uint32_t number, bool here);
+  circuits::iterator add(connection_id hub, std::uint32_t number, bool here,
+                         const std::string& host = {});
   circuits::iterator at(connection_id from, std::uint32_t number,
                         bool opened_here);
   void tell(circuits::iterator x, circuit_end::news news);
