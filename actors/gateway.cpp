@@ -178,8 +178,9 @@ void gateway_state::welcome(connection_id id, const link& l,
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && links_.came_from_afar(l);
     news.is_hub = theirs.is_hub;
-    news.who = {theirs.id, circuit ? address{l.hub_sees, 0}
-                                   : address{l.remote.host, theirs.listen_port}};
+    news.who
+        = {theirs.id, circuit ? address{l.hub_sees, 0}
+                              : address{l.remote.host, theirs.listen_port}};
   }
   if (session) {
     self_->send(session, connection_added{id});
@@ -312,8 +313,7 @@ void gateway_state::on(const traffic_seen& x) {
     const auto* l = links_.find(seen.id);
     if (!l || l->peer.empty())
       continue;
-    if (auto g = guests_.find(l->peer);
-        g != guests_.end() && seen.received > 0)
+    if (auto g = guests_.find(l->peer); g != guests_.end() && seen.received > 0)
       self_->send(g->second.session, traffic_seen{x.interval, {seen}});
     line_.passed(l->peer, seen);
   }

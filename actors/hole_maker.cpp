@@ -17,10 +17,9 @@ void hole_maker_state::on(const peer_joined& x) {
   }
   if (at == guests_.end())
     at = guests_
-             .emplace(x.who.id,
-                      guest{{config_.self, x.who.id,
-                             mix(config_.seed, ++sessions_), now()},
-                            {}})
+             .emplace(x.who.id, guest{{config_.self, x.who.id,
+                                       mix(config_.seed, ++sessions_), now()},
+                                      {}})
              .first;
   // The host that a hub has told us: it is empty where none has.
   if (!x.who.where.host.empty())
@@ -45,8 +44,7 @@ void hole_maker_state::on(const reach_known& x) {
 }
 
 void hole_maker_state::inform(guest& x) {
-  x.puncher.know(
-      {own_.outside, own_.local, own_.kind, x.its_reach, x.hosts});
+  x.puncher.know({own_.outside, own_.local, own_.kind, x.its_reach, x.hosts});
 }
 
 void hole_maker_state::on(const letter& x) {
@@ -83,11 +81,7 @@ void hole_maker_state::carry_out(const peer_id& who,
     else if (auto now_or_never = std::get_if<hole_puncher::punch_now>(&action))
       punch(who, *now_or_never);
     else if (!std::exchange(guests_.at(who).told, true))
-      self_->send(wired_.observer,
-                  event{"hole",
-                        {{"peer", short_name(who)},
-                         {"detail", std::string{"no hole can be punched; its "
-                                                "line stays with a hub"}}}});
+      self_->send(wired_.observer, event{"hole", {{"peer", short_name(who)}}});
   }
   arm();
 }

@@ -105,12 +105,12 @@ void line_maker::ask_for_port(const contact& who) {
 bool line_maker::is_on_its_way(const peer_id& who) const {
   if (who.empty()) // Each is another.
     return false;
-  const bool dialled = std::any_of(
-      strangers_.begin(), strangers_.end(), [&](auto id) {
-        const auto& l = links_.at(id);
-        return l.dialled && !l.reached && !l.asks_for_port && !l.punched
-               && l.expected == who;
-      });
+  const bool dialled
+      = std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+          const auto& l = links_.at(id);
+          return l.dialled && !l.reached && !l.asks_for_port && !l.punched
+                 && l.expected == who;
+        });
   return dialled || std::any_of(through_.begin(), through_.end(), [&](auto& x) {
            return std::any_of(x.second.begin(), x.second.end(),
                               [&](auto& waits) { return waits.who.id == who; });
@@ -240,9 +240,8 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
   auto gone = links_.extract(i).mapped();
   strangers_.erase(x.id);
   if (gone.reached) {
-    self_->send(self_, parcel{gone.asker,
-                              reach_answer{*gone.reached, gone.nonce},
-                              {}});
+    self_->send(
+        self_, parcel{gone.asker, reach_answer{*gone.reached, gone.nonce}, {}});
   } else if (gone.asks_for_port) {
     // It has said what it sees, or will not.
   } else if (!gone.peer.empty()) {
@@ -337,8 +336,7 @@ const std::set<connection_id>& line_maker::of(const peer_id& who) const {
 bool line_maker::only_circuits_to(const peer_id& who) const {
   const auto& all = of(who);
   return !all.empty()
-         && std::all_of(all.begin(), all.end(),
-                        relaying_transport::is_circuit);
+         && std::all_of(all.begin(), all.end(), relaying_transport::is_circuit);
 }
 
 void line_maker::parted(const peer_id& who) {

@@ -45,16 +45,16 @@ void peer_state::start_charter_shelf() {
 }
 
 void peer_state::start_hole_maker() {
-  children_->add({"hole_maker",
-                  child(wired_.hole_maker,
-                        [this] {
-                          return self_->spawn(
-                              hole_maker,
-                              hole_maker_config{config_.self,
-                                                mix(config_.seed, holes)});
-                        }),
-                  // It is told anew who is here.
-                  child_spec::policy::one_for_one});
+  children_->add(
+      {"hole_maker",
+       child(wired_.hole_maker,
+             [this] {
+               return self_->spawn(
+                   hole_maker,
+                   hole_maker_config{config_.self, mix(config_.seed, holes)});
+             }),
+       // It is told anew who is here.
+       child_spec::policy::one_for_one});
 }
 
 } // namespace potluck

@@ -129,10 +129,9 @@ void reach_finder::read(const peer_id& from, const reach_request& x,
   auto whom = errands_->dials(guest->who, x.port, now());
   if (!whom)
     return;
-  auto third = x.elsewhere
-                   ? errands_->send(guest->who, x.nonce, address_->get().host,
-                                    guests, now())
-                   : std::nullopt;
+  auto third = x.elsewhere ? errands_->send(guest->who, x.nonce,
+                                            address_->get().host, guests, now())
+                           : std::nullopt;
   if (third)
     send(gateway_, parcel{*third, reach_errand{x.nonce, *whom}, body});
   else
@@ -149,14 +148,12 @@ void reach_finder::read(const peer_id& from, const reach_errand& x,
 
 void reach_finder::ask_for_mapping() {
   // Where others see this machine's own address, no router is between.
-  if (!mapper_ || address_->is_announced()
-      || !is_public(address_->get().host))
+  if (!mapper_ || address_->is_announced() || !is_public(address_->get().host))
     return;
-  mapper_->start(
-      address_->local_port(),
-      [to = caf::actor_cast<roster_actor>(self_)](const port_mapping& x) {
-        caf::anon_send(to, port_mapped{x.outside, x.problem});
-      });
+  mapper_->start(address_->local_port(), [to = caf::actor_cast<roster_actor>(
+                                              self_)](const port_mapping& x) {
+    caf::anon_send(to, port_mapped{x.outside, x.problem});
+  });
 }
 
 void reach_finder::on(const port_mapped& x) {

@@ -43,9 +43,9 @@ void roster_state::tell_everybody(const News& news, bool router) {
   auto all = [&](const auto&... listeners) { (tell(listeners, news), ...); };
   if (router)
     tell(w.router, news);
-  all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar, w.state_keeper, w.cell,
-      w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller,
-      w.beside);
+  all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
+      w.state_keeper, w.cell, w.conductor, w.matchmaking, w.averager,
+      w.expert_host, w.expert_caller, w.beside);
 }
 
 void roster_state::tell_conductors(const report_heard& x) {
@@ -287,8 +287,7 @@ void roster_state::report_to(const std::vector<peer_id>& whom) {
   auto where = reach_.where();
   if (!reach_.reachable())
     where.port = 0;
-  news_.sign(config_.self, config_.role, where, reach_.kind(),
-             guests_->hubs());
+  news_.sign(config_.self, config_.role, where, reach_.kind(), guests_->hubs());
   for (auto& id : whom)
     self_->send(seats_.at(id).session, parcel{id, news_.by(now()), {}});
 }

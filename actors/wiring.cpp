@@ -10,16 +10,15 @@ session_handles wiring::for_sessions() const {
   letter_reader charters = registrar;
   if (!charters)
     charters = charter_shelf;
-  return {roster,      router,   charters,    state_keeper,  cell,
-          matchmaking, averager, expert_host, expert_caller, hole_maker,
-          observer};
+  return {roster,        router,      charters, state_keeper,
+          cell,          matchmaking, averager, expert_host,
+          expert_caller, hole_maker,  observer};
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,       router,       address_keeper, charter_shelf,
-          hole_maker,    registrar,    state_keeper,   cell,
-          conductor,     matchmaking,  averager,       expert_host,
-          expert_caller, beside,       observer};
+  return {gateway,   router,       address_keeper, charter_shelf, hole_maker,
+          registrar, state_keeper, cell,           conductor,     matchmaking,
+          averager,  expert_host,  expert_caller,  beside,        observer};
 }
 
 router_handles wiring::for_router() const {

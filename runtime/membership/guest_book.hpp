@@ -37,7 +37,8 @@ public:
   }
 
   const guest& joined(const contact& who, potluck::role what, time_point now);
-  /// How it is connected, and from where. No look-up asks anybody through a hub.
+  /// How it is connected, and from where. No look-up asks anybody through a
+  /// hub.
   void line(const contact& who, bool relayed, bool is_hub);
   void left(const peer_id& who);
 

@@ -1,6 +1,6 @@
 /// How a line between this peer and another is made: the one place that decides
-/// it. Whoever adds a way adds it here, and then in `line_maker` (actors/), which
-/// goes it.
+/// it. Whoever adds a way adds it here, and then in `line_maker` (actors/),
+/// which goes it.
 #pragma once
 
 #include "messages/contact.hpp"

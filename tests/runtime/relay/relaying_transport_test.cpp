@@ -298,7 +298,8 @@ TEST_CASE("messages of circuits that do not exist mean nothing") {
   x.w.run();
   auto [near, far] = x.open();
   // Nor does a guest say where the other end is.
-  x.b.it->send(x.b_to_hub, {encode(circuit_open{1, x.a.id, "victim", true}), {}});
+  x.b.it->send(x.b_to_hub,
+               {encode(circuit_open{1, x.a.id, "victim", true}), {}});
   x.a.it->send(x.to_hub, {encode(circuit_open{1, x.b.id, "victim", true}), {}});
   x.w.run();
   CHECK(x.b.closed.count(far) == 0);
