@@ -60,7 +60,7 @@ struct reach_proof {
 struct circuit_open {
   std::uint32_t circuit = 0;
   peer_id peer;
-  std::string host; ///< From a hub: where it sees `peer`. Nobody else says so.
+  std::string host = {}; ///< From a hub: where it sees `peer`; its word alone.
   bool answer = false;
 };
 
