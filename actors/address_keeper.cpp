@@ -50,7 +50,8 @@ void address_keeper_state::on(const reachable_at& x) {
 
 void address_keeper_state::on(const answered_at& x) {
   if (x.who.id != config_.self)
-    changed_ |= kept().met(x.who, seconds());
+    changed_ |= x.proven ? kept().met(x.who, seconds())
+                         : kept().claimed(x.who, seconds());
 }
 
 void address_keeper_state::on(const peer_left& x) {

@@ -222,9 +222,6 @@ void averager_state::carry_out(round_decided&) {
 void averager_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
   tell([&](auto& r) { return r.joined(x.who.id); });
-  // Waiting would cost everybody the patience: the others heal without us.
-  if (round_ && round_->agreement().yields_to(x.who.id))
-    abandon("the line to " + short_name(x.who.id) + " broke in this round");
 }
 
 void averager_state::on(const peer_left& x) {

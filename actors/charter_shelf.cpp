@@ -10,8 +10,9 @@ void charter_shelf_state::on(const letter& x) {
   const auto now = self_->clock().now();
   if (auto request = std::get_if<charter_request>(&x.content)) {
     auto answer = kept_.requested(x.from, request->run, now);
-    post(self_, wired_.letters,
-         parcel{x.from, charter_reply{request->token}, body_of(answer.what)});
+    if (!answer.again)
+      post(self_, wired_.letters,
+           parcel{x.from, charter_reply{request->token}, body_of(answer.what)});
     ask(answer.ask);
   } else if (std::holds_alternative<charter_reply>(x.content)) {
     auto problem = kept_.answered(x.from, text_of(x.body), now);

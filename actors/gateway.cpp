@@ -172,12 +172,14 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 void gateway_state::welcome(connection_id id, const link& l,
                             const hello& theirs) {
   const bool circuit = relaying_transport::is_circuit(id);
-  links_.welcome(id, theirs);
+  auto waited = links_.welcome(id, theirs);
   auto& [session, news, planned] = guests_[theirs.id];
   if (!session || (news.relayed && !circuit)) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && links_.came_from_afar(l);
     news.is_hub = theirs.is_hub;
+    // Where it is that comes through a hub, only the hub says; nobody is
+    // dialled for it.
     news.who
         = {theirs.id, circuit ? address{l.hub_sees, 0}
                               : address{l.remote.host, theirs.listen_port}};
@@ -205,7 +207,7 @@ void gateway_state::welcome(connection_id id, const link& l,
   config_.guests->add(id, theirs.id, session);
   if (!circuit)
     line_.joined(theirs.id, theirs.role, session);
-  for (auto& x : links_.arrived(theirs.id))
+  for (auto& x : waited)
     self_->send(session, std::move(x));
 }
 
@@ -241,8 +243,8 @@ void gateway_state::on(const dial_contact& x) {
   auto g = guests_.find(x.who.id);
   const bool relayed = g != guests_.end() && g->second.news.relayed;
   if (g != guests_.end() && !(relayed && dialable(x.who.where)))
-    self_->send(wired_.roster, dial_succeeded{x.who.where, x.who.id});
-  else if (dialable(x.who.where))
+    return; // It is connected, wherever that is.
+  if (dialable(x.who.where))
     links_.dial(x.who.where, x.who.id,
                 relayed ? std::vector<contact>{} : x.hubs);
   else
@@ -265,6 +267,7 @@ void gateway_state::on(const reach_known& x) {
   const auto open = bound_ ? bound_->port : std::uint16_t{0};
   config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : open;
   config_.introduction.is_hub = x.reachable && is_hub();
+  network_->be_hub(config_.introduction.is_hub);
 }
 
 void gateway_state::on(const circuits_owe&) {
@@ -309,6 +312,8 @@ void gateway_state::on_down(const caf::down_msg& x) {
 // ---- what passes ------------------------------------------------------------
 
 void gateway_state::on(const traffic_seen& x) {
+  if (config_.rests)
+    network_->rest(config_.rests());
   for (const auto& seen : x.traffic) {
     const auto* l = links_.find(seen.id);
     if (!l || l->peer.empty())

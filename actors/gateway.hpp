@@ -39,6 +39,8 @@ struct gateway_config {
   /// What this peer's clock says, in milliseconds since 1970, for people; null:
   /// that is not told.
   std::function<std::uint64_t()> wall_clock = {};
+  /// Whether a hub passes no circuits on for now; null: it does.
+  std::function<bool()> rests = {};
   /// Whether to see what the line carries before there is anything to send.
   bool probes_line = false;
 };

@@ -40,6 +40,11 @@ using parcel_carrier = caf::typed_actor<caf::reacts_to<parcel>>;
 using peers_listener
     = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>>;
 
+/// Stands beside a peer: hears that, and where others reach the peer.
+using companion_actor
+    = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+                       caf::reacts_to<reachable_at>>;
+
 /// Hears what no honest peer does.
 using offence_reader = caf::typed_actor<caf::reacts_to<offence_seen>>;
 
@@ -287,7 +292,7 @@ struct roster_handles {
   peers_listener averager;
   expert_host_door expert_host;
   peers_listener expert_caller;
-  peers_listener beside; ///< Of the application (`peer_config::beside`).
+  companion_actor beside; ///< Of the application (`peer_config::beside`).
   observer_actor observer;
 };
 

@@ -105,16 +105,18 @@ void line_maker::ask_for_port(const contact& who) {
 bool line_maker::is_on_its_way(const peer_id& who) const {
   if (who.empty()) // Each is another.
     return false;
-  const bool dialled
-      = std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
-          const auto& l = links_.at(id);
-          return l.dialled && !l.reached && !l.asks_for_port && !l.punched
-                 && l.expected == who;
-        });
-  return dialled || std::any_of(through_.begin(), through_.end(), [&](auto& x) {
-           return std::any_of(x.second.begin(), x.second.end(),
-                              [&](auto& waits) { return waits.who.id == who; });
-         });
+  return std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+    const auto& l = links_.at(id);
+    return l.dialled && !l.reached && !l.asks_for_port && !l.punched
+           && l.expected == who;
+  });
+}
+
+bool line_maker::waits_for_hub(const peer_id& who) const {
+  return std::any_of(through_.begin(), through_.end(), [&](auto& x) {
+    return std::any_of(x.second.begin(), x.second.end(),
+                       [&](auto& waits) { return waits.who.id == who; });
+  });
 }
 
 // ---- through hubs -----------------------------------------------------------
@@ -125,23 +127,30 @@ void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
   for (const auto& hub : hubs) {
     if (!has(hub.id) || links_.size() >= most_connections)
       continue;
-    for (auto id : of(hub.id))
-      if (!relaying_transport::is_circuit(id)) {
-        link fresh{who.where, true, who.id, {}, {}, {}};
-        fresh.hubs = without(hubs, hub.id);
-        add(network_->dial_through(id, who.id), std::move(fresh));
-        return;
-      }
+    // The newest: an older one may be dead, unnoticed.
+    const auto& all = of(hub.id);
+    const auto newest = std::find_if_not(all.rbegin(), all.rend(),
+                                         relaying_transport::is_circuit);
+    if (newest == all.rend())
+      continue;
+    link fresh{who.where, true, who.id, {}, {}, {}};
+    fresh.hubs = without(hubs, hub.id);
+    add(network_->dial_through(*newest, who.id), std::move(fresh));
+    return;
   }
   for (const auto& hub : hubs)
     if (dialable(hub) && hub.id != own_ && hub.id != who.id) {
-      auto& all = through_[hub.id];
-      all.push_back({who, without(hubs, hub.id)});
-      if (all.size() == 1 && !is_on_its_way(hub.id))
+      const bool comes = is_on_its_way(hub.id);
+      // Where it is may be a stranger's word.
+      if (!comes && !hub_knocks_.spend(hub.where.host, now()))
+        continue;
+      through_[hub.id].push_back({who, without(hubs, hub.id)});
+      if (!comes)
         dial(hub.where, hub.id);
       return;
     }
-  give_up(who.where, who.id, "no hub leads to it", true);
+  if (!is_on_its_way(who.id))
+    give_up(who.where, who.id, "no hub leads to it", true);
 }
 
 void line_maker::go_on(const peer_id& hub, bool there) {
@@ -162,8 +171,10 @@ void line_maker::hurry() {
   for (auto id : strangers_) {
     auto& l = links_.at(id);
     if (!l.hubs.empty() && !relaying_transport::is_circuit(id)
-        && now() - l.since >= limits::circuit_head_start && !has(l.expected))
+        && now() - l.since >= limits::circuit_head_start && !has(l.expected)) {
+      l.hubs_tried = true;
       slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
+    }
   }
   for (auto& x : slow)
     go_through(x.who, std::move(x.hubs));
@@ -251,15 +262,19 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
     auto over = punches_.ended(gone.expected, x.id);
     if (over && hole_maker_)
       self_->send(hole_maker_, punches_failed{gone.expected, *over});
-  } else if (gone.dialled && !gone.hubs.empty() && !leaving_
-             && !has(gone.expected)) {
-    go_through({gone.expected, gone.remote}, gone.hubs);
-  } else if (gone.dialled && !is_on_its_way(gone.expected)) {
-    give_up(gone.remote, gone.expected,
-            is_another(gone, gone.proven) ? "another peer answers there"
-            : gone.late                   ? "no answer in time"
-                                          : x.reason,
-            relaying_transport::is_circuit(x.id));
+  } else if (gone.dialled) {
+    const bool another = is_on_its_way(gone.expected);
+    // If it comes through a hub, it is none itself.
+    if (!another)
+      go_on(gone.expected, false);
+    if (!gone.hubs.empty() && !leaving_ && !has(gone.expected))
+      go_through({gone.expected, gone.remote}, gone.hubs);
+    else if (!another && !waits_for_hub(gone.expected))
+      give_up(gone.remote, gone.expected,
+              is_another(gone, gone.proven) ? "another peer answers there"
+              : gone.late                   ? "no answer in time"
+                                            : x.reason,
+              gone.hubs_tried || relaying_transport::is_circuit(x.id));
   }
   return gone;
 }
@@ -304,25 +319,20 @@ bool line_maker::is_about_reach(connection_id id, const message& said) {
   return true;
 }
 
-void line_maker::welcome(connection_id id, const hello& theirs) {
+std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   auto& l = links_.at(id);
   l.peer = theirs.id;
   strangers_.erase(id);
   guests_[theirs.id].insert(id);
   handshakes_.observed(theirs.id, now() - l.since);
-  network_->belongs(id, theirs.id, theirs.is_hub);
+  network_->belongs(id, theirs.id, theirs.is_hub, theirs.run);
   if (l.punched)
     punches_.end(theirs.id); // It has come to what it was for.
   else if (l.dialled && !relaying_transport::is_circuit(id) && roster_)
     self_->send(roster_, dial_succeeded{l.remote, theirs.id});
-}
-
-std::vector<parcel> line_maker::arrived(const peer_id& who) {
-  std::vector<parcel> waited;
-  if (auto queue = waiting_.extract(who))
-    waited = std::move(queue.mapped());
-  go_on(who, true);
-  return waited;
+  go_on(theirs.id, true);
+  auto waited = waiting_.extract(theirs.id);
+  return waited ? std::move(waited.mapped()) : std::vector<parcel>{};
 }
 
 // ---- guests -----------------------------------------------------------------

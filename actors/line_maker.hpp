@@ -16,6 +16,7 @@
 #include "runtime/lines/open_punches.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
+#include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
@@ -57,6 +58,7 @@ public:
     std::optional<bool> reached = {};
     /// Of one that is dialled: what to go through if that fails.
     std::vector<contact> hubs = {};
+    bool hubs_tried = false; ///< Beside the dial.
     std::uint64_t nonce = 0; ///< What it is shown then.
     peer_id asker = {};      ///< Who hears how it ended.
     /// Only its hello matters, which says how our port is seen.
@@ -108,10 +110,8 @@ public:
   bool came_from_afar(const link& l) const;
   /// This peer itself has answered its dial.
   void dialled_self(const link& l);
-  /// Their hello was welcome.
-  void welcome(connection_id id, const hello& theirs);
-  /// And they are new here. @returns The messages that waited for them.
-  std::vector<parcel> arrived(const peer_id& who);
+  /// Their hello was welcome. @returns The messages that waited for them.
+  std::vector<parcel> welcome(connection_id id, const hello& theirs);
 
   // ---- guests: peers that were welcome, until they have parted
 
@@ -147,6 +147,8 @@ private:
   void go_on(const peer_id& hub, bool there);
   /// Another dial to it is under way.
   bool is_on_its_way(const peer_id& who) const;
+  /// A hub is being dialled, and then it is reached through that.
+  bool waits_for_hub(const peer_id& who) const;
   /// Circuits beside dials that take long.
   void hurry();
   void watch();
@@ -164,8 +166,10 @@ private:
   own_addresses own_addresses_;
   dialled_hosts dialled_;
   /// By the hub that is dialled first: who is to be reached through it, or
-  /// through others.
+  /// through others. A dial to that hub is under way: two that wait for each
+  /// other would wait for ever.
   std::map<peer_id, std::vector<dial_contact>> through_;
+  knock_limit hub_knocks_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;
   open_punches punches_;

@@ -217,9 +217,10 @@ struct peer_refused {
 /// The expert host to the peer that leaves: nothing keeps it here any more.
 struct hand_over_done {};
 
-/// Roster to the address keeper: this peer can be dialled there.
+/// Roster to the address keeper: a connected peer can be dialled there.
 struct answered_at {
   contact who;
+  bool proven = false; ///< It answered a dial, rather than says so.
 };
 /// Address keeper to roster: dial these when nobody else is left.
 struct more_seeds {
@@ -229,8 +230,8 @@ struct more_seeds {
 struct addresses_written {
   std::string problem;
 };
-/// Roster to the expert host and the address keeper: where others reach this
-/// peer.
+/// Roster to the expert host, the address keeper and whoever stands beside:
+/// where others reach this peer.
 struct reachable_at {
   address where;
 };

@@ -86,6 +86,7 @@ void peer_state::start_network() {
                     c.session_started = config_.child_started;
                     c.intake = intake_;
                     c.wall_clock = config_.wall_clock;
+                    c.rests = config_.rests;
                     c.guests = wired_.guests;
                     c.probes_line = config_.upload_bytes_per_second == 0
                                     && (config_.role == role::trainer

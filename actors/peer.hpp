@@ -90,8 +90,12 @@ struct peer_config {
   /// What the rounds of an auxiliary may hold, together with those of others;
   /// null: as much as they need.
   std::shared_ptr<memory_allowance> memory;
-  /// Hears of all who come and go; null: nobody.
-  peers_listener beside;
+  /// Hears of all who come and go, and where others reach this peer; null:
+  /// nobody.
+  companion_actor beside;
+  /// Whether it passes no circuits on for now where it is a hub; may be called
+  /// on any thread; null: it does.
+  std::function<bool()> rests;
   /// What the user knows of the line, bytes per second; 0: measured.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;

@@ -48,6 +48,15 @@ void roster_state::tell_everybody(const News& news, bool router) {
       w.expert_host, w.expert_caller, w.beside);
 }
 
+void roster_state::tell_address() {
+  if (reach_.where() == told_address_)
+    return;
+  told_address_ = reach_.where();
+  tell(wired_.expert_host, reachable_at{told_address_});
+  tell(wired_.address_keeper, reachable_at{told_address_});
+  tell(wired_.beside, reachable_at{told_address_});
+}
+
 void roster_state::tell_conductors(const report_heard& x) {
   // With the charter here, the registrar has nothing to find out any more.
   if (news_.mine().charter.empty())
@@ -94,9 +103,12 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
     reach_.came(x.who);
   const auto& guest = guests_->joined(x.who, x.role, now());
   guests_->line(x.who, x.relayed, x.is_hub);
+  if (ledger_->is_seed(x.who.id))
+    guests_->is_seed(x.who.id);
   seats_[x.who.id] = {x, session};
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
+  tell_address(); // Before they begin what takes one.
   tell_everybody(x, guest.routes);
   say({"join",
        {{"peer", short_name(x.who.id)},
@@ -109,7 +121,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
 
 void roster_state::note_line(const peer_joined& x) {
   seats_.at(x.who.id).news = x;
-  ledger_->connected(x.who, now());
+  ledger_->connected(x.who, now(), x.role == role::bootstrap);
   guests_->line(x.who, x.relayed, x.is_hub);
   reach_.seen_by(x, false);
   tell_everybody(x, guests_->find(x.who.id)->routes);
@@ -163,8 +175,10 @@ void roster_state::dial(const contact& who) {
   if (said == nullptr)
     return self_->send(wired_.gateway, dial_contact{who});
   const bool only = way_to(*said, reach_.reachable()) == line_way::through_hub;
-  self_->send(wired_.gateway,
-              dial_contact{{who.id, only ? address{} : who.where}, said->hubs});
+  self_->send(
+      wired_.gateway,
+      dial_contact{{who.id, only ? address{} : who.where},
+                   dial_choice::hubs(*said, reach_.where().host, *guests_)});
 }
 
 void roster_state::on(const links_wanted& x) {
@@ -194,8 +208,8 @@ void roster_state::on(const dial_failed& x) {
   // Nobody must wait for a peer that cannot be reached, whatever records say;
   // but a hub may lead to it.
   auto said = ledger_->last_report(x.expected);
-  const bool all_tried = x.through_hub || !said || said->hubs.empty();
-  if (!x.expected.empty() && all_tried && !guests_->find(x.expected))
+  const bool all_tried = said && (x.through_hub || said->hubs.empty());
+  if (all_tried && !guests_->find(x.expected))
     tell_everybody(peer_left{x.expected, "cannot be reached", false});
 }
 
@@ -226,8 +240,9 @@ void roster_state::read(const peer_id& from, const progress_report& said,
     report.where = guest->who.where;
   if ((report.reach == reach::open || report.reach == reach::mapped)
       && (!before || before->reach != report.reach
-          || before->where != report.where))
-    tell(wired_.address_keeper, answered_at{{from, report.where}});
+          || before->where != report.where)
+      && !guest->relayed && report.where.host == guest->who.where.host)
+    tell(wired_.address_keeper, answered_at{{from, report.where}, false});
   if (!peer_ledger::is_news(ledger_->report(report, now())))
     return;
   lookup_->heard(report, now());
@@ -315,11 +330,7 @@ void roster_state::on(const tick&) {
         : say({"fault",
                {{"what", "no contact yet"}, {"detail", word->sentence}}});
   reach_.look(dialling_.decided(), news_.mine().contributes, *guests_);
-  if (reach_.where() != told_address_) {
-    told_address_ = reach_.where();
-    tell(wired_.expert_host, reachable_at{told_address_});
-    tell(wired_.address_keeper, reachable_at{told_address_});
-  }
+  tell_address();
   if (in_a_run()) {
     if (news_.due())
       report_to(news_.round(*guests_, kept(), now()));

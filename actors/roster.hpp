@@ -47,7 +47,9 @@ public:
   }
   void on(const dial_succeeded& x) {
     ledger_->reached(x.where, x.who, now());
-    tell(wired_.address_keeper, answered_at{{x.who, x.where}});
+    if (ledger_->is_seed(x.who))
+      guests_->is_seed(x.who);
+    tell(wired_.address_keeper, answered_at{{x.who, x.where}, true});
   }
   void on(const dial_failed& x);
   void on(const peer_refused& x);
@@ -106,6 +108,7 @@ private:
 
   template <class News>
   void tell_everybody(const News& news, bool router = true);
+  void tell_address();
   void tell_conductors(const report_heard& x);
   /// An actor that may not be there yet.
   template <class Actor, class News>
@@ -156,7 +159,7 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  address told_address_; ///< To the expert host and the address keeper.
+  address told_address_;              ///< See `tell_address`.
   duration look_pause_ = limits::shortest_look;
 };
 

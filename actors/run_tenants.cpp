@@ -5,10 +5,14 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/dialable.hpp"
+#include "runtime/relay/circuit_desk.hpp"
 
 namespace potluck {
 
 namespace {
+
+const std::pair<std::string, event::value> committed{"outcome",
+                                                     std::string{"committed"}};
 
 /// Passes on what a tenant's peer says, with the name of its run.
 class tenant_observer_state {
@@ -27,6 +31,9 @@ public:
     // Who comes and goes here the bootstrap says as well.
     if (x.name == "listening" || x.name == "join" || x.name == "departure")
       return;
+    if (x.name == "round"
+        && std::count(x.fields.begin(), x.fields.end(), committed) != 0)
+      self_->send(config_.keeper, tenant_worked{config_.run});
     auto told = x;
     auto names_run = [](auto& field) { return field.first == "run"; };
     if (std::none_of(x.fields.begin(), x.fields.end(), names_run))
@@ -76,15 +83,26 @@ void run_tenants_state::init(
 }
 
 void run_tenants_state::on(const peer_joined& x) {
-  if (host_.empty() || is_local(host_))
-    host_ = x.seen_host;
   // Auxiliary peers of two bootstraps would keep each other here.
-  if (x.role == role::trainer)
-    tenancy_->joined(x.who.id, x.run);
+  if (x.role != role::trainer)
+    return;
+  // Who is in the house is no stranger.
+  const auto& host = x.who.where.host;
+  tenancy_->joined(x.who.id, x.run,
+                   x.relayed         ? "of hubs"
+                   : is_public(host) ? prefix_of(host)
+                                     : "");
 }
 
 void run_tenants_state::on(const peer_left& x) {
   tenancy_->left(x.id, self_->clock().now());
+}
+
+void run_tenants_state::on(const reachable_at& x) {
+  if (x.where.host.empty() || x.where == where_)
+    return;
+  where_ = x.where;
+  tenancy_->move();
 }
 
 void run_tenants_state::on(const tick&) {
@@ -92,10 +110,8 @@ void run_tenants_state::on(const tick&) {
     return;
   look_at_traffic();
   const auto work = tenancy_->due(self_->clock().now());
-  for (auto& run : work.end)
-    end(run, traffic_ == traffic_allowance::standing::used_up
-                 ? "the month's traffic is used up"
-                 : "nobody of the run has been here for a while");
+  for (auto& [run, why] : work.end)
+    end(run, why);
   for (auto& run : work.begin)
     begin(run);
   self_->delayed_send(self_, limits::tenants_interval, tick{});
@@ -110,12 +126,13 @@ void run_tenants_state::look_at_traffic() {
     return;
   using standing = traffic_allowance::standing;
   tenancy_->pause(now == standing::used_up);
+  *config_.used_up = now == standing::used_up;
   const auto gigabytes
       = std::to_string(static_cast<std::uint64_t>(month.bytes() / 1e9)) + " GB";
   say(now == standing::used_up
           ? "The month's traffic of " + gigabytes
-                + " is used up: this peer averages for nobody until the month "
-                  "ends, and still introduces peers."
+                + " is used up: this peer averages for nobody and passes "
+                  "nothing on until the month ends, and still introduces peers."
       : now == standing::nearly_used
           ? "Nine tenths of the month's traffic of " + gigabytes + " are used."
           : "A new month has begun, with " + gigabytes + " of traffic.");
@@ -126,7 +143,7 @@ void run_tenants_state::say(const std::string& sentence) {
 }
 
 void run_tenants_state::begin(const std::string& run) {
-  auto config = config_.make(run, host_);
+  auto config = config_.make(run, where_);
   tenant fresh;
   fresh.id = config.self;
   fresh.observer = self_->home_system().spawn(
@@ -155,6 +172,10 @@ void run_tenants_state::on(const tenant_over& x) {
     return;
   found->second.finished = x.problem.empty();
   end(x.run, x.problem.empty() ? "the run is finished" : x.problem);
+}
+
+void run_tenants_state::on(const tenant_worked& x) {
+  tenancy_->worked(x.run, self_->clock().now());
 }
 
 void run_tenants_state::on(const leave_run& x) {

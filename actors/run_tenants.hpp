@@ -1,13 +1,15 @@
 /// The tenants of a bootstrap peer: auxiliary peers that average for runs, each
 /// in one run, behind the bootstrap's own port (runtime/uv/faces.hpp).
 ///
-/// Stands beside the bootstrap peer, which tells it who comes and goes
-/// (`peer_config::beside`). For whom there is one `tenancy` says, and how much
-/// may pass in a month `traffic_allowance`.
+/// Stands beside the bootstrap peer, which tells it who comes and goes and
+/// where others reach both (`peer_config::beside`). For whom there is one
+/// `tenancy` says, and how much may pass in a month `traffic_allowance`.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,17 +32,24 @@ struct tenant_over {
   std::string problem; ///< Empty: the run is finished.
 };
 
+/// A tenant has completed a round.
+struct tenant_worked {
+  std::string run;
+};
+
 using run_tenants_actor
     = caf::typed_actor<caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
-                       caf::reacts_to<tenant_over>, caf::reacts_to<leave_run>,
+                       caf::reacts_to<reachable_at>,
+                       caf::reacts_to<tenant_over>,
+                       caf::reacts_to<tenant_worked>, caf::reacts_to<leave_run>,
                        caf::reacts_to<tick>>;
 
 struct run_tenants_config {
   tenancy::rules rules;
   /// The peer for a run.
-  /// @param host Under which others see this machine; empty: nobody has said.
-  std::function<peer_config(const std::string& run, const std::string& host)>
-      make;
+  /// @param where Others reach the bootstrap, and its tenants; an empty host:
+  ///     nobody has said.
+  std::function<peer_config(const std::string& run, const address& where)> make;
   /// What they may hold together; null: as much as they need.
   std::shared_ptr<memory_allowance> memory;
   /// Of all that passes here; none: as much as it takes.
@@ -48,6 +57,9 @@ struct run_tenants_config {
   /// Bytes so far, of both directions.
   std::function<std::uint64_t()> traffic;
   std::function<std::int64_t()> unix_seconds;
+  /// Becomes whether the month's traffic is used up.
+  std::shared_ptr<std::atomic<bool>> used_up
+      = std::make_shared<std::atomic<bool>>(false);
 };
 
 class run_tenants_state {
@@ -57,7 +69,9 @@ public:
 
   void on(const peer_joined& x);
   void on(const peer_left& x);
+  void on(const reachable_at& x);
   void on(const tenant_over& x);
+  void on(const tenant_worked& x);
   void on(const leave_run& x);
   void on(const tick&);
   void on_down(const caf::down_msg& x);
@@ -81,7 +95,7 @@ private:
   observer_actor observer_;
   std::optional<tenancy> tenancy_;
   std::map<std::string, tenant> tenants_;
-  std::string host_; ///< As others see it.
+  address where_; ///< Others reach them, as far as anybody has said.
   traffic_allowance::standing traffic_ = traffic_allowance::standing::ample;
   bool leaving_ = false;
 };
@@ -94,3 +108,4 @@ run_tenants_actor spawn_run_tenants(caf::actor_system& system,
 } // namespace potluck
 
 POTLUCK_LOCAL_MESSAGE(tenant_over)
+POTLUCK_LOCAL_MESSAGE(tenant_worked)

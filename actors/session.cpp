@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
+#include "runtime/relay/limits.hpp"
 
 namespace potluck {
 
@@ -60,8 +61,8 @@ bool is_of_a_gradient(const message& x) {
   return is_one_of<chunk_part, chunk_mean, contribution_part>(x);
 }
 
-/// Frames that may wait for a circuit's last one, and for how long: several of
-/// its round trips.
+/// Frames that may wait for a circuit's last one, and for how long while the
+/// circuit brings nothing: several of its round trips.
 constexpr std::size_t most_held = 4096;
 constexpr auto longest_held = std::chrono::seconds{10};
 
@@ -101,15 +102,24 @@ void session_state::on(const frame_arrived& x) {
   const auto now = self_->clock().now();
   pulse_->heard(now);
   if (!lines_.holds(x.id)) {
+    if (relaying_transport::is_circuit(x.id))
+      held_since_ = now;
     read(x);
     return;
   }
   if (held_.empty())
     held_since_ = now;
   held_.push_back(x);
-  if (held_.size() > most_held || now - held_since_ > longest_held)
-    end(caf::exit_reason::remote_link_unreachable,
-        "a circuit's last frame did not come");
+  look_at_held();
+}
+
+bool session_state::look_at_held() {
+  if (held_.size() <= most_held
+      && (held_.empty() || self_->clock().now() - held_since_ <= longest_held))
+    return true;
+  end(caf::exit_reason::remote_link_unreachable,
+      "a circuit's last frame did not come");
+  return false;
 }
 
 void session_state::release() {
@@ -118,8 +128,10 @@ void session_state::release() {
     for (auto& x : std::exchange(held_, {}))
       read(x);
   }
+  // What it still has to send follows.
+  constexpr std::chrono::milliseconds drain{limits::circuit_drain};
   for (auto id : lines_.spent())
-    config_.network->close(id);
+    config_.network->close(id, static_cast<std::uint32_t>(drain.count()));
 }
 
 void session_state::read(const frame_arrived& x) {
@@ -264,6 +276,8 @@ void session_state::on(const tick&) {
   if (now < wake_ && ticks_ > 0)
     return;
   wake_ = {};
+  if (!look_at_held())
+    return;
   if (now >= pulse_->due()) {
     const auto todo = pulse_->look_at(now);
     if (todo == session_pulse::look::gone)

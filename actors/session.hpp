@@ -42,6 +42,9 @@ private:
   void read(const frame_arrived& x);
   /// Reads what was held until a circuit fell silent, if it did.
   void release();
+  /// Ends the session if frames were held too long. @returns Whether it goes
+  /// on.
+  bool look_at_held();
   /// Gives a letter to the actor whose conversation it belongs to.
   void deliver(message content, shared_bytes body);
   void transmit(const message& content, shared_bytes body = {});
@@ -57,8 +60,8 @@ private:
   /// Came on a direct connection while a circuit may bring more that was sent
   /// before.
   std::vector<frame_arrived> held_;
-  caf::actor_clock::time_point held_since_;
-  bool refused_gradient_ = false; ///< Said so.
+  caf::actor_clock::time_point held_since_; ///< Or a circuit brought one then.
+  bool refused_gradient_ = false;           ///< Said so.
   std::optional<session_pulse> pulse_;
   token_bucket letters_{limits::letters_per_second, limits::letters_at_once};
   /// The tick that is on its way for the next look: a later look waits for that

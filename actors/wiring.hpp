@@ -23,7 +23,7 @@ struct wiring {
   averager_actor averager;
   expert_host_door expert_host;
   expert_caller_door expert_caller;
-  peers_listener beside; ///< Of the application.
+  companion_actor beside; ///< Of the application.
   observer_actor observer;
   supervisor_actor supervisor;
   std::shared_ptr<guest_list> guests;

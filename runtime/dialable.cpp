@@ -1,5 +1,6 @@
 #include "runtime/dialable.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <arpa/inet.h>
@@ -59,6 +60,31 @@ bool is_public(const std::string& host) {
   const bool teredo = b[0] == 0x20 && b[1] == 0x01 && b[2] == 0 && b[3] == 0;
   const bool is_6to4 = b[0] == 0x20 && b[1] == 0x02;
   return b[0] >> 5 == 1 && !teredo && !is_6to4; // 2000::/3
+}
+
+namespace {
+
+bool is_ipv6(const std::string& host) {
+  return host.find(':') != std::string::npos && host.rfind("::ffff:", 0) != 0;
+}
+
+} // namespace
+
+bool same_family(const std::string& a, const std::string& b) {
+  return is_ipv6(a) == is_ipv6(b);
+}
+
+std::string network_of(const std::string& host) {
+  if (!is_public(host))
+    return host;
+  if (!is_ipv6(host))
+    return host.substr(0, host.rfind('.'));
+  in6_addr six{};
+  ::inet_pton(AF_INET6, host.c_str(), &six);
+  std::fill(six.s6_addr + 6, six.s6_addr + 16, std::uint8_t{0});
+  char text[INET6_ADDRSTRLEN] = {};
+  ::inet_ntop(AF_INET6, &six, text, sizeof(text));
+  return text;
 }
 
 } // namespace potluck

@@ -28,4 +28,12 @@ bool is_local(const std::string& host);
 /// stranger's word. False for names, which may stand for anything.
 bool is_public(const std::string& host);
 
+/// Whether both are of the same version of IP; IPv4 within IPv6 is IPv4.
+bool same_family(const std::string& a, const std::string& b);
+
+/// The network that a host of the internet is in, as it is given to one
+/// customer: its first 24 bits (IPv4) or 48 (IPv6; RFC 6177). Any other host is
+/// returned as it is.
+std::string network_of(const std::string& host);
+
 } // namespace potluck

@@ -48,8 +48,15 @@ std::uint64_t round_memory(const group_contract& contract,
          + (contract.members.size() - 1) * of_a_line;
 }
 
+void memory_allowance::favour(const peer_id& who) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  favoured_.insert(who);
+}
+
 bool memory_allowance::take(const peer_id& who, std::uint64_t bytes) {
   std::lock_guard<std::mutex> guard{mutex_};
+  if (bytes > each_ && favoured_.count(who) == 0)
+    return false;
   std::uint64_t others = 0;
   for (const auto& [id, held] : held_)
     if (id != who)

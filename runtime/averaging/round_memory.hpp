@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "messages/matchmaking.hpp"
 #include "runtime/averaging/robust_mean.hpp"
@@ -30,9 +31,13 @@ std::uint64_t round_memory(const group_contract& contract,
 /// A bound on what all of them hold together. Thread-safe.
 class memory_allowance {
 public:
-  /// @param most Bytes.
-  explicit memory_allowance(std::uint64_t most) : most_(most) {
+  /// @param most Bytes. @param each What one holds of them at most, unless it
+  ///     is favoured.
+  explicit memory_allowance(std::uint64_t most, std::uint64_t each = UINT64_MAX)
+      : most_(most), each_(each) {
   }
+  /// This one may hold all that is left.
+  void favour(const peer_id& who);
 
   /// `who` holds so many bytes from here on, instead of what it held. False:
   /// they do not fit, and nothing changes.
@@ -46,8 +51,10 @@ public:
 
 private:
   const std::uint64_t most_;
+  const std::uint64_t each_;
   std::mutex mutex_; ///< Of what follows.
   std::map<peer_id, std::uint64_t> held_;
+  std::set<peer_id> favoured_;
 };
 
 } // namespace potluck

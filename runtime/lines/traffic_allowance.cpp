@@ -31,7 +31,8 @@ traffic_allowance::open(double bytes, std::string path, disk& where) {
 
 traffic_allowance::standing traffic_allowance::observe(std::uint64_t passed,
                                                        std::int64_t now) {
-  if (auto month = month_of(now); month != month_) {
+  // A clock that has been set back, or starts in 1970, begins no month.
+  if (auto month = month_of(now); month > month_) {
     month_ = std::move(month);
     used_ = 0;
     written_ = 0;

@@ -79,16 +79,14 @@ std::string contract_terms::disorder_of(const group_contract& x,
 std::vector<peer_id>
 contract_terms::trainers_without_us(const group_contract& x,
                                     const group_answer& answered) const {
-  auto named = [](const std::vector<peer_id>& in, const peer_id& id) {
-    return std::find(in.begin(), in.end(), id) != in.end();
-  };
+  const auto& said = answered.relayed;
   std::vector<peer_id> result;
   bool missing = false;
   for (const auto& m : x.members) {
     if (m.who.id == self.id)
       return {};
-    missing = missing || named(answered.relayed, m.who.id)
-              || named(m.relayed, self.id) || named(m.relayed, m.who.id);
+    missing = missing
+              || std::find(said.begin(), said.end(), m.who.id) != said.end();
     if (m.role == role::trainer)
       result.push_back(m.who.id);
   }

@@ -44,7 +44,8 @@ struct contract_terms {
   }
 
   /// The trainers of a contract that does not list this peer, since it has no
-  /// line to one of them; else empty.
+  /// line to one of them: only if it said so itself, since it then contributes
+  /// for a while, and a leader could pretend it. Else empty.
   std::vector<peer_id> trainers_without_us(const group_contract& x,
                                            const group_answer& answered) const;
   /// Why this peer cannot start on the contract; empty when it can.

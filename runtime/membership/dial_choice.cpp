@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/dialable.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
@@ -61,6 +62,16 @@ bool dial_choice::wants(const peer_id& id, const scene& x) const {
              && (links_->newcomers || !said || said->phase != phase::joining));
 }
 
+std::vector<contact> dial_choice::hubs(const progress_report& said,
+                                       const std::string& own,
+                                       const guest_book& guests) {
+  std::vector<contact> result;
+  for (auto& hub : said.hubs)
+    if (guests.find(hub.id) || is_public(hub.where.host) || !is_public(own))
+      result.push_back(hub);
+  return result;
+}
+
 bool dial_choice::may_know_charter(const progress_report* said,
                                    const scene& x) const {
   std::size_t trainers = 0;
@@ -84,10 +95,12 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
   // A bootstrap peer keeps its connections for those that have nobody else.
   const auto whole = settled(x);
   // Who cannot be dialled is found through its hubs: one, and one more.
-  std::size_t hubs = x.reachable ? 0 : limits::hubs_kept;
+  auto hubs = x.reachable ? std::vector<contact>{} : x.guests.hubs();
+  hubs.resize(std::min(hubs.size(), limits::hubs_kept));
   for (auto& [id, g] : x.guests.all()) {
-    const bool kept = g.is_hub && !g.relayed && hubs > 0;
-    hubs -= kept;
+    const bool kept = std::any_of(hubs.begin(), hubs.end(), [&](auto& hub) {
+      return hub.id == g.who.id;
+    });
     if (!kept && (g.role != role::bootstrap || whole)
         && now - g.since > limits::surplus_age && !named(id))
       result.push_back(id);

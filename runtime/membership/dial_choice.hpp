@@ -41,6 +41,12 @@ public:
   /// Whether a peer that is known should be dialled, or reached through a hub;
   /// an empty id stands for an address that the user named.
   bool wants(const peer_id& id, const scene& x) const;
+  /// The hubs that a report names, but for those that nobody should dial on a
+  /// stranger's word: in the own house, seen from the internet.
+  /// @param own The host where others see this peer.
+  static std::vector<contact> hubs(const progress_report& said,
+                                   const std::string& own,
+                                   const guest_book& guests);
   /// This peer contributes, and needs few connections;
   bool wants_few(const progress_report& mine) const;
   /// it knows with whom;

@@ -32,16 +32,18 @@ std::string unmet(const std::vector<setting>& demanded, const charter& c) {
 
 // ---- who is there -----------------------------------------------------------
 
-founding::other* founding::find(const peer_id& who, time_point now) {
+founding::other* founding::find(const peer_id& who, bool connected,
+                                time_point now) {
   auto at = others_.find(who);
   if (at == others_.end()) {
     if (who == how_.self || who.empty())
       return nullptr;
     if (others_.size() >= most_others)
       forget_silent(now);
-    if (others_.size() >= most_others)
+    if (others_.size() >= most_others && !connected)
       return nullptr;
     at = others_.emplace(who, other{}).first;
+    at->second.since = now;
   }
   at->second.heard_at = now;
   return &at->second;
@@ -49,7 +51,7 @@ founding::other* founding::find(const peer_id& who, time_point now) {
 
 void founding::joined(const contact& who, role what, const digest& has,
                       bool is_hub, time_point now) {
-  auto x = find(who.id, now);
+  auto x = find(who.id, true, now);
   if (!x)
     return;
   if (!std::exchange(connected_once_, true)) {
@@ -71,6 +73,8 @@ void founding::left(const peer_id& who, bool orderly) {
   if (at == others_.end())
     return;
   auto& x = at->second;
+  if (x.connected)
+    x.since = x.heard_at;
   lines_ -= x.connected;
   x.connected = x.asked = false;
   // That nobody gets to it says nothing of whether it is there; and what is
@@ -82,7 +86,7 @@ void founding::left(const peer_id& who, bool orderly) {
 void founding::heard(const progress_report& said, time_point now) {
   if (said.role != role::trainer && said.role != role::auxiliary)
     return;
-  auto x = find(said.id, now);
+  auto x = find(said.id, false, now);
   if (!x)
     return;
   x->role = said.role;
@@ -97,8 +101,14 @@ void founding::heard(const progress_report& said, time_point now) {
   x->phase = said.phase;
   x->where = said.where;
   x->hubs = said.hubs;
-  finished_
-      = finished_ || (said.phase == phase::finished && !said.charter.empty());
+  note_end(*x);
+}
+
+void founding::note_end(const other& x) {
+  // One record of a stranger ends no run.
+  const bool known = x.connected || (offer_ && offer_->digest() == x.charter);
+  finished_ = finished_
+              || (x.phase == phase::finished && !x.charter.empty() && known);
 }
 
 void founding::looked_up() {
@@ -139,6 +149,7 @@ void founding::ask(actions& out, time_point now) {
     const bool late = std::exchange(x.asked, true);
     x.wait = late ? std::min(2 * x.wait, longest_patience) : patience;
     x.ask_at = now + x.wait;
+    ++x.in_vain;
     out.emplace_back(ask_for_charter{id});
   }
 }
@@ -152,6 +163,7 @@ founding::actions founding::answered(const peer_id& from,
   auto& x = at->second;
   const bool keeps = x.role == role::bootstrap; // For others.
   x.asked = false;
+  x.in_vain = 0;
   if (bytes.empty()) {
     x.wait = x.has_none ? std::min(2 * x.wait, longest_again) : again;
     x.has_none = true;
@@ -174,6 +186,8 @@ founding::actions founding::answered(const peer_id& from,
     if (!offer_)
       offered_at_ = now;
     offer_ = std::move(*c);
+    for (auto& [id, y] : others_)
+      note_end(y);
     take_offer(out, now);
   } else {
     agree(out, std::move(*c), false);
@@ -187,8 +201,9 @@ void founding::take_offer(actions& out, time_point now) {
   bool named = false;
   bool denied = false;
   for (auto& [id, x] : others_) {
-    named = named || x.charter == offer_->digest();
-    denied = denied || (!x.charter.empty() && x.charter != offer_->digest());
+    const bool here = x.charter == offer_->digest();
+    named = named || here;
+    denied = denied || (!x.charter.empty() && !here && counts(x, now));
   }
   if ((named || (!denied && settled(now))) && now - offered_at_ >= offer_rest)
     return agree(out, *std::exchange(offer_, std::nullopt), false);
@@ -237,10 +252,12 @@ bool founding::settled(time_point now) const {
   return lookups_ >= (founding_ ? 2 : 3) && now - published_at_ >= settle;
 }
 
-founding::others::const_iterator founding::before_us() const {
+founding::others::const_iterator founding::before_us(time_point now) const {
   auto best = others_.end();
   for (auto i = others_.begin(); i != others_.end(); ++i) {
     const auto& [id, x] = *i;
+    if (!counts(x, now))
+      continue;
     if (!x.charter.empty())
       return i;
     if (x.role != role::trainer)
@@ -258,8 +275,8 @@ founding::others::const_iterator founding::before_us() const {
 }
 
 void founding::found_when_sure(actions& out, time_point now) {
-  if (!how_.can_found || over() || !settled(now) || before_us() != others_.end()
-      || (offer_ && !finished_))
+  if (!how_.can_found || over() || !settled(now)
+      || before_us(now) != others_.end() || (offer_ && !finished_))
     return;
   // A bootstrap may know of a run of which no record is left.
   for (auto& [id, x] : others_)
@@ -346,7 +363,7 @@ void founding::tell_waiting(actions& out, time_point now) {
   int cause = nothing;
   std::string sentence;
   std::string brief;
-  if (auto at = before_us(); at != others_.end()) {
+  if (auto at = before_us(now); at != others_.end()) {
     sentence = reason(at->first, at->second);
     brief = "waits for peer " + short_name(at->first);
     cause = at->second.charter.empty() ? its_turn : charter_there;

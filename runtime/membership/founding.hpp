@@ -8,9 +8,10 @@
 /// and goes on unless it sees a charter or a smaller id that is founding too.
 ///
 /// Whoever is heard of with a charter, or founding, counts as long as a record
-/// of it lives, whether there is a line to it or not. Who has none gets the
-/// charter through a bootstrap that both reach, and says meanwhile what it
-/// waits for. Pure: facts in, actions out, the time comes in.
+/// of it lives, whether there is a line to it or not: but records are not
+/// signed, so one that nobody meets counts for `rumour_life`. Who has
+/// none gets the charter through a bootstrap that both reach, and says
+/// meanwhile what it waits for. Pure: facts in, actions out, the time comes in.
 #pragma once
 
 #include <map>
@@ -67,6 +68,13 @@ public:
   /// up to the cap. Nobody is suspected for it, and all are asked at once.
   static constexpr duration patience = std::chrono::seconds{5};
   static constexpr duration longest_patience = std::chrono::seconds{60};
+  /// Who says to have a charter, or to be founding, counts for so long if there
+  /// is never a line to it: longer than a new hub or a bootstrap's charter
+  /// takes to be found.
+  static constexpr duration rumour_life = std::chrono::minutes{5};
+  /// One that does not answer so many requests is asked on, but counts for
+  /// nothing until it answers: after 35 s.
+  static constexpr unsigned most_in_vain = 3;
   /// A bootstrap that has no charter of the run is asked again after this,
   /// doubled each time up to the cap: somebody who has it may have come.
   static constexpr duration again = std::chrono::seconds{1};
@@ -81,7 +89,7 @@ public:
   /// A peer that names nobody, but met others before, looks for these so long
   /// before it founds.
   static constexpr duration reunion = std::chrono::seconds{5};
-  /// Peers remembered; beyond, news of further ones are not taken.
+  /// Peers remembered; beyond, hearsay of further ones is not taken.
   static constexpr std::size_t most_others = 4096;
 
   struct settings {
@@ -155,7 +163,9 @@ private:
     std::vector<contact> hubs;
     bool is_hub = false;
     time_point heard_at;
-    bool asked = false; ///< And has not answered.
+    time_point since;     ///< Heard of, without a line to it.
+    bool asked = false;   ///< And has not answered.
+    unsigned in_vain = 0; ///< Requests since its last answer.
     time_point ask_at{};
     duration wait{};       ///< For its answer, or before it is asked again.
     bool has_none = false; ///< Its last answer.
@@ -163,7 +173,14 @@ private:
   };
   using others = std::map<peer_id, other>;
 
-  other* find(const peer_id& who, time_point now);
+  other* find(const peer_id& who, bool connected, time_point now);
+  /// Somebody may have had the run's last step.
+  void note_end(const other& x);
+  /// Whether what it says keeps this peer from founding.
+  static bool counts(const other& x, time_point now) {
+    return x.connected ? x.in_vain <= most_in_vain
+                       : now - x.since < rumour_life;
+  }
   void forget_silent(time_point now);
   void ask(actions& out, time_point now);
   void agree(actions& out, charter c, bool founded);
@@ -176,7 +193,7 @@ private:
   /// All that would found, or have, would be known by now.
   bool settled(time_point now) const;
   /// Of those before us: who has, or is about to have, a charter.
-  others::const_iterator before_us() const;
+  others::const_iterator before_us(time_point now) const;
   void tell_waiting(actions& out, time_point now);
   std::string reason(const peer_id& id, const other& x) const;
   std::string no_line(const other& x) const;

@@ -51,11 +51,24 @@ void guest_book::line(const contact& who, bool relayed, bool is_hub) {
     note(g, g.contributes, false);
 }
 
+bool guest_book::leads_here(const guest& g) {
+  return g.is_hub && !g.relayed
+         && (g.role == role::bootstrap || g.role == role::auxiliary);
+}
+
 std::vector<contact> guest_book::hubs() const {
-  std::vector<contact> result;
+  std::vector<const guest*> all;
   for (auto& [id, g] : guests_)
-    if (g.is_hub && !g.relayed && dialable(g.who) && result.size() < max_hubs)
-      result.push_back(g.who);
+    if (leads_here(g) && dialable(g.who))
+      all.push_back(&g);
+  std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) {
+    return std::make_pair(!a->is_seed, a->since)
+           < std::make_pair(!b->is_seed, b->since);
+  });
+  std::vector<contact> result;
+  for (auto* g : all)
+    if (result.size() < max_hubs)
+      result.push_back(g->who);
   return result;
 }
 

@@ -25,6 +25,7 @@ public:
     bool heard = false;       ///< It has told us its report.
     bool relayed = false;     ///< There is no line but through a hub.
     bool is_hub = false;      ///< It passes circuits on.
+    bool is_seed = false;     ///< The user has named it.
   };
 
   guest_book(const peer_id& self, potluck::role own) : self_(self), own_(own) {
@@ -37,9 +38,14 @@ public:
   }
 
   const guest& joined(const contact& who, potluck::role what, time_point now);
-  /// How it is connected, and from where. No look-up asks anybody through a
-  /// hub.
+  /// How it is connected, and where it was seen since. No look-up asks anybody
+  /// through a hub.
   void line(const contact& who, bool relayed, bool is_hub);
+  /// The user has named where it is.
+  void is_seed(const peer_id& who) {
+    if (auto at = guests_.find(who); at != guests_.end())
+      at->second.is_seed = true;
+  }
   void left(const peer_id& who);
 
   enum class change {
@@ -63,8 +69,10 @@ public:
     return near_;
   }
   bool heard_anybody() const;
-  /// Guests that pass circuits on to this peer, and that others can dial, at
-  /// most `max_hubs`.
+  /// Whether a guest is one to pass circuits on: who only says so is not.
+  static bool leads_here(const guest& g);
+  /// Those that lead here and that others can dial, at most `max_hubs`: first
+  /// those that the user has named, then those that are here longest.
   std::vector<contact> hubs() const;
 
 private:

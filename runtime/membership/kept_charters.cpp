@@ -1,6 +1,7 @@
 #include "runtime/membership/kept_charters.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "runtime/state/charter.hpp"
@@ -20,17 +21,32 @@ void kept_charters::make_room(std::size_t needed) {
     }));
 }
 
-digest kept_charters::favourite(const std::string& run) const {
+digest kept_charters::favourite(const std::string& run, time_point now) const {
   std::map<digest, std::size_t> votes;
-  auto all = runs_.find(run);
-  if (all != runs_.end())
+  std::set<digest> shown;
+  if (auto kept = kept_.find(run); kept != kept_.end())
+    shown.insert(kept->second.is);
+  if (auto all = runs_.find(run); all != runs_.end())
     for (auto& [id, x] : all->second)
-      if (!x->has.empty())
+      if (!x->has.empty() && !(x->asked && now - x->asked_at >= patience)) {
         ++votes[x->has];
-  auto best
-      = std::max_element(votes.begin(), votes.end(),
-                         [](auto& a, auto& b) { return a.second < b.second; });
-  return best == votes.end() ? digest{} : best->first;
+        if (x->sent)
+          shown.insert(x->has);
+      }
+  digest best;
+  std::size_t most = 0;
+  for (auto& [which, count] : votes)
+    if (shown.count(which) > 0 && count > most) {
+      best = which;
+      most = count;
+    }
+  return best;
+}
+
+void kept_charters::ask(guest& x, time_point now) {
+  x.asked = true;
+  x.asked_at = now;
+  x.ask_at = now + pause;
 }
 
 kept_charters::peers kept_charters::joined(const peer_id& who,
@@ -42,10 +58,9 @@ kept_charters::peers kept_charters::joined(const peer_id& who,
   x.has = has;
   runs_[run][who] = &x;
   auto kept = kept_.find(run);
-  if (has.empty() || (kept != kept_.end() && kept->second.is == favourite(run)))
+  if (has.empty() || (kept != kept_.end() && kept->second.is == has))
     return {};
-  x.asked = true;
-  x.ask_at = now + pause;
+  ask(x, now);
   return {who};
 }
 
@@ -71,16 +86,20 @@ void kept_charters::left(const peer_id& who) {
 kept_charters::peers kept_charters::whom_to_ask(const std::string& run,
                                                 const peer_id& asker,
                                                 time_point now) {
-  const auto wanted = favourite(run);
+  const auto wanted = favourite(run, now);
+  std::vector<std::pair<time_point, peer_id>> all;
+  // Those that say nothing may have founded it since they came.
+  for (auto& [id, x] : runs_[run])
+    if (id != asker && (wanted.empty() || x->has == wanted) && !x->asked
+        && now >= x->ask_at)
+      all.push_back({x->ask_at, id});
+  // Each has its turn, however many have nothing.
+  std::sort(all.begin(), all.end());
+  if (all.size() > asked_at_once)
+    all.resize(asked_at_once);
   peers result;
-  for (auto& [id, x] : runs_[run]) {
-    // Those that say nothing may have founded it since they came.
-    const bool may_hold = wanted.empty() ? x->has.empty() : x->has == wanted;
-    if (id == asker || !may_hold || now < x->ask_at
-        || result.size() >= asked_at_once)
-      continue;
-    x->asked = true;
-    x->ask_at = now + pause;
+  for (auto& [since, id] : all) {
+    ask(guests_.at(id), now);
     result.push_back(id);
   }
   return result;
@@ -93,23 +112,27 @@ kept_charters::answer kept_charters::requested(const peer_id& from,
   if (at == guests_.end() || at->second.run != run)
     return {};
   auto kept = kept_.find(run);
-  if (kept == kept_.end() || kept->second.is != favourite(run))
+  if (kept == kept_.end() || kept->second.is != favourite(run, now))
     return {nullptr, whom_to_ask(run, from, now)};
   if (now < at->second.answer_at)
-    return {};
+    return {nullptr, {}, true};
   at->second.answer_at = now + answer_pause;
   kept->second.used = now;
-  return {kept->second.what, {}};
+  return {kept->second.what, {}, false};
 }
 
 std::string kept_charters::answered(const peer_id& from,
                                     const std::string& charter,
                                     time_point now) {
   auto at = guests_.find(from);
-  if (at == guests_.end() || !std::exchange(at->second.asked, false)
-      || charter.empty())
+  if (at == guests_.end() || !std::exchange(at->second.asked, false))
     return {};
   auto& x = at->second;
+  x.sent = false;
+  if (charter.empty()) {
+    x.has = {};
+    return {};
+  }
   auto read = potluck::charter::from_bytes(charter);
   if (!read || read->settings().run != x.run
       || (!x.has.empty() && read->digest() != x.has)) {
@@ -118,7 +141,8 @@ std::string kept_charters::answered(const peer_id& from,
     return "sent a charter that is not the one of run '" + x.run + "'";
   }
   x.has = read->digest();
-  if (favourite(x.run) != x.has)
+  x.sent = true;
+  if (favourite(x.run, now) != x.has)
     return {};
   if (auto old = kept_.find(x.run); old != kept_.end())
     drop(old);

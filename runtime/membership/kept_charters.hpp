@@ -4,7 +4,8 @@
 /// Asks a peer for its charter when its hello names one, or when somebody of
 /// its run asks. A charter is answered as long as one is connected who holds
 /// it: a run that is over is forgotten. Where peers of one run name different
-/// ones, that counts which most name. Pure.
+/// ones, that counts which most name, of those whose bytes a connected peer has
+/// sent: so nobody has the right one withheld by a name alone. Pure.
 #pragma once
 
 #include <map>
@@ -28,6 +29,9 @@ public:
   /// costs what the charter weighs, a question next to nothing.
   static constexpr duration pause = std::chrono::milliseconds{900};
   static constexpr duration answer_pause = std::chrono::seconds{5};
+  /// One that does not answer for so long has no vote until it does, and is
+  /// asked nothing else.
+  static constexpr duration patience = std::chrono::seconds{10};
   /// Peers asked at once who have not said whether they hold one.
   static constexpr std::size_t asked_at_once = 4;
 
@@ -43,6 +47,8 @@ public:
   struct answer {
     bytes what; ///< Null: there is none here, by now.
     peers ask;
+    bool again = false; ///< It asks too often: no answer at all, since there
+                        ///< may be one.
   };
   /// `from` asks for the charter of a run; it gets that of its own.
   answer requested(const peer_id& from, const std::string& run, time_point now);
@@ -60,8 +66,10 @@ public:
 private:
   struct guest {
     std::string run;
-    digest has; ///< As far as is known.
+    digest has;        ///< As far as is known.
+    bool sent = false; ///< And these are its bytes.
     bool asked = false;
+    time_point asked_at{};
     time_point ask_at{};    ///< Not before.
     time_point answer_at{}; ///< Likewise.
   };
@@ -71,8 +79,9 @@ private:
     time_point used;
   };
 
-  /// Which charter the run's peers hold; empty: nobody says.
-  digest favourite(const std::string& run) const;
+  /// Which charter the run's peers hold; empty: nobody has shown it.
+  digest favourite(const std::string& run, time_point now) const;
+  static void ask(guest& x, time_point now);
   peers whom_to_ask(const std::string& run, const peer_id& asker,
                     time_point now);
   void drop(std::map<std::string, charter_held>::iterator at);

@@ -35,7 +35,7 @@ public:
   /// Another peer sees us there. What most hosts say counts, so that one that
   /// lies does not move us; of the internet rather than of a house, since who
   /// is in the house finds us anyway.
-  /// @param by The host that says so.
+  /// @param by The host that says so; a network has one word.
   /// @param lost We were connected with nobody, so we may have moved.
   void seen_at(const std::string& host, const std::string& by, bool lost) {
     // Nobody sees from the internet an address that only a house has.
@@ -45,10 +45,17 @@ public:
       words_.clear();
       seen_.clear();
     }
+    // A machine with both versions of IP keeps to the one that it was seen with
+    // first: each has an address of its own, and both sides see its version.
+    if (is_public(host)
+        && (!same_family(host, by)
+            || (is_public(seen_) && !same_family(host, seen_))))
+      return;
+    const auto network = network_of(by);
     words_.erase(std::remove_if(words_.begin(), words_.end(),
-                                [&](auto& x) { return x.first == by; }),
+                                [&](auto& x) { return x.first == network; }),
                  words_.end());
-    words_.emplace_back(by, host);
+    words_.emplace_back(network, host);
     if (words_.size() > most_witnesses)
       words_.pop_front();
     for (const auto& [who, what] : words_)
@@ -96,8 +103,9 @@ private:
   address announced_;
   address bound_;
   std::uint16_t mapped_ = 0;
-  std::string seen_;                                      ///< The host.
-  std::deque<std::pair<std::string, std::string>> words_; ///< By whom, what.
+  std::string seen_; ///< The host.
+  std::deque<std::pair<std::string, std::string>>
+      words_; ///< By which network, what.
 };
 
 } // namespace potluck

@@ -62,19 +62,21 @@ own_reach::ask(const address& where, bool mapped, bool decided,
   if (!votes_.asks(now))
     return std::nullopt;
   // On the internet, nobody of the own house can say anything; else those come
-  // last. A host has one vote.
+  // last. A network has one vote, and who has another version of IP none.
   const bool internet = is_public(where.host);
   std::vector<std::tuple<bool, std::uint64_t, peer_id>> order;
   for (auto& [id, g] : guests.all())
     if (!g.contributes && !g.relayed
-        && (!internet || is_public(g.who.where.host)))
+        && (!internet
+            || (is_public(g.who.where.host)
+                && same_family(g.who.where.host, where.host))))
       order.emplace_back(is_local(g.who.where.host), mix(seed_, seed_of(id)),
                          id);
   std::sort(order.begin(), order.end());
   std::vector<peer_id> candidates;
-  std::set<std::string> hosts;
+  std::set<std::string> networks;
   for (auto& [local, chance, id] : order)
-    if (hosts.insert(guests.find(id)->who.where.host).second)
+    if (networks.insert(network_of(guests.find(id)->who.where.host)).second)
       candidates.push_back(id);
   const auto nonce = mix(~seed_, ++questions_) | 1;
   auto whom = votes_.ask(candidates, nonce, now);
@@ -97,7 +99,7 @@ std::optional<reachability::proof> own_reach::worth(const std::string& host,
   using proof = reachability::proof;
   if (!is_public(own))
     return proof::counts;
-  if (!is_public(host))
+  if (!is_public(host) || !same_family(host, own))
     return std::nullopt;
   return new_host ? proof::decisive : proof::hint;
 }

@@ -119,6 +119,10 @@ public:
   /// A dial to a contact from `due_for_dial` failed, or reached somebody else.
   void dial_failed(const contact& who, time_point now);
 
+  /// Whether it answers where the user has named.
+  bool is_seed(const peer_id& who) const {
+    return seeds_.is_of_user(who);
+  }
   /// Of the seed that has failed most often in a row.
   unsigned most_failed_seed_dials() const {
     return seeds_.most_failures();

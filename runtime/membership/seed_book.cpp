@@ -47,6 +47,12 @@ void seed_book::wait_for(const peer_id& who, time_point until) {
       x.backoff.due = std::max(x.backoff.due, until);
 }
 
+bool seed_book::is_of_user(const peer_id& who) const {
+  return std::any_of(seeds_.begin(), seeds_.end(), [&](auto& x) {
+    return !x.second.hint && x.second.holder == who;
+  });
+}
+
 unsigned seed_book::most_failures() const {
   unsigned most = 0;
   for (const auto& [where, x] : seeds_)

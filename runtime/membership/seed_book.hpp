@@ -88,6 +88,8 @@ public:
   /// The connection with `who` ended: its seeds wait until then at least.
   void wait_for(const peer_id& who, time_point until);
 
+  /// Whether `who` answers where the user has named; hints left out.
+  bool is_of_user(const peer_id& who) const;
   /// Of the one that has failed most often in a row, hints left out.
   unsigned most_failures() const;
 

@@ -36,13 +36,20 @@ struct work {
 
   void run() {
     std::unique_lock<std::mutex> lock{mutex};
-    port_opener* by = nullptr; ///< That opened a port.
+    port_opener* by = nullptr; ///< That opened a port,
+    std::uint16_t of = 0;      ///< this one of the machine's.
     while (!stopping) {
+      anew = false;
+      const auto before = std::exchange(of, port);
       lock.unlock();
-      auto is = ask(by);
+      if (by && before != of)
+        by->close(before);
+      auto is = ask(by, of);
       lock.lock();
       if (stopping)
         break;
+      if (of != port)
+        continue;
       const bool news = !last || !is_same(*last, is);
       last = is;
       if (news && told)
@@ -53,22 +60,21 @@ struct work {
                 : std::max(std::chrono::seconds{1}, is.lease / 2);
       changed.wait_for(lock, pause.count() * unit,
                        [&] { return stopping || anew; });
-      anew = false;
     }
     lock.unlock();
     if (by)
-      by->close(port);
+      by->close(of);
     lock.lock();
     done = true;
     changed.notify_all();
   }
 
   /// @param by Which is asked first, since it did before; then, which did now.
-  port_mapping ask(port_opener*& by) {
+  port_mapping ask(port_opener*& by, std::uint16_t local_port) {
     std::string problems;
     auto* before = std::exchange(by, nullptr);
     auto opens = [&](port_opener* x, port_mapping& is) {
-      is = x->open(port);
+      is = x->open(local_port);
       if (is.outside.port != 0)
         by = x;
       else
@@ -107,6 +113,8 @@ public:
   void start(std::uint16_t local_port, listener told) override {
     std::lock_guard<std::mutex> lock{work_->mutex};
     work_->told = std::move(told);
+    if (std::exchange(work_->port, local_port) != local_port)
+      work_->last.reset(); // That was of another port.
     if (work_->last)
       work_->told(*work_->last);
     if (started_) {
@@ -115,7 +123,6 @@ public:
       return;
     }
     started_ = true;
-    work_->port = local_port;
     // Its own, since routers that do not answer must not hold up the end.
     std::thread{[x = work_] { x->run(); }}.detach();
   }

@@ -1,11 +1,12 @@
 #include "runtime/portmap/nat_pmp.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include <arpa/inet.h>
 #include <natpmp.h>
-#include <sys/select.h>
+#include <poll.h>
 
 namespace potluck {
 
@@ -63,10 +64,10 @@ private:
       timeval next{};
       if (::getnatpmprequesttimeout(&it_, &next) != 0)
         return std::nullopt;
-      fd_set readable;
-      FD_ZERO(&readable);
-      FD_SET(it_.s, &readable);
-      ::select(it_.s + 1, &readable, nullptr, nullptr, &next);
+      // Unlike select, it takes descriptors of any number.
+      pollfd readable{it_.s, POLLIN, 0};
+      const auto ms = next.tv_sec * 1000 + next.tv_usec / 1000 + 1;
+      ::poll(&readable, 1, static_cast<int>(std::max<long>(ms, 0)));
       natpmpresp_t said{};
       const int how = ::readnatpmpresponseorretry(&it_, &said);
       if (how == 0)

@@ -105,7 +105,7 @@ public:
     }
     const auto host = router_->outside();
     if (host.empty()) {
-      router_.reset();
+      lose();
       return none("the router does not say by UPnP which address it has");
     }
     auto port = outside_ != 0 ? outside_ : local_port;
@@ -118,7 +118,7 @@ public:
     if (error == only_permanent)
       error = router_->open(port, local_port, "0");
     if (error != 0) {
-      router_.reset(); // It may be another one by the next time.
+      lose();
       return none("the router refuses to open a port by UPnP (error "
                   + std::to_string(error) + ")");
     }
@@ -129,9 +129,16 @@ public:
   void close(std::uint16_t) override {
     if (router_ && outside_ != 0)
       router_->close(outside_);
+    outside_ = 0;
   }
 
 private:
+  /// It may be another router by the next time: nothing stays open in this one.
+  void lose() {
+    close(0);
+    router_.reset();
+  }
+
   std::string description_;
   std::unique_ptr<device> router_;
   std::uint16_t outside_ = 0; ///< Port that it opened.

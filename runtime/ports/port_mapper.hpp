@@ -33,7 +33,7 @@ public:
   /// Has the router open a port, and keeps it open, in the background. What
   /// comes of it is told on another thread, and again whenever it changes.
   /// Called again, it asks the router anew, which may have forgotten; the new
-  /// listener hears how things are.
+  /// listener hears how things are. Another port takes the place of the first.
   virtual void start(std::uint16_t local_port, listener told) = 0;
 };
 

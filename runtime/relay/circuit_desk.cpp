@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace potluck {
@@ -12,6 +13,8 @@ circuit_close closing(std::uint32_t number, bool opened_here,
                       const std::string& reason) {
   return {number, opened_here, reason};
 }
+
+const std::string another_run = "the two peers are not of one run";
 
 } // namespace
 
@@ -28,7 +31,7 @@ std::string prefix_of(const std::string& host) {
 // ---- who is there -----------------------------------------------------------
 
 bool circuit_desk::take_number(connection_id on, std::uint32_t number) {
-  auto& last = numbers_[on].theirs;
+  auto& last = lines_[on].theirs;
   if (number <= last)
     return false;
   last = number;
@@ -47,6 +50,26 @@ void circuit_desk::met(connection_id on, const peer_id& who,
   g.connections.insert(on);
 }
 
+circuit_desk::sendings circuit_desk::welcome(connection_id on,
+                                             const std::string& run) {
+  auto whose = whose_.find(on);
+  if (whose == whose_.end())
+    return {};
+  guests_.at(whose->second.who).welcome.push_back(on);
+  lines_[on].run = run;
+  // It may have asked before its hello was read.
+  std::vector<place> astray;
+  for (auto at = at_.lower_bound({on, 0, false});
+       at != at_.end() && at->first.on == on; ++at)
+    if (lines_[at->second.other.on].run != run)
+      astray.push_back(at->first);
+  sendings out;
+  for (auto& at : astray)
+    for (auto& x : cut(at, another_run))
+      out.push_back(std::move(x));
+  return out;
+}
+
 circuit_desk::sendings circuit_desk::gone(connection_id on) {
   sendings out;
   for (;;) {
@@ -58,13 +81,15 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
                                      "the other end left the hub")});
     remove(at->first);
   }
-  numbers_.erase(on);
+  lines_.erase(on);
   auto whose = whose_.find(on);
   if (whose == whose_.end())
     return out;
   auto g = guests_.find(whose->second.who);
   whose_.erase(whose);
   g->second.connections.erase(on);
+  auto& welcome = g->second.welcome;
+  welcome.erase(std::remove(welcome.begin(), welcome.end(), on), welcome.end());
   if (g->second.connections.empty()) {
     auto house = prefixes_.find(g->second.prefix);
     if (--house->second.guests == 0)
@@ -76,15 +101,23 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
 
 // ---- opening and closing ----------------------------------------------------
 
-std::string circuit_desk::objection(guest& from, const peer_id& asker,
-                                    const peer_id& to, time_point now) {
+std::string circuit_desk::objection(connection_id on, guest& from,
+                                    const peer_id& asker, const peer_id& to,
+                                    time_point now) {
   if (!from.opens.take(now))
     return "this hub was asked for too many circuits by this peer";
   if (to == asker)
     return "a circuit to oneself leads nowhere";
   auto there = guests_.find(to);
-  if (there == guests_.end())
+  if (there == guests_.end() || there->second.welcome.empty())
     return "peer " + short_name(to) + " is not connected with this hub";
+  const auto& ours = lines_[on].run;
+  if (ours && ours != lines_[there->second.welcome.back()].run)
+    return another_run;
+  if (rests_)
+    return "this hub carries no circuits at present";
+  if (between(from, to) >= limits::circuits_a_pair)
+    return "the two peers have enough circuits through this hub";
   if (from.circuits >= limits::circuits_a_peer
       || there->second.circuits >= limits::circuits_a_peer)
     return "one of the two peers has too many circuits through this hub";
@@ -96,6 +129,15 @@ std::string circuit_desk::objection(guest& from, const peer_id& asker,
   if (circuits() >= limits::circuits_in_all)
     return "this hub carries as many circuits as it can";
   return "";
+}
+
+std::size_t circuit_desk::between(const guest& x, const peer_id& y) const {
+  std::size_t result = 0;
+  for (auto on : x.connections)
+    for (auto at = at_.lower_bound({on, 0, false});
+         at != at_.end() && at->first.on == on; ++at)
+      result += at_.at(at->second.other).who == y;
+  return result;
 }
 
 void circuit_desk::add(const place& at, const place& other, const peer_id& who,
@@ -117,11 +159,11 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
     return {{from, closing(x.circuit, false,
                            "this hub does not know yet whom it talks to")}};
   const auto who = asker->second.who;
-  auto why = objection(guests_.at(who), who, x.peer, now);
+  auto why = objection(from, guests_.at(who), who, x.peer, now);
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
-  // The oldest connection: a newer one may be a mere try.
-  const auto to = *guests_.at(x.peer).connections.begin();
+  // An older connection may be dead, unnoticed.
+  const auto to = guests_.at(x.peer).welcome.back();
   const place near{from, x.circuit, true};
   const place far{to, next_number(to), false};
   auto rate = std::make_shared<token_bucket>(limits::circuit_rate,
@@ -172,43 +214,66 @@ circuit_desk::sendings circuit_desk::close(connection_id from,
 
 // ---- passing on -------------------------------------------------------------
 
+connection_id circuit_desk::slowest() const {
+  return std::max_element(
+             lines_.begin(), lines_.end(),
+             [](auto& x, auto& y) { return *x.second.held < *y.second.held; })
+      ->first;
+}
+
 circuit_desk::sendings circuit_desk::pass(connection_id from,
                                           const circuit_data& x,
-                                          const shared_bytes& body) {
+                                          const shared_bytes& body,
+                                          time_point now) {
   const place at{from, x.circuit, x.opened_here};
   auto found = at_.find(at);
   if (found == at_.end())
     return {}; // It was closed meanwhile.
   auto& it = found->second;
-  if (body.size > it.credit)
+  const auto cost
+      = static_cast<std::uint32_t>(body.size) + limits::circuit_frame_cost;
+  if (cost > it.credit)
     return cut(at, "an end of the circuit sent more than it may");
-  if (*held_ + body.size > limits::circuits_held)
-    return cut(at, "this hub holds as many bytes as it can");
-  const auto cost = static_cast<double>(body.size) + limits::circuit_frame_cost;
-  it.credit -= static_cast<std::uint32_t>(body.size);
-  it.owed += static_cast<std::uint32_t>(body.size);
+  auto& line = lines_[it.other.on];
+  if (*line.held + cost > limits::circuits_held_a_line)
+    return cut(at, "one of the two peers does not read");
+  sendings out;
+  if (*held_ + cost > limits::circuits_held)
+    out.push_back({slowest(), {}, {}, true});
+  auto& guest = guests_.at(it.who);
+  auto& sender = guest.rate;
+  const auto left = sender.available(now);
+  if (left < -limits::sender_debt)
+    return cut(at, "one of the two peers sends far more than it may");
+  it.credit -= cost;
+  it.owed += cost;
   it.rate->spend(cost);
-  guests_.at(it.who).rate.spend(cost);
-  rate_.spend(cost);
+  sender.spend(cost);
+  prefixes_.at(guest.prefix).rate.spend(cost);
+  // What is beyond its own budget is no other guest's loss.
+  if (left > 0)
+    rate_.spend(cost);
 
   // A copy: what came must not keep its connection from being read.
   auto copy = std::make_unique<std::vector<std::uint8_t>>(
       body.data, body.data + body.size);
   const auto* bytes = copy->data();
-  *it.held += body.size;
-  *held_ += body.size;
-  auto taken = [here = it.held, all = held_,
-                size = body.size](const std::vector<std::uint8_t>* gone) {
+  *it.held += cost;
+  *line.held += cost;
+  *held_ += cost;
+  auto taken = [here = it.held, there = line.held, all = held_,
+                cost](const std::vector<std::uint8_t>* gone) {
     delete gone;
-    *here -= size;
-    *all -= size;
+    *here -= cost;
+    *there -= cost;
+    *all -= cost;
   };
   shared_bytes passed{
       std::shared_ptr<const std::vector<std::uint8_t>>{copy.release(), taken},
       bytes, body.size};
   const auto& other = it.other;
-  sendings out{{other.on, circuit_data{other.number, !other.opened_there},
-                std::move(passed)}};
+  out.push_back({other.on, circuit_data{other.number, !other.opened_there},
+                 std::move(passed)});
   if (it.owed >= limits::credit_portion)
     owing_.insert(at);
   return out;
@@ -216,10 +281,13 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
 
 void circuit_desk::settle(const place& at, time_point now, sendings& out) {
   auto& x = at_.at(at);
-  auto& sender = guests_.at(x.who).rate;
+  auto& guest = guests_.at(x.who);
+  auto& sender = guest.rate;
+  auto& house = prefixes_.at(guest.prefix).rate;
   const auto waits = static_cast<std::uint32_t>(*x.held);
   if (x.owed < waits + limits::credit_portion || x.rate->available(now) < 0
-      || sender.available(now) < 0 || rate_.available(now) < 0)
+      || sender.available(now) < 0 || house.available(now) < 0
+      || rate_.available(now) < 0)
     return;
   const auto back = x.owed - waits;
   x.owed -= back;

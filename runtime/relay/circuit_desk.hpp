@@ -10,6 +10,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,18 +32,26 @@ public:
     connection_id to = 0;
     message what;
     shared_bytes body = {};
+    bool ends = false; ///< The connection is to be closed instead.
   };
   using sendings = std::vector<sending>;
 
   /// A number for a circuit that this peer opens on a connection: ascending.
   std::uint32_t next_number(connection_id on) {
-    return ++numbers_[on].ours;
+    return ++lines_[on].ours;
   }
   /// The other side opens one with this number. Whether it may: numbers ascend.
   bool take_number(connection_id on, std::uint32_t number);
 
   /// Somebody is at the other end for certain, or as far as anything is.
   void met(connection_id on, const peer_id& who, const std::string& host);
+  /// Its hello was welcome and named this run: circuits to it come on the
+  /// newest such connection, and lead to peers of the same run alone.
+  sendings welcome(connection_id on, const std::string& run);
+  /// Whether to open none for others, from here on.
+  void rest(bool rests) {
+    rests_ = rests;
+  }
   /// The connection has ended, and its circuits with it.
   sendings gone(connection_id on);
   bool has_guest(const peer_id& who) const {
@@ -57,7 +66,7 @@ public:
     return at_.count({on, number, opened_there}) != 0;
   }
   sendings pass(connection_id from, const circuit_data& x,
-                const shared_bytes& body);
+                const shared_bytes& body, time_point now);
   sendings close(connection_id from, const circuit_close& x);
 
   /// Gives credit back that is due.
@@ -70,7 +79,7 @@ public:
   std::size_t circuits() const {
     return at_.size() / 2;
   }
-  /// Bytes that no line has taken yet.
+  /// Bytes that no line has taken yet, and what their frames cost.
   std::size_t held() const {
     return *held_;
   }
@@ -98,23 +107,31 @@ private:
   };
   struct prefix {
     std::size_t guests = 0, ends = 0;
+    token_bucket rate{limits::prefix_rate, limits::prefix_burst};
   };
   struct guest {
     std::set<connection_id> connections;
+    std::vector<connection_id> welcome = {}; ///< Of these, the newest last.
     std::string prefix;
     std::size_t circuits = 0;
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};
     token_bucket rate{limits::sender_rate, limits::sender_burst};
   };
-  struct numbers {
+  struct line {
     std::uint32_t ours = 0, theirs = 0;
+    std::optional<std::string> run = {}; ///< None: its hello is to come.
+    counter held = std::make_shared<std::atomic<std::size_t>>(0);
   };
 
   /// Why not; empty when there may be one.
-  std::string objection(guest& from, const peer_id& asker, const peer_id& to,
-                        time_point now);
+  std::string objection(connection_id on, guest& from, const peer_id& asker,
+                        const peer_id& to, time_point now);
+  /// Circuits between the two.
+  std::size_t between(const guest& x, const peer_id& y) const;
   void add(const place& at, const place& other, const peer_id& who,
            const std::shared_ptr<token_bucket>& rate);
+  /// For which most is held.
+  connection_id slowest() const;
   /// Forgets both ends.
   void remove(const place& at);
   sendings cut(const place& at, const std::string& reason);
@@ -126,11 +143,12 @@ private:
   };
 
   std::map<connection_id, caller> whose_;
-  std::map<connection_id, numbers> numbers_;
+  std::map<connection_id, line> lines_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;
   std::map<place, end> at_;
   std::set<place> owing_;
+  bool rests_ = false;
   token_bucket rate_{limits::hub_rate, limits::hub_burst};
   counter held_ = std::make_shared<std::atomic<std::size_t>>(0);
 };

@@ -25,9 +25,14 @@ std::string circuit_end::push(outgoing_frame frame) {
 }
 
 std::vector<std::uint8_t> circuit_end::next() {
-  auto piece
-      = stream_->next(std::min<std::size_t>(credit_, limits::circuit_piece));
-  credit_ -= static_cast<std::uint32_t>(piece.size());
+  const auto may = std::min<std::size_t>(
+      credit_ - std::min(credit_, limits::circuit_frame_cost),
+      limits::circuit_piece);
+  auto piece = stream_->next(may);
+  drained_ = piece.empty() && may >= limits::least_circuit_piece;
+  if (!piece.empty())
+    credit_ -= static_cast<std::uint32_t>(piece.size())
+               + limits::circuit_frame_cost;
   return piece;
 }
 

@@ -36,6 +36,10 @@ public:
     stream_->finish();
   }
 
+  /// The last `next` had credit, and nothing waited.
+  bool drained() const {
+    return drained_;
+  }
   bool open() const {
     return open_;
   }
@@ -47,6 +51,7 @@ private:
   std::unique_ptr<frame_stream> stream_;
   news news_;
   bool open_ = false;
+  bool drained_ = false;
   std::uint32_t credit_ = limits::circuit_credit;
 };
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/ports/transport.hpp"
+
 namespace potluck::limits {
 
 using namespace std::chrono_literals;
@@ -18,17 +20,26 @@ constexpr std::uint32_t circuit_credit = 64 * 1024;
 constexpr std::uint32_t credit_portion = 16 * 1024;
 /// Bytes of a circuit in one frame: several find their way past each other.
 constexpr std::size_t circuit_piece = 16 * 1024;
-/// What a frame costs beyond its bytes, so that tiny ones count, too.
-constexpr double circuit_frame_cost = 100;
+/// With less credit an encrypted end makes none: TLS's own words, which no
+/// limit cuts, are shorter.
+constexpr std::size_t least_circuit_piece = 4096;
+/// What a frame costs beyond its bytes, in credit, budgets and memory, so that
+/// tiny ones count, too.
+constexpr std::uint32_t circuit_frame_cost = 256;
 
 /// Circuits of one peer: to each of 63 members, by both sides at once, twice.
 constexpr std::size_t circuits_a_peer = 256;
+/// Between the same two peers: by both sides at once, twice.
+constexpr std::size_t circuits_a_pair = 4;
 /// Ends within one address prefix: 64 members of one school, each with a
 /// circuit to each other. Half of all, so that no house fills a hub.
 constexpr std::size_t ends_a_prefix = 8192;
 /// In all: 300 bytes each, 64 KiB more each while both ends are busy.
 constexpr std::size_t circuits_in_all = 8192;
-/// Bytes that a hub holds of all circuits, while lines do not take them.
+/// Bytes that a hub holds for one line, while that does not take them: the
+/// credit of circuits from 63 members.
+constexpr std::size_t circuits_held_a_line = 64 * std::size_t{circuit_credit};
+/// The same for all lines. Then the line that most is held for has to go.
 constexpr std::size_t circuits_held = std::size_t{64} << 20;
 /// Circuits that one peer asks for: a group's members at once, then as many
 /// peers as come and go in a large run.
@@ -40,15 +51,27 @@ constexpr double opens_per_second = 8;
 /// thirds of the 100 Mbit/s of the smallest rented machine.
 constexpr double circuit_rate = 256e3, circuit_burst = 1e6;
 constexpr double sender_rate = 1e6, sender_burst = 4e6;
+/// Of all senders within one address prefix, whatever their names: 120 MB a
+/// minute.
+constexpr double prefix_rate = 2e6, prefix_burst = 16e6;
+/// A sender this far beyond its own loses the circuit: more than the credit of
+/// circuits to 63 members, opened by both sides.
+constexpr double sender_debt = 9e6;
 constexpr double hub_rate = 8e6, hub_burst = 16e6;
 /// Between two looks at who gets credit back.
 constexpr auto credit_interval = 50ms;
 
-/// Circuits that others have opened to this peer, and of which nobody has
-/// proven anything yet; each goes after so long.
-constexpr std::size_t unproven_circuits = 64;
+/// Circuits that others have opened to this peer over one line: of 63 members,
+/// twice, since an end may notice late that one is over.
+constexpr std::size_t circuits_a_line = 128;
+/// The same over all lines: most connections stay direct ones.
+constexpr std::size_t circuits_here = most_connections / 4;
+/// One of which nobody has proven anything goes after so long.
 constexpr auto circuit_patience = 10s;
 /// Bytes that wait at an end before the other one counts as not reading.
 constexpr std::size_t circuit_queue = std::size_t{32} << 20;
+/// A circuit that a direct line has replaced still brings what waits: a full
+/// queue takes 131 seconds at a circuit's rate.
+constexpr auto circuit_drain = 150s;
 
 } // namespace potluck::limits

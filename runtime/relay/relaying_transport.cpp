@@ -15,14 +15,18 @@ relaying_transport::~relaying_transport() {
   stop();
 }
 
-void relaying_transport::be_hub() {
-  board_->be_hub();
+void relaying_transport::be_hub(bool is) {
+  board_->be_hub(is);
+}
+
+void relaying_transport::rest(bool rests) {
+  board_->rest(rests);
 }
 
 void relaying_transport::belongs(connection_id id, const peer_id& who,
-                                 bool is_hub) {
+                                 bool is_hub, const std::string& run) {
   if (!is_circuit(id))
-    board_->belongs(id, who, is_hub);
+    board_->belongs(id, who, is_hub, run);
 }
 
 connection_id relaying_transport::dial_through(connection_id hub,
@@ -69,7 +73,7 @@ void relaying_transport::send(connection_id id, outgoing_frame frame) {
 
 void relaying_transport::close(connection_id id, std::uint32_t linger_ms) {
   if (is_circuit(id))
-    board_->close(id);
+    board_->close(id, linger_ms);
   else
     below_->close(id, linger_ms);
 }

@@ -29,17 +29,24 @@ public:
     return (id & circuit_bit) != 0;
   }
 
-  /// Passes circuits on for others, from here on.
-  void be_hub();
+  /// Passes circuits on for others, from here on, or does not any more: then
+  /// every circuit that a hub tells of ends here.
+  void be_hub(bool is = true);
+  /// As a hub, opens no circuits from here on, or does again; those that are
+  /// open go on.
+  void rest(bool rests = true);
   /// The connection belongs to this peer, whose hello was welcome.
-  /// @param is_hub By its own word.
-  void belongs(connection_id id, const peer_id& who, bool is_hub);
+  /// @param is_hub By its own word, as is @param run. Circuits lead from one
+  ///     peer to another of the same run.
+  void belongs(connection_id id, const peer_id& who, bool is_hub,
+               const std::string& run);
   /// A circuit to `to` over a connection with a hub. Ends as `dial` does. Its
   /// remote address is the host where the hub sees the other end, with port 0:
   /// that end has no say in it.
   connection_id dial_through(connection_id hub, const peer_id& to);
-  /// Gives credit back that is due. Whether to look again in a moment
-  /// (`limits::credit_interval`); else `owes` will say so.
+  /// Gives credit back that is due, and ends circuits that wait too long.
+  /// Whether to look again in a moment (`limits::credit_interval`); else `owes`
+  /// will say so.
   bool give_credit();
 
   void start(std::shared_ptr<transport_listener> listener) override;

@@ -1,6 +1,5 @@
 #include "runtime/relay/switchboard.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -67,35 +66,52 @@ void relaying_transport::switchboard::put(connection_id to, const message& what,
 
 void relaying_transport::switchboard::put(circuit_desk::sendings all) {
   for (auto& x : all)
-    put(x.to, x.what, std::move(x.body));
+    if (x.ends)
+      later([this, id = x.to] { below_.close(id, 0); });
+    else
+      put(x.to, x.what, std::move(x.body));
 }
 
 // ---- as a hub ---------------------------------------------------------------
 
-void relaying_transport::switchboard::be_hub() {
+void relaying_transport::switchboard::be_hub(bool is) {
   guard lock{mutex_};
-  hub_ = true;
+  hub_ = is;
+}
+
+void relaying_transport::switchboard::rest(bool rests) {
+  guard lock{mutex_};
+  desk_.rest(rests);
 }
 
 void relaying_transport::switchboard::belongs(connection_id id,
-                                              const peer_id& who, bool is_hub) {
+                                              const peer_id& who, bool is_hub,
+                                              const std::string& run) {
   guard lock{mutex_};
   auto line = lines_.find(id);
   if (line == lines_.end())
     return;
   line->second.is_hub = is_hub;
   desk_.met(id, who, line->second.remote.host);
+  put(desk_.welcome(id, run));
+  work(lock);
 }
 
 void relaying_transport::switchboard::note_owing() {
-  if (desk_.owes() && !std::exchange(owing_, true))
+  if (desk_.owes())
+    look_later();
+}
+
+void relaying_transport::switchboard::look_later() {
+  if (!std::exchange(owing_, true))
     later(owes_);
 }
 
 bool relaying_transport::switchboard::give_credit() {
   guard lock{mutex_};
   put(desk_.look(now_()));
-  owing_ = desk_.owes();
+  const bool waits = end_late();
+  owing_ = desk_.owes() || waits;
   const bool again = owing_;
   work(lock);
   return again;
@@ -183,12 +199,14 @@ void relaying_transport::switchboard::read(connection_id from,
   // Of two hubs either may ask the other; who is no guest here has opened one.
   if (hub_ && !(line.is_hub && !desk_.has_guest(x.peer)))
     return put(desk_.open(from, x, now_()));
-  drop_stale(from);
-  if (line.unproven >= limits::unproven_circuits)
-    return put(from, circuit_close{x.circuit, false,
-                                   "too many circuits wait for a proof"});
-  ++line.unproven;
-  auto fresh = add(from, x.circuit, false, x.host);
+  if (auto why = objection(line); !why.empty())
+    return put(from, circuit_close{x.circuit, false, why});
+  ++line.ends;
+  ++came_;
+  auto fresh = add(from, x.circuit, false);
+  fresh->second.host = x.host;
+  fresh->second.opener = x.peer;
+  look_later(); // It may prove nothing.
   tell(fresh, fresh->second.end->begin());
 }
 
@@ -196,7 +214,7 @@ void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_data& x,
                                            const shared_bytes& body) {
   if (desk_.has(from, x.circuit, x.opened_here)) {
-    put(desk_.pass(from, x, body));
+    put(desk_.pass(from, x, body, now_()));
     return note_owing();
   }
   if (auto it = at(from, x.circuit, x.opened_here); it != circuits_.end())
@@ -209,7 +227,7 @@ void relaying_transport::switchboard::read(connection_id from,
   if (it == circuits_.end())
     return;
   if (it->second.end->grant(x.bytes))
-    flush(it);
+    drain(it);
   else
     end(it, "the hub gave more credit than there is", true);
 }
@@ -223,130 +241,7 @@ void relaying_transport::switchboard::read(connection_id from,
         false);
 }
 
-// ---- the circuits that end here ---------------------------------------------
-
-relaying_transport::switchboard::circuits::iterator
-relaying_transport::switchboard::add(connection_id hub, std::uint32_t number,
-                                     bool here, const std::string& host) {
-  const auto id = next_++;
-  places_[{hub, number, here}] = id;
-  circuit x{hub,  number, here,
-            host, now_(), std::make_unique<circuit_end>(here, make_)};
-  return circuits_.emplace(id, std::move(x)).first;
-}
-
-relaying_transport::switchboard::circuits::iterator
-relaying_transport::switchboard::at(connection_id from, std::uint32_t number,
-                                    bool opened_here) {
-  // What its sender opened, we did not.
-  auto found = places_.find({from, number, !opened_here});
-  return found == places_.end() ? circuits_.end()
-                                : circuits_.find(found->second);
-}
-
-connection_id relaying_transport::switchboard::dial_through(connection_id hub,
-                                                            const peer_id& to) {
-  guard lock{mutex_};
-  if (stopped_)
-    return next_++;
-  if (lines_.count(hub) == 0) {
-    const auto id = next_++;
-    later(
-        [to = to_, id] { to->on_closed(id, "the line to the hub has ended"); });
-    work(lock);
-    return id;
-  }
-  auto fresh = add(hub, desk_.next_number(hub), true);
-  const auto id = fresh->first;
-  put(hub, circuit_open{fresh->second.number, to});
-  tell(fresh, fresh->second.end->begin());
-  work(lock);
-  return id;
-}
-
-/// Those that came, and of which nothing was proven in time.
-void relaying_transport::switchboard::drop_stale(connection_id hub) {
-  std::vector<connection_id> stale;
-  const auto now = now_();
-  for (auto& [id, x] : circuits_)
-    if (x.hub == hub && !x.opened_here && !x.end->open()
-        && now - x.since > limits::circuit_patience)
-      stale.push_back(id);
-  for (auto id : stale)
-    end(circuits_.find(id), "nobody has proven anything in time", true);
-}
-
-void relaying_transport::switchboard::tell(circuits::iterator x,
-                                           circuit_end::news news) {
-  const auto id = x->first;
-  if (news.proven) {
-    const bool here = x->second.opened_here;
-    if (!here)
-      --lines_.at(x->second.hub).unproven;
-    later([to = to_, id, here, seen = address{x->second.host, 0},
-           who = *news.proven] {
-      here ? to->on_connected(id, seen, who) : to->on_accepted(id, seen, who);
-    });
-  }
-  for (auto& frame : news.frames)
-    later([to = to_, id, frame = std::move(frame)]() mutable {
-      to->on_frame(id, std::move(frame));
-    });
-  flush(x);
-  if (!news.over.empty())
-    end(x, news.over, true);
-}
-
-void relaying_transport::switchboard::flush(circuits::iterator x) {
-  auto& it = x->second;
-  for (auto piece = it.end->next(); !piece.empty(); piece = it.end->next()) {
-    auto owner = std::make_shared<std::vector<std::uint8_t>>(std::move(piece));
-    const auto* bytes = owner->data();
-    const auto size = owner->size();
-    put(it.hub, circuit_data{it.number, it.opened_here},
-        {std::move(owner), bytes, size});
-  }
-}
-
-void relaying_transport::switchboard::end(circuits::iterator x,
-                                          const std::string& reason,
-                                          bool tell_hub) {
-  const auto id = x->first;
-  auto& it = x->second;
-  if (tell_hub)
-    put(it.hub, circuit_close{it.number, it.opened_here, reason});
-  if (!it.opened_here && !it.end->open())
-    --lines_.at(it.hub).unproven;
-  // One that came and proved nothing nobody has heard of.
-  if (it.opened_here || it.end->open())
-    later([to = to_, id, reason] { to->on_closed(id, reason); });
-  places_.erase({it.hub, it.number, it.opened_here});
-  circuits_.erase(x);
-}
-
-void relaying_transport::switchboard::send(connection_id id,
-                                           outgoing_frame frame) {
-  guard lock{mutex_};
-  auto x = circuits_.find(id);
-  if (x == circuits_.end())
-    return;
-  if (auto problem = x->second.end->push(std::move(frame)); !problem.empty())
-    end(x, problem, true);
-  else
-    flush(x);
-  work(lock);
-}
-
-void relaying_transport::switchboard::close(connection_id id) {
-  guard lock{mutex_};
-  auto x = circuits_.find(id);
-  if (x == circuits_.end())
-    return;
-  x->second.end->finish();
-  flush(x);
-  end(x, "closed here", true);
-  work(lock);
-}
+// ---- the end ---------------------------------------------------------------
 
 void relaying_transport::switchboard::stop() {
   guard lock{mutex_};

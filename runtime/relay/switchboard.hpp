@@ -25,12 +25,14 @@ public:
   void begin(std::shared_ptr<transport_listener> to) {
     to_ = std::move(to);
   }
-  void be_hub();
-  void belongs(connection_id id, const peer_id& who, bool is_hub);
+  void be_hub(bool is);
+  void rest(bool rests);
+  void belongs(connection_id id, const peer_id& who, bool is_hub,
+               const std::string& run);
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();
   void send(connection_id id, outgoing_frame frame);
-  void close(connection_id id);
+  void close(connection_id id, std::uint32_t linger_ms);
   /// Ends all circuits; then the wrapped transport may be stopped,
   void stop();
   /// and the listener, which may hold whoever holds this, be let go.
@@ -51,7 +53,8 @@ private:
   struct line {
     address remote;
     bool is_hub = false;
-    std::size_t unproven = 0; ///< Circuits that came and have proven nothing.
+    std::size_t ends = 0; ///< Circuits that came over it, and end here.
+    token_bucket opens{limits::opens_per_second, limits::opens_at_once};
   };
   struct circuit {
     connection_id hub = 0;
@@ -59,7 +62,11 @@ private:
     bool opened_here = false;
     std::string host; ///< Where the hub sees the other end.
     time_point since;
+    bool told = false; ///< That it is open.
+    peer_id opener;    ///< By the hub's word, of one that came.
     std::unique_ptr<circuit_end> end;
+    /// It was closed here: when what still waits is given up.
+    std::optional<time_point> until = {};
   };
   using circuits = std::map<connection_id, circuit>;
   /// A circuit's place: the connection, its number, whether the other side of
@@ -73,20 +80,25 @@ private:
             const shared_bytes& body);
   void read(connection_id from, const circuit_credit& x);
   void read(connection_id from, const circuit_close& x);
-  circuits::iterator add(connection_id hub, std::uint32_t number, bool here,
-                         const std::string& host = {});
+  circuits::iterator add(connection_id hub, std::uint32_t number, bool here);
   circuits::iterator at(connection_id from, std::uint32_t number,
                         bool opened_here);
   void tell(circuits::iterator x, circuit_end::news news);
   void flush(circuits::iterator x);
+  /// The same; one that was closed ends when nothing waits any more.
+  void drain(circuits::iterator x);
+  /// Ends those that wait too long. @returns Whether any others wait.
+  bool end_late();
   void end(circuits::iterator x, const std::string& reason, bool tell_hub);
-  void drop_stale(connection_id hub);
+  /// Why one more may not come over this line; empty: it may.
+  std::string objection(line& from);
   void put(circuit_desk::sendings all);
   void put(connection_id to, const message& what, shared_bytes body = {});
   void later(std::function<void()> what) {
     todo_.push_back(std::move(what));
   }
   void note_owing();
+  void look_later();
   /// Does what is queued, unless another thread is at it.
   void work(std::unique_lock<std::mutex>& lock);
 
@@ -105,6 +117,7 @@ private:
   circuit_desk desk_;
   std::map<connection_id, line> lines_;
   circuits circuits_;
+  std::size_t came_ = 0; ///< Of these.
   std::map<place, connection_id> places_;
   connection_id next_ = circuit_bit + 1;
 };

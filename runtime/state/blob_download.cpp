@@ -143,10 +143,14 @@ bool blob_download::place(const blob_key& key, std::uint32_t piece,
 std::optional<training_state> blob_download::take_state(const blob_key& key) {
   auto state = state_->finish();
   state_.reset();
-  auto believed = claims_.believed(key.step);
-  if (!state || (believed && *believed != lists_.chosen(key)->manifest.state))
+  if (!state || !believes(key))
     return std::nullopt;
   return std::move(*state);
+}
+
+bool blob_download::believes(const blob_key& key) const {
+  const auto believed = claims_.believed(key.step);
+  return !believed || *believed == lists_.chosen(key)->manifest.state;
 }
 
 mean_job blob_download::job(std::uint64_t step) const {

@@ -100,6 +100,9 @@ public:
   std::pair<std::uint32_t, std::uint32_t> progress(const blob_key& key) const {
     return plan_.progress(key);
   }
+  /// Whether most of those that know still say that the step led to the state
+  /// that the believed list names.
+  bool believes(const blob_key& key) const;
   /// Verifies the whole state, whose pieces must all be here, and hands it out.
   /// None when it is not what its list or most of those that know say.
   std::optional<training_state> take_state(const blob_key& key);

@@ -248,10 +248,13 @@ state_actions state_joiner::read(const peer_id& from, const state_piece& x,
 void state_joiner::finish_state(time_point now) {
   const auto key = blob_key{true, version_.step()};
   const auto list = *download_.lists().chosen(key);
+  // Most may have gone to another history meanwhile: no fault of its donors.
+  const bool believed = download_.believes(key);
   auto state = download_.take_state(key);
   download_.drop(key);
   if (!state) {
-    ban(list.donors, "its pieces do not make the state that most report", now);
+    if (believed)
+      ban(list.donors, "its pieces do not make the state that it lists", now);
     for (auto& id : panel_.that(donor_panel::answer::serves))
       send({panel_.ask(id, now)}); // For its list: another one is needed.
     return;

@@ -16,7 +16,7 @@ company::actions company_news(const std::optional<solitude::word>& x) {
   if (!x)
     return {};
   if (x->alone)
-    return {fault_news("alone", x->sentence)};
+    return {fault_news(x->met ? "alone" : "perhaps alone", x->sentence)};
   return {event{"company", {{"detail", x->sentence}}}};
 }
 

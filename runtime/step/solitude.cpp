@@ -6,8 +6,16 @@
 namespace potluck {
 
 void solitude::left(const peer_id& who, time_point now) {
-  if (connected_.erase(who) > 0 && absent_.size() < most)
-    absent_[who] = {now, now, 0, true, {}};
+  if (connected_.erase(who) == 0)
+    return;
+  if (absent_.size() >= most) { // Hearsay makes room.
+    auto at = std::find_if(absent_.begin(), absent_.end(),
+                           [](auto& x) { return !x.second.lost; });
+    if (at == absent_.end())
+      return;
+    absent_.erase(at);
+  }
+  absent_[who] = {now, now, 0, true, {}};
 }
 
 void solitude::heard_of(const progress_report& x, time_point now) {
@@ -33,6 +41,7 @@ bool solitude::lives(const absence& x, time_point now) const {
 
 std::optional<solitude::word> solitude::fetched() {
   trouble_.clear();
+  met_ = false;
   if (std::exchange(steps_, 0) == 0)
     return std::nullopt;
   return word{false, "this peer trains with others again"};
@@ -49,9 +58,12 @@ std::optional<solitude::word> solitude::stepped(bool company, time_point now) {
       i = absent_.erase(i);
       continue;
     }
-    if (lives(i->second, now) && count++ == 0) {
-      first = &i->second;
-      name = i->first;
+    if (lives(i->second, now)) {
+      met_ = met_ || i->second.lost;
+      if (count++ == 0) {
+        first = &i->second;
+        name = i->first;
+      }
     }
     ++i;
   }
@@ -73,7 +85,7 @@ std::optional<solitude::word> solitude::stepped(bool company, time_point now) {
     return std::nullopt;
   next_word_ = now + pause_;
   pause_ = std::min(2 * pause_, longest_pause);
-  return word{true, sentence()};
+  return word{true, sentence(), met_};
 }
 
 std::string solitude::sentence() const {
@@ -87,7 +99,7 @@ std::string solitude::sentence() const {
 std::optional<solitude::word> solitude::last_word() const {
   if (steps_ == 0)
     return std::nullopt;
-  return word{true, sentence()};
+  return word{true, sentence(), met_};
 }
 
 } // namespace potluck

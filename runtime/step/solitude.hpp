@@ -41,6 +41,9 @@ public:
   struct word {
     bool alone = false; ///< Else it is over.
     std::string sentence;
+    /// One of the others was connected since this peer started: the rest are
+    /// records, which a stranger may have made up.
+    bool met = false;
   };
   /// This peer has taken a step. @param company Trainers are connected.
   /// @returns What is to be said now, if anything.
@@ -69,6 +72,7 @@ private:
   std::set<peer_id> connected_;
   std::map<peer_id, absence> absent_;
   std::uint64_t steps_ = 0; ///< Alone, since the last one with others.
+  bool met_ = false;        ///< One that trained then was connected once.
   std::string whom_;        ///< There is no line to, as the sentence says it.
   std::string trouble_;
   time_point next_word_{};

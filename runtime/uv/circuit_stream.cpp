@@ -10,10 +10,6 @@ namespace potluck {
 
 namespace {
 
-/// Below so many bytes nothing is made: TLS's own words, which no limit cuts,
-/// are shorter.
-constexpr std::size_t least_piece = 4096;
-
 class circuit_stream final : public frame_stream, incoming_stream::listener {
 public:
   circuit_stream(const tls_context& tls, bool begins, frame_stream_listener& to)
@@ -32,7 +28,7 @@ public:
     return out_.push(std::move(frame));
   }
   std::vector<std::uint8_t> next(std::size_t most) override {
-    if (most < least_piece)
+    if (most < limits::least_circuit_piece)
       return {};
     // A batch may be a 64th larger than asked for.
     const auto size = out_.prepare(most - most / 64 - 1);

@@ -85,7 +85,7 @@ TEST_CASE("whoever can open one connection to a hub meets the others there") {
   REQUIRE(x.meet());
   CHECK(x.news_of(x.a, 3).relayed);
   CHECK(x.news_of(x.b, 2).relayed);
-  // Where they are, the hub says.
+  // Where they are, the hub says, and nobody else.
   CHECK(x.news_of(x.a, 3).who.where == address{host(3), 0});
   CHECK(x.news_of(x.b, 2).who.where == address{host(2), 0});
   CHECK(x.news_of(x.a, 1).is_hub);
@@ -142,12 +142,85 @@ TEST_CASE("a direct line takes over, and nothing is lost or overtaken") {
   CHECK(x.heard() == all);
   CHECK_FALSE(x.news_of(x.a, 3).relayed);
   CHECK_FALSE(x.news_of(x.b, 2).relayed);
+  CHECK(x.news_of(x.a, 3).who.where.host == host(3));
   CHECK(x.b.matchmaking->count<peer_left>() == 0);
   // The circuit has gone: the hub may go, too.
   x.hub.crash();
   x.world.run_for(5s);
-  for (auto& gone : x.b.matchmaking->all<peer_left>())
+  for (auto& gone : x.b.matchmaking->all<peer_left>()) {
+    CAPTURE(gone.reason);
     CHECK(gone.id != peer(2));
+  }
+}
+
+TEST_CASE("a direct line takes over while a megabyte waits in each direction") {
+  street x;
+  REQUIRE(x.meet());
+  x.world.network.heal(host(2), host(3));
+  constexpr std::size_t pieces = 16;
+  const auto give = [&](node& from, std::uint8_t to) {
+    state_piece x;
+    x.state.bytes[0] = 1;
+    auto body = std::make_shared<std::vector<std::uint8_t>>(64 * 1024);
+    const shared_bytes bytes{body, body->data(), body->size()};
+    for (; x.piece < pieces; ++x.piece)
+      caf::anon_send(from.wired.gateway, parcel{peer(to), x, bytes});
+  };
+  const auto got = [](node& at) {
+    std::vector<std::uint32_t> result;
+    for (auto& piece : at.state_keeper->contents<state_piece, letter>())
+      result.push_back(piece.piece);
+    return result;
+  };
+  give(x.a, 3);
+  give(x.b, 2);
+  caf::anon_send(x.a.wired.gateway,
+                 dial_contact{{peer(3), {host(3), 1000}}, {}});
+  x.world.run_for(500ms);
+  x.say(1); // On the direct line, and read when the circuit has brought all.
+  CHECK(got(x.a).size() < pieces);
+  CHECK_FALSE(x.news_of(x.a, 3).relayed);
+  x.world.run_for(20s);
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < pieces; ++i)
+    all.push_back(i);
+  CHECK(got(x.a) == all);
+  CHECK(got(x.b) == all);
+  CHECK(x.heard() == std::vector<int>{1});
+  CHECK(x.a.matchmaking->count<peer_left>() == 0);
+  CHECK(x.b.matchmaking->count<peer_left>() == 0);
+}
+
+TEST_CASE("a circuit that falls silent ends the session, a slow one does not") {
+  for (bool silent : {false, true}) {
+    CAPTURE(silent);
+    street x;
+    REQUIRE(x.meet());
+    x.world.network.heal(host(2), host(3));
+    // Twice as long as a silent one is waited for, at a circuit's rate.
+    state_piece piece;
+    piece.state.bytes[0] = 1;
+    auto body = std::make_shared<std::vector<std::uint8_t>>(64 * 1024);
+    for (; piece.piece < 95; ++piece.piece)
+      caf::anon_send(
+          x.a.wired.gateway,
+          parcel{peer(3), piece, {body, body->data(), body->size()}});
+    caf::anon_send(x.a.wired.gateway,
+                   dial_contact{{peer(3), {host(3), 1000}}, {}});
+    x.world.run_for(1s);
+    x.say(1);
+    if (silent)
+      x.world.network.silence(host(1), host(3));
+    x.world.run_for(12s);
+    x.say(2);
+    x.world.run_for(28s);
+    bool left = false;
+    for (auto& gone : x.b.matchmaking->all<peer_left>())
+      left = left || gone.id == peer(2);
+    CHECK(left == silent);
+    if (!silent)
+      CHECK(x.heard() == std::vector<int>{1, 2});
+  }
 }
 
 TEST_CASE("a hole takes over from a hub, and nothing is lost or overtaken") {

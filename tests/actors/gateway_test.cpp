@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -123,6 +124,7 @@ public:
     net->stop();
   }
   void on_accepted(connection_id, const address&, const peer_id&) override {
+    ++accepted;
   }
   void on_connected(connection_id, const address&, const peer_id&) override {
     connected = true;
@@ -145,6 +147,7 @@ public:
   std::unique_ptr<transport> net;
   std::vector<message> heard;
   bool connected = false;
+  int accepted = 0;
   int closed = 0;
 };
 
@@ -385,6 +388,65 @@ TEST_CASE("a dial that nobody answers fails in the end") {
   CHECK(a.roster->last<dial_failed>().expected == peer(2));
   CHECK_FALSE(a.roster->last<dial_failed>().reason.empty());
   CHECK(a.router->last<dial_failed>().expected == peer(2));
+}
+
+TEST_CASE("two hubs that lead to each other are not waited for for ever") {
+  test_world world;
+  door a{world, 1};
+  world.settle();
+  for (std::uint8_t number : {2, 3})
+    world.network.cut(host(1), host(number));
+  caf::anon_send(a.it, dial_contact{contact_of(2), {contact_of(3)}});
+  caf::anon_send(a.it, dial_contact{contact_of(3), {contact_of(2)}});
+  world.run_for(1min);
+  std::set<peer_id> failed;
+  bool through_hub = false;
+  for (auto& x : a.roster->all<dial_failed>()) {
+    failed.insert(x.expected);
+    through_hub = through_hub || x.through_hub;
+  }
+  CHECK(failed == std::set<peer_id>{peer(2), peer(3)});
+  CHECK(through_hub);
+}
+
+TEST_CASE("nobody makes a peer knock at one host again and again as a hub") {
+  test_world world;
+  door a{world, 1};
+  stranger victim{world, host(9)};
+  victim.net->listen({"0.0.0.0", 1000});
+  world.settle();
+  for (std::uint8_t i = 0; i < 50; ++i)
+    caf::anon_send(a.it, dial_contact{{peer(100 + i), {}},
+                                      {{peer(10 + i), {host(9), 1000}}}});
+  world.settle();
+  CHECK(victim.accepted == 1);
+}
+
+TEST_CASE("a slow dial is waited for when no hub leads to the peer") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  SUBCASE("it is answered") {
+    world.network.delay(host(1), host(2), 3s);
+    world.network.cut(host(1), host(3));
+    caf::anon_send(a.it, dial_contact{contact_of(2), {contact_of(3)}});
+    world.run_for(20s);
+    CHECK(a.roster->count<dial_failed>() == 1); // The hub.
+    CHECK(a.roster->last<dial_failed>().expected == peer(3));
+    CHECK(a.roster->count<dial_succeeded>() == 1);
+  }
+  SUBCASE("it is not") {
+    world.network.silence(host(1), host(2));
+    world.network.cut(host(1), host(3));
+    caf::anon_send(a.it, dial_contact{contact_of(2), {contact_of(3)}});
+    world.run_for(5s);
+    CHECK(a.roster->count<dial_failed>() == 1);
+    world.run_for(limits::handshake_patience);
+    REQUIRE(a.roster->count<dial_failed>() == 2);
+    CHECK(a.roster->last<dial_failed>().expected == peer(2));
+    CHECK(a.roster->last<dial_failed>().through_hub); // All was tried.
+  }
 }
 
 TEST_CASE("a goodbye ends both sessions in order") {

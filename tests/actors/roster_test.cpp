@@ -67,7 +67,8 @@ struct desk {
 
   session_actor arrive(std::uint8_t number, role r = role::trainer,
                        bool dials = false, const std::string& from = "",
-                       const std::string& seen = host(1)) {
+                       const std::string& seen = host(1),
+                       bool relayed = false) {
     auto session = system.keep((*system).spawn(
         [g = gateway.handle](
             session_actor::stateful_pointer<polite_session> self) {
@@ -81,6 +82,7 @@ struct desk {
     news.run = "soup";
     news.seen_host = seen;
     news.dialled_us = dials;
+    news.relayed = relayed;
     caf::anon_send(it, news, session);
     world.settle();
     return session;
@@ -258,6 +260,24 @@ TEST_CASE("who is heard of in the DHT is dialled") {
   REQUIRE(d.conductor->count<report_heard>() == 1);
   CHECK_FALSE(d.conductor->last<report_heard>().connected);
   CHECK(d.registrar->count<records_looked_up>() == 1);
+}
+
+TEST_CASE("a bootstrap shares its address, however it is connected") {
+  desk d;
+  auto session = d.arrive(2, role::bootstrap);
+  peer_joined again;
+  again.who = contact_of(2);
+  again.role = role::bootstrap;
+  caf::anon_send(d.it, again, session);
+  auto tenant = report_of(5);
+  tenant.where = {host(2), 1000};
+  records_looked_up found;
+  found.records = {record_of(tenant)};
+  found.answers = 1;
+  caf::anon_send(d.it, found);
+  d.world.run_for(2s);
+  CHECK(d.gateway->last<dial_contact>().who
+        == contact{peer(5), {host(2), 1000}});
 }
 
 TEST_CASE("whoever is new hears who is here and what they said") {
@@ -872,13 +892,9 @@ TEST_CASE("who asks to be dialled is, at its own host, now and then") {
   CHECK(d.gateway->count<try_to_reach>() == 2);
 }
 
-TEST_CASE("nobody is dialled for a peer that comes through a hub") {
+TEST_CASE("who comes through a hub makes nobody dial a host") {
   desk d;
-  auto session = d.arrive(2);
-  peer_joined news;
-  news.who = {peer(2), {host(9), 0}}; // By the hub's word.
-  news.relayed = true;
-  caf::anon_send(d.it, news, session);
+  d.arrive(2, role::trainer, false, "203.0.113.2", host(1), true);
   caf::anon_send(d.it, said(2, reach_request{4000, 31}));
   d.world.settle();
   CHECK(d.gateway->count<try_to_reach>() == 0);
@@ -946,7 +962,8 @@ TEST_CASE("a router is asked for a port once nobody gets through to the peer") {
   desk d{{}, {}, router};
   const std::string out = "203.0.113.1";
   for (std::uint8_t i = 2; i <= 7; ++i)
-    d.arrive(i, role::trainer, false, "198.51.100." + std::to_string(i), out);
+    d.arrive(i, role::trainer, false, "198.51." + std::to_string(i) + ".4",
+             out);
   caf::anon_send(d.it, own_report{own(), true});
   caf::anon_send(d.it, links_wanted{});
   for (int i = 0; i < 3; ++i) {

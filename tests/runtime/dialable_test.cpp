@@ -60,6 +60,17 @@ TEST_CASE("only an address of the internet is dialled on a stranger's word") {
   }
 }
 
+TEST_CASE("hosts of one customer are in one network") {
+  CHECK(network_of("198.51.100.1") == network_of("198.51.100.200"));
+  CHECK(network_of("198.51.100.1") != network_of("198.51.10.1"));
+  CHECK(network_of("2001:db8:7:1::1") == network_of("2001:db8:7:2:3::9"));
+  CHECK(network_of("2001:db8:7::1") != network_of("2001:db8:8::1"));
+  CHECK(network_of("10.0.0.1") == "10.0.0.1");
+  CHECK(network_of("a.name") == "a.name");
+  CHECK(same_family("1.2.3.4", "::ffff:1.2.3.4"));
+  CHECK_FALSE(same_family("1.2.3.4", "2001:db8::1"));
+}
+
 TEST_CASE("what cannot be dialled is no contact") {
   CHECK(dialable(address{"1.2.3.4", 1}));
   CHECK_FALSE(dialable(address{"1.2.3.4", 0}));

@@ -30,12 +30,11 @@ TEST_CASE("six homes with nothing but a first contact are one run") {
       founded += has("\"event\":\"charter\"") && has("\"founded\":true");
       relayed += has("\"event\":\"join\"") && has("by way of a hub");
     };
-    const auto end = simulation::world{*what, how}.run();
+    simulation::world{*what, how}.run();
     CAPTURE(seed);
     CHECK(founded == 1);
     CHECK(agreed == 6);
     CHECK(relayed >= 30);
-    CHECK(end.splits == 0);
   }
 }
 

@@ -64,6 +64,12 @@ TEST_CASE("what a peer answers is told, with what mends it") {
     CHECK(mentions(f, "3700 s"));
     CHECK(mentions(f, "timedatectl"));
   }
+  SUBCASE("it answers, and says nothing of itself") {
+    x.said.reset();
+    auto f = of_peers({x}).at(0);
+    CHECK(f.how == grade::fatal);
+    CHECK(mentions(f, "nothing"));
+  }
   x.welcomed = false;
   SUBCASE("its name is unknown") {
     x.unresolved = "Name or service not known";

@@ -25,14 +25,18 @@ std::vector<cli::option_spec> own_options() {
        "more of them.",
        "NAME"},
       {"any-run", option_kind::flag, "",
-       "Average for every run that peers come with, 16 at a time.", ""},
+       "Average for every run that peers come with, 16 at a time, and one of "
+       "each network (/24, /48) of the internet.",
+       ""},
       {"monthly-traffic", option_kind::text, "",
-       "Average no more once a calendar month (UTC) has carried so much, both "
-       "directions together, for instance 500GB; first contact goes on.",
+       "Average and relay no more once a calendar month (UTC) has carried so "
+       "much, both directions together, for instance 500GB; first contact goes "
+       "on.",
        "SIZE"},
       {"max-memory", option_kind::text, "",
        "What averaging may hold in memory, for instance 512MB (default: a "
-       "quarter of this machine's).",
+       "quarter of this machine's); a run that --run does not name gets a "
+       "quarter of it at most.",
        "SIZE"},
   };
 }
@@ -101,7 +105,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   auto memory = bytes_from(options, "max-memory", quarter_of_memory());
   if (!memory)
     return failure{memory.error()};
-  result.memory = std::make_shared<memory_allowance>(*memory);
+  result.memory = std::make_shared<memory_allowance>(*memory, *memory / 4);
   auto traffic = bytes_from(options, "monthly-traffic", 0);
   if (!traffic)
     return failure{traffic.error()};
@@ -115,6 +119,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     if (!allowance)
       return failure{allowance.error()};
     result.allowance = std::move(*allowance);
+    bootstrap.rests = [used_up = result.used_up] { return used_up->load(); };
   }
   auto how = network;
   how.key = who.key;
@@ -126,17 +131,20 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     return x.bytes_sent + x.bytes_received;
   };
   result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
-  result.make = [ports, announce = bootstrap.announce, memory = result.memory](
-                    const std::string& run, const std::string& host) {
+  result.make = [ports, announce = bootstrap.announce, memory = result.memory,
+                 named = result.rules.runs](const std::string& run,
+                                            const address& where) {
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
+    if (named.count(run) != 0)
+      memory->favour(tenant.self);
     tenant.role = role::auxiliary;
     tenant.run = run;
     tenant.announce = announce;
     if (auto bound = ports->get()->bound()) {
-      if (announce.host.empty() && !host.empty())
-        tenant.announce = {host, bound->port};
+      if (announce.host.empty() && !where.host.empty())
+        tenant.announce = where;
       if (!tenant.announce.host.empty())
         tenant.seeds.push_back(tenant.announce);
       tenant.seeds.push_back(from_here(*bound));

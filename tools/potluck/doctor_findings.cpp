@@ -51,7 +51,7 @@ finding of_peer(const peer_facts& x) {
   } else if (!x.refusal.empty()) {
     f.what = "it turns this peer down: " + x.refusal;
     f.remedy = "do as it says";
-  } else if (!x.welcomed) {
+  } else if (!x.welcomed || !x.said) {
     f.what = "it connects, and says nothing that potluck says";
     f.remedy = "check that the port is potluck's";
   } else {
@@ -149,7 +149,7 @@ std::vector<finding> of_peers(const std::vector<peer_facts>& peers) {
   for (const auto& x : peers)
     result.push_back(of_peer(x));
   const bool any = std::any_of(peers.begin(), peers.end(),
-                               [](auto& x) { return x.welcomed; });
+                               [](auto& x) { return x.welcomed && x.said; });
   for (auto& f : result)
     if (any && f.how == grade::fatal)
       f.how = grade::degraded;

@@ -312,7 +312,7 @@ private:
     } else if (auto beat = std::get_if<heartbeat>(&content)) {
       say(id, heartbeat_reply{beat->token});
     } else if (auto reply = std::get_if<heartbeat_reply>(&content)) {
-      if (reply->token == 1 && !c.peer->welcomed)
+      if (reply->token == 1 && c.peer->said && !c.peer->welcomed)
         is_welcome(c);
       if (reply->token == awaited_)
         awaited_ = 0;
@@ -344,9 +344,7 @@ private:
     c.peer->welcomed = true;
     const std::chrono::duration<double> took = clock::now() - c.since;
     c.peer->round_trip = took.count();
-    guests_.joined({c.who,
-                    {c.remote.host, c.peer->said ? c.peer->said->listen_port
-                                                 : std::uint16_t{0}}},
+    guests_.joined({c.who, {c.remote.host, c.peer->said->listen_port}},
                    role::bootstrap, now());
   }
 

@@ -37,6 +37,14 @@ expected<std::vector<address>> listened_from(const cli::command_line& options) {
 
 } // namespace
 
+std::string default_identity_directory() {
+  if (auto state = std::getenv("XDG_STATE_HOME"); state && *state)
+    return std::string{state} + "/potluck";
+  if (auto home = std::getenv("HOME"); home && *home)
+    return std::string{home} + "/.local/state/potluck";
+  return "";
+}
+
 std::uint64_t wall_clock_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(

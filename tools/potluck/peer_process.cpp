@@ -32,6 +32,7 @@ struct outcome {
   std::mutex mutex;
   peer_over how;
   std::string alone; ///< The last steps were taken so; a sentence of it.
+  bool surely_alone = false; ///< The others are no mere hearsay.
 };
 
 struct observer_config {
@@ -90,9 +91,11 @@ private:
       return "";
     };
     auto& result = *config_->result;
-    if (x.name == "fault" && text("what") == "alone") {
+    const auto what = x.name == "fault" ? text("what") : "";
+    if (what == "alone" || what == "perhaps alone") {
       std::lock_guard<std::mutex> guard{result.mutex};
       result.alone = text("detail");
+      result.surely_alone = what == "alone";
     } else if (x.name == "company") {
       std::lock_guard<std::mutex> guard{result.mutex};
       result.alone.clear();
@@ -255,7 +258,7 @@ int run_peer(cli::command_line& options, peer_config config,
       std::lock_guard<std::mutex> guard{watched->result->mutex};
       if (!watched->result->alone.empty()) {
         complain(watched->result->alone + ".");
-        if (*status == all_well)
+        if (*status == all_well && watched->result->surely_alone)
           *status = failed;
       }
     }

@@ -136,6 +136,24 @@ chunk_ledger::actions chunk_ledger::do_without(std::size_t member,
   return result;
 }
 
+chunk_ledger::actions chunk_ledger::again_with(std::size_t member,
+                                               bool published) const {
+  actions result;
+  for (std::uint32_t i = 0; i < chunks(); ++i) {
+    const auto& from = source_[i];
+    if (from.member == self_ && trainer_.at(member) && published
+        && held_[i] == 1)
+      result.emplace_back(send_mean{i, member});
+    if (from.member != member || held_[i] != 0)
+      continue;
+    if (samples_[self_] != 0)
+      result.emplace_back(send_part{i, member});
+    if (trains_ && from.version != 1)
+      result.emplace_back(ask_mean{i, from.version, member});
+  }
+  return result;
+}
+
 chunk_ledger::actions chunk_ledger::ask_missing(std::size_t holder) const {
   actions result;
   for (std::uint32_t i = 0; i < chunks(); ++i)

@@ -89,6 +89,12 @@ public:
   /// averaged here need not wait for it.
   actions do_without(std::size_t member, std::uint32_t epoch) const;
 
+  /// The line to a member is up again, and what was on it is lost: our parts of
+  /// what it averages once more, and the means of the plan that it lacks. It
+  /// answers again what a heal has it asked for.
+  /// @param published Means of the plan still count.
+  actions again_with(std::size_t member, bool published) const;
+
   /// Asks the holder for every mean that is not here.
   actions ask_missing(std::size_t holder) const;
 

@@ -69,6 +69,14 @@ own_side::actions own_side::do_without(std::size_t member,
   return healing_ ? ledger_.do_without(member, epoch) : actions{};
 }
 
+own_side::actions own_side::again_with(std::size_t member, bool frozen) const {
+  if (decided())
+    return {};
+  if (fetching_)
+    return member == holder_ ? ledger_.ask_missing(holder_) : actions{};
+  return ledger_.again_with(member, !frozen);
+}
+
 own_side::actions own_side::fetch(std::size_t holder, const vector_mark& mean,
                                   bool everything) {
   own_ = {};

@@ -80,6 +80,9 @@ public:
   actions obey(const round_heal& x, const std::vector<bool>& lost);
   /// While the heal of `epoch` runs, a member's line has broken.
   actions do_without(std::size_t member, std::uint32_t epoch) const;
+  /// The line to a member is back, and what was on it is lost: once more what
+  /// the two owe each other.
+  actions again_with(std::size_t member, bool frozen) const;
   actions fetch(std::size_t holder, const vector_mark& mean, bool everything);
   enum class fetched {
     right,   ///< These are the means that were committed.

@@ -67,6 +67,7 @@ round_agreement::member_out_of_touch(const peer_id& id) {
   if (auto i = members().index_of(id); members().in_touch(i)) {
     course_.members().give_back(i);
     course_.lost(i);
+    course_.returned(i);
   }
   return course_.take();
 }
@@ -76,14 +77,6 @@ round_agreement::actions round_agreement::member_returned(const peer_id& id) {
   if (i < members().size() && members()[i].down)
     course_.returned(i);
   return course_.take();
-}
-
-bool round_agreement::yields_to(const peer_id& id) const {
-  auto i = members().index_of(id);
-  if (i >= members().self() || frozen() || fetching())
-    return false;
-  const auto& x = members()[i];
-  return x.trains && x.down && x.returned && !own().spectator();
 }
 
 round_agreement::actions round_agreement::expired() {

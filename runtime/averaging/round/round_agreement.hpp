@@ -68,20 +68,15 @@ public:
   actions member_lost(const peer_id& member);
 
   /// The member is connected again, after `member_lost`: it lives, only its
-  /// line broke. Nothing is sent to it or read from it in this round all the
-  /// same, since what was on its way is lost. Ends an undecided round here when
-  /// those who have so gone on without this member, or it without them,
-  /// outnumber those that are left.
+  /// line broke. The agreement does without it all the same, since what it said
+  /// meanwhile is lost; parts and means go once more. Ends an undecided round
+  /// here when those who have so gone on without this member, or it without
+  /// them, outnumber those that are left.
   actions member_returned(const peer_id& member);
 
   /// Both at once: its line broke and is up again. What others have come back
   /// meanwhile counts before anything is ruled without them.
   actions member_out_of_touch(const peer_id& member);
-
-  /// Whether this member is to leave the round because of one that returned:
-  /// only the line between the two broke, nobody has ruled on it, and of a pair
-  /// that cannot give each other anything any more the later one goes.
-  bool yields_to(const peer_id& member) const;
 
   /// Messages of strangers, of other groups, or of lower epochs change nothing.
   actions receive(const peer_id& from, const round_message& what);

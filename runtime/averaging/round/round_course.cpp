@@ -76,7 +76,8 @@ void round_course::lost(std::size_t member) {
 
 void round_course::returned(std::size_t member) {
   roll_.give_back(member);
-  leave_if_outnumbered();
+  if (!leave_if_outnumbered())
+    carry(own_.again_with(member, frozen()));
 }
 
 bool round_course::leave_if_outnumbered() {

@@ -45,8 +45,8 @@ void cell_choice::met(const peer_id& who, bool relayed) {
     relayed_.insert(who);
     here_.erase(who);
   } else {
-    here_.insert(who);
-    if (relayed_.erase(who) != 0)
+    relayed_.erase(who);
+    if (here_.insert(who).second)
       left_out_until_ = time_point::min();
   }
   if (auto known = find(who))

@@ -119,7 +119,7 @@ TEST_CASE("a mean counts each sample once") {
 TEST_CASE("honest peers are not accused, hostile ones may be") {
   for (auto what : {"bad data", "bad donor"}) {
     run_judge x{usual()};
-    auto detail = "its pieces do not make the state that most report";
+    auto detail = "its pieces do not make the state that it lists";
     x.told({0}, 1s, fault("bbbb", what, detail));
     CHECK(x.all().violations().empty());
     x.told({0}, 1s, fault("aaaa", what, detail));

@@ -64,3 +64,12 @@ TEST_CASE("an allowance is shared by those that take of it") {
   CHECK(x.take(id(1), 100));
   CHECK_FALSE(x.take(id(3), UINT64_MAX));
 }
+
+TEST_CASE("one alone does not take a whole allowance, unless it is favoured") {
+  memory_allowance x{100, 25};
+  CHECK_FALSE(x.take(id(1), 26));
+  CHECK(x.take(id(1), 25));
+  x.favour(id(2));
+  CHECK_FALSE(x.take(id(2), 76));
+  CHECK(x.take(id(2), 75));
+}

@@ -67,6 +67,15 @@ TEST_CASE("what has passed is kept across restarts") {
   CHECK(c.used() == 5);
 }
 
+TEST_CASE("a clock that is not set yet forgets nothing of the month") {
+  folder x;
+  std::ofstream{x.path} << "2026-11 950\n";
+  auto a = x.open(1000);
+  CHECK(a.observe(10, 0) == standing::nearly_used);
+  CHECK(a.observe(50, november_30) == standing::used_up);
+  CHECK(a.used() == 1000);
+}
+
 TEST_CASE("a file that says something else is not believed") {
   folder x;
   std::ofstream{x.path} << "much\n";

@@ -281,11 +281,16 @@ TEST_CASE("a leader leaves out who has too few lines, and tells it of the "
   follower.follow(peer(1), invite(1), yes(1, 5));
   auto mistake = follower.started(peer(1), contract);
   CHECK(find<release_gradient>(mistake)->refused == peer(1));
-  // It may be the others that miss the line.
-  contract.members[1].relayed = {peer(3)};
-  follower.follow(peer(1), invite(1), yes(1, 5));
-  auto again = follower.started(peer(1), contract);
-  CHECK(find<release_gradient>(again)->members == peers{peer(1), peer(2)});
+  CHECK(told<group_answer>(mistake) == peers{peer(1)});
+  // That the others miss the line is the leader's word alone.
+  for (auto& missing : {peers{peer(3)}, peers{peer(2)}}) {
+    contract.members[1].relayed = missing;
+    follower.follow(peer(1), invite(1), yes(1, 5));
+    auto lie = follower.started(peer(1), contract);
+    REQUIRE(find<release_gradient>(lie));
+    CHECK(find<release_gradient>(lie)->members.empty());
+    CHECK(find<release_gradient>(lie)->refused == peer(1));
+  }
 }
 
 TEST_CASE("who is left out hears of it even when the others have too few "
@@ -354,14 +359,16 @@ TEST_CASE("a peer knows with whom it has no line") {
   line_book x;
   x.joined(peer(2), false);
   x.joined(peer(3), true);
-  x.left(peer(4), false); // Could not be dialled.
+  x.left(peer(4), false); // Hearsay, and could not be dialled.
   x.heard_of(peer(2));
   x.heard_of(peer(5));
-  CHECK(x.without() == peers{peer(5), peer(4), peer(3)});
+  CHECK(x.without() == peers{peer(3), peer(5)});
   x.joined(peer(3), false); // A hole was punched.
-  x.left(peer(4), true);
   x.left(peer(2), false);
   CHECK(x.without() == peers{peer(2), peer(5)});
+  x.left(peer(5), true);
+  CHECK(x.without() == peers{peer(2)});
+  x.joined(peer(4), true);
   for (std::size_t i = 0; i < 2 * max_members; ++i) {
     auto id = peer(9);
     id.bytes[1] = static_cast<std::uint8_t>(i);
@@ -369,4 +376,5 @@ TEST_CASE("a peer knows with whom it has no line") {
     x.heard_of(id);
   }
   CHECK(x.without().size() == max_members);
+  CHECK(x.without().front() == peer(4)); // However many are made up.
 }

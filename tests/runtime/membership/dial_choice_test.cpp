@@ -71,6 +71,17 @@ TEST_CASE("a line is made by the side that can be dialled, or by none") {
   CHECK(way_to(hidden, false, false) == line_way::none);
 }
 
+TEST_CASE("hubs of the own house are nobody's word to dial, but in a house") {
+  neighbourhood x;
+  x.meet(7, role::bootstrap);
+  auto said = report(2);
+  const contact outside{id(8), {"203.0.113.8", 7000}};
+  said.hubs = {{id(7), place(7)}, outside, {id(9), {"192.168.0.1", 80}}};
+  const std::vector<contact> safe{said.hubs[0], outside};
+  CHECK(dial_choice::hubs(said, "203.0.113.1", x.guests) == safe);
+  CHECK(dial_choice::hubs(said, "10.0.0.1", x.guests) == said.hubs);
+}
+
 TEST_CASE("before its cell has decided, a peer dials a few trainers") {
   neighbourhood x;
   for (std::uint8_t i = 2; i < 2 + limits::trainers_asked; ++i) {

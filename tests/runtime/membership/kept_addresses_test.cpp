@@ -50,6 +50,61 @@ TEST_CASE("at an address there is one peer, and of a peer one address") {
   CHECK_FALSE(a.named(at(3, "moved"), 300));
 }
 
+TEST_CASE("nobody has others forgotten by what it says") {
+  kept_addresses a;
+  for (std::uint8_t i = 1; i <= 50; ++i)
+    a.met(at(i, "p" + std::to_string(i)), 100);
+  CHECK_FALSE(a.claimed(at(100, "p1"), 200)); // Another is there already.
+  for (std::uint8_t i = 100; i < 200; ++i)
+    CHECK(a.claimed(at(i, "liar", i), 200));
+  for (std::uint8_t i = 200; i < 250; ++i)
+    CHECK(a.named(at(i, "liar", i), 200));
+  const auto text = a.text();
+  for (std::uint8_t i = 1; i <= 50; ++i)
+    CHECK(text.find(to_string(at(i, "").id)) != std::string::npos);
+  // Those that answered are tried first,
+  const auto tried = a.addresses();
+  for (std::size_t i = 0; i < kept_addresses::most_tried; ++i)
+    CHECK(tried[i].host != "liar");
+  // and push the others out.
+  for (std::uint8_t i = 51; i <= kept_addresses::most_peers; ++i)
+    CHECK(a.met(at(i, "p" + std::to_string(i)), 300));
+  CHECK(a.text().find("claim ") == std::string::npos);
+  CHECK(a.size() == kept_addresses::most);
+  CHECK_FALSE(a.claimed(at(100, "liar"), 400));
+}
+
+TEST_CASE("a peer that says where it is may move, and is believed once met") {
+  kept_addresses a;
+  CHECK(a.claimed(at(1, "one"), 100));
+  CHECK_FALSE(a.claimed(at(1, "one"), 200));
+  CHECK(a.text().find("claim ") != std::string::npos);
+  CHECK(a.met(at(1, "one"), 300));
+  CHECK_FALSE(a.claimed(at(1, "one"), 400));
+  CHECK(a.text().find("peer ") != std::string::npos);
+  CHECK(a.claimed(at(1, "one", 9), 500));
+  CHECK(a.addresses() == std::vector<address>{{"one", 9}});
+  // Another that does answer there is there.
+  CHECK(a.met(at(2, "one", 9), 600));
+  CHECK(a.size() == 1);
+  auto b = kept_addresses::read(a.text());
+  REQUIRE(b);
+  CHECK(b->text() == a.text());
+}
+
+TEST_CASE(
+    "the latest bootstraps stay, and those that nobody met for weeks go") {
+  kept_addresses a;
+  for (std::uint8_t i = 1; i <= 20; ++i)
+    CHECK(a.named(at(i, "b" + std::to_string(i)), i));
+  CHECK(a.size() == kept_addresses::most_bootstraps);
+  CHECK(a.addresses().front().host == "b20");
+  CHECK(a.claimed(at(30, "c"), 30));
+  CHECK(a.met(at(31, "p"), 31));
+  CHECK(a.named(at(40, "new"), 31 + kept_addresses::hearsay_life));
+  CHECK(a.addresses() == std::vector<address>{{"p", 7000}, {"new", 7000}});
+}
+
 TEST_CASE("the oldest give way, and of bootstraps there are few") {
   kept_addresses a;
   for (std::uint8_t i = 1; i <= 20; ++i)
@@ -85,6 +140,14 @@ TEST_CASE("a damaged file is refused as a whole, and none crashes the reader") {
     REQUIRE_FALSE(read);
     CHECK(read.error().find("is damaged in line ") == 0);
   }
+  // Nor one that has too many of a kind.
+  std::string many = "potluck addresses 1\n";
+  for (std::uint8_t i = 1; i <= kept_addresses::most_bootstraps + 1; ++i) {
+    CHECK(kept_addresses::read(many));
+    many += "bootstrap " + to_string(at(i, "").id) + " b" + std::to_string(i)
+            + ":7000 5\n";
+  }
+  CHECK_FALSE(kept_addresses::read(many));
   random_stream random{7};
   for (int i = 0; i < 20000; ++i) {
     auto text = good;

@@ -42,8 +42,11 @@ TEST_CASE("a bootstrap asks whoever names a charter, and gives it to joiners") {
   auto answer = it.requested(peer(2), "soup", now);
   REQUIRE(has(answer));
   CHECK(*answer.what == soup.to_bytes());
+  CHECK_FALSE(answer.again);
   // Not again at once, and not to those of other runs.
-  CHECK_FALSE(has(it.requested(peer(2), "soup", now + 1s)));
+  answer = it.requested(peer(2), "soup", now + 1s);
+  CHECK_FALSE(has(answer));
+  CHECK(answer.again); // "None" would be a lie.
   CHECK(has(it.requested(peer(2), "soup", now + kept_charters::answer_pause)));
   it.joined(peer(3), "salad", {}, now);
   CHECK_FALSE(has(it.requested(peer(3), "soup", now)));
@@ -102,17 +105,57 @@ TEST_CASE("the charter that most name is the run's") {
   auto soup = charter_of("soup");
   it.joined(peer(1), "soup", false_one.digest(), now);
   it.answered(peer(1), false_one.to_bytes(), now);
-  it.joined(peer(2), "soup", soup.digest(), now);
-  it.joined(peer(3), "soup", soup.digest(), now);
+  for (std::uint8_t i : {2, 3})
+    for (auto& id : it.joined(peer(i), "soup", soup.digest(), now))
+      CHECK(it.answered(id, soup.to_bytes(), now) == "");
   it.joined(peer(4), "soup", {}, now);
-  now += 1s;
   auto answer = it.requested(peer(4), "soup", now);
+  REQUIRE(has(answer));
+  CHECK(*answer.what == soup.to_bytes());
+  // Others sent the bytes once, and do not any more.
+  for (std::uint8_t i : {5, 6, 7})
+    it.joined(peer(i), "soup", false_one.digest(), now);
+  now += kept_charters::answer_pause;
+  answer = it.requested(peer(4), "soup", now);
   CHECK_FALSE(has(answer));
-  REQUIRE_FALSE(answer.ask.empty());
-  CHECK(it.answered(answer.ask.front(), soup.to_bytes(), now) == "");
+  CHECK(answer.ask == kept_charters::peers{peer(1)});
+  SUBCASE("one says so") {
+    it.answered(peer(1), "", now);
+  }
+  SUBCASE("one says nothing") {
+    now += kept_charters::patience;
+  }
   answer = it.requested(peer(4), "soup", now);
   REQUIRE(has(answer));
   CHECK(*answer.what == soup.to_bytes());
+}
+
+TEST_CASE("no charter is withheld because strangers name another") {
+  kept_charters it;
+  time_point now{1h};
+  auto soup = charter_of("soup");
+  it.joined(peer(9), "soup", soup.digest(), now);
+  CHECK(it.answered(peer(9), soup.to_bytes(), now) == "");
+  for (std::uint8_t i = 1; i < 8; ++i) // They never answer.
+    it.joined(peer(i), "soup", digest_of("x", 1), now);
+  it.joined(peer(8), "soup", {}, now);
+  CHECK(has(it.requested(peer(8), "soup", now)));
+  // Nor is the only one that has it never asked.
+  kept_charters other;
+  for (std::uint8_t i = 1; i < 8; ++i)
+    other.joined(peer(i), "soup", digest_of("x", 1), now);
+  for (std::uint8_t i = 10; i < 20; ++i) // These always say no.
+    other.joined(peer(i), "soup", {}, now);
+  other.joined(peer(20), "soup", {}, now);
+  other.joined(peer(8), "soup", {}, now);
+  bool asked = false;
+  for (int tries = 0; tries < 5 && !asked; ++tries) {
+    for (auto& id : other.requested(peer(8), "soup", now += 1s).ask) {
+      asked = asked || id == peer(20);
+      other.answered(id, "", now);
+    }
+  }
+  CHECK(asked);
 }
 
 TEST_CASE("strangers cannot fill more than the shelf") {

@@ -71,10 +71,10 @@ TEST_CASE("one that lies about where it sees a peer does not move it") {
   own_address x{{}};
   x.listens({"0.0.0.0", 7000});
   x.seen_at("203.0.113.66", "198.51.100.1", false); // A lie, and the first.
-  x.seen_at("203.0.113.7", "198.51.100.2", false);
-  for (int i = 0; i < 3; ++i) // It has one word.
-    x.seen_at("203.0.113.66", "198.51.100.1", false);
-  x.seen_at("203.0.113.7", "198.51.100.3", false);
+  x.seen_at("203.0.113.7", "198.51.102.2", false);
+  for (int i = 1; i < 4; ++i) // Its network has one word.
+    x.seen_at("203.0.113.66", "198.51.100." + std::to_string(i), false);
+  x.seen_at("203.0.113.7", "198.51.103.3", false);
   CHECK(x.get() == address{"203.0.113.7", 7000});
   // From a house nobody sees what the internet sees, nor the reverse.
   own_address y{{}};
@@ -91,6 +91,19 @@ TEST_CASE("one that lies about where it sees a peer does not move it") {
   CHECK(y.get() == address{"203.0.113.7", 4000});
   y.maps(0);
   CHECK(y.get() == address{"203.0.113.7", 7000});
+}
+
+TEST_CASE("a peer with two versions of IP is at one address") {
+  own_address x{{}};
+  x.listens({"::", 7000});
+  x.seen_at("203.0.113.7", "2001:db8:1::1", false); // It cannot see that.
+  CHECK(x.get().host.empty());
+  x.seen_at("203.0.113.7", "198.51.100.1", false);
+  for (int i = 1; i < 6; ++i)
+    x.seen_at("2001:db8:7::7", "2001:db8:" + std::to_string(i) + "::1", false);
+  CHECK(x.get() == address{"203.0.113.7", 7000});
+  x.seen_at("2001:db8:7::7", "2001:db8:1::1", true);
+  CHECK(x.get() == address{"2001:db8:7::7", 7000});
 }
 
 TEST_CASE("all hear a report in rounds, those that lead hear it at once") {

@@ -24,13 +24,18 @@ time_point at(duration since) {
 }
 
 const std::string house = "10.0.0.";
-const std::string internet = "198.51.100.";
+const std::string internet = "198.51.";
+
+/// A host of that network; on the internet, of a customer of its own.
+std::string host_in(const std::string& network, int number) {
+  return network + std::to_string(number) + (network == internet ? ".7" : "");
+}
 
 guest_book guests(std::uint8_t count, const std::string& network,
                   std::uint8_t first = 10) {
   guest_book x{id(1), role::trainer};
   for (std::uint8_t i = 0; i < count; ++i)
-    x.joined({id(first + i), {network + std::to_string(first + i), 7000}},
+    x.joined({id(first + i), {host_in(network, first + i), 7000}},
              role::trainer, at(0s));
   return x;
 }
@@ -130,7 +135,7 @@ TEST_CASE("on the internet a third peer is sent, and its connection decides") {
     CHECK(p.x.kind() == reach::mapped);
   }
   SUBCASE("from one that the router lets in anyway") {
-    p.x.proven(q->text.nonce, "198.51.100.10", false, at(1s));
+    p.x.proven(q->text.nonce, host_in(internet, 10), false, at(1s));
     p.x.changes();
     CHECK(p.x.reachable());
     CHECK(p.x.kind() == reach::unknown); // Who knows of the others?
@@ -174,6 +179,24 @@ TEST_CASE("who dials a peer from afar shows that it can be dialled") {
     CHECK_FALSE(p.x.changes());
     CHECK(p.ask(some, 1s));
   }
+}
+
+TEST_CASE("a network has one vote, and another version of IP none") {
+  peer p;
+  guest_book some{id(1), role::trainer};
+  for (std::uint8_t i = 10; i < 20; ++i)
+    some.joined({id(i), {"198.51.100." + std::to_string(i), 7000}},
+                role::trainer, at(0s));
+  some.joined({id(30), {"2001:db8:1::1", 7000}}, role::trainer, at(0s));
+  auto q = p.ask(some, 0s);
+  REQUIRE(q);
+  CHECK(q->whom != id(30));
+  p.x.answered(q->whom, {false, q->text.nonce}, at(1s));
+  CHECK_FALSE(p.ask(some, 2s));
+  p.x.came({id(30), {"2001:db8:1::1", 7000}}, outside.host, at(3s));
+  p.x.proven(q->text.nonce, "2001:db8:1::1", true, at(3s));
+  p.x.changes();
+  CHECK_FALSE(p.x.reachable());
 }
 
 TEST_CASE("those of the own house are not asked what the internet sees") {

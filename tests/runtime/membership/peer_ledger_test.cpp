@@ -518,3 +518,18 @@ TEST_CASE("whatever happens, dials never overlap and the ledger stays sound") {
     }
   }
 }
+
+TEST_CASE("a seed is whoever answers where the user has named, no hint") {
+  peer_id self, a, b;
+  self.bytes[0] = 1;
+  a.bytes[0] = 2;
+  b.bytes[0] = 3;
+  peer_ledger x{self, 7};
+  x.add_seed({"named", 7000}, {});
+  x.add_hint({"heard", 7000}, {});
+  CHECK_FALSE(x.is_seed(a));
+  x.reached({"named", 7000}, a, {});
+  x.reached({"heard", 7000}, b, {});
+  CHECK(x.is_seed(a));
+  CHECK_FALSE(x.is_seed(b));
+}

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -23,6 +24,7 @@ struct fake_router {
   port_mapping answer{{"203.0.113.1", 4000}, 20s, "a fake", ""};
   int asked = 0;
   int closed = 0;
+  std::set<std::uint16_t> ports; ///< That are open.
   std::chrono::milliseconds takes{0};
 
   void refuses(const std::string& why) {
@@ -40,9 +42,10 @@ public:
   explicit opener_of_fake(std::shared_ptr<fake_router> router)
       : router_(std::move(router)) {
   }
-  port_mapping open(std::uint16_t) override {
+  port_mapping open(std::uint16_t port) override {
     std::unique_lock<std::mutex> lock{router_->mutex};
     ++router_->asked;
+    router_->ports.insert(port);
     router_->changed.notify_all();
     const auto takes = router_->takes;
     auto answer = router_->answer;
@@ -50,9 +53,10 @@ public:
     std::this_thread::sleep_for(takes);
     return answer;
   }
-  void close(std::uint16_t) override {
+  void close(std::uint16_t port) override {
     std::lock_guard<std::mutex> lock{router_->mutex};
     ++router_->closed;
+    router_->ports.erase(port);
   }
 
 private:
@@ -140,6 +144,18 @@ TEST_CASE("a router that has forgotten the port is asked anew") {
   s.heard.wait(1);
   s.mapper->start(7000, s.heard.listener());
   CHECK(s.first->wait_until_asked(2));
+}
+
+TEST_CASE("a peer that listens elsewhere gets that port opened instead") {
+  scene s;
+  s.first->answer.lease = 2000s * 1000; // As good as for ever.
+  s.mapper->start(7000, s.heard.listener());
+  s.heard.wait(1);
+  s.mapper->start(7001, s.heard.listener());
+  CHECK(s.heard.wait(2).outside.port == 4000);
+  CHECK(s.first->ports == std::set<std::uint16_t>{7001});
+  s.mapper.reset();
+  CHECK(s.first->ports.empty());
 }
 
 TEST_CASE("a mapper that was never used ends at once") {

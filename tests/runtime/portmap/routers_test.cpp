@@ -3,6 +3,7 @@
 #include "runtime/portmap/nat_pmp.hpp"
 #include "runtime/portmap/upnp.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -14,6 +15,8 @@
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -246,6 +249,24 @@ TEST_CASE("a router that refuses by NAT-PMP, or is silent, is told") {
   CHECK(std::chrono::steady_clock::now() - begin < 8s);
 }
 
+TEST_CASE("NAT-PMP works in a process that has thousands of open files") {
+  pmp_router router;
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit more{std::max<rlim_t>(before.rlim_cur, FD_SETSIZE + 64),
+                    before.rlim_max};
+  if (!router.socket.is_there() || ::setrlimit(RLIMIT_NOFILE, &more) != 0)
+    return support::skip("port 5351 or the descriptors are not to be had");
+  std::vector<int> files;
+  do
+    files.push_back(::dup(STDERR_FILENO));
+  while (files.back() >= 0 && files.back() < FD_SETSIZE);
+  CHECK(make_nat_pmp(pmp_host)->open(7000).outside.port == 4000);
+  for (const int file : files)
+    ::close(file);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
 TEST_CASE("a router opens a port by UPnP, and closes it") {
   upnp_router router;
   auto upnp = make_upnp(router.url());
@@ -284,4 +305,23 @@ TEST_CASE("a router that has no port left, or speaks nonsense, is told") {
   CHECK_FALSE(x.problem.empty());
   upnp->close(7000);
   CHECK(router.closed == 0);
+}
+
+TEST_CASE("a router that stops to renew a port by UPnP has to close it") {
+  upnp_router router;
+  auto upnp = make_upnp(router.url());
+  REQUIRE(upnp->open(7000).outside.port == 7000);
+  SUBCASE("it refuses") {
+    router.conflicts = 100;
+  }
+  SUBCASE("it speaks nonsense") {
+    router.broken = true;
+  }
+  CHECK(upnp->open(7000).outside.port == 0);
+  CHECK(router.closed == 1);
+  upnp->close(7000);
+  CHECK(router.closed == 1);
+  router.conflicts = 0;
+  router.broken = false;
+  CHECK(upnp->open(7000).outside.port == 7000); // Found anew.
 }

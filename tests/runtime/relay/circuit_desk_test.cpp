@@ -1,6 +1,9 @@
 /// A hub passes circuits on, within credit and budgets, whatever its guests do.
 #include "runtime/relay/circuit_desk.hpp"
 
+#include <map>
+#include <set>
+
 #include <doctest/doctest.h>
 
 using namespace potluck;
@@ -26,11 +29,17 @@ shared_bytes bytes(std::size_t size) {
   return {std::move(all), data, size};
 }
 
+void meet(circuit_desk& desk, connection_id on, const peer_id& who,
+          const std::string& host, const std::string& run = "soup") {
+  desk.met(on, who, host);
+  desk.welcome(on, run);
+}
+
 /// Guests 1, 2, ... on connections 11, 12, ...
 struct hub {
   explicit hub(std::uint8_t guests = 3) {
     for (std::uint8_t i = 1; i <= guests; ++i)
-      desk.met(10u + i, id(i), "192.0." + std::to_string(i) + ".1");
+      meet(desk, 10u + i, id(i), "192.0." + std::to_string(i) + ".1");
   }
   circuit_desk::sendings open(connection_id from, std::uint32_t number,
                               const peer_id& to, time_point now = at(0s)) {
@@ -51,8 +60,18 @@ struct hub {
     return no->reason;
   }
 
+  circuit_desk::sendings pass(connection_id from, const circuit_data& y,
+                              const shared_bytes& body,
+                              time_point now = at(0s)) {
+    return desk.pass(from, y, body, now);
+  }
+
   circuit_desk desk;
 };
+
+/// What credit allows in four pieces.
+constexpr std::size_t quarter
+    = limits::circuit_credit / 4 - limits::circuit_frame_cost;
 
 } // namespace
 
@@ -74,14 +93,14 @@ TEST_CASE("a hub passes bytes on under the numbers of each connection") {
   CHECK(open.host == "192.0.1.1");
   CHECK(stands.host == "192.0.2.1");
 
-  auto there = x.desk.pass(11, {5, true}, bytes(100));
+  auto there = x.pass(11, {5, true}, bytes(100));
   REQUIRE(there.size() == 1);
   CHECK(there[0].to == 12);
   CHECK(std::get<circuit_data>(there[0].what).circuit == 1);
   CHECK(std::get<circuit_data>(there[0].what).opened_here);
   CHECK(there[0].body.size == 100);
 
-  auto back = x.desk.pass(12, {1, false}, bytes(3));
+  auto back = x.pass(12, {1, false}, bytes(3));
   REQUIRE(back.size() == 1);
   CHECK(back[0].to == 11);
   CHECK(std::get<circuit_data>(back[0].what).circuit == 5);
@@ -92,7 +111,7 @@ TEST_CASE("a hub passes bytes on under the numbers of each connection") {
   CHECK(closed[0].to == 11);
   CHECK(std::get<circuit_close>(closed[0].what).reason == "done");
   // What crosses the end means nothing.
-  CHECK(x.desk.pass(11, {5, true}, bytes(1)).empty());
+  CHECK(x.pass(11, {5, true}, bytes(1)).empty());
   CHECK(x.desk.close(11, {5, true, ""}).empty());
   CHECK(x.desk.circuits() == 0);
 }
@@ -115,36 +134,37 @@ TEST_CASE("bytes beyond credit cost the circuit, and nothing else") {
   x.open(11, 2, id(3));
   std::vector<circuit_desk::sending> kept; // The next line takes nothing.
   for (int i = 0; i < 4; ++i)
-    for (auto& y : x.desk.pass(11, {1, true}, bytes(16 * 1024)))
+    for (auto& y : x.pass(11, {1, true}, bytes(quarter)))
       kept.push_back(y);
   CHECK(x.desk.held() == limits::circuit_credit);
   CHECK(x.desk.look(at(1s)).empty());
-  auto out = x.desk.pass(11, {1, true}, bytes(1));
+  auto out = x.pass(11, {1, true}, bytes(1));
   REQUIRE(out.size() == 2);
   for (auto& y : out)
     CHECK(std::holds_alternative<circuit_close>(y.what));
   CHECK(x.desk.circuits() == 1);
   kept.clear();
   CHECK(x.desk.held() == 0);
-  CHECK(x.desk.pass(11, {2, true}, bytes(1)).size() == 1);
+  CHECK(x.pass(11, {2, true}, bytes(1)).size() == 1);
 }
 
 TEST_CASE("credit comes back when a line has taken the bytes") {
   hub x;
   x.open(11, 1, id(2));
   {
-    auto kept = x.desk.pass(11, {1, true}, bytes(20'000));
+    auto kept = x.pass(11, {1, true}, bytes(20'000));
     CHECK(x.desk.owes());
     CHECK(x.desk.look(at(0s)).empty());
   }
   auto out = x.desk.look(at(0s));
   REQUIRE(out.size() == 1);
   CHECK(out[0].to == 11);
-  CHECK(std::get<circuit_credit>(out[0].what).bytes == 20'000);
+  CHECK(std::get<circuit_credit>(out[0].what).bytes
+        == 20'000 + limits::circuit_frame_cost);
   CHECK_FALSE(std::get<circuit_credit>(out[0].what).opened_here);
   CHECK_FALSE(x.desk.owes());
   // Little is not worth a frame.
-  x.desk.pass(11, {1, true}, bytes(1000));
+  x.pass(11, {1, true}, bytes(1000));
   CHECK_FALSE(x.desk.owes());
 }
 
@@ -156,7 +176,10 @@ TEST_CASE("a circuit carries no more than its rate, whatever is asked of it") {
   const auto lasts = 20s;
   for (auto now = 0ms; now < lasts; now += 50ms) {
     for (; credit >= 16'000; credit -= 16'000, passed += 16'000)
-      REQUIRE(x.desk.pass(11, {1, true}, bytes(16'000)).size() == 1);
+      REQUIRE(x.pass(11, {1, true}, bytes(16'000 - limits::circuit_frame_cost),
+                     at(now))
+                  .size()
+              == 1);
     for (auto& y : x.desk.look(at(now)))
       credit += std::get<circuit_credit>(y.what).bytes;
   }
@@ -166,23 +189,59 @@ TEST_CASE("a circuit carries no more than its rate, whatever is asked of it") {
   CHECK(passed >= 0.9 * 20 * limits::circuit_rate);
 }
 
+TEST_CASE("tiny frames use credit up, too") {
+  hub x;
+  x.open(11, 1, id(2));
+  std::vector<circuit_desk::sending> kept;
+  std::size_t passed = 0;
+  for (bool open = true; open; passed += open) {
+    auto out = x.pass(11, {1, true}, bytes(1));
+    open = out.size() == 1;
+    if (open)
+      kept.push_back(std::move(out[0]));
+    CHECK(x.desk.held() <= limits::circuit_credit);
+  }
+  CHECK(passed == limits::circuit_credit / (1 + limits::circuit_frame_cost));
+}
+
+TEST_CASE("a sender far beyond its budget loses the circuit") {
+  hub x;
+  double passed = 0;
+  bool cut = false;
+  // Each new circuit has new credit.
+  for (std::uint32_t number = 1; number <= limits::opens_at_once && !cut;
+       ++number) {
+    REQUIRE(x.refusal(11, number, id(2)).empty());
+    for (int i = 0; i < 4 && !cut; ++i, passed += 16'384)
+      cut = x.pass(11, {number, true}, bytes(quarter)).size() == 2;
+    x.desk.close(11, {number, true, ""});
+  }
+  CHECK(cut);
+  CHECK(passed >= limits::sender_burst + limits::sender_debt);
+  CHECK(passed <= limits::sender_burst + limits::sender_debt + 50'000);
+  CHECK(x.refusal(13, 1, id(2)).empty());
+  CHECK(x.pass(13, {1, true}, bytes(quarter)).size() == 1);
+}
+
 TEST_CASE("a flood of opens is refused, and stops nobody else") {
   hub x;
   std::uint32_t number = 0;
   std::size_t opened = 0;
   for (int i = 0; i < 1000; ++i)
     opened += x.refusal(11, ++number, id(2)).empty();
-  CHECK(opened <= limits::circuits_a_peer);
-  CHECK(x.refusal(13, 1, id(1)) != ""); // The flooded one has no room either.
-  x.desk.gone(11);
-  CHECK(x.desk.circuits() == 0);
+  CHECK(opened == limits::circuits_a_pair);
+  CHECK(x.refusal(12, 1, id(1)) != ""); // Whoever of the two asks.
+  CHECK(x.refusal(13, 1, id(1)).empty());
   CHECK(x.refusal(13, 2, id(2)).empty());
+  x.desk.gone(11);
+  CHECK(x.desk.circuits() == 1);
+  CHECK(x.refusal(13, 3, id(2)).empty());
 }
 
 TEST_CASE("64 members have circuits to each other through one hub") {
   circuit_desk desk;
   for (std::uint8_t i = 1; i <= 64; ++i)
-    desk.met(i, id(i), "192.0.2." + std::to_string(i));
+    meet(desk, i, id(i), "192.0.2." + std::to_string(i));
   for (std::uint8_t i = 1; i <= 64; ++i)
     for (std::uint8_t j = 1; j <= 64; ++j)
       if (i != j) { // Both at once, at worst.
@@ -198,7 +257,7 @@ TEST_CASE("one house cannot fill a hub") {
   circuit_desk desk;
   std::size_t opened = 0;
   for (std::uint8_t i = 1; i <= 100; ++i)
-    desk.met(i, id(i), "2001:db8:7::" + std::to_string(i));
+    meet(desk, i, id(i), "2001:db8:7::" + std::to_string(i));
   for (std::uint8_t i = 1; i <= 100; ++i)
     for (std::uint8_t j = 1; j <= 100; ++j)
       if (i != j) {
@@ -207,8 +266,8 @@ TEST_CASE("one house cannot fill a hub") {
         opened += std::holds_alternative<circuit_open>(out[0].what);
       }
   CHECK(opened == limits::ends_a_prefix / 2);
-  desk.met(201, id(201), "198.51.100.1");
-  desk.met(202, id(202), "203.0.113.1");
+  meet(desk, 201, id(201), "198.51.100.1");
+  meet(desk, 202, id(202), "203.0.113.1");
   desk.take_number(201, 1);
   auto out = desk.open(201, {1, id(202)}, at(0s));
   CHECK(std::holds_alternative<circuit_open>(out[0].what));
@@ -237,4 +296,82 @@ TEST_CASE("a lost connection ends its circuits at the other ends") {
   CHECK_FALSE(x.desk.has_guest(id(1)));
   CHECK(x.desk.gone(11).empty());
   CHECK_FALSE(x.desk.owes());
+}
+
+TEST_CASE("peers that do not read cost their own lines alone") {
+  circuit_desk desk;
+  // Guests 1 to 20 read nothing, of what 100 others send.
+  for (std::uint8_t i = 1; i <= 120; ++i)
+    meet(desk, i, id(i), "198.51." + std::to_string(i) + ".1");
+  std::vector<circuit_desk::sending> kept;
+  std::size_t cut = 0;
+  std::set<connection_id> ended;
+  for (std::uint8_t from = 21; from <= 120; ++from)
+    for (std::uint8_t to = 1; to <= 20; ++to) {
+      REQUIRE(desk.take_number(from, to));
+      desk.open(from, {to, id(to)}, at(0s));
+      for (int i = 0; i < 4; ++i)
+        for (auto& out : desk.pass(from, {to, true}, bytes(quarter), at(0s)))
+          if (out.ends)
+            ended.insert(out.to);
+          else if (std::holds_alternative<circuit_data>(out.what))
+            kept.push_back(std::move(out));
+          else
+            ++cut;
+    }
+  CHECK(cut > 0);
+  REQUIRE_FALSE(ended.empty());
+  for (auto line : ended)
+    CHECK(line <= 20);
+}
+
+TEST_CASE("a circuit comes on the newest connection that was welcome") {
+  hub x;
+  meet(x.desk, 22, id(2), "203.0.113.1"); // It has moved,
+  x.desk.met(32, id(2), "203.0.113.1");   // and this is a mere try.
+  auto told = x.open(11, 1, id(2));
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].to == 22);
+  x.desk.gone(22);
+  CHECK(x.open(11, 2, id(2))[0].to == 12);
+  x.desk.gone(12);
+  CHECK(x.refusal(11, 3, id(2)).find("not connected") != std::string::npos);
+}
+
+TEST_CASE("circuits lead from a peer to others of its run") {
+  hub x;
+  meet(x.desk, 21, id(21), "203.0.113.1", "bread");
+  CHECK(x.refusal(11, 1, id(21)).find("one run") != std::string::npos);
+  CHECK(x.refusal(21, 1, id(2)).find("one run") != std::string::npos);
+  // Some ask before their hello was read.
+  x.desk.met(22, id(22), "203.0.113.2");
+  CHECK(x.refusal(22, 1, id(21)).empty());
+  CHECK(x.refusal(22, 2, id(2)).empty());
+  CHECK(x.desk.welcome(22, "bread").size() == 2);
+  CHECK(x.desk.circuits() == 1);
+  CHECK(x.desk.has(22, 1, true));
+}
+
+TEST_CASE("a house sends no more than its rate, under however many names") {
+  circuit_desk desk;
+  meet(desk, 200, id(200), "192.0.2.1");
+  std::map<std::uint8_t, std::size_t> credit;
+  for (std::uint8_t i = 1; i <= 40; ++i) {
+    meet(desk, i, id(i), "198.51.100." + std::to_string(i));
+    desk.take_number(i, 1);
+    desk.open(i, {1, id(200)}, at(0s));
+    credit[i] = limits::circuit_credit;
+  }
+  double passed = 0;
+  for (auto now = 0ms; now < 20s; now += 50ms) {
+    for (auto& [i, left] : credit)
+      for (; left >= 16'384; left -= 16'384, passed += 16'384)
+        REQUIRE(desk.pass(i, {1, true}, bytes(quarter), at(now)).size() == 1);
+    for (auto& y : desk.look(at(now)))
+      credit[static_cast<std::uint8_t>(y.to)]
+          += std::get<circuit_credit>(y.what).bytes;
+  }
+  CHECK(passed <= limits::prefix_burst + 20 * limits::prefix_rate
+                      + 40 * limits::circuit_credit);
+  CHECK(passed >= 0.9 * 20 * limits::prefix_rate);
 }

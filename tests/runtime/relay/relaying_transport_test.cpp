@@ -89,14 +89,14 @@ struct peer_end : transport_listener {
     accepted.push_back(c);
     met[c] = proven;
     from[c] = remote;
-    it->belongs(c, proven, false);
+    it->belongs(c, proven, false, run);
   }
   void on_connected(connection_id c, const address& remote,
                     const peer_id& proven) override {
     connected.push_back(c);
     met[c] = proven;
     from[c] = remote;
-    it->belongs(c, proven, true);
+    it->belongs(c, proven, true, run);
   }
   void on_frame(connection_id c, incoming_frame frame) override {
     frames[c].push_back(std::move(frame));
@@ -106,7 +106,7 @@ struct peer_end : transport_listener {
     closed[c] = reason;
   }
   connection_id dial(const peer_end& to) {
-    auto c = it->dial({to.host, 1000});
+    auto c = it->dial({to.host, 1000}, {});
     w.run();
     REQUIRE(met.count(c) == 1);
     return c;
@@ -114,6 +114,7 @@ struct peer_end : transport_listener {
 
   world& w;
   std::string host;
+  std::string run = "soup"; ///< As it says to others, and they to it.
   key_pair key = key_pair::generate();
   peer_id id;
   std::unique_ptr<relaying_transport> it;
@@ -263,6 +264,19 @@ TEST_CASE("circuits to oneself and to strangers end with a sentence") {
   CHECK(x.b.accepted.empty());
 }
 
+TEST_CASE("a hub that rests opens no circuits, and those that are open go on") {
+  home x{true};
+  auto [near, far] = x.open();
+  x.hub.it->rest();
+  const auto none = x.a.it->dial_through(x.to_hub, x.b.id);
+  x.a.it->send(near, frame_of("to b"));
+  x.w.run();
+  CHECK(x.a.closed[none].find("at present") != std::string::npos);
+  CHECK(x.b.frames[far].size() == 1);
+  x.hub.it->rest(false);
+  x.open();
+}
+
 TEST_CASE("circuits end with the line to their hub") {
   home x{true};
   auto [near, far] = x.open();
@@ -285,6 +299,82 @@ TEST_CASE("both ends may close at one moment") {
   auto [again, there] = x.open();
   CHECK(again != near);
   CHECK(there != far);
+}
+
+TEST_CASE("a circuit that is closed brings first what waits") {
+  for (bool encrypts : {false, true}) {
+    CAPTURE(encrypts);
+    home x{encrypts};
+    auto [near, far] = x.open();
+    for (int i = 0; i < 20; ++i)
+      x.a.it->send(near, frame_of("to b", 100'000));
+    x.a.it->close(near, 60'000);
+    x.a.it->send(near, frame_of("too late"));
+    CHECK(x.a.closed.count(near) == 0);
+    for (int i = 0; i < 4; ++i)
+      x.w.run();
+    CHECK(x.b.frames[far].size() == 20);
+    CHECK(x.a.closed.count(near) == 1);
+    CHECK(x.b.closed.count(far) == 1);
+  }
+}
+
+TEST_CASE("a circuit that is closed waits no longer than it was told") {
+  home x{true};
+  const auto near = x.open().first;
+  x.w.network.silence("a", "hub");
+  x.a.it->send(near, frame_of("to b", 1'000'000));
+  x.a.it->close(near, 60'000);
+  x.w.run();
+  CHECK(x.a.closed.count(near) == 0);
+  x.a.it->close(near);
+  x.w.run();
+  CHECK(x.a.closed[near] == "closed here");
+}
+
+TEST_CASE("whoever opens a circuit is the peer that the hub named") {
+  home x{true};
+  x.w.network.judge_frames([&](auto& from, auto& to, outgoing_frame& frame) {
+    auto said = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    if (auto* open = said ? std::get_if<circuit_open>(&*said) : nullptr;
+        open != nullptr && from == "hub" && to == "b")
+      frame.head = encode(circuit_open{open->circuit, x.hub.id});
+    return memory_network::fate::arrives;
+  });
+  const auto near = x.a.it->dial_through(x.to_hub, x.b.id);
+  x.w.run();
+  CHECK(x.b.accepted.empty());
+  CHECK(x.a.closed.count(near) == 1);
+}
+
+TEST_CASE("circuits that prove nothing are few, and go after a while") {
+  home x{true};
+  std::size_t refused = 0;
+  x.w.network.judge_frames([&](auto& from, auto&, outgoing_frame& frame) {
+    auto said = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    refused
+        += said && from == "b" && std::holds_alternative<circuit_close>(*said);
+    return memory_network::fate::arrives;
+  });
+  const auto line = x.a.dial(x.b);
+  for (std::uint32_t i = 1; i <= 200; ++i)
+    x.a.it->send(line, {encode(circuit_open{i, x.hub.id}), {}});
+  x.w.run();
+  CHECK(refused == 200 - limits::circuits_a_line);
+  for (int i = 0; i < 3; ++i)
+    x.w.run();
+  CHECK(refused == 200);
+  CHECK(x.a.closed.empty());
+}
+
+TEST_CASE("circuits to a hub that others cannot dial end there") {
+  home x{true};
+  x.b.it->be_hub();
+  x.b.it->be_hub(false);
+  x.a.dial(x.b); // It knows the peer that opens one by a line of its own, too.
+  const auto before = x.b.accepted.size();
+  x.open();
+  CHECK(x.b.accepted.size() == before + 1);
 }
 
 TEST_CASE("messages of circuits that do not exist mean nothing") {

@@ -55,6 +55,7 @@ TEST_CASE("who trains alone although others do says so, ever more rarely") {
   CHECK(it.trouble() == "alone: no line to peer 07000000");
   REQUIRE(it.last_word());
   CHECK(it.last_word()->sentence.find("595 steps were") == 0);
+  CHECK_FALSE(it.last_word()->met); // Anybody can write records.
   SUBCASE("and when they meet") {
     it.joined(record(7).id);
     auto word = it.stepped(true, now);
@@ -95,5 +96,18 @@ TEST_CASE("the records of a peer that is gone prove nothing") {
     CHECK(train(it, now, 1min, {record(7, 7)}).size() == 2);
     CHECK(it.last_word()->sentence.find("cannot be reached at home:7")
           != std::string::npos);
+    CHECK(it.last_word()->met);
+  }
+  SUBCASE("however many others are made up") {
+    for (std::size_t i = 0; i < solitude::most; ++i) {
+      auto x = record(8);
+      x.id.bytes[1] = static_cast<std::uint8_t>(i);
+      it.heard_of(x, now);
+    }
+    it.joined(record(9).id);
+    it.left(record(9).id, now);
+    train(it, now, 1min, {record(9)});
+    REQUIRE(it.last_word());
+    CHECK(it.last_word()->met);
   }
 }

@@ -2,10 +2,13 @@
 /// every step that can happen next. Copyable, so that a search can branch.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -160,7 +163,7 @@ public:
   }
   /// A line that broke is up again.
   bool returned() const {
-    return returned_;
+    return returned_.has_value();
   }
   /// Members that have crashed or fallen silent at some time, and lines that
   /// have broken.
@@ -225,7 +228,7 @@ public:
         severed_[x.a * n_ + x.b] = severed_[x.b * n_ + x.a] = true;
         break;
       case step::reunite: {
-        returned_ = true;
+        returned_ = std::pair{std::max(x.a, x.b), std::min(x.a, x.b)};
         for (auto [i, j] : {std::pair{x.a, x.b}, std::pair{x.b, x.a}}) {
           auto& m = change(i);
           act(m, i, m.agreement.member_returned(peer(j)));
@@ -317,7 +320,8 @@ public:
     auto add = [&](const digest& x) {
       result.append(x.bytes.begin(), x.bytes.end());
     };
-    result.push_back(static_cast<char>(returned_));
+    result.push_back(static_cast<char>(
+        returned_ ? 1 + returned_->first * n_ + returned_->second : 0));
     for (bool x : severed_)
       result.push_back(static_cast<char>(x));
     for (auto& x : members_)
@@ -607,8 +611,16 @@ private:
       throw std::logic_error{"a step counts too few samples"};
   }
 
+  bool reunited(std::size_t i, std::size_t j) const {
+    return returned_ == std::pair{std::max(i, j), std::min(i, j)};
+  }
+
   void post(std::size_t from, std::size_t to, parcel what) {
-    if (members_[to]->is == member::crashed || members_[to]->noticed[from])
+    if (members_[to]->is == member::crashed)
+      return;
+    // The agreement never speaks over a line that was down; parts and means do.
+    if (members_[to]->noticed[from]
+        && (!reunited(from, to) || std::holds_alternative<round_message>(what)))
       return;
     auto& x = channels_[from * n_ + to];
     x = append(x, std::move(what));
@@ -629,7 +641,7 @@ private:
   /// Lines that broke between two members that live: what is on its way may
   /// still arrive, until the receiver notices.
   std::vector<bool> severed_;
-  bool returned_ = false;
+  std::optional<std::pair<std::size_t, std::size_t>> returned_;
   std::size_t losses_ = 0;
   std::size_t expiries_ = 0;
   std::size_t posted_ = 0;
