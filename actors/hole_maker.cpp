@@ -5,14 +5,18 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
+#include "runtime/dialable.hpp"
 
 namespace potluck {
 
 void hole_maker_state::on(const peer_joined& x) {
   auto at = guests_.find(x.who.id);
   if (!x.relayed) {
-    if (at != guests_.end())
+    if (at != guests_.end()) {
       at->second.puncher.relayed(false, now());
+      at->second.relayed = false;
+      at->second.dialled = {};
+    }
     return arm();
   }
   if (at == guests_.end())
@@ -25,7 +29,9 @@ void hole_maker_state::on(const peer_joined& x) {
   if (!x.who.where.host.empty())
     at->second.hosts = {x.who.where.host};
   at->second.puncher.relayed(true, now());
+  at->second.relayed = true;
   inform(at->second);
+  dial(x.who.id, at->second);
   arm();
 }
 
@@ -33,8 +39,20 @@ void hole_maker_state::on(const report_heard& x) {
   auto at = guests_.find(x.report.id);
   if (at == guests_.end())
     return;
-  at->second.its_reach = x.report.reach;
+  const auto how = x.report.reach;
+  at->second.its_reach = how;
+  at->second.listens
+      = how == reach::open || how == reach::mapped ? x.report.where : address{};
   inform(at->second);
+  dial(x.report.id, at->second);
+}
+
+void hole_maker_state::dial(const peer_id& who, guest& x) {
+  if (!x.relayed || !dialable(x.listens) || x.listens == x.dialled
+      || !allowance_.take(now()))
+    return;
+  x.dialled = x.listens;
+  self_->send(wired_.gateway, dial_contact{{who, x.listens}, {}});
 }
 
 void hole_maker_state::on(const reach_known& x) {

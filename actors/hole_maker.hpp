@@ -1,6 +1,7 @@
 /// The hole maker: gets direct lines to peers that only circuits lead to.
 ///
-/// Thin: a `hole_puncher` for each session decides
+/// Thin: one that can be dialled is dialled at once (connection reversal, as in
+/// libp2p's DCUtR); for others a `hole_puncher` for each session decides
 /// (runtime/lines/hole_puncher.hpp). What it needs to know of the other side it
 /// has from hubs, by `peer_joined`, and from reports; of this one from the
 /// roster. It writes over the circuit, and the gateway punches.
@@ -15,9 +16,10 @@
 
 namespace potluck::limits {
 
-/// Addresses that are punched, whoever asks for it: some of a hub's guests, and
-/// the hub itself, may want to have somebody else punched. Each takes some
-/// thirty packets in five seconds. Enough for a newcomer among 64.
+/// Addresses that are punched or dialled, whoever asks for it: some of a hub's
+/// guests, and the hub itself, may want to have that done to somebody else. A
+/// punch takes some thirty packets in five seconds. Enough for a newcomer among
+/// 64.
 constexpr double punches_per_second = 4;
 constexpr double punches_at_once = 256;
 
@@ -56,6 +58,9 @@ private:
     hole_puncher puncher;
     std::set<std::string> hosts; ///< Where hubs see it.
     reach its_reach = reach::unknown;
+    address listens = {}; ///< Where others can dial it, by its report.
+    address dialled = {}; ///< By us, since only circuits lead to it.
+    bool relayed = true;
     bool told = false; ///< That no hole leads to it.
   };
 
@@ -63,6 +68,8 @@ private:
     return self_->clock().now();
   }
   void inform(guest& x);
+  /// One that others can dial asks for us through a hub: we can do it.
+  void dial(const peer_id& who, guest& x);
   void carry_out(const peer_id& who, const hole_puncher::actions& all);
   void punch(const peer_id& who, const hole_puncher::punch_now& x);
   /// Wakes up when a puncher is due.

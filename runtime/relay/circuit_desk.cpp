@@ -126,7 +126,7 @@ std::string circuit_desk::objection(connection_id on, guest& from,
       || prefixes_[there->second.prefix].ends + here > limits::ends_a_prefix)
     return "the network of one of the two peers has too many circuits through "
            "this hub";
-  if (circuits() >= limits::circuits_in_all)
+  if (circuits() >= budget_.circuits)
     return "this hub carries as many circuits as it can";
   return "";
 }
@@ -238,7 +238,7 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
   if (*line.held + cost > limits::circuits_held_a_line)
     return cut(at, "one of the two peers does not read");
   sendings out;
-  if (*held_ + cost > limits::circuits_held)
+  if (*held_ + cost > budget_.held)
     out.push_back({slowest(), {}, {}, true});
   auto& guest = guests_.at(it.who);
   auto& sender = guest.rate;

@@ -52,6 +52,11 @@ public:
   void rest(bool rests) {
     rests_ = rests;
   }
+  /// What it carries from here on; what is open goes on.
+  void budget(const limits::hub_budget& x) {
+    budget_ = x;
+    rate_ = token_bucket{x.rate, x.burst};
+  }
   /// The connection has ended, and its circuits with it.
   sendings gone(connection_id on);
   bool has_guest(const peer_id& who) const {
@@ -149,7 +154,8 @@ private:
   std::map<place, end> at_;
   std::set<place> owing_;
   bool rests_ = false;
-  token_bucket rate_{limits::hub_rate, limits::hub_burst};
+  limits::hub_budget budget_ = limits::usual_hub;
+  token_bucket rate_{budget_.rate, budget_.burst};
   counter held_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 

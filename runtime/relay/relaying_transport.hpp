@@ -12,6 +12,7 @@
 #pragma once
 
 #include "runtime/ports/transport.hpp"
+#include "runtime/relay/limits.hpp"
 
 namespace potluck {
 
@@ -31,7 +32,8 @@ public:
 
   /// Passes circuits on for others, from here on, or does not any more: then
   /// every circuit that a hub tells of ends here.
-  void be_hub(bool is = true);
+  void be_hub(bool is = true,
+              const limits::hub_budget& budget = limits::usual_hub);
   /// As a hub, opens no circuits from here on, or does again; those that are
   /// open go on.
   void rest(bool rests = true);

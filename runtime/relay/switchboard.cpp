@@ -74,8 +74,11 @@ void relaying_transport::switchboard::put(circuit_desk::sendings all) {
 
 // ---- as a hub ---------------------------------------------------------------
 
-void relaying_transport::switchboard::be_hub(bool is) {
+void relaying_transport::switchboard::be_hub(bool is,
+                                             const limits::hub_budget& budget) {
   guard lock{mutex_};
+  if (is && !hub_)
+    desk_.budget(budget);
   hub_ = is;
 }
 

@@ -25,7 +25,7 @@ public:
   void begin(std::shared_ptr<transport_listener> to) {
     to_ = std::move(to);
   }
-  void be_hub(bool is);
+  void be_hub(bool is, const limits::hub_budget& budget);
   void rest(bool rests);
   void belongs(connection_id id, const peer_id& who, bool is_hub,
                const std::string& run);

@@ -310,3 +310,60 @@ TEST_CASE("nobody punches where a peer says that it is, but no hub sees it") {
   CHECK(victim.knocks == 0);
   CHECK(x.direct());
 }
+
+TEST_CASE(
+    "a peer that others can dial is dialled, once it asks through a hub") {
+  street x;
+  REQUIRE(x.meet());
+  x.a.replace(&wiring::hole_maker,
+              (*x.a.system).spawn(hole_maker, hole_maker_config{x.a.id, 2}));
+  x.world.network.heal(host(2), host(3));
+  progress_report said;
+  said.id = peer(3);
+  said.where = {host(3), 1000};
+  said.phase = phase::accumulating;
+  const auto says = [&](reach how) {
+    said.reach = how;
+    ++said.step;
+    caf::anon_send(x.b.wired.gateway, parcel{peer(2), said, {}});
+    x.world.run_for(5s);
+    return x.direct();
+  };
+  CHECK_FALSE(says(reach::unknown)); // It does not know yet.
+  CHECK(says(reach::open));
+  CHECK(x.a.matchmaking->count<peer_left>() == 0);
+}
+
+TEST_CASE("a trainer with an open port passes circuits on, once it knows") {
+  street x;
+  node open{x.world, 4, {1}};
+  own_report news;
+  news.report.id = open.id;
+  news.report.phase = phase::accumulating;
+  caf::anon_send(open.wired.roster, news);
+  REQUIRE(x.meet());
+  REQUIRE(x.world.run_until(
+      [&] {
+        return x.news_of(x.a, 4).who.id == peer(4)
+               && x.news_of(x.b, 4).who.id == peer(4);
+      },
+      30s));
+  x.hub.crash();
+  x.world.run_for(1s);
+  const auto met = [&] {
+    const auto before = x.a.observer->events("join").size();
+    caf::anon_send(x.a.wired.gateway,
+                   dial_contact{{peer(3), {}}, {{peer(4), {}}}});
+    x.world.run_for(2s);
+    return x.a.observer->events("join").size() > before;
+  };
+  CHECK_FALSE(met());
+  reach_known known{true, 0, reach::open, {}, {}};
+  caf::anon_send(open.wired.gateway, known);
+  CHECK(met());
+  CHECK(x.news_of(x.a, 3).relayed);
+  known.reachable = false;
+  caf::anon_send(open.wired.gateway, known);
+  x.world.run_for(1s);
+  CHECK(x.a.matchmaking->last<peer_left>().id != peer(4));
+}

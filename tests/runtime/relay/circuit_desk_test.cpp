@@ -253,6 +253,27 @@ TEST_CASE("64 members have circuits to each other through one hub") {
   CHECK(desk.circuits() == 64 * 63);
 }
 
+TEST_CASE("a trainer carries less for others than a hub by trade") {
+  hub x{10};
+  auto budget = limits::trainers_hub;
+  budget.circuits = 2;
+  x.desk.budget(budget);
+  CHECK(x.refusal(11, 1, id(2)) == "");
+  CHECK(x.refusal(13, 1, id(4)) == "");
+  CHECK(x.refusal(15, 1, id(6))
+        == "this hub carries as many circuits as it "
+           "can");
+  // And its credit comes back more slowly.
+  x.pass(11, {1, true}, bytes(quarter));
+  x.pass(13, {1, true}, bytes(quarter));
+  CHECK(x.desk.look(at(1s)).size() == 2);
+  budget.rate = budget.burst = 1000;
+  x.desk.budget(budget);
+  x.pass(11, {1, true}, bytes(quarter), at(2s));
+  CHECK(x.desk.look(at(10s)).empty());
+  CHECK(x.desk.look(at(20s)).size() == 1);
+}
+
 TEST_CASE("one house cannot fill a hub") {
   circuit_desk desk;
   std::size_t opened = 0;
