@@ -21,7 +21,8 @@ bool is_one_of(const message& x) {
 letter_reader reader_of(const message& x, const session_handles& w) {
   if (is_one_of<chunk_part, chunk_mean, mean_request, round_prepared,
                 round_settle, round_standing, round_verdict, round_heal,
-                round_findings, part_request, part_digests, mean_challenge>(x))
+                round_findings, part_request, part_digests, mean_challenge,
+                part_projections, sum_dispute, sum_account>(x))
     return w.averager;
   if (is_one_of<group_invite, group_answer, group_start, group_cancel>(x))
     return w.matchmaking;

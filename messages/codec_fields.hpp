@@ -258,6 +258,19 @@ inline auto fields(part_digests& x) {
 inline auto fields(mean_challenge& x) {
   return in_order(x.group, x.chunk);
 }
+inline auto fields(part_projections& x) {
+  return in_order(x.group, x.drawn_by, x.seed,
+                  first_column(x.parts, &projection::value),
+                  next_column(x.parts, &projection::norm));
+}
+inline auto fields(sum_dispute& x) {
+  return in_order(x.group, x.chunk, x.seed);
+}
+inline auto fields(sum_account& x) {
+  return in_order(x.group, x.chunk, x.seed,
+                  first_column(x.parts, &projection::value),
+                  next_column(x.parts, &projection::norm), maybe(x.unshown));
+}
 
 // ---- cells ------------------------------------------------------------------
 

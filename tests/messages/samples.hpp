@@ -178,7 +178,10 @@ inline std::vector<message> all() {
                    {{"192.0.2.7", 7000}, {"2001:db8::7", 7001}},
                    {{"10.0.0.7", 7000}}},
       hole_sync{39},
-      line_switch{}};
+      line_switch{},
+      part_projections{group, 3, 40, {{-4.5, 6}, {0.25, 0.5f}}},
+      sum_dispute{group, 5, 41},
+      sum_account{group, 5, 41, {{1, 2}, {}, {-3, 4}}, {1}}};
 }
 
 /// Whether `x` says itself how large its body is.
