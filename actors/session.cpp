@@ -21,7 +21,8 @@ bool is_one_of(const message& x) {
 letter_reader reader_of(const message& x, const session_handles& w) {
   if (is_one_of<chunk_part, chunk_mean, mean_request, round_prepared,
                 round_settle, round_standing, round_verdict, round_heal,
-                round_findings, part_request, part_digests, mean_challenge>(x))
+                round_findings, part_request, part_digests, mean_challenge,
+                part_projections, sum_dispute, sum_account>(x))
     return w.averager;
   if (is_one_of<group_invite, group_answer, group_start, group_cancel>(x))
     return w.matchmaking;
@@ -42,6 +43,8 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.expert_host;
   if (is_one_of<expert_answer>(x))
     return w.expert_caller;
+  if (is_one_of<hole_connect, hole_sync>(x))
+    return w.hole_maker;
   return {};
 }
 
@@ -51,7 +54,7 @@ bool is_small(const message& x) {
                    group_cancel, routing_ping, routing_pong, find_nodes,
                    nodes_found, store_records, records_stored, find_records,
                    records_found, charter_request, reach_request, reach_errand,
-                   reach_answer>(x);
+                   reach_answer, hole_connect, hole_sync>(x);
 }
 
 /// Part of a gradient: no hub carries it.

@@ -164,4 +164,44 @@ struct mean_challenge {
   std::uint32_t chunk = 0;
 };
 
+/// A part along a direction drawn by chance: enough to check a sum of parts.
+struct projection {
+  double value = 0; ///< The scalar product.
+  float norm = 0;   ///< Euclidean, of the part.
+
+  friend bool operator==(const projection& a, const projection& b) {
+    return a.value == b.value && a.norm == b.norm;
+  }
+};
+
+/// A trainer to all, of a round that it has committed. The seed, drawn by one
+/// of them after its commit, says which chunks and which directions.
+struct part_projections {
+  group_id group;
+  std::uint8_t drawn_by = 0; ///< Index in the contract.
+  std::uint64_t seed = 0;
+  /// Of the sender's parts as they were summed, in the order of the chunks
+  /// drawn.
+  std::vector<projection> parts;
+};
+
+/// To the reducer of version 1: the projections of this chunk's parts do not
+/// add up to its mean's.
+struct sum_dispute {
+  group_id group;
+  std::uint32_t chunk = 0;
+  std::uint64_t seed = 0;
+};
+
+/// The reducer's answer, to all: what the parts say that it has summed.
+struct sum_account {
+  group_id group;
+  std::uint32_t chunk = 0;
+  std::uint64_t seed = 0;
+  /// Of each member, in the contract's order; zeros where there is no part.
+  std::vector<projection> parts;
+  /// Indices, ascending, of members that do not show that part again.
+  std::vector<std::uint8_t> unshown;
+};
+
 } // namespace potluck

@@ -35,7 +35,8 @@ using tables = std::tuple<
     wire::ReplicaOffer, wire::ReplicaReply, wire::ReplicaChunk, wire::LineProbe,
     wire::ReachRequest, wire::ReachAnswer, wire::PartDigests, wire::ReachErrand,
     wire::ReachProof, wire::CircuitOpen, wire::CircuitData, wire::CircuitCredit,
-    wire::CircuitClose, wire::HoleConnect, wire::HoleSync, wire::LineSwitch>;
+    wire::CircuitClose, wire::HoleConnect, wire::HoleSync, wire::LineSwitch,
+    wire::PartProjections, wire::SumDispute, wire::SumAccount>;
 template <std::size_t I>
 using table = std::tuple_element_t<I, tables>;
 

@@ -148,7 +148,7 @@ inline auto fields(reach_proof& x) {
   return in_order(x.nonce);
 }
 inline auto fields(circuit_open& x) {
-  return in_order(x.circuit, x.peer);
+  return in_order(x.circuit, x.peer, maybe(x.host), x.answer);
 }
 inline auto fields(circuit_data& x) {
   return in_order(x.circuit, x.opened_here);
@@ -257,6 +257,19 @@ inline auto fields(part_digests& x) {
 }
 inline auto fields(mean_challenge& x) {
   return in_order(x.group, x.chunk);
+}
+inline auto fields(part_projections& x) {
+  return in_order(x.group, x.drawn_by, x.seed,
+                  first_column(x.parts, &projection::value),
+                  next_column(x.parts, &projection::norm));
+}
+inline auto fields(sum_dispute& x) {
+  return in_order(x.group, x.chunk, x.seed);
+}
+inline auto fields(sum_account& x) {
+  return in_order(x.group, x.chunk, x.seed,
+                  first_column(x.parts, &projection::value),
+                  next_column(x.parts, &projection::norm), maybe(x.unshown));
 }
 
 // ---- cells ------------------------------------------------------------------

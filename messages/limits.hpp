@@ -80,6 +80,10 @@ constexpr std::uint64_t max_chunks = std::uint64_t{1} << 24;
 /// Chunks of a round that can be healed: a standing says 12 bytes of each, and
 /// a head is at most 1 MiB. At 256 KiB a chunk this is 16 GiB of gradient.
 constexpr std::size_t max_heal_chunks = 1u << 16;
+/// Chunks whose sums one seed checks: 96 bytes to each member.
+constexpr std::size_t max_projections = 8;
+/// Magnitude of a projection: of 2^22 values below 2^100, and some.
+constexpr double max_projection = 0x1p126;
 /// How long a member may have to wait for progress: an hour.
 constexpr std::uint32_t max_patience_ms = 3600u * 1000u;
 

@@ -30,7 +30,8 @@ using any_message = std::variant<
     mean_challenge, expert_request, expert_answer, replica_offer, replica_reply,
     replica_chunk, line_probe, reach_request, reach_answer, part_digests,
     reach_errand, reach_proof, circuit_open, circuit_data, circuit_credit,
-    circuit_close, hole_connect, hole_sync, line_switch>;
+    circuit_close, hole_connect, hole_sync, line_switch, part_projections,
+    sum_dispute, sum_account>;
 
 /// One of them. A class of its own, so that the compiler makes what copies,
 /// moves and destroys so many alternatives once, in message.cpp, and not in

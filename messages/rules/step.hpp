@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <vector>
@@ -206,6 +207,33 @@ inline void check(rules& must, const part_digests& x) {
 
 inline void check(rules& must, const mean_challenge& x) {
   about_chunk(must, x);
+}
+
+inline void projections(rules& must, const std::vector<projection>& xs,
+                        std::size_t most) {
+  must.hold(!xs.empty(), "there are no projections");
+  must.hold(xs.size() <= most, "there are too many projections");
+  for (auto& x : xs) { // Written so that NaN fails.
+    must.hold(std::abs(x.value) <= max_projection,
+              "a projection is no number from -2^126 to 2^126");
+    must.hold(x.norm >= 0 && x.norm <= max_projection,
+              "a norm is no number from 0 to 2^126");
+  }
+}
+
+inline void check(rules& must, const part_projections& x) {
+  must.group(x.group);
+  projections(must, x.parts, max_projections);
+}
+
+inline void check(rules& must, const sum_dispute& x) {
+  about_chunk(must, x);
+}
+
+inline void check(rules& must, const sum_account& x) {
+  about_chunk(must, x);
+  projections(must, x.parts, max_members);
+  ascending(must, x.unshown);
 }
 
 inline void check(rules& must, const contribution_request& x) {

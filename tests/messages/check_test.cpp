@@ -483,6 +483,32 @@ TEST_CASE("an inquiry's messages name group, chunk and what was found") {
   accepted<part_digests>([](auto& x) { x.parts.resize(max_members); });
 }
 
+TEST_CASE("projections are finite numbers, a few in a letter") {
+  group_refused<part_projections>();
+  group_refused<sum_dispute>();
+  group_refused<sum_account>();
+  for (double bad : {2 * max_projection, infinity, -infinity, not_a_number}) {
+    refused<part_projections>([&](auto& x) { x.parts[1].value = bad; });
+    refused<sum_account>([&](auto& x) { x.parts[1].value = bad; });
+    refused<part_projections>(
+        [&](auto& x) { x.parts[0].norm = static_cast<float>(bad); });
+  }
+  refused<sum_account>([](auto& x) { x.parts[2].norm = -1; });
+  accepted<part_projections>(
+      [](auto& x) { x.parts[0].value = -max_projection; });
+  refused<part_projections>([](auto& x) { x.parts.clear(); });
+  accepted<part_projections>([](auto& x) { x.parts.resize(max_projections); });
+  refused<part_projections>(
+      [](auto& x) { x.parts.resize(max_projections + 1); });
+  refused<sum_dispute>([](auto& x) { x.chunk = 1u << 24; });
+  refused<sum_account>([](auto& x) { x.chunk = 1u << 24; });
+  refused<sum_account>([](auto& x) { x.parts.clear(); });
+  accepted<sum_account>([](auto& x) { x.parts.resize(max_members); });
+  refused<sum_account>([](auto& x) { x.parts.resize(max_members + 1); });
+  refused<sum_account>([](auto& x) { x.unshown = {2, 1}; });
+  accepted<sum_account>([](auto& x) { x.unshown.clear(); });
+}
+
 TEST_CASE("a heal names members that take part, and a source of each chunk") {
   group_refused<round_heal>();
   refused<round_heal>([](auto& x) { x.epoch = max_epochs; });
@@ -621,6 +647,8 @@ TEST_CASE("a circuit's bytes and credit are bounded, its end is named") {
   CHECK_FALSE(
       problem_with(circuit_data{1, true}, max_circuit_bytes + 1).empty());
   refused<circuit_open>([](auto& x) { x.peer = {}; });
+  refused<circuit_open>([](auto& x) { x.host = "no host"; });
+  accepted<circuit_open>([](auto& x) { x.host = ""; });
   refused<circuit_credit>([](auto& x) { x.bytes = 0; });
   refused<circuit_credit>([](auto& x) { x.bytes = max_circuit_credit + 1; });
   accepted<circuit_credit>([](auto& x) { x.bytes = max_circuit_credit; });

@@ -114,7 +114,7 @@ auto fields(const reach_proof& x) {
   return std::tie(x.nonce);
 }
 auto fields(const circuit_open& x) {
-  return std::tie(x.circuit, x.peer);
+  return std::tie(x.circuit, x.peer, x.host, x.answer);
 }
 auto fields(const circuit_data& x) {
   return std::tie(x.circuit, x.opened_here);
@@ -169,6 +169,15 @@ auto fields(const part_digests& x) {
 }
 auto fields(const mean_challenge& x) {
   return std::tie(x.group, x.chunk);
+}
+auto fields(const part_projections& x) {
+  return std::tie(x.group, x.drawn_by, x.seed, x.parts);
+}
+auto fields(const sum_dispute& x) {
+  return std::tie(x.group, x.chunk, x.seed);
+}
+auto fields(const sum_account& x) {
+  return std::tie(x.group, x.chunk, x.seed, x.parts, x.unshown);
 }
 auto fields(const mean_request& x) {
   return std::tie(x.group, x.chunk, x.version);

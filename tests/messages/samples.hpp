@@ -169,7 +169,7 @@ inline std::vector<message> all() {
       part_digests{group, 4, {mean, {}, id<digest>(9)}},
       reach_errand{32, somebody(7)},
       reach_proof{33},
-      circuit_open{34, id<peer_id>(8)},
+      circuit_open{34, id<peer_id>(8), "192.0.2.8", true},
       circuit_data{35, true},
       circuit_credit{36, true, 65536},
       circuit_close{37, true, "over"},
@@ -178,7 +178,10 @@ inline std::vector<message> all() {
                    {{"192.0.2.7", 7000}, {"2001:db8::7", 7001}},
                    {{"10.0.0.7", 7000}}},
       hole_sync{39},
-      line_switch{}};
+      line_switch{},
+      part_projections{group, 3, 40, {{-4.5, 6}, {0.25, 0.5f}}},
+      sum_dispute{group, 5, 41},
+      sum_account{group, 5, 41, {{1, 2}, {}, {-3, 4}}, {1}}};
 }
 
 /// Whether `x` says itself how large its body is.

@@ -18,7 +18,9 @@ constexpr bool of_a_round = std::disjunction_v<
     std::is_same<T, chunk_part>, std::is_same<T, chunk_mean>,
     std::is_same<T, mean_request>, std::is_same<T, round_findings>,
     std::is_same<T, part_request>, std::is_same<T, part_digests>,
-    std::is_same<T, mean_challenge>, std::is_constructible<round_message, T>>;
+    std::is_same<T, mean_challenge>, std::is_same<T, part_projections>,
+    std::is_same<T, sum_dispute>, std::is_same<T, sum_account>,
+    std::is_constructible<round_message, T>>;
 
 group_answer refusal_of(const group_id& group, const char* reason) {
   group_answer no;
