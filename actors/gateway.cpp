@@ -6,18 +6,12 @@
 #include "actors/mail_listener.hpp"
 #include "actors/session.hpp"
 #include "messages/codec.hpp"
-#include "runtime/experts/open_calls.hpp"
+#include "runtime/dialable.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/ports/usual_port.hpp"
+#include "runtime/relay/limits.hpp"
 
 namespace potluck {
-
-namespace {
-
-/// Messages kept for a peer that is being dialled: a look-up asks few things.
-constexpr std::size_t messages_waiting_for_a_dial = 64;
-
-} // namespace
 
 void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   self_ = self;
@@ -30,6 +24,7 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
         if (auto it = caf::actor_cast<gateway_actor>(me))
           caf::anon_send(it, circuits_owe{});
       });
+  links_.init(self, network_, config_.introduction.id);
   if (is_hub())
     network_->be_hub();
   if (!config_.guests)
@@ -68,6 +63,7 @@ gateway_state::~gateway_state() {
 
 void gateway_state::on(const gateway_handles& w) {
   line_.wire(w.conductor);
+  links_.wire(w);
   auto new_roster = w.roster && w.roster != wired_.roster;
   wired_ = w;
   if (bound_ && wired_.roster)
@@ -79,18 +75,12 @@ void gateway_state::on(const gateway_handles& w) {
   }
 }
 
-/// Whether we dialled somebody else. Ourselves is a case of its own: `refuse`.
-bool gateway_state::is_another(const link& l, const peer_id& who) const {
-  return l.dialled && !l.expected.empty() && !who.empty() && who != l.expected
-         && who != config_.introduction.id;
+bool gateway_state::is_hub() const {
+  const auto& own = config_.introduction.role;
+  return own == role::bootstrap || own == role::auxiliary;
 }
 
-void gateway_state::add(connection_id id, link fresh) {
-  fresh.since = self_->clock().now();
-  links_[id] = std::move(fresh);
-  strangers_.insert(id);
-  watch_handshakes();
-}
+// ---- connections ------------------------------------------------------------
 
 void gateway_state::greet(connection_id id, const address& remote) {
   config_.introduction.seen_host = remote.host;
@@ -101,74 +91,25 @@ void gateway_state::greet(connection_id id, const address& remote) {
 }
 
 void gateway_state::on(const connection_accepted& x) {
-  if (leaving_ || links_.size() >= most_connections) {
-    network_->close(x.id, 0);
-    return;
-  }
-  add(x.id, {x.remote, false, {}, x.proven, {}, {}});
-  greet(x.id, x.remote);
+  if (links_.accepted(x))
+    greet(x.id, x.remote);
 }
 
 void gateway_state::on(const connection_opened& x) {
-  auto i = links_.find(x.id);
-  if (i == links_.end()) {
-    network_->close(x.id, 0);
-    return;
-  }
-  auto& l = i->second;
-  l.since = self_->clock().now();
-  l.proven = x.proven;
-  if (!relaying_transport::is_circuit(x.id))
-    dialled_.note(x.remote.host, l.since);
-  if (l.reached) {
-    // Unencrypted, whoever answers there counts.
-    l.reached = l.proven.empty() || l.proven == l.expected;
-    if (*l.reached)
-      network_->send(x.id, {encode(reach_proof{l.nonce}), {}});
-    network_->close(x.id);
-    return;
-  }
-  if (l.asks_for_port)
-    return;
-  if (!l.proven.empty() && is_another(l, l.proven)) {
-    network_->close(x.id, 0); // Ends in `give_up`.
-    return;
-  }
-  greet(x.id, x.remote);
+  if (links_.opened(x))
+    greet(x.id, x.remote);
 }
 
 void gateway_state::on(const connection_closed& x) {
   config_.guests->remove(x.id);
-  auto i = links_.find(x.id);
-  if (i == links_.end())
+  const auto gone = links_.closed(x);
+  if (!gone)
     return;
-  const auto gone = links_.extract(i).mapped();
-  strangers_.erase(x.id);
-  if (gone.reached) {
-    on(parcel{gone.asker, reach_answer{*gone.reached, gone.nonce}, {}});
-  } else if (gone.asks_for_port) {
-    // It has said what it sees, or will not.
-  } else if (!gone.peer.empty()) {
-    if (auto g = guests_.find(gone.peer); g != guests_.end()) {
-      g->second.connections.erase(x.id);
-      self_->send(g->second.session, x);
-      note_ways(gone.peer);
-    }
-  } else if (gone.dialled) {
-    const bool another = is_on_its_way(gone.expected);
-    // If it comes through a hub, it is none itself.
-    if (!another)
-      go_on(gone.expected, false);
-    if (!gone.hubs.empty() && !leaving_ && guests_.count(gone.expected) == 0)
-      go_through({gone.expected, gone.remote}, gone.hubs);
-    else if (!another && !waits_for_hub(gone.expected))
-      give_up(gone.remote, gone.expected,
-              is_another(gone, gone.proven) ? "another peer answers there"
-              : gone.late                   ? "no answer in time"
-                                            : x.reason,
-              gone.hubs_tried || relaying_transport::is_circuit(x.id));
+  if (auto g = guests_.find(gone->peer); g != guests_.end()) {
+    self_->send(g->second.session, x);
+    note_ways(gone->peer);
   }
-  if (leaving_ && links_.empty())
+  if (links_.leaving() && links_.none())
     self_->quit();
 }
 
@@ -178,14 +119,11 @@ void gateway_state::on(const frame_arrived& x) {
 }
 
 void gateway_state::pass(const frame_arrived& x) {
-  auto i = links_.find(x.id);
-  if (i == links_.end())
-    return;
-  auto& l = i->second;
-  if (l.reached)
-    return; // It was only tried, and is about to close.
-  if (!l.peer.empty()) {
-    if (auto g = guests_.find(l.peer); g != guests_.end())
+  const auto* l = links_.find(x.id);
+  if (!l || l->reached)
+    return; // One that was only tried is about to close.
+  if (!l->peer.empty()) {
+    if (auto g = guests_.find(l->peer); g != guests_.end())
       self_->send(g->second.session, x);
     return;
   }
@@ -195,25 +133,24 @@ void gateway_state::pass(const frame_arrived& x) {
     network_->close(x.id, 0);
     return;
   }
-  if (is_about_reach(x.id, l, *content))
+  if (links_.is_about_reach(x.id, *content))
     return;
   if (auto theirs = std::get_if<hello>(&*content)) {
     auto sentence = objection(config_.introduction, *theirs);
-    if (sentence.empty() && l.proven.empty() && is_another(l, theirs->id)) {
-      l.proven = theirs->id; // As far as anything is, without encryption.
-      network_->close(x.id, 0);
-      return;
-    }
-    if (auto lie = false_claim(l.proven, theirs->id); !lie.empty())
+    if (sentence.empty() && l->proven.empty()
+        && links_.is_another(*l, theirs->id))
+      return links_.missed(x.id, theirs->id);
+    if (auto lie = false_claim(l->proven, theirs->id); !lie.empty())
       sentence = lie;
     if (sentence.empty())
-      welcome(x.id, l, *theirs);
+      welcome(x.id, *l, *theirs);
     else
-      refuse(x.id, l, *theirs, sentence);
+      refuse(x.id, *l, *theirs, sentence);
     return;
   }
   if (auto no = std::get_if<refusal>(&*content); no && wired_.roster)
-    self_->send(wired_.roster, peer_refused{l.remote, no->sentence, l.dialled});
+    self_->send(wired_.roster,
+                peer_refused{l->remote, no->sentence, l->dialled});
   network_->close(x.id, 0);
 }
 
@@ -221,13 +158,9 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
                            const std::string& sentence) {
   network_->send(id, {encode(refusal{sentence}), {}});
   network_->close(id);
-  const auto& ours = config_.introduction.id;
   const bool lied = !false_claim(l.proven, theirs.id).empty();
-  if (l.dialled && theirs.id == ours && !lied) {
-    own_addresses_.answered(l.remote, self_->clock().now());
-    if (wired_.roster)
-      self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
-  }
+  if (l.dialled && theirs.id == config_.introduction.id && !lied)
+    links_.dialled_self(l);
   // Their refusal may cross ours and be lost with the connection. Who dialled
   // is told what it says, since it is up to them to change something.
   auto advice
@@ -236,31 +169,25 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
     self_->send(wired_.roster, peer_refused{l.remote, advice, l.dialled});
 }
 
-void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
-  l.peer = theirs.id;
-  strangers_.erase(id);
-  handshakes_.observed(theirs.id, self_->clock().now() - l.since);
+void gateway_state::welcome(connection_id id, const link& l,
+                            const hello& theirs) {
   const bool circuit = relaying_transport::is_circuit(id);
-  network_->belongs(id, theirs.id, theirs.is_hub, theirs.run);
-  if (l.dialled && !circuit && wired_.roster)
-    self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
-  auto& [session, news, connections, planned] = guests_[theirs.id];
-  connections.insert(id);
+  auto waited = links_.welcome(id, theirs);
+  auto& [session, news, planned] = guests_[theirs.id];
   if (!session || (news.relayed && !circuit)) {
     news.seen_host = theirs.seen_host;
-    news.dialled_us = !circuit && came_from_afar(l);
+    news.dialled_us = !circuit && links_.came_from_afar(l);
     news.is_hub = theirs.is_hub;
-    // Nobody proves through a hub where it is, and a link of that kind names
-    // what was dialled in vain.
+    // Where it is that comes through a hub, only the hub says; nobody is
+    // dialled for it.
     news.who
-        = {theirs.id,
-           circuit ? address{} : address{l.remote.host, theirs.listen_port}};
+        = {theirs.id, circuit ? address{l.hub_sees, 0}
+                              : address{l.remote.host, theirs.listen_port}};
   }
   if (session) {
     self_->send(session, connection_added{id});
     config_.guests->add(id, theirs.id, session);
     note_ways(theirs.id);
-    go_on(theirs.id, true);
     return;
   }
   news.relayed = circuit;
@@ -280,11 +207,23 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   config_.guests->add(id, theirs.id, session);
   if (!circuit)
     line_.joined(theirs.id, theirs.role, session);
-  if (auto queue = waiting_.extract(theirs.id))
-    for (auto& x : queue.mapped())
-      self_->send(session, std::move(x));
-  go_on(theirs.id, true);
+  for (auto& x : waited)
+    self_->send(session, std::move(x));
 }
+
+void gateway_state::note_ways(const peer_id& who) {
+  auto& g = guests_.at(who);
+  const bool relayed = links_.only_circuits_to(who);
+  if (relayed == g.news.relayed || links_.of(who).empty())
+    return;
+  g.news.relayed = relayed;
+  if (!relayed)
+    line_.joined(who, g.news.role, g.session);
+  if (wired_.roster)
+    self_->send(wired_.roster, g.news, g.session);
+}
+
+// ---- what others want -------------------------------------------------------
 
 void gateway_state::on(const parcel& x) {
   if (auto g = guests_.find(x.to); g != guests_.end())
@@ -292,19 +231,51 @@ void gateway_state::on(const parcel& x) {
 }
 
 void gateway_state::on(const call& x) {
-  if (auto g = guests_.find(x.to.id); g != guests_.end()) {
+  if (auto g = guests_.find(x.to.id); g != guests_.end())
     self_->send(g->second.session, parcel{x.to.id, x.content, x.body});
+  else
+    links_.call_up(x);
+}
+
+void gateway_state::on(const dial_contact& x) {
+  if (links_.leaving())
     return;
-  }
-  if (leaving_ || x.to.id == config_.introduction.id || x.to.where.port == 0)
-    return;
-  auto [queue, fresh] = waiting_.try_emplace(x.to.id);
-  // All open calls of experts may be for one host.
-  if (queue->second.size()
-      < messages_waiting_for_a_dial + limits::expert_calls_open)
-    queue->second.push_back({x.to.id, x.content, x.body});
-  if (fresh)
-    dial(x.to.where, x.to.id);
+  auto g = guests_.find(x.who.id);
+  const bool relayed = g != guests_.end() && g->second.news.relayed;
+  if (g != guests_.end() && !(relayed && dialable(x.who.where)))
+    return; // It is connected, wherever that is.
+  if (dialable(x.who.where))
+    links_.dial(x.who.where, x.who.id,
+                relayed ? std::vector<contact>{} : x.hubs);
+  else
+    links_.go_through(x.who, x.hubs);
+}
+
+void gateway_state::on(const try_to_reach& x) {
+  links_.try_to_reach(x);
+}
+
+void gateway_state::on(const ask_for_port& x) {
+  links_.ask_for_port(x.who);
+}
+
+void gateway_state::on(const punch_holes& x) {
+  links_.punch(x);
+}
+
+void gateway_state::on(const reach_known& x) {
+  const auto port = bound_ ? bound_->port : std::uint16_t{0};
+  config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : port;
+  const bool open = x.kind == reach::open || x.kind == reach::mapped;
+  const bool trains = config_.introduction.role == role::trainer;
+  const bool hub = x.reachable && (is_hub() || (trains && open));
+  config_.introduction.is_hub = hub;
+  network_->be_hub(hub, trains ? limits::trainers_hub : limits::usual_hub);
+}
+
+void gateway_state::on(const circuits_owe&) {
+  if (network_->give_credit())
+    self_->delayed_send(self_, limits::credit_interval, circuits_owe{});
 }
 
 void gateway_state::on(const charter_known& x) {
@@ -318,36 +289,15 @@ void gateway_state::on(const drop_peer& x) {
 }
 
 void gateway_state::on(const leave_run& x) {
-  leaving_ = true;
   for (auto& [id, g] : guests_)
     self_->send(g.session, x);
-  for (auto& [id, l] : links_)
-    if (l.peer.empty())
-      network_->close(id, 0);
-  if (links_.empty())
+  links_.leave();
+  if (links_.none())
     self_->quit();
 }
 
-void gateway_state::watch_handshakes() {
-  if (ticking_)
-    return;
-  ticking_ = true;
-  self_->delayed_send(self_, limits::handshake_check, tick{});
-}
-
 void gateway_state::on(const tick&) {
-  ticking_ = false;
-  auto now = self_->clock().now();
-  hurry();
-  for (auto id : strangers_) {
-    auto& l = links_.at(id);
-    if (now - l.since > handshakes_.patience_for_a_stranger()) {
-      l.late = true;
-      network_->close(id, 0);
-    }
-  }
-  if (!strangers_.empty())
-    watch_handshakes();
+  links_.look();
 }
 
 void gateway_state::on_down(const caf::down_msg& x) {
@@ -358,22 +308,22 @@ void gateway_state::on_down(const caf::down_msg& x) {
     return;
   line_.left(found->first);
   config_.guests->ended(found->first);
-  const auto gone = guests_.extract(found);
-  for (auto id : gone.mapped().connections)
-    network_->close(id);
+  links_.parted(found->first);
+  guests_.erase(found);
 }
+
+// ---- what passes ------------------------------------------------------------
 
 void gateway_state::on(const traffic_seen& x) {
   if (config_.rests)
     network_->rest(config_.rests());
   for (const auto& seen : x.traffic) {
-    auto i = links_.find(seen.id);
-    if (i == links_.end() || i->second.peer.empty())
+    const auto* l = links_.find(seen.id);
+    if (!l || l->peer.empty())
       continue;
-    if (auto g = guests_.find(i->second.peer);
-        g != guests_.end() && seen.received > 0)
+    if (auto g = guests_.find(l->peer); g != guests_.end() && seen.received > 0)
       self_->send(g->second.session, traffic_seen{x.interval, {seen}});
-    line_.passed(i->second.peer, seen);
+    line_.passed(l->peer, seen);
   }
   line_.observe(x.interval);
 }
@@ -381,12 +331,12 @@ void gateway_state::on(const traffic_seen& x) {
 void gateway_state::on(const windows_planned& x) {
   for (auto& [id, g] : guests_)
     if (std::exchange(g.planned, false))
-      for (auto connection : g.connections)
+      for (auto connection : links_.of(id))
         network_->plan_window(connection, {});
   for (const auto& [peer, window] : x.windows)
     if (auto g = guests_.find(peer); g != guests_.end()) {
       g->second.planned = true;
-      for (auto connection : g->second.connections)
+      for (auto connection : links_.of(peer))
         network_->plan_window(connection, window);
     }
 }

@@ -15,6 +15,7 @@ struct roster_handles;
 struct router_handles;
 struct address_keeper_handles;
 struct charter_shelf_handles;
+struct hole_maker_handles;
 struct registrar_handles;
 struct state_keeper_handles;
 struct compute_handles;
@@ -53,6 +54,9 @@ using mean_listener
     = caf::typed_actor<caf::reacts_to<mean_ready>, caf::reacts_to<part_refused>,
                        caf::reacts_to<parts_overdue>>;
 
+/// Hears which holes have led nowhere.
+using punches_listener = caf::typed_actor<caf::reacts_to<punches_failed>>;
+
 /// Borrows this peer's gradient: the averager, or the conductor for a sponsor.
 using gradient_borrower = caf::typed_actor<caf::reacts_to<gradient_lent>>;
 
@@ -87,10 +91,10 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<frame_arrived>, caf::reacts_to<traffic_seen>,
     caf::reacts_to<parcel>, caf::reacts_to<call>, caf::reacts_to<dial_contact>,
     caf::reacts_to<try_to_reach>, caf::reacts_to<ask_for_port>,
-    caf::reacts_to<reach_known>, caf::reacts_to<charter_known>,
-    caf::reacts_to<drop_peer>, caf::reacts_to<windows_planned>,
-    caf::reacts_to<circuits_owe>, caf::reacts_to<leave_run>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<punch_holes>, caf::reacts_to<reach_known>,
+    caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
+    caf::reacts_to<windows_planned>, caf::reacts_to<circuits_owe>,
+    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
@@ -133,6 +137,13 @@ using charter_shelf_actor
     = caf::typed_actor<caf::reacts_to<charter_shelf_handles>,
                        caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
                        caf::reacts_to<peer_left>>;
+
+/// Gets direct lines to peers that only circuits lead to.
+using hole_maker_actor = caf::typed_actor<
+    caf::reacts_to<hole_maker_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<report_heard>, caf::reacts_to<reach_known>,
+    caf::reacts_to<punches_failed>, caf::reacts_to<deadline_passed>>;
 
 /// Finds the run's charter, or founds the run.
 using registrar_actor = caf::typed_actor<
@@ -255,12 +266,14 @@ struct session_handles {
   letter_reader averager;
   letter_reader expert_host;
   letter_reader expert_caller;
+  letter_reader hole_maker;
   observer_actor observer;
 };
 
 struct gateway_handles {
   roster_actor roster;
   router_actor router;
+  punches_listener hole_maker;
   conductor_actor conductor;
   session_handles sessions; ///< For each of them.
 };
@@ -270,6 +283,7 @@ struct roster_handles {
   router_actor router;
   address_keeper_actor address_keeper;
   peers_listener charter_shelf;
+  hole_maker_actor hole_maker;
   registrar_actor registrar;
   peers_listener state_keeper;
   cell_actor cell;
@@ -295,6 +309,12 @@ struct address_keeper_handles {
 
 struct charter_shelf_handles {
   letterbox letters;
+  observer_actor observer;
+};
+
+struct hole_maker_handles {
+  letterbox letters;
+  gateway_actor gateway;
   observer_actor observer;
 };
 
@@ -390,6 +410,7 @@ POTLUCK_LOCAL_MESSAGE(roster_handles)
 POTLUCK_LOCAL_MESSAGE(router_handles)
 POTLUCK_LOCAL_MESSAGE(address_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(charter_shelf_handles)
+POTLUCK_LOCAL_MESSAGE(hole_maker_handles)
 POTLUCK_LOCAL_MESSAGE(registrar_handles)
 POTLUCK_LOCAL_MESSAGE(state_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(compute_handles)

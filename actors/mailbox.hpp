@@ -122,16 +122,41 @@ struct ask_for_port {
 struct port_seen {
   address as;
   std::string by; ///< The host that says so.
+  /// And where that port is within this peer's house.
+  std::vector<address> local = {};
 };
 /// A port mapper to the roster (runtime/ports/port_mapper.hpp).
 struct port_mapped {
   address outside;     ///< As the router says; port 0: there is none.
   std::string problem; ///< A sentence, if that failed.
 };
-/// Roster to cell and gateway: whether others can connect to this peer.
+/// Roster to whom it concerns: whether others can connect to this peer.
 struct reach_known {
   bool reachable = true;
   std::uint16_t port = 0; ///< That they dial; 0: the one that is bound.
+  reach kind = reach::unknown;
+  /// Where others see the port that it listens on, when it dials from there;
+  /// and that port within its house. Empty where none of them has said.
+  std::vector<address> outside = {};
+  std::vector<address> local = {};
+
+  friend bool operator==(const reach_known& a, const reach_known& b) {
+    return a.reachable == b.reachable && a.port == b.port && a.kind == b.kind
+           && a.outside == b.outside && a.local == b.local;
+  }
+};
+/// Hole maker to gateway: punch these for a peer that only circuits lead to
+/// (`transport::punch`).
+struct punch_holes {
+  peer_id who;
+  std::uint64_t attempt = 0;
+  std::vector<address> at;
+  bool begins = false; ///< The encryption.
+};
+/// Gateway to hole maker: every punch of it has ended, none with that peer.
+struct punches_failed {
+  peer_id who;
+  std::uint64_t attempt = 0;
 };
 /// Matchmaking to cell: these trainers average without this peer, which has no
 /// line of its own to whoever could.
@@ -331,6 +356,8 @@ POTLUCK_LOCAL_MESSAGE(ask_for_port)
 POTLUCK_LOCAL_MESSAGE(port_seen)
 POTLUCK_LOCAL_MESSAGE(port_mapped)
 POTLUCK_LOCAL_MESSAGE(reach_known)
+POTLUCK_LOCAL_MESSAGE(punch_holes)
+POTLUCK_LOCAL_MESSAGE(punches_failed)
 POTLUCK_LOCAL_MESSAGE(averaged_without_us)
 POTLUCK_LOCAL_MESSAGE(dial_succeeded)
 POTLUCK_LOCAL_MESSAGE(dial_failed)

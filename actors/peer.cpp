@@ -124,6 +124,7 @@ void peer_state::start_network() {
     start_charter_shelf();
     return;
   }
+  start_hole_maker();
   start_experts();
   if (config_.role == role::expert)
     return;

@@ -136,6 +136,7 @@ private:
   void start_network();
   void start_address_keeper();
   void start_charter_shelf();
+  void start_hole_maker();
   void start_experts();
   void start_training();
   void wire();

@@ -1,10 +1,19 @@
-/// The children of a peer that keep something for later, or for others.
-
+/// The children of a peer that keep something for later or for others, or make
+/// lines better: it could go on without each.
 #include "actors/address_keeper.hpp"
 #include "actors/charter_shelf.hpp"
+#include "actors/hole_maker.hpp"
 #include "actors/peer.hpp"
+#include "runtime/random.hpp"
 
 namespace potluck {
+
+namespace {
+
+/// Of the peer's seed; the other purposes are in peer.cpp.
+constexpr std::uint64_t holes = 6;
+
+} // namespace
 
 void peer_state::start_address_keeper() {
   if (!config_.keeping && config_.role != role::bootstrap)
@@ -33,6 +42,19 @@ void peer_state::start_charter_shelf() {
                         }),
                   // It asks anew.
                   child_spec::policy::one_for_one});
+}
+
+void peer_state::start_hole_maker() {
+  children_->add(
+      {"hole_maker",
+       child(wired_.hole_maker,
+             [this] {
+               return self_->spawn(
+                   hole_maker,
+                   hole_maker_config{config_.self, mix(config_.seed, holes)});
+             }),
+       // It is told anew who is here.
+       child_spec::policy::one_for_one});
 }
 
 } // namespace potluck

@@ -24,9 +24,14 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
     ledger_->add_hint(hint, now());
   guests_.emplace(config_.self, config_.role);
   contact_.emplace(config_.seeds, now());
-  address_.emplace(config_.announce);
-  reach_.emplace(config_.role, config_.seed);
-  errands_.emplace(config_.self, config_.seed);
+  reach_.init(self,
+              {config_.self, config_.role, config_.announce, config_.seed,
+               config_.mapper},
+              [this](bool matters) {
+                dialling_.look_soon();
+                if (in_a_run() && matters)
+                  report_to(news_.all(*guests_, kept(), now()));
+              });
   lookup_.emplace(config_.self, config_.role, config_.run, now());
 }
 
@@ -38,15 +43,15 @@ void roster_state::tell_everybody(const News& news, bool router) {
   auto all = [&](const auto&... listeners) { (tell(listeners, news), ...); };
   if (router)
     tell(w.router, news);
-  all(w.address_keeper, w.charter_shelf, w.registrar, w.state_keeper, w.cell,
-      w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller,
-      w.beside);
+  all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
+      w.state_keeper, w.cell, w.conductor, w.matchmaking, w.averager,
+      w.expert_host, w.expert_caller, w.beside);
 }
 
 void roster_state::tell_address() {
-  if (address_->get() == told_address_)
+  if (reach_.where() == told_address_)
     return;
-  told_address_ = address_->get();
+  told_address_ = reach_.where();
   tell(wired_.expert_host, reachable_at{told_address_});
   tell(wired_.address_keeper, reachable_at{told_address_});
   tell(wired_.beside, reachable_at{told_address_});
@@ -56,6 +61,7 @@ void roster_state::tell_conductors(const report_heard& x) {
   // With the charter here, the registrar has nothing to find out any more.
   if (news_.mine().charter.empty())
     tell(wired_.registrar, x);
+  tell(wired_.hole_maker, x);
   tell(wired_.cell, x);
   tell(wired_.conductor, x);
 }
@@ -68,7 +74,7 @@ void roster_state::on(const roster_handles& w) {
   if (links_)
     tell(wired_.router, *links_);
   told_address_ = {}; // Whoever hears it may be new.
-  tell_reach();
+  reach_.wire(w);
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, x] : seats_)
     tell_everybody(x.news, guests_->find(id)->routes);
@@ -92,12 +98,9 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   }
   contact_->reached();
   // A peer that had lost everybody may be somewhere else now.
-  if (!x.relayed)
-    address_->seen_at(x.seen_host, x.who.where.host, seats_.empty());
-  if (x.dialled_us) {
-    reach_->came(x.who, address_->get().host, now());
-    note_reach();
-  }
+  reach_.seen_by(x, seats_.empty());
+  if (x.dialled_us)
+    reach_.came(x.who);
   const auto& guest = guests_->joined(x.who, x.role, now());
   guests_->line(x.who, x.relayed, x.is_hub);
   if (ledger_->is_seed(x.who.id))
@@ -120,8 +123,7 @@ void roster_state::note_line(const peer_joined& x) {
   seats_.at(x.who.id).news = x;
   ledger_->connected(x.who, now(), x.role == role::bootstrap);
   guests_->line(x.who, x.relayed, x.is_hub);
-  if (!x.relayed)
-    address_->seen_at(x.seen_host, x.who.where.host, false);
+  reach_.seen_by(x, false);
   tell_everybody(x, guests_->find(x.who.id)->routes);
   say({"way", {{"peer", short_name(x.who.id)}, {"relayed", x.relayed}}});
 }
@@ -172,11 +174,11 @@ void roster_state::dial(const contact& who) {
   auto said = ledger_->last_report(who.id);
   if (said == nullptr)
     return self_->send(wired_.gateway, dial_contact{who});
-  const bool only = way_to(*said, reach_->reachable()) == line_way::through_hub;
+  const bool only = way_to(*said, reach_.reachable()) == line_way::through_hub;
   self_->send(
       wired_.gateway,
       dial_contact{{who.id, only ? address{} : who.where},
-                   dial_choice::hubs(*said, address_->get().host, *guests_)});
+                   dial_choice::hubs(*said, reach_.where().host, *guests_)});
 }
 
 void roster_state::on(const links_wanted& x) {
@@ -268,7 +270,7 @@ void roster_state::on(const records_looked_up& x) {
     tell_conductors({report, connected});
     if (connected)
       continue;
-    if (way_to(report, reach_->reachable()) == line_way::none)
+    if (way_to(report, reach_.reachable()) == line_way::none)
       tell_everybody(peer_left{report.id, "cannot be reached", false});
     else
       lookup_->is_missing();
@@ -286,7 +288,7 @@ void roster_state::on(const own_report& x) {
     dialling_.look_soon();
   if (change == report_news::change::ended) {
     report_to(news_.all(*guests_, kept(), now()));
-    if (wired_.router && address_->is_listening()
+    if (wired_.router && reach_.is_listening()
         && lookup_->publishes(situation(), now()))
       publish(); // A peer that comes now should know why everybody leaves.
   } else if (x.urgent) {
@@ -297,11 +299,10 @@ void roster_state::on(const own_report& x) {
 }
 
 void roster_state::report_to(const std::vector<peer_id>& whom) {
-  auto where = address_->get();
-  if (!reach_->reachable())
+  auto where = reach_.where();
+  if (!reach_.reachable())
     where.port = 0;
-  news_.sign(config_.self, config_.role, where, reach_->kind(),
-             guests_->hubs());
+  news_.sign(config_.self, config_.role, where, reach_.kind(), guests_->hubs());
   for (auto& id : whom)
     self_->send(seats_.at(id).session, parcel{id, news_.by(now()), {}});
 }
@@ -328,13 +329,13 @@ void roster_state::on(const tick&) {
         ? self_->send(wired_.observer, peer_over{word->sentence, true})
         : say({"fault",
                {{"what", "no contact yet"}, {"detail", word->sentence}}});
-  ask_for_reach();
+  reach_.look(dialling_.decided(), news_.mine().contributes, *guests_);
   tell_address();
   if (in_a_run()) {
     if (news_.due())
       report_to(news_.round(*guests_, kept(), now()));
     report_to(news_.cells(*guests_, kept(), now()));
-    if (lookup_->due(now()) && wired_.router && address_->is_listening()) {
+    if (lookup_->due(now()) && wired_.router && reach_.is_listening()) {
       if (dialling_.has_names(news_.mine())) // Its members tell it enough.
         lookup_->due_at(now() + limits::publish_interval);
       else

@@ -10,12 +10,10 @@
 #include <map>
 
 #include "actors/interfaces.hpp"
+#include "actors/reach_finder.hpp"
 #include "runtime/membership/dial_choice.hpp"
-#include "runtime/membership/errands.hpp"
 #include "runtime/membership/first_contact.hpp"
 #include "runtime/membership/misconduct.hpp"
-#include "runtime/membership/own_address.hpp"
-#include "runtime/membership/own_reach.hpp"
 #include "runtime/membership/report_news.hpp"
 #include "runtime/membership/run_lookup.hpp"
 #include "runtime/ports/port_mapper.hpp"
@@ -45,7 +43,7 @@ public:
   void on(const roster_handles& w);
   void on(const peer_joined& x, const session_actor& session);
   void on(const gateway_ready& x) {
-    address_->listens(x.bound);
+    reach_.listens(x.bound);
   }
   void on(const dial_succeeded& x) {
     ledger_->reached(x.where, x.who, now());
@@ -59,9 +57,15 @@ public:
     std::visit([&](const auto& y) { read(x.from, y, x.body); }, x.content);
   }
   void on(const offence_seen& x);
-  void on(const reach_proven& x);
-  void on(const port_seen& x);
-  void on(const port_mapped& x);
+  void on(const reach_proven& x) {
+    reach_.on(x);
+  }
+  void on(const port_seen& x) {
+    reach_.on(x);
+  }
+  void on(const port_mapped& x) {
+    reach_.on(x);
+  }
   void on(const own_report& x);
   void on(const contributor_pace& x) {
     look_pause_ = x.look;
@@ -86,7 +90,7 @@ private:
     return self_->clock().now();
   }
   dial_choice::scene scene() const {
-    return {*ledger_, *guests_, news_.mine(), reach_->reachable()};
+    return {*ledger_, *guests_, news_.mine(), reach_.reachable()};
   }
   run_lookup::situation situation() const {
     return {news_.mine(), dialling_.decided(),
@@ -106,12 +110,6 @@ private:
   void tell_everybody(const News& news, bool router = true);
   void tell_address();
   void tell_conductors(const report_heard& x);
-  reach_known known_reach() const;
-  void tell_reach() {
-    tell(wired_.gateway, known_reach());
-    tell(wired_.registrar, known_reach());
-    tell(wired_.cell, known_reach());
-  }
   /// An actor that may not be there yet.
   template <class Actor, class News>
   void tell(const Actor& whom, const News& news) {
@@ -126,9 +124,15 @@ private:
   void read(const peer_id& from, const progress_report& said,
             const shared_bytes&);
   void read(const peer_id& from, const reach_request& x,
-            const shared_bytes& body);
-  void read(const peer_id& from, const reach_errand& x, const shared_bytes&);
-  void read(const peer_id& from, const reach_answer& x, const shared_bytes&);
+            const shared_bytes& body) {
+    reach_.read(from, x, body, *guests_);
+  }
+  void read(const peer_id& from, const reach_errand& x, const shared_bytes&) {
+    reach_.read(from, x, *guests_);
+  }
+  void read(const peer_id& from, const reach_answer& x, const shared_bytes&) {
+    reach_.read(from, x);
+  }
   template <class Other>
   void read(const peer_id&, const Other&, const shared_bytes&) {
     // Sessions deliver nothing else here.
@@ -141,12 +145,6 @@ private:
   /// Of a guest that is connected in another way than before.
   void note_line(const peer_joined& x);
 
-  void ask_for_reach();
-  void note_reach();
-  /// Has the router open a port once there is need of it, or open it anew: it
-  /// may have forgotten.
-  void ask_for_mapping();
-
   roster_actor::pointer self_ = nullptr;
   roster_config config_;
   roster_handles wired_;
@@ -156,9 +154,7 @@ private:
   std::optional<guest_book> guests_;
   dial_choice dialling_;
   std::optional<first_contact> contact_;
-  std::optional<own_address> address_;
-  std::optional<own_reach> reach_;
-  std::optional<errands> errands_;
+  reach_finder reach_;
   report_news news_;
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;

@@ -3,21 +3,22 @@
 namespace potluck {
 
 gateway_handles wiring::for_gateway() const {
-  return {roster, router, conductor, for_sessions()};
+  return {roster, router, hole_maker, conductor, for_sessions()};
 }
 
 session_handles wiring::for_sessions() const {
   letter_reader charters = registrar;
   if (!charters)
     charters = charter_shelf;
-  return {roster,      router,   charters,    state_keeper,  cell,
-          matchmaking, averager, expert_host, expert_caller, observer};
+  return {roster,        router,      charters, state_keeper,
+          cell,          matchmaking, averager, expert_host,
+          expert_caller, hole_maker,  observer};
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,      router,        address_keeper, charter_shelf, registrar,
-          state_keeper, cell,          conductor,      matchmaking,   averager,
-          expert_host,  expert_caller, beside,         observer};
+  return {gateway,   router,       address_keeper, charter_shelf, hole_maker,
+          registrar, state_keeper, cell,           conductor,     matchmaking,
+          averager,  expert_host,  expert_caller,  beside,        observer};
 }
 
 router_handles wiring::for_router() const {
@@ -30,6 +31,10 @@ address_keeper_handles wiring::for_address_keeper() const {
 
 charter_shelf_handles wiring::for_charter_shelf() const {
   return {letters(), observer};
+}
+
+hole_maker_handles wiring::for_hole_maker() const {
+  return {letters(), gateway, observer};
 }
 
 registrar_handles wiring::for_registrar() const {

@@ -13,6 +13,7 @@ struct wiring {
   router_actor router;
   address_keeper_actor address_keeper;
   charter_shelf_actor charter_shelf; ///< A bootstrap's.
+  hole_maker_actor hole_maker;       ///< Of all others.
   registrar_actor registrar;
   state_keeper_actor state_keeper;
   compute_actor compute;
@@ -33,6 +34,7 @@ struct wiring {
   router_handles for_router() const;
   address_keeper_handles for_address_keeper() const;
   charter_shelf_handles for_charter_shelf() const;
+  hole_maker_handles for_hole_maker() const;
   registrar_handles for_registrar() const;
   state_keeper_handles for_state_keeper() const;
   compute_handles for_compute() const;
@@ -62,6 +64,7 @@ void hand_out(const wiring& w, Send send) {
   tell(w.router, w.for_router());
   tell(w.address_keeper, w.for_address_keeper());
   tell(w.charter_shelf, w.for_charter_shelf());
+  tell(w.hole_maker, w.for_hole_maker());
   tell(w.registrar, w.for_registrar());
   tell(w.state_keeper, w.for_state_keeper());
   tell(w.cell, w.for_cell());

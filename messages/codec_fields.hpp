@@ -148,7 +148,7 @@ inline auto fields(reach_proof& x) {
   return in_order(x.nonce);
 }
 inline auto fields(circuit_open& x) {
-  return in_order(x.circuit, x.peer);
+  return in_order(x.circuit, x.peer, maybe(x.host), x.answer);
 }
 inline auto fields(circuit_data& x) {
   return in_order(x.circuit, x.opened_here);

@@ -54,11 +54,14 @@ struct reach_proof {
 };
 
 /// To a hub: a circuit to `peer`. From a hub: `peer` has opened one to the
-/// receiver. Numbers are the opener's, per connection, and never used twice:
-/// all that follows says beside the number whether its sender opened it.
+/// receiver, or `answer`: the receiver's own one to `peer` stands. Numbers are
+/// the opener's, per connection, and never used twice: all that follows says
+/// beside the number whether its sender opened it.
 struct circuit_open {
   std::uint32_t circuit = 0;
   peer_id peer;
+  std::string host = {}; ///< From a hub: where it sees `peer`; its word alone.
+  bool answer = false;
 };
 
 /// Its body is a piece of the stream between the ends.

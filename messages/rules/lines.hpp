@@ -26,6 +26,7 @@ inline void check(rules& must, const reach_errand& x) {
 
 inline void check(rules& must, const circuit_open& x) {
   must.hold(!x.peer.empty(), "the circuit's other end is missing");
+  must.host(x.host);
 }
 
 inline void check(rules& must, const circuit_credit& x) {

@@ -28,7 +28,7 @@ std::optional<peer_id> errands::send(const contact& asker, std::uint64_t nonce,
   for (const auto& [id, g] : guests.all()) {
     const auto chance = mix(mix(seed_, number_), seed_of(id));
     const auto& at = g.who.where.host;
-    if (id == asker.id || at == host || at == own || !is_public(at)
+    if (id == asker.id || g.relayed || at == host || at == own || !is_public(at)
         || (best && least <= chance))
       continue;
     best = &id;

@@ -52,8 +52,11 @@ void guest_book::line(const contact& who, bool relayed, bool is_hub) {
 }
 
 bool guest_book::leads_here(const guest& g) {
-  return g.is_hub && !g.relayed
-         && (g.role == role::bootstrap || g.role == role::auxiliary);
+  if (g.relayed)
+    return false;
+  if (g.role == role::trainer) // Its hello may be older than what it knows.
+    return g.open && !g.contributes;
+  return g.is_hub && (g.role == role::bootstrap || g.role == role::auxiliary);
 }
 
 std::vector<contact> guest_book::hubs() const {
@@ -62,8 +65,10 @@ std::vector<contact> guest_book::hubs() const {
     if (leads_here(g) && dialable(g.who))
       all.push_back(&g);
   std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) {
-    return std::make_pair(!a->is_seed, a->since)
-           < std::make_pair(!b->is_seed, b->since);
+    const auto order = [](auto* x) {
+      return std::make_tuple(!x->is_seed, x->role == role::trainer, x->since);
+    };
+    return order(a) < order(b);
   });
   std::vector<contact> result;
   for (auto* g : all)
@@ -98,6 +103,8 @@ guest_book::change guest_book::heard(const progress_report& x) {
     result = change::routes_no_more;
   note(g, x.contributes, routes);
   g.in_own_cell = x.contributes && x.sponsor == self_;
+  g.open = x.where.port != 0
+           && (x.reach == reach::open || x.reach == reach::mapped);
   return result;
 }
 

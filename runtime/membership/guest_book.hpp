@@ -24,7 +24,8 @@ public:
     bool routes = false;      ///< The router may ask it, and name it to others.
     bool heard = false;       ///< It has told us its report.
     bool relayed = false;     ///< There is no line but through a hub.
-    bool is_hub = false;      ///< It passes circuits on.
+    bool is_hub = false;      ///< It passes circuits on, by its hello.
+    bool open = false;        ///< Others can dial it, by its report.
     bool is_seed = false;     ///< The user has named it.
   };
 
@@ -69,10 +70,12 @@ public:
     return near_;
   }
   bool heard_anybody() const;
-  /// Whether a guest is one to pass circuits on: who only says so is not.
+  /// Whether a guest is one to pass circuits on: bootstraps and auxiliaries
+  /// that say so, and trainers of this run that others can dial.
   static bool leads_here(const guest& g);
   /// Those that lead here and that others can dial, at most `max_hubs`: first
-  /// those that the user has named, then those that are here longest.
+  /// those that the user has named, trainers last; then those that are here
+  /// longest.
   std::vector<contact> hubs() const;
 
 private:

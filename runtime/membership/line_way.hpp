@@ -1,6 +1,6 @@
 /// How a line between this peer and another is made: the one place that decides
-/// it. Whoever adds a way adds it here, and then in `gateway_state`
-/// (gateway_dialling.cpp), which goes it.
+/// it. Whoever adds a way adds it here, and then in `line_maker` (actors/),
+/// which goes it.
 #pragma once
 
 #include "messages/contact.hpp"
@@ -11,7 +11,8 @@ namespace potluck {
 enum class line_way {
   we_dial,     ///< At the address that it names, or that others know of it.
   it_dials,    ///< It says that nobody can dial it (port 0), and can dial us.
-  through_hub, ///< Neither can dial the other: a third peer passes bytes on.
+  through_hub, ///< A third peer passes bytes on. If we can be dialled, it dials
+               ///< us as soon as it hears of us there.
   none,        ///< Nor is there one.
 };
 
@@ -22,9 +23,9 @@ enum class line_way {
 inline line_way way_to(const address& said, bool reachable, bool hubs) {
   if (said.port != 0 || said.host.empty())
     return line_way::we_dial;
-  if (reachable)
-    return line_way::it_dials;
-  return hubs ? line_way::through_hub : line_way::none;
+  if (hubs)
+    return line_way::through_hub;
+  return reachable ? line_way::it_dials : line_way::none;
 }
 
 /// By its last report.

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
@@ -46,6 +47,15 @@ public:
           >= 2)
         return as;
     return std::nullopt;
+  }
+  /// Where they may, each once: of what anybody sees, while no two agree.
+  std::vector<address> perhaps_outside() const {
+    if (auto sure = outside())
+      return {*sure};
+    std::vector<address> all;
+    for (const auto& [by, as] : seen_)
+      all.push_back(as);
+    return all;
   }
   /// `cone`, `symmetric`, or `unknown` while fewer than two have said what they
   /// see. Of two that see different things, one may lie: a third may change it.

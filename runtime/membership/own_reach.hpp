@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "messages/lines.hpp"
 #include "messages/progress.hpp"
@@ -72,6 +73,10 @@ public:
   /// them from there; empty where that is not known.
   std::optional<address> outside() const {
     return router_.outside();
+  }
+  /// Likewise, as far as a single witness is to be believed.
+  std::vector<address> perhaps_outside() const {
+    return router_.perhaps_outside();
   }
 
 private:

@@ -40,7 +40,7 @@ bool circuit_desk::take_number(connection_id on, std::uint32_t number) {
 
 void circuit_desk::met(connection_id on, const peer_id& who,
                        const std::string& host) {
-  if (!whose_.emplace(on, who).second)
+  if (!whose_.emplace(on, caller{who, host}).second)
     return;
   auto& g = guests_[who];
   if (g.connections.empty()) {
@@ -55,7 +55,7 @@ circuit_desk::sendings circuit_desk::welcome(connection_id on,
   auto whose = whose_.find(on);
   if (whose == whose_.end())
     return {};
-  guests_.at(whose->second).welcome.push_back(on);
+  guests_.at(whose->second.who).welcome.push_back(on);
   lines_[on].run = run;
   // It may have asked before its hello was read.
   std::vector<place> astray;
@@ -85,7 +85,7 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
   auto whose = whose_.find(on);
   if (whose == whose_.end())
     return out;
-  auto g = guests_.find(whose->second);
+  auto g = guests_.find(whose->second.who);
   whose_.erase(whose);
   g->second.connections.erase(on);
   auto& welcome = g->second.welcome;
@@ -126,7 +126,7 @@ std::string circuit_desk::objection(connection_id on, guest& from,
       || prefixes_[there->second.prefix].ends + here > limits::ends_a_prefix)
     return "the network of one of the two peers has too many circuits through "
            "this hub";
-  if (circuits() >= limits::circuits_in_all)
+  if (circuits() >= budget_.circuits)
     return "this hub carries as many circuits as it can";
   return "";
 }
@@ -158,7 +158,7 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
   if (asker == whose_.end())
     return {{from, closing(x.circuit, false,
                            "this hub does not know yet whom it talks to")}};
-  const auto who = asker->second;
+  const auto who = asker->second.who;
   auto why = objection(from, guests_.at(who), who, x.peer, now);
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
@@ -170,7 +170,8 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
                                              limits::circuit_burst);
   add(near, far, who, rate);
   add(far, near, x.peer, rate);
-  return {{to, circuit_open{far.number, who}}};
+  return {{to, circuit_open{far.number, who, asker->second.host}},
+          {from, circuit_open{x.circuit, x.peer, whose_.at(to).host, true}}};
 }
 
 void circuit_desk::remove(const place& at) {
@@ -237,7 +238,7 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
   if (*line.held + cost > limits::circuits_held_a_line)
     return cut(at, "one of the two peers does not read");
   sendings out;
-  if (*held_ + cost > limits::circuits_held)
+  if (*held_ + cost > budget_.held)
     out.push_back({slowest(), {}, {}, true});
   auto& guest = guests_.at(it.who);
   auto& sender = guest.rate;

@@ -52,13 +52,19 @@ public:
   void rest(bool rests) {
     rests_ = rests;
   }
+  /// What it carries from here on; what is open goes on.
+  void budget(const limits::hub_budget& x) {
+    budget_ = x;
+    rate_ = token_bucket{x.rate, x.burst};
+  }
   /// The connection has ended, and its circuits with it.
   sendings gone(connection_id on);
   bool has_guest(const peer_id& who) const {
     return guests_.count(who) != 0;
   }
 
-  /// A guest asks for a circuit; its number was taken.
+  /// A guest asks for a circuit; its number was taken. Where there is one, each
+  /// end hears from which host the other is connected.
   sendings open(connection_id from, const circuit_open& x, time_point now);
   /// What follows is of a circuit that is passed on here.
   bool has(connection_id on, std::uint32_t number, bool opened_there) const {
@@ -136,14 +142,20 @@ private:
   sendings cut(const place& at, const std::string& reason);
   void settle(const place& at, time_point now, sendings& out);
 
-  std::map<connection_id, peer_id> whose_;
+  struct caller {
+    peer_id who;
+    std::string host;
+  };
+
+  std::map<connection_id, caller> whose_;
   std::map<connection_id, line> lines_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;
   std::map<place, end> at_;
   std::set<place> owing_;
   bool rests_ = false;
-  token_bucket rate_{limits::hub_rate, limits::hub_burst};
+  limits::hub_budget budget_ = limits::usual_hub;
+  token_bucket rate_{budget_.rate, budget_.burst};
   counter held_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 

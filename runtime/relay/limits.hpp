@@ -34,21 +34,16 @@ constexpr std::size_t circuits_a_pair = 4;
 /// Ends within one address prefix: 64 members of one school, each with a
 /// circuit to each other. Half of all, so that no house fills a hub.
 constexpr std::size_t ends_a_prefix = 8192;
-/// In all: 300 bytes each, 64 KiB more each while both ends are busy.
-constexpr std::size_t circuits_in_all = 8192;
 /// Bytes that a hub holds for one line, while that does not take them: the
 /// credit of circuits from 63 members.
 constexpr std::size_t circuits_held_a_line = 64 * std::size_t{circuit_credit};
-/// The same for all lines. Then the line that most is held for has to go.
-constexpr std::size_t circuits_held = std::size_t{64} << 20;
 /// Circuits that one peer asks for: a group's members at once, then as many
 /// peers as come and go in a large run.
 constexpr double opens_at_once = 256;
 constexpr double opens_per_second = 8;
 
 /// Bytes per second and what a pause saves up: of a circuit (a joiner's state
-/// of 70 MB in five minutes), of all of one sender, and of all, which is two
-/// thirds of the 100 Mbit/s of the smallest rented machine.
+/// of 70 MB in five minutes), and of all of one sender.
 constexpr double circuit_rate = 256e3, circuit_burst = 1e6;
 constexpr double sender_rate = 1e6, sender_burst = 4e6;
 /// Of all senders within one address prefix, whatever their names: 120 MB a
@@ -57,7 +52,23 @@ constexpr double prefix_rate = 2e6, prefix_burst = 16e6;
 /// A sender this far beyond its own loses the circuit: more than the credit of
 /// circuits to 63 members, opened by both sides.
 constexpr double sender_debt = 9e6;
-constexpr double hub_rate = 8e6, hub_burst = 16e6;
+
+/// What one hub carries in all.
+struct hub_budget {
+  double rate, burst;   ///< Bytes per second, and what a pause saves up.
+  std::size_t circuits; ///< 300 bytes each, 64 KiB more each while both ends
+                        ///< are busy.
+  /// Bytes that no line has taken yet. Then the line that most is held for has
+  /// to go.
+  std::size_t held;
+};
+/// Of a machine that is one by trade: two thirds of the 100 Mbit/s of the
+/// smallest that is for rent.
+constexpr hub_budget usual_hub{8e6, 16e6, 8192, std::size_t{64} << 20};
+/// Of a trainer with an open port, which has gradients to send: 2 Mbit/s, a
+/// tenth of a home's uplink, and enough for the letters of 125 pairs.
+constexpr hub_budget trainers_hub{250e3, 1e6, 512, std::size_t{8} << 20};
+
 /// Between two looks at who gets credit back.
 constexpr auto credit_interval = 50ms;
 

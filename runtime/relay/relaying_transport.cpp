@@ -15,8 +15,8 @@ relaying_transport::~relaying_transport() {
   stop();
 }
 
-void relaying_transport::be_hub(bool is) {
-  board_->be_hub(is);
+void relaying_transport::be_hub(bool is, const limits::hub_budget& budget) {
+  board_->be_hub(is, budget);
 }
 
 void relaying_transport::rest(bool rests) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "runtime/ports/transport.hpp"
+#include "runtime/relay/limits.hpp"
 
 namespace potluck {
 
@@ -31,7 +32,8 @@ public:
 
   /// Passes circuits on for others, from here on, or does not any more: then
   /// every circuit that a hub tells of ends here.
-  void be_hub(bool is = true);
+  void be_hub(bool is = true,
+              const limits::hub_budget& budget = limits::usual_hub);
   /// As a hub, opens no circuits from here on, or does again; those that are
   /// open go on.
   void rest(bool rests = true);
@@ -40,8 +42,9 @@ public:
   ///     peer to another of the same run.
   void belongs(connection_id id, const peer_id& who, bool is_hub,
                const std::string& run);
-  /// A circuit to `to` over a connection with a hub. Ends as `dial` does; what
-  /// is told of it has no remote address.
+  /// A circuit to `to` over a connection with a hub. Ends as `dial` does. Its
+  /// remote address is the host where the hub sees the other end, with port 0:
+  /// that end has no say in it.
   connection_id dial_through(connection_id hub, const peer_id& to);
   /// Gives credit back that is due, and ends circuits that wait too long.
   /// Whether to look again in a moment (`limits::credit_interval`); else `owes`

@@ -74,8 +74,11 @@ void relaying_transport::switchboard::put(circuit_desk::sendings all) {
 
 // ---- as a hub ---------------------------------------------------------------
 
-void relaying_transport::switchboard::be_hub(bool is) {
+void relaying_transport::switchboard::be_hub(bool is,
+                                             const limits::hub_budget& budget) {
   guard lock{mutex_};
+  if (is && !hub_)
+    desk_.budget(budget);
   hub_ = is;
 }
 
@@ -181,6 +184,12 @@ void relaying_transport::switchboard::on_closed(connection_id id,
 
 void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_open& x) {
+  if (x.answer) {
+    if (auto it = at(from, x.circuit, false);
+        it != circuits_.end() && it->second.host.empty())
+      it->second.host = x.host;
+    return;
+  }
   if (!desk_.take_number(from, x.circuit)) {
     if (auto old = at(from, x.circuit, true); old != circuits_.end())
       end(old, "the hub used a circuit's number twice", false);
@@ -198,6 +207,7 @@ void relaying_transport::switchboard::read(connection_id from,
   ++line.ends;
   ++came_;
   auto fresh = add(from, x.circuit, false);
+  fresh->second.host = x.host;
   fresh->second.opener = x.peer;
   look_later(); // It may prove nothing.
   tell(fresh, fresh->second.end->begin());

@@ -25,7 +25,7 @@ public:
   void begin(std::shared_ptr<transport_listener> to) {
     to_ = std::move(to);
   }
-  void be_hub(bool is);
+  void be_hub(bool is, const limits::hub_budget& budget);
   void rest(bool rests);
   void belongs(connection_id id, const peer_id& who, bool is_hub,
                const std::string& run);
@@ -60,6 +60,7 @@ private:
     connection_id hub = 0;
     std::uint32_t number = 0;
     bool opened_here = false;
+    std::string host; ///< Where the hub sees the other end.
     time_point since;
     bool told = false; ///< That it is open.
     peer_id opener;    ///< By the hub's word, of one that came.

@@ -72,8 +72,9 @@ void relaying_transport::switchboard::tell(circuits::iterator x,
     if (!here && !news.proven->empty() && *news.proven != x->second.opener)
       return end(x, "another peer than the hub named opened the circuit", true);
     x->second.told = true;
-    later([to = to_, id, here, who = *news.proven] {
-      here ? to->on_connected(id, {}, who) : to->on_accepted(id, {}, who);
+    later([to = to_, id, here, seen = address{x->second.host, 0},
+           who = *news.proven] {
+      here ? to->on_connected(id, seen, who) : to->on_accepted(id, seen, who);
     });
   }
   if (x->second.until)

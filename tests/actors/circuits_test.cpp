@@ -2,6 +2,7 @@
 /// line takes over when there is one.
 #include <doctest/doctest.h>
 
+#include "actors/hole_maker.hpp"
 #include "tests/actors/node.hpp"
 
 using namespace potluck;
@@ -50,6 +51,29 @@ struct street {
     return result;
   }
 
+  /// Has it make holes, as one that is seen at its own host and port.
+  void make_holes(node& x, std::uint8_t number) {
+    x.replace(&wiring::hole_maker,
+              (*x.system).spawn(hole_maker, hole_maker_config{x.id, number}));
+    world.run_for(1s); // Until the roster has said what it knows.
+    reach_known own{false, 0, reach::cone, {{host(number), 1000}}, {}};
+    caf::anon_send(x.wired.hole_maker, own);
+  }
+  void make_holes() {
+    make_holes(a, 2);
+    make_holes(b, 3);
+  }
+  bool direct() {
+    return !news_of(a, 3).relayed && !news_of(b, 2).relayed;
+  }
+  void say_hole(const std::vector<address>& seen, std::uint64_t token) {
+    for (const message& x : {message{hole_connect{token, false, seen, seen}},
+                             message{hole_sync{token}}}) {
+      caf::anon_send(a.wired.gateway, parcel{peer(3), x, {}});
+      world.run_for(1s);
+    }
+  }
+
   test_world world;
   node hub{world, 1, {}, role::bootstrap}, a{world, 2, {1}}, b{world, 3, {1}};
 };
@@ -61,8 +85,9 @@ TEST_CASE("whoever can open one connection to a hub meets the others there") {
   REQUIRE(x.meet());
   CHECK(x.news_of(x.a, 3).relayed);
   CHECK(x.news_of(x.b, 2).relayed);
-  // Where they are nobody has seen: an address would be a stranger's word.
-  CHECK(x.news_of(x.a, 3).who.where == address{});
+  // Where they are, the hub says, and nobody else.
+  CHECK(x.news_of(x.a, 3).who.where == address{host(3), 0});
+  CHECK(x.news_of(x.b, 2).who.where == address{host(2), 0});
   CHECK(x.news_of(x.a, 1).is_hub);
   CHECK_FALSE(x.news_of(x.a, 1).relayed);
   CHECK(x.a.matchmaking->count<peer_left>() == 0); // Nobody gave up meanwhile.
@@ -196,4 +221,149 @@ TEST_CASE("a circuit that falls silent ends the session, a slow one does not") {
     if (!silent)
       CHECK(x.heard() == std::vector<int>{1, 2});
   }
+}
+
+TEST_CASE("a hole takes over from a hub, and nothing is lost or overtaken") {
+  street x;
+  REQUIRE(x.meet());
+  x.make_holes();
+  x.world.run_for(10s);
+  CHECK_FALSE(x.direct()); // Nothing is open between them.
+  x.world.network.heal(host(2), host(3));
+  int number = 0;
+  for (int i = 0; i < 900 && !x.direct(); ++i) {
+    x.say(++number);
+    x.world.run_for(100ms);
+  }
+  REQUIRE(x.direct());
+  for (int i = 0; i < 100; ++i) {
+    x.say(++number);
+    x.world.run_for(10ms);
+  }
+  x.world.run_for(1s);
+  std::vector<int> all;
+  for (int i = 1; i <= number; ++i)
+    all.push_back(i);
+  CHECK(x.heard() == all);
+  CHECK(x.b.matchmaking->count<peer_left>() == 0);
+  x.hub.crash();
+  x.world.run_for(5s);
+  for (auto& gone : x.b.matchmaking->all<peer_left>())
+    CHECK(gone.id != peer(2));
+}
+
+TEST_CASE("a hole that cannot be made is no news of its peer, but once") {
+  street x;
+  REQUIRE(x.meet());
+  x.make_holes();
+  x.world.run_for(3min);
+  CHECK_FALSE(x.direct());
+  CHECK(x.a.observer->events("hole").size() == 1);
+  CHECK(x.b.observer->events("hole").empty()); // It only answers.
+  for (auto* y : {&x.a, &x.b})
+    CHECK(y->matchmaking->count<peer_left>() == 0);
+  x.say(1);
+  x.world.run_for(1s);
+  CHECK(x.heard() == std::vector<int>{1});
+}
+
+namespace {
+
+/// A machine that nobody asked.
+struct bystander : transport_listener {
+  explicit bystander(test_world& world)
+      : net(world.network.make_transport(host(9))) {
+    net->start(std::shared_ptr<transport_listener>{this, [](auto*) {}});
+    net->listen({"0.0.0.0", 1000});
+  }
+  ~bystander() override {
+    net->stop();
+  }
+  void on_accepted(connection_id, const address&, const peer_id&) override {
+    ++knocks;
+  }
+  void on_connected(connection_id, const address&, const peer_id&) override {
+  }
+  void on_frame(connection_id, incoming_frame) override {
+  }
+  void on_closed(connection_id, const std::string&) override {
+  }
+  std::unique_ptr<transport> net;
+  int knocks = 0;
+};
+
+} // namespace
+
+TEST_CASE("nobody punches where a peer says that it is, but no hub sees it") {
+  street x;
+  bystander victim{x.world};
+  REQUIRE(x.meet());
+  x.make_holes(x.b, 3);
+  x.world.network.heal(host(2), host(3));
+  x.say_hole({{host(9), 1000}}, 71);
+  x.say_hole({{host(9), 1000}, {"10.0.0.09", 1000}}, 72);
+  CHECK(victim.knocks == 0);
+  CHECK_FALSE(x.direct());
+  // That was all that was wrong with it.
+  x.say_hole({{host(9), 1000}, {host(2), 1000}}, 73);
+  x.world.run_for(1s);
+  CHECK(victim.knocks == 0);
+  CHECK(x.direct());
+}
+
+TEST_CASE(
+    "a peer that others can dial is dialled, once it asks through a hub") {
+  street x;
+  REQUIRE(x.meet());
+  x.a.replace(&wiring::hole_maker,
+              (*x.a.system).spawn(hole_maker, hole_maker_config{x.a.id, 2}));
+  x.world.network.heal(host(2), host(3));
+  progress_report said;
+  said.id = peer(3);
+  said.where = {host(3), 1000};
+  said.phase = phase::accumulating;
+  const auto says = [&](reach how) {
+    said.reach = how;
+    ++said.step;
+    caf::anon_send(x.b.wired.gateway, parcel{peer(2), said, {}});
+    x.world.run_for(5s);
+    return x.direct();
+  };
+  CHECK_FALSE(says(reach::unknown)); // It does not know yet.
+  CHECK(says(reach::open));
+  CHECK(x.a.matchmaking->count<peer_left>() == 0);
+}
+
+TEST_CASE("a trainer with an open port passes circuits on, once it knows") {
+  street x;
+  node open{x.world, 4, {1}};
+  own_report news;
+  news.report.id = open.id;
+  news.report.phase = phase::accumulating;
+  caf::anon_send(open.wired.roster, news);
+  REQUIRE(x.meet());
+  REQUIRE(x.world.run_until(
+      [&] {
+        return x.news_of(x.a, 4).who.id == peer(4)
+               && x.news_of(x.b, 4).who.id == peer(4);
+      },
+      30s));
+  x.hub.crash();
+  x.world.run_for(1s);
+  const auto met = [&] {
+    const auto before = x.a.observer->events("join").size();
+    caf::anon_send(x.a.wired.gateway,
+                   dial_contact{{peer(3), {}}, {{peer(4), {}}}});
+    x.world.run_for(2s);
+    return x.a.observer->events("join").size() > before;
+  };
+  CHECK_FALSE(met());
+  reach_known known{true, 0, reach::open, {}, {}};
+  caf::anon_send(open.wired.gateway, known);
+  CHECK(met());
+  CHECK(x.news_of(x.a, 3).relayed);
+  known.reachable = false;
+  caf::anon_send(open.wired.gateway, known);
+  x.world.run_for(1s);
+  CHECK(x.a.matchmaking->last<peer_left>().id != peer(4));
 }

@@ -792,9 +792,17 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
         == address{host(1), 0});
   // What kind of router it is, two of them see.
   REQUIRE(d.gateway->count<ask_for_port>() == 1);
-  caf::anon_send(d.it, port_seen{{host(1), 40001}, host(2)});
-  caf::anon_send(d.it, port_seen{{host(1), 40001}, host(3)});
+  const address local{"192.168.0.7", 1000};
+  caf::anon_send(d.it, port_seen{{host(1), 40001}, host(2), {local}});
+  d.world.settle();
+  const address outside{host(1), 40001}; // One is enough to try it there.
+  CHECK(d.gateway->last<reach_known>().outside == std::vector{outside});
+  CHECK(d.gateway->last<reach_known>().local == std::vector{local});
+  CHECK(d.gateway->last<reach_known>().kind == reach::unknown);
+  caf::anon_send(d.it, port_seen{outside, host(3), {local}});
   d.world.run_for(1s);
+  CHECK(d.gateway->last<reach_known>().outside == std::vector{outside});
+  CHECK(d.gateway->last<reach_known>().kind == reach::cone);
   CHECK(d.observer->events("reach").size() == 2);
   CHECK(d.gateway->contents<progress_report>().back().reach == reach::cone);
   // A while later they are asked again.

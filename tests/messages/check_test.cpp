@@ -647,6 +647,8 @@ TEST_CASE("a circuit's bytes and credit are bounded, its end is named") {
   CHECK_FALSE(
       problem_with(circuit_data{1, true}, max_circuit_bytes + 1).empty());
   refused<circuit_open>([](auto& x) { x.peer = {}; });
+  refused<circuit_open>([](auto& x) { x.host = "no host"; });
+  accepted<circuit_open>([](auto& x) { x.host = ""; });
   refused<circuit_credit>([](auto& x) { x.bytes = 0; });
   refused<circuit_credit>([](auto& x) { x.bytes = max_circuit_credit + 1; });
   accepted<circuit_credit>([](auto& x) { x.bytes = max_circuit_credit; });

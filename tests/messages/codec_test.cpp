@@ -114,7 +114,7 @@ auto fields(const reach_proof& x) {
   return std::tie(x.nonce);
 }
 auto fields(const circuit_open& x) {
-  return std::tie(x.circuit, x.peer);
+  return std::tie(x.circuit, x.peer, x.host, x.answer);
 }
 auto fields(const circuit_data& x) {
   return std::tie(x.circuit, x.opened_here);

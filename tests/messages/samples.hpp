@@ -169,7 +169,7 @@ inline std::vector<message> all() {
       part_digests{group, 4, {mean, {}, id<digest>(9)}},
       reach_errand{32, somebody(7)},
       reach_proof{33},
-      circuit_open{34, id<peer_id>(8)},
+      circuit_open{34, id<peer_id>(8), "192.0.2.8", true},
       circuit_data{35, true},
       circuit_credit{36, true, 65536},
       circuit_close{37, true, "over"},

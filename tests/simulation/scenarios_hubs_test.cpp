@@ -1,9 +1,13 @@
 /// Scenarios in which nobody can dial a trainer: letters go through hubs.
+#include <map>
+
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/simulation/trial.hpp"
 
 using namespace potluck;
+using namespace std::chrono_literals;
 using simulation::trial;
 
 TEST_CASE("six homes behind routers train together, with an auxiliary's help") {
@@ -30,5 +34,104 @@ TEST_CASE("six homes with nothing but a first contact are one run") {
     CHECK(founded == 1);
     CHECK(agreed == 6);
     CHECK(relayed >= 30);
+  }
+}
+
+namespace {
+
+/// Of each home the trainers that it is connected with, and how, as the log
+/// says.
+struct lines {
+  std::map<std::size_t, std::map<std::string, bool>> relayed;
+  std::map<std::string, std::size_t> home_of;
+  /// How often a circuit between two homes ended, and a direct line did.
+  std::size_t circuits_lost = 0, lines_lost = 0;
+
+  void read(const std::string& line) {
+    const auto x = nlohmann::json::parse(line);
+    const auto name = x.at("event").get<std::string>();
+    const auto home = x.at("node").get<std::size_t>();
+    const auto peer = x.value("peer", "");
+    auto& known = relayed[home];
+    if (name == "listening")
+      home_of[peer] = home;
+    else if (name == "join")
+      known[peer] = x.at("address") == "by way of a hub";
+    else if (name == "way")
+      known[peer] = x.at("relayed").get<bool>();
+    else if (auto was = known.find(peer);
+             name == "departure" && was != known.end()) {
+      if (home_of[peer] != 0) // All can dial the first contact.
+        ++(was->second ? circuits_lost : lines_lost);
+      known.erase(was);
+    }
+  }
+  /// Trainers that `home` is connected with.
+  std::map<std::size_t, bool> of(std::size_t home) {
+    std::map<std::size_t, bool> result;
+    for (const auto& [peer, circuit] : relayed[home])
+      if (home_of.at(peer) != 0)
+        result[home_of.at(peer)] = circuit;
+    return result;
+  }
+};
+
+} // namespace
+
+TEST_CASE("homes whose routers keep a port for all meet halfway") {
+  auto what = load_scenario("tests/simulation/scenarios/holes.json");
+  REQUIRE(what);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    lines x;
+    bool soon_enough = true;
+    simulation::options how;
+    how.seed = seed;
+    how.log = [&](const std::string& line) {
+      if (soon_enough)
+        x.read(line);
+    };
+    how.watch = [&](const simulation::world& w) {
+      return soon_enough = w.now() < 3min;
+    };
+    simulation::world{*what, how}.run();
+    CAPTURE(seed);
+    std::size_t halfway = 0;
+    for (std::size_t home = 1; home <= 6; ++home)
+      for (const auto& [other, circuit] : x.of(home)) {
+        CAPTURE(home);
+        CAPTURE(other);
+        CHECK(circuit == (home > 4 || other > 4));
+        halfway += !circuit;
+      }
+    CHECK(halfway == 12); // Each of the usual homes with all others.
+  }
+}
+
+TEST_CASE("where the only hub dies, a trainer with an open port takes over") {
+  auto what = load_scenario("tests/simulation/scenarios/hub-dies.json");
+  REQUIRE(what);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    lines x;
+    bool soon_enough = true;
+    simulation::options how;
+    how.seed = seed;
+    how.log = [&](const std::string& line) {
+      if (soon_enough)
+        x.read(line);
+    };
+    how.watch = [&](const simulation::world& w) {
+      return soon_enough = w.now() < 3min; // It dies a minute before.
+    };
+    simulation::world{*what, how}.run();
+    CAPTURE(seed);
+    CHECK(x.circuits_lost >= 12); // All between homes went through it.
+    CHECK(x.lines_lost == 0);
+    for (std::size_t home = 1; home <= 5; ++home) {
+      CAPTURE(home);
+      const auto others = x.of(home);
+      CHECK(others.size() == 4);
+      for (const auto& [other, circuit] : others)
+        CHECK(circuit == (home > 1 && other > 1));
+    }
   }
 }

@@ -64,10 +64,11 @@ TEST_CASE("a line is made by the side that can be dialled, or by none") {
   for (bool hubs : {false, true}) {
     CHECK(way_to(place(2), true, hubs) == line_way::we_dial);
     CHECK(way_to(place(2), false, hubs) == line_way::we_dial);
-    CHECK(way_to(hidden, true, hubs) == line_way::it_dials);
     CHECK(way_to({}, false, hubs) == line_way::we_dial); // It has not said.
   }
-  CHECK(way_to(hidden, false, true) == line_way::through_hub);
+  for (bool reachable : {false, true}) // A hub tells it to dial us.
+    CHECK(way_to(hidden, reachable, true) == line_way::through_hub);
+  CHECK(way_to(hidden, true, false) == line_way::it_dials);
   CHECK(way_to(hidden, false, false) == line_way::none);
 }
 

@@ -47,3 +47,31 @@ TEST_CASE(
   x.line({at(20).id, {}}, true, true); // Through another hub.
   CHECK(x.hubs().front() == at(13));
 }
+
+TEST_CASE("a trainer that others can dial is a hub where there is no better") {
+  guest_book x{at(1).id, role::trainer};
+  progress_report said;
+  const auto come = [&](std::uint8_t number, role what) {
+    x.joined(at(number), what, {});
+    x.line(at(number), false, what != role::trainer);
+  };
+  const auto says = [&](std::uint8_t number, reach how) {
+    said.id = at(number).id;
+    said.where = at(number, how == reach::cone ? 0 : 7000).where;
+    said.reach = how;
+    x.heard(said);
+  };
+  for (std::uint8_t i = 2; i < 6; ++i)
+    come(i, role::trainer);
+  says(2, reach::open);
+  says(3, reach::cone);
+  says(4, reach::unknown); // It has not found out yet.
+  says(5, reach::mapped);
+  CHECK(x.hubs() == std::vector<contact>{at(2), at(5)});
+  come(10, role::bootstrap);
+  CHECK(x.hubs() == std::vector<contact>{at(10), at(2), at(5)});
+  x.line(at(2), true, false);
+  said.contributes = true; // It drops those that it does not need.
+  says(5, reach::mapped);
+  CHECK(x.hubs() == std::vector<contact>{at(10)});
+}

@@ -231,6 +231,8 @@ TEST_CASE("two that see one port the same tell the kind of a router") {
   CHECK_FALSE(p.x.ask_for_port(some, at(7s)));
   p.x.port_seen({"203.0.113.1", 40001}, first->where.host);
   CHECK_FALSE(p.x.changes());
+  CHECK_FALSE(p.x.outside()); // It is to be tried all the same.
+  CHECK(p.x.perhaps_outside() == std::vector<address>{{"203.0.113.1", 40001}});
   auto second = p.x.ask_for_port(some, at(17s));
   REQUIRE(second);
   CHECK(second->where.host != first->where.host);
@@ -246,6 +248,7 @@ TEST_CASE("two that see one port the same tell the kind of a router") {
     CHECK(p.x.changes());
     CHECK(p.x.kind() == reach::symmetric);
     CHECK_FALSE(p.x.outside());
+    CHECK(p.x.perhaps_outside().size() == 2);
     // One of them may lie: a third one tells.
     auto third = p.x.ask_for_port(some, at(30s));
     REQUIRE(third);

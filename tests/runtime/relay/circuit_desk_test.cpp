@@ -49,10 +49,11 @@ struct hub {
   std::string refusal(connection_id from, std::uint32_t number,
                       const peer_id& to, time_point now = at(0s)) {
     auto out = open(from, number, to, now);
-    REQUIRE(out.size() == 1);
+    REQUIRE(!out.empty());
     auto* no = std::get_if<circuit_close>(&out[0].what);
     if (no == nullptr)
       return "";
+    CHECK(out.size() == 1);
     CHECK(out[0].to == from);
     CHECK(no->circuit == number);
     CHECK_FALSE(no->opened_here);
@@ -77,11 +78,20 @@ constexpr std::size_t quarter
 TEST_CASE("a hub passes bytes on under the numbers of each connection") {
   hub x;
   auto told = x.open(11, 5, id(2));
-  REQUIRE(told.size() == 1);
+  REQUIRE(told.size() == 2);
   CHECK(told[0].to == 12);
   const auto open = std::get<circuit_open>(told[0].what);
   CHECK(open.circuit == 1);
   CHECK(open.peer == id(1));
+  CHECK_FALSE(open.answer);
+  CHECK(told[1].to == 11);
+  const auto stands = std::get<circuit_open>(told[1].what);
+  CHECK(stands.circuit == 5);
+  CHECK(stands.peer == id(2));
+  CHECK(stands.answer);
+  // Where each is connected from, the hub itself sees.
+  CHECK(open.host == "192.0.1.1");
+  CHECK(stands.host == "192.0.2.1");
 
   auto there = x.pass(11, {5, true}, bytes(100));
   REQUIRE(there.size() == 1);
@@ -237,10 +247,31 @@ TEST_CASE("64 members have circuits to each other through one hub") {
       if (i != j) { // Both at once, at worst.
         REQUIRE(desk.take_number(i, j));
         auto out = desk.open(i, {j, id(j)}, at(0s));
-        REQUIRE(out.size() == 1);
+        REQUIRE(out.size() == 2);
         REQUIRE(std::holds_alternative<circuit_open>(out[0].what));
       }
   CHECK(desk.circuits() == 64 * 63);
+}
+
+TEST_CASE("a trainer carries less for others than a hub by trade") {
+  hub x{10};
+  auto budget = limits::trainers_hub;
+  budget.circuits = 2;
+  x.desk.budget(budget);
+  CHECK(x.refusal(11, 1, id(2)) == "");
+  CHECK(x.refusal(13, 1, id(4)) == "");
+  CHECK(x.refusal(15, 1, id(6))
+        == "this hub carries as many circuits as it "
+           "can");
+  // And its credit comes back more slowly.
+  x.pass(11, {1, true}, bytes(quarter));
+  x.pass(13, {1, true}, bytes(quarter));
+  CHECK(x.desk.look(at(1s)).size() == 2);
+  budget.rate = budget.burst = 1000;
+  x.desk.budget(budget);
+  x.pass(11, {1, true}, bytes(quarter), at(2s));
+  CHECK(x.desk.look(at(10s)).empty());
+  CHECK(x.desk.look(at(20s)).size() == 1);
 }
 
 TEST_CASE("one house cannot fill a hub") {

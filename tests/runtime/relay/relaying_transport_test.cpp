@@ -88,14 +88,14 @@ struct peer_end : transport_listener {
                    const peer_id& proven) override {
     accepted.push_back(c);
     met[c] = proven;
-    if (relaying_transport::is_circuit(c))
-      CHECK(remote.host.empty());
+    from[c] = remote;
     it->belongs(c, proven, false, run);
   }
-  void on_connected(connection_id c, const address&,
+  void on_connected(connection_id c, const address& remote,
                     const peer_id& proven) override {
     connected.push_back(c);
     met[c] = proven;
+    from[c] = remote;
     it->belongs(c, proven, true, run);
   }
   void on_frame(connection_id c, incoming_frame frame) override {
@@ -120,6 +120,7 @@ struct peer_end : transport_listener {
   std::unique_ptr<relaying_transport> it;
   std::vector<connection_id> accepted, connected;
   std::map<connection_id, peer_id> met;
+  std::map<connection_id, address> from;
   std::map<connection_id, std::vector<incoming_frame>> frames;
   std::map<connection_id, std::string> closed;
 };
@@ -194,6 +195,8 @@ TEST_CASE("a circuit is one more connection, both ways, of any size") {
       CHECK(std::equal(got.body.data, got.body.data + got.body.size,
                        sent.body.data));
     }
+    CHECK(x.a.from[near] == address{"b", 0}); // This is what the hub says.
+    CHECK(x.b.from[far] == address{"a", 0});
     // The hub has seen nothing but its own connections.
     CHECK(x.hub.frames.empty());
     x.a.it->close(near);
@@ -384,6 +387,12 @@ TEST_CASE("messages of circuits that do not exist mean nothing") {
   }
   x.w.run();
   auto [near, far] = x.open();
+  // Nor does a guest say where the other end is.
+  x.b.it->send(x.b_to_hub,
+               {encode(circuit_open{1, x.a.id, "victim", true}), {}});
+  x.a.it->send(x.to_hub, {encode(circuit_open{1, x.b.id, "victim", true}), {}});
+  x.w.run();
+  CHECK(x.b.closed.count(far) == 0);
   // The number of a circuit that is open, once more.
   x.a.it->send(x.to_hub, {encode(circuit_open{1, x.b.id}), {}});
   x.w.run();

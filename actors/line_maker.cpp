@@ -1,0 +1,389 @@
+#include "actors/line_maker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/codec.hpp"
+#include "runtime/dialable.hpp"
+#include "runtime/experts/open_calls.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Messages kept for a peer that is being dialled: a look-up asks few things.
+constexpr std::size_t messages_waiting_for_a_dial = 64;
+
+std::vector<contact> without(const std::vector<contact>& hubs,
+                             const peer_id& id) {
+  std::vector<contact> rest;
+  for (const auto& x : hubs)
+    if (x.id != id)
+      rest.push_back(x);
+  return rest;
+}
+
+} // namespace
+
+void line_maker::init(gateway_actor::pointer self,
+                      std::shared_ptr<relaying_transport> network,
+                      const peer_id& own) {
+  self_ = self;
+  network_ = std::move(network);
+  own_ = own;
+}
+
+void line_maker::wire(const gateway_handles& w) {
+  roster_ = w.roster;
+  router_ = w.router;
+  hole_maker_ = w.hole_maker;
+}
+
+void line_maker::add(connection_id id, link fresh) {
+  fresh.since = now();
+  if (fresh.dialled && !relaying_transport::is_circuit(id))
+    dialled_.note(fresh.remote.host, fresh.since);
+  links_[id] = std::move(fresh);
+  strangers_.insert(id);
+  watch();
+}
+
+// ---- lines that are wanted --------------------------------------------------
+
+void line_maker::dial(const address& where, const peer_id& expected,
+                      std::vector<contact> hubs) {
+  if (own_addresses_.has(where, now()))
+    return give_up(where, expected, "this peer itself answers there");
+  if (links_.size() >= most_connections)
+    return give_up(where, expected, "too many connections are open");
+  link fresh{where, true, expected, {}, {}, {}};
+  fresh.hubs = std::move(hubs);
+  add(network_->dial(where, expected), std::move(fresh));
+}
+
+void line_maker::call_up(const call& x) {
+  if (leaving_ || x.to.id == own_ || x.to.where.port == 0)
+    return;
+  auto [queue, fresh] = waiting_.try_emplace(x.to.id);
+  // All open calls of experts may be for one host.
+  if (queue->second.size()
+      < messages_waiting_for_a_dial + limits::expert_calls_open)
+    queue->second.push_back({x.to.id, x.content, x.body});
+  if (fresh)
+    dial(x.to.where, x.to.id);
+}
+
+void line_maker::give_up(const address& where, const peer_id& expected,
+                         const std::string& reason, bool through_hub) {
+  waiting_.erase(expected);
+  const dial_failed news{where, expected, reason, through_hub};
+  if (roster_)
+    self_->send(roster_, news);
+  if (router_)
+    self_->send(router_, news);
+  go_on(expected, false);
+}
+
+void line_maker::try_to_reach(const potluck::try_to_reach& x) {
+  if (full())
+    return;
+  link fresh{x.who.where, true, x.who.id, {}, {}, {}};
+  fresh.reached = false;
+  fresh.nonce = x.nonce;
+  fresh.asker = x.asker;
+  add(network_->dial(x.who.where, x.who.id), std::move(fresh));
+}
+
+void line_maker::ask_for_port(const contact& who) {
+  if (full())
+    return;
+  link fresh{who.where, true, who.id, {}, {}, {}};
+  fresh.asks_for_port = true;
+  add(network_->punch(who.where, true), std::move(fresh));
+}
+
+bool line_maker::is_on_its_way(const peer_id& who) const {
+  if (who.empty()) // Each is another.
+    return false;
+  return std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+    const auto& l = links_.at(id);
+    return l.dialled && !l.reached && !l.asks_for_port && !l.punched
+           && l.expected == who;
+  });
+}
+
+bool line_maker::waits_for_hub(const peer_id& who) const {
+  return std::any_of(through_.begin(), through_.end(), [&](auto& x) {
+    return std::any_of(x.second.begin(), x.second.end(),
+                       [&](auto& waits) { return waits.who.id == who; });
+  });
+}
+
+// ---- through hubs -----------------------------------------------------------
+
+void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
+  if (leaving_)
+    hubs.clear();
+  for (const auto& hub : hubs) {
+    if (!has(hub.id) || links_.size() >= most_connections)
+      continue;
+    // The newest: an older one may be dead, unnoticed.
+    const auto& all = of(hub.id);
+    const auto newest = std::find_if_not(all.rbegin(), all.rend(),
+                                         relaying_transport::is_circuit);
+    if (newest == all.rend())
+      continue;
+    link fresh{who.where, true, who.id, {}, {}, {}};
+    fresh.hubs = without(hubs, hub.id);
+    add(network_->dial_through(*newest, who.id), std::move(fresh));
+    return;
+  }
+  for (const auto& hub : hubs)
+    if (dialable(hub) && hub.id != own_ && hub.id != who.id) {
+      const bool comes = is_on_its_way(hub.id);
+      // Where it is may be a stranger's word.
+      if (!comes && !hub_knocks_.spend(hub.where.host, now()))
+        continue;
+      through_[hub.id].push_back({who, without(hubs, hub.id)});
+      if (!comes)
+        dial(hub.where, hub.id);
+      return;
+    }
+  if (!is_on_its_way(who.id))
+    give_up(who.where, who.id, "no hub leads to it", true);
+}
+
+void line_maker::go_on(const peer_id& hub, bool there) {
+  auto all = through_.extract(hub);
+  if (!all)
+    return;
+  for (auto& x : all.mapped()) {
+    if (has(x.who.id))
+      continue;
+    if (there)
+      x.hubs.insert(x.hubs.begin(), contact{hub, {}});
+    go_through(x.who, std::move(x.hubs));
+  }
+}
+
+void line_maker::hurry() {
+  std::vector<dial_contact> slow;
+  for (auto id : strangers_) {
+    auto& l = links_.at(id);
+    if (!l.hubs.empty() && !relaying_transport::is_circuit(id)
+        && now() - l.since >= limits::circuit_head_start && !has(l.expected)) {
+      l.hubs_tried = true;
+      slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
+    }
+  }
+  for (auto& x : slow)
+    go_through(x.who, std::move(x.hubs));
+}
+
+// ---- through holes ----------------------------------------------------------
+
+void line_maker::punch(const punch_holes& x) {
+  if (!only_circuits_to(x.who))
+    return; // There is what it is for, or nobody to have it with.
+  std::set<connection_id> all;
+  for (const auto& at : x.at) {
+    if (full())
+      break;
+    link fresh{at, true, x.who, {}, {}, {}};
+    fresh.punched = true;
+    const auto id = network_->punch(at, x.begins);
+    all.insert(id);
+    add(id, std::move(fresh));
+  }
+  if (all.empty() && hole_maker_)
+    self_->send(hole_maker_, punches_failed{x.who, x.attempt});
+  punches_.begin(x.who, x.attempt, std::move(all));
+}
+
+// ---- what becomes of them ---------------------------------------------------
+
+bool line_maker::accepted(const connection_accepted& x) {
+  if (full()) {
+    network_->close(x.id, 0);
+    return false;
+  }
+  link fresh{x.remote, false, {}, x.proven, {}, {}};
+  if (relaying_transport::is_circuit(x.id))
+    fresh.hub_sees = x.remote.host;
+  add(x.id, std::move(fresh));
+  return true;
+}
+
+bool line_maker::opened(const connection_opened& x) {
+  auto i = links_.find(x.id);
+  if (i == links_.end()) {
+    network_->close(x.id, 0);
+    return false;
+  }
+  auto& l = i->second;
+  l.since = now();
+  l.proven = x.proven;
+  if (relaying_transport::is_circuit(x.id))
+    l.hub_sees = x.remote.host;
+  else
+    dialled_.note(x.remote.host, l.since);
+  if (l.reached) {
+    // Unencrypted, whoever answers there counts.
+    l.reached = l.proven.empty() || l.proven == l.expected;
+    if (*l.reached)
+      network_->send(x.id, {encode(reach_proof{l.nonce}), {}});
+    network_->close(x.id);
+    return false;
+  }
+  if (l.asks_for_port)
+    return false;
+  if (!l.proven.empty() && is_another(l, l.proven)) {
+    network_->close(x.id, 0); // It comes to nothing, in `closed`.
+    return false;
+  }
+  return true;
+}
+
+std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
+  auto i = links_.find(x.id);
+  if (i == links_.end())
+    return std::nullopt;
+  auto gone = links_.extract(i).mapped();
+  strangers_.erase(x.id);
+  if (gone.reached) {
+    self_->send(
+        self_, parcel{gone.asker, reach_answer{*gone.reached, gone.nonce}, {}});
+  } else if (gone.asks_for_port) {
+    // It has said what it sees, or will not.
+  } else if (!gone.peer.empty()) {
+    if (auto g = guests_.find(gone.peer); g != guests_.end())
+      g->second.erase(x.id);
+  } else if (gone.punched) {
+    auto over = punches_.ended(gone.expected, x.id);
+    if (over && hole_maker_)
+      self_->send(hole_maker_, punches_failed{gone.expected, *over});
+  } else if (gone.dialled) {
+    const bool another = is_on_its_way(gone.expected);
+    // If it comes through a hub, it is none itself.
+    if (!another)
+      go_on(gone.expected, false);
+    if (!gone.hubs.empty() && !leaving_ && !has(gone.expected))
+      go_through({gone.expected, gone.remote}, gone.hubs);
+    else if (!another && !waits_for_hub(gone.expected))
+      give_up(gone.remote, gone.expected,
+              is_another(gone, gone.proven) ? "another peer answers there"
+              : gone.late                   ? "no answer in time"
+                                            : x.reason,
+              gone.hubs_tried || relaying_transport::is_circuit(x.id));
+  }
+  return gone;
+}
+
+bool line_maker::is_another(const link& l, const peer_id& who) const {
+  return l.dialled && !l.expected.empty() && !who.empty() && who != l.expected
+         && who != own_;
+}
+
+void line_maker::missed(connection_id id, const peer_id& who) {
+  links_.at(id).proven = who; // As far as anything is, without encryption.
+  network_->close(id, 0);
+}
+
+bool line_maker::came_from_afar(const link& l) const {
+  return !l.dialled && dialled_.proves_something(l.remote.host, now());
+}
+
+void line_maker::dialled_self(const link& l) {
+  own_addresses_.answered(l.remote, now());
+  if (roster_)
+    self_->send(roster_, dial_succeeded{l.remote, own_});
+}
+
+bool line_maker::is_about_reach(connection_id id, const message& said) {
+  const auto& l = links_.at(id);
+  const auto* theirs = std::get_if<hello>(&said);
+  const auto* proof = std::get_if<reach_proof>(&said);
+  if (!proof && !(theirs && l.asks_for_port))
+    return false;
+  const bool right
+      = theirs && (l.proven.empty() ? theirs->id : l.proven) == l.expected;
+  // A proof that came by way of a hub proves nothing.
+  if (proof && !l.dialled && !relaying_transport::is_circuit(id) && roster_)
+    self_->send(roster_,
+                reach_proven{proof->nonce, l.remote.host, came_from_afar(l)});
+  if (right && roster_)
+    self_->send(roster_, port_seen{{theirs->seen_host, theirs->seen_port},
+                                   l.remote.host,
+                                   network_->local_addresses()});
+  network_->close(id, 0);
+  return true;
+}
+
+std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
+  auto& l = links_.at(id);
+  l.peer = theirs.id;
+  strangers_.erase(id);
+  guests_[theirs.id].insert(id);
+  handshakes_.observed(theirs.id, now() - l.since);
+  network_->belongs(id, theirs.id, theirs.is_hub, theirs.run);
+  if (l.punched)
+    punches_.end(theirs.id); // It has come to what it was for.
+  else if (l.dialled && !relaying_transport::is_circuit(id) && roster_)
+    self_->send(roster_, dial_succeeded{l.remote, theirs.id});
+  go_on(theirs.id, true);
+  auto waited = waiting_.extract(theirs.id);
+  return waited ? std::move(waited.mapped()) : std::vector<parcel>{};
+}
+
+// ---- guests -----------------------------------------------------------------
+
+const std::set<connection_id>& line_maker::of(const peer_id& who) const {
+  static const std::set<connection_id> none;
+  auto g = guests_.find(who);
+  return g == guests_.end() ? none : g->second;
+}
+
+bool line_maker::only_circuits_to(const peer_id& who) const {
+  const auto& all = of(who);
+  return !all.empty()
+         && std::all_of(all.begin(), all.end(), relaying_transport::is_circuit);
+}
+
+void line_maker::parted(const peer_id& who) {
+  punches_.end(who);
+  const auto gone = guests_.extract(who);
+  if (!gone)
+    return;
+  for (auto id : gone.mapped())
+    network_->close(id);
+}
+
+void line_maker::leave() {
+  leaving_ = true;
+  for (auto id : strangers_)
+    network_->close(id, 0);
+}
+
+// ---- time -------------------------------------------------------------------
+
+void line_maker::watch() {
+  if (std::exchange(ticking_, true))
+    return;
+  self_->delayed_send(self_, limits::handshake_check, tick{});
+}
+
+void line_maker::look() {
+  ticking_ = false;
+  hurry();
+  for (auto id : strangers_) {
+    auto& l = links_.at(id);
+    if (now() - l.since > handshakes_.patience_for_a_stranger()) {
+      l.late = true;
+      network_->close(id, 0);
+    }
+  }
+  if (!strangers_.empty())
+    watch();
+}
+
+} // namespace potluck

@@ -1,0 +1,185 @@
+/// How this peer gets its lines: by dials, through hubs, through holes; and
+/// connections that are made only to see who can be dialled.
+///
+/// A part of the gateway. It has the table of all connections, and tells
+/// roster, router and hole maker what came to nothing. It knows no session, and
+/// says no hello.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "actors/interfaces.hpp"
+#include "runtime/lines/open_punches.hpp"
+#include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/membership/dialled_hosts.hpp"
+#include "runtime/membership/knock_limit.hpp"
+#include "runtime/membership/own_addresses.hpp"
+#include "runtime/relay/relaying_transport.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// From the connection to its hello, before any was observed: long enough for a
+/// satellite line's three round trips, short enough that idle sockets cannot
+/// fill the table. Then from what handshakes took, of anybody, since nobody has
+/// an id yet: no less than a lost packet's repetitions take, and no more than
+/// what a table full of idle sockets may cost.
+constexpr auto handshake_patience = 10s;
+constexpr auto handshake_floor = 5s;
+constexpr auto handshake_cap = 30s;
+constexpr auto handshake_check = 1s;
+/// Between a dial that nobody has answered and the circuit that is tried beside
+/// it: most lines that can be had at all are there by then.
+constexpr auto circuit_head_start = 1s;
+
+} // namespace potluck::limits
+
+namespace potluck {
+
+class line_maker {
+public:
+  /// A connection; `peer` is empty until its hello was welcome.
+  struct link {
+    address remote; ///< As it was dialled; of one that came, its socket's.
+    bool dialled = false;
+    peer_id expected; ///< Whom we meant to dial; empty when unknown.
+    peer_id proven;   ///< Who is there for certain; empty when unencrypted.
+    peer_id peer;
+    time_point since;
+    bool late = false; ///< Closed, because nobody answered in time.
+    /// Of a circuit: where the hub sees the other end.
+    std::string hub_sees = {};
+    /// Of one that is dialled only to see whether `expected` is there.
+    std::optional<bool> reached = {};
+    /// Of one that is dialled: what to go through if that fails.
+    std::vector<contact> hubs = {};
+    bool hubs_tried = false; ///< Beside the dial.
+    std::uint64_t nonce = 0; ///< What it is shown then.
+    peer_id asker = {};      ///< Who hears how it ended.
+    /// Only its hello matters, which says how our port is seen.
+    bool asks_for_port = false;
+    bool punched = false; ///< A hole's: that it fails is no news of the peer.
+  };
+
+  void init(gateway_actor::pointer self,
+            std::shared_ptr<relaying_transport> network, const peer_id& own);
+  void wire(const gateway_handles& w);
+
+  // ---- lines that are wanted
+
+  /// @param hubs Of whom others are tried when it fails, or takes long.
+  void dial(const address& where, const peer_id& expected,
+            std::vector<contact> hubs = {});
+  /// Opens a circuit over the first of these hubs that this peer is connected
+  /// with; else dials one of them first.
+  void go_through(const contact& who, std::vector<contact> hubs);
+  /// Dials a peer that is no guest, and keeps the message until it is one.
+  void call_up(const call& x);
+  void try_to_reach(const potluck::try_to_reach& x);
+  void ask_for_port(const contact& who);
+  void punch(const punch_holes& x);
+
+  // ---- what becomes of them
+
+  /// Null: it is none any more.
+  const link* find(connection_id id) const {
+    auto i = links_.find(id);
+    return i == links_.end() ? nullptr : &i->second;
+  }
+  bool none() const {
+    return links_.empty();
+  }
+  /// Whether it may stay. Then, and where `opened` says so, a hello is due.
+  bool accepted(const connection_accepted& x);
+  bool opened(const connection_opened& x);
+  /// What it was, if anything.
+  std::optional<link> closed(const connection_closed& x);
+  /// Of the first message on a connection, whether that was all that it is for:
+  /// it is closed.
+  bool is_about_reach(connection_id id, const message& said);
+  /// Whether we dialled somebody else. Ourselves is a case of its own.
+  bool is_another(const link& l, const peer_id& who) const;
+  /// Closes a connection on which another peer answers than was dialled.
+  void missed(connection_id id, const peer_id& who);
+  /// Whether that they could connect shows that others can.
+  bool came_from_afar(const link& l) const;
+  /// This peer itself has answered its dial.
+  void dialled_self(const link& l);
+  /// Their hello was welcome. @returns The messages that waited for them.
+  std::vector<parcel> welcome(connection_id id, const hello& theirs);
+
+  // ---- guests: peers that were welcome, until they have parted
+
+  bool has(const peer_id& who) const {
+    return guests_.count(who) > 0;
+  }
+  /// A guest's connections.
+  const std::set<connection_id>& of(const peer_id& who) const;
+  /// Whether a hub is all that leads to a guest.
+  bool only_circuits_to(const peer_id& who) const;
+  /// Closes a guest's connections.
+  void parted(const peer_id& who);
+
+  /// No line is made any more, and those of strangers close.
+  void leave();
+  bool leaving() const {
+    return leaving_;
+  }
+  /// Looks after connections that nobody has greeted on; called by a tick.
+  void look();
+
+private:
+  time_point now() const {
+    return self_->clock().now();
+  }
+  bool full() const {
+    return leaving_ || links_.size() >= most_connections;
+  }
+  void add(connection_id id, link fresh);
+  void give_up(const address& where, const peer_id& expected,
+               const std::string& reason, bool through_hub = false);
+  /// Those that wait for this hub go on, with or without it.
+  void go_on(const peer_id& hub, bool there);
+  /// Another dial to it is under way.
+  bool is_on_its_way(const peer_id& who) const;
+  /// A hub is being dialled, and then it is reached through that.
+  bool waits_for_hub(const peer_id& who) const;
+  /// Circuits beside dials that take long.
+  void hurry();
+  void watch();
+
+  gateway_actor::pointer self_ = nullptr;
+  std::shared_ptr<relaying_transport> network_;
+  peer_id own_;
+  roster_actor roster_;
+  router_actor router_;
+  punches_listener hole_maker_;
+  std::map<connection_id, link> links_;
+  /// Those on which nobody was welcome yet: few, where there are many.
+  std::set<connection_id> strangers_;
+  std::map<peer_id, std::set<connection_id>> guests_;
+  own_addresses own_addresses_;
+  dialled_hosts dialled_;
+  /// By the hub that is dialled first: who is to be reached through it, or
+  /// through others. A dial to that hub is under way: two that wait for each
+  /// other would wait for ever.
+  std::map<peer_id, std::vector<dial_contact>> through_;
+  knock_limit hub_knocks_;
+  /// Messages for peers that are being dialled, a bounded number each.
+  std::map<peer_id, std::vector<parcel>> waiting_;
+  open_punches punches_;
+  /// From the connection to its hello. Nobody is known before, so that all
+  /// deadlines are a stranger's.
+  deadline_estimator handshakes_{{limits::handshake_floor,
+                                  limits::handshake_cap,
+                                  limits::handshake_patience}};
+  bool leaving_ = false;
+  bool ticking_ = false;
+};
+
+} // namespace potluck
