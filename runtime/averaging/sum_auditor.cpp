@@ -211,28 +211,36 @@ void sum_auditor::tell_accounts(std::uint32_t chunk, round_orders& out) {
 
 void sum_auditor::hear(std::size_t by, const sum_account& x,
                        round_orders& out) {
+  // It may come before this member knows of the check; who floods drowns its
+  // own answers.
+  auto& kept = accounts_[by];
   if (x.chunk >= map_.chunk_count() || map_.owner(x.chunk) != by
-      || x.parts.size() != samples_.size())
+      || x.parts.size() != samples_.size()
+      || kept.size() >= max_projections * trainers_)
     return;
-  answered_.insert(x.chunk);
-  for (auto& [drawn_by, check] : checks_) {
-    if (check.seed != x.seed)
-      continue;
-    for (std::size_t i = 0; i < check.sums.size(); ++i)
-      if (check.sums[i].chunk == x.chunk && !check.sums[i].account) {
-        check.sums[i].account = x;
-        if (check.judged)
-          settle(check, i, out);
-      }
-  }
+  kept.emplace(std::pair{x.chunk, x.seed}, x);
+  for (auto& [drawn_by, check] : checks_)
+    if (check.judged && check.seed == x.seed)
+      for (std::size_t i = 0; i < check.sums.size(); ++i)
+        settle(check, i, out);
+}
+
+const sum_account* sum_auditor::account_of(std::uint32_t chunk,
+                                           std::uint64_t seed) const {
+  const auto by = accounts_.find(map_.owner(chunk));
+  if (by == accounts_.end())
+    return nullptr;
+  const auto at = by->second.find({chunk, seed});
+  return at == by->second.end() ? nullptr : &at->second;
 }
 
 void sum_auditor::settle(check& x, std::size_t i, round_orders& out) {
   auto& sum = x.sums[i];
-  if (sum.settled || !sum.account || !sum.mean)
+  const auto* account = account_of(sum.chunk, *x.seed);
+  if (sum.settled || !account || !sum.mean)
     return;
   const auto reducer = map_.owner(sum.chunk);
-  const auto& said = *sum.account;
+  const auto& said = *account;
   const auto told = parts_of(x, i);
   std::set<std::size_t> denied;
   std::size_t others = 0;
@@ -296,8 +304,13 @@ round_orders sum_auditor::give_up() {
 }
 
 bool sum_auditor::unanswered(disputable& x) const {
-  return x.disputed && map_.owner(x.chunk) != self_
-         && answered_.count(x.chunk) == 0 && !std::exchange(x.settled, true);
+  if (!x.disputed || map_.owner(x.chunk) == self_)
+    return false;
+  // It gathers a chunk's parts once, and answers by them for all checks.
+  for (auto& [drawn_by, check] : checks_)
+    if (check.seed && account_of(x.chunk, *check.seed))
+      return false;
+  return !std::exchange(x.settled, true);
 }
 
 // ---- what follows -----------------------------------------------------------

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "runtime/averaging/denials.hpp"
@@ -69,7 +70,6 @@ private:
     bool wrong = false;
     bool disputed = false;
     bool settled = false;
-    std::optional<sum_account> account;
   };
   /// What one member has drawn.
   struct check {
@@ -97,6 +97,8 @@ private:
               const evidence_source& evidence, round_orders& out);
   void tell_accounts(std::uint32_t chunk, round_orders& out);
   void hear(std::size_t by, const sum_account& x, round_orders& out);
+  /// What its reducer has answered; null: nothing.
+  const sum_account* account_of(std::uint32_t chunk, std::uint64_t seed) const;
   /// Its reducer was asked, and nothing has come of it; true once.
   bool unanswered(disputable& x) const;
   void settle(check& x, std::size_t sum, round_orders& out);
@@ -118,7 +120,10 @@ private:
   std::optional<std::uint64_t> drawn_;
   bool committed_ = false;
   std::map<std::size_t, check> checks_; ///< By the member that has drawn.
-  std::set<std::uint32_t> answered_;    ///< Chunks with an account.
+  /// Of each reducer, by chunk and seed.
+  std::map<std::size_t,
+           std::map<std::pair<std::uint32_t, std::uint64_t>, sum_account>>
+      accounts_;
   std::map<std::size_t, std::size_t> disputes_; ///< By each trainer.
   std::set<std::size_t> doubted_;               ///< Once a round.
 };

@@ -26,11 +26,12 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       auditor_{what_.contract, bulk_.map(), members().self(), what_.rule},
       sums_{what_.contract, bulk_.map(), members().self(), what_.rule,
             what_.denials ? what_.denials : std::make_shared<denials>()} {
-  if (what_.guards.has(safeguard::audit))
+  if (!what_.guards.has(safeguard::audit))
+    return;
+  if (what_.rule.how == aggregator::mean)
     sums_.draw(chance, what_.nonce);
-  // Who checks a mean needs everybody's part of it.
-  if (what_.guards.has(safeguard::audit) && lines_.serves_all(members().self()))
-    auditor_.draw(chance);
+  else if (lines_.serves_all(members().self()))
+    auditor_.draw(chance); // It needs everybody's part.
 }
 
 // ---- parts ------------------------------------------------------------------

@@ -360,3 +360,37 @@ TEST_CASE("nobody is doubted twice in a round, however many checks find it") {
     CHECK(all_of<member_accused>(x.orders[i]).size() == 1);
   }
 }
+
+TEST_CASE("an answer under another direction is none") {
+  one_round x;
+  x.bend();
+  x.letter = [](std::size_t, std::size_t, message& what) {
+    if (auto said = std::get_if<sum_account>(&what))
+      ++said->seed;
+    return true;
+  };
+  x.run();
+  const auto chunk = all_of<audit_reminder>(x.orders[1]).at(0).chunk.value();
+  x.it[1]->at(x.now + limits::account_patience);
+  x.take(1, x.it[1]->waited_for(chunk));
+  CHECK(x.doubted_by(1) == members{x.hub});
+  CHECK_FALSE(x.accuses(1));
+}
+
+TEST_CASE("an answer that comes before the others' words is kept") {
+  one_round x;
+  x.bend();
+  std::vector<std::pair<std::size_t, message>> late;
+  x.letter = [&](std::size_t from, std::size_t to, message& what) {
+    const bool waits = to == 1 && (from == 2 || from == 3)
+                       && std::holds_alternative<part_projections>(what);
+    if (waits)
+      late.emplace_back(from, what);
+    return !waits;
+  };
+  x.run();
+  CHECK(x.doubted_by(1).empty());
+  for (auto& [from, what] : late)
+    x.take(1, x.it[1]->receive(from, what, x.source(1)));
+  CHECK(x.accuses(1));
+}
