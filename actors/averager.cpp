@@ -72,9 +72,10 @@ void averager_state::on(const begin_round& x) {
   say_.begin(x.contract);
   auto self = caf::actor_cast<averager_actor>(self_);
   round_.emplace(
-      averaging_round::setting{x.contract, x.plan, x.keeps_majority,
-                               config_.self, config_.rule, config_.packing,
-                               config_.guards},
+      averaging_round::setting{
+          x.contract, x.plan, x.keeps_majority, config_.self, config_.rule,
+          config_.packing, config_.guards,
+          config_.nonce ? config_.nonce() : chance_.next(), denials_},
       room_for(x), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());

@@ -44,6 +44,8 @@ struct averager_config {
   /// See `peer_config::bend_mean`.
   std::function<void(std::vector<float>&)> bend_mean = {};
   std::uint64_t seed = 1; ///< Of which means it checks.
+  /// Numbers that nobody foresees; none: by the seed.
+  std::function<std::uint64_t()> nonce = {};
   /// Where the thread that receives puts what it can; null: everything comes by
   /// letter.
   std::shared_ptr<round_intake> intake = {};
@@ -123,6 +125,7 @@ private:
   std::optional<value_pool> room_;
   std::uint64_t room_for_ = 0;
   random_stream chance_{1};
+  std::shared_ptr<denials> denials_ = std::make_shared<denials>();
 };
 
 averager_actor::behavior_type

@@ -238,6 +238,7 @@ void peer_state::start_training() {
                     c.abandoned = last_round_;
                     c.bend_mean = config_.bend_mean;
                     c.seed = mix(config_.seed, audits);
+                    c.nonce = config_.nonce;
                     c.reducer_started = config_.child_started;
                     c.intake = intake_;
                     return self_->spawn(averager, c);

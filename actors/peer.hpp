@@ -103,6 +103,9 @@ struct peer_config {
   /// happens it hears in any case.
   bool shows_status = true;
   std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
+  /// Numbers that nobody can foresee, not even from others before them; none:
+  /// by the seed, so that a simulation can be repeated.
+  std::function<std::uint64_t()> nonce = {};
   /// For tests that end children, sessions and reducers included, which are
   /// told apart by name here. Called by whichever thread runs their parent.
   supervisor::witness child_started;

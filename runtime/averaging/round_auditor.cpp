@@ -115,7 +115,10 @@ bool round_auditor::may_show(std::size_t to, std::uint32_t chunk) {
   if (chunk >= map_.chunk_count())
     return false;
   auto& shown = shown_[to];
-  return shown.size() < audited_chunks && shown.insert(chunk).second;
+  // A reducer that has ended asks anew, and another time when it is disputed.
+  if (map_.owner(chunk) == to)
+    return ++shown[chunk] <= 2;
+  return shown.size() < audited_chunks && ++shown[chunk] <= 1;
 }
 
 round_orders round_auditor::receive(std::size_t by, const message& content,

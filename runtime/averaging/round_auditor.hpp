@@ -35,11 +35,13 @@ namespace potluck {
 
 /// A planned mean that is here, and what its reducer said of it.
 struct mean_evidence {
-  const float* values = nullptr; ///< As many as the chunk has.
+  const float* values = nullptr;
+  std::size_t length = 0; ///< The chunk's.
   std::vector<std::uint8_t> left_out;
   digest seal;
   packing how = packing::float32;       ///< It was packed like this.
   std::optional<part_source::part> own; ///< This member's part, if it has one.
+  std::vector<digest> parts; ///< Of those summed, where that was done here.
 };
 
 class round_auditor {
@@ -122,7 +124,8 @@ private:
   std::optional<std::uint32_t> drawn_;
   std::map<std::uint32_t, check_under_way> checks_;
   std::set<std::size_t> challenged_by_;
-  std::map<std::size_t, std::set<std::uint32_t>> shown_; ///< To whom, which.
+  /// To whom, which, and how often.
+  std::map<std::size_t, std::map<std::uint32_t, unsigned>> shown_;
   std::optional<means_inquiry> inquiry_;
   bool judged_ = false;
   std::optional<round_outcome> withheld_; ///< Until judged.

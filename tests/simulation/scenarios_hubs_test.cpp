@@ -81,6 +81,14 @@ struct lines {
 
 } // namespace
 
+TEST_CASE("a hub that makes up its sums is found out, and the run goes on") {
+  // Nobody has a line to all trainers: numbers have to do.
+  const std::string file = "tests/simulation/scenarios/bent-hub.json";
+  CHECK(trial{file}.complaint(1, 2) == "");
+  const auto unchecked = trial{file, 0, 0, safeguard::audit}.run(1);
+  CHECK_FALSE(unchecked.violations.empty());
+}
+
 TEST_CASE("homes whose routers keep a port for all meet halfway") {
   auto what = load_scenario("tests/simulation/scenarios/holes.json");
   REQUIRE(what);

@@ -154,6 +154,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     tenant.memory = memory;
     tenant.shows_status = false;
     tenant.seed = random_seed();
+    tenant.nonce = random_seed;
     return tenant;
   };
   return result;

@@ -31,6 +31,7 @@ calling_peer::calling_peer(std::string run, std::vector<address> seeds,
   config.listen = {insecure ? "127.0.0.1" : "0.0.0.0", 0};
   config.seeds = std::move(seeds);
   config.seed = random_seed();
+  config.nonce = random_seed;
   config.make_transport = [how] { return make_uv_transport(how); };
   config.expert_calls = client_->line();
   peer_ = spawn_peer(system_, std::move(config), eyes_);

@@ -191,6 +191,7 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
   how.max_download = *download;
   how.insecure = options.flag("insecure");
   config.seed = random_seed();
+  config.nonce = random_seed;
   config.wall_clock = wall_clock_ms;
   if (!options.flag("no-port-mapping"))
     config.mapper = make_port_mapper();

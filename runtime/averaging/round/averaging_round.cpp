@@ -23,10 +23,15 @@ averaging_round::averaging_round(setting what, value_pool rooms,
             what_.usual,          std::move(rooms), std::move(intake),
             std::move(all_placed)},
       watch_{members().size(), now}, faults_{bulk_.map(), members().self()},
-      auditor_{what_.contract, bulk_.map(), members().self(), what_.rule} {
-  // Who checks a mean needs everybody's part of it.
-  if (what_.guards.has(safeguard::audit) && lines_.serves_all(members().self()))
-    auditor_.draw(chance);
+      auditor_{what_.contract, bulk_.map(), members().self(), what_.rule},
+      sums_{what_.contract, bulk_.map(), members().self(), what_.rule,
+            what_.denials ? what_.denials : std::make_shared<denials>()} {
+  if (!what_.guards.has(safeguard::audit))
+    return;
+  if (what_.rule.how == aggregator::mean)
+    sums_.draw(chance, what_.nonce);
+  else if (lines_.serves_all(members().self()))
+    auditor_.draw(chance); // It needs everybody's part.
 }
 
 // ---- parts ------------------------------------------------------------------
@@ -53,6 +58,8 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
                            const shared_bytes& body) {
   if (x.chunk >= bulk_.map().chunk_count())
     return;
+  if (sums_.gathers(x.chunk))
+    return add(sums_.shown(by, x, body));
   if (auditor_.checks(x.chunk))
     return add(auditor_.shown(by, x, body));
   if (over() || bulk_.made(x.chunk))
@@ -165,9 +172,11 @@ round_orders averaging_round::receive(const peer_id& from,
       || std::holds_alternative<mean_request>(content))
     close_places();
   std::visit([&](const auto& x) { read(by, x, body); }, content);
-  add(auditor_.receive(by, content, [this](std::uint32_t chunk) {
+  const auto evidence = [this](std::uint32_t chunk) {
     return bulk_.evidence(agreement_.ledger(), chunk);
-  }));
+  };
+  add(auditor_.receive(by, content, evidence));
+  add(sums_.receive(by, content, evidence));
   judge_if_all_spoke();
   return take();
 }
@@ -290,6 +299,10 @@ void averaging_round::carry_out(const round_decision& x) {
   close_places();
   out_.emplace_back(round_decided{});
   auto news = outcome(x);
+  if (x.commit && bulk_.needs_means())
+    add(sums_.committed([this](std::uint32_t chunk) {
+      return bulk_.evidence(agreement_.ledger(), chunk);
+    }));
   if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
       || members().size() == 1 || !what_.guards.has(safeguard::naming)) {
     out_.emplace_back(std::move(news));
@@ -333,20 +346,30 @@ void averaging_round::read(std::size_t by, const part_request& x,
 void averaging_round::judge_if_all_spoke() {
   if (over()
       && auditor_.all_spoke([this](auto i) { return watch_.present(i); }))
-    add(give_up());
+    judge();
+}
+
+void averaging_round::judge() {
+  if (agreement_.standing() == standing::aborted)
+    add(auditor_.judge());
 }
 
 round_orders averaging_round::give_up() {
-  if (agreement_.standing() == standing::aborted)
-    add(auditor_.judge());
+  judge();
+  add(sums_.give_up());
   return take();
 }
 
 round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
-  if (chunk)
-    return auditor_.waited_for(*chunk);
-  if (over())
-    return give_up();
+  if (chunk) {
+    add(auditor_.waited_for(*chunk));
+    add(sums_.waited_for(*chunk));
+    return take();
+  }
+  if (over()) {
+    judge();
+    return take();
+  }
   // Others have heard of the end before us.
   return {audit_reminder{limits::findings_patience, std::nullopt}};
 }

@@ -20,6 +20,7 @@
 #include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
 #include "runtime/averaging/round/round_faults.hpp"
+#include "runtime/averaging/sum_auditor.hpp"
 #include "runtime/direct_lines.hpp"
 #include "runtime/safeguards.hpp"
 
@@ -35,6 +36,9 @@ public:
     averaging_rule rule;
     packing usual = packing::float32; ///< Where the plan says nothing.
     safeguard_set guards = {};
+    std::uint64_t nonce = 1; ///< Nobody else knows it; see `sum_auditor`.
+    /// Of the rounds so far; null: this is the first.
+    std::shared_ptr<potluck::denials> denials = nullptr;
   };
 
   /// @param rooms Where means are made. @param all_placed See
@@ -50,6 +54,7 @@ public:
   /// It is so late when what is told next happens.
   void at(time_point now) {
     watch_.at(now);
+    sums_.at(now);
   }
   /// This member's gradient is here: its parts go out.
   round_orders lend(std::shared_ptr<const std::vector<float>> gradient);
@@ -129,6 +134,7 @@ private:
   void count(std::size_t by, const chunk_mean& x);
   void offer_own_part(std::uint32_t chunk);
   void judge_if_all_spoke();
+  void judge();
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
   void carry_out(const send_part& x);
@@ -150,6 +156,7 @@ private:
   member_watch watch_;
   round_faults faults_;
   round_auditor auditor_;
+  sum_auditor sums_;
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;
   round_orders out_;

@@ -149,15 +149,21 @@ std::optional<round_mail> round_bulk::mean_for(const chunk_ledger& ledger,
 std::optional<mean_evidence> round_bulk::evidence(const chunk_ledger& ledger,
                                                   std::uint32_t chunk) const {
   const auto seal = shelf_.seal(chunk);
-  if (!places_ || seal.empty() || ledger.version(chunk) != 1)
+  const auto range = map_.range(chunk);
+  const auto* made = shelf_.values(chunk).data;
+  if (seal.empty() || ledger.version(chunk) != 1 || (!places_ && !made))
     return std::nullopt;
   mean_evidence result;
-  result.values = places_->whole()->data() + map_.range(chunk).offset;
+  result.values = places_ ? places_->whole()->data() + range.offset
+                          : reinterpret_cast<const float*>(made);
+  result.length = range.count;
   result.left_out = ledger.describe(chunk).left_out;
   result.seal = seal;
   result.how = parts_.packing_of(map_.owner(chunk));
   if (parts_.any())
     result.own = parts_.outgoing(chunk);
+  if (auto* parts = parts_in(chunk))
+    result.parts = *parts;
   return result;
 }
 

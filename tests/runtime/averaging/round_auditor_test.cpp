@@ -115,11 +115,17 @@ TEST_CASE("a member shows a part once to each that asks, and few of them") {
   round_setting setting{3, 0, {10, 10, 10}};
   round_auditor x{contract_of(setting), setting.map(), 0, {}};
   std::size_t shown = 0;
-  for (std::uint32_t chunk = 0; chunk < 30; ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < 10; ++chunk) {
     shown += x.may_show(1, chunk);
     CHECK_FALSE(x.may_show(1, chunk));
   }
   CHECK(shown < 10);
+  // Its own again after a failure, and once more when its sum is disputed.
+  for (std::uint32_t chunk = 10; chunk < 20; ++chunk) {
+    CHECK(x.may_show(1, chunk));
+    CHECK(x.may_show(1, chunk));
+    CHECK_FALSE(x.may_show(1, chunk));
+  }
   CHECK(x.may_show(2, 0));
   CHECK_FALSE(x.may_show(2, 30)); // There is no such chunk.
 }
