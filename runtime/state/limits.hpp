@@ -38,8 +38,8 @@ constexpr std::size_t contributors_served = 1024;
 /// Sent to one joiner and not yet there: the bandwidth-delay product of
 /// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
 constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;
-/// The same through a hub: half a second at the rate of a circuit, which is how
-/// long a letter to the joiner waits behind pieces.
+/// The same through a hub: half a second at the rate of a circuit, so that a
+/// letter to the joiner waits less than a second behind pieces.
 constexpr std::uint64_t relayed_bytes_in_flight = 128u << 10;
 /// And so many that are told only what a donor has, and get no pieces: what is
 /// kept of each is small, but anybody can ask.

@@ -1,4 +1,4 @@
-/// A piece store in memory.
+/// A piece store in memory, for tests and simulated hubs.
 #pragma once
 
 #include <map>
