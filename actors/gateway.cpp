@@ -32,17 +32,16 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   network_->start(
       std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self),
                                       config_.intake, config_.guests, clock));
-  auto bound = listen_as_usual(
-      *network_, config_.listen, config_.usual_port,
-      [this](std::string sentence) {
-        self_->send(config_.observer,
-                    event{"notice", {{"message", std::move(sentence)}}});
-      });
+  auto say = [this](std::string sentence) {
+    self_->send(config_.observer,
+                event{"notice", {{"message", std::move(sentence)}}});
+  };
+  auto bound
+      = listen_as_usual(*network_, config_.listen, config_.usual_port, say);
   auto failed = bound ? std::string{} : bound.error();
   for (const auto& also : config_.also_listen)
-    if (failed.empty())
-      if (const auto other = network_->listen(also); !other)
-        failed = other.error();
+    if (const auto other = network_->listen(also); failed.empty() && !other)
+      failed = other.error();
   if (!failed.empty()) {
     self_->send(config_.observer, peer_over{failed, true});
     return;
@@ -194,9 +193,10 @@ void gateway_state::welcome(connection_id id, const link& l,
   news.role = theirs.role;
   news.run = theirs.run;
   news.charter = theirs.charter;
-  session = self_->spawn(potluck::session,
-                         session_config{news.who, id, network_,
-                                        caf::actor_cast<gateway_actor>(self_)});
+  session_config how{news.who, id, network_,
+                     caf::actor_cast<gateway_actor>(self_),
+                     config_.relays_experts};
+  session = self_->spawn(potluck::session, std::move(how));
   self_->monitor(session);
   if (config_.session_started)
     config_.session_started("session", caf::actor_cast<caf::actor>(session));

@@ -41,6 +41,8 @@ struct gateway_config {
   std::function<std::uint64_t()> wall_clock = {};
   /// Whether a hub passes no circuits on for now; null: it does.
   std::function<bool()> rests = {};
+  /// Calls of experts may take circuits.
+  bool relays_experts = false;
   /// Whether to see what the line carries before there is anything to send.
   bool probes_line = false;
 };

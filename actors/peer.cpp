@@ -12,7 +12,6 @@
 #include "actors/registrar.hpp"
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
-#include "actors/state_keeper.hpp"
 #include "runtime/experts/replication_plan.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
@@ -87,6 +86,7 @@ void peer_state::start_network() {
                     c.intake = intake_;
                     c.wall_clock = config_.wall_clock;
                     c.rests = config_.rests;
+                    c.relays_experts = config_.relays_experts;
                     c.guests = wired_.guests;
                     c.probes_line = config_.upload_bytes_per_second == 0
                                     && (config_.role == role::trainer
@@ -180,20 +180,8 @@ void peer_state::start_experts() {
 }
 
 void peer_state::start_training() {
+  start_state_keeper();
   if (config_.role == role::trainer) {
-    children_->add({"state_keeper", child(wired_.state_keeper, [this] {
-                      state_keeper_config c;
-                      c.guards = config_.guards;
-                      c.self = config_.self;
-                      c.agreed = charter_;
-                      c.checkpoint_path = config_.checkpoint_path;
-                      if (config_.checkpoint_disk)
-                        c.where = config_.checkpoint_disk;
-                      c.mode = config_.workers;
-                      c.upload_bytes_per_second
-                          = config_.upload_bytes_per_second;
-                      return self_->spawn(state_keeper, c);
-                    })});
     children_->add({"compute", child(wired_.compute, [this] {
                       compute_config c;
                       c.guards = config_.guards;

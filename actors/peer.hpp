@@ -23,6 +23,7 @@
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/averaging/round_memory.hpp"
 #include "runtime/ports/disk.hpp"
+#include "runtime/ports/piece_store.hpp"
 #include "runtime/ports/port_mapper.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
@@ -74,6 +75,9 @@ struct peer_config {
   unsigned threads = 1;
   /// Experts that this peer hosts, in any role but bootstrap.
   std::optional<expert_hosting> experts;
+  /// Whether calls of experts, this peer's and others', may take circuits
+  /// through hubs, which somebody pays for: the other end has to allow it, too.
+  bool relays_experts = false;
   /// Of an `expert_client`, whose calls this peer makes; null: none.
   std::shared_ptr<expert_line> expert_calls;
   /// Where blocking work runs, and in simulations how long batches take and who
@@ -90,6 +94,9 @@ struct peer_config {
   /// What the rounds of an auxiliary may hold, together with those of others;
   /// null: as much as they need.
   std::shared_ptr<memory_allowance> memory;
+  /// Where an auxiliary keeps states of its run for joiners that reach it
+  /// better than they reach each other; null: nowhere.
+  std::shared_ptr<piece_store> pieces;
   /// Hears of all who come and go, and where others reach this peer; null:
   /// nobody.
   companion_actor beside;
@@ -141,6 +148,7 @@ private:
   void start_charter_shelf();
   void start_hole_maker();
   void start_experts();
+  void start_state_keeper();
   void start_training();
   void wire();
   void say_goodbye();

@@ -4,6 +4,7 @@
 #include "actors/charter_shelf.hpp"
 #include "actors/hole_maker.hpp"
 #include "actors/peer.hpp"
+#include "actors/state_keeper.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck {
@@ -55,6 +56,23 @@ void peer_state::start_hole_maker() {
              }),
        // It is told anew who is here.
        child_spec::policy::one_for_one});
+}
+
+void peer_state::start_state_keeper() {
+  children_->add({"state_keeper", child(wired_.state_keeper, [this] {
+                    state_keeper_config c;
+                    c.guards = config_.guards;
+                    c.self = config_.self;
+                    c.agreed = charter_;
+                    c.checkpoint_path = config_.checkpoint_path;
+                    if (config_.checkpoint_disk)
+                      c.where = config_.checkpoint_disk;
+                    c.mode = config_.workers;
+                    c.upload_bytes_per_second = config_.upload_bytes_per_second;
+                    c.trains = config_.role == role::trainer;
+                    c.pieces = config_.pieces;
+                    return self_->spawn(state_keeper, c);
+                  })});
 }
 
 } // namespace potluck

@@ -62,6 +62,16 @@ bool is_of_a_gradient(const message& x) {
   return is_one_of<chunk_part, chunk_mean, contribution_part>(x);
 }
 
+/// A call of an expert, its answer, or what hosts hand each other: no hub
+/// carries it, unless this peer's user allows it.
+bool is_of_an_expert(const message& x) {
+  return is_one_of<expert_request, expert_answer, replica_offer, replica_reply,
+                   replica_chunk>(x);
+}
+
+const std::string no_relayed_experts
+    = "calls of experts take a direct line, or --relay-experts at both ends";
+
 /// Frames that may wait for a circuit's last one, and for how long while the
 /// circuit brings nothing: several of its round trips.
 constexpr std::size_t most_held = 4096;
@@ -172,6 +182,15 @@ void session_state::read(const frame_arrived& x) {
     release();
     return;
   }
+  if (relaying_transport::is_circuit(x.id) && is_of_an_expert(*content)
+      && !config_.relays_experts) {
+    if (auto call = std::get_if<expert_request>(&*content)) {
+      expert_answer no{call->number, expert_outcome::failed,
+                       no_relayed_experts};
+      config_.network->send(x.id, {encode(no), {}});
+    }
+    return;
+  }
   if (!is_one_of<heartbeat, heartbeat_reply>(*content))
     lines_.use(x.id);
   deliver(std::move(*content), frame.body);
@@ -233,19 +252,34 @@ void session_state::transmit(const message& content, shared_bytes body) {
   const bool beat = is_one_of<heartbeat, heartbeat_reply>(content);
   const bool probe = std::holds_alternative<line_probe>(content);
   if (relaying_transport::is_circuit(way)
-      && (probe || is_of_a_gradient(content))) {
-    if (!probe && !std::exchange(refused_gradient_, true) && wired_.observer)
-      self_->send(wired_.observer,
-                  event{"fault",
-                        {{"peer", short_name(config_.peer.id)},
-                         {"what", std::string{"no direct line"}},
-                         {"detail", std::string{"relays carry no byte of a "
-                                                "gradient"}}}});
+      && (probe || is_of_a_gradient(content)
+          || (is_of_an_expert(content) && !config_.relays_experts))) {
+    if (!probe)
+      keep_off_circuits(content);
     return;
   }
   if (!beat && !probe)
     lines_.use(way);
   config_.network->send(way, {encode(content), std::move(body), beat});
+}
+
+void session_state::keep_off_circuits(const message& what) {
+  if (auto call = std::get_if<expert_request>(&what);
+      call && wired_.expert_caller)
+    self_->send(wired_.expert_caller,
+                letter{config_.peer.id,
+                       expert_answer{call->number, expert_outcome::failed,
+                                     no_relayed_experts},
+                       {}});
+  if (!std::exchange(said_no_line_, true) && wired_.observer)
+    self_->send(
+        wired_.observer,
+        event{"fault",
+              {{"peer", short_name(config_.peer.id)},
+               {"what", std::string{"no direct line"}},
+               {"detail", is_of_an_expert(what)
+                              ? no_relayed_experts
+                              : "relays carry no byte of a gradient"}}});
 }
 
 void session_state::on(const parcel& x) {

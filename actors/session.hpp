@@ -22,6 +22,7 @@ struct session_config {
   connection_id connection = 0;
   std::shared_ptr<transport> network;
   gateway_actor gateway;
+  bool relays_experts = false; ///< Calls of experts may take circuits.
 };
 
 class session_state {
@@ -50,6 +51,8 @@ private:
   void transmit(const message& content, shared_bytes body = {});
   void end(caf::exit_reason why, const std::string& reason);
   void accuse(connection_id on, const std::string& what);
+  /// It may not pass on a circuit, which is said once.
+  void keep_off_circuits(const message& what);
   /// Wakes up when there is something to look at.
   void arm();
 
@@ -61,7 +64,7 @@ private:
   /// before.
   std::vector<frame_arrived> held_;
   caf::actor_clock::time_point held_since_; ///< Or a circuit brought one then.
-  bool refused_gradient_ = false;           ///< Said so.
+  bool said_no_line_ = false;               ///< That a direct one is needed.
   std::optional<session_pulse> pulse_;
   token_bucket letters_{limits::letters_per_second, limits::letters_at_once};
   /// The tick that is on its way for the next look: a later look waits for that

@@ -13,6 +13,17 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
                               state_keeper_config config) {
   self_ = self;
   config_ = std::move(config);
+  if (!config_.trains) {
+    shelf_.emplace(config_.self,
+                   state_shelf::bounds{
+                       {limits::shelf_joiners, limits::joiner_bytes_in_flight,
+                        0, limits::joiner_silence, 0},
+                       {limits::joiner_bytes_in_flight, limits::piece_floor,
+                        limits::piece_cap, limits::least_bytes_in_flight},
+                       limits::donors_at_once},
+                   config_.pieces.get());
+    return;
+  }
   if (!config_.checkpoint_path.empty())
     thread_ = std::make_unique<worker>(config_.mode);
   state_donor::bounds give{
@@ -39,13 +50,14 @@ void state_keeper_state::on(const state_keeper_handles& w) {
   // A new conductor knows of no fetch; it will ask for one if it needs one.
   const bool forgotten = wired_.conductor && w.conductor != wired_.conductor;
   wired_ = w;
-  if (forgotten)
+  if (forgotten && joiner_)
     carry_out(joiner_->cancel(now()));
 }
 
 void state_keeper_state::on(const letter& x) {
   if (auto piece = std::get_if<state_piece>(&x.content))
-    carry_out(joiner_->read(x.from, *piece, x.body, now()));
+    carry_out(shelf_ ? shelf_->read(x.from, *piece, x.body, now())
+                     : joiner_->read(x.from, *piece, x.body, now()));
   else
     carry_out(
         std::visit([&](const auto& y) { return read(x.from, y); }, x.content));
@@ -53,25 +65,50 @@ void state_keeper_state::on(const letter& x) {
 
 state_actions state_keeper_state::read(const peer_id& from,
                                        const state_request& x) {
-  return donor_->read(from, x, now());
+  return shelf_ ? shelf_->read(from, x, now()) : donor_->read(from, x, now());
 }
 
 state_actions state_keeper_state::read(const peer_id& from,
                                        const piece_request& x) {
-  return donor_->read(from, x, now());
+  return shelf_ ? shelf_->read(from, x, now()) : donor_->read(from, x, now());
 }
 
 state_actions state_keeper_state::read(const peer_id& from,
                                        const state_done& x) {
-  return donor_->read(from, x, now());
+  return shelf_ ? shelf_->read(from, x, now()) : donor_->read(from, x, now());
 }
 
 state_actions state_keeper_state::read(const peer_id& from,
                                        const state_manifest& x) {
-  return joiner_->read(from, x, now());
+  return shelf_ ? shelf_->read(from, x, now()) : joiner_->read(from, x, now());
+}
+
+void state_keeper_state::on(const peer_joined& x) {
+  relayed_.erase(x.who.id);
+  hubs_.erase(x.who.id);
+  if (x.relayed)
+    relayed_.insert(x.who.id);
+  else if (x.role == role::auxiliary)
+    hubs_.insert(x.who.id);
+  if (donor_)
+    donor_->reach(x.who.id, x.relayed);
+}
+
+peer_id state_keeper_state::hub_for(const fetch_goal& goal) const {
+  const bool all_relayed
+      = std::all_of(goal.donors.begin(), goal.donors.end(),
+                    [this](auto& id) { return relayed_.count(id) != 0; });
+  // Others choose the same one.
+  return goal.alone || !all_relayed || hubs_.empty() ? peer_id{}
+                                                     : *hubs_.begin();
 }
 
 void state_keeper_state::on(const peer_left& x) {
+  relayed_.erase(x.id);
+  hubs_.erase(x.id);
+  if (shelf_)
+    return carry_out(shelf_->lost(x.id, now()));
+  donor_->reach(x.id, false);
   if (x.id == relay_)
     relay_ = {};
   carry_out(donor_->lost(x.id, now()));
@@ -80,7 +117,8 @@ void state_keeper_state::on(const peer_left& x) {
 
 void state_keeper_state::on(const report_heard& x) {
   const auto& r = x.report;
-  carry_out(joiner_->heard(r.id, r.step, r.state, now()));
+  carry_out(shelf_ ? shelf_->heard(r.id, r.step, r.state, now())
+                   : joiner_->heard(r.id, r.step, r.state, now()));
 }
 
 void state_keeper_state::on(const mean_applied& x) {
@@ -107,13 +145,15 @@ void state_keeper_state::on(const fetch_state& x) {
   goal.values = parameters_;
   goal.relay = relay_;
   next_show_ = now() + limits::fetch_report_interval;
-  carry_out(joiner_->begin(goal, now()));
+  carry_out(joiner_->begin(goal, now(), hub_for(goal)));
 }
 
 void state_keeper_state::on(const deadline_passed& x) {
   if (x.number != deadline_)
     return;
   alarm_.reset();
+  if (shelf_)
+    return carry_out(shelf_->look(now()));
   carry_out(donor_->look(now()));
   carry_out(joiner_->look(now()));
   show_progress();

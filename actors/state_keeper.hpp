@@ -3,7 +3,8 @@
 ///
 /// Decisions are `state_donor`'s and `state_joiner`'s, which answer each fact
 /// with actions; this actor carries them out. Joiners get immutable snapshots
-/// and means, so training goes on meanwhile.
+/// and means, so training goes on meanwhile. An auxiliary's has a `state_shelf`
+/// instead of both.
 #pragma once
 
 #include "actors/interfaces.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/safeguards.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
+#include "runtime/state/state_shelf.hpp"
 
 namespace potluck {
 
@@ -24,6 +26,10 @@ struct state_keeper_config {
   worker_mode mode = worker_mode::threaded;
   /// As the user states it; joiners get `joiners_upload_share` of it.
   double upload_bytes_per_second = 0;
+  /// An auxiliary has no state of its own, and
+  bool trains = true;
+  /// keeps others' here; null: none.
+  std::shared_ptr<piece_store> pieces = {};
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };
@@ -34,8 +40,7 @@ public:
 
   void on(const state_keeper_handles& w);
   void on(const letter& x);
-  void on(const peer_joined&) {
-  }
+  void on(const peer_joined& x);
   void on(const peer_left& x);
   void on(const fetch_state& x);
   void on(const report_heard& x);
@@ -53,6 +58,10 @@ private:
   time_point now() const {
     return self_->clock().now();
   }
+
+  /// An auxiliary that is to be asked for these donors' state: their own lines
+  /// lead through hubs, and its does not. Empty: nobody.
+  peer_id hub_for(const fetch_goal& goal) const;
 
   // Letters: joiners' to the donor's side, donors' to the joiner's.
   state_actions read(const peer_id& from, const state_request& x);
@@ -87,6 +96,9 @@ private:
   std::uint64_t parameters_ = 0; ///< 0: not known yet.
   std::optional<state_donor> donor_;
   std::optional<state_joiner> joiner_;
+  std::optional<state_shelf> shelf_; ///< Instead of both.
+  std::set<peer_id> relayed_;        ///< Who is connected through hubs,
+  std::set<peer_id> hubs_;           ///< and which auxiliaries are not.
   peer_id relay_; ///< Whom to ask first for a mean; empty: nobody.
   bool snapshot_asked_ = false;
   std::optional<fetch_state> too_early_; ///< Until our model is known.

@@ -20,7 +20,6 @@ inline void check(rules& must, const charter_request& x) {
 inline void check(rules& must, const state_request& x) {
   must.hold(x.step <= max_step, "the step is too large");
   must.hold(!x.means_only || !x.state.empty(), "the state's digest is missing");
-  must.hold(!x.lists_only || x.means_only, "only means are only listed");
 }
 
 inline void check(rules& must, const state_manifest& x) {

@@ -1,17 +1,29 @@
 #include "runtime/state/blob_download.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
 
+namespace {
+
+/// Of the model whose state or mean it lists.
+std::uint64_t values_listed(const state_manifest& x) {
+  return x.mean ? x.bytes / sizeof(float)
+                : (x.bytes - std::min<std::uint64_t>(x.bytes, state_bytes(0)))
+                      / (state_bytes(1) - state_bytes(0));
+}
+
+} // namespace
+
 // ---- lists ------------------------------------------------------------------
 
 blob_download::naming blob_download::name(const peer_id& from,
                                           const state_manifest& x,
                                           std::size_t donors, time_point now) {
-  auto problem = shape_problem(x, values_);
+  auto problem = shape_problem(x, store_ ? values_listed(x) : values_);
   if (!problem.empty())
     return {{from}, problem, {}};
   claims_.claim(from, x.step, x.state);
@@ -34,6 +46,10 @@ blob_download::naming blob_download::name(const peer_id& from,
 blob_download::naming blob_download::load(const piece_lists::list& x) {
   const auto& list = x.manifest;
   const auto key = blob_key{!list.mean, list.step};
+  if (store_) {
+    recount(key);
+    return {};
+  }
   plan_.drop(key);
   plan_.add(key, static_cast<std::uint32_t>(list.pieces.size()),
             list.piece_bytes);
@@ -122,7 +138,7 @@ blob_download::read(const peer_id& from, const state_piece& x,
 
 bool blob_download::place(const blob_key& key, std::uint32_t piece,
                           const shared_bytes& body) {
-  if (key.state) {
+  if (key.state && !store_) {
     using outcome = state_transfer::verdict;
     auto said = state_ ? state_->offer(piece, body.data, body.size)
                        : outcome::wrong_piece;
@@ -135,6 +151,8 @@ bool blob_download::place(const blob_key& key, std::uint32_t piece,
       || (digest_of(body.data, body.size) != list.pieces[piece]
           && guards_.has(safeguard::piece_digest)))
     return false;
+  if (store_) // What it cannot keep is missed when somebody asks for it.
+    return store_->put(list.pieces[piece], body), true;
   auto bytes = reinterpret_cast<std::uint8_t*>(means_.at(key.step)->data());
   std::memcpy(bytes + where.offset, body.data, body.size);
   return true;
@@ -172,6 +190,18 @@ mean_course::view blob_download::behind(std::uint64_t step) const {
 }
 
 // ---- keeping ----------------------------------------------------------------
+
+void blob_download::recount(const blob_key& key) {
+  const auto* list = lists_.chosen(key);
+  if (!list)
+    return;
+  const auto& x = list->manifest;
+  plan_.drop(key);
+  plan_.add(key, static_cast<std::uint32_t>(x.pieces.size()), x.piece_bytes);
+  for (std::uint32_t i = 0; i < x.pieces.size(); ++i)
+    if (store_->has(x.pieces[i]))
+      plan_.place(key, i);
+}
 
 std::optional<digest> blob_download::begun() const {
   if (!state_ || state_->missing() == state_->pieces())

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/ports/piece_store.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/state/download_plan.hpp"
 #include "runtime/state/mean_course.hpp"
@@ -28,6 +29,11 @@ class blob_download {
 public:
   explicit blob_download(download_plan::bounds most, safeguard_set guards = {})
       : guards_(guards), plan_(most) {
+  }
+  /// For somebody without a model: pieces go there, states and means are not
+  /// put together, and the lists say how long they are.
+  blob_download(download_plan::bounds most, piece_store& where)
+      : plan_(most), store_(&where) {
   }
   /// A fetch begins, of a model of so many parameters.
   void begin(std::uint64_t values) {
@@ -117,6 +123,9 @@ public:
 
   // ---- keeping
 
+  /// Of a store: looks anew which pieces of the blob are there.
+  void recount(const blob_key& key);
+
   /// The version of which a part is here; none: nothing worth keeping.
   std::optional<digest> begun() const;
   void drop(const blob_key& key);
@@ -134,6 +143,7 @@ private:
   vouchers claims_;
   piece_lists lists_;
   download_plan plan_;
+  piece_store* store_ = nullptr;
   std::optional<state_transfer> state_;
   std::map<std::uint64_t, std::shared_ptr<std::vector<float>>> means_;
 };

@@ -18,6 +18,14 @@ void donor_panel::begin(std::vector<peer_id> candidates, std::uint64_t step,
   std::sort(candidates_.begin(), candidates_.end());
   random_stream chance{mix(seed_of(self_), step)};
   chance.shuffle(candidates_);
+  if (relay_.is_hub())
+    std::sort(candidates_.begin(), candidates_.end(), [this](auto& a, auto& b) {
+      return rank(relay_.id(), a) < rank(relay_.id(), b);
+    });
+}
+
+std::uint64_t donor_panel::rank(const peer_id& hub, const peer_id& candidate) {
+  return mix(seed_of(hub), seed_of(candidate));
 }
 
 std::vector<peer_id> donor_panel::dismiss() {
@@ -49,7 +57,7 @@ state_letter donor_panel::ask(const peer_id& who, time_point now) {
   x = {};
   x.wish = wish_;
   x.wish.token = ++token_;
-  x.wish.lists_only = wish_.means_only && relay_.alone() && who != relay_.id();
+  x.wish.lists_only = relay_.alone() && who != relay_.id();
   x.asked = x.reminded = now;
   return {who, x.wish, {}};
 }

@@ -55,6 +55,10 @@ public:
   /// @returns Those that were, who are to be told.
   std::vector<peer_id> dismiss();
 
+  /// Where a peer is in the order in which joiners ask for lists, and the hub
+  /// that gives them pieces for its own: they ask the same few.
+  static std::uint64_t rank(const peer_id& hub, const peer_id& candidate);
+
   // ---- asking
 
   /// All are asked for this from here on; the relay first, if there is one.

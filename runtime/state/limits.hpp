@@ -38,6 +38,9 @@ constexpr std::size_t contributors_served = 1024;
 /// Sent to one joiner and not yet there: the bandwidth-delay product of
 /// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
 constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;
+/// The same through a hub: half a second at the rate of a circuit, so that a
+/// letter to the joiner waits less than a second behind pieces.
+constexpr std::uint64_t relayed_bytes_in_flight = 128u << 10;
 /// And so many that are told only what a donor has, and get no pieces: what is
 /// kept of each is small, but anybody can ask.
 constexpr std::size_t listeners_served = 1024;
@@ -72,6 +75,14 @@ constexpr std::size_t joiner_means = 4096;
 /// Means that are as many bytes as the state itself: who missed no more steps
 /// fetches these instead.
 constexpr std::uint64_t means_of_a_state = 3;
+/// A hub keeps the version that it has while somebody fetches it, until it is so
+/// many steps old: what follows it is then four times the state.
+constexpr std::uint64_t means_of_a_shelf = 4 * means_of_a_state;
+/// Joiners that a hub serves at once: in flight are 128 MiB at most.
+constexpr std::size_t shelf_joiners = 32;
+/// Nobody fetches the version from a hub: so long it is kept for the next one,
+/// which costs members as much as any joiner does.
+constexpr auto shelf_patience = 30s;
 /// Donors that a joiner uses at once: enough for a majority and for most lines.
 constexpr std::size_t donors_at_once = 8;
 /// Between two looks at a download, for deadlines of a second or more: answers

@@ -1,6 +1,7 @@
-/// The peer that a fetch of means asks for all pieces while it can: one that
+/// The peer that a fetch asks for all pieces while it can. For means: one that
 /// fetches the same mean, the one before this peer in a chain
 /// (runtime/ways/cells/mean_chain), or a donor whose uplink is for this peer.
+/// For a state: a hub that keeps it for many (`state_shelf`).
 ///
 /// What it lists has no vote; it counts where donors name the same list. While
 /// it does its work, donors are asked for lists only. Pure.
@@ -20,8 +21,8 @@ class preferred_relay {
 public:
   preferred_relay() = default;
   /// @param is_donor It reports the state that is to be fetched.
-  preferred_relay(const peer_id& id, bool is_donor)
-      : id_(id), alone_(!id.empty()), is_donor_(is_donor) {
+  preferred_relay(const peer_id& id, bool is_donor, bool is_hub = false)
+      : id_(id), alone_(!id.empty()), is_donor_(is_donor), is_hub_(is_hub) {
   }
 
   /// Empty: nobody is preferred.
@@ -39,9 +40,17 @@ public:
   bool share() {
     return std::exchange(alone_, false);
   }
-  /// It was too slow with a piece: it is one of several from here on.
-  void was_late() {
-    late_ = true;
+  bool is_hub() const {
+    return is_hub_ && !id_.empty();
+  }
+  /// A piece came from it.
+  void sent(time_point now) {
+    sent_ = now;
+  }
+  /// It was too slow with a piece: it is one of several from here on. A hub,
+  /// which may be waiting for the piece itself, is when none has come for long.
+  void was_late(time_point now) {
+    late_ = late_ || !is_hub_ || now - sent_ > limits::piece_cap;
   }
   bool late() const {
     return late_;
@@ -55,7 +64,7 @@ public:
   }
 
   void lists(const blob_key& key, const digest& listing) {
-    if (listed_.size() < limits::means_of_a_state)
+    if (listed_.size() < limits::joiner_means)
       listed_[key] = listing;
   }
   bool has_listed(const blob_key& key, const digest& listing) const {
@@ -77,6 +86,8 @@ private:
   bool alone_ = false;
   bool late_ = false;
   bool is_donor_ = false;
+  bool is_hub_ = false;
+  time_point sent_{};
   std::map<blob_key, digest> listed_;
 };
 

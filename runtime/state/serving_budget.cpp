@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/state/limits.hpp"
+
 namespace potluck {
 
 serving_budget::serving_budget(bounds most) : most_(most) {
@@ -86,11 +88,13 @@ serving_budget::verdict serving_budget::ask(const peer_id& joiner,
   return verdict::queued;
 }
 
-bool serving_budget::may_send(const served& x) const {
+bool serving_budget::may_send(const peer_id& joiner, const served& x) const {
   if (x.queue.empty())
     return false;
   auto flying = x.sent - x.arrived;
-  return flying == 0 || flying + x.queue.front().bytes <= most_.bytes_in_flight;
+  auto most = relayed_.count(joiner) ? limits::relayed_bytes_in_flight
+                                     : most_.bytes_in_flight;
+  return flying == 0 || flying + x.queue.front().bytes <= most;
 }
 
 std::optional<serving_budget::turn> serving_budget::next(time_point now) {
@@ -101,7 +105,7 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
     if (at == joiners_.end())
       at = joiners_.begin();
     auto& x = at->second;
-    if (!may_send(x) || (waits_for_its_turn(x) && now < free_at_))
+    if (!may_send(at->first, x) || (waits_for_its_turn(x) && now < free_at_))
       continue;
     auto first = x.queue.front();
     x.queue.pop_front();
@@ -124,7 +128,7 @@ std::optional<time_point> serving_budget::wake() const {
   if (waiting_ == 0)
     return std::nullopt;
   for (auto& [id, x] : joiners_)
-    if (may_send(x) && waits_for_its_turn(x))
+    if (may_send(id, x) && waits_for_its_turn(x))
       return free_at_;
   return std::nullopt;
 }

@@ -2,14 +2,16 @@
 /// flight to each, and how many a second in all. Only those who train and wait
 /// for a mean are not held back.
 ///
-/// Requests wait here until their turn, one joiner after the other. Pure: the
-/// time comes in with every question.
+/// Requests wait here until their turn, one joiner after the other. Who is
+/// reached through a hub has less in flight, so that letters to it need not
+/// wait: its pieces do, here. Pure: the time comes in with every question.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "messages/ids.hpp"
 #include "messages/state.hpp"
@@ -51,6 +53,10 @@ public:
     return joiners_.count(joiner) != 0;
   }
   void forget(const peer_id& joiner);
+  /// The way to the peer, a joiner or not, leads through a hub, or no longer.
+  void reach(const peer_id& peer, bool relayed) {
+    relayed ? void(relayed_.insert(peer)) : void(relayed_.erase(peer));
+  }
   /// Gives up silent joiners and says which.
   std::vector<peer_id> expire(time_point now);
 
@@ -85,13 +91,14 @@ private:
     std::uint64_t queued = 0; ///< Bytes of `queue`.
     std::deque<waiting> queue;
   };
-  bool may_send(const served& x) const;
+  bool may_send(const peer_id& joiner, const served& x) const;
   bool waits_for_its_turn(const served& x) const {
     return x.paced && most_.bytes_per_second > 0;
   }
 
   bounds most_;
   std::map<peer_id, served> joiners_;
+  std::set<peer_id> relayed_; ///< Of all peers.
   std::size_t listeners_ = 0; ///< Of `joiners_`.
   std::size_t waiting_ = 0;   ///< Requests in all queues.
   time_point next_expiry_{};  ///< Nobody is silent for too long before.

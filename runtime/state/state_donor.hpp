@@ -47,6 +47,10 @@ public:
                      time_point now);
   state_actions read(const peer_id& from, const state_done& x, time_point now);
   state_actions lost(const peer_id& joiner, time_point now);
+  /// How letters get to the peer (`serving_budget`).
+  void reach(const peer_id& peer, bool relayed) {
+    budget_.reach(peer, relayed);
+  }
   /// Gives up silent joiners and sends what the line has room for.
   state_actions look(time_point now);
 

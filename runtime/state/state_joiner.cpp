@@ -10,7 +10,8 @@ namespace potluck {
 
 // ---- beginning --------------------------------------------------------------
 
-state_actions state_joiner::begin(fetch_goal goal, time_point now) {
+state_actions state_joiner::begin(fetch_goal goal, time_point now,
+                                  const peer_id& hub) {
   if (busy_)
     end();
   panel_.expire_distrust(now);
@@ -22,9 +23,12 @@ state_actions state_joiner::begin(fetch_goal goal, time_point now) {
     for (auto& id : goal_.donors)
       download_.claim(id, goal_.step, goal_.state);
   const auto way = version_.begin(goal_, now);
-  preferred_relay relay; // It has means only.
+  preferred_relay relay; // In a chain it has means only.
   if (way == version_choice::way::means && !distrusts(goal_.relay))
     relay = {goal_.relay, reports_goal(goal_.relay)};
+  else if (way != version_choice::way::means && !distrusts(hub))
+    relay = {hub, false, true};
+  relay.sent(now);
   panel_.begin(goal_.donors, goal_.step, relay);
   if (way != version_choice::way::resumed)
     download_.clear();
@@ -94,10 +98,17 @@ state_actions state_joiner::read(const peer_id& from, const state_manifest& x,
   if (!donor || donor->wish.token != x.token)
     return {};
   if (from == panel_.relay().id()) {
-    if (!x.available || !x.mean)
+    const bool of_use = x.available && (x.mean || panel_.relay().is_hub());
+    if (of_use) {
+      if (x.mean ? x.step > course_.at() : version_.is(x.step, x.state))
+        panel_.relay().lists({!x.mean, x.step}, listing_of(x));
+    } else if (part() == 0
+               && version_.follow(x.offered, goal_, download_.claims(), now)) {
+      download_.clear();
+      ask_everybody(now);
+    } else {
       do_without_relay();
-    else if (x.step > course_.at())
-      panel_.relay().lists({false, x.step}, listing_of(x));
+    }
   } else if (x.available) {
     if (!x.mean || version_.means_only())
       donor->said = donor_panel::answer::serves;
@@ -152,7 +163,7 @@ state_actions state_joiner::look(time_point now) {
   send(panel_.look(now));
   for (auto& id : download_.late(now))
     if (id == panel_.relay().id())
-      panel_.relay().was_late();
+      panel_.relay().was_late(now);
   if (panel_.relay().late() || panel_.relay().id().empty()) {
     send(panel_.ask_for_pieces(now));
   } else if (panel_.relay().is_donor() && panel_.size() == 1
@@ -214,6 +225,8 @@ state_actions state_joiner::read(const peer_id& from, const state_piece& x,
     return {};
   donor->arrived += body.size;
   account_.came(body.size);
+  if (from == panel_.relay().id())
+    panel_.relay().sent(now);
   auto [verdict, key] = download_.read(from, x, body, now);
   switch (verdict) {
     case blob_download::verdict::unwanted:
@@ -364,16 +377,6 @@ void state_joiner::end() {
   download_.forget_donors();
   busy_ = false;
   actions_.emplace_back(nothing_more_comes{});
-}
-
-void state_joiner::forget_version() {
-  download_.clear();
-  version_.forget();
-}
-
-void state_joiner::send(donor_panel::letters xs) {
-  for (auto& x : xs)
-    actions_.push_back(std::move(x));
 }
 
 state_actions state_joiner::done(time_point now) {

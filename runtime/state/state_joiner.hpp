@@ -41,7 +41,9 @@ public:
   }
 
   /// Starts; goes on with a version put aside when somebody still serves it.
-  state_actions begin(fetch_goal goal, time_point now);
+  /// @param hub Keeps pieces of states, maybe, and is preferred to the donors;
+  ///     empty: they have better lines.
+  state_actions begin(fetch_goal goal, time_point now, const peer_id& hub = {});
   bool busy() const {
     return busy_;
   }
@@ -94,8 +96,14 @@ private:
   void fail(const std::string& reason, time_point now, bool keep = false);
   void end();
   void put_aside(time_point now);
-  void forget_version();
-  void send(donor_panel::letters xs);
+  void forget_version() {
+    download_.clear();
+    version_.forget();
+  }
+  void send(donor_panel::letters xs) {
+    for (auto& x : xs)
+      actions_.push_back(std::move(x));
+  }
   state_actions done(time_point now);
 
   bounds most_;

@@ -66,6 +66,15 @@ void version_choice::heard_of(std::uint64_t step, time_point now) {
     reached_ = now;
 }
 
+bool version_choice::follow(std::uint64_t offered, const fetch_goal& goal,
+                            const vouchers& claims, time_point now) {
+  if (means_only_ || tried_.count(offered) || offered <= goal.own_step
+      || offered > goal.step || goal.step - offered > limits::means_of_a_shelf)
+    return false;
+  fetch_state(offered, claims.believed(offered).value_or(digest{}), false, now);
+  return true;
+}
+
 version_choice::judgement version_choice::judge(const situation& x,
                                                 const fetch_goal& goal,
                                                 const vouchers& claims,

@@ -58,6 +58,11 @@ public:
     return reached_;
   }
 
+  /// A hub keeps the version of that step, and the means behind it: that is
+  /// fetched from here on. @returns False: it is of no use.
+  bool follow(std::uint64_t offered, const fetch_goal& goal,
+              const vouchers& claims, time_point now);
+
   struct situation {
     donor_panel::tally donors;
     bool loading = true;      ///< The trainer has no state of this fetch yet.

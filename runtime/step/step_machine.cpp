@@ -275,8 +275,8 @@ void step_machine::on(const report_heard& x) {
   averaging().heard(at(), r);
   // Nobody is led, or asked for a state, by what a contributor says: a sponsor
   // hears of hundreds.
-  if (!r.contributes && in() == stage::fetching && r.role == role::trainer
-      && r.phase != phase::joining)
+  if (!r.contributes && (in() == stage::fetching || !trains())
+      && r.role == role::trainer && r.phase != phase::joining)
     out(x);
   if (!r.contributes && in() == stage::averaging)
     for (auto& question :

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "actors/hole_maker.hpp"
+#include "runtime/relay/limits.hpp"
+#include "runtime/state/limits.hpp"
+#include "runtime/state/serving_budget.hpp"
 #include "tests/actors/node.hpp"
 
 using namespace potluck;
@@ -118,6 +121,101 @@ TEST_CASE("no part of a gradient goes through a hub, and that is said once") {
   for (auto& fault : x.a.observer->events("fault"))
     said += field<std::string>(fault, "what") == "no direct line";
   CHECK(said == 1);
+}
+
+TEST_CASE("calls of experts go through a hub where both ends allow it") {
+  for (bool caller : {false, true})
+    for (bool host_allows : {false, true}) {
+      CAPTURE(caller);
+      CAPTURE(host_allows);
+      test_world world;
+      world.network.cut(host(2), host(3));
+      node hub{world, 1, {}, role::bootstrap};
+      node a{world, 2, {1}, role::trainer, "soup", caller};
+      node b{world, 3, {1}, role::trainer, "soup", host_allows};
+      auto& system = a.system;
+      auto calls = system.pretend<expert_caller_door>();
+      auto hosts = b.system.pretend<expert_host_door>();
+      a.wired.expert_caller = calls.handle;
+      b.wired.expert_host = hosts.handle;
+      a.wire();
+      b.wire();
+      for (auto* x : {&a, &b}) {
+        own_report news;
+        news.report.id = x->id;
+        news.report.phase = phase::accumulating;
+        caf::anon_send(x->wired.roster, news);
+      }
+      REQUIRE(world.run_until(
+          [&] {
+            return a.wired.guests->session_of(peer(3))
+                   && b.wired.guests->session_of(peer(2));
+          },
+          30s));
+      expert_request call;
+      call.number = 7;
+      call.uid = "ffn.0";
+      call.samples = call.values = call.patience_ms = 1;
+      auto body = std::make_shared<std::vector<std::uint8_t>>(4);
+      for (int i = 0; i < 2; ++i)
+        caf::anon_send(a.wired.gateway,
+                       parcel{peer(3), call, {body, body->data(), 4}});
+      world.run_for(1s);
+      const bool goes = caller && host_allows;
+      CHECK(hosts->contents<expert_request, letter>().size() == (goes ? 2 : 0));
+      auto answers = calls->contents<expert_answer, letter>();
+      REQUIRE(answers.size() == (goes ? 0 : 2));
+      for (auto& x : answers) {
+        CHECK(x.number == 7);
+        CHECK(x.outcome == expert_outcome::failed);
+        CHECK(x.sentence.find("--relay-experts") != std::string::npos);
+      }
+      std::size_t said = 0;
+      for (auto& fault : a.observer->events("fault"))
+        said += field<std::string>(fault, "what") == "no direct line";
+      CHECK(said == (caller ? 0 : 1));
+    }
+}
+
+TEST_CASE("a letter waits less than a second behind pieces of a state") {
+  street x;
+  REQUIRE(x.meet());
+  // As a donor sends them: what is in flight is bounded, whatever is asked for.
+  serving_budget budget{{1, limits::joiner_bytes_in_flight, 0, 30s, 0}};
+  budget.reach(peer(3), true);
+  const auto size = limits::usual_piece_bytes;
+  auto body = std::make_shared<std::vector<std::uint8_t>>(size);
+  std::uint32_t asked = 0;
+  const auto now = [&] { return time_point{x.world.now()}; };
+  budget.admit(peer(3), now());
+  const auto serve = [&] {
+    piece_request wish;
+    wish.state.bytes[0] = 1;
+    const auto got = x.b.state_keeper->contents<state_piece, letter>().size();
+    wish.arrived = got * size;
+    for (; asked < got + 32; ++asked, ++wish.piece)
+      budget.ask(peer(3), wish, size, now());
+    while (auto turn = budget.next(now()))
+      caf::anon_send(x.a.wired.gateway,
+                     parcel{peer(3),
+                            state_piece{turn->request.state, 0, false},
+                            {body, body->data(), size}});
+  };
+  for (int letter = 1; letter <= 10; ++letter) {
+    for (int i = 0; i < 100; ++i) {
+      serve();
+      x.world.run_for(10ms);
+    }
+    x.say(letter);
+    for (int i = 0; i < 90; ++i) {
+      serve();
+      x.world.run_for(10ms);
+    }
+    CHECK(x.heard().size() == static_cast<std::size_t>(letter));
+  }
+  // And that costs no speed: a circuit's rate.
+  const auto got = x.b.state_keeper->contents<state_piece, letter>().size();
+  CHECK(static_cast<double>(got * size) > 0.8 * 19 * limits::circuit_rate);
 }
 
 TEST_CASE("a direct line takes over, and nothing is lost or overtaken") {

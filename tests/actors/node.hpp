@@ -13,7 +13,7 @@ namespace potluck {
 struct node {
   node(test_world& world, std::uint8_t number,
        std::vector<std::uint8_t> seeds = {}, potluck::role r = role::trainer,
-       const std::string& run = "soup")
+       const std::string& run = "soup", bool relays_experts = false)
       : system(world.add_system()), id(peer(number)),
         registrar(system.pretend<registrar_actor>()),
         state_keeper(system.pretend<state_keeper_actor>()),
@@ -44,6 +44,7 @@ struct node {
     g.observer = observer.handle;
     g.intake = intake;
     g.guests = wired.guests;
+    g.relays_experts = relays_experts;
     wired.gateway = system.keep((*system).spawn(gateway, g));
     roster_config c;
     c.self = id;

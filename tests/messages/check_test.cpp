@@ -578,7 +578,7 @@ TEST_CASE("a manifest that offers a state describes it") {
   });
   refused<state_request>([](auto& x) { x.step = max_step + 1; });
   refused<state_request>([](auto& x) { x.state = {}; });
-  refused<state_request>([](auto& x) { x.means_only = false; });
+  accepted<state_request>([](auto& x) { x.means_only = false; });
   accepted<state_request>([](auto& x) { x.lists_only = false; });
   refused<piece_request>([](auto& x) { x.state = {}; });
   refused<piece_request>([](auto& x) { x.piece = 1u << 15; });

@@ -1,11 +1,14 @@
 /// `potluck bootstrap`: first contact and DHT storage, for any run; averages
 /// for those that its operator names.
 
+#include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <mutex>
 #include <unistd.h>
 
 #include "runtime/lines/rate.hpp"
+#include "runtime/state/piece_folder.hpp"
 #include "runtime/uv/faces.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
@@ -38,6 +41,11 @@ std::vector<cli::option_spec> own_options() {
        "quarter of this machine's); a run that --run does not name gets a "
        "quarter of it at most.",
        "SIZE"},
+      {"max-disk", option_kind::text, "4GB",
+       "What states of the runs that it averages for may take in the identity "
+       "directory, kept for joiners that reach nobody else; a state that does "
+       "not fit is not kept.",
+       "SIZE"},
   };
 }
 
@@ -60,6 +68,50 @@ private:
   const uv_transport_options how_;
   std::once_flag made_;
   std::shared_ptr<shared_transport> ports_;
+};
+
+/// Pieces of the states of runs, each run in a folder of its own.
+class run_folders {
+public:
+  /// @param path Empty: nowhere. @param most Bytes of all of them.
+  run_folders(const std::string& path, std::uint64_t most,
+              const tenancy::rules& rules)
+      : path_(path), named_(rules.runs),
+        each_(most
+              / std::max<std::size_t>(1, rules.runs.size()
+                                             + rules.any * rules.most)) {
+    // Of others' runs only as long as they are here.
+    std::error_code ignored;
+    for (std::filesystem::directory_iterator i{path_, ignored}, end; i != end;
+         i.increment(ignored))
+      if (std::none_of(named_.begin(), named_.end(), [&](auto& run) {
+            return name_of(run) == i->path().filename();
+          }))
+        std::filesystem::remove_all(i->path(), ignored);
+  }
+  std::shared_ptr<piece_store> of(const std::string& run) const {
+    if (path_.empty() || each_ == 0)
+      return nullptr;
+    const auto place = path_ + "/" + name_of(run);
+    auto folder = piece_folder::open(place, each_);
+    if (!folder)
+      return nullptr;
+    if (named_.count(run) != 0)
+      return *folder;
+    return {folder->get(), [kept = *folder, place](piece_store*) {
+              std::error_code ignored;
+              std::filesystem::remove_all(place, ignored);
+            }};
+  }
+
+private:
+  static std::string name_of(const std::string& run) {
+    return to_string(key_of(run));
+  }
+
+  const std::string path_;
+  const std::set<std::string> named_;
+  const std::uint64_t each_;
 };
 
 /// Where this process itself reaches what listens on `bound`.
@@ -106,6 +158,12 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   if (!memory)
     return failure{memory.error()};
   result.memory = std::make_shared<memory_allowance>(*memory, *memory / 4);
+  auto disk = read_bytes(options.text("max-disk"));
+  if (!disk)
+    return failure{"--max-disk: " + disk.error()};
+  auto folders = std::make_shared<run_folders>(
+      who.directory.empty() ? "" : who.directory + "/pieces",
+      static_cast<std::uint64_t>(*disk), result.rules);
   auto traffic = bytes_from(options, "monthly-traffic", 0);
   if (!traffic)
     return failure{traffic.error()};
@@ -132,8 +190,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   };
   result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
   result.make = [ports, announce = bootstrap.announce, memory = result.memory,
-                 named = result.rules.runs](const std::string& run,
-                                            const address& where) {
+                 folders, named = result.rules.runs](const std::string& run,
+                                                     const address& where) {
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
@@ -152,6 +210,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     tenant.make_transport
         = [ports, key] { return make_face(ports->get(), key); };
     tenant.memory = memory;
+    tenant.pieces = folders->of(run);
     tenant.shows_status = false;
     tenant.seed = random_seed();
     tenant.nonce = random_seed;
@@ -178,9 +237,10 @@ int run(cli::command_line& options, const std::string&) {
     if (!filled)
       return complain(filled.error());
     tenants = std::move(*filled);
-  } else if (options.given("monthly-traffic") || options.given("max-memory")) {
-    return complain("--monthly-traffic and --max-memory are for averaging; say "
-                    "for whom with --run NAME or --any-run.");
+  } else if (options.given("monthly-traffic") || options.given("max-memory")
+             || options.given("max-disk")) {
+    return complain("--monthly-traffic, --max-memory and --max-disk are for "
+                    "averaging; say for whom with --run NAME or --any-run.");
   }
   return run_peer(options, std::move(config), std::move(notices),
                   std::move(tenants));

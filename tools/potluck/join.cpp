@@ -45,6 +45,7 @@ std::vector<option_spec> own_options() {
       {"in-flight", option_kind::integer, "8",
        "Micro-batches that wait for experts at once, in models that call them.",
        "NUMBER", cli::between(1, 256)},
+      relay_experts_option(),
       {"threads", option_kind::integer, "0",
        "Threads that compute; 0 for half of the cores, so that the machine "
        "stays usable.",

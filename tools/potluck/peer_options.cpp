@@ -96,6 +96,14 @@ std::vector<option_spec> network_options(const std::string& listen) {
   };
 }
 
+option_spec relay_experts_option() {
+  return {
+      "relay-experts", option_kind::flag, "",
+      "Let calls of experts pass through hubs, at their owners' cost, where "
+      "the other end allows it as well; else they take direct lines only.",
+      ""};
+}
+
 std::vector<option_spec> settings_options() {
   std::vector<option_spec> result;
   const run_settings defaults;

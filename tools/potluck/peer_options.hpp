@@ -13,6 +13,9 @@ namespace potluck::tools {
 /// max-download, identity-dir, insecure, log-json.
 std::vector<cli::option_spec> network_options(const std::string& listen);
 
+/// For those who call experts, and who host them.
+cli::option_spec relay_experts_option();
+
 /// A flag for every setting of a run, from `charter_fields()`.
 std::vector<cli::option_spec> settings_options();
 

@@ -1,7 +1,10 @@
 /// What a donor keeps and gives: the journal, the budget, the vouchers.
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "runtime/random.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/state/mean_journal.hpp"
 #include "runtime/state/pieces.hpp"
 #include "runtime/state/serving_budget.hpp"
@@ -77,6 +80,32 @@ TEST_CASE("a journal begins anew with another history") {
   journal.add(other);
   CHECK(journal.size() == 1);
   CHECK(journal.oldest() == 3);
+}
+
+TEST_CASE("pieces for who is behind a hub wait here, not before its letters") {
+  constexpr std::uint64_t size = 64 << 10;
+  serving_budget budget{{2, 4u << 20, 0, 30s, 1}};
+  budget.reach(joiner(1), true);
+  budget.admit(joiner(1), at(0s));
+  budget.admit(joiner(2), at(0s));
+  const auto sent_to = [&] {
+    std::map<peer_id, std::size_t> result;
+    while (auto turn = budget.next(at(0s)))
+      ++result[turn->joiner];
+    return result;
+  };
+  for (int i = 0; i < 8; ++i)
+    for (auto& id : {joiner(1), joiner(2)})
+      CHECK(budget.ask(id, asking(0), size, at(0s))
+            == serving_budget::verdict::queued);
+  auto first = sent_to();
+  CHECK(first[joiner(1)] == limits::relayed_bytes_in_flight / size);
+  CHECK(first[joiner(2)] == 8);
+  budget.ask(joiner(1), asking(size), size, at(0s));
+  CHECK(sent_to()[joiner(1)] == 1);
+  // A direct line has taken over.
+  budget.reach(joiner(1), false);
+  CHECK(sent_to()[joiner(1)] == 6);
 }
 
 TEST_CASE("one joiner more than the budget is turned away until one is done") {

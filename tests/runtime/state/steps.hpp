@@ -139,8 +139,8 @@ public:
   waiting_joiner(const peer_id& self, state_joiner::bounds most)
       : joiner_(self, most) {
   }
-  void begin(const fetch_goal& goal, time_point now) {
-    to_do_.note(joiner_.begin(goal, now));
+  void begin(const fetch_goal& goal, time_point now, const peer_id& hub = {}) {
+    to_do_.note(joiner_.begin(goal, now, hub));
   }
   template <class... Ts>
   void heard(Ts&&... xs) {

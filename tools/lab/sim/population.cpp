@@ -6,6 +6,7 @@
 #include "runtime/state/checkpoint.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
 #include "tools/lab/sim/mean_watch.hpp"
+#include "tools/lab/sim/memory_pieces.hpp"
 #include "tools/lab/sim/simulated_model.hpp"
 
 namespace potluck::simulation {
@@ -126,6 +127,8 @@ peer_config population::configure(const inhabitant& x) const {
   for (auto& seed : seeds_)
     if (seed.host != x.host)
       c.seeds.push_back(seed);
+  if (c.role == role::auxiliary)
+    c.pieces = std::make_shared<memory_pieces>();
   c.make_transport = [&network = network_, host = x.host, who = x.id] {
     return network.make_transport(host, who);
   };

@@ -70,6 +70,7 @@ std::vector<option_spec> own_options() {
        "Where experts are computed: cpu, cuda, or auto for cuda where there is "
        "one.",
        "NAME"},
+      relay_experts_option(),
       {"batch", option_kind::integer, std::to_string(limits::expert_batch),
        "Samples computed at once at most.", "SAMPLES",
        cli::between(1, limits::expert_batch)},
@@ -149,6 +150,7 @@ int run(cli::command_line& options, const std::string&) {
   if (config.seeds.empty())
     return complain("A host of experts joins others; name a peer of the run "
                     "with --peer HOST:PORT.");
+  config.relays_experts = options.flag("relay-experts");
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());

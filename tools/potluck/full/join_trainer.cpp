@@ -27,6 +27,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.in_flight = static_cast<std::uint32_t>(options.integer("in-flight"));
   auto experts = std::make_shared<expert_client>();
   config.expert_calls = experts->line();
+  config.relays_experts = options.flag("relay-experts");
   how.experts = experts;
   how.notice = [notices](const std::string& x) { notices->post(x); };
   config.make_trainer = make_trainer_factory(how);
