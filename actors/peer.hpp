@@ -102,6 +102,8 @@ struct peer_config {
   /// Whether the observer hears `run_status` several times a second; what
   /// happens it hears in any case.
   bool shows_status = true;
+  /// Even where the run is faster without this peer's gradients.
+  bool always_computes = false;
   std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
   /// For tests that end children, sessions and reducers included, which are
   /// told apart by name here. Called by whichever thread runs their parent.
