@@ -5,6 +5,7 @@
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
+#include "runtime/step/step_settings.hpp"
 
 namespace potluck {
 
@@ -14,11 +15,7 @@ void matchmaking_state::init(matchmaking_actor::pointer self,
   config_ = std::move(config);
   random_ = random_stream{config_.seed};
   answers_.emplace(config_.self);
-  const auto& s = config_.settings;
-  plan_rules rules = share_rule_named(s.shares).value_or(share_rule::planned);
-  rules.packs_thin_lines = s.packs_thin_lines();
-  rules.overlaps = s.delayed_updates();
-  plans_.emplace(rules);
+  plans_.emplace(rules_of(config_.settings));
   if (config_.role == role::auxiliary) {
     // Holds no gradient: takes its length from each contract.
     facts_.open = true;

@@ -243,6 +243,7 @@ void peer_state::start_training() {
                     c.replaces = std::exchange(conducted_, true);
                     c.writes_checkpoints = !config_.checkpoint_path.empty();
                     c.shows_status = config_.shows_status;
+                    c.always_computes = config_.always_computes;
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;
                     c.download_bytes_per_second
                         = config_.download_bytes_per_second;

@@ -109,6 +109,8 @@ struct peer_config {
   /// Whether the observer hears `run_status` several times a second; what
   /// happens it hears in any case.
   bool shows_status = true;
+  /// Even where the run is faster without this peer's gradients.
+  bool always_computes = false;
   std::uint64_t seed = 0; ///< Of this peer's own random choices; not zero.
   /// Numbers that nobody can foresee, not even from others before them; none:
   /// by the seed, so that a simulation can be repeated.

@@ -13,6 +13,7 @@
 #include "runtime/planning/claims_check.hpp"
 #include "runtime/planning/collaboration.hpp"
 #include "runtime/planning/contract_difference.hpp"
+#include "runtime/planning/leaders_plan.hpp"
 #include "runtime/planning/planner.hpp"
 
 namespace potluck {
@@ -26,11 +27,24 @@ public:
     return rules_;
   }
 
-  /// Every member of the group derives the same from the contract.
+  /// Every member of the group derives the same from the contract. The leader's
+  /// where the contract names one that differs by next to nothing.
   const share_plan& of(const group_contract& contract) {
     auto input = plan_input_digest(contract);
-    if (!last_ || last_->first != input)
-      last_ = {input, plan(collaboration_of(contract, rules_))};
+    const auto known = last_ && last_->first == input;
+    if (known && (contract.plan.empty() || contract.plan == last_digest_))
+      return last_->second;
+    const auto figures = collaboration_of(contract, rules_);
+    if (!known) {
+      last_ = {input, plan(figures)};
+      last_digest_ = plan_digest(last_->second);
+    }
+    if (contract.plan.empty() || contract.plan == last_digest_)
+      return last_->second;
+    if (auto leaders = leaders_plan(figures, last_->second, contract.plan)) {
+      last_->second = std::move(*leaders);
+      last_digest_ = contract.plan;
+    }
     return last_->second;
   }
 
@@ -69,6 +83,7 @@ private:
   claims_check claims_;
   /// With the digest of what it follows from.
   std::optional<std::pair<digest, share_plan>> last_;
+  digest last_digest_; ///< Of that plan.
   group_id begun_;
   double planned_seconds_ = 0;
 };

@@ -117,9 +117,7 @@ std::string contract_terms::problem_with(const group_contract& x,
     return "the contract counts fewer samples than the target batch";
   if (x.least_samples != least)
     return "the contract would count another batch than the target";
-  group_contract bare = x;
-  bare.plan = {};
-  if (plan(bare) != x.plan)
+  if (plan(x) != x.plan)
     // Both planned from this very contract.
     return "the leader's share plan differs from this peer's; use the same "
            "version of Potluck everywhere";

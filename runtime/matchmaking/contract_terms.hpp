@@ -19,7 +19,8 @@ struct contract_terms {
   /// Values a chunk of a round, from its contract but for `chunk_values` and
   /// `plan`; null: as above.
   std::function<std::uint32_t(const group_contract&)> cut = nullptr;
-  /// The digest of the share plan of a contract whose `plan` is not set yet.
+  /// The digest of a contract's share plan. Where its `plan` is set and is
+  /// nearly this peer's, that one (runtime/planning/leaders_plan.hpp).
   std::function<digest(const group_contract&)> plan;
   /// Whether the contracts of groups that this peer leads say what members said
   /// of their lines; else nothing of any, and all plan equal shares.

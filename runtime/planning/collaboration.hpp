@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "messages/matchmaking.hpp"
+#include "messages/packing.hpp"
 
 namespace potluck {
 
@@ -30,6 +31,7 @@ struct plan_rules {
   share_rule shares;
   bool packs_thin_lines = false; ///< thin_lines.hpp; else all pack alike.
   bool overlaps = false; ///< The next step is computed during the exchange.
+  packing packs = packing::float32; ///< How all do, unless they go by lines.
 };
 
 struct planned_peer {

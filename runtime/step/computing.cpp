@@ -24,7 +24,8 @@ computing::actions computing::pump(const standing& s) {
   if (account_.aside() && s.in == stage::accumulating
       && !tracker.target_reached(s.at.now))
     out = reopen(); // A peer left with samples that were counted on.
-  if (account_.running() || !trains_ || s.how.question() || s.how.rests(s.at)
+  if (account_.running() || !trains_ || s.how.question() || s.rests
+      || s.how.rests(s.at)
       || !(s.in == stage::accumulating || goes_ahead(s.in)))
     return out;
   for (auto& x : close_if_complete(s))

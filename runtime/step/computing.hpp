@@ -28,6 +28,7 @@ public:
     way& how;
     bool averages; ///< In groups itself.
     bool in_vain;  ///< Groups of this step have come to nothing.
+    bool rests;    ///< The run is faster without its gradients.
   };
 
   /// @param trains Has a model. @param delayed Batches go on beside a round

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "runtime/membership/limits.hpp"
+#include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
 namespace potluck {
@@ -14,7 +15,10 @@ participant::participant(step_settings how, time_point now)
       me_(introduction(how_)),
       computing_(account_of(how_), trains(), run().delayed_updates(), now,
                  how_.guards),
-      company_(how_.self, run(), trains(), !way_->one_history()) {
+      company_(how_.self, run(), trains(), !way_->one_history()),
+      // In a shared order nobody else computes this peer's samples.
+      resting_(how_.self, rules_of(run()),
+               !how_.always_computes && !how_.order.shared) {
   if (how_.replaces)
     company_.end().lost_trainer(now);
 }
@@ -46,7 +50,30 @@ void participant::add(actions more) {
   std::move(more.begin(), more.end(), std::back_inserter(out_));
 }
 
+bool participant::rests() {
+  if (!me_.averages())
+    return false; // No contract counts on its samples.
+  const std::uint64_t ahead = computing_.account().aside() ? 2 : 1;
+  return resting_.rests(me_.own().step + ahead, computing_.pace().since(now_))
+         // A sponsor has others' gradients to send.
+         && way_->reported(at()).contributors == 0;
+}
+
+void participant::tell_rest() {
+  const auto rests = this->rests();
+  if (rests == told_rest_)
+    return;
+  told_rest_ = rests;
+  const auto* what = resting_.now();
+  out(rest_news(me_.own().step + 1, rests, what ? *what : resting::verdict{}));
+}
+
+std::string participant::resting_peers() const {
+  return resting_.now() ? names_of(resting_.now()->resting) : std::string{};
+}
+
 void participant::pump() {
+  tell_rest();
   compute([&](auto s) { return computing_.pump(s); });
 }
 
@@ -70,6 +97,8 @@ void participant::tell_facts() {
 run_status participant::status(const round_watch::result& last) {
   auto result = status_of(at(), last, run().steps);
   result.trouble = company_.trouble();
+  if (result.trouble.empty())
+    result.trouble = part_of(own(), run().group_size, told_rest_);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/planning/resting.hpp"
 #include "runtime/step/actions.hpp"
 #include "runtime/step/company.hpp"
 #include "runtime/step/computing.hpp"
@@ -98,8 +99,14 @@ protected:
   void compute(F ask) {
     const auto here = at();
     add(ask(computing::standing{stage_, here, *way_, me_.averages(),
-                                leading_.in_vain()}));
+                                leading_.in_vain(), rests()}));
   }
+  /// Who computes the next step's gradients, in a run with one history.
+  resting& who_rests() {
+    return resting_;
+  }
+  /// Who does not, for people: "peer 1a2b3c4d, peer 5e6f7a8b".
+  std::string resting_peers() const;
   /// Computes the next batch if this is the time for it.
   void pump();
   /// Compute holds another state than this peer reported.
@@ -109,6 +116,10 @@ protected:
   run_status status(const round_watch::result& last);
 
 private:
+  bool rests();
+  /// Says so when that changes.
+  void tell_rest();
+
   step_settings how_;
   std::unique_ptr<way> way_;
   stage stage_;
@@ -119,6 +130,8 @@ private:
   computing computing_;
   company company_;
   leading leading_;
+  resting resting_;
+  bool told_rest_ = false;
 };
 
 } // namespace potluck

@@ -173,8 +173,14 @@ void step_machine::on(const group_formed& x) {
   averaging().formed(x.contract);
   turn().formed();
   enter(cause::formed);
-  out(plan_news(x, averaging().explain(at(), x.contract),
-                round_.why_planned()));
+  const auto one_history = averaging().one_history();
+  out(plan_news(x, averaging().explain(at(), x.contract), round_.why_planned(),
+                one_history ? relayed_through(averaging(), at(), x.contract,
+                                              run().group_size)
+                            : "",
+                resting_peers()));
+  if (one_history)
+    who_rests().formed(x.contract);
   out(begin_round{round_.formed()->contract, x.plan,
                   !averaging().one_history()});
   if (trains() && counted().samples > 0)
@@ -380,6 +386,8 @@ void step_machine::give_up_if_too_late() {
 void step_machine::on(const time_passed&) {
   if (auto postponed = me().postponed())
     on(*postponed);
+  if (in() == stage::averaging)
+    who_rests().look(); // While nothing waits for it.
   catch_up_if_behind();
   pump();
   lead_if_due();

@@ -23,12 +23,15 @@ std::string packed_lines(const group_formed& x) {
 
 event plan_news(const group_formed& x,
                 const std::pair<std::string, std::string>& averaging,
-                const std::string& why) {
+                const std::string& why, const std::string& through,
+                const std::string& resting) {
   return {"plan",
           {{"step", x.contract.step},
            {"group", short_name(x.contract.group)},
            {"members", std::uint64_t{x.contract.members.size()}},
-           {"strategy", x.plan.strategy},
+           {"strategy", through.empty() ? x.plan.strategy : "relayed"},
+           {"through", through},
+           {"resting", resting},
            {"binding", x.plan.binding},
            {"predicted_seconds", x.plan.predicted_seconds},
            {"packed", packed_lines(x)},
@@ -36,6 +39,28 @@ event plan_news(const group_formed& x,
            {"averaging_why", averaging.second},
            {"why", why},
            {"digest", to_string(x.contract.plan)}}};
+}
+
+std::string names_of(const std::set<peer_id>& peers) {
+  std::string result;
+  for (const auto& id : peers)
+    result += (result.empty() ? "peer " : ", peer ") + short_name(id);
+  return result;
+}
+
+event rest_news(std::uint64_t step, bool rests, const resting::verdict& x) {
+  return {"rest",
+          {{"step", step},
+           {"rests", rests},
+           {"resting", names_of(x.resting)},
+           {"until", x.until},
+           {"predicted_seconds", x.seconds},
+           {"seconds_if_all_compute", x.seconds_all},
+           {"detail",
+            std::string{rests ? "the run is faster without this machine's "
+                                "gradients; it averages on, and takes every "
+                                "step with the others"
+                              : "this machine computes again"}}}};
 }
 
 event round_news(const round_over& x, bool redrawn) {

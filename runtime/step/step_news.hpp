@@ -2,10 +2,12 @@
 /// (runtime/event_log). Pure functions.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "runtime/event_log.hpp"
 #include "runtime/membership/split_watch.hpp"
+#include "runtime/planning/resting.hpp"
 #include "runtime/state/fetch_goal.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/step/round_watch.hpp"
@@ -14,9 +16,19 @@ namespace potluck {
 
 /// A group has formed: its plan, what limits it, and why it is a new one.
 /// @param averaging Name and reason of the way (`way::explain`).
+/// @param through Members that hand in gradients of others for want of lines,
+///     who make the strategy a relayed one. @param resting Who computes none.
 event plan_news(const group_formed& x,
                 const std::pair<std::string, std::string>& averaging,
-                const std::string& why);
+                const std::string& why, const std::string& through,
+                const std::string& resting);
+
+/// "peer 1a2b3c4d, peer 5e6f7a8b".
+std::string names_of(const std::set<peer_id>& peers);
+
+/// This trainer begins to rest, or to compute again, with the samples for
+/// `step`.
+event rest_news(std::uint64_t step, bool rests, const resting::verdict& x);
 
 /// A round is over. @param redrawn Its group was one of several.
 event round_news(const round_over& x, bool redrawn);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "messages/progress.hpp"
+#include "runtime/packing/packing.hpp"
+#include "runtime/planning/collaboration.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/state/charter.hpp"
@@ -18,6 +20,8 @@ struct step_settings {
   std::uint64_t checkpoint_every = 0;
   bool writes_checkpoints = false;
   bool shows_status = true; ///< Tells the observer of `run_status`.
+  /// Even where the run is faster without (runtime/planning/who_rests.hpp).
+  bool always_computes = false;
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   /// A predecessor failed, perhaps with all connections: who was there may come
@@ -28,6 +32,15 @@ struct step_settings {
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };
+
+/// How a run plans.
+inline plan_rules rules_of(const run_settings& run) {
+  plan_rules x = share_rule_named(run.shares).value_or(share_rule::planned);
+  x.packs_thin_lines = run.packs_thin_lines();
+  x.overlaps = run.delayed_updates();
+  x.packs = packing_named(run.packing).value_or(packing::float32);
+  return x;
+}
 
 /// The first report of a peer: who it is, and its line as far as it is stated.
 inline progress_report introduction(const step_settings& how) {

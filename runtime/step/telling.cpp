@@ -102,6 +102,35 @@ matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
   return facts;
 }
 
+std::string part_of(const progress_report& own, std::size_t group_size,
+                    bool rests) {
+  if (rests)
+    return "resting: the run is faster without this machine's gradients";
+  if (!own.contributes || own.sponsor.empty() || own.members >= group_size)
+    return {};
+  return "relayed: peer " + short_name(own.sponsor)
+         + " adds this machine's gradients to its own";
+}
+
+std::string relayed_through(const way& how, const outlook& at,
+                            const group_contract& contract,
+                            std::size_t group_size) {
+  std::size_t trainers = 0;
+  std::string result;
+  for (const auto& x : contract.members) {
+    const auto* known = at.others.report(x.who.id);
+    const auto contributors = x.who.id == at.own.id
+                                  ? how.reported(at).contributors
+                              : known ? known->contributors
+                                      : 0;
+    trainers += (x.role == role::trainer) + contributors;
+    if (contributors > 0)
+      result += (result.empty() ? "peer " : ", peer ") + short_name(x.who.id)
+                + " of " + std::to_string(contributors);
+  }
+  return trainers <= group_size ? result : std::string{};
+}
+
 run_status status_of(const outlook& at, const round_watch::result& last,
                      std::uint64_t steps) {
   const auto& tracker = at.others.tracker();

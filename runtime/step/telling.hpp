@@ -39,4 +39,16 @@ matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
 run_status status_of(const outlook& at, const round_watch::result& last,
                      std::uint64_t steps);
 
+/// How a peer takes part where that is not as usual, for the live line; else
+/// empty. @param group_size Members that average together at most.
+std::string part_of(const progress_report& own, std::size_t group_size,
+                    bool rests);
+
+/// Members that hand in gradients of others which have too few lines to average
+/// themselves, and of how many: "peer 1a2b3c4d of 2". Empty: no gradient is
+/// relayed for want of lines; those that a full group has no room for are not.
+std::string relayed_through(const way& how, const outlook& at,
+                            const group_contract& contract,
+                            std::size_t group_size);
+
 } // namespace potluck

@@ -59,6 +59,10 @@ std::vector<option_spec> own_options() {
       {"download", option_kind::real, "0",
        "What this line receives, in Mbit/s; 0: measured.", "MBIT",
        cli::between(0, 1e6)},
+      {"always-compute", option_kind::flag, "",
+       "Compute gradients even where the run is faster without this machine's: "
+       "its line is so thin that the others would wait for them.",
+       ""},
       {"shard", option_kind::text, "",
        "For experiments: compute the K-th of N equal parts of every batch in "
        "one order shared by all, so that N peers do exactly what one would.",
@@ -105,6 +109,7 @@ expected<bool> fill_training(const cli::command_line& options,
   config.threads = static_cast<unsigned>(threads);
   config.micro_batch
       = static_cast<std::uint32_t>(options.integer("micro-batch"));
+  config.always_computes = options.given("always-compute");
   config.checkpoint_every
       = static_cast<std::uint64_t>(options.integer("checkpoint-every"));
   config.upload_bytes_per_second = options.real("upload") * bytes_per_megabit;

@@ -143,6 +143,7 @@ peer_config population::configure(const inhabitant& x) const {
   c.download_bytes_per_second = plan.download;
   c.seed = mix(plan.seed, x.lives) | 1;
   c.shows_status = false; // Nobody looks on.
+  c.always_computes = how_.all_compute;
   c.guards = how_.guards;
   if (group.writes_checkpoints) {
     c.checkpoint_path = checkpoint_path;

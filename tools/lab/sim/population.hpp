@@ -36,7 +36,8 @@ public:
   struct customs {
     std::uint64_t seed = 1;
     run_settings settings;
-    bool weightless = false; ///< Computing is its duration alone.
+    bool weightless = false;  ///< Computing is its duration alone.
+    bool all_compute = false; ///< Nobody rests.
     safeguard_set guards;
     std::function<void(std::size_t number, const event&)> told;
     std::function<void(std::size_t number, const peer_over&)> over;

@@ -121,6 +121,7 @@ population::customs world::customs() {
   result.seed = how_.seed;
   result.settings = settings_;
   result.weightless = how_.weightless;
+  result.all_compute = how_.all_compute;
   result.guards = how_.guards;
   result.told
       = [this](std::size_t number, const event& x) { heard(number, x); };

@@ -17,6 +17,8 @@ struct options {
   std::uint64_t seed = 1;
   /// Only the duration of computing is simulated, not the model.
   bool weightless = false;
+  /// No trainer rests, however thin its line is.
+  bool all_compute = false;
   /// For crowds; smaller collaborations have too little to do at a time.
   unsigned threads = 1;
   /// What its peers check: all, but where a run shall be seen to fail.
