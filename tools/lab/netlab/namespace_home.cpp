@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/lab/netlab/namespace_host.hpp"
+#include "tools/lab/network/public_hosts.hpp"
 
 namespace potluck::netlab {
 
@@ -148,8 +149,9 @@ bool namespace_host::reboot_routers() const {
 
 bool namespace_host::move_to(std::uint32_t address) const {
   return !routers_.empty() && ::setns(routers_.front().get(), CLONE_NEWNET) == 0
-         && feed("ip -batch -", "addr flush dev wan\naddr add "
-                                    + dotted(address) + "/16 dev wan\n");
+         && feed("ip -batch -",
+                 "addr flush dev wan\naddr add " + dotted(address) + "/"
+                     + std::to_string(public_hosts_bits) + " dev wan\n");
 }
 
 } // namespace potluck::netlab

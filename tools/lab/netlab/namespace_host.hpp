@@ -23,9 +23,7 @@ namespace potluck::netlab {
 /// "user namespace: Operation not permitted". Call with one thread only.
 expected<bool> become_root_inside();
 
-/// The address of host number `x`, counted from 0: 10.77.0.1 and on.
-std::uint32_t host_address(std::size_t x);
-/// "10.77.0.1".
+/// "11.0.0.1".
 std::string dotted(std::uint32_t address);
 
 class namespace_host {
