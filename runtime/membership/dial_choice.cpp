@@ -69,6 +69,13 @@ std::vector<contact> dial_choice::hubs(const progress_report& said,
   for (auto& hub : said.hubs)
     if (guests.find(hub.id) || is_public(hub.where.host) || !is_public(own))
       result.push_back(hub);
+  // It may have told others before it told of its hubs, or name those that we
+  // cannot dial. A hub of ours that does not know it says so at once.
+  for (auto& hub : guests.hubs())
+    if (hub.id != said.id
+        && std::none_of(result.begin(), result.end(),
+                        [&](auto& x) { return x.id == hub.id; }))
+      result.push_back(hub);
   return result;
 }
 

@@ -9,6 +9,17 @@
 
 namespace potluck {
 
+namespace {
+
+/// On the internet a router may be before whoever has not found out that there
+/// is none: look-ups would wait for dials in vain, one after the other.
+bool may_be_dialled(const contact& who, role what, reach found) {
+  return what == role::bootstrap || !is_public(who.where.host)
+         || found == reach::open || found == reach::mapped;
+}
+
+} // namespace
+
 void guest_book::note(guest& g, bool contributes, bool routes) {
   if (contributes)
     near_.erase(g.who.id);
@@ -30,7 +41,8 @@ guest_book::joined(const contact& who, potluck::role what, time_point now) {
   // A contributor says so with its first report, which trainers hear at once:
   // those that name it to others meanwhile would have them call at it.
   auto routes
-      = what != role::trainer || (own_ != role::trainer && wants_nodes());
+      = may_be_dialled(who, what, reach::unknown)
+        && (what != role::trainer || (own_ != role::trainer && wants_nodes()));
   auto& g = guests_[who.id];
   g.who = who;
   g.role = what;
@@ -92,7 +104,7 @@ guest_book::change guest_book::heard(const progress_report& x) {
   // One that contributes closes what it does not need: nobody should look for
   // records there.
   const auto routes
-      = !x.contributes && !g.relayed
+      = !x.contributes && !g.relayed && may_be_dialled(g.who, g.role, x.reach)
         && (g.routes || x.phase != phase::joining || wants_nodes());
   // It may have been a node when it was here before.
   const auto known_for_one = g.routes || (first && x.contributes);

@@ -32,6 +32,7 @@ company::company(const peer_id& self, const run_settings& run, bool trains,
 company::actions company::joined(const peer_joined& x, std::uint64_t step,
                                  time_point now) {
   solitude_.joined(x.who.id);
+  lines_.joined(x);
   if (!known_.joined(x.who.id, now) || !trains_)
     return {};
   return {reunion_news(step)};
@@ -40,6 +41,7 @@ company::actions company::joined(const peer_joined& x, std::uint64_t step,
 company::actions company::left(const peer_left& x, const progress_report& own,
                                time_point now) {
   solitude_.left(x.id, now);
+  lines_.left(x.id);
   auto last = known_.left(x.id);
   // Fellow contributors come and go with the sponsor's chains.
   if (x.orderly || !last || last->role != role::trainer
@@ -88,7 +90,12 @@ company::actions company::caught_up() {
 }
 
 company::actions company::last_word() const {
-  return company_news(solitude_.last_word());
+  const auto word = solitude_.last_word();
+  return company_news(word ? word : lines_.last_word());
+}
+
+company::actions company::look(time_point now) {
+  return trains_ ? company_news(lines_.look(now)) : actions{};
 }
 
 void company::forget(const peer_id& who) {

@@ -12,6 +12,7 @@
 #include "runtime/step/doubts.hpp"
 #include "runtime/step/facts.hpp"
 #include "runtime/step/finishing.hpp"
+#include "runtime/step/gradient_lines.hpp"
 #include "runtime/step/solitude.hpp"
 
 namespace potluck {
@@ -61,9 +62,11 @@ public:
   actions caught_up();
   /// What is to be said of that at the end.
   actions last_word() const;
-  const std::string& trouble() const {
-    return solitude_.trouble();
+  std::string trouble() const {
+    return solitude_.trouble().empty() ? lines_.trouble() : solitude_.trouble();
   }
+  /// Says so when there is no line for a gradient. Call it now and then.
+  actions look(time_point now);
 
   // These name the peers that groups form without from here on.
   actions silent(const round_over& x, time_point now);
@@ -77,6 +80,7 @@ private:
   acquaintances known_;
   doubts doubts_;
   solitude solitude_;
+  gradient_lines lines_;
   finishing end_;
 };
 

@@ -395,6 +395,7 @@ void step_machine::on(const time_passed&) {
   give_up_if_too_late();
   if (auto pace = work().pace().look(now()))
     out(*pace);
+  add(others().look(now()));
   if (how().shows_status && now() >= next_status_) {
     auto pause = others().known().reports().size() * status_pause_a_peer;
     next_status_ = now() + std::max<duration>(status_interval, pause);

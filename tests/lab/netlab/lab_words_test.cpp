@@ -16,10 +16,10 @@ lab_words example() {
   x.dir = "/out/trainer";
   x.host = "home-1";
   x.address_of = [](const std::string& host) {
-    return host == "home-1" ? "10.77.0.1" : host == "seed" ? "10.77.0.2" : "";
+    return host == "home-1" ? "11.0.0.1" : host == "seed" ? "11.0.1.1" : "";
   };
   x.network = [](unsigned port) {
-    return words{"--listen=10.77.0.1:" + std::to_string(port), "--more"};
+    return words{"--listen=11.0.0.1:" + std::to_string(port), "--more"};
   };
   return x;
 }
@@ -42,12 +42,12 @@ TEST_CASE("placeholders become what they stand for") {
         == words{"a", "--log=/out/trainer.jsonl", "/out/trainer",
                  "trainer:trainer"});
   CHECK(filled({"{address}", "{address:seed}:7000"})
-        == words{"10.77.0.1", "10.77.0.2:7000"});
+        == words{"11.0.0.1", "11.0.1.1:7000"});
 }
 
 TEST_CASE("the network's options are words of their own") {
   CHECK(filled({"join", "{network:7000}", "x"})
-        == words{"join", "--listen=10.77.0.1:7000", "--more", "x"});
+        == words{"join", "--listen=11.0.0.1:7000", "--more", "x"});
   CHECK(filled({""}) == words{""});
 }
 

@@ -83,6 +83,20 @@ TEST_CASE("hubs of the own house are nobody's word to dial, but in a house") {
   CHECK(dial_choice::hubs(said, "10.0.0.1", x.guests) == said.hubs);
 }
 
+TEST_CASE("where a peer names no hub that leads to it, the own ones may") {
+  neighbourhood x;
+  x.meet(7, role::bootstrap);
+  x.guests.line({id(7), place(7)}, false, true);
+  auto said = report(2);
+  const contact own{id(7), place(7)};
+  CHECK(dial_choice::hubs(said, "203.0.113.1", x.guests)
+        == std::vector<contact>{own});
+  said.hubs = {{id(8), {"203.0.113.8", 7000}}};
+  CHECK(dial_choice::hubs(said, "203.0.113.1", x.guests)
+        == std::vector<contact>{said.hubs[0], own});
+  CHECK(dial_choice::hubs(report(7), "203.0.113.1", x.guests).empty());
+}
+
 TEST_CASE("before its cell has decided, a peer dials a few trainers") {
   neighbourhood x;
   for (std::uint8_t i = 2; i < 2 + limits::trainers_asked; ++i) {

@@ -28,6 +28,29 @@ TEST_CASE("a guest is where its direct line leads") {
   CHECK(x.find(at(2).id)->who == at(2));
 }
 
+TEST_CASE("whom nobody may be able to dial is no node of the DHT") {
+  guest_book x{at(1).id, role::auxiliary};
+  const auto come = [&](role what, const char* host) {
+    x.left(at(2).id);
+    return x.joined({at(2).id, {host, 7000}}, what, {}).routes;
+  };
+  CHECK(come(role::auxiliary, "10.0.0.2"));
+  CHECK(come(role::trainer, "10.0.0.2"));
+  CHECK(come(role::bootstrap, "203.0.113.2"));
+  CHECK_FALSE(come(role::auxiliary, "203.0.113.2"));
+  CHECK_FALSE(come(role::trainer, "203.0.113.2"));
+  progress_report said;
+  said.id = at(2).id;
+  said.phase = phase::accumulating;
+  CHECK(x.heard(said) != guest_book::change::routes);
+  said.reach = reach::cone;
+  CHECK(x.heard(said) != guest_book::change::routes);
+  said.reach = reach::open;
+  CHECK(x.heard(said) == guest_book::change::routes);
+  said.reach = reach::symmetric; // It has moved.
+  CHECK(x.heard(said) == guest_book::change::routes_no_more);
+}
+
 TEST_CASE(
     "a stranger that says so is no hub, and the user's word comes first") {
   guest_book x{at(1).id, role::trainer};

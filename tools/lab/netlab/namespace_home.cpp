@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <fcntl.h>
+#include <memory>
 #include <sched.h>
 #include <unistd.h>
 #include <utility>
 
 #include "tools/lab/netlab/namespace_host.hpp"
+#include "tools/lab/network/public_hosts.hpp"
 
 namespace potluck::netlab {
 
@@ -36,10 +38,52 @@ bool write_setting(const std::string& path, const char* value) {
   return file && ::write(file.get(), value, 1) == 1;
 }
 
+/// What opens ports when it is asked to (UPnP's IGD and NAT-PMP).
+bool has_port_mapper() {
+  return feed("command -v miniupnpd", "");
+}
+/// Chains that it writes to.
+const char* const port_mapper_rules = R"(table inet miniupnpd {
+  chain miniupnpd {
+  }
+  chain prerouting_miniupnpd {
+  }
+  chain postrouting_miniupnpd {
+  }
+  chain coming {
+    type nat hook prerouting priority -100
+    jump prerouting_miniupnpd
+  }
+}
+)";
+
+/// Starts it in this thread's namespaces. It ends when the result does, also
+/// when this process is killed.
+std::shared_ptr<std::FILE> start_port_mapper(const inner_network& of) {
+  const auto script = R"(PATH=$PATH:/usr/sbin:/sbin
+miniupnpd -d -f /dev/fd/3 3<<END >/dev/null 2>&1 &
+ext_ifname=wan
+listening_ip=lan
+enable_upnp=yes
+enable_natpmp=yes
+secure_mode=yes
+upnp_table_name=miniupnpd
+upnp_nat_table_name=miniupnpd
+uuid=00000000-0000-4000-8000-000000000001
+allow 1024-65535 )" + of.host
+                      + R"(/32 1024-65535
+END
+daemon=$!
+read end
+kill -9 $daemon)";
+  return {::popen(script.c_str(), "we"), [](auto* x) { x&& ::pclose(x); }};
+}
+
 /// For nft: one statement a line. "lan" leads inside, "wan" outside.
-std::string rules_of(router_kind kind, const std::string& host) {
+/// @param maps Ports are opened by the port mapper alone.
+std::string rules_of(router_kind kind, const std::string& host, bool maps) {
   using k = router_kind;
-  const auto reachable = kind == k::open_cone || kind == k::upnp;
+  const auto reachable = kind == k::open_cone || (kind == k::upnp && !maps);
   const auto restricted = kind == k::address_restricted;
   std::string result = R"(table ip home {
   set dialled {
@@ -74,13 +118,16 @@ std::string rules_of(router_kind kind, const std::string& host) {
     iifname "lan" add @dialled { ip daddr timeout 2m }
     iifname "lan")";
   result += kind == k::only_443 ? " tcp dport 443" : "";
-  return result + " accept\n  }\n}\n";
+  result += " accept\n  }\n}\n";
+  return maps ? result + port_mapper_rules : result;
 }
 
 /// The thread is in the router's namespace before, and in that of what lies
 /// behind it afterwards.
-expected<file_descriptor> put_behind_router(router_kind kind,
-                                            const inner_network& of) {
+/// @param daemon What runs on the router from then on.
+expected<file_descriptor>
+put_behind_router(router_kind kind, const inner_network& of,
+                  std::shared_ptr<std::FILE>& daemon) {
   file_descriptor router{
       ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
   if (!router || ::unshare(CLONE_NEWNET) != 0)
@@ -96,8 +143,11 @@ expected<file_descriptor> put_behind_router(router_kind kind,
                                + std::to_string(shown.get()) + "\naddr add "
                                + of.router + "/24 dev lan\nlink set lan up\n"))
     return failure{"ip: a veth pair, which needs iproute2"};
-  if (!feed("nft -f -", rules_of(kind, of.host)))
+  const auto maps = kind == router_kind::upnp && has_port_mapper();
+  if (!feed("nft -f -", rules_of(kind, of.host, maps)))
     return failure{"nft: address translation, which needs nftables"};
+  if (maps)
+    daemon = start_port_mapper(of);
   if (!write_setting("/proc/sys/net/ipv4/ip_forward", "1"))
     return failure{"/proc/sys/net/ipv4/ip_forward"};
   // What it does not know it drops, rather than take it for a connection.
@@ -122,7 +172,7 @@ expected<namespace_host> namespace_host::make_behind(router_kind kind,
     return made;
   auto result = unwrap(std::move(made));
   auto enclose = [&](router_kind router, const inner_network& of) {
-    auto inside = put_behind_router(router, of);
+    auto inside = put_behind_router(router, of, result.daemon_);
     if (inside)
       result.routers_.push_back(
           std::exchange(result.space_, unwrap(std::move(inside))));
@@ -148,8 +198,9 @@ bool namespace_host::reboot_routers() const {
 
 bool namespace_host::move_to(std::uint32_t address) const {
   return !routers_.empty() && ::setns(routers_.front().get(), CLONE_NEWNET) == 0
-         && feed("ip -batch -", "addr flush dev wan\naddr add "
-                                    + dotted(address) + "/16 dev wan\n");
+         && feed("ip -batch -",
+                 "addr flush dev wan\naddr add " + dotted(address) + "/"
+                     + std::to_string(public_hosts_bits) + " dev wan\n");
 }
 
 } // namespace potluck::netlab

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tools/lab/network/public_hosts.hpp"
+
 namespace potluck::netlab {
 
 namespace {
@@ -19,9 +21,7 @@ constexpr const char* device = "wan";
 /// Packets that a host's kernel keeps until we read them: a few milliseconds of
 /// our inattention at a gigabit.
 constexpr int device_queue = 2000;
-/// 10.77.0.0/16; hosts are 10.77.0.1 and on.
-constexpr std::uint32_t first_address = 0x0a4d0001;
-constexpr const char* netmask = "255.255.0.0";
+constexpr std::uint32_t netmask = ~0u << (32 - public_hosts_bits);
 
 /// Requests about one interface of the present namespace.
 class interface {
@@ -87,10 +87,6 @@ expected<bool> become_root_inside() {
   return true;
 }
 
-std::uint32_t host_address(std::size_t x) {
-  return first_address + static_cast<std::uint32_t>(x);
-}
-
 std::string dotted(std::uint32_t address) {
   in_addr in{htonl(address)};
   char text[INET_ADDRSTRLEN];
@@ -117,7 +113,7 @@ expected<namespace_host> namespace_host::make(std::uint32_t address) {
     device
   };
   if (!interface{"lo"}.up() || !wan.set_address(SIOCSIFADDR, dotted(address))
-      || !wan.set_address(SIOCSIFNETMASK, netmask)
+      || !wan.set_address(SIOCSIFNETMASK, dotted(netmask))
       || !wan.set_packet_bytes(packet_bytes) || !wan.set_queue(device_queue)
       || !wan.up())
     return refused("its interface");

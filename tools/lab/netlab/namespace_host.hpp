@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +25,7 @@ namespace potluck::netlab {
 /// "user namespace: Operation not permitted". Call with one thread only.
 expected<bool> become_root_inside();
 
-/// The address of host number `x`, counted from 0: 10.77.0.1 and on.
-std::uint32_t host_address(std::size_t x);
-/// "10.77.0.1".
+/// "11.0.0.1".
 std::string dotted(std::uint32_t address);
 
 class namespace_host {
@@ -44,9 +44,10 @@ public:
   ///
   /// Filtering is conntrack's, address- and port-dependent, and a router's own
   /// input is dropped. What differs from nat_table.hpp: the ports of the host
-  /// of an open cone, and of one with UPnP, can all be dialled at once; so can
-  /// those behind an address-restricted one, by hosts that were dialled within
-  /// two minutes.
+  /// of an open cone can all be dialled at once; so can those behind an
+  /// address-restricted one, by hosts that were dialled within two minutes. A
+  /// router with UPnP runs Debian's miniupnpd where it is installed; where it
+  /// is not, it is an open cone.
   static expected<namespace_host> make_behind(router_kind kind,
                                               std::uint32_t address);
 
@@ -73,6 +74,7 @@ private:
   file_descriptor space_;                ///< The namespace.
   std::vector<file_descriptor> routers_; ///< Theirs, the outermost first.
   file_descriptor line_;
+  std::shared_ptr<std::FILE> daemon_; ///< Of the router, where it has one.
 };
 
 /// Children of the calling thread get clocks (CLOCK_MONOTONIC, and with it

@@ -18,6 +18,7 @@
 #include "tools/lab/netlab/host_network.hpp"
 #include "tools/lab/netlab/namespace_host.hpp"
 #include "tools/lab/network/packet_network.hpp"
+#include "tools/lab/network/public_hosts.hpp"
 
 namespace potluck::netlab {
 
@@ -92,7 +93,7 @@ public:
   }
 
   expected<host> add(const access_line& line, router_kind router) override {
-    const auto ip = host_address(hosts_.size());
+    const auto ip = public_host_address(hosts_.size());
     expected<namespace_host> made = failure{""};
     apart([&] { made = namespace_host::make_behind(router, ip); });
     if (!made)
@@ -184,7 +185,7 @@ public:
     std::uint32_t ip = 0;
     {
       std::lock_guard guard{mutex_};
-      ip = host_address(moved_hosts + moves_++);
+      ip = public_host_address(moved_hosts + moves_++);
       for (auto i = by_address_.begin(); i != by_address_.end();)
         i = i->second == x ? by_address_.erase(i) : std::next(i);
       by_address_[ip] = x;
@@ -302,7 +303,7 @@ expected<std::unique_ptr<host_network>> make_namespaces(std::uint64_t seed) {
   if (auto root = become_root_inside(); !root)
     return failure{root.error()};
   expected<namespace_host> trial = failure{""};
-  apart([&] { trial = namespace_host::make(host_address(0)); });
+  apart([&] { trial = namespace_host::make(public_host_address(0)); });
   if (!trial)
     return failure{trial.error()};
   return std::unique_ptr<host_network>{std::make_unique<namespaces>(seed)};
@@ -312,7 +313,7 @@ expected<bool> try_routers() {
   expected<namespace_host> trial = failure{""};
   apart([&] {
     trial = namespace_host::make_behind(router_kind::port_restricted,
-                                        host_address(0));
+                                        public_host_address(0));
   });
   if (!trial)
     return failure{trial.error()};

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "runtime/state/checkpoint.hpp"
+#include "tools/lab/network/public_hosts.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
 #include "tools/lab/sim/mean_watch.hpp"
 #include "tools/lab/sim/memory_pieces.hpp"
@@ -49,9 +50,9 @@ role role_named(const std::string& name) {
 } // namespace
 
 std::string public_host(std::size_t number) {
-  return "10." + std::to_string(number >> 16 & 255) + "."
-         + std::to_string(number >> 8 & 255) + "."
-         + std::to_string(number & 255);
+  const auto x = public_host_address(number);
+  return std::to_string(x >> 24) + "." + std::to_string(x >> 16 & 255) + "."
+         + std::to_string(x >> 8 & 255) + "." + std::to_string(x & 255);
 }
 
 population::population(const scenario& what, const fault_plan& plan,
