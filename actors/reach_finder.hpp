@@ -38,6 +38,9 @@ public:
   bool reachable() const {
     return reach_->reachable();
   }
+  bool sure() const {
+    return reach_->sure();
+  }
   reach kind() const {
     return reach_->kind();
   }

@@ -90,7 +90,8 @@ private:
     return self_->clock().now();
   }
   dial_choice::scene scene() const {
-    return {*ledger_, *guests_, news_.mine(), reach_.reachable()};
+    return {*ledger_, *guests_, news_.mine(), reach_.reachable(),
+            reach_.sure()};
   }
   run_lookup::situation situation() const {
     return {news_.mine(), dialling_.decided(),

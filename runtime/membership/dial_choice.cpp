@@ -25,7 +25,7 @@ bool dial_choice::has_names(const progress_report& mine) const {
 }
 
 bool dial_choice::lacks_hub(const scene& x) {
-  return !x.reachable && x.guests.hubs().empty();
+  return !(x.reachable && x.sure) && x.guests.hubs().empty();
 }
 
 bool dial_choice::settled(const scene& x) const {
@@ -102,7 +102,7 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
   // A bootstrap peer keeps its connections for those that have nobody else.
   const auto whole = settled(x);
   // Who cannot be dialled is found through its hubs: one, and one more.
-  auto hubs = x.reachable ? std::vector<contact>{} : x.guests.hubs();
+  auto hubs = x.reachable && x.sure ? std::vector<contact>{} : x.guests.hubs();
   hubs.resize(std::min(hubs.size(), limits::hubs_kept));
   for (auto& [id, g] : x.guests.all()) {
     const bool kept = std::any_of(hubs.begin(), hubs.end(), [&](auto& hub) {

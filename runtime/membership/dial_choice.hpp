@@ -27,7 +27,8 @@ public:
     const peer_ledger& ledger;
     const guest_book& guests;
     const progress_report& mine; ///< This peer's own report.
-    bool reachable = true;       ///< Whether others can dial this peer.
+    bool reachable = true;       ///< Whether others can dial this peer,
+    bool sure = true;            ///< which has been found out.
   };
 
   /// The cell says whom it wants, from here on.
@@ -69,7 +70,7 @@ public:
   void look_soon_for(const peer_id& id, const scene& x);
 
 private:
-  /// Nobody can dial this peer, and no hub leads to it.
+  /// Nobody may be able to dial this peer, and no hub leads to it.
   static bool lacks_hub(const scene& x);
   bool named(const peer_id& id) const;
   /// Before the charter is known, a few trainers that may know it do.

@@ -40,6 +40,10 @@ public:
   reach kind() const {
     return told_.kind;
   }
+  /// It has been found out, or there is nobody who could tell.
+  bool sure() const {
+    return found_out_;
+  }
   /// Whether that has just changed; then it is what others are to be told.
   bool changes();
   /// What the user is told of it.

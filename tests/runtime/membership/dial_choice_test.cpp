@@ -45,7 +45,7 @@ struct neighbourhood {
     guests.joined({id(number), place(number)}, r, at(0s));
   }
   dial_choice::scene scene() const {
-    return {ledger, guests, mine, true};
+    return {ledger, guests, mine, true, sure};
   }
   bool wants(std::uint8_t number) const {
     return choice.wants(id(number), scene());
@@ -55,6 +55,7 @@ struct neighbourhood {
   guest_book guests{id(1), role::trainer};
   progress_report mine = report(1);
   dial_choice choice;
+  bool sure = true; ///< That it can be dialled.
 };
 
 } // namespace
@@ -151,6 +152,25 @@ TEST_CASE("a contributor that has its connections parts with the others") {
   CHECK_FALSE(x.choice.keeps(id(5), x.mine));
   CHECK_FALSE(x.wants(0)); // No seed either: its sponsor is here.
   CHECK(x.choice.due(x.ledger, x.scene(), later).empty());
+}
+
+TEST_CASE("whether it can be dialled or not: until it is sure it keeps its hub") {
+  neighbourhood x;
+  x.mine = report(1, true);
+  x.mine.sponsor = id(2);
+  x.choice.want({false, false, {id(2), id(3)}, {}}, x.mine);
+  x.meet(2);
+  x.meet(3);
+  const auto later = at(limits::surplus_age + 1ms);
+  x.sure = false;
+  CHECK_FALSE(x.choice.settled(x.scene())); // It looks for a hub.
+  x.meet(6, role::bootstrap);
+  x.guests.line({id(6), place(6)}, false, true);
+  CHECK(x.choice.settled(x.scene()));
+  CHECK(x.choice.surplus(x.scene(), later).empty());
+  x.sure = true;
+  CHECK(x.choice.surplus(x.scene(), later + limits::tidying_interval)
+        == std::vector<peer_id>{id(6)});
 }
 
 TEST_CASE("a newcomer is a node of the DHT once it averages") {
