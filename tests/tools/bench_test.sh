@@ -69,10 +69,6 @@ expect "references have names" 2 'reference must be none, gloo or mpi' \
 expect "grids have sizes" 2 'grids: ' bench beam --grids 4by4
 expect "homes are measured in parts" 2 'there is no part lines' \
   "$root/tools/bench/homes" --only lines
-if [ -x "$build/bin/bench/idle_callers" ] && [ "$(id -u)" -eq 0 ]; then
-  expect "a bootstrap's connections at rest are weighed" 0 'met: a bootstrap' \
-    "$root/tools/bench/homes" --only idle
-fi
 expect "nobody is a member that is not there" 2 'member' \
   bench averaging --peers 2 --member 2
 conclude
