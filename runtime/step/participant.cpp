@@ -68,8 +68,15 @@ void participant::tell_rest() {
   out(rest_news(me_.own().step + 1, rests, what ? *what : resting::verdict{}));
 }
 
-std::string participant::resting_peers() const {
-  return resting_.now() ? names_of(resting_.now()->resting) : std::string{};
+void participant::plan_for(const group_formed& x, const std::string& why) {
+  std::string through;
+  if (way_->one_history()) {
+    through = relayed_through(*way_, at(), x.contract, run().group_size);
+    resting_.formed(x.contract);
+  }
+  const auto* who = resting_.now();
+  out(plan_news(x, way_->explain(at(), x.contract), why, through,
+                who ? names_of(who->resting) : std::string{}));
 }
 
 void participant::pump() {

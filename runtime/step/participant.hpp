@@ -105,8 +105,9 @@ protected:
   resting& who_rests() {
     return resting_;
   }
-  /// Who does not, for people: "peer 1a2b3c4d, peer 5e6f7a8b".
-  std::string resting_peers() const;
+  /// The group stands: says what its plan is, and thinks of who is to rest.
+  /// @param why It is another plan than the one before.
+  void plan_for(const group_formed& x, const std::string& why);
   /// Computes the next batch if this is the time for it.
   void pump();
   /// Compute holds another state than this peer reported.

@@ -173,14 +173,7 @@ void step_machine::on(const group_formed& x) {
   averaging().formed(x.contract);
   turn().formed();
   enter(cause::formed);
-  const auto one_history = averaging().one_history();
-  out(plan_news(x, averaging().explain(at(), x.contract), round_.why_planned(),
-                one_history ? relayed_through(averaging(), at(), x.contract,
-                                              run().group_size)
-                            : "",
-                resting_peers()));
-  if (one_history)
-    who_rests().formed(x.contract);
+  plan_for(x, round_.why_planned());
   out(begin_round{round_.formed()->contract, x.plan,
                   !averaging().one_history()});
   if (trains() && counted().samples > 0)

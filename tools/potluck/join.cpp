@@ -109,7 +109,7 @@ expected<bool> fill_training(const cli::command_line& options,
   config.threads = static_cast<unsigned>(threads);
   config.micro_batch
       = static_cast<std::uint32_t>(options.integer("micro-batch"));
-  config.always_computes = options.given("always-compute");
+  config.always_computes = options.flag("always-compute");
   config.checkpoint_every
       = static_cast<std::uint64_t>(options.integer("checkpoint-every"));
   config.upload_bytes_per_second = options.real("upload") * bytes_per_megabit;
