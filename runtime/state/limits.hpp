@@ -78,6 +78,8 @@ constexpr std::uint64_t means_of_a_state = 3;
 /// A hub keeps the version that it has while somebody fetches it, until it is so
 /// many steps old: what follows it is then four times the state.
 constexpr std::uint64_t means_of_a_shelf = 4 * means_of_a_state;
+/// What fewer than one in so many report a hub fetches for nobody.
+constexpr std::size_t newcomers_a_member = 4;
 /// Joiners that a hub serves at once: in flight are 128 MiB at most.
 constexpr std::size_t shelf_joiners = 32;
 /// Nobody fetches the version from a hub: so long it is kept for the next one,

@@ -173,8 +173,11 @@ state_actions state_joiner::look(time_point now) {
     send(panel_.ask_for_pieces(now));
   }
   download_.drop_unheld(); // A mean as good as never heard of.
-  if (download_.needs_others(panel_.relay(), now))
+  if (download_.needs_others(panel_.relay(), now)) {
+    if (panel_.relay().is_hub()) // Else each mean would be waited for.
+      do_without_relay();
     send(panel_.ask_for_pieces(now));
+  }
   download_.add_holders(panel_.relay(), panel_.answered(), now);
   decide(now);
   if (busy_)

@@ -47,15 +47,17 @@ bool state_shelf::is_wanted(const state_request& x) const {
          && (x.state.empty() || x.state == version_->state);
 }
 
-/// Most members hold it, or have held it.
+/// Most members at that step hold it, and they and those beyond are no few:
+/// newcomers, who are at none yet, say nothing against it.
 bool state_shelf::is_vouched_for(const state_request& x) const {
-  std::size_t exactly = 0, beyond = 0;
+  std::size_t exactly = 0, there = 0, beyond = 0;
   for (auto& [id, holds] : members_) {
     exactly += holds.step == x.step && holds.state == x.state;
+    there += holds.step == x.step;
     beyond += holds.step > x.step;
   }
-  return !x.state.empty() && exactly > 0
-         && 2 * (exactly + beyond) > members_.size();
+  return !x.state.empty() && 2 * exactly > there
+         && limits::newcomers_a_member * (exactly + beyond) >= members_.size();
 }
 
 /// What is here is of less use than the means that follow it cost.

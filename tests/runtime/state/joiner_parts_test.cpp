@@ -113,10 +113,46 @@ TEST_CASE("a relay keeps others away as long as it may yet list the same") {
   x.lists(mean, named(1));
   CHECK(x.keeps_others_away(mean, named(1), at(0s), at(1h)));
   CHECK_FALSE(x.keeps_others_away(mean, named(2), at(0s), at(1h)));
-  x.was_late();
+  x.was_late(at(1s));
   CHECK_FALSE(x.keeps_others_away(mean, named(1), at(0s), at(1s)));
   x.forget();
   CHECK_FALSE(x.has_listed(mean, named(1)));
+}
+
+TEST_CASE("a hub is too slow when nothing has come from it for long") {
+  preferred_relay x{id_of(1), false, true};
+  x.sent(at(1s));
+  x.was_late(at(1s + limits::piece_cap));
+  CHECK_FALSE(x.late());
+  x.was_late(at(1s + limits::piece_cap + 1ms));
+  CHECK(x.late());
+}
+
+TEST_CASE("joiners of one hub ask the same few for lists") {
+  std::set<peer_id> asked;
+  for (std::size_t self : {97u, 98u, 99u}) {
+    donor_panel x{id_of(self), 8};
+    x.begin(ids(12), self, {id_of(50), false, true});
+    for (auto& letter : x.ask_for(6, named(6), false, at(0s)))
+      asked.insert(letter.to);
+  }
+  CHECK(asked.size() == 1 + limits::lists_wanted);
+}
+
+TEST_CASE("a version that a hub keeps is followed where it is of use") {
+  version_choice x{1000};
+  fetch_goal goal;
+  goal.step = 100;
+  goal.own_step = 90;
+  x.begin(goal, at(0s));
+  for (auto useless : {std::uint64_t{0}, std::uint64_t{90}, std::uint64_t{100},
+                       std::uint64_t{101}})
+    CHECK_FALSE(x.follow(useless, goal, {}, at(1s)));
+  CHECK(x.follow(97, goal, {}, at(1s)));
+  CHECK(x.step() == 97);
+  CHECK_FALSE(x.follow(97, goal, {}, at(1s)));
+  goal.own_step = 0;
+  CHECK_FALSE(x.follow(100 - limits::means_of_a_shelf - 1, goal, {}, at(1s)));
 }
 
 TEST_CASE("a liar is asked nothing until its time is over") {

@@ -411,6 +411,16 @@ TEST_CASE("no joiner has the hub fetch what members do not report") {
   CHECK(x.sent < 1.1 * state_size);
 }
 
+TEST_CASE("newcomers that have made no step are no reason against a version") {
+  memory_pieces store;
+  world x{3, &store};
+  for (std::size_t i = 1; i <= 5; ++i)
+    x.note(x.shelf.heard(id_of(hub + i), 0, digest{}, x.now()));
+  x.join(1);
+  x.run(60s);
+  CHECK(x.askers == std::set<peer_id>{id_of(hub)});
+}
+
 TEST_CASE("a damaged piece is fetched again") {
   memory_pieces store;
   world x{3, &store};
