@@ -14,32 +14,6 @@ TEST_CASE("six homes behind routers train together, with an auxiliary's help") {
   CHECK(trial{"tools/scenarios/hubs.json", 0, 10, {}}.complaint(1, 6) == "");
 }
 
-TEST_CASE("ten that come late get the state from the hub, not from homes") {
-  auto what = load_scenario("tests/simulation/scenarios/late-homes.json");
-  REQUIRE(what);
-  std::size_t downloads = 0, from_hub_alone = 0;
-  std::string hub;
-  simulation::options how;
-  how.seed = 1;
-  how.log = [&](const std::string& line) {
-    const auto has = [&](const std::string& text) {
-      return line.find(text) != std::string::npos;
-    };
-    if (has("\"event\":\"listening\"") && has("\"role\":\"auxiliary\"")) {
-      const auto at = line.find("\"peer\":\"", line.find("listening")) + 8;
-      hub = line.substr(at, 8);
-    }
-    if (!has("\"event\":\"state_download\"") || !has("\"whole\":true"))
-      return;
-    ++downloads;
-    from_hub_alone += has("\"donor\":\"" + hub + "\"") && has("\"donors\":1");
-  };
-  CHECK(simulation::world{*what, how}.run().violations.empty());
-  // Five of the first six have another one's state at most.
-  CHECK(downloads >= 10);
-  CHECK(from_hub_alone >= 10);
-}
-
 TEST_CASE("six homes with nothing but a first contact are one run") {
   auto what = load_scenario("tests/simulation/scenarios/hub-only.json");
   REQUIRE(what);
