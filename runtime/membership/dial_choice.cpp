@@ -25,7 +25,7 @@ bool dial_choice::has_names(const progress_report& mine) const {
 }
 
 bool dial_choice::lacks_hub(const scene& x) {
-  return !(x.reachable && x.sure) && x.guests.hubs().empty();
+  return !x.reachable && x.guests.hubs().empty();
 }
 
 bool dial_choice::settled(const scene& x) const {

@@ -70,7 +70,7 @@ public:
   void look_soon_for(const peer_id& id, const scene& x);
 
 private:
-  /// Nobody may be able to dial this peer, and no hub leads to it.
+  /// Nobody can dial this peer, and no hub leads to it.
   static bool lacks_hub(const scene& x);
   bool named(const peer_id& id) const;
   /// Before the charter is known, a few trainers that may know it do.

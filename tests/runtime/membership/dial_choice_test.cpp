@@ -163,7 +163,6 @@ TEST_CASE("whether it can be dialled or not: until it is sure it keeps its hub")
   x.meet(3);
   const auto later = at(limits::surplus_age + 1ms);
   x.sure = false;
-  CHECK_FALSE(x.choice.settled(x.scene())); // It looks for a hub.
   x.meet(6, role::bootstrap);
   x.guests.line({id(6), place(6)}, false, true);
   CHECK(x.choice.settled(x.scene()));
