@@ -213,9 +213,10 @@ private:
       result_.reach.mapping = told->said;
       return told->said.has_value();
     });
-    if (!result_.reach.mapping)
-      result_.reach.mapping
-          = port_mapping{{}, {}, "", "no router answers in time"};
+    if (!result_.reach.mapping) {
+      result_.reach.mapping.emplace();
+      result_.reach.mapping->problem = "no router answers in time";
+    }
     const auto port = result_.reach.mapping->outside.port;
     own_.maps(port);
     if (port != 0 && result_.reach.asked)
