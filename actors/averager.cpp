@@ -95,7 +95,8 @@ void averager_state::on(const begin_round& x) {
   for (auto& [id, relayed] : connected_)
     if (relayed)
       leave_if_apart(id);
-  self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
+  if (round_) // It stays.
+    self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
 }
 
 void averager_state::on(const gradient_lent& x) {
