@@ -103,6 +103,11 @@ std::vector<peer_id> acquaintances::known_trainers(time_point now) const {
   return result;
 }
 
+bool acquaintances::deserted(time_point now) const {
+  return lost_at_ && now - *lost_at_ < limits::reunion_patience
+         && known_trainers(now).size() == 1;
+}
+
 bool acquaintances::expects(const std::function<bool(const peer_id&)>& one_of,
                             time_point now) const {
   return std::any_of(expected_since_.begin(), expected_since_.end(),

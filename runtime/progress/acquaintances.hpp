@@ -27,6 +27,10 @@ using namespace std::chrono_literals;
 constexpr auto connecting_patience = 3s;
 constexpr auto connecting_floor = 1s;
 constexpr auto connecting_cap = 15s;
+/// A trainer that has lost all others without a goodbye, by a router that came
+/// up anew, say, makes no step alone before: a line that is dialled again takes
+/// 10 s at most.
+constexpr auto reunion_patience = 15s;
 
 } // namespace potluck::limits
 
@@ -51,6 +55,13 @@ public:
   /// A trainer was lost without a goodbye.
   /// @return The split that shows by it, once.
   std::optional<split_watch::split> lost(const peer_id& who, time_point now);
+
+  /// A trainer that averages was lost without a goodbye, or a sponsor.
+  void lost_company(time_point now) {
+    lost_at_ = now;
+  }
+  /// Whether no other trainer is known, and the last was lost just now.
+  bool deserted(time_point now) const;
 
   /// A report of a peer without a session. It is worth waiting for the session,
   /// and nothing more, unless unconnected trainers count.
@@ -101,6 +112,7 @@ private:
   std::set<peer_id> gone_;         ///< Were connected once.
   std::set<peer_id> out_of_touch_; ///< Could not be dialled.
   split_watch splits_;
+  std::optional<time_point> lost_at_; ///< A trainer, without a goodbye.
 };
 
 } // namespace potluck

@@ -48,6 +48,8 @@ company::actions company::left(const peer_left& x, const progress_report& own,
       || (own.contributes && last->contributes))
     return {};
   end_.lost_trainer(now);
+  if (!last->contributes)
+    known_.lost_company(now);
   if (!trains_)
     return {};
   auto split = known_.lost(x.id, now);

@@ -44,6 +44,10 @@ public:
   actions joined(const peer_joined& x, std::uint64_t step, time_point now);
   /// @param own This peer's report.
   actions left(const peer_left& x, const progress_report& own, time_point now);
+  /// This peer contributed, and has no sponsor any more.
+  void deserted(time_point now) {
+    known_.lost_company(now);
+  }
   enum class worth {
     nothing,  ///< Not this run's, only hearsay, or not believed.
     believed, ///< Counts.

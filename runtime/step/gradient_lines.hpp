@@ -37,13 +37,15 @@ public:
       return std::any_of(lines_.begin(), lines_.end(),
                          [&](auto& x) { return condition(x.second); });
     };
-    if (any([](auto& x) { return !x.relayed; })
-        || !any([](auto& x) { return x.trains; })) {
+    if (any([](auto& x) { return !x.relayed; })) {
       since_.reset();
       if (!std::exchange(told_, false))
         return std::nullopt;
       return solitude::word{false, "a line for gradients is there", true};
     }
+    // Circuits end when nothing comes of them: that is no company.
+    if (!since_ && !any([](auto& x) { return x.trains; }))
+      return std::nullopt;
     if (!since_) {
       since_ = now;
       next_word_ = now + patience;

@@ -67,7 +67,7 @@ bool leading::leads(way& how, const outlook& at, const way::reports& partners,
       return false;
   }
   auto awaited = [&](const peer_id& who) { return how.awaits(at, who); };
-  return !at.others.expects(awaited, at.now)
+  return !at.others.deserted(at.now) && !at.others.expects(awaited, at.now)
          && !(how.one_history() && others_average(partners, patience, at.now))
          && !somebody_enters(at, patience);
 }

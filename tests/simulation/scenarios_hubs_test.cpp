@@ -58,7 +58,7 @@ struct lines {
       home_of[peer] = home;
     else if (name == "join")
       known[peer] = x.at("address") == "by way of a hub";
-    else if (name == "step")
+    else if (name == "step" || name == "state_download") // Made, or fetched.
       step_of[home] = x.at("step").get<std::size_t>();
     else if (name == "way")
       known[peer] = x.at("relayed").get<bool>();

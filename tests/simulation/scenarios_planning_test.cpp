@@ -111,12 +111,23 @@ TEST_CASE("three in a row: the one in the middle averages for both, as the "
   }
   row.links = {{"a", "c", 0}, {"c", "a", 0}};
   const auto best = plan_strategy(row, 100);
-  const auto took = result.median("round", "seconds");
-  MESSAGE(best.strategy, " in ", best.averaging_seconds,
-          " s as published; the run's rounds took ", took);
+  // Until the last in the row contributes to the one in the middle.
+  std::size_t plans = 0, rounds = 0;
   for (auto& x : result.named("plan"))
-    if (x.at("members") == 3)
+    if (x.at("members") == 3) {
+      ++plans;
       CHECK(x.at("strategy") == best.strategy);
+    }
+  double took = 0;
+  for (auto& x : result.named("round"))
+    if (x.at("members") == 3) {
+      ++rounds;
+      took = std::max(took, x.at("seconds").get<double>());
+    }
+  MESSAGE(best.strategy, " in ", best.averaging_seconds,
+          " s as published; the run's slowest round took ", took);
+  CHECK(plans >= 3);
+  CHECK(rounds >= 3);
   CHECK(took > 0.9 * best.averaging_seconds);
   // Members agree at the end: some times there and back, of 60 ms each.
   CHECK(took < 1.05 * best.averaging_seconds + 0.25);

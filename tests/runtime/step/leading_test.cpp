@@ -63,6 +63,21 @@ TEST_CASE("after a group that came to nothing there is a pause, ever longer") {
   CHECK(x.leads(start));
 }
 
+TEST_CASE("a peer that has just lost all others makes no step alone") {
+  scene x;
+  x.hear(report(6));
+  x.others.left(peer(6));
+  x.others.lost_company(start);
+  CHECK_FALSE(x.leads(start + limits::reunion_patience - 1s));
+  SUBCASE("until they have had the time to come back") {
+    CHECK(x.leads(start + limits::reunion_patience));
+  }
+  SUBCASE("until one of them is back") {
+    x.hear(report(6), start + 2s);
+    CHECK(x.leads(start + 2s));
+  }
+}
+
 TEST_CASE("a peer that believes itself doubted asks only after a while") {
   scene x;
   CHECK_FALSE(x.leads(start, true));
