@@ -75,8 +75,8 @@ constexpr std::size_t joiner_means = 4096;
 /// Means that are as many bytes as the state itself: who missed no more steps
 /// fetches these instead.
 constexpr std::uint64_t means_of_a_state = 3;
-/// A hub keeps the version that it has while somebody fetches it, until it is so
-/// many steps old: what follows it is then four times the state.
+/// A hub keeps the version that it has while somebody fetches it, until it is
+/// so many steps old: what follows it is then four times the state.
 constexpr std::uint64_t means_of_a_shelf = 4 * means_of_a_state;
 /// What fewer than one in so many report a hub fetches for nobody.
 constexpr std::size_t newcomers_a_member = 4;

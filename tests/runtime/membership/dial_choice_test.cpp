@@ -154,7 +154,8 @@ TEST_CASE("a contributor that has its connections parts with the others") {
   CHECK(x.choice.due(x.ledger, x.scene(), later).empty());
 }
 
-TEST_CASE("whether it can be dialled or not: until it is sure it keeps its hub") {
+TEST_CASE(
+    "whether it can be dialled or not: until it is sure it keeps its hub") {
   neighbourhood x;
   x.mine = report(1, true);
   x.mine.sponsor = id(2);
