@@ -325,7 +325,7 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   strangers_.erase(id);
   guests_[theirs.id].insert(id);
   handshakes_.observed(theirs.id, now() - l.since);
-  network_->belongs(id, theirs.id, theirs.is_hub, theirs.run);
+  network_->belongs(id, theirs.id, theirs.run);
   if (l.punched)
     punches_.end(theirs.id); // It has come to what it was for.
   else if (l.dialled && !relaying_transport::is_circuit(id) && roster_)

@@ -77,12 +77,17 @@ const std::string no_relayed_experts
 constexpr std::size_t most_held = 4096;
 constexpr auto longest_held = std::chrono::seconds{10};
 
+/// Lines of two sides that dial at once come within that time. Later, nobody
+/// dials a peer that it is connected with: it has lost what we believe to hold.
+constexpr auto twins_apart = std::chrono::seconds{20};
+
 } // namespace
 
 void session_state::init(session_actor::pointer self, session_config config) {
   self_ = self;
   config_ = std::move(config);
   lines_.add(config_.connection);
+  last_line_ = self_->clock().now();
   self_->monitor(config_.gateway);
   pulse_.emplace(self_->clock().now());
   arm();
@@ -98,6 +103,13 @@ void session_state::on(const session_handles& w) {
 }
 
 void session_state::on(const connection_added& x) {
+  const auto now = self_->clock().now();
+  if (lines_.repeats(x.id) && now - last_line_ > twins_apart) {
+    config_.network->close(x.id, 0); // It dials again.
+    return end(caf::exit_reason::remote_link_unreachable,
+               "its lines were lost at its end");
+  }
+  last_line_ = now;
   for (auto circuit : lines_.add(x.id))
     config_.network->send(circuit, {encode(line_switch{}), {}});
 }

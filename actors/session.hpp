@@ -60,6 +60,7 @@ private:
   session_config config_;
   session_handles wired_;
   line_order lines_;
+  caf::actor_clock::time_point last_line_; ///< Was added.
   /// Came on a direct connection while a circuit may bring more that was sent
   /// before.
   std::vector<frame_arrived> held_;

@@ -60,7 +60,8 @@ struct reach_proof {
 struct circuit_open {
   std::uint32_t circuit = 0;
   peer_id peer;
-  std::string host = {}; ///< From a hub: where it sees `peer`; its word alone.
+  /// From a hub: where it sees `peer`; its word alone. Empty: asks a hub.
+  std::string host = {};
   bool answer = false;
 };
 

@@ -59,9 +59,6 @@ public:
   }
   /// The connection has ended, and its circuits with it.
   sendings gone(connection_id on);
-  bool has_guest(const peer_id& who) const {
-    return guests_.count(who) != 0;
-  }
 
   /// A guest asks for a circuit; its number was taken. Where there is one, each
   /// end hears from which host the other is connected.

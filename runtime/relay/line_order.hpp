@@ -44,6 +44,11 @@ public:
                           [](const line& x) { return x.said; });
   }
 
+  /// Whether one is there already that is as good as this one.
+  bool repeats(connection_id id) const {
+    return !all_.empty() && (direct() || relaying_transport::is_circuit(id));
+  }
+
   /// The one to send on: the first direct one, or the first of all; 0: none.
   connection_id way() const {
     for (const auto& x : all_)

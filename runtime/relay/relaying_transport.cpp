@@ -24,9 +24,9 @@ void relaying_transport::rest(bool rests) {
 }
 
 void relaying_transport::belongs(connection_id id, const peer_id& who,
-                                 bool is_hub, const std::string& run) {
+                                 const std::string& run) {
   if (!is_circuit(id))
-    board_->belongs(id, who, is_hub, run);
+    board_->belongs(id, who, run);
 }
 
 connection_id relaying_transport::dial_through(connection_id hub,

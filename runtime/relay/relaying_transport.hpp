@@ -38,10 +38,9 @@ public:
   /// open go on.
   void rest(bool rests = true);
   /// The connection belongs to this peer, whose hello was welcome.
-  /// @param is_hub By its own word, as is @param run. Circuits lead from one
-  ///     peer to another of the same run.
-  void belongs(connection_id id, const peer_id& who, bool is_hub,
-               const std::string& run);
+  /// @param run By its own word. Circuits lead from one peer to another of the
+  ///     same run.
+  void belongs(connection_id id, const peer_id& who, const std::string& run);
   /// A circuit to `to` over a connection with a hub. Ends as `dial` does. Its
   /// remote address is the host where the hub sees the other end, with port 0:
   /// that end has no say in it.

@@ -88,13 +88,12 @@ void relaying_transport::switchboard::rest(bool rests) {
 }
 
 void relaying_transport::switchboard::belongs(connection_id id,
-                                              const peer_id& who, bool is_hub,
+                                              const peer_id& who,
                                               const std::string& run) {
   guard lock{mutex_};
   auto line = lines_.find(id);
   if (line == lines_.end())
     return;
-  line->second.is_hub = is_hub;
   desk_.met(id, who, line->second.remote.host);
   put(desk_.welcome(id, run));
   work(lock);
@@ -199,9 +198,12 @@ void relaying_transport::switchboard::read(connection_id from,
                              "this number was used for a circuit before"});
   }
   auto& line = lines_.at(from);
-  // Of two hubs either may ask the other; who is no guest here has opened one.
-  if (hub_ && !(line.is_hub && !desk_.has_guest(x.peer)))
-    return put(desk_.open(from, x, now_()));
+  // Of two hubs either may ask the other. Only a hub says where the peer is.
+  if (x.host.empty())
+    return put(hub_ ? desk_.open(from, x, now_())
+                    : circuit_desk::sendings{
+                        {from, circuit_close{x.circuit, false,
+                                             "this peer is no hub"}}});
   if (auto why = objection(line); !why.empty())
     return put(from, circuit_close{x.circuit, false, why});
   ++line.ends;

@@ -27,8 +27,7 @@ public:
   }
   void be_hub(bool is, const limits::hub_budget& budget);
   void rest(bool rests);
-  void belongs(connection_id id, const peer_id& who, bool is_hub,
-               const std::string& run);
+  void belongs(connection_id id, const peer_id& who, const std::string& run);
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();
   void send(connection_id id, outgoing_frame frame);
@@ -52,7 +51,6 @@ public:
 private:
   struct line {
     address remote;
-    bool is_hub = false;
     std::size_t ends = 0; ///< Circuits that came over it, and end here.
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};
   };

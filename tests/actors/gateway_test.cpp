@@ -811,6 +811,33 @@ TEST_CASE("a peer with two connections survives the loss of either") {
   CHECK(theirs.ended);
 }
 
+TEST_CASE("who dials a peer long after it was connected has lost it") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  dial(a, b);
+  world.settle();
+  witness theirs{b.system, b.session()};
+  world.run_for(std::chrono::seconds{21});
+  REQUIRE_FALSE(theirs.ended);
+  // Its machine was switched off, and its line says nothing of it.
+  stranger again{world, host(1)};
+  const auto line = again.net->dial(b.where, {});
+  world.settle();
+  again.net->send(line, {encode(introduction(1)), {}});
+  world.settle();
+  CHECK(theirs.ended);
+  CHECK_FALSE(theirs.orderly);
+  CHECK(again.closed == 1); // The next one is welcome.
+  const auto next = again.net->dial(b.where, {});
+  world.settle();
+  again.net->send(next, {encode(introduction(1)), {}});
+  world.settle();
+  CHECK(b.roster->count<peer_joined>() == 2);
+  CHECK(again.closed == 1);
+}
+
 TEST_CASE("a connection that breaks with letters takes its session along") {
   test_world world;
   door a{world, 1};

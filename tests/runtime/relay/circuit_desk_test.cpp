@@ -314,7 +314,6 @@ TEST_CASE("a lost connection ends its circuits at the other ends") {
           == "the other end left the hub");
   }
   CHECK(x.desk.circuits() == 0);
-  CHECK_FALSE(x.desk.has_guest(id(1)));
   CHECK(x.desk.gone(11).empty());
   CHECK_FALSE(x.desk.owes());
 }

@@ -45,6 +45,17 @@ TEST_CASE("each circuit hears of the switch once, whichever came first") {
   CHECK_FALSE(x.holds(5));
 }
 
+TEST_CASE("only a direct connection is better than a circuit") {
+  line_order x;
+  CHECK_FALSE(x.repeats(circuit(1)));
+  x.add(circuit(1));
+  CHECK(x.repeats(circuit(2)));
+  CHECK_FALSE(x.repeats(5));
+  x.add(5);
+  CHECK(x.repeats(6));
+  CHECK(x.repeats(circuit(2)));
+}
+
 TEST_CASE("what may be lost with a connection ends the session") {
   line_order cut; // The circuit breaks before the other side has switched.
   cut.add(circuit(1));

@@ -89,14 +89,14 @@ struct peer_end : transport_listener {
     accepted.push_back(c);
     met[c] = proven;
     from[c] = remote;
-    it->belongs(c, proven, false, run);
+    it->belongs(c, proven, run);
   }
   void on_connected(connection_id c, const address& remote,
                     const peer_id& proven) override {
     connected.push_back(c);
     met[c] = proven;
     from[c] = remote;
-    it->belongs(c, proven, true, run);
+    it->belongs(c, proven, run);
   }
   void on_frame(connection_id c, incoming_frame frame) override {
     frames[c].push_back(std::move(frame));
@@ -338,7 +338,7 @@ TEST_CASE("whoever opens a circuit is the peer that the hub named") {
     auto said = decode(frame.head.data(), frame.head.size(), frame.body.size);
     if (auto* open = said ? std::get_if<circuit_open>(&*said) : nullptr;
         open != nullptr && from == "hub" && to == "b")
-      frame.head = encode(circuit_open{open->circuit, x.hub.id});
+      frame.head = encode(circuit_open{open->circuit, x.hub.id, open->host});
     return memory_network::fate::arrives;
   });
   const auto near = x.a.it->dial_through(x.to_hub, x.b.id);
@@ -358,7 +358,7 @@ TEST_CASE("circuits that prove nothing are few, and go after a while") {
   });
   const auto line = x.a.dial(x.b);
   for (std::uint32_t i = 1; i <= 200; ++i)
-    x.a.it->send(line, {encode(circuit_open{i, x.hub.id}), {}});
+    x.a.it->send(line, {encode(circuit_open{i, x.hub.id, "a"}), {}});
   x.w.run();
   CHECK(refused == 200 - limits::circuits_a_line);
   for (int i = 0; i < 3; ++i)
@@ -367,10 +367,18 @@ TEST_CASE("circuits that prove nothing are few, and go after a while") {
   CHECK(x.a.closed.empty());
 }
 
+TEST_CASE("a hub takes what it is asked for no circuit that leads to it") {
+  home x{false};
+  x.b.it->be_hub();
+  const auto near = x.a.it->dial_through(x.a.dial(x.b), peer_id{});
+  x.w.run();
+  CHECK(x.a.closed.count(near) == 1);
+  CHECK(x.b.accepted.size() == 1); // The line itself.
+}
+
 TEST_CASE("circuits to a hub that others cannot dial end there") {
   home x{true};
   x.b.it->be_hub();
-  x.b.it->be_hub(false);
   x.a.dial(x.b); // It knows the peer that opens one by a line of its own, too.
   const auto before = x.b.accepted.size();
   x.open();
