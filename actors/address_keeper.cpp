@@ -117,7 +117,7 @@ void address_keeper_state::publish_or_look() {
     network_at_ = now() + bootstrap_record::publish_interval;
     self_->send(
         wired_.router,
-        publish_record{bootstrap_record::of(self), {}, limits::report_copies});
+        publish_record{bootstrap_record::of(self), limits::report_copies});
   }
 }
 

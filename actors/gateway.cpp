@@ -250,6 +250,9 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && came_from_afar(l);
     news.is_hub = theirs.is_hub;
+    if (l.dialled && config_.wall_clock && theirs.clock_ms != 0)
+      news.clock_ahead_ms = static_cast<std::int64_t>(theirs.clock_ms
+                                                      - config_.wall_clock());
     // Nobody proves through a hub where it is, and a link of that kind names
     // what was dialled in vain.
     news.who

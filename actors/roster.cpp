@@ -311,7 +311,7 @@ void roster_state::publish() {
   auto turn = lookup_->take_turn(situation(), now());
   if (turn.publish)
     self_->send(wired_.router,
-                publish_record{*turn.publish, {}, limits::report_copies});
+                publish_record{*turn.publish, limits::report_copies});
   if (auto& x = turn.look_up)
     self_->send(wired_.router,
                 look_up_records{x->key, caf::actor_cast<roster_actor>(self_),

@@ -7,6 +7,7 @@
 #include "actors/router.hpp"
 #include "actors/wiring.hpp"
 #include "tests/support/test_world.hpp"
+#include "tools/lab/network/made_up_signatures.hpp"
 
 namespace potluck {
 
@@ -55,7 +56,8 @@ struct node {
       c.seeds.push_back({host(seed), 1000});
     wired.roster = system.keep((*system).spawn(roster, c));
     wired.router = system.keep(
-        (*system).spawn(router, router_config{id, std::uint64_t{number}}));
+        (*system).spawn(router, router_config{id, std::uint64_t{number}, false,
+                                              made_up(id)}));
     wire();
   }
 

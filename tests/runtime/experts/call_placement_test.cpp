@@ -132,7 +132,7 @@ TEST_CASE("what a look-up found is believed for a while, an absence shorter") {
   }
   SUBCASE("a prefix") {
     auto rows = known.keep(expert_key("soup", "ffn"), true,
-                           prefix_records("soup", "ffn", {3, 1}), now);
+                           {prefix_record("soup", peer(1), "ffn", {3, 1})}, now);
     CHECK(rows.coordinates == std::vector<std::uint32_t>{1, 3});
     CHECK(rows.hosts.empty());
   }
