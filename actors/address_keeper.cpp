@@ -115,9 +115,8 @@ void address_keeper_state::publish_or_look() {
                                 bootstrap_record::asked_for});
   } else if (dialable(self)) {
     network_at_ = now() + bootstrap_record::publish_interval;
-    self_->send(
-        wired_.router,
-        publish_record{bootstrap_record::of(self), limits::report_copies});
+    self_->send(wired_.router, publish_record{bootstrap_record::of(self),
+                                              limits::report_copies});
   }
 }
 

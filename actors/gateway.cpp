@@ -241,6 +241,10 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
   strangers_.erase(id);
   handshakes_.observed(theirs.id, self_->clock().now() - l.since);
   const bool circuit = relaying_transport::is_circuit(id);
+  if (l.dialled && !circuit) {
+    hearsay_.answered(l.remote);
+    seen_host_ = theirs.seen_host;
+  }
   network_->belongs(id, theirs.id, theirs.is_hub, theirs.run);
   if (l.dialled && !circuit && wired_.roster)
     self_->send(wired_.roster, dial_succeeded{l.remote, theirs.id});
@@ -251,8 +255,8 @@ void gateway_state::welcome(connection_id id, link& l, const hello& theirs) {
     news.dialled_us = !circuit && came_from_afar(l);
     news.is_hub = theirs.is_hub;
     if (l.dialled && config_.wall_clock && theirs.clock_ms != 0)
-      news.clock_ahead_ms = static_cast<std::int64_t>(theirs.clock_ms
-                                                      - config_.wall_clock());
+      news.clock_ahead_ms
+          = static_cast<std::int64_t>(theirs.clock_ms - config_.wall_clock());
     // Nobody proves through a hub where it is, and a link of that kind names
     // what was dialled in vain.
     news.who
@@ -307,7 +311,7 @@ void gateway_state::on(const call& x) {
       < messages_waiting_for_a_dial + limits::expert_calls_open)
     queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
-    dial(x.to.where, x.to.id);
+    dial_by_hearsay(x.to);
 }
 
 void gateway_state::on(const charter_known& x) {

@@ -15,6 +15,7 @@
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
+#include "runtime/membership/hearsay_dials.hpp"
 #include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/relaying_transport.hpp"
@@ -123,6 +124,8 @@ private:
   void refuse(connection_id id, const link& l, const hello& theirs,
               const std::string& sentence);
   bool is_hub() const;
+  /// Where look-ups and experts' records say that it is.
+  void dial_by_hearsay(const contact& who);
   void dial(const address& where, const peer_id& expected,
             std::vector<contact> hubs = {});
   /// Opens a circuit over the first of these hubs that this peer is connected
@@ -166,6 +169,8 @@ private:
   /// other would wait for ever.
   std::map<peer_id, std::vector<dial_contact>> through_;
   knock_limit hub_knocks_;
+  hearsay_dials hearsay_; ///< Of calls.
+  std::string seen_host_; ///< This peer's, as one that it dialled says.
   dialled_hosts dialled_;
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;

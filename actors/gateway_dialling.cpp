@@ -26,6 +26,20 @@ void gateway_state::on(const dial_contact& x) {
     go_through(x.who, x.hubs);
 }
 
+void gateway_state::dial_by_hearsay(const contact& who) {
+  if (is_on_its_way(who.id))
+    return;
+  if (may_knock(seen_host_, who.where.host)
+      && hearsay_.spend(who.where, self_->clock().now())) {
+    dial(who.where, who.id);
+    return;
+  }
+  waiting_.erase(who.id);
+  if (wired_.router)
+    self_->send(wired_.router, dial_failed{who.where, who.id,
+                                           "nobody was there lately", false});
+}
+
 void gateway_state::dial(const address& where, const peer_id& expected,
                          std::vector<contact> hubs) {
   if (own_addresses_.has(where, self_->clock().now())) {
@@ -45,6 +59,8 @@ void gateway_state::dial(const address& where, const peer_id& expected,
 void gateway_state::give_up(const address& where, const peer_id& expected,
                             const std::string& reason, bool through_hub) {
   waiting_.erase(expected);
+  if (!through_hub && dialable(where))
+    hearsay_.failed(where, self_->clock().now());
   const dial_failed news{where, expected, reason, through_hub};
   if (wired_.roster)
     self_->send(wired_.roster, news);

@@ -17,13 +17,13 @@ namespace potluck {
 /// may be, how long it lives and what it must hold is a table
 /// (runtime/dht/record_rules.hpp).
 enum class record_kind : std::uint8_t {
-  none = 0,         ///< Of no record that is stored.
-  progress = 1,     ///< A progress report, under its run's key.
-  bootstrap = 2,    ///< A bootstrap's report, under the key of all of them.
-  expert_host = 3,  ///< An announcement by who hosts an expert.
-  replica = 4,      ///< An announcement by who keeps a replica of one.
-  host_notice = 5,  ///< A host's sign of life.
-  coordinates = 6,  ///< What a host's experts have behind a prefix.
+  none = 0,        ///< Of no record that is stored.
+  progress = 1,    ///< A progress report, under its run's key.
+  bootstrap = 2,   ///< A bootstrap's report, under the key of all of them.
+  expert_host = 3, ///< An announcement by who hosts an expert.
+  replica = 4,     ///< An announcement by who keeps a replica of one.
+  host_notice = 5, ///< A host's sign of life.
+  coordinates = 6, ///< What a host's experts have behind a prefix.
 };
 
 /// What one peer says under one key of the DHT. Many peers may publish under a

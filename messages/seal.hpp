@@ -1,6 +1,7 @@
 /// A signature beside the words that it covers, so that what a peer said can be
 /// passed on by others and is still its own (libp2p's RFC 2 calls words and
-/// seal an envelope). What it covers besides is `runtime/identity/sealing.hpp`'s.
+/// seal an envelope). What it covers besides is
+/// `runtime/identity/sealing.hpp`'s.
 #pragma once
 
 #include <cstdint>

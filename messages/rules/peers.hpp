@@ -48,8 +48,7 @@ inline void records(rules& must, const std::vector<dht_record>& xs) {
   must.hold(xs.size() <= max_records, "there are too many records");
   for (auto& x : xs) {
     must.hold(x.value.size() <= max_record_value_bytes, "a value is too long");
-    must.hold(x.kind != record_kind::none
-                  && x.kind <= record_kind::coordinates,
+    must.hold(x.kind != record_kind::none && x.kind <= record_kind::coordinates,
               "a record's kind is unknown");
     must.hold(!x.seal.signer.empty(), "a record's signer is missing");
     must.hold(x.seal.life_ms <= max_record_life_ms, "a record lives too long");

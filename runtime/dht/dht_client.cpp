@@ -235,10 +235,10 @@ dht_actions dht_client::read(const peer_id& from, const records_found& x,
                              time_point now) {
   return use_answer(from, x.token, now, [&](search& s) {
     auto said = x.records;
-    said.erase(std::remove_if(
-                   said.begin(), said.end(),
-                   [&](auto& y) { return y.key != s.state.target(); }),
-               said.end());
+    said.erase(
+        std::remove_if(said.begin(), said.end(),
+                       [&](auto& y) { return y.key != s.state.target(); }),
+        said.end());
     const auto found = [&](const record_key&, const std::string& subkey) {
       return s.state.number(subkey);
     };

@@ -137,9 +137,9 @@ private:
     std::optional<std::uint64_t> number; ///< When for records.
     question wish;
     std::optional<dht_record> to_store; ///< When for a publication.
-    std::size_t copies = bucket_size;  ///< Of these.
-    std::set<peer_id> stored_at;       ///< Those that it was sent to.
-    std::vector<std::uint32_t> stored; ///< As each node that answered says.
+    std::size_t copies = bucket_size;   ///< Of these.
+    std::set<peer_id> stored_at;        ///< Those that it was sent to.
+    std::vector<std::uint32_t> stored;  ///< As each node that answered says.
   };
   /// The search that a request serves, or 0 for a ping or store.
   struct purpose {
@@ -154,8 +154,8 @@ private:
   void finish(search& s, time_point now);
   /// Sends what is published to those closest that have answered meanwhile.
   void store_at_answered(search& s, time_point now);
-  void store_at(const std::vector<contact>& nodes,
-                const dht_record& record, time_point now);
+  void store_at(const std::vector<contact>& nodes, const dht_record& record,
+                time_point now);
   std::optional<std::uint64_t> issue(const contact& who, std::uint64_t search,
                                      time_point now);
   /// What `from` was asked, if it was; a late answer is noted.

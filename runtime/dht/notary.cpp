@@ -56,10 +56,10 @@ notary::verdict notary::judge(dht_record& x) const {
 
 notary::sender& notary::sender_of(const peer_id& who, time_point now) {
   if (senders_.count(who) == 0 && senders_.size() >= most_senders)
-    senders_.erase(std::min_element(
-        senders_.begin(), senders_.end(), [](const auto& a, const auto& b) {
-          return a.second.heard < b.second.heard;
-        }));
+    senders_.erase(std::min_element(senders_.begin(), senders_.end(),
+                                    [](const auto& a, const auto& b) {
+                                      return a.second.heard < b.second.heard;
+                                    }));
   auto& x = senders_[who];
   x.heard = now;
   if (x.shunned_until && *x.shunned_until <= now)

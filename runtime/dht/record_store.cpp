@@ -97,8 +97,9 @@ record_store::verdict record_store::store(const dht_record& record,
     return held - freed + cost > most;
   };
   bool room = !is_full(owned, max_owner_bytes);
-  while (room && (is_full(home.bytes, max_key_bytes)
-                  || (fresh && home.records.size() >= max_key_records)))
+  while (room
+         && (is_full(home.bytes, max_key_bytes)
+             || (fresh && home.records.size() >= max_key_records)))
     room = fresh && make_room(&home, network);
   while (room && is_full(bytes_, capacity_))
     room = fresh && make_room(nullptr, network);

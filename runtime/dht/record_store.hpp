@@ -25,9 +25,9 @@ namespace potluck {
 /// What a record is charged beyond its sub-key and value: its key, its seal and
 /// the containers around it, in memory as well as on the wire.
 constexpr std::size_t record_overhead_bytes = 384;
-/// All records of one key together: they travel in one answer, whose head may
-/// have 1 MiB. Enough for 600 progress reports.
-constexpr std::size_t max_key_bytes = 512 * 1024;
+/// All records of one key together: 1,000 progress reports, of which an answer
+/// has 256.
+constexpr std::size_t max_key_bytes = 1024 * 1024;
 /// Records of one key: what a look-up merges in a few milliseconds.
 constexpr std::size_t max_key_records = 2048;
 /// All records together: a volunteer's memory is lent for training, not this.

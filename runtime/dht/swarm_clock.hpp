@@ -1,7 +1,8 @@
 /// How far this machine's clock is from those of the peers that it has chosen
 /// to call: a clock that is hours off must not make its peer's words old.
 ///
-/// Strangers that call have no say: they could make this peer's words old. Pure.
+/// Strangers that call have no say: they could make this peer's words old.
+/// Pure.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,8 @@ public:
     std::vector<std::int64_t> all;
     for (const auto& [id, x] : ahead_)
       all.push_back(x);
-    auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
+    auto middle
+        = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
     std::nth_element(all.begin(), middle, all.end());
     return *middle;
   }

@@ -75,8 +75,10 @@ dht_record prefix_record(const std::string& run, const peer_id& host,
                          const std::string& prefix,
                          const std::set<std::uint32_t>& coordinates) {
   static_assert(limits::expert_coordinates == 256, "a byte says each");
-  return {expert_key(run, prefix), raw(host),
-          {coordinates.begin(), coordinates.end()}, life(),
+  return {expert_key(run, prefix),
+          raw(host),
+          {coordinates.begin(), coordinates.end()},
+          life(),
           record_kind::coordinates};
 }
 

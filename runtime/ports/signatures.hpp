@@ -22,8 +22,7 @@ public:
   /// Which peer holds the other half of a key.
   virtual peer_id owner_of(const public_key& key) const = 0;
   virtual bool fits(const signature& x, const public_key& key,
-                    std::string_view bytes) const
-      = 0;
+                    std::string_view bytes) const = 0;
 };
 
 /// Any thread may use them.

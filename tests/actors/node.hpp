@@ -55,9 +55,8 @@ struct node {
     for (auto seed : seeds)
       c.seeds.push_back({host(seed), 1000});
     wired.roster = system.keep((*system).spawn(roster, c));
-    wired.router = system.keep(
-        (*system).spawn(router, router_config{id, std::uint64_t{number}, false,
-                                              made_up(id)}));
+    wired.router = system.keep((*system).spawn(
+        router, router_config{id, std::uint64_t{number}, false, made_up(id)}));
     wire();
   }
 

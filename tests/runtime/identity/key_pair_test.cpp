@@ -62,10 +62,11 @@ TEST_CASE("what a key signs is the standard's, and nobody else's") {
       "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
       key.bytes.data(), key.size));
   signature proof;
-  REQUIRE(from_hex("6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5a"
-                   "c3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027bece"
-                   "ea1ec40a",
-                   proof.bytes.data(), proof.size));
+  REQUIRE(
+      from_hex("6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5a"
+               "c3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027bece"
+               "ea1ec40a",
+               proof.bytes.data(), proof.size));
   CHECK(has_signed(key, "\xaf\x82", proof));
   CHECK_FALSE(has_signed(key, "\xaf\x83", proof));
   auto mine = key_pair::generate();
