@@ -30,6 +30,21 @@ void router_state::set_clocks() {
   node_->clocks(own, own + static_cast<std::uint64_t>(swarm_.ahead_ms()));
 }
 
+void router_state::note_forgeries(const peer_id& from) {
+  const auto seen = node_->forgeries();
+  if (seen == forgeries_ || !wired_.observer)
+    return;
+  forgeries_ = seen;
+  self_->send(
+      wired_.observer,
+      event{"fault",
+            {{"peer", short_name(from)},
+             {"what", std::string{"forged record"}},
+             {"detail",
+              std::string{"it passed on what its owner has not signed; "
+                          "its records are not read for ten minutes"}}}});
+}
+
 void router_state::on(const peer_joined& x) {
   if (x.clock_ahead_ms)
     swarm_.says(x.who.id, *x.clock_ahead_ms);

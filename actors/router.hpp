@@ -72,6 +72,7 @@ private:
   void read(const peer_id& from, const store_records& x) {
     set_clocks();
     reply(from, node_->answer(from, x, now()));
+    note_forgeries(from);
     tick_soon(); // It will expire.
   }
   // and what they answer.
@@ -87,6 +88,7 @@ private:
   void read(const peer_id& from, const records_found& x) {
     set_clocks();
     carry_out(client_->read(from, x, now()));
+    note_forgeries(from);
   }
   template <class Other>
   void read(const peer_id&, const Other&) {
@@ -101,6 +103,8 @@ private:
   void tick_soon();
   std::uint64_t wall_ms() const;
   void set_clocks();
+  /// Says who has passed one on; it is not read any more for a while.
+  void note_forgeries(const peer_id& from);
 
   router_actor::pointer self_ = nullptr;
   router_handles wired_;
@@ -110,6 +114,7 @@ private:
   std::optional<dht_client> client_;
   std::map<std::uint64_t, records_reader> askers_; ///< By look-up.
   std::uint64_t next_lookup_ = 0;
+  std::uint64_t forgeries_ = 0; ///< Said so far.
   /// Has few connections and wants no more, or has not decided yet: the table
   /// is not kept fresh.
   bool quiet_ = false;

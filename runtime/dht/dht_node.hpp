@@ -61,6 +61,10 @@ public:
     store_.store(record, now);
     return true;
   }
+  /// See `notary::forgeries`.
+  std::uint64_t forgeries() const {
+    return notary_.forgeries();
+  }
   /// Those of a look-up's answer that are their owners' word, and newer than
   /// what is kept here and what that look-up has found.
   std::vector<dht_record> read(const peer_id& from,
