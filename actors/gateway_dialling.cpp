@@ -29,8 +29,10 @@ void gateway_state::on(const dial_contact& x) {
 void gateway_state::dial_by_hearsay(const contact& who) {
   if (is_on_its_way(who.id))
     return;
-  if (may_knock(seen_host_, who.where.host)
-      && hearsay_.spend(who.where, self_->clock().now())) {
+  const auto now = self_->clock().now();
+  if (own_addresses_.has(who.where, now)
+      || (may_knock(seen_host_, who.where.host)
+          && hearsay_.spend(who.where, now))) {
     dial(who.where, who.id);
     return;
   }

@@ -54,6 +54,7 @@ inline peer_config tiny_peer(memory_network& network, std::uint8_t number,
   peer_config c;
   c.self = peer(number);
   c.signs = made_up(c.self);
+  c.wall_clock = [&network] { return network.wall_ms(); };
   c.run = "soup";
   c.listen = {"0.0.0.0", 1000};
   c.announce = {host(number), 1000};
