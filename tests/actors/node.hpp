@@ -56,7 +56,8 @@ struct node {
       c.seeds.push_back({host(seed), 1000});
     wired.roster = system.keep((*system).spawn(roster, c));
     wired.router = system.keep((*system).spawn(
-        router, router_config{id, std::uint64_t{number}, false, made_up(id)}));
+        router, router_config{id, std::uint64_t{number}, false, made_up(id),
+                              [&world] { return world.network.wall_ms(); }}));
     wire();
   }
 
