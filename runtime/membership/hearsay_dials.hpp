@@ -27,6 +27,9 @@ public:
   /// After a failure at an address, doubled with each further one.
   static constexpr duration first_wait = std::chrono::milliseconds{500};
   static constexpr duration longest_wait = std::chrono::minutes{2};
+  /// A dial whose end nobody tells has ended by then; meanwhile there is no
+  /// other to that address.
+  static constexpr duration longest_dial = std::chrono::seconds{30};
   /// Hosts and addresses remembered.
   static constexpr std::size_t most = 1024;
 
@@ -45,14 +48,13 @@ public:
     if (all_.available(now) < 1 || !x.left.take(now))
       return false;
     all_.spend(1);
+    remembered(where).until = now + longest_dial;
     return true;
   }
 
   /// Nobody was there, or somebody else.
   void failed(const address& where, time_point now) {
-    if (failures_.count(where) == 0)
-      make_room(failures_, [](const auto& x) { return x.until; });
-    auto& x = failures_[where];
+    auto& x = remembered(where);
     const auto doublings = std::min(x.times++, 10u);
     x.until
         = now + std::min<duration>(first_wait * (1 << doublings), longest_wait);
@@ -76,6 +78,11 @@ private:
     time_point until{};
   };
 
+  failure& remembered(const address& where) {
+    if (failures_.count(where) == 0)
+      make_room(failures_, [](const auto& x) { return x.until; });
+    return failures_[where];
+  }
   /// The one of longest ago goes.
   template <class Map, class When>
   static void make_room(Map& all, When when) {

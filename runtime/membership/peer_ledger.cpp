@@ -145,12 +145,13 @@ bool peer_ledger::connected(const contact& who, time_point now, bool shares) {
   auto* x = at != rows_.end() ? &at->second : make_room(who.id, true, now);
   if (x == nullptr)
     return false;
+  if (const auto& all = addresses_.of(who.id);
+      x->state == state::dialling && !all.empty())
+    hearsay_.answered(all.front());
   addresses_.note(who.id, who.where, true);
   if (!shares && dialable(who.where) && addresses_.hold(who.where, who.id))
     vacate(who.where, who.id);
 
-  if (x->state == state::dialling && dialable(who.where))
-    hearsay_.answered(who.where);
   x->proven = true;
   if (!who.where.host.empty())
     x->host = who.where.host;

@@ -52,6 +52,14 @@ TEST_CASE("made-up hosts together are dialled a few times a second") {
         <= 60 * hearsay_dials::all_a_second + hearsay_dials::all_at_once + 1);
 }
 
+TEST_CASE("at one address there is one dial at a time, whoever is said to be") {
+  hearsay_dials x;
+  REQUIRE(x.spend(at(1), start));
+  CHECK_FALSE(x.spend(at(1), start + 1s));
+  CHECK(x.spend(at(1, 7001), start + 1s));
+  CHECK(x.spend(at(1), start + hearsay_dials::longest_dial));
+}
+
 TEST_CASE("who answers costs nothing: a school of forty is met at once") {
   hearsay_dials x;
   for (int port = 1; port <= 40; ++port) {
