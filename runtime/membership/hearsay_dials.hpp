@@ -24,9 +24,11 @@ public:
   static constexpr double all_at_once = 64;
   static constexpr double host_a_second = 1;
   static constexpr double host_at_once = 8;
-  /// After a failure at an address, doubled with each further one.
-  static constexpr duration first_wait = std::chrono::milliseconds{500};
-  static constexpr duration longest_wait = std::chrono::minutes{2};
+  /// After a failure at an address, doubled with each further one: what the
+  /// luckiest of `dial_backoff` wait, so that one peer there is dialled as
+  /// often as any, and a thousand no more often.
+  static constexpr duration first_wait = std::chrono::milliseconds{250};
+  static constexpr duration longest_wait = std::chrono::seconds{15};
   /// A dial whose end nobody tells has ended by then; meanwhile there is no
   /// other to that address.
   static constexpr duration longest_dial = std::chrono::seconds{30};

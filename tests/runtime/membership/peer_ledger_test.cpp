@@ -539,8 +539,8 @@ TEST_CASE("records that name somebody else's address do not make us knock") {
   time_point now{};
   const address victim{"10.9.9.9", 443};
   std::size_t dials = 0;
-  for (std::uint32_t i = 1; i <= 6000; ++i) { // 100 ids a second, for a minute.
-    now += 10ms;
+  for (std::uint32_t i = 1; i <= 600; ++i) { // Ten ids a second, for a minute.
+    now += 100ms;
     hear(ledger, {id(i), victim}, now);
     for (auto& x : ledger.due_for_dial(now, 16)) {
       CHECK(x.where == victim);
