@@ -314,16 +314,6 @@ void gateway_state::on(const call& x) {
     dial_by_hearsay(x.to);
 }
 
-void gateway_state::on(const charter_known& x) {
-  config_.introduction.charter = x.id;
-  config_.introduction.settings = x.settings;
-}
-
-void gateway_state::on(const drop_peer& x) {
-  if (auto g = guests_.find(x.id); g != guests_.end())
-    self_->send(g->second.session, leave_run{x.reason});
-}
-
 void gateway_state::on(const leave_run& x) {
   leaving_ = true;
   for (auto& [id, g] : guests_)

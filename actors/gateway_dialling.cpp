@@ -26,6 +26,11 @@ void gateway_state::on(const dial_contact& x) {
     go_through(x.who, x.hubs);
 }
 
+void gateway_state::on(const drop_peer& x) {
+  if (auto g = guests_.find(x.id); g != guests_.end())
+    self_->send(g->second.session, leave_run{x.reason});
+}
+
 void gateway_state::dial_by_hearsay(const contact& who) {
   if (is_on_its_way(who.id))
     return;

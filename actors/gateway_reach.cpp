@@ -30,6 +30,11 @@ bool gateway_state::came_from_afar(const link& l) const {
          && dialled_.proves_something(l.remote.host, self_->clock().now());
 }
 
+void gateway_state::on(const charter_known& x) {
+  config_.introduction.charter = x.id;
+  config_.introduction.settings = x.settings;
+}
+
 void gateway_state::on(const reach_known& x) {
   const auto open = bound_ ? bound_->port : std::uint16_t{0};
   config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : open;
