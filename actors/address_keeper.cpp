@@ -63,7 +63,8 @@ void address_keeper_state::on(const records_looked_up& x) {
   more_seeds fresh;
   for (auto& record : x.records)
     if (auto who = bootstrap_record::read(record);
-        who && who->id != config_.self && kept().named(*who, seconds()))
+        who && who->id != config_.self && may_knock(own_.host, who->where.host)
+        && kept().named(*who, seconds()))
       fresh.where.push_back(who->where);
   if (fresh.where.empty())
     return;
@@ -115,9 +116,8 @@ void address_keeper_state::publish_or_look() {
                                 bootstrap_record::asked_for});
   } else if (dialable(self)) {
     network_at_ = now() + bootstrap_record::publish_interval;
-    self_->send(
-        wired_.router,
-        publish_record{bootstrap_record::of(self), {}, limits::report_copies});
+    self_->send(wired_.router, publish_record{bootstrap_record::of(self),
+                                              limits::report_copies});
   }
 }
 

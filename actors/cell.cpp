@@ -84,7 +84,7 @@ void cell_state::on(const peer_left& x) {
 void cell_state::on(const report_heard& x) {
   auto& charter = x.report.charter;
   if (charter.empty() || charter == config_.agreed.digest())
-    choice_->heard(x.report, self_->clock().now());
+    choice_->heard(x.report, self_->clock().now(), x.connected);
 }
 
 void cell_state::on(const reach_known& x) {

@@ -299,6 +299,7 @@ struct roster_handles {
 struct router_handles {
   gateway_actor gateway;
   roster_actor roster;
+  observer_actor observer;
 };
 
 struct address_keeper_handles {

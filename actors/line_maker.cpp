@@ -70,12 +70,27 @@ void line_maker::call_up(const call& x) {
       < messages_waiting_for_a_dial + limits::expert_calls_open)
     queue->second.push_back({x.to.id, x.content, x.body});
   if (fresh)
-    dial(x.to.where, x.to.id);
+    dial_by_hearsay(x.to);
+}
+
+void line_maker::dial_by_hearsay(const contact& who) {
+  if (is_on_its_way(who.id))
+    return;
+  if (own_addresses_.has(who.where, now())
+      || (may_knock(seen_host_, who.where.host)
+          && hearsay_.spend(who.where, now())))
+    return dial(who.where, who.id);
+  waiting_.erase(who.id);
+  if (router_)
+    self_->send(router_, dial_failed{who.where, who.id,
+                                     "nobody was there lately", false});
 }
 
 void line_maker::give_up(const address& where, const peer_id& expected,
                          const std::string& reason, bool through_hub) {
   waiting_.erase(expected);
+  if (!through_hub && dialable(where))
+    hearsay_.failed(where, now());
   const dial_failed news{where, expected, reason, through_hub};
   if (roster_)
     self_->send(roster_, news);
@@ -326,9 +341,14 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   guests_[theirs.id].insert(id);
   handshakes_.observed(theirs.id, now() - l.since);
   network_->belongs(id, theirs.id, theirs.run);
+  const bool dialled = l.dialled && !relaying_transport::is_circuit(id);
+  if (dialled) {
+    hearsay_.answered(l.remote);
+    seen_host_ = theirs.seen_host;
+  }
   if (l.punched)
     punches_.end(theirs.id); // It has come to what it was for.
-  else if (l.dialled && !relaying_transport::is_circuit(id) && roster_)
+  else if (dialled && roster_)
     self_->send(roster_, dial_succeeded{l.remote, theirs.id});
   go_on(theirs.id, true);
   auto waited = waiting_.extract(theirs.id);

@@ -16,6 +16,7 @@
 #include "runtime/lines/open_punches.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
+#include "runtime/membership/hearsay_dials.hpp"
 #include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/relaying_transport.hpp"
@@ -141,6 +142,8 @@ private:
     return leaving_ || links_.size() >= most_connections;
   }
   void add(connection_id id, link fresh);
+  /// Where look-ups and experts' records say that it is.
+  void dial_by_hearsay(const contact& who);
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason, bool through_hub = false);
   /// Those that wait for this hub go on, with or without it.
@@ -170,6 +173,8 @@ private:
   /// other would wait for ever.
   std::map<peer_id, std::vector<dial_contact>> through_;
   knock_limit hub_knocks_;
+  hearsay_dials hearsay_; ///< Of calls.
+  std::string seen_host_; ///< This peer's, as one that it dialled says.
   /// Messages for peers that are being dialled, a bounded number each.
   std::map<peer_id, std::vector<parcel>> waiting_;
   open_punches punches_;

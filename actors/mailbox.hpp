@@ -238,10 +238,9 @@ struct reachable_at {
 
 // ---- router ----------------------------------------------------------------
 
+/// The router seals it. Of one key this peer has one record.
 struct publish_record {
   dht_record record;
-  /// Of the same key, stored with it; one frame's worth together.
-  std::vector<dht_record> others;
   /// Of the closest nodes, at how many; 0: at all that a look-up finds.
   std::uint32_t copies = 0;
 };

@@ -115,7 +115,8 @@ void peer_state::start_network() {
                return self_->spawn(
                    router, router_config{config_.self,
                                          mix(config_.seed, routing_choices),
-                                         config_.role == role::trainer});
+                                         config_.role == role::trainer,
+                                         config_.signs, config_.wall_clock});
              }),
        // Whoever asks it looks again, and the roster tells it who is here.
        child_spec::policy::one_for_one});

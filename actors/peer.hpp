@@ -25,6 +25,7 @@
 #include "runtime/ports/disk.hpp"
 #include "runtime/ports/piece_store.hpp"
 #include "runtime/ports/port_mapper.hpp"
+#include "runtime/ports/signatures.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/step/sample_account.hpp"
 
@@ -85,8 +86,12 @@ struct peer_config {
   worker_mode workers = worker_mode::threaded;
   std::function<duration(std::uint32_t samples)> batch_time;
   std::function<void(const training_state&, bool redrawn)> state_shown;
+  /// What this peer's records are signed with (`signatures_of` its key), and
+  /// others' are checked. Null: nobody finds it in the DHT, nor it anybody.
+  shared_signatures signs;
   /// What this machine's clock says, in milliseconds since 1970: others are
-  /// told, for people. Null: they are not.
+  /// told, and records are dated by it. Null: they are not told, and records go
+  /// by the actors' clock, which is right in simulations only.
   std::function<std::uint64_t()> wall_clock;
   /// Has the router open a port once nobody can dial this peer; null: nobody
   /// does. It has ended what it began when the last owner lets go.

@@ -52,6 +52,7 @@ void roster_state::tell_address() {
   if (reach_.where() == told_address_)
     return;
   told_address_ = reach_.where();
+  ledger_->is_seen_at(told_address_.host);
   tell(wired_.expert_host, reachable_at{told_address_});
   tell(wired_.address_keeper, reachable_at{told_address_});
   tell(wired_.beside, reachable_at{told_address_});
@@ -258,18 +259,18 @@ void roster_state::on(const records_looked_up& x) {
   auto finding = lookup_->found(x.records, x.stored, x.answers,
                                 guests_->heard_anybody(), now());
   for (auto& [report, age] : finding.reports) {
+    if (guests_->find(report.id)) { // It tells us the rest itself.
+      lookup_->heard(report, now());
+      continue;
+    }
     auto verdict = ledger_->report(report, now(), age);
     if (!peer_ledger::is_news(verdict))
       continue;
     lookup_->heard(report, now());
-    const bool connected = guests_->find(report.id) != nullptr;
-    if (!connected
-        && (verdict == peer_ledger::verdict::added
-            || report.phase != phase::joining))
+    if (verdict == peer_ledger::verdict::added
+        || report.phase != phase::joining)
       dialling_.look_soon_for(report.id, scene());
-    tell_conductors({report, connected});
-    if (connected)
-      continue;
+    tell_conductors({report, false});
     if (way_to(report, reach_.reachable()) == line_way::none)
       tell_everybody(peer_left{report.id, "cannot be reached", false});
     else
@@ -312,7 +313,7 @@ void roster_state::publish() {
   auto turn = lookup_->take_turn(situation(), now());
   if (turn.publish)
     self_->send(wired_.router,
-                publish_record{*turn.publish, {}, limits::report_copies});
+                publish_record{*turn.publish, limits::report_copies});
   if (auto& x = turn.look_up)
     self_->send(wired_.router,
                 look_up_records{x->key, caf::actor_cast<roster_actor>(self_),

@@ -7,21 +7,54 @@ namespace potluck {
 
 void router_state::init(router_actor::pointer self, router_config config) {
   self_ = self;
+  wall_clock_ = std::move(config.wall_clock);
   quiet_ = config.newcomer;
   random_stream random{config.seed};
   const auto first_token = random.next();
-  node_.emplace(config.self, random.next());
+  node_.emplace(config.self, random.next(), std::move(config.how));
   client_.emplace(config.self, *node_, first_token);
   tick_soon();
 }
 
+std::uint64_t router_state::wall_ms() const {
+  if (wall_clock_)
+    return wall_clock_();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          now().time_since_epoch())
+          .count());
+}
+
+void router_state::set_clocks() {
+  const auto own = wall_ms();
+  node_->clocks(own, own + static_cast<std::uint64_t>(swarm_.ahead_ms()));
+}
+
+void router_state::note_forgeries(const peer_id& from) {
+  const auto seen = node_->forgeries();
+  if (seen == forgeries_ || !wired_.observer)
+    return;
+  forgeries_ = seen;
+  self_->send(
+      wired_.observer,
+      event{"fault",
+            {{"peer", short_name(from)},
+             {"what", std::string{"forged record"}},
+             {"detail",
+              std::string{"it passed on what its owner has not signed; "
+                          "its records are not read for ten minutes"}}}});
+}
+
 void router_state::on(const peer_joined& x) {
+  if (x.clock_ahead_ms)
+    swarm_.says(x.who.id, *x.clock_ahead_ms);
   if (auto old = node_->joined(x.who, now()))
     carry_out(client_->ping(*old, now()));
 }
 
 void router_state::on(const peer_left& x) {
   node_->left(x.id);
+  swarm_.left(x.id);
   if (x.orderly)
     on(routes_no_more{x.id});
   carry_out(client_->lost(x.id, now()));
@@ -33,9 +66,8 @@ void router_state::on(const routes_no_more& x) {
 }
 
 void router_state::on(const publish_record& x) {
-  std::vector<dht_record> records{x.record};
-  records.insert(records.end(), x.others.begin(), x.others.end());
-  carry_out(client_->publish(std::move(records), x.copies, now()));
+  set_clocks();
+  carry_out(client_->publish(x.record, x.copies, now()));
   tick_soon(); // What is kept here will expire.
 }
 

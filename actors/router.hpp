@@ -4,10 +4,12 @@
 /// this peer. What to say to whom is decided by `dht_node` and `dht_client`.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "actors/interfaces.hpp"
 #include "runtime/dht/dht_client.hpp"
+#include "runtime/dht/swarm_clock.hpp"
 
 namespace potluck {
 
@@ -17,6 +19,12 @@ struct router_config {
   /// A trainer, whose cell will say whether it keeps its table fresh: a crowd
   /// of newcomers would dial each other for it.
   bool newcomer = false;
+  /// What it signs its records with; null: it publishes none, and believes
+  /// none.
+  shared_signatures how = {};
+  /// What this machine's clock says, in milliseconds since 1970; null: the
+  /// actors' clock counts.
+  std::function<std::uint64_t()> wall_clock = {};
 };
 
 class router_state {
@@ -62,7 +70,9 @@ private:
     reply(from, node_->answer(x, now()));
   }
   void read(const peer_id& from, const store_records& x) {
-    reply(from, node_->answer(x, now()));
+    set_clocks();
+    reply(from, node_->answer(from, x, now()));
+    note_forgeries(from);
     tick_soon(); // It will expire.
   }
   // and what they answer.
@@ -76,7 +86,9 @@ private:
     carry_out(client_->read(from, x, now()));
   }
   void read(const peer_id& from, const records_found& x) {
+    set_clocks();
     carry_out(client_->read(from, x, now()));
+    note_forgeries(from);
   }
   template <class Other>
   void read(const peer_id&, const Other&) {
@@ -89,13 +101,20 @@ private:
   void carry_out(publication_over& x);
   /// Something may expire, or the table wants to be kept fresh.
   void tick_soon();
+  std::uint64_t wall_ms() const;
+  void set_clocks();
+  /// Says who has passed one on; it is not read any more for a while.
+  void note_forgeries(const peer_id& from);
 
   router_actor::pointer self_ = nullptr;
   router_handles wired_;
+  std::function<std::uint64_t()> wall_clock_;
+  swarm_clock swarm_;
   std::optional<dht_node> node_;
   std::optional<dht_client> client_;
   std::map<std::uint64_t, records_reader> askers_; ///< By look-up.
   std::uint64_t next_lookup_ = 0;
+  std::uint64_t forgeries_ = 0; ///< Said so far.
   /// Has few connections and wants no more, or has not decided yet: the table
   /// is not kept fresh.
   bool quiet_ = false;

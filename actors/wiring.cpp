@@ -22,7 +22,7 @@ roster_handles wiring::for_roster() const {
 }
 
 router_handles wiring::for_router() const {
-  return {gateway, roster};
+  return {gateway, roster, observer};
 }
 
 address_keeper_handles wiring::for_address_keeper() const {

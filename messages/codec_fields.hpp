@@ -105,7 +105,8 @@ inline auto fields(setting& x) {
   return in_order(x.name, maybe(x.value));
 }
 inline auto fields(dht_record& x) {
-  return in_order(x.key, maybe(x.subkey), maybe(x.value), x.lives_ms);
+  return in_order(x.key, maybe(x.value), x.lives_ms, x.kind, x.seal.signer,
+                  x.seal.number, x.seal.life_ms, x.seal.proof);
 }
 inline auto fields(group_member& x) {
   return in_order(x.who.id, maybe(x.who.where.host), x.who.where.port, x.role,

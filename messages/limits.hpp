@@ -29,8 +29,11 @@ constexpr std::size_t max_records = 256;
 constexpr std::uint32_t max_stored = 1u << 20;
 /// What a request may say that its asker knows, of nodes and of records.
 constexpr std::size_t max_known = 256;
-constexpr std::size_t max_subkey_bytes = 128; ///< An id, or an expert's uid.
-constexpr std::size_t max_record_value_bytes = 65536; ///< A report is 300.
+constexpr std::size_t max_subkey_bytes = 128; ///< An owner's id has 32.
+/// Bytes of a record's value: a progress report takes up to 800.
+constexpr std::size_t max_record_value_bytes = 4096;
+/// Life of a record: a vanished owner is forgotten after ten minutes.
+constexpr std::uint32_t max_record_life_ms = 600'000;
 
 /// Members of a group: planning is quadratic, and a round is as slow as its
 /// slowest member.

@@ -62,6 +62,13 @@ bool is_public(const std::string& host) {
   return b[0] >> 5 == 1 && !teredo && !is_6to4; // 2000::/3
 }
 
+bool may_knock(const std::string& own, const std::string& host) {
+  in6_addr any{};
+  const bool numeric = host.find(':') != std::string::npos
+                       || ::inet_pton(AF_INET, host.c_str(), &any) == 1;
+  return !is_public(own) || is_public(host) || !(numeric || is_local(host));
+}
+
 namespace {
 
 bool is_ipv6(const std::string& host) {

@@ -28,6 +28,11 @@ bool is_local(const std::string& host);
 /// stranger's word. False for names, which may stand for anything.
 bool is_public(const std::string& host);
 
+/// Whether a peer that others see at `own` dials a host on another's word: one
+/// of the internet does not knock within its house. Names may stand for
+/// anything, and are dialled.
+bool may_knock(const std::string& own, const std::string& host);
+
 /// Whether both are of the same version of IP; IPv4 within IPv6 is IPv4.
 bool same_family(const std::string& a, const std::string& b);
 

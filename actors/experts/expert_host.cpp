@@ -300,11 +300,9 @@ void expert_host_state::announce() {
     return;
   auto due
       = announcements_.due(self_->clock().now(), limits::announcements_at_once);
-  for (auto& together :
+  for (auto& record :
        experts_.records(config_.run, {config_.self, where_}, due))
-    self_->send(wired_.router,
-                publish_record{together.front(),
-                               {together.begin() + 1, together.end()}});
+    self_->send(wired_.router, publish_record{record});
 }
 
 void expert_host_state::tell_figures() {

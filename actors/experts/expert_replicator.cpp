@@ -67,7 +67,7 @@ void expert_replicator_state::on(const letter& x) {
 void expert_replicator_state::on(const tick&) {
   if (wired_.router && wired_.gateway) {
     for (auto& record : notices_->due(now(), guard_->room()))
-      self_->send(wired_.router, publish_record{record, {}});
+      self_->send(wired_.router, publish_record{record});
     ask_around(now());
     perform(sender_->due(now()));
     perform(guard_->due(now()));
@@ -216,7 +216,7 @@ void expert_replicator_state::carry_out(
 
 void expert_replicator_state::carry_out(const replica_guard::publish& x) {
   self_->send(wired_.router,
-              publish_record{replica_record(config_.run, x.uid, x.what), {}});
+              publish_record{replica_record(config_.run, x.uid, x.what)});
 }
 
 void expert_replicator_state::carry_out(const replica_guard::serve& x) {

@@ -47,9 +47,14 @@ inline void contacts(rules& must, const std::vector<contact>& xs) {
 inline void records(rules& must, const std::vector<dht_record>& xs) {
   must.hold(xs.size() <= max_records, "there are too many records");
   for (auto& x : xs) {
-    must.hold(x.subkey.size() <= max_subkey_bytes, "a subkey is too long");
     must.hold(x.value.size() <= max_record_value_bytes, "a value is too long");
+    must.hold(x.kind != record_kind::none && x.kind <= record_kind::coordinates,
+              "a record's kind is unknown");
+    must.hold(!x.seal.signer.empty(), "a record's signer is missing");
+    must.hold(x.seal.life_ms <= max_record_life_ms, "a record lives too long");
     must.hold(x.lives_ms > 0, "a record has no life left");
+    must.hold(x.lives_ms <= x.seal.life_ms,
+              "a record outlives what its owner signed");
   }
 }
 

@@ -50,19 +50,19 @@ dht_client::search dht_client::search_for(const record_key& target,
           {}};
 }
 
-dht_actions dht_client::publish(std::vector<dht_record> records,
-                                std::size_t copies, time_point now) {
-  for (auto& record : records)
-    node_.store(record, now);
-  const auto key = records.front().key;
+dht_actions dht_client::publish(dht_record record, std::size_t copies,
+                                time_point now) {
+  if (!node_.keep_own(record, now))
+    return done();
+  const auto key = record.key;
   if (copies == 0)
     copies = bucket_size;
   if (auto nodes = published_.of(key, now); !nodes.empty()) {
-    store_at(nearest(std::move(nodes), copies), records, now);
+    store_at(nearest(std::move(nodes), copies), record, now);
     return done();
   }
   auto s = search_for(key);
-  s.to_store = std::move(records);
+  s.to_store = std::move(record);
   s.copies = copies;
   begin(std::move(s), now);
   return done();
@@ -138,15 +138,14 @@ void dht_client::advance(std::uint64_t id, time_point now) {
 }
 
 void dht_client::store_at(const std::vector<contact>& nodes,
-                          const std::vector<dht_record>& records,
-                          time_point now) {
+                          const dht_record& record, time_point now) {
   for (auto& who : nodes)
     if (auto token = issue(who, 0, now))
-      actions_.push_back(dht_call{who, store_records{*token, records}});
+      actions_.push_back(dht_call{who, store_records{*token, {record}}});
 }
 
 void dht_client::store_at_answered(search& s, time_point now) {
-  if (s.to_store.empty())
+  if (!s.to_store)
     return;
   auto nodes = nearest(s.state.closest(), s.copies);
   nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
@@ -154,13 +153,13 @@ void dht_client::store_at_answered(search& s, time_point now) {
                                return !s.stored_at.insert(who.id).second;
                              }),
               nodes.end());
-  store_at(nodes, s.to_store, now);
+  store_at(nodes, *s.to_store, now);
 }
 
 void dht_client::finish(search& s, time_point now) {
   const auto key = s.state.target();
   const auto closest = s.state.closest();
-  if (!s.to_store.empty()) {
+  if (s.to_store) {
     store_at_answered(s, now);
     published_.found(key, closest, now);
     actions_.push_back(publication_over{
@@ -235,7 +234,16 @@ dht_actions dht_client::read(const peer_id& from, const nodes_found& x,
 dht_actions dht_client::read(const peer_id& from, const records_found& x,
                              time_point now) {
   return use_answer(from, x.token, now, [&](search& s) {
-    s.state.answered(from, x.nodes, x.records, now);
+    auto said = x.records;
+    said.erase(
+        std::remove_if(said.begin(), said.end(),
+                       [&](auto& y) { return y.key != s.state.target(); }),
+        said.end());
+    const auto found = [&](const record_key&, const std::string& subkey) {
+      return s.state.number(subkey);
+    };
+    s.state.answered(from, x.nodes,
+                     node_.read(from, std::move(said), found, now), now);
     s.stored.push_back(x.stored);
   });
 }

@@ -95,13 +95,13 @@ public:
       : self_(self), node_(node), requests_(first_token) {
   }
 
-  /// Stores records of one key at the closest nodes.
+  /// Seals a record and stores it at the closest nodes. Nothing is done with
+  /// one that cannot be sealed.
   /// @param copies At how many; 0: at all that a look-up finds.
-  dht_actions publish(std::vector<dht_record> records, std::size_t copies,
-                      time_point now);
+  dht_actions publish(dht_record record, std::size_t copies, time_point now);
   struct question {
     record_key key;
-    std::vector<std::string> known; ///< Sub-keys whose records are not wanted.
+    std::vector<std::string> known; ///< Owners whose records are not wanted.
     std::uint32_t most = 0;         ///< Records of each node; 0: all.
   };
   /// @param number Of the `lookup_over` that will answer it.
@@ -136,10 +136,10 @@ private:
     lookup state;
     std::optional<std::uint64_t> number; ///< When for records.
     question wish;
-    std::vector<dht_record> to_store;  ///< When for a publication.
-    std::size_t copies = bucket_size;  ///< Of these.
-    std::set<peer_id> stored_at;       ///< Those that it was sent to.
-    std::vector<std::uint32_t> stored; ///< As each node that answered says.
+    std::optional<dht_record> to_store; ///< When for a publication.
+    std::size_t copies = bucket_size;   ///< Of these.
+    std::set<peer_id> stored_at;        ///< Those that it was sent to.
+    std::vector<std::uint32_t> stored;  ///< As each node that answered says.
   };
   /// The search that a request serves, or 0 for a ping or store.
   struct purpose {
@@ -154,8 +154,8 @@ private:
   void finish(search& s, time_point now);
   /// Sends what is published to those closest that have answered meanwhile.
   void store_at_answered(search& s, time_point now);
-  void store_at(const std::vector<contact>& nodes,
-                const std::vector<dht_record>& records, time_point now);
+  void store_at(const std::vector<contact>& nodes, const dht_record& record,
+                time_point now);
   std::optional<std::uint64_t> issue(const contact& who, std::uint64_t search,
                                      time_point now);
   /// What `from` was asked, if it was; a late answer is noted.

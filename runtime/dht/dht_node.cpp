@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
+#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -18,7 +19,7 @@ bool among(const known_marks& marks, std::uint32_t mark) {
 } // namespace
 
 std::optional<contact> dht_node::joined(const contact& who, time_point now) {
-  connected_.insert(who.id);
+  connected_[who.id] = who.where;
   return table_.seen(who, now).ping;
 }
 
@@ -61,10 +62,27 @@ nodes_found dht_node::answer(const find_nodes& x) const {
   return {x.token, closest_unknown(x.target, x.known_nodes, x.token)};
 }
 
-records_stored dht_node::answer(const store_records& x, time_point now) {
+std::vector<dht_record> dht_node::read(const peer_id& from,
+                                       std::vector<dht_record> said,
+                                       const notary::known& found,
+                                       time_point now) {
+  const auto newest = [&](const record_key& key, const std::string& subkey) {
+    return std::max(found(key, subkey), store_.number(key, subkey));
+  };
+  return notary_.read(from, std::move(said), newest, now);
+}
+
+records_stored dht_node::answer(const peer_id& from, store_records x,
+                                time_point now) {
+  const auto sound = read(
+      from, std::move(x.records),
+      [](auto&, auto&) { return std::optional<std::uint64_t>{}; }, now);
+  const auto at = connected_.find(from);
+  const auto network
+      = at == connected_.end() ? "?" : network_of(at->second.host);
   std::uint32_t accepted = 0;
-  for (auto& record : x.records) {
-    auto verdict = store_.store(record, now);
+  for (auto& record : sound) {
+    auto verdict = store_.store(record, now, network);
     accepted += verdict == record_store::verdict::stored
                 || verdict == record_store::verdict::refreshed;
   }

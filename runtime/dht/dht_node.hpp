@@ -5,8 +5,9 @@
 /// `dht_client`'s.
 #pragma once
 
-#include <set>
+#include <map>
 
+#include "runtime/dht/notary.hpp"
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
 
@@ -15,8 +16,14 @@ namespace potluck {
 class dht_node {
 public:
   /// @param seed Of the records that are chosen where there are too many.
-  dht_node(const peer_id& self, std::uint64_t seed)
-      : random_(seed), table_(self) {
+  /// @param how Null: see `notary`.
+  dht_node(const peer_id& self, std::uint64_t seed, shared_signatures how)
+      : random_(seed), table_(self), notary_(std::move(how)) {
+  }
+
+  /// See `notary::clocks`.
+  void clocks(std::uint64_t own_ms, std::uint64_t swarm_ms) {
+    notary_.clocks(own_ms, swarm_ms);
   }
 
   /// A node has connected.
@@ -46,9 +53,23 @@ public:
     table_.looked_up(target, now);
   }
 
-  void store(const dht_record& record, time_point now) {
+  /// Seals and keeps a record of this peer's.
+  /// @returns Whether it could: see `notary::seal`.
+  bool keep_own(dht_record& record, time_point now) {
+    if (!notary_.seal(record))
+      return false;
     store_.store(record, now);
+    return true;
   }
+  /// See `notary::forgeries`.
+  std::uint64_t forgeries() const {
+    return notary_.forgeries();
+  }
+  /// Those of a look-up's answer that are their owners' word, and newer than
+  /// what is kept here and what that look-up has found.
+  std::vector<dht_record> read(const peer_id& from,
+                               std::vector<dht_record> said,
+                               const notary::known& found, time_point now);
   std::vector<dht_record> stored(const record_key& key, time_point now) const {
     return store_.find(key, now);
   }
@@ -61,7 +82,7 @@ public:
     return {x.token};
   }
   nodes_found answer(const find_nodes& x) const;
-  records_stored answer(const store_records& x, time_point now);
+  records_stored answer(const peer_id& from, store_records x, time_point now);
   records_found answer(const find_records& x, time_point now);
 
 private:
@@ -73,7 +94,8 @@ private:
   random_stream random_;
   routing_table table_;
   record_store store_;
-  std::set<peer_id> connected_; ///< Nodes.
+  notary notary_;
+  std::map<peer_id, address> connected_; ///< Nodes.
 };
 
 } // namespace potluck

@@ -74,9 +74,8 @@ public:
   /// Counts the answer of `who` and the contacts that it names.
   verdict answered(const peer_id& who, const std::vector<contact>& nodes);
 
-  /// Likewise, and merges `records`: of one sub-key, the one with the longest
-  /// remaining life wins. Records of other keys or outside the limits of
-  /// record_store.hpp are ignored.
+  /// Likewise, and merges `records`, as `record_store` does; that they are
+  /// their owners' word has been seen to. Records of other keys are ignored.
   verdict answered(const peer_id& who, const std::vector<contact>& nodes,
                    const std::vector<dht_record>& records, time_point now);
 
@@ -106,6 +105,11 @@ public:
   /// that remains at `now`.
   std::vector<dht_record> records(time_point now) const {
     return found_.find(target_, now);
+  }
+
+  /// See `record_store::number`.
+  std::optional<std::uint64_t> number(const std::string& subkey) const {
+    return found_.number(target_, subkey);
   }
 
   const record_key& target() const {

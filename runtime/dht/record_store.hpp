@@ -1,8 +1,9 @@
 /// The DHT records that this peer keeps for others, until they expire.
 ///
 /// Pure bookkeeping; expiry is seen by whoever passes `now`. Many peers publish
-/// under one key, told apart by sub-key (hivemind's dictionaries). It does not
-/// know who sent a record: without signatures, a sub-key is nobody's property.
+/// under one key, told apart by sub-key (hivemind's dictionaries): each one
+/// record, the one with its highest number. That a record is its owner's own
+/// word is the notary's business; here nobody gets more room than his share.
 ///
 /// Differences from the paper: records have sub-keys; each record brings its
 /// own life of minutes (paper: 24 hours, refreshed hourly), and only its
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,44 +22,53 @@
 
 namespace potluck {
 
-/// Longest life of a record: a vanished publisher is forgotten after it.
-constexpr duration max_record_life = std::chrono::minutes{10};
-/// Longest value: a progress report takes 200 to 400 bytes; room to grow
-/// tenfold.
-constexpr std::size_t max_value_bytes = 4096;
-/// What a record is charged beyond its sub-key and value: its key and the
-/// containers around it, in memory as well as on the wire.
-constexpr std::size_t record_overhead_bytes = 128;
-/// All records of one key together: they travel in one answer, whose head may
-/// have 1 MiB. Enough for 1,000 progress reports.
-constexpr std::size_t max_key_bytes = 512 * 1024;
+/// What a record is charged beyond its sub-key and value: its key, its seal and
+/// the containers around it, in memory as well as on the wire.
+constexpr std::size_t record_overhead_bytes = 384;
+/// All records of one key together: 1,000 progress reports, of which an answer
+/// has 256.
+constexpr std::size_t max_key_bytes = 1024 * 1024;
 /// Records of one key: what a look-up merges in a few milliseconds.
 constexpr std::size_t max_key_records = 2048;
 /// All records together: a volunteer's memory is lent for training, not this.
 constexpr std::size_t max_store_bytes = 16 * 1024 * 1024;
+/// Those of one owner, a host of a thousand experts.
+constexpr std::size_t max_owner_bytes = 1024 * 1024;
 
 class record_store {
 public:
   enum class verdict {
     stored,         ///< Kept under a sub-key that was not known.
-    refreshed,      ///< Kept; it outlives what was known of its sub-key.
-    older,          ///< What is known of its sub-key lives as long or longer.
+    refreshed,      ///< Kept in the place of what was known of its sub-key.
+    older,          ///< What is known of its sub-key has a higher number, or
+                    ///< the same and lives as long.
     lifeless,       ///< It claims no remaining life.
     too_large,      ///< Its value or its sub-key is above its limit.
-    too_long_lived, ///< It claims more than `max_record_life`.
-    full,           ///< Its key, or the store, has no room left.
+    too_long_lived, ///< It claims more than `max_record_life_ms`.
+    full,           ///< Its owner, its key or the store has no room left.
   };
 
   /// @param capacity Bytes for all records, overheads included.
   explicit record_store(std::size_t capacity = max_store_bytes);
 
-  /// Keeps `record` from `now` on, or says why not. Of one sub-key, the record
-  /// that expires last wins. A refused record changes nothing.
-  verdict store(const dht_record& record, time_point now);
+  /// Keeps `record` from `now` on, or says why not. Of one sub-key the highest
+  /// number wins; of equal ones, the record that expires last. A refused record
+  /// changes nothing.
+  ///
+  /// Where there is no room, a record of the network gives way that has more
+  /// than this one's: a thousand ids behind one address keep nobody else out.
+  /// @param network Who sends it is in (`network_of`); empty: this peer.
+  verdict store(const dht_record& record, time_point now,
+                const std::string& network = "");
 
   /// The records of `key` in the order of their sub-keys, with the life that
   /// remains to them. Lives below a millisecond count as none.
   std::vector<dht_record> find(const record_key& key, time_point now) const;
+
+  /// The number of what is held of a key and sub-key, living or not dropped
+  /// yet.
+  std::optional<std::uint64_t> number(const record_key& key,
+                                      const std::string& subkey) const;
 
   /// Drops what has expired. Cheap when nothing has.
   void expire(time_point now);
@@ -73,16 +84,28 @@ public:
 
 private:
   struct kept {
-    std::string value;
+    dht_record record;
     time_point expires;
+    std::string network;
   };
+  using tally = std::map<std::string, std::size_t>;
   struct shelf {
-    std::map<std::string, kept> records;
+    std::map<std::string, kept> records; ///< By sub-key.
+    tally networks;                      ///< Records of each.
     std::size_t bytes = 0;
   };
+  using shelves = std::map<record_key, shelf>;
+
+  static std::size_t charge(const dht_record& x);
+  void take_out(shelf& home, std::map<std::string, kept>::iterator at);
+  /// Takes out the record that expires first of the network with the most, on
+  /// one shelf or all (null), where it has two more than `network`.
+  bool make_room(shelf* home, const std::string& network);
 
   std::size_t capacity_;
-  std::map<record_key, shelf> shelves_;
+  shelves shelves_;
+  tally owners_;   ///< Bytes, by sub-key.
+  tally networks_; ///< Records of each.
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;
   /// Nothing expires before this.

@@ -27,7 +27,8 @@ record_key expert_key(const std::string& run, const std::string& name) {
 
 dht_record host_record(const std::string& run, const std::string& uid,
                        const expert_announcement& x) {
-  return {expert_key(run, uid), raw(x.host.id), encode_announcement(x), life()};
+  return {expert_key(run, uid), raw(x.host.id), encode_announcement(x), life(),
+          record_kind::expert_host};
 }
 
 // A name with a space is no uid and no prefix.
@@ -38,7 +39,7 @@ record_key replicas_key(const std::string& run, const std::string& uid) {
 dht_record replica_record(const std::string& run, const std::string& uid,
                           const expert_announcement& x) {
   return {replicas_key(run, uid), raw(x.host.id), encode_announcement(x),
-          life()};
+          life(), record_kind::replica};
 }
 
 record_key hosts_key(const std::string& run) {
@@ -51,12 +52,12 @@ record_key lease_key(const std::string& run, const peer_id& host) {
 
 dht_record hosts_record(const std::string& run, const expert_host_notice& x) {
   return {hosts_key(run), raw(x.host.id), encode_notice(x),
-          life(limits::expert_hosts_life)};
+          life(limits::expert_hosts_life), record_kind::host_notice};
 }
 
 dht_record lease_record(const std::string& run, const expert_host_notice& x) {
   return {lease_key(run, x.host.id), raw(x.host.id), encode_notice(x),
-          life(limits::expert_lease_life)};
+          life(limits::expert_lease_life), record_kind::host_notice};
 }
 
 std::vector<expert_host_notice>
@@ -70,13 +71,15 @@ notices_in(const std::vector<dht_record>& records) {
   return result;
 }
 
-std::vector<dht_record>
-prefix_records(const std::string& run, const std::string& prefix,
-               const std::set<std::uint32_t>& coordinates) {
-  std::vector<dht_record> result;
-  for (auto i : coordinates)
-    result.push_back({expert_key(run, prefix), std::to_string(i), "", life()});
-  return result;
+dht_record prefix_record(const std::string& run, const peer_id& host,
+                         const std::string& prefix,
+                         const std::set<std::uint32_t>& coordinates) {
+  static_assert(limits::expert_coordinates == 256, "a byte says each");
+  return {expert_key(run, prefix),
+          raw(host),
+          {coordinates.begin(), coordinates.end()},
+          life(),
+          record_kind::coordinates};
 }
 
 std::vector<expert_announcement>
@@ -92,13 +95,12 @@ hosts_in(const std::vector<dht_record>& records) {
 
 std::vector<std::uint32_t>
 coordinates_in(const std::vector<dht_record>& records) {
-  std::vector<std::uint32_t> result;
+  std::set<std::uint32_t> all;
   for (auto& record : records)
-    if (auto coordinate = parse_coordinate(record.subkey);
-        coordinate && record.value.empty())
-      result.push_back(*coordinate);
-  std::sort(result.begin(), result.end());
-  return result;
+    if (record.kind == record_kind::coordinates)
+      for (auto x : record.value)
+        all.insert(static_cast<std::uint8_t>(x));
+  return {all.begin(), all.end()};
 }
 
 void announcements::add(const expert_uid& uid, time_point now) {

@@ -1,8 +1,8 @@
 /// How experts stand in the DHT: keys, records, and when to publish them.
 ///
 /// Under the key of a uid: who hosts it, one record a host. Under the key of a
-/// prefix: which coordinates come next, one record each, whoever stored it. All
-/// live 120 s. Records are claims of strangers: what is malformed is ignored.
+/// prefix: which coordinates come next, one record a host, a byte each. All
+/// live 120 s. Each host speaks for itself; what is malformed is ignored.
 #pragma once
 
 #include <map>
@@ -74,10 +74,10 @@ dht_record lease_record(const std::string& run, const expert_host_notice& x);
 std::vector<expert_host_notice>
 notices_in(const std::vector<dht_record>& records);
 
-/// One record per coordinate that comes behind `prefix`.
-std::vector<dht_record>
-prefix_records(const std::string& run, const std::string& prefix,
-               const std::set<std::uint32_t>& coordinates);
+/// What a host's experts have behind `prefix`; each below 256.
+dht_record prefix_record(const std::string& run, const peer_id& host,
+                         const std::string& prefix,
+                         const std::set<std::uint32_t>& coordinates);
 
 /// What the records of a uid's key say, those that make sense.
 std::vector<expert_announcement>

@@ -112,17 +112,17 @@ std::vector<std::string> hosted_experts::unsaved() const {
   return result;
 }
 
-std::vector<std::vector<dht_record>>
+std::vector<dht_record>
 hosted_experts::records(const std::string& run, const contact& host,
                         const announcements::due_names& due) const {
-  std::vector<std::vector<dht_record>> result;
+  std::vector<dht_record> result;
   for (auto& uid : due.uids) {
     const auto& e = experts_.at(uid);
-    result.push_back({host_record(
-        run, uid, {host, e.shape.inputs, e.shape.outputs, e.updates, e.term})});
+    result.push_back(host_record(
+        run, uid, {host, e.shape.inputs, e.shape.outputs, e.updates, e.term}));
   }
   for (auto& [prefix, coordinates] : due.prefixes)
-    result.push_back(prefix_records(run, prefix, coordinates));
+    result.push_back(prefix_record(run, host.id, prefix, coordinates));
   return result;
 }
 

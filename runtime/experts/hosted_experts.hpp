@@ -88,12 +88,10 @@ public:
   /// Null when it is not here.
   const expert* find(const std::string& uid) const;
 
-  /// The records to publish, those of one key together. Precondition: the uids
-  /// are here.
+  /// The records to publish. Precondition: the uids are here.
   /// @param host This host, as others reach it.
-  std::vector<std::vector<dht_record>>
-  records(const std::string& run, const contact& host,
-          const announcements::due_names& due) const;
+  std::vector<dht_record> records(const std::string& run, const contact& host,
+                                  const announcements::due_names& due) const;
 
   /// Those that were ever here, by uid.
   const std::map<std::string, expert>& all() const {

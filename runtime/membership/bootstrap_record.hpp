@@ -35,10 +35,11 @@ inline dht_record of(const contact& self) {
   return {key(),
           {self.id.bytes.begin(), self.id.bytes.end()},
           encode_progress(x),
-          static_cast<std::uint32_t>(std::chrono::milliseconds{life}.count())};
+          static_cast<std::uint32_t>(std::chrono::milliseconds{life}.count()),
+          record_kind::bootstrap};
 }
 
-/// Nothing when it is none, or speaks for somebody else.
+/// Nothing when it is none.
 inline std::optional<contact> read(const dht_record& x) {
   auto report = decode_progress(x.value);
   if (!report || report->role != role::bootstrap

@@ -103,11 +103,15 @@ peer_ledger::due_for_dial(time_point now, std::size_t limit,
     if (!(x.holder && is_linked(*x.holder)) && (!wanted || wanted(peer_id{})))
       due.emplace_back(x.backoff.failures, x.backoff.due, peer_id{}, x.where);
   std::sort(due.begin(), due.end());
-  if (due.size() > limit)
-    due.resize(limit);
 
   std::vector<contact> result;
   for (const auto& [failures, when, id, where] : due) {
+    if (result.size() >= limit)
+      break;
+    // Where only hubs lead to it, the gateway counts.
+    if (!id.empty() && !where.host.empty() && !came_from(rows_[id], where)
+        && (!may_knock(own_host_, where.host) || !hearsay_.spend(where, now)))
+      continue;
     result.push_back({id, where});
     if (id.empty()) {
       seeds_.dialling(where, now + dial_patience);
@@ -141,11 +145,16 @@ bool peer_ledger::connected(const contact& who, time_point now, bool shares) {
   auto* x = at != rows_.end() ? &at->second : make_room(who.id, true, now);
   if (x == nullptr)
     return false;
+  if (const auto& all = addresses_.of(who.id);
+      x->state == state::dialling && !all.empty())
+    hearsay_.answered(all.front());
   addresses_.note(who.id, who.where, true);
   if (!shares && dialable(who.where) && addresses_.hold(who.where, who.id))
     vacate(who.where, who.id);
 
   x->proven = true;
+  if (!who.where.host.empty())
+    x->host = who.where.host;
   if (x->state != state::linked)
     x->linked_since = now;
   x->state = state::linked;
@@ -207,6 +216,8 @@ void peer_ledger::dial_failed(const contact& who, time_point now) {
   auto& x = at->second;
   x.state = state::known;
   x.dial.failed(now, random_);
+  if (const auto& all = addresses_.of(who.id); !all.empty())
+    hearsay_.failed(all.front(), now);
   addresses_.turn(who.id);
 }
 

@@ -24,6 +24,7 @@
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/membership/address_book.hpp"
+#include "runtime/membership/hearsay_dials.hpp"
 #include "runtime/membership/seed_book.hpp"
 #include "runtime/random.hpp"
 
@@ -83,9 +84,15 @@ public:
     return add(where, now, true);
   }
 
-  /// At most `limit` contacts to dial now, least failures first. Each counts as
-  /// being dialled until its end is reported. The id of a seed is empty, and so
-  /// is the address of a peer to which only hubs lead.
+  /// Where others see this peer: see `may_knock`.
+  void is_seen_at(const std::string& own_host) {
+    own_host_ = own_host;
+  }
+
+  /// At most `limit` contacts to dial now, least failures first; those that
+  /// were never connected from there are rationed (`hearsay_dials`). Each
+  /// counts as being dialled until its end is reported. The id of a seed is
+  /// empty, and so is the address of a peer to which only hubs lead.
   /// @param wanted Only these; all when empty. Asked about seeds by an empty
   /// id.
   std::vector<contact>
@@ -155,7 +162,8 @@ private:
   struct row {
     peer_ledger::state state = state::known;
     dial_backoff dial;
-    bool proven = false; ///< It was linked once.
+    bool proven = false; ///< It was linked once,
+    std::string host;    ///< from there.
     time_point linked_since;
     time_point vouched;
     std::optional<time_point> banned_until;
@@ -173,12 +181,18 @@ private:
 
   row* make_room(const peer_id& who, bool proven, time_point now);
   bool may_dial(const peer_id& id, const row& x) const;
+  /// Whether it was itself at this host, so that nobody else is made to knock.
+  static bool came_from(const row& x, const address& where) {
+    return x.proven && x.host == where.host;
+  }
 
   peer_id self_;
   random_stream random_;
   rows rows_;
   seed_book seeds_;
   address_book addresses_;
+  hearsay_dials hearsay_;
+  std::string own_host_;
 };
 
 } // namespace potluck

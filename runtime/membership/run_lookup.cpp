@@ -4,17 +4,10 @@
 #include <utility>
 
 #include "messages/codec.hpp"
+#include "runtime/dht/record_rules.hpp"
 #include "runtime/membership/limits.hpp"
 
 namespace potluck {
-
-namespace {
-
-std::string subkey_of(const peer_id& id) {
-  return {id.bytes.begin(), id.bytes.end()};
-}
-
-} // namespace
 
 bool run_lookup::publishes(const situation& x, time_point now) const {
   if (x.mine.contributes)
@@ -37,7 +30,8 @@ run_lookup::turn run_lookup::take_turn(const situation& x, time_point now) {
   constexpr auto life = std::chrono::milliseconds{limits::report_life};
   if (publishes(x, now))
     result.publish = dht_record{key_, subkey_of(self_), encode_progress(x.mine),
-                                static_cast<std::uint32_t>(life.count())};
+                                static_cast<std::uint32_t>(life.count()),
+                                record_kind::progress};
   const auto since = now - last_;
   if (since < pause(x) || (looking_up_ && since < limits::look_up_patience))
     return result;

@@ -60,6 +60,20 @@ std::optional<split_watch::split> acquaintances::lost(const peer_id& who,
   return splits_.lost(who, static_cast<std::size_t>(trainers) + 1, now);
 }
 
+bool acquaintances::averages_with(const peer_id& who) {
+  return who != self_ && partners_.size() < most_partners
+         && partners_.insert(who).second && partners_.size() == 1;
+}
+
+bool acquaintances::is_worth_waiting_for(const peer_id& who, time_point now) {
+  if (partners_.count(who) != 0)
+    return true;
+  if (!first_stranger_)
+    first_stranger_ = now;
+  return partners_.empty()
+         && now - *first_stranger_ < duration{limits::connecting_cap};
+}
+
 void acquaintances::heard_of(const progress_report& x, bool expected,
                              time_point now) {
   // Records of a peer that has just left live on for a while.
@@ -68,7 +82,8 @@ void acquaintances::heard_of(const progress_report& x, bool expected,
   if (counts_unconnected_ && x.role == role::trainer)
     tracker_.hear(x, now);
   if (expected && x.phase != phase::finished && !x.contributes
-      && out_of_touch_.count(x.id) == 0)
+      && out_of_touch_.count(x.id) == 0 && is_worth_waiting_for(x.id, now)
+      && expected_since_.size() < most_partners)
     expected_since_.emplace(x.id, now);
 }
 

@@ -40,6 +40,8 @@ class acquaintances {
 public:
   /// Peers remembered as gone.
   static constexpr std::size_t most_gone = 4096;
+  /// And as partners.
+  static constexpr std::size_t most_partners = 4096;
 
   /// @param target_batch Samples of a step, the reserve included.
   /// @param counts_unconnected Trainers that are only heard of count as well,
@@ -62,9 +64,21 @@ public:
   }
   /// Whether no other trainer is known, and the last was lost just now.
   bool deserted(time_point now) const;
+  /// This peer averages with it, or through it: from here on its word counts
+  /// when it is not connected, too.
+  /// @return Whether it is the first one.
+  bool averages_with(const peer_id& who);
+  /// Whether what it says of the run's end counts: it has averaged with this
+  /// peer; or this peer has averaged with nobody yet, and is connected with it.
+  bool is_believed(const peer_id& who) const {
+    return partners_.count(who) != 0
+           || (partners_.empty() && connected_.count(who) != 0);
+  }
 
   /// A report of a peer without a session. It is worth waiting for the session,
-  /// and nothing more, unless unconnected trainers count.
+  /// and nothing more, unless unconnected trainers count. A stranger is worth
+  /// that only at the beginning, and all strangers together once
+  /// `connecting_cap`: their ids cost nothing.
   /// @param expected Whether a session with it is to come.
   void heard_of(const progress_report& x, bool expected, time_point now);
   /// A report of a connected peer. A contributor's samples count through its
@@ -100,6 +114,8 @@ public:
                time_point now) const;
 
 private:
+  bool is_worth_waiting_for(const peer_id& who, time_point now);
+
   peer_id self_;
   progress_tracker tracker_;
   bool counts_unconnected_;
@@ -109,8 +125,10 @@ private:
   std::map<peer_id, time_point> expected_since_;
   /// From hearsay to the session.
   deadline_estimator connecting_;
-  std::set<peer_id> gone_;         ///< Were connected once.
-  std::set<peer_id> out_of_touch_; ///< Could not be dialled.
+  std::set<peer_id> partners_;               ///< Have averaged with this peer.
+  std::optional<time_point> first_stranger_; ///< Was heard of then.
+  std::set<peer_id> gone_;                   ///< Were connected once.
+  std::set<peer_id> out_of_touch_;           ///< Could not be dialled.
   split_watch splits_;
   std::optional<time_point> lost_at_; ///< A trainer, without a goodbye.
 };

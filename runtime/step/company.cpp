@@ -58,11 +58,19 @@ company::actions company::left(const peer_left& x, const progress_report& own,
   return {split_news(*split, own.step)};
 }
 
+void company::averages_with(const peer_id& who) {
+  if (known_.averages_with(who))
+    end_.forget_strangers();
+}
+
 company::worth company::heard(const progress_report& x,
                               const progress_report& own, time_point now) {
   if (x.charter != own.charter)
     return worth::nothing; // Still joining, or of another run.
-  end_.heard(x);
+  if (own.contributes && known_.connected(own.sponsor))
+    averages_with(own.sponsor);
+  if (known_.is_believed(x.id))
+    end_.heard(x);
   if (!known_.connected(x.id)) {
     known_.heard_of(x, !own.contributes, now);
     solitude_.heard_of(x, now);

@@ -55,6 +55,11 @@ public:
   };
   worth heard(const progress_report& x, const progress_report& own,
               time_point now);
+  /// This peer is in a group with these members.
+  void averages(const group_contract& x) {
+    for (const auto& member : x.members)
+      averages_with(member.who.id);
+  }
   /// Its samples are counted in this peer's gradient.
   void gave(const peer_id& who) {
     known_.gave(who);
@@ -78,6 +83,7 @@ public:
   actions doubt(const donor_distrusted& x, time_point now);
 
 private:
+  void averages_with(const peer_id& who);
   void forget(const peer_id& who);
 
   bool trains_;

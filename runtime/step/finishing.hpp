@@ -77,8 +77,14 @@ public:
 
   // ---- the others' end ----------------------------------------------------
 
-  /// What a peer reports, connected or in a record: its newest counts.
+  /// What a peer reports, connected or in a record: its newest counts. Those
+  /// that nothing is known of but their own word are left out before
+  /// (`acquaintances::is_believed`).
   void heard(const progress_report& x);
+  /// Those that have said so until now were strangers.
+  void forget_strangers() {
+    finished_.clear();
+  }
   /// The run's last step has been made by as many as are left here.
   /// @param left Trainers here that have not made it; above zero.
   bool outnumbers(std::size_t left) const {

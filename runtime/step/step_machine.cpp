@@ -170,6 +170,7 @@ void step_machine::on(const group_formed& x) {
     return;
   }
   round_.form(x);
+  others().averages(x.contract);
   averaging().formed(x.contract);
   turn().formed();
   enter(cause::formed);

@@ -108,6 +108,7 @@ struct street {
     auto key = houses.size() < keys.size() ? keys[houses.size()]
                                            : key_pair::generate();
     c.self = key.id();
+    c.signs = signatures_of(key);
     c.make_transport = [key] { return make_uv_transport(of(key)); };
     c.batch_time
         = [](std::uint32_t samples) { return samples * duration{500us}; };

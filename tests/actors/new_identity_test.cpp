@@ -27,6 +27,7 @@ TEST_CASE(
   world.network.heal(host(3), host(2));
   auto c = tiny_peer(world.network, 3, {1}, 100'000);
   c.self = peer(9);
+  c.signs = made_up(c.self);
   c.make_transport
       = [&world] { return world.network.make_transport(host(3), peer(9)); };
   peers.push_back(std::make_unique<whole_peer>(world, std::move(c)));

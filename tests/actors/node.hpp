@@ -7,6 +7,7 @@
 #include "actors/router.hpp"
 #include "actors/wiring.hpp"
 #include "tests/support/test_world.hpp"
+#include "tools/lab/network/made_up_signatures.hpp"
 
 namespace potluck {
 
@@ -55,8 +56,9 @@ struct node {
     for (auto seed : seeds)
       c.seeds.push_back({host(seed), 1000});
     wired.roster = system.keep((*system).spawn(roster, c));
-    wired.router = system.keep(
-        (*system).spawn(router, router_config{id, std::uint64_t{number}}));
+    wired.router = system.keep((*system).spawn(
+        router, router_config{id, std::uint64_t{number}, false, made_up(id),
+                              [&world] { return world.network.wall_ms(); }}));
     wire();
   }
 

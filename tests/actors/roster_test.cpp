@@ -251,6 +251,19 @@ TEST_CASE("nobody reports for somebody else") {
   CHECK(d.conductor->count<report_heard>() == 0);
 }
 
+TEST_CASE("of a connected peer only its own line tells") {
+  desk d;
+  d.arrive(2);
+  caf::anon_send(d.it, letter{peer(2), report_of(2, 3), {}});
+  auto ended = report_of(2, 1000);
+  ended.phase = phase::finished;
+  caf::anon_send(d.it,
+                 records_looked_up{key_of("run/soup"), {record_of(ended)}, 1});
+  d.world.settle();
+  REQUIRE(d.conductor->count<report_heard>() == 1);
+  CHECK(d.conductor->last<report_heard>().report.step == 3);
+}
+
 TEST_CASE("who is heard of in the DHT is dialled") {
   desk d;
   auto key = key_of("run/soup");

@@ -6,6 +6,7 @@
 
 #include "runtime/dht/limits.hpp"
 #include "tests/actors/node.hpp"
+#include "tests/runtime/dht/sealed_records.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -24,8 +25,8 @@ struct three_nodes {
     asker.emplace(nodes[2]->system.pretend<records_reader>());
   }
   void publish(node& at, std::uint32_t lives_ms = 60000) {
-    caf::anon_send(at.wired.router,
-                   publish_record{{key, "subkey", "value", lives_ms}, {}});
+    caf::anon_send(at.wired.router, publish_record{{key, "", "abc", lives_ms,
+                                                    record_kind::coordinates}});
   }
   void look_up() {
     caf::anon_send(nodes[2]->wired.router, look_up_records{key, asker->handle});
@@ -44,6 +45,7 @@ struct lone_router {
     router_config config;
     config.self = peer(1);
     config.newcomer = true;
+    config.how = made_up(config.self);
     it = system.keep((*system).spawn(router, config));
     wiring wired;
     wired.gateway = gateway.handle;
@@ -71,8 +73,8 @@ TEST_CASE("what one node publishes another finds") {
   x.world.settle();
   auto found = (*x.asker)->last<records_looked_up>();
   REQUIRE(found.records.size() == 1);
-  CHECK(found.records[0].value == "value");
-  CHECK(found.records[0].subkey == "subkey");
+  CHECK(found.records[0].value == "abc");
+  CHECK(found.records[0].subkey == subkey_of(peer(2)));
   CHECK(found.answers == 2);
 }
 
@@ -144,7 +146,7 @@ TEST_CASE("an answer to a question that nobody asked changes nothing") {
   three_nodes x;
   records_found forged;
   forged.token = 1;
-  forged.records.push_back({x.key, "subkey", "forged", 60000});
+  forged.records.push_back(sealed::report_of(peer(1), 1, x.key));
   caf::anon_send(x.nodes[0]->wired.gateway, parcel{peer(3), forged, {}});
   x.world.settle();
   x.look_up();
@@ -209,11 +211,8 @@ TEST_CASE("an answer does not repeat what its asker knows") {
   auto all = std::get<records_found>(ask(find_records{7, x.key, {}, {}}));
   CHECK(all.records.size() == 1);
   CHECK(all.nodes.size() == 2);
-  auto known = std::get<records_found>(
-      ask(find_records{7,
-                       x.key,
-                       {known_mark(nodes[1].id, 7)},
-                       {known_mark(std::string_view{"subkey"}, 7)}}));
+  auto known = std::get<records_found>(ask(find_records{
+      7, x.key, {known_mark(nodes[1].id, 7)}, {known_mark(peer(2), 7)}}));
   CHECK(known.records.empty());
   REQUIRE(known.nodes.size() == 1);
   CHECK(known.nodes[0].id == nodes[0].id);
@@ -226,10 +225,12 @@ TEST_CASE("who needs few records gets few, and hears how many there are") {
   wired.gateway = gateway.handle;
   caf::anon_send(wired.router, wired.for_router());
   constexpr std::size_t all = 30;
-  for (std::size_t i = 0; i < all; ++i)
+  for (std::uint8_t i = 0; i < all; ++i)
     caf::anon_send(
         wired.router,
-        publish_record{{x.key, std::to_string(i), "value", 60000}, {}});
+        letter{peer(8),
+               store_records{1, {sealed::report_of(peer(i), 1, x.key)}},
+               {}});
   std::set<std::string> named;
   for (std::uint64_t token = 0; token < 40; ++token) {
     caf::anon_send(wired.router,
@@ -249,8 +250,9 @@ TEST_CASE("a publication says at how many nodes it is kept") {
   lone_router x;
   for (std::uint8_t i = 2; i < 9; ++i)
     x.meet(i);
-  caf::anon_send(
-      x.it, publish_record{{key_of("soup"), "mine", "value", 60000}, {}, 3});
+  caf::anon_send(x.it, publish_record{{key_of("soup"), "", "abc", 60000,
+                                       record_kind::coordinates},
+                                      3});
   std::set<peer_id> answered;
   std::size_t stored = 0;
   for (int i = 0; i < 20; ++i) {
@@ -279,4 +281,25 @@ TEST_CASE("who looks records up says what it knows") {
   CHECK(asked.known_nodes == known_marks{known_mark(peer(2), asked.token)});
   CHECK(asked.known_records
         == known_marks{known_mark(std::string_view{"mine"}, asked.token)});
+}
+
+TEST_CASE("one that invents peers leads nobody astray") {
+  three_nodes x;
+  // Fifty that "have finished", none of which has said so; one is a member.
+  store_records lie{1, {}};
+  for (std::uint8_t i = 2; i < 52; ++i) {
+    lie.records.push_back(sealed::report_of(peer(i), 1, x.key));
+    progress_report said;
+    said.id = peer(i);
+    said.phase = phase::finished;
+    said.step = 1000;
+    lie.records.back().value = encode_progress(said);
+  }
+  for (auto& at : x.nodes)
+    caf::anon_send(at->wired.router, letter{peer(9), lie, {}});
+  x.world.settle();
+  x.look_up();
+  x.world.settle();
+  CHECK((*x.asker)->last<records_looked_up>().answers == 2);
+  CHECK((*x.asker)->last<records_looked_up>().records.empty());
 }

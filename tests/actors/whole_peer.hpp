@@ -9,6 +9,7 @@
 #include "runtime/random.hpp"
 #include "tests/support/test_world.hpp"
 #include "tests/support/tiny_trainer.hpp"
+#include "tools/lab/network/made_up_signatures.hpp"
 
 namespace potluck {
 
@@ -52,6 +53,8 @@ inline peer_config tiny_peer(memory_network& network, std::uint8_t number,
                              std::uint64_t steps, std::uint64_t seed = 1) {
   peer_config c;
   c.self = peer(number);
+  c.signs = made_up(c.self);
+  c.wall_clock = [&network] { return network.wall_ms(); };
   c.run = "soup";
   c.listen = {"0.0.0.0", 1000};
   c.announce = {host(number), 1000};

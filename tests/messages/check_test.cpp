@@ -133,10 +133,19 @@ TEST_CASE("records are bounded in number and size, and alive") {
   accepted<records_found>([](auto& x) { x.records.clear(); });
   accepted<store_records>([](auto& x) { x.records[0].key = {}; });
   refused<store_records>([](auto& x) { x.records[1].lives_ms = 0; });
-  accepted<store_records>(
-      [](auto& x) { x.records[0].subkey.assign(max_subkey_bytes, 's'); });
   refused<store_records>(
-      [](auto& x) { x.records[0].subkey.assign(max_subkey_bytes + 1, 's'); });
+      [](auto& x) { x.records[1].lives_ms = x.records[1].seal.life_ms + 1; });
+  accepted<store_records>(
+      [](auto& x) { x.records[1].lives_ms = x.records[1].seal.life_ms; });
+  refused<store_records>(
+      [](auto& x) { x.records[0].seal.life_ms = max_record_life_ms + 1; });
+  refused<store_records>([](auto& x) { x.records[0].seal.signer = {}; });
+  refused<store_records>(
+      [](auto& x) { x.records[0].kind = record_kind::none; });
+  refused<records_found>([](auto& x) {
+    x.records[0].kind
+        = static_cast<record_kind>(int(record_kind::coordinates) + 1);
+  });
   accepted<store_records>(
       [](auto& x) { x.records[0].value.assign(max_record_value_bytes, 'v'); });
   refused<store_records>([](auto& x) {

@@ -22,7 +22,8 @@ auto fields(const charter_request& x) {
   return std::tie(x.token, x.run);
 }
 auto fields(const dht_record& x) {
-  return std::tie(x.key, x.subkey, x.value, x.lives_ms);
+  return std::tie(x.key, x.value, x.lives_ms, x.kind, x.seal.signer,
+                  x.seal.number, x.seal.life_ms, x.seal.proof);
 }
 auto fields(const group_member& x) {
   return std::tie(x.who, x.role, x.samples, x.loss_sum,

@@ -21,8 +21,12 @@ inline contact somebody(std::uint8_t n) {
 }
 
 inline dht_record record(std::uint8_t n) {
-  return {id<record_key>(n), std::string("sub\0key", 7),
-          std::string("\xff\0value", 7), 60000u + n};
+  return {id<record_key>(n),
+          "",
+          std::string("\xff\0value", 7),
+          60000u + n,
+          record_kind::host_notice,
+          {id<public_key>(n), 1800000000456, 90000, id<signature>(n)}};
 }
 
 inline progress_report report() {

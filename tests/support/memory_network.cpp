@@ -330,6 +330,11 @@ std::size_t memory_network::deliver(duration now) {
   }
 }
 
+std::uint64_t memory_network::wall_ms() const {
+  guard lock{core_->mutex};
+  return static_cast<std::uint64_t>(core_->now / std::chrono::milliseconds{1});
+}
+
 void memory_network::delay(const std::string& a, const std::string& b,
                            duration one_way) {
   guard lock{core_->mutex};

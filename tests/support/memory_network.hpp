@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,6 +47,9 @@ public:
   /// that never runs backwards, and those that become due meanwhile. Returns
   /// how many there were.
   std::size_t deliver(duration now);
+
+  /// The latest time that it has heard of, as everybody's wall clock.
+  std::uint64_t wall_ms() const;
 
   /// From now on, everything between the two takes so long one way.
   void delay(const std::string& a, const std::string& b, duration one_way);

@@ -195,6 +195,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
+    tenant.signs = signatures_of(key);
+    tenant.wall_clock = wall_clock_ms;
     if (named.count(run) != 0)
       memory->favour(tenant.self);
     tenant.role = role::auxiliary;

@@ -26,6 +26,8 @@ calling_peer::calling_peer(std::string run, std::vector<address> seeds,
   how.key = key_pair::generate();
   how.insecure = insecure;
   config.self = how.key->id();
+  config.signs = signatures_of(*how.key);
+  config.wall_clock = wall_clock_ms;
   config.role = role::expert;
   config.run = std::move(run);
   config.listen = {insecure ? "127.0.0.1" : "0.0.0.0", 0};

@@ -45,12 +45,6 @@ std::string default_identity_directory() {
   return "";
 }
 
-std::uint64_t wall_clock_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-}
-
 std::uint64_t random_seed() {
   std::random_device source;
   return (std::uint64_t{source()} << 32 | source()) | 1;
@@ -228,6 +222,7 @@ expected<held_identity> take_identity(const cli::command_line& options,
   if (!result.key)
     result.key = key_pair::generate();
   config.self = result.key->id();
+  config.signs = signatures_of(*result.key);
   how.key = result.key;
   config.make_transport = [how] { return make_uv_transport(how); };
   return result;

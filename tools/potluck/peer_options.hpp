@@ -5,6 +5,7 @@
 #include "actors/peer.hpp"
 #include "runtime/identity/identity.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "runtime/uv/wall_clock.hpp"
 #include "tools/potluck/options.hpp"
 
 namespace potluck::tools {
@@ -55,9 +56,6 @@ expected<held_identity> take_identity(const cli::command_line& options,
 /// Where an identity is kept that nobody has named a place for:
 /// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck; empty without a home.
 std::string default_identity_directory();
-
-/// Milliseconds since 1970, by this machine's clock.
-std::uint64_t wall_clock_ms();
 
 /// Fresh bytes from the system's source of randomness.
 std::uint64_t random_seed();

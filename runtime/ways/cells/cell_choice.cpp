@@ -67,7 +67,8 @@ void cell_choice::missed(const peer_id& who, time_point now) {
   lost(who);
 }
 
-void cell_choice::heard(const progress_report& x, time_point now) {
+void cell_choice::heard(const progress_report& x, time_point now,
+                        bool connected) {
   if (x.role != role::trainer || x.id == self_)
     return;
   auto known = place_of(x.id);
@@ -81,6 +82,7 @@ void cell_choice::heard(const progress_report& x, time_point now) {
     known->here = here_.count(x.id) != 0;
   }
   auto& it = *known;
+  it.hearsay = !connected;
   it.contributes = x.contributes;
   const auto settled = x.phase != phase::joining && x.phase != phase::founding;
   if (settled && !it.settled)
@@ -114,16 +116,16 @@ cell_choice::census cell_choice::count(time_point now) const {
     result.told = std::max<std::size_t>(result.told, x.knows);
     if (x.contributes)
       continue;
-    result.contributors += x.contributors;
     const auto before = x.id < self_;
     result.before_us_with_newcomers += before || x.settled;
-    if (!x.decided)
+    if (estranged(x.id) && x.decided)
+      apart.push_back(&x);
+    if (!x.decided || x.hearsay)
       continue;
+    result.contributors += x.contributors;
     ++result.members;
     result.open += x.here && !x.hidden && x.settled
                    && now - x.settled_since >= settling;
-    if (estranged(x.id))
-      apart.push_back(&x);
     known = std::max<std::size_t>(known, x.knows);
     result.before_us += before;
   }

@@ -81,8 +81,9 @@ public:
   void met(const peer_id& who, bool relayed = false);
   /// It is not connected, and could not be dialled.
   void missed(const peer_id& who, time_point now);
-  /// A report of another trainer, at first or second hand.
-  void heard(const progress_report& x, time_point now);
+  /// A report of another trainer, by itself or (not `connected`) in the DHT:
+  /// then it is one to connect with, but nobody gives way to it as a member.
+  void heard(const progress_report& x, time_point now, bool connected = true);
   /// The peer is gone, or cannot be reached.
   void lost(const peer_id& who);
 
@@ -122,7 +123,7 @@ public:
   std::vector<peer_id> wanted(const std::set<peer_id>& connected,
                               time_point now) const;
 
-  /// Members that are there, this peer not included: heard of, or, as far as a
+  /// Members that are there, this peer not included: connected, or, as far as a
   /// contributor goes, known to a member that it hears. Newcomers, who have not
   /// decided yet, are none: in a rush there are more of them than members.
   std::size_t members(time_point now) const;
@@ -139,10 +140,11 @@ private:
     std::uint32_t knows = 0; ///< Members that it knows of.
     bool here = false;       ///< Connected by a line of its own.
     bool hidden = false;     ///< Cannot be connected to.
+    bool hearsay = false;    ///< A record alone says all that.
     time_point settled_since;
     time_point at;
   };
-  /// Of those that do not contribute, and were heard of lately.
+  /// Of those that do not contribute, and were heard lately.
   struct census {
     std::size_t members = 0; ///< As in `members`.
     std::size_t open = 0;    ///< Of these, connected with us and settled, whom

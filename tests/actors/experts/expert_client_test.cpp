@@ -47,6 +47,7 @@ struct town {
     uv_transport_options how;
     how.key = key_pair::generate();
     c.self = how.key->id();
+    c.signs = signatures_of(*how.key);
     c.role = r;
     c.run = r == role::bootstrap ? "" : "soup";
     c.listen = {"127.0.0.1", 0};

@@ -6,7 +6,9 @@
 #include <cstring>
 
 #include "messages/codec.hpp"
+#include "runtime/dht/notary.hpp"
 #include "runtime/membership/believable.hpp"
+#include "tools/lab/network/made_up_signatures.hpp"
 #include "tools/lab/scenario/scenario.hpp"
 
 using namespace potluck;
@@ -122,6 +124,35 @@ TEST_CASE("forged_records claims what nobody has, as well as a report can") {
   CHECK(lie.samples_per_second <= believable::most_samples_per_second);
   CHECK(lie.upload_bytes_per_second <= believable::most_bytes_per_second);
   CHECK(lie.state != report_of(1).state);
+}
+
+TEST_CASE("forged_records seals its own lie, an impostor cannot seal others'") {
+  const auto self = report_of(1).id;
+  notary its{made_up(self)};
+  its.clocks(5, 5);
+  dht_record record{key_of("run/soup"), "", encode_progress(report_of(1)),
+                    15'000, record_kind::progress};
+  REQUIRE(its.seal(record));
+  auto stored = [&](sim_network::forger forge) {
+    auto out = forge("b", frame_of(store_records{1, {record}}));
+    auto said = decode(out.at(0).head.data(), out.at(0).head.size(), 0);
+    REQUIRE(said);
+    return std::get<store_records>(*said).records;
+  };
+  auto own = stored(make_forger("forged_records", 1));
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].value != record.value);
+  CHECK(its.judge(own[0]) == notary::verdict::sound);
+
+  auto forge = make_forger("impostor", 1);
+  nodes_found known;
+  known.nodes.push_back({report_of(9).id, {"10.0.0.9", 7}});
+  forge("b", frame_of(known));
+  auto all = stored(forge);
+  REQUIRE(all.size() == 2);
+  CHECK(its.judge(all[0]) == notary::verdict::sound);
+  CHECK(decode_progress(all[1].value)->id == report_of(9).id);
+  CHECK(its.judge(all[1]) == notary::verdict::forged);
 }
 
 TEST_CASE("wrong_state changes pieces and leaves their length") {

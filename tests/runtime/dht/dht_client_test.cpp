@@ -1,6 +1,7 @@
 /// A client of the DHT among nodes that the test plays.
 #include "runtime/dht/dht_client.hpp"
 #include "runtime/dht/limits.hpp"
+#include "tests/runtime/dht/sealed_records.hpp"
 
 #include <doctest/doctest.h>
 
@@ -39,7 +40,12 @@ struct scene {
     for (std::uint8_t i = 2; i < 2 + nodes; ++i)
       here.joined(node(i), at(0s));
   }
-  dht_node here{node(1).id, 7};
+  /// A report of this peer's.
+  dht_record own() const {
+    return sealed::report_of(node(1).id);
+  }
+
+  dht_node here{node(1).id, 7, made_up(node(1).id)};
   dht_client client{node(1).id, here, 100};
   record_key key = key_of("run/soup");
 };
@@ -48,7 +54,8 @@ struct scene {
 
 TEST_CASE("a look-up ends with what its nodes and this one keep") {
   scene x{1};
-  x.here.store({x.key, "own", "a", 60000}, at(0s));
+  auto mine = x.own();
+  REQUIRE(x.here.keep_own(mine, at(0s)));
   auto begun = x.client.look_up(5, {x.key, {"known"}, 16}, at(0s));
   auto request = asked<find_records>(begun);
   CHECK(request.most == 16);
@@ -56,7 +63,7 @@ TEST_CASE("a look-up ends with what its nodes and this one keep") {
   CHECK(x.client.waits());
   records_found answer;
   answer.token = request.token;
-  answer.records = {{x.key, "other", "b", 60000}};
+  answer.records = {sealed::report_of(node(8).id)};
   answer.stored = 7;
   SUBCASE("an answer counts from the node that was asked only") {
     CHECK(x.client.read(node(9).id, answer, at(1s)).empty());
@@ -85,8 +92,8 @@ TEST_CASE("every look-up ends, though nobody answers") {
 
 TEST_CASE("what is published goes to those that have answered, and is kept") {
   scene x{2};
-  const dht_record record{x.key, "own", "a", 60000};
-  auto begun = x.client.publish({record}, 10, at(0s));
+  const auto record = x.own();
+  auto begun = x.client.publish(record, 10, at(0s));
   REQUIRE(of<dht_call>(begun).size() == 2);
   CHECK(x.here.stored(x.key, at(0s)).size() == 1);
   auto first = of<dht_call>(begun)[0];
@@ -104,8 +111,8 @@ TEST_CASE("what is published goes to those that have answered, and is kept") {
 
 TEST_CASE("the nodes of a key are remembered until one of them goes") {
   scene x{bucket_size};
-  const dht_record record{x.key, "own", "a", 60000};
-  auto calls = of<dht_call>(x.client.publish({record}, 10, at(0s)));
+  const auto record = x.own();
+  auto calls = of<dht_call>(x.client.publish(record, 10, at(0s)));
   while (!calls.empty()) {
     auto who = calls.back();
     calls.pop_back();
@@ -116,12 +123,63 @@ TEST_CASE("the nodes of a key are remembered until one of them goes") {
              x.client.read(who.to.id, nodes_found{request->token, {}}, at(0s))))
       calls.push_back(more);
   }
-  auto again = of<dht_call>(x.client.publish({record}, 10, at(1s)));
+  auto again = of<dht_call>(x.client.publish(record, 10, at(1s)));
   REQUIRE(again.size() == 10);
   for (auto& call : again)
     CHECK(std::holds_alternative<store_records>(call.content));
   x.client.routes_no_more(again[0].to.id);
   x.here.routes_no_more(again[0].to.id);
-  auto third = x.client.publish({record}, 10, at(2s));
+  auto third = x.client.publish(record, 10, at(2s));
   CHECK(std::holds_alternative<find_nodes>(of<dht_call>(third)[0].content));
+}
+
+TEST_CASE("what nobody has sealed is neither kept nor believed") {
+  scene x{1};
+  // A peer that "has finished", in the name of another: as it is, with its own
+  // seal, and with one from another run.
+  auto bare = sealed::report_of(node(7).id, 1, x.key, phase::finished);
+  bare.seal.proof = {};
+  auto stolen = sealed::report_of(node(7).id, 1, key_of("run/stew"));
+  stolen.key = x.key;
+  auto other_seal = sealed::report_of(node(7).id);
+  other_seal.seal = sealed::report_of(node(8).id).seal;
+  for (auto& forged : {bare, stolen, other_seal}) {
+    std::vector<dht_record> many(50, forged);
+    CHECK(x.here.answer(node(9).id, store_records{1, many}, at(0s)).accepted
+          == 0);
+    CHECK(x.here.stored(x.key, at(0s)).empty());
+    auto begun = x.client.look_up(5, {x.key, {}, 0}, at(0s));
+    records_found answer;
+    answer.token = asked<find_records>(begun).token;
+    answer.records = many;
+    auto over = of<lookup_over>(x.client.read(node(2).id, answer, at(1s)));
+    REQUIRE(over.size() == 1);
+    CHECK(over[0].records.empty());
+  }
+}
+
+TEST_CASE("an old record cannot be brought back in the place of a newer one") {
+  scene x{1};
+  const auto old = sealed::report_of(node(7).id, 1);
+  const auto newer = sealed::report_of(node(7).id, 2);
+  CHECK(x.here.answer(node(2).id, {1, {newer}}, at(0s)).accepted == 1);
+  CHECK(x.here.answer(node(9).id, {1, {old}}, at(1s)).accepted == 0);
+  CHECK(x.here.stored(x.key, at(1s))[0].seal.number == 2);
+  // Nor does an answer that a look-up gets.
+  auto begun = x.client.look_up(5, {x.key, {}, 0}, at(1s));
+  records_found answer;
+  answer.token = asked<find_records>(begun).token;
+  answer.records = {old};
+  auto over = of<lookup_over>(x.client.read(node(2).id, answer, at(1s)));
+  REQUIRE(over.size() == 1);
+  REQUIRE(over[0].records.size() == 1);
+  CHECK(over[0].records[0].seal.number == 2);
+}
+
+TEST_CASE("a record that no rule allows is not published") {
+  scene x{2};
+  auto record = x.own();
+  record.kind = record_kind::none;
+  CHECK(x.client.publish(record, 10, at(0s)).empty());
+  CHECK_FALSE(x.client.waits());
 }

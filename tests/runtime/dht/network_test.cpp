@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "messages/limits.hpp"
 #include "runtime/dht/lookup.hpp"
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
@@ -161,7 +162,7 @@ private:
   }
 
   std::vector<dht_record> garbage_records(const record_key& target) {
-    return {{target, "x", std::string(max_value_bytes + 1, 'x'), 1000},
+    return {{target, "x", std::string(max_record_value_bytes + 1, 'x'), 1000},
             {random.draw<record_key>(), "y", "elsewhere", 1000},
             {target, "z", "immortal", 4000000000u},
             {target, "dead", "", 0}};

@@ -51,6 +51,72 @@ TEST_CASE("of one sub-key the record that expires last wins") {
   CHECK(store.size() == 1);
 }
 
+TEST_CASE("of one owner's records the one with the highest number counts") {
+  record_store store;
+  time_point now{};
+  const auto numbered = [](std::uint64_t number, std::uint32_t lives_ms) {
+    auto x = record("a", std::to_string(number), lives_ms);
+    x.seal.number = number;
+    return x;
+  };
+  CHECK_FALSE(store.number(key_of("progress"), "a"));
+  CHECK(store.store(numbered(5, 1000), now) == verdict::stored);
+  CHECK(store.store(numbered(4, 9000), now) == verdict::older); // Replayed.
+  CHECK(store.store(numbered(6, 500), now) == verdict::refreshed);
+  CHECK(store.number(key_of("progress"), "a") == 6u);
+  CHECK(store.find(key_of("progress"), now)[0].value == "6");
+  CHECK(store.find(key_of("progress"), now)[0].seal.number == 6);
+}
+
+TEST_CASE("who takes most gives way, so that many ids keep nobody out") {
+  record_store store;
+  time_point now{};
+  for (std::size_t i = 0; i < max_key_records; ++i)
+    REQUIRE(store.store(record("sybil " + std::to_string(i), ""), now, "evil")
+            == verdict::stored);
+  CHECK(store.store(record("one more", ""), now, "evil") == verdict::full);
+  for (int i = 0; i < 40; ++i) // A school.
+    CHECK(store.store(record("pupil " + std::to_string(i), ""), now, "school")
+          == verdict::stored);
+  CHECK(store.store(record("pupil 1", "again", 20000), now, "school")
+        == verdict::refreshed);
+  CHECK(store.size() == max_key_records);
+  for (std::size_t i = 0; i < max_key_records; ++i)
+    store.store(record("late " + std::to_string(i), ""), now, "evil");
+  std::size_t pupils = 0;
+  for (auto& x : store.find(key_of("progress"), now))
+    pupils += x.subkey.rfind("pupil", 0) == 0;
+  CHECK(pupils == 40);
+}
+
+TEST_CASE("a full store, too, takes from whom has most") {
+  record_store store{10 * (record_overhead_bytes + 2)};
+  time_point now{};
+  const auto at = [](int key) {
+    return dht_record{key_of(std::to_string(key)), "a", "1", 10000};
+  };
+  for (int i = 0; i < 10; ++i)
+    REQUIRE(store.store(at(i), now, "evil") == verdict::stored);
+  CHECK(store.store(at(10), now, "evil") == verdict::full);
+  for (int i = 20; i < 25; ++i)
+    CHECK(store.store(at(i), now, "good") == verdict::stored);
+  CHECK(store.store(at(25), now, "good") == verdict::full); // It has half.
+  CHECK(store.size() == 10);
+}
+
+TEST_CASE("one owner has so much and no more, under whatever keys") {
+  record_store store;
+  time_point now{};
+  const std::string large(max_record_value_bytes, 'x');
+  std::size_t kept = 0;
+  for (int i = 0; i < 1000; ++i)
+    kept += store.store({key_of(std::to_string(i)), "a", large, 10000}, now)
+            == verdict::stored;
+  CHECK(store.bytes() <= max_owner_bytes);
+  CHECK(kept > 200);
+  CHECK(store.store({key_of("1"), "b", large, 10000}, now) == verdict::stored);
+}
+
 TEST_CASE("an expired record is not found and its sub-key is free again") {
   record_store store;
   time_point now{};
@@ -66,17 +132,18 @@ TEST_CASE("an expired record is not found and its sub-key is free again") {
 TEST_CASE("a record outside the limits changes nothing") {
   record_store store;
   time_point now{};
-  auto most = static_cast<std::uint32_t>(max_record_life / 1ms);
+  auto most = max_record_life_ms;
   CHECK(store.store(record("a", "x", 0), now) == verdict::lifeless);
   CHECK(store.store(record("a", "x", most + 1), now)
         == verdict::too_long_lived);
-  CHECK(store.store(record("a", std::string(max_value_bytes + 1, 'x')), now)
+  CHECK(store.store(record("a", std::string(max_record_value_bytes + 1, 'x')),
+                    now)
         == verdict::too_large);
   CHECK(store.store(record(std::string(max_subkey_bytes + 1, 'x'), ""), now)
         == verdict::too_large);
   CHECK(store.size() == 0);
   CHECK(store.store(record(std::string(max_subkey_bytes, 'x'),
-                           std::string(max_value_bytes, 'x'), most),
+                           std::string(max_record_value_bytes, 'x'), most),
                     now)
         == verdict::stored);
 }
@@ -103,11 +170,11 @@ TEST_CASE("one key cannot grow past what one answer carries") {
   CHECK(store.store({key_of("other"), "a", "b", 1000}, now) == verdict::stored);
 
   record_store wide;
-  const std::string large(max_value_bytes, 'x');
+  const std::string large(max_record_value_bytes, 'x');
   for (int i = 0; i < 1000; ++i)
     wide.store(record(std::to_string(i), large), now);
   CHECK(wide.bytes() <= max_key_bytes);
-  CHECK(wide.bytes() > max_key_bytes - 2 * max_value_bytes);
+  CHECK(wide.bytes() > max_key_bytes - 2 * max_record_value_bytes);
 }
 
 TEST_CASE("the store agrees with a plain map, whatever is stored when") {

@@ -131,8 +131,9 @@ TEST_CASE("what a look-up found is believed for a while, an absence shorter") {
     CHECK(known.find(key, now + limits::expert_absence_life) == nullptr);
   }
   SUBCASE("a prefix") {
-    auto rows = known.keep(expert_key("soup", "ffn"), true,
-                           prefix_records("soup", "ffn", {3, 1}), now);
+    auto rows
+        = known.keep(expert_key("soup", "ffn"), true,
+                     {prefix_record("soup", peer(1), "ffn", {3, 1})}, now);
     CHECK(rows.coordinates == std::vector<std::uint32_t>{1, 3});
     CHECK(rows.hosts.empty());
   }

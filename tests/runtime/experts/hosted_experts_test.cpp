@@ -130,12 +130,12 @@ TEST_CASE("the records of experts say their shapes, updates and terms") {
   const contact host{self, {"10.0.0.1", 1000}};
   auto records = x.all.records("soup", host, due.due(x.now, 9));
   REQUIRE(records.size() == 3);
-  auto said = hosts_in(records[1]);
+  auto said = hosts_in({records[1]});
   REQUIRE(said.size() == 1);
   CHECK(said[0].host.id == self);
   CHECK(said[0].inputs == 3);
   CHECK(said[0].outputs == 4);
   CHECK(said[0].version == 7);
   CHECK(said[0].term == 2);
-  CHECK(coordinates_in(records[2]) == std::vector<std::uint32_t>{1, 2});
+  CHECK(coordinates_in({records[2]}) == std::vector<std::uint32_t>{1, 2});
 }

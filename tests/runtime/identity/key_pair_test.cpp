@@ -39,7 +39,7 @@ TEST_CASE("a peer id is the SHA-256 of its public key") {
   const char* hex
       = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
   public_key raw{};
-  REQUIRE(from_hex(hex, raw.data(), raw.size()));
+  REQUIRE(from_hex(hex, raw.bytes.data(), raw.size));
   CHECK(to_string(id_of(raw))
         == "21fe31dfa154a261626bf854046fd2271b7bed4b6abe45aa58877ef47f9721b9");
 }
@@ -53,6 +53,28 @@ TEST_CASE("a key that was written is read as the same one") {
   CHECK(again->id() == one.id());
   CHECK(again->pem() == one.pem());
   CHECK(one.pem().find("-----BEGIN PRIVATE KEY-----") == 0);
+}
+
+TEST_CASE("what a key signs is the standard's, and nobody else's") {
+  // RFC 8032, section 7.1, test 3.
+  public_key key;
+  REQUIRE(from_hex(
+      "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+      key.bytes.data(), key.size));
+  signature proof;
+  REQUIRE(
+      from_hex("6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5a"
+               "c3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027bece"
+               "ea1ec40a",
+               proof.bytes.data(), proof.size));
+  CHECK(has_signed(key, "\xaf\x82", proof));
+  CHECK_FALSE(has_signed(key, "\xaf\x83", proof));
+  auto mine = key_pair::generate();
+  CHECK(id_of(mine.public_half()) == mine.id());
+  CHECK(has_signed(mine.public_half(), "soup", mine.sign("soup")));
+  CHECK_FALSE(has_signed(key, "soup", mine.sign("soup")));
+  CHECK_FALSE(has_signed({}, "soup", mine.sign("soup")));
+  CHECK(ERR_peek_error() == 0);
 }
 
 TEST_CASE("what is no Ed25519 key is said to be none, and leaves no error") {

@@ -533,3 +533,43 @@ TEST_CASE("a seed is whoever answers where the user has named, no hint") {
   CHECK(x.is_seed(a));
   CHECK_FALSE(x.is_seed(b));
 }
+
+TEST_CASE("records that name somebody else's address do not make us knock") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  const address victim{"10.9.9.9", 443};
+  std::size_t dials = 0;
+  for (std::uint32_t i = 1; i <= 600; ++i) { // Ten ids a second, for a minute.
+    now += 100ms;
+    hear(ledger, {id(i), victim}, now);
+    for (auto& x : ledger.due_for_dial(now, 16)) {
+      CHECK(x.where == victim);
+      ++dials;
+      ledger.dial_failed(x, now);
+    }
+  }
+  CHECK(dials <= 10);
+}
+
+TEST_CASE("nobody of the internet makes us knock within our house") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  const contact printer{id(1), {"192.168.1.7", 9100}};
+  ledger.is_seen_at("93.184.216.34");
+  hear(ledger, printer, now);
+  hear(ledger, {id(2), {"127.0.0.1", 22}}, now);
+  hear(ledger, {id(3), {"localhost", 22}}, now);
+  CHECK(ledger.due_for_dial(now, 10).empty());
+  const contact open{id(4), {"93.184.216.40", 7000}};
+  hear(ledger, open, now);
+  CHECK(ledger.due_for_dial(now, 10) == std::vector<contact>{open});
+  SUBCASE("but whoever came from there is at home with us") {
+    REQUIRE(ledger.connected(printer, now));
+    ledger.disconnected(id(1), parting::lost, now);
+    CHECK(ledger.due_for_dial(now + 1s, 10) == std::vector<contact>{printer});
+  }
+  SUBCASE("and in a private network all are") {
+    ledger.is_seen_at("192.168.1.2");
+    CHECK(ledger.due_for_dial(now, 10).size() == 3);
+  }
+}

@@ -97,3 +97,36 @@ TEST_CASE(
     reunited = x.joined(peer(i), start + 2s) || reunited;
   CHECK(reunited);
 }
+
+TEST_CASE("invented peers are waited for once at most, in all") {
+  auto x = with(false);
+  auto now = start;
+  duration waited{0};
+  for (std::uint8_t i = 10; i < 250; ++i, now += 500ms) {
+    x.heard_of(report(i), true, now);
+    waited += x.expects(anybody, now) ? 500ms : 0ms;
+  }
+  CHECK(waited <= limits::connecting_cap + limits::connecting_patience);
+  CHECK_FALSE(x.expects(anybody, now));
+}
+
+TEST_CASE("once it averages with others a peer waits for these alone") {
+  auto x = with(false);
+  CHECK(x.averages_with(peer(1)));
+  CHECK_FALSE(x.averages_with(peer(2)));
+  CHECK_FALSE(x.averages_with(peer(5))); // Itself.
+  x.heard_of(report(3), true, start);
+  CHECK_FALSE(x.expects(anybody, start));
+  x.heard_of(report(2), true, start); // Lost, and said to be there.
+  CHECK(x.expects(anybody, start));
+  CHECK(x.is_believed(peer(1)));
+  x.joined(peer(3), start);
+  CHECK_FALSE(x.is_believed(peer(3)));
+}
+
+TEST_CASE("a newcomer believes those that it is connected with") {
+  auto x = with(false);
+  CHECK_FALSE(x.is_believed(peer(1)));
+  x.joined(peer(1), start);
+  CHECK(x.is_believed(peer(1)));
+}

@@ -89,3 +89,12 @@ TEST_CASE("as many as are left have finished: no other end of the run") {
     CHECK_FALSE(x.too_late(true, start + 1h));
   }
 }
+
+TEST_CASE("those that were strangers when they said so do not count later") {
+  finishing x{steps};
+  auto done = report(1, 0, 4);
+  done.phase = phase::finished;
+  x.heard(done);
+  x.forget_strangers();
+  CHECK_FALSE(x.outnumbers(1));
+}

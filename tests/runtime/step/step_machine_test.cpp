@@ -63,7 +63,8 @@ struct machine {
                       0.001});
     }
   }
-  group_formed form() {
+  /// @param partner In the group besides; 0: nobody.
+  group_formed form(std::uint8_t partner = 0) {
     group_formed x;
     x.contract.group.bytes[0] = 7;
     tell(freeze_wanted{x.contract.group});
@@ -72,6 +73,11 @@ struct machine {
     self.samples = last<gradient_frozen>()->samples;
     x.contract.step = 1;
     x.contract.members = {self};
+    if (partner != 0) {
+      auto other = self;
+      other.who.id = peer(partner);
+      x.contract.members.push_back(other);
+    }
     tell(x);
     return x;
   }
@@ -161,6 +167,33 @@ TEST_CASE("every look says when to look again") {
   CHECK(x.last<look_later>()->after > 0s);
 }
 
+TEST_CASE("fifty strangers that say that they have finished end nothing") {
+  for (bool connected : {false, true}) {
+    CAPTURE(connected);
+    machine x;
+    x.hold(0);
+    x.compute_all();
+    auto formed = x.form(6);
+    x.tell(x.over(formed, true));
+    x.hold(1, true);
+    for (std::uint8_t i = 100; i < 150; ++i) {
+      auto said = report(i, 0, 2);
+      said.charter = machine::settings(false).agreed.digest();
+      said.history_samples = 0;
+      said.phase = phase::finished;
+      if (connected) {
+        peer_joined joined;
+        joined.who.id = said.id;
+        x.tell(joined);
+      }
+      x.tell(report_heard{said, connected});
+    }
+    x.compute_all();
+    CHECK(x.count<lead_group>() == 2); // The last step is made all the same.
+    for (auto end = x.now + 10min; x.now < end; x.now += 1s)
+      x.tell(time_passed{});
+    CHECK(x.count<peer_over>() == 0);
+  }
 TEST_CASE("a trainer that holds up the run rests, says so, and computes again "
           "when a step takes too long") {
   machine x;

@@ -5,6 +5,7 @@
 
 #include "actors/peer.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "runtime/uv/wall_clock.hpp"
 
 using namespace potluck;
 
@@ -59,6 +60,8 @@ int main() {
   peer_config config;
   auto key = key_pair::generate(); // `identity` would keep one in a file.
   config.self = key.id();
+  config.signs = signatures_of(key);
+  config.wall_clock = wall_clock_ms;
   config.seed = 7;
   config.listen = {"127.0.0.1", 0}; // Any free port; `seeds` would join others.
   config.make_transport = [key] {

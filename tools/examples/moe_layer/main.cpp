@@ -9,6 +9,7 @@
 #include "models/blas_kernels.hpp"
 #include "models/moe/decentralized_moe.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "runtime/uv/wall_clock.hpp"
 #include <iostream>
 #include <thread>
 
@@ -28,6 +29,8 @@ int main(int argc, char** argv) {
   peer_config config;
   auto key = key_pair::generate();
   config.self = key.id();
+  config.signs = signatures_of(key);
+  config.wall_clock = wall_clock_ms;
   config.role = role::expert;
   config.seeds = {*seed};
   config.make_transport = [key] { return make_uv_transport({key}); };

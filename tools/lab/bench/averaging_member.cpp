@@ -8,6 +8,7 @@
 #include "actors/router.hpp"
 #include "actors/wiring.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "runtime/uv/wall_clock.hpp"
 #include "tools/lab/bench/averaging_conductor.hpp"
 
 namespace potluck::bench {
@@ -109,7 +110,9 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   people.announce = config.announce;
   people.seed = config.number + 1;
   wired.roster = system.spawn(roster, people);
-  wired.router = system.spawn(router, router_config{self, config.number + 1});
+  wired.router
+      = system.spawn(router, router_config{self, config.number + 1, false,
+                                           signatures_of(key), wall_clock_ms});
   matchmaking_config groups;
   groups.self = self;
   groups.settings.target_batch = config.members;

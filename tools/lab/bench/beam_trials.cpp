@@ -29,9 +29,10 @@ void announce(beam_world& world, const std::vector<std::uint32_t>& grid) {
       next.insert(i);
     std::vector<std::vector<std::uint32_t>> longer;
     for (auto& place : places) {
-      world.publish(
-          any(),
-          prefix_records(run_name, to_string(expert_uid{layer, place}), next));
+      const auto from = any();
+      world.publish(from,
+                    {prefix_record(run_name, world.who(from).id,
+                                   to_string(expert_uid{layer, place}), next)});
       for (auto i : next) {
         longer.push_back(place);
         longer.back().push_back(i);

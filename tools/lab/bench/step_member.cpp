@@ -8,6 +8,7 @@
 
 #include "actors/peer.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "runtime/uv/wall_clock.hpp"
 #include "tools/lab/bench/process_memory.hpp"
 #include "tools/lab/bench/workload.hpp"
 
@@ -201,6 +202,8 @@ bool train(caf::actor_system& system, step_member_config config,
   auto key = key_pair::generate();
   peer_config peer;
   peer.self = key.id();
+  peer.signs = signatures_of(key);
+  peer.wall_clock = wall_clock_ms;
   peer.run = config.settings.run;
   peer.listen = {"127.0.0.1", 0};
   peer.seeds = config.seeds;

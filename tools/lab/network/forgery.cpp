@@ -9,6 +9,9 @@
 #include <stdexcept>
 
 #include "messages/codec.hpp"
+#include "messages/limits.hpp"
+#include "runtime/dht/notary.hpp"
+#include "tools/lab/network/made_up_signatures.hpp"
 
 namespace potluck {
 
@@ -167,6 +170,10 @@ class forged_records : public forger_base {
         if (auto said = decode_progress(record.value)) {
           inflate(*said);
           record.value = encode_progress(*said);
+          // It lies about itself, and signs that.
+          notary its{made_up(said->id)};
+          its.clocks(record.seal.number, record.seal.number);
+          its.seal(record);
         }
       x.head = encode(content);
     }
@@ -194,8 +201,9 @@ class wrong_state : public forger_base {
   }
 };
 
-/// Tells everybody, in the name of others, that they have finished, so that
-/// each would train on alone; and claims every other time to be one of them.
+/// Tells everybody, in the name of others, that they have finished, in reports
+/// and in records, so that each would train on alone; and claims every other
+/// time to be one of them.
 class impostor : public forger_base {
   using forger_base::forger_base;
   frames forge(const std::string&, message& content,
@@ -216,6 +224,12 @@ class impostor : public forger_base {
         result.push_back(x);
       }
       return result;
+    } else if (auto store = std::get_if<store_records>(&content)) {
+      add_lies(store->records);
+      x.head = encode(content);
+    } else if (auto found = std::get_if<records_found>(&content)) {
+      add_lies(found->records);
+      x.head = encode(content);
     } else if (auto greeting = std::get_if<hello>(&content)) {
       others_.erase(greeting->id);
       if (!others_.empty() && chance_.below(2) == 0) {
@@ -224,6 +238,25 @@ class impostor : public forger_base {
       }
     }
     return {std::move(x)};
+  }
+  /// Nobody but the others themselves could sign them.
+  void add_lies(std::vector<dht_record>& records) {
+    if (records.empty())
+      return;
+    auto lie = records.front();
+    auto said = decode_progress(lie.value);
+    if (!said)
+      return;
+    for (auto& id : others_) {
+      if (records.size() >= max_records)
+        return;
+      said->id = id;
+      said->phase = phase::finished;
+      lie.value = encode_progress(*said);
+      lie.seal.signer.bytes = id.bytes;
+      ++lie.seal.number;
+      records.push_back(lie);
+    }
   }
   std::set<peer_id> others_;
 };

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "runtime/state/checkpoint.hpp"
+#include "tools/lab/network/made_up_signatures.hpp"
 #include "tools/lab/network/public_hosts.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
 #include "tools/lab/sim/mean_watch.hpp"
@@ -120,6 +121,11 @@ peer_config population::configure(const inhabitant& x) const {
   const auto& group = group_of(plan.number);
   peer_config c;
   c.self = x.id;
+  c.signs = made_up(x.id);
+  c.wall_clock = [this, box = x.box.get()] {
+    const auto now = std::max(time_.now(), box->now());
+    return static_cast<std::uint64_t>(now / std::chrono::milliseconds{1});
+  };
   c.role = role_named(group.role);
   c.run = c.role == role::bootstrap ? "" : how_.settings.run;
   c.listen = {"0.0.0.0", port_of(group)};

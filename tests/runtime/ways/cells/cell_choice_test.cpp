@@ -673,3 +673,22 @@ TEST_CASE("who has a line to nobody that averages does not stand in their way, "
     x.reconsider(at(std::chrono::seconds{i}));
   CHECK_FALSE(x.contributes());
 }
+
+TEST_CASE("invented members in records make nobody give way") {
+  cell_choice x{peer(200), 4, 15s, 7};
+  for (std::uint8_t i = 201; i < 204; ++i) { // Its group.
+    x.met(peer(i));
+    x.heard(report(i), at(0s));
+  }
+  x.reconsider(at(0s));
+  REQUIRE_FALSE(x.contributes());
+  for (int second = 1; second < 60; ++second) {
+    for (std::uint8_t i = 201; i < 204; ++i)
+      x.heard(report(i), at(std::chrono::seconds{second}));
+    for (std::uint8_t i = 1; i < 100; ++i)
+      x.heard(report(i), at(std::chrono::seconds{second}), false);
+    x.reconsider(at(std::chrono::seconds{second}));
+    CHECK_FALSE(x.contributes());
+    CHECK(x.members(at(std::chrono::seconds{second})) == 3);
+  }
+}
