@@ -40,8 +40,8 @@ std::shared_ptr<EVP_PKEY> owned(EVP_PKEY* key) {
 peer_id id_of(const public_key& key) {
   peer_id id;
   unsigned size = 0;
-  if (EVP_Digest(key.data(), key.size(), id.bytes.data(), &size, EVP_sha256(),
-                 nullptr)
+  if (EVP_Digest(key.bytes.data(), key.size, id.bytes.data(), &size,
+                 EVP_sha256(), nullptr)
           != 1
       || size != peer_id::size)
     throw std::runtime_error("OpenSSL computes no SHA-256");
@@ -50,11 +50,11 @@ peer_id id_of(const public_key& key) {
 
 expected<public_key> public_key_of(const evp_pkey_st* key) {
   no_errors_left on_return;
-  public_key raw{};
-  std::size_t size = raw.size();
+  public_key raw;
+  std::size_t size = raw.size;
   if (key == nullptr || EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519
-      || EVP_PKEY_get_raw_public_key(key, raw.data(), &size) != 1
-      || size != raw.size())
+      || EVP_PKEY_get_raw_public_key(key, raw.bytes.data(), &size) != 1
+      || size != raw.size)
     return failure{"the key is not an Ed25519 key"};
   return raw;
 }
@@ -63,7 +63,54 @@ key_pair::key_pair(std::shared_ptr<evp_pkey_st> key) : key_(std::move(key)) {
   auto raw = public_key_of(key_.get());
   if (!raw)
     throw std::logic_error("key_pair: " + raw.error());
+  public_half_ = *raw;
   id_ = id_of(*raw);
+}
+
+namespace {
+
+struct context_closer {
+  void operator()(EVP_MD_CTX* x) const {
+    EVP_MD_CTX_free(x);
+  }
+};
+using context = std::unique_ptr<EVP_MD_CTX, context_closer>;
+
+const std::uint8_t* raw(std::string_view x) {
+  return reinterpret_cast<const std::uint8_t*>(x.data());
+}
+
+} // namespace
+
+bool has_signed(const public_key& key, std::string_view bytes,
+                const signature& x) {
+  no_errors_left on_return;
+  auto whose = owned(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr,
+                                                 key.bytes.data(), key.size));
+  context it{EVP_MD_CTX_new()};
+  return whose && it
+         && EVP_DigestVerifyInit(it.get(), nullptr, nullptr, nullptr,
+                                 whose.get())
+                == 1
+         && EVP_DigestVerify(it.get(), x.bytes.data(), x.size, raw(bytes),
+                             bytes.size())
+                == 1;
+}
+
+signature key_pair::sign(std::string_view bytes) const {
+  no_errors_left on_return;
+  signature x;
+  std::size_t size = x.size;
+  context it{EVP_MD_CTX_new()};
+  if (!it
+      || EVP_DigestSignInit(it.get(), nullptr, nullptr, nullptr, key_.get())
+             != 1
+      || EVP_DigestSign(it.get(), x.bytes.data(), &size, raw(bytes),
+                        bytes.size())
+             != 1
+      || size != x.size)
+    throw std::runtime_error("OpenSSL does not sign");
+  return x;
 }
 
 key_pair key_pair::generate() {

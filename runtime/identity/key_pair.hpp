@@ -4,20 +4,17 @@
 /// stay in the sources.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "messages/expected.hpp"
 #include "messages/ids.hpp"
+#include "messages/seal.hpp"
 
 struct evp_pkey_st; // OpenSSL's EVP_PKEY.
 
 namespace potluck {
-
-/// An Ed25519 public key, as RFC 8032 writes it.
-using public_key = std::array<std::uint8_t, 32>;
 
 /// Who holds the other half of `key`: its SHA-256. Whoever wants to be a given
 /// peer would have to find another key with the same hash.
@@ -25,6 +22,11 @@ peer_id id_of(const public_key& key);
 
 /// The key behind OpenSSL's; nothing when it is of another kind.
 expected<public_key> public_key_of(const evp_pkey_st* key);
+
+/// Whether whoever holds the other half of `key` has signed these bytes (RFC
+/// 8032, section 5.1.7). False also where `key` is no point of the curve.
+bool has_signed(const public_key& key, std::string_view bytes,
+                const signature& x);
 
 /// Copies share one key.
 class key_pair {
@@ -40,6 +42,12 @@ public:
   const peer_id& id() const {
     return id_;
   }
+  const public_key& public_half() const {
+    return public_half_;
+  }
+
+  /// Throws `std::runtime_error` when OpenSSL fails.
+  signature sign(std::string_view bytes) const;
 
   /// Another key pair, always the same for one `purpose`, which says nothing of
   /// this one: its secret is the purpose's HMAC-SHA256 under this one's (RFC
@@ -59,6 +67,7 @@ private:
   explicit key_pair(std::shared_ptr<evp_pkey_st> key);
 
   std::shared_ptr<evp_pkey_st> key_;
+  public_key public_half_;
   peer_id id_;
 };
 

@@ -38,8 +38,8 @@ TEST_CASE("a peer id is the SHA-256 of its public key") {
   // The public key of RFC 8032, section 7.1, test 1, and sha256sum's answer.
   const char* hex
       = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
-  public_key raw{};
-  REQUIRE(from_hex(hex, raw.data(), raw.size()));
+  public_key raw;
+  REQUIRE(from_hex(hex, raw.bytes.data(), raw.size));
   CHECK(to_string(id_of(raw))
         == "21fe31dfa154a261626bf854046fd2271b7bed4b6abe45aa58877ef47f9721b9");
 }
