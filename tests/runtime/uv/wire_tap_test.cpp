@@ -169,7 +169,7 @@ TEST_CASE("whoever is on the way reads nothing of an encrypted connection") {
     auto& id = x.key->id().bytes;
     CHECK_FALSE(contains(seen, {id.begin(), id.end()}));
     auto key = *public_key_of(x.key->native());
-    CHECK_FALSE(contains(seen, {key.begin(), key.end()}));
+    CHECK_FALSE(contains(seen, {key.bytes.begin(), key.bytes.end()}));
   }
   // Whatever repeats in it shows nowhere.
   std::set<std::string> blocks;
