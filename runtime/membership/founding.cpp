@@ -238,10 +238,14 @@ void founding::take_manifest(actions& out, time_point now) {
   if (!offer_ || over())
     return;
   bool met = false;
-  bool missed = false;
-  for (auto& [id, x] : others_)
-    if (x.charter == offer_->digest() && counts(x, now))
-      (x.connected ? met : missed) = true;
+  bool missed = false; // Also one that is about to begin.
+  for (auto& [id, x] : others_) {
+    const bool began = x.charter == offer_->digest();
+    met = met || (began && x.connected);
+    missed = missed
+             || ((began || x.charter.empty()) && x.role != role::bootstrap
+                 && !x.connected && counts(x, now));
+  }
   // Who begins apart from the others computes for nothing.
   const bool may_begin
       = met || (settled(now) && (!missed || now - offered_at_ >= offer_rest));

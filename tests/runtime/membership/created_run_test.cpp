@@ -154,20 +154,20 @@ TEST_CASE("a peer's manifest is taken at once, whatever digest it named") {
   CHECK(a.run == soup().run());
 }
 
-TEST_CASE("who has the manifest waits for those that train already") {
-  guest a{soup().to_bytes()};
-  const auto apart = record(3, digest_of_soup());
-  a.pass(founding::offer_rest - 1s, {apart});
-  CHECK(a.run == "");
-  SUBCASE("until there is a line to one") {
-    a.it->joined({peer(3), {"three", 1}}, role::trainer, digest_of_soup(),
-                 false, a.now);
-    a.pass(200ms);
-  }
-  SUBCASE("but not for long") {
-    a.pass(2s, {apart});
-  }
-  CHECK(a.run == soup().run());
+TEST_CASE("who has the manifest waits for those that train already, or are "
+          "about to") {
+  for (const auto& has : {digest_of_soup(), digest{}})
+    for (bool comes : {true, false}) {
+      guest a{soup().to_bytes()};
+      const auto apart = record(3, has);
+      a.pass(founding::offer_rest - 1s, {apart});
+      CHECK(a.run == "");
+      if (comes)
+        a.it->joined({peer(3), {"three", 1}}, role::trainer, digest_of_soup(),
+                     false, a.now);
+      a.pass(comes ? 200ms : 2s, {apart});
+      CHECK(a.run == soup().run());
+    }
   // What others have does not matter.
   guest b{soup().to_bytes()};
   b.pass(3s, {record(3, tiny_charter(10, 64).digest())});
