@@ -199,7 +199,7 @@ void gateway_state::pass(const frame_arrived& x) {
     return;
   if (auto theirs = std::get_if<hello>(&*content)) {
     auto sentence = objection(config_.introduction, *theirs);
-    if (sentence.empty() && l.proven.empty() && is_another(l, theirs->id)) {
+    if (sentence.empty() && is_another(l, theirs->id)) {
       l.proven = theirs->id; // As far as anything is, without encryption.
       network_->close(x.id, 0);
       return;

@@ -58,7 +58,7 @@ std::string run_of(peer& who) {
 
 TEST_CASE("a created run is joined by its invitation, and by no other's") {
   scene s;
-  create(s, "hub", new_run(s, 120));
+  create(s, "hub", new_run(s, 30));
   auto& hub = s.start("hub", {"bootstrap", "--run", "poems", "--listen",
                               "127.0.0.1:0", "--identity-dir", s.path("hub"),
                               "--log-json", s.path("hub.jsonl")});
@@ -68,7 +68,7 @@ TEST_CASE("a created run is joined by its invitation, and by no other's") {
   const auto others = create(
       s, "elsewhere",
       words{"--peer", hub.id() + "@" + hub.address(), "--data", s.text()}
-          + settings(64, 120));
+          + settings(64, 30));
   CHECK(others != invitation);
   auto& stranger = s.join("stranger", {others, "--micro-batch", "4"});
   std::vector<peer*> all;
