@@ -82,7 +82,8 @@ TEST_CASE("a created run is joined by its invitation, and by no other's") {
   await_fault(stranger, "has the manifest of run poems (");
   CHECK(stranger.log.named("charter").empty());
   CHECK(stranger.log.named("step").empty());
-  CHECK(hub.log.named("fault").empty());
+  for (auto& fault : hub.log.named("fault")) // Its part in the run says no.
+    CHECK(fault.at("what") == "refused by us");
 }
 
 TEST_CASE("an organiser trains without a bootstrap, and others join") {
