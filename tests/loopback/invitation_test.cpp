@@ -83,7 +83,7 @@ TEST_CASE("a created run is joined by its invitation, and by no other's") {
   CHECK(stranger.log.named("charter").empty());
   CHECK(stranger.log.named("step").empty());
   for (auto& fault : hub.log.named("fault")) // Its part in the run says no.
-    CHECK(fault.at("what") == "refused by us");
+    CHECK(fault.at("what").get<std::string>().find("refused ") == 0);
 }
 
 TEST_CASE("an organiser trains without a bootstrap, and others join") {
