@@ -4,17 +4,25 @@
 /// Thin: `kept_charters` decides (runtime/membership/kept_charters.hpp).
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "actors/interfaces.hpp"
 #include "runtime/membership/kept_charters.hpp"
 
 namespace potluck {
 
-struct charter_shelf_config {};
+struct charter_shelf_config {
+  /// By run: manifests that it gives from the start.
+  std::map<std::string, std::string> manifests = {};
+};
 
 class charter_shelf_state {
 public:
-  void init(charter_shelf_actor::pointer self, charter_shelf_config) {
+  void init(charter_shelf_actor::pointer self, charter_shelf_config config) {
     self_ = self;
+    for (auto& [run, manifest] : config.manifests)
+      kept_.keep(run, std::move(manifest));
   }
 
   void on(const charter_shelf_handles& w) {

@@ -57,6 +57,9 @@ void peer_state::init(supervisor_actor::pointer self,
   wired_.supervisor = caf::actor_cast<supervisor_actor>(self);
   wired_.guests = std::make_shared<guest_list>();
   vault_->state = config_.state;
+  if (auto own = config_.manifests.find(config_.run);
+      own != config_.manifests.end())
+    *manifest_ = own->second;
   children_ = std::make_unique<supervisor>(self_, config_.child_started);
   start_network();
   wire();
@@ -101,6 +104,7 @@ void peer_state::start_network() {
                     c.role = config_.role;
                     c.run = config_.run;
                     c.seeds = config_.seeds;
+                    c.pins = config_.pins;
                     if (config_.keeping)
                       c.hints = config_.keeping->known.addresses();
                     c.announce = config_.announce;
@@ -136,6 +140,7 @@ void peer_state::start_network() {
                           c.self = config_.self;
                           c.role = config_.role;
                           c.run = config_.run;
+                          c.manifest = manifest_;
                           c.known = config_.known;
                           if (!charter_.digest().empty())
                             c.known = charter_;

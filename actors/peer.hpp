@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "actors/address_keeper.hpp"
@@ -46,10 +47,16 @@ namespace potluck {
 struct peer_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
+  /// The run's name, or the key of one that an organiser created
+  /// (runtime/manifest/run_key.hpp); a bootstrap's is empty.
   std::string run = "potluck";
+  /// By run: manifests that the user has given this peer. It hands them on, as
+  /// a bootstrap to whoever is of that run.
+  std::map<std::string, std::string> manifests;
   address listen{"0.0.0.0", 0};
   std::vector<address> also_listen; ///< Others are told of the first only.
   std::vector<address> seeds;       ///< Peers to dial first; none founds a run.
+  std::map<address, peer_id> pins;  ///< Of seeds: who has to answer there.
   address announce;                 ///< See `roster_config`.
   /// Where addresses are kept for the next start; none: nowhere. Those of the
   /// last one are dialled beside `seeds`, and its port is taken again where
@@ -169,6 +176,8 @@ private:
   /// Where the gateway puts a round's bulk; both may be restarted.
   std::shared_ptr<round_intake> intake_ = std::make_shared<round_intake>();
   charter charter_;
+  /// The run's, if it has one; the registrar may be restarted.
+  std::shared_ptr<std::string> manifest_ = std::make_shared<std::string>();
   caf::actor_addr gateway_;
   round_begun last_round_;     ///< Begun by an averager.
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.

@@ -38,8 +38,9 @@ void peer_state::start_charter_shelf() {
   children_->add({"charter_shelf",
                   child(wired_.charter_shelf,
                         [this] {
-                          return self_->spawn(charter_shelf,
-                                              charter_shelf_config{});
+                          return self_->spawn(
+                              charter_shelf,
+                              charter_shelf_config{config_.manifests});
                         }),
                   // It asks anew.
                   child_spec::policy::one_for_one});

@@ -13,6 +13,7 @@ void registrar_state::init(registrar_actor::pointer self,
   founding::settings how;
   how.self = config_.self;
   how.run = config_.run;
+  how.manifest = *config_.manifest;
   how.can_found = config_.propose != nullptr;
   how.names_others = config_.has_seeds;
   how.met_others = config_.has_hints;
@@ -94,6 +95,7 @@ void registrar_state::carry_out(const begin_proposal&) {
 }
 
 void registrar_state::carry_out(const take_charter& x) {
+  *config_.manifest = founding_->manifest();
   self_->send(wired_.gateway, charter_known{x.what.digest(), x.what.table()});
   own_report mine;
   mine.report.charter = x.what.digest();

@@ -25,7 +25,10 @@ namespace potluck {
 struct registrar_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
-  std::string run;
+  std::string run; ///< Its key: runtime/manifest/run_key.hpp.
+  /// The manifest of a created run, as bytes; empty while it is not here. It
+  /// is put here too, for the next registrar.
+  std::shared_ptr<std::string> manifest = std::make_shared<std::string>();
   /// Known from the start, when resuming from a checkpoint.
   std::optional<charter> known;
   /// Learns a tokenizer and fixes the settings: blocking, may throw. Null when

@@ -173,8 +173,14 @@ void roster_state::on(const offence_seen& x) {
 
 void roster_state::dial(const contact& who) {
   auto said = ledger_->last_report(who.id);
-  if (said == nullptr)
-    return self_->send(wired_.gateway, dial_contact{who});
+  if (said == nullptr) {
+    // Of a seed the user may know who has to answer.
+    auto pin = config_.pins.find(who.where);
+    const bool pinned = who.id.empty() && pin != config_.pins.end();
+    return self_->send(
+        wired_.gateway,
+        dial_contact{pinned ? contact{pin->second, who.where} : who});
+  }
   const bool only = way_to(*said, reach_.reachable()) == line_way::through_hub;
   self_->send(
       wired_.gateway,
@@ -206,6 +212,8 @@ void roster_state::on(const dial_failed& x) {
   contact_->dial_failed(x.reason);
   dialling_.look_soon();
   ledger_->dial_failed({x.expected, x.where}, now());
+  if (config_.pins.count(x.where) != 0)
+    ledger_->dial_failed({{}, x.where}, now()); // It was dialled as a seed.
   // Nobody must wait for a peer that cannot be reached, whatever records say;
   // but a hub may lead to it.
   auto said = ledger_->last_report(x.expected);

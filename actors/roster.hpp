@@ -24,8 +24,9 @@ namespace potluck {
 struct roster_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
-  std::string run;            ///< Empty for a bootstrap peer.
-  std::vector<address> seeds; ///< Named by the user.
+  std::string run;                      ///< Empty for a bootstrap peer.
+  std::vector<address> seeds;           ///< Named by the user.
+  std::map<address, peer_id> pins = {}; ///< Of seeds: who answers there.
   /// Dialled as well while nobody is connected.
   std::vector<address> hints;
   /// Under which address others reach us; empty host: as they see us.

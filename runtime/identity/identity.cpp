@@ -92,26 +92,33 @@ expected<identity> identity::open(const std::string& directory) {
                      "with --identity-dir"};
   }
 
-  const std::string path = directory + "/identity";
-  file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT)
-    return file_failure("read", path);
-  if (file) {
-    auto text = read_short(path, file.get());
-    if (!text)
-      return failure{text.error()};
-    if (auto problem = exposure(path, file.get()); !problem.empty())
-      return failure{problem};
-    auto key = key_pair::parse(*text);
-    if (!key)
-      return failure{path + " " + key.error()
-                     + "; restore it, or remove it to become a new peer"};
-    return identity(std::move(*key), std::move(lock));
-  }
-  auto key = make_key(path);
+  auto key = key_in(directory, "identity");
   if (!key)
     return failure{key.error()};
   return identity(std::move(*key), std::move(lock));
+}
+
+expected<key_pair> identity::key_in(const std::string& directory,
+                                    const std::string& name) {
+  auto made = make_directory(directory);
+  if (!made)
+    return failure{made.error()};
+  const std::string path = directory + "/" + name;
+  file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno != ENOENT)
+    return file_failure("read", path);
+  if (!file)
+    return make_key(path);
+  auto text = read_short(path, file.get());
+  if (!text)
+    return failure{text.error()};
+  if (auto problem = exposure(path, file.get()); !problem.empty())
+    return failure{problem};
+  auto key = key_pair::parse(*text);
+  if (!key)
+    return failure{path + " " + key.error()
+                   + "; restore it, or remove it to get a new one"};
+  return key;
 }
 
 } // namespace potluck

@@ -22,6 +22,11 @@ public:
   /// when it is no Ed25519 key.
   static expected<identity> open(const std::string& directory);
 
+  /// A key of this user in the same directory, which no lock guards: its file
+  /// is called `name`, and made when it is missing. Fails likewise.
+  static expected<key_pair> key_in(const std::string& directory,
+                                   const std::string& name);
+
   const key_pair& key() const {
     return key_;
   }

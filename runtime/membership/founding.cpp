@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/membership/limits.hpp"
+#include "runtime/state/run_manifest.hpp"
 
 namespace potluck {
 
@@ -30,6 +31,14 @@ std::string unmet(const std::vector<setting>& demanded, const charter& c) {
 
 } // namespace
 
+founding::founding(settings how, std::optional<charter> known, time_point now)
+    : how_(std::move(how)), created_(!id_in(how_.run).empty()),
+      agreed_(std::move(known)), began_(now), offered_at_(now) {
+  if (created_ && !how_.manifest.empty())
+    if (auto ours = read_charter(how_.run, how_.manifest))
+      offer_ = std::move(*ours);
+}
+
 // ---- who is there -----------------------------------------------------------
 
 founding::other* founding::find(const peer_id& who, bool connected,
@@ -55,7 +64,7 @@ void founding::joined(const contact& who, role what, const digest& has,
   if (!x)
     return;
   if (!std::exchange(connected_once_, true)) {
-    published_at_ = now;
+    published_at_ = offered_at_ = now;
     lookups_ = 0;
   }
   lines_ += !x->connected;
@@ -106,7 +115,8 @@ void founding::heard(const progress_report& said, time_point now) {
 
 void founding::note_end(const other& x) {
   // One record of a stranger ends no run.
-  const bool known = x.connected || (offer_ && offer_->digest() == x.charter);
+  const bool known
+      = x.connected || (!created_ && offer_ && offer_->digest() == x.charter);
   finished_ = finished_
               || (x.phase == phase::finished && !x.charter.empty() && known);
 }
@@ -138,10 +148,14 @@ founding::actions founding::begin(time_point now) {
 }
 
 std::string founding::answer(const std::string& run) const {
-  return agreed_ && (run.empty() || run == how_.run) ? agreed_->to_bytes() : "";
+  if (!agreed_ || !(run.empty() || run == how_.run))
+    return "";
+  return created_ ? how_.manifest : agreed_->to_bytes();
 }
 
 void founding::ask(actions& out, time_point now) {
+  if (created_ && offer_)
+    return; // There is no other one.
   for (auto& [id, x] : others_) {
     const bool may_have = x.role == role::bootstrap || !x.charter.empty();
     if (!x.connected || !may_have || x.lied || now < x.ask_at)
@@ -170,16 +184,21 @@ founding::actions founding::answered(const peer_id& from,
     x.ask_at = now + x.wait;
     return out;
   }
-  auto c = charter::from_bytes(bytes);
-  if (!c || c->settings().run != how_.run
-      || !problem_with(c->settings()).empty()
-      || (!keeps && !x.charter.empty() && c->digest() != x.charter)) {
+  auto c = read_charter(how_.run, bytes);
+  if (!c
+      || (!created_ && !keeps && !x.charter.empty()
+          && c->digest() != x.charter)) {
     x.lied = true; // Not asked again.
     x.charter = {};
     out.emplace_back(say_of_founding{
         "wrong charter", "peer " + short_name(from)
                              + " sent a charter that is not the one of run '"
-                             + how_.run + "'; the others are asked"});
+                             + run() + "'; the others are asked"});
+  } else if (created_) {
+    how_.manifest = bytes;
+    offer_ = std::move(*c);
+    offered_at_ = now;
+    take_manifest(out, now);
   } else if (keeps) {
     x.wait = longest_again;
     x.ask_at = now + x.wait;
@@ -196,6 +215,8 @@ founding::actions founding::answered(const peer_id& from,
 }
 
 void founding::take_offer(actions& out, time_point now) {
+  if (created_)
+    return take_manifest(out, now);
   if (!offer_ || over() || finished_)
     return;
   bool named = false;
@@ -208,17 +229,37 @@ void founding::take_offer(actions& out, time_point now) {
   if ((named || (!denied && settled(now))) && now - offered_at_ >= offer_rest)
     return agree(out, *std::exchange(offer_, std::nullopt), false);
   if (denied && !std::exchange(said_of_offer_, true))
-    out.emplace_back(
-        say_of_founding{"wrong charter",
-                        "a bootstrap offers another charter of run '" + how_.run
-                            + "' than the run's peers have; theirs counts"});
+    out.emplace_back(say_of_founding{
+        "wrong charter", "a bootstrap offers another charter of run '" + run()
+                             + "' than the run's peers have; theirs counts"});
+}
+
+void founding::take_manifest(actions& out, time_point now) {
+  if (!offer_ || over())
+    return;
+  bool met = false;
+  bool missed = false; // Also one that is about to begin.
+  for (auto& [id, x] : others_) {
+    const bool began = x.charter == offer_->digest();
+    met = met || (began && x.connected);
+    missed = missed
+             || ((began || x.charter.empty()) && x.role != role::bootstrap
+                 && !x.connected && counts(x, now));
+  }
+  // Who begins apart from the others computes for nothing.
+  const bool may_begin
+      = met || (settled(now) && (!missed || now - offered_at_ >= offer_rest));
+  if (may_begin && finished_ && !met)
+    give_up_finished(out);
+  else if (may_begin)
+    agree(out, *std::exchange(offer_, std::nullopt), false);
 }
 
 void founding::agree(actions& out, charter c, bool founded) {
   auto missing = unmet(how_.demanded, c);
   if (!missing.empty()) {
     agreed_.reset();
-    give_up(out, "The settings of run '" + how_.run
+    give_up(out, "The settings of run '" + run()
                      + "' differ (here: your flags, there: the run): " + missing
                      + "; leave the flags out to take the run's settings, or "
                        "start another run with --run NAME.");
@@ -228,6 +269,13 @@ void founding::agree(actions& out, charter c, bool founded) {
   announced_ = true;
   waiting_.clear();
   out.emplace_back(take_charter{*agreed_, founded});
+}
+
+void founding::give_up_finished(actions& out) {
+  give_up(out, "Run '" + run()
+                   + "' has been finished, and those who trained it have left; "
+                     "start another one with --run NAME, or go on from a "
+                     "checkpoint with --resume FILE.");
 }
 
 void founding::give_up(actions& out, std::string sentence) {
@@ -284,10 +332,7 @@ void founding::found_when_sure(actions& out, time_point now) {
         && !x.has_none && now - published_at_ < patience)
       return;
   if (finished_) {
-    give_up(out, "Run '" + how_.run
-                     + "' has been finished, and those who trained it have "
-                       "left; start another one with --run NAME, or go on from "
-                       "a checkpoint with --resume FILE.");
+    give_up_finished(out);
   } else if (!founding_) {
     founding_ = true;
     show(out, phase::founding, now);
@@ -323,72 +368,6 @@ founding::actions founding::look(time_point now) {
   if (!over())
     tell_waiting(out, now);
   return out;
-}
-
-// ---- what is waited for -----------------------------------------------------
-
-std::string founding::no_line(const other& x) const {
-  if (x.connected)
-    return ", and has not sent it yet; it is asked again";
-  if (x.where.port != 0 || x.where.host.empty())
-    return ", but there is no line to it: nobody answers at "
-           + to_string(x.where) + "; it is tried again";
-  if (reachable_)
-    return ", but it cannot be dialled, and has not dialled us yet";
-  auto shared = std::any_of(x.hubs.begin(), x.hubs.end(), [&](const auto& hub) {
-    auto at = others_.find(hub.id);
-    return at != others_.end() && at->second.connected && at->second.is_hub;
-  });
-  return shared ? ", but neither of us can be dialled; a line through the hub "
-                  "that we share is being made"
-                : ", but neither of us can be dialled, and we share no hub; "
-                  "name one with --peer (`potluck bootstrap` on a machine that "
-                  "both can reach), or open a port of one of us (--announce)";
-}
-
-std::string founding::reason(const peer_id& id, const other& x) const {
-  const auto who = "peer " + short_name(id);
-  if (!x.charter.empty())
-    return "run '" + how_.run + "' exists: " + who + " has its charter"
-           + no_line(x);
-  if (x.phase == phase::founding)
-    return who + " founds run '" + how_.run
-           + "': it prepares the charter, and we wait for it";
-  return who + " was there before us, and is to found run '" + how_.run
-         + "'; we wait for it";
-}
-
-void founding::tell_waiting(actions& out, time_point now) {
-  enum { nothing, charter_there, its_turn, no_connection, no_founder };
-  int cause = nothing;
-  std::string sentence;
-  std::string brief;
-  if (auto at = before_us(now); at != others_.end()) {
-    sentence = reason(at->first, at->second);
-    brief = "waits for peer " + short_name(at->first);
-    cause = at->second.charter.empty() ? its_turn : charter_there;
-  } else if (connected_once_ && lines_ == 0) {
-    sentence = "all connections are lost, so nobody can say whether run '"
-               + how_.run + "' exists; those named with --peer are tried again";
-    brief = "waits for a connection";
-    cause = no_connection;
-  } else if (!how_.can_found) {
-    sentence = "nobody has founded run '" + how_.run
-               + "' yet; a trainer does, with `potluck join --data PATH`";
-    brief = "waits for a trainer";
-    cause = no_founder;
-  }
-  if (std::exchange(waits_for_, cause) != cause) {
-    waiting_.clear(); // It goes on.
-    silence_ = first_word;
-    next_word_ = now + silence_;
-  }
-  if (cause == nothing || now < next_word_)
-    return;
-  waiting_ = brief;
-  silence_ = std::min(2 * silence_, longest_silence);
-  next_word_ = now + silence_;
-  out.emplace_back(say_of_founding{"waiting for the run", sentence});
 }
 
 } // namespace potluck

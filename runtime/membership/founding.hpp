@@ -7,6 +7,10 @@
 /// among those without a charter publishes that it is `founding`, looks again,
 /// and goes on unless it sees a charter or a smaller id that is founding too.
 ///
+/// A run that an organiser created (its key has an id: runtime/manifest) is
+/// founded by nobody: its charter is the manifest with that id, whoever gives
+/// it.
+///
 /// Whoever is heard of with a charter, or founding, counts as long as a record
 /// of it lives, whether there is a line to it or not: but records are not
 /// signed, so one that nobody meets counts for `rumour_life`. Who has
@@ -22,6 +26,7 @@
 
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/manifest/run_key.hpp"
 #include "runtime/state/charter.hpp"
 
 namespace potluck {
@@ -94,8 +99,10 @@ public:
 
   struct settings {
     peer_id self;
-    std::string run;
+    std::string run; ///< Its key.
     bool can_found = false;
+    /// The run's manifest, as bytes, where it is here from the start.
+    std::string manifest;
     /// The user named others; who names none, and knows none, founds at once.
     bool names_others = false;
     bool met_others = false; ///< Addresses were kept from an earlier start.
@@ -104,9 +111,7 @@ public:
   };
 
   /// @param known The charter, when it is known from the start.
-  founding(settings how, std::optional<charter> known, time_point now)
-      : how_(std::move(how)), agreed_(std::move(known)), began_(now) {
-  }
+  founding(settings how, std::optional<charter> known, time_point now);
 
   /// The others can hear this peer now, perhaps anew.
   actions begin(time_point now);
@@ -138,6 +143,10 @@ public:
   /// The charter's bytes for whoever asks for this run's (an empty name: the
   /// asked peer's own); empty when there is none here.
   std::string answer(const std::string& run) const;
+  /// The manifest of a created run, as bytes; empty while there is none.
+  const std::string& manifest() const {
+    return how_.manifest;
+  }
   const std::optional<charter>& agreed() const {
     return agreed_;
   }
@@ -173,6 +182,11 @@ private:
   };
   using others = std::map<peer_id, other>;
 
+  /// For a person.
+  std::string run() const {
+    return shown_run(how_.run);
+  }
+
   other* find(const peer_id& who, bool connected, time_point now);
   /// Somebody may have had the run's last step.
   void note_end(const other& x);
@@ -185,11 +199,14 @@ private:
   void ask(actions& out, time_point now);
   void agree(actions& out, charter c, bool founded);
   void give_up(actions& out, std::string sentence);
+  void give_up_finished(actions& out);
   void show(actions& out, potluck::phase what, time_point now);
   void found_when_sure(actions& out, time_point now);
   /// A bootstrap's charter is taken once records show that it is the run's, or
   /// that nobody says otherwise.
   void take_offer(actions& out, time_point now);
+  /// A manifest is: only peers that have begun are waited for, a while.
+  void take_manifest(actions& out, time_point now);
   /// All that would found, or have, would be known by now.
   bool settled(time_point now) const;
   /// Of those before us: who has, or is about to have, a charter.
@@ -199,6 +216,7 @@ private:
   std::string no_line(const other& x) const;
 
   settings how_;
+  bool created_; ///< The run, by an organiser.
   std::optional<charter> agreed_;
   others others_;
   std::size_t lines_ = 0; ///< Connected ones.
@@ -210,7 +228,7 @@ private:
   bool finished_ = false; ///< Somebody had the run's last step.
   bool gave_up_ = false;
   std::optional<charter> proposal_;
-  std::optional<charter> offer_; ///< A bootstrap's.
+  std::optional<charter> offer_; ///< A bootstrap's, or the manifest's.
   time_point offered_at_{};
   bool said_of_offer_ = false;
   /// Look-ups that ended since our last publication: the first may have begun

@@ -1,5 +1,6 @@
 #include "runtime/membership/handshake.hpp"
 
+#include "runtime/manifest/run_key.hpp"
 #include "runtime/state/charter.hpp"
 
 namespace potluck {
@@ -16,15 +17,18 @@ std::string objection(const hello& ours, const hello& theirs) {
   if (ours.role == role::bootstrap || theirs.role == role::bootstrap)
     return "";
   if (theirs.run != ours.run)
-    return "This peer trains run '" + ours.run + "', not '" + theirs.run
-           + "'; pass --run " + ours.run + " or dial another peer.";
+    return "This peer trains run '" + shown_run(ours.run) + "', not '"
+           + shown_run(theirs.run) + "'; "
+           + (id_in(ours.run).empty() ? "pass --run " + ours.run
+                                      : "join with its invitation")
+           + " or dial another peer.";
   if (ours.charter.empty() || theirs.charter.empty()
       || ours.charter == theirs.charter)
     return "";
   auto what = differences(theirs.settings, ours.settings);
   if (what.empty())
     what = "the tokenizer differs";
-  return "The settings of run '" + ours.run
+  return "The settings of run '" + shown_run(ours.run)
          + "' differ (here: yours, there: this peer's): " + what
          + "; leave the flags out to take the run's settings, or start another "
            "run with --run NAME.";

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "runtime/state/charter.hpp"
+#include "runtime/state/run_manifest.hpp"
 
 namespace potluck {
 
@@ -58,7 +58,8 @@ kept_charters::peers kept_charters::joined(const peer_id& who,
   x.has = has;
   runs_[run][who] = &x;
   auto kept = kept_.find(run);
-  if (has.empty() || (kept != kept_.end() && kept->second.is == has))
+  if (has.empty() || given_.count(run) != 0
+      || (kept != kept_.end() && kept->second.is == has))
     return {};
   ask(x, now);
   return {who};
@@ -105,20 +106,30 @@ kept_charters::peers kept_charters::whom_to_ask(const std::string& run,
   return result;
 }
 
+kept_charters::bytes kept_charters::answer_for(const std::string& run,
+                                               time_point now) {
+  if (auto given = given_.find(run); given != given_.end())
+    return given->second;
+  auto kept = kept_.find(run);
+  if (kept == kept_.end() || kept->second.is != favourite(run, now))
+    return nullptr;
+  kept->second.used = now;
+  return kept->second.what;
+}
+
 kept_charters::answer kept_charters::requested(const peer_id& from,
                                                const std::string& run,
                                                time_point now) {
   auto at = guests_.find(from);
   if (at == guests_.end() || at->second.run != run)
     return {};
-  auto kept = kept_.find(run);
-  if (kept == kept_.end() || kept->second.is != favourite(run, now))
+  auto what = answer_for(run, now);
+  if (!what)
     return {nullptr, whom_to_ask(run, from, now)};
   if (now < at->second.answer_at)
     return {nullptr, {}, true};
   at->second.answer_at = now + answer_pause;
-  kept->second.used = now;
-  return {kept->second.what, {}, false};
+  return {std::move(what), {}, false};
 }
 
 std::string kept_charters::answered(const peer_id& from,
@@ -133,12 +144,12 @@ std::string kept_charters::answered(const peer_id& from,
     x.has = {};
     return {};
   }
-  auto read = potluck::charter::from_bytes(charter);
-  if (!read || read->settings().run != x.run
-      || (!x.has.empty() && read->digest() != x.has)) {
+  auto read = read_charter(x.run, charter);
+  if (!read || (!x.has.empty() && read->digest() != x.has)) {
     x.has = {};
     x.ask_at = time_point::max();
-    return "sent a charter that is not the one of run '" + x.run + "'";
+    return "sent a charter that is not the one of run '" + shown_run(x.run)
+           + "'";
   }
   x.has = read->digest();
   x.sent = true;

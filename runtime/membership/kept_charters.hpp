@@ -5,7 +5,8 @@
 /// its run asks. A charter is answered as long as one is connected who holds
 /// it: a run that is over is forgotten. Where peers of one run name different
 /// ones, that counts which most name, of those whose bytes a connected peer has
-/// sent: so nobody has the right one withheld by a name alone. Pure.
+/// sent: so nobody has the right one withheld by a name alone. That of a run
+/// that an organiser created is its manifest, of which there is one. Pure.
 #pragma once
 
 #include <map>
@@ -38,6 +39,10 @@ public:
   using bytes = std::shared_ptr<const std::string>;
   using peers = std::vector<peer_id>; ///< To be asked.
 
+  /// The manifest of a run, which the user has given: kept for good.
+  void keep(const std::string& run, std::string manifest) {
+    given_[run] = std::make_shared<const std::string>(std::move(manifest));
+  }
   /// A trainer or an auxiliary is connected. @param has As its hello says; may
   /// be empty.
   peers joined(const peer_id& who, const std::string& run, const digest& has,
@@ -82,6 +87,8 @@ private:
   /// Which charter the run's peers hold; empty: nobody has shown it.
   digest favourite(const std::string& run, time_point now) const;
   static void ask(guest& x, time_point now);
+  /// What there is to answer; null: nothing.
+  bytes answer_for(const std::string& run, time_point now);
   peers whom_to_ask(const std::string& run, const peer_id& asker,
                     time_point now);
   void drop(std::map<std::string, charter_held>::iterator at);
@@ -90,6 +97,7 @@ private:
   std::map<peer_id, guest> guests_;
   std::map<std::string, std::map<peer_id, guest*>> runs_; ///< The same.
   std::map<std::string, charter_held> kept_;              ///< By run.
+  std::map<std::string, bytes> given_;                    ///< Likewise.
   std::size_t bytes_ = 0;
 };
 

@@ -32,6 +32,7 @@ struct charter_field {
   };
 
   std::string name;    ///< Also its flag, without the dashes: "target-batch".
+  std::string section; ///< Of a manifest (runtime/manifest), where it stands.
   std::string meaning; ///< One line of help.
   std::variant<text_limits, integer_limits<std::uint32_t>,
                integer_limits<std::uint64_t>, real_limits>

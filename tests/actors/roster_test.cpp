@@ -38,7 +38,8 @@ private:
 /// A roster among fakes.
 struct desk {
   explicit desk(std::vector<address> seeds = {}, address announce = {},
-                std::shared_ptr<port_mapper> mapper = {})
+                std::shared_ptr<port_mapper> mapper = {},
+                std::map<address, peer_id> pins = {})
       : system(world.add_system()), gateway(system.pretend<gateway_actor>()),
         router(system.pretend<router_actor>()),
         registrar(system.pretend<registrar_actor>()),
@@ -49,6 +50,7 @@ struct desk {
     c.self = peer(1);
     c.run = "soup";
     c.seeds = std::move(seeds);
+    c.pins = std::move(pins);
     c.announce = std::move(announce);
     c.seed = 7;
     c.mapper = std::move(mapper);
@@ -131,6 +133,20 @@ TEST_CASE("a seed is dialled at once, and again after growing pauses") {
   CHECK(dials[0] <= 2 * limits::roster_interval);
   CHECK(dials[1] - dials[0] >= dial_backoff::first / 2);
   CHECK(dials[3] - dials[2] > dials[1] - dials[0]);
+}
+
+TEST_CASE("at a pinned seed nobody else counts, and it is tried again") {
+  address seed{host(9), 1000};
+  desk d{{seed}, {}, {}, {{seed, peer(9)}}};
+  std::size_t dials = 0;
+  for (; d.world.now() < 5s; d.world.run_for(test_world::step))
+    if (d.gateway->count<dial_contact>() > dials) {
+      ++dials;
+      CHECK(d.gateway->last<dial_contact>().who == contact{peer(9), seed});
+      caf::anon_send(d.it,
+                     dial_failed{seed, peer(9), "another peer answers there"});
+    }
+  CHECK(dials >= 3);
 }
 
 TEST_CASE("when no seed ever answers, the user is told which") {

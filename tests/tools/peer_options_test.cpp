@@ -41,3 +41,17 @@ TEST_CASE("a peer listens where it is told, the first address being its own") {
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().find("--listen: ") == 0);
 }
+
+TEST_CASE("a first contact may be pinned to the id that has to answer") {
+  const std::string id(64, '7');
+  const auto both
+      = read({"--peer", id + "@seed.example.org:7000", "--peer", "h:1"});
+  REQUIRE(both);
+  CHECK(both->seeds
+        == std::vector<address>{{"seed.example.org", 7000}, {"h", 1}});
+  REQUIRE(both->pins.size() == 1);
+  CHECK(to_string(both->pins.at({"seed.example.org", 7000})) == id);
+  for (auto& wrong : {std::string{"7@h:1"}, std::string(64, '0') + "@h:1",
+                      id + "@h", id + "@h:0", std::string{"@h:1"}})
+    CHECK_FALSE(read({"--peer", wrong}));
+}

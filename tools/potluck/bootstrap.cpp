@@ -12,6 +12,7 @@
 #include "runtime/uv/faces.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/created_run.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
 
@@ -25,8 +26,9 @@ std::vector<cli::option_spec> own_options() {
   return {
       {"run", option_kind::list, "",
        "Average for this run, too, as an auxiliary peer does; repeat it for "
-       "more of them.",
-       "NAME"},
+       "more of them. Of a run that was created, give an invitation, or its "
+       "manifest's path; its name is enough where `potluck create` made it.",
+       "RUN"},
       {"any-run", option_kind::flag, "",
        "Average for every run that peers come with, 16 at a time, and one of "
        "each network (/24, /48) of the internet.",
@@ -146,8 +148,14 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
                                           const held_identity& who,
                                           peer_config& bootstrap) {
   run_tenants_config result;
-  const auto runs = options.list("run");
-  result.rules.runs = {runs.begin(), runs.end()};
+  for (const auto& word : options.list("run")) {
+    auto named = run_named(word, who.directory);
+    if (!named)
+      return failure{named.error()};
+    if (named->manifest)
+      bootstrap.manifests[named->run] = named->manifest->to_bytes();
+    result.rules.runs.insert(named->run);
+  }
   result.rules.any = options.flag("any-run");
   if (result.rules.runs.count("") != 0)
     return failure{"--run: a run has a name; write --run NAME."};
@@ -254,7 +262,7 @@ command bootstrap_command() {
   cli::command_spec spec;
   spec.name = "bootstrap";
   spec.summary = "Be the first contact of a run's peers; trains nothing";
-  spec.usage = "potluck bootstrap [--run NAME]... [OPTION]...";
+  spec.usage = "potluck bootstrap [--run RUN]... [OPTION]...";
   spec.options = network_options("0.0.0.0:7000");
   for (auto& option : own_options())
     spec.options.push_back(option);

@@ -12,7 +12,7 @@
 #include "runtime/membership/dialled_hosts.hpp"
 #include "runtime/membership/own_address.hpp"
 #include "runtime/membership/own_reach.hpp"
-#include "runtime/state/charter.hpp"
+#include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/transport_news.hpp"
 
@@ -320,9 +320,9 @@ private:
     } else if (auto answer = std::get_if<reach_answer>(&content)) {
       reach_.answered(c.who, *answer, now());
     } else if (std::holds_alternative<charter_reply>(content)) {
-      auto theirs = charter::from_bytes(
-          {reinterpret_cast<const char*>(body.data), body.size});
-      if (theirs && theirs->settings().run == plan_.run) {
+      auto theirs = read_charter(
+          plan_.run, {reinterpret_cast<const char*>(body.data), body.size});
+      if (theirs) {
         result_.settings = theirs->table();
         result_.charter = to_string(theirs->digest());
       }

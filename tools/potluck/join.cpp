@@ -1,4 +1,5 @@
-/// `potluck join`: take part in a run, or found it.
+/// `potluck join`: take part in a run that somebody created, or in a trial,
+/// which its first peers found.
 
 #include <algorithm>
 #include <thread>
@@ -6,6 +7,7 @@
 #include "runtime/state/checkpoint.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/created_run.hpp"
 #include "tools/potluck/join_trainer.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
@@ -95,12 +97,19 @@ expected<data_order> parse_shard(const std::string& text) {
 }
 
 expected<bool> fill_training(const cli::command_line& options,
+                             const std::optional<invitation>& invited,
                              peer_config& config,
                              const std::shared_ptr<notice_board>& notices) {
+  if (invited && options.given("run"))
+    return failure{"The invitation says which run it is; leave --run out."};
   auto settings = settings_from(options);
   if (!settings)
     return failure{settings.error()};
-  config.run = settings->run;
+  config.run = invited ? invited->run() : settings->run;
+  if (!invited && !id_in(config.run).empty())
+    return failure{"--run: run " + shown_run(config.run)
+                   + " was created by somebody; join it with its "
+                     "invitation."};
   config.demanded = demanded_settings(options);
   auto cores = std::max(1u, std::thread::hardware_concurrency());
   auto threads = options.integer("threads");
@@ -139,6 +148,11 @@ expected<bool> fill_training(const cli::command_line& options,
     auto saved = load_checkpoint(options.text("resume"));
     if (!saved)
       return failure{saved.error()};
+    if (invited && saved->charter.settings().run != config.run)
+      return failure{"--resume: the checkpoint is of run "
+                     + shown_run(saved->charter.settings().run)
+                     + ", and the invitation is to run " + shown_run(config.run)
+                     + "."};
     config.known = saved->charter;
     config.run = saved->charter.settings().run;
     config.state = std::make_shared<training_state>(std::move(saved->state));
@@ -146,8 +160,32 @@ expected<bool> fill_training(const cli::command_line& options,
   return true;
 }
 
+/// Has it join a run that was created, and found none.
+expected<bool> accept(const invitation& to, const std::string& directory,
+                      peer_config& config, notice_board& notices) {
+  auto run = run_invited(to, directory);
+  if (!run)
+    return failure{run.error()};
+  if (run->manifest)
+    config.manifests[run->run] = run->manifest->to_bytes();
+  config.propose = nullptr;
+  // Where this peer is meant itself, nobody else is to be found.
+  auto& seeds = config.seeds;
+  for (const auto& who : to.contacts)
+    if (who.id == config.self)
+      seeds.erase(std::remove(seeds.begin(), seeds.end(), who.where),
+                  seeds.end());
+  notices.post("This is an invitation to run " + shown_run(run->run)
+               + ", whose organiser has the key "
+               + short_name(id_of(to.organiser)) + ".");
+  return true;
+}
+
 int run(cli::command_line& options, const std::string&) {
   peer_config config;
+  auto invited = invitation_from(options);
+  if (!invited)
+    return complain(invited.error());
   auto wanted = options.text("role");
   if (wanted == "auxiliary")
     config.role = role::auxiliary;
@@ -157,23 +195,36 @@ int run(cli::command_line& options, const std::string&) {
   auto network = fill_network(options, config);
   if (!network)
     return complain(network.error());
+  if (*invited)
+    add_seeds(config, (*invited)->contacts);
   auto notices = std::make_shared<notice_board>();
-  auto training = fill_training(options, config, notices);
+  auto training = fill_training(options, *invited, config, notices);
   if (!training)
     return complain(training.error());
   if (config.role == role::auxiliary && config.seeds.empty())
-    return complain("An auxiliary peer cannot found a run; name a peer of the "
-                    "run with --peer HOST:PORT.");
+    return complain("An auxiliary peer cannot found a run; give it an "
+                    "invitation, or name a peer of the run with --peer "
+                    "HOST:PORT.");
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
-  keep_addresses(config, who->directory, config.run + ".peers", *notices);
+  if (*invited) {
+    auto accepted = accept(**invited, who->directory, config, *notices);
+    if (!accepted)
+      return complain(accepted.error());
+  } else if (id_in(config.run).empty()) {
+    notices->post("Run '" + config.run
+                  + "' is a trial: whoever names it may found it, with "
+                    "settings of their own. `potluck create` makes a run that "
+                    "is joined by invitation.");
+  }
+  const auto file = run_file_name(config.run);
+  keep_addresses(config, who->directory, file + ".peers", *notices);
   if (config.role == role::trainer) {
     if (options.given("checkpoint"))
       config.checkpoint_path = options.text("checkpoint");
     else if (!who->directory.empty())
-      config.checkpoint_path
-          = who->directory + "/" + config.run + ".checkpoint";
+      config.checkpoint_path = who->directory + "/" + file + ".checkpoint";
   }
   return run_peer(options, std::move(config), std::move(notices));
 }
@@ -183,8 +234,14 @@ int run(cli::command_line& options, const std::string&) {
 command join_command() {
   cli::command_spec spec;
   spec.name = "join";
-  spec.summary = "Train with others: join a run, or found it";
-  spec.usage = "potluck join --data PATH [--peer HOST:PORT]... [OPTION]...";
+  spec.summary = "Train with others, by invitation or in a trial";
+  spec.usage = "potluck join INVITATION --data PATH [OPTION]...\n"
+               "       potluck join --run NAME --data PATH "
+               "[--peer HOST:PORT]... [OPTION]...";
+  spec.positionals = 1;
+  spec.notes = "An INVITATION is what `potluck create` prints. With --run a "
+               "trial at home is\njoined, which its first trainer founds with "
+               "the settings that it is given.\n";
   spec.options = own_options();
   for (auto& option : network_options("0.0.0.0:0"))
     spec.options.push_back(option);

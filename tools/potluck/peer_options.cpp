@@ -58,7 +58,9 @@ std::vector<option_spec> network_options(const std::string& listen) {
        "nothing else, for instance port 443.",
        "HOST:PORT"},
       {"peer", option_kind::list, "",
-       "A peer to contact first; repeat it for more of them.", "HOST:PORT"},
+       "A peer to contact first; repeat it for more of them. With its id in "
+       "front nobody else may answer there.",
+       "[ID@]HOST:PORT"},
       {"announce", option_kind::text, "",
        "Tell others to reach this peer here, where they cannot see it "
        "themselves (port forwarding).",
@@ -107,10 +109,13 @@ std::vector<option_spec> settings_options() {
   return result;
 }
 
-expected<run_settings> settings_from(const cli::command_line& options) {
+expected<run_settings> settings_from(const cli::command_line& options,
+                                     const std::string& name) {
   run_settings settings;
   for (auto& field : charter_fields()) {
-    auto done = field.assign(settings, options.text(field.name));
+    const bool is_name = field.name == "run" && !name.empty();
+    auto done
+        = field.assign(settings, is_name ? name : options.text(field.name));
     if (!done)
       return failure{"--" + done.error()};
   }
@@ -149,18 +154,45 @@ expected<double> cap_from(const cli::command_line& options,
   return *rate;
 }
 
-expected<std::vector<address>> seeds_from(const cli::command_line& options) {
-  std::vector<address> seeds;
+expected<contact> parse_contact(const std::string& text) {
+  contact who;
+  const auto at = text.find('@');
+  if (at != std::string::npos) {
+    auto id = parse_id<peer_id>(text.substr(0, at));
+    if (!id || id->empty())
+      return failure{"'" + text
+                     + "' does not begin with a peer's id: write the 64 hex "
+                       "digits that its `listening` event and `potluck "
+                       "bootstrap` say, and HOST:PORT behind the @."};
+    who.id = *id;
+  }
+  auto where = parse_address(text.substr(at == std::string::npos ? 0 : at + 1));
+  if (!where)
+    return failure{where.error()};
+  if (where->port == 0)
+    return failure{"'" + text
+                   + "' has port 0; give the port that the peer listens on."};
+  who.where = std::move(*where);
+  return who;
+}
+
+expected<std::vector<contact>> seeds_from(const cli::command_line& options) {
+  std::vector<contact> seeds;
   for (auto& text : options.list("peer")) {
-    auto where = parse_address(text);
-    if (!where)
-      return failure{"--peer: " + where.error()};
-    if (where->port == 0)
-      return failure{"--peer: '" + text
-                     + "' has port 0; give the port that the peer listens on."};
-    seeds.push_back(*where);
+    auto who = parse_contact(text);
+    if (!who)
+      return failure{"--peer: " + who.error()};
+    seeds.push_back(std::move(*who));
   }
   return seeds;
+}
+
+void add_seeds(peer_config& config, const std::vector<contact>& whom) {
+  for (auto& who : whom) {
+    config.seeds.push_back(who.where);
+    if (!who.id.empty())
+      config.pins[who.where] = who.id;
+  }
 }
 
 expected<uv_transport_options> fill_network(const cli::command_line& options,
@@ -173,7 +205,7 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
   auto seeds = seeds_from(options);
   if (!seeds)
     return failure{seeds.error()};
-  config.seeds = std::move(*seeds);
+  add_seeds(config, *seeds);
   if (options.given("announce")) {
     auto where = parse_address(options.text("announce"));
     if (!where)

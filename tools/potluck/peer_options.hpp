@@ -22,7 +22,9 @@ std::vector<cli::option_spec> settings_options();
 
 /// The settings that the flags ask for, in a consistent whole: what was not
 /// given follows from what was (the warm-up from the steps).
-expected<run_settings> settings_from(const cli::command_line& options);
+/// @param name Of the run; empty: --run says it.
+expected<run_settings> settings_from(const cli::command_line& options,
+                                     const std::string& name = "");
 
 /// The settings that were given explicitly.
 std::vector<setting> demanded_settings(const cli::command_line& options);
@@ -38,8 +40,15 @@ struct held_identity {
   std::optional<identity> lock;
 };
 
+/// Reads HOST:PORT or ID@HOST:PORT, with the id of the peer that has to answer
+/// there; without it the contact has none.
+expected<contact> parse_contact(const std::string& text);
+
 /// Whom --peer names.
-expected<std::vector<address>> seeds_from(const cli::command_line& options);
+expected<std::vector<contact>> seeds_from(const cli::command_line& options);
+
+/// Has the peer dial them first.
+void add_seeds(peer_config& config, const std::vector<contact>& whom);
 
 /// Fills in listen, announce, seeds and the random seed, and how to connect.
 expected<uv_transport_options> fill_network(const cli::command_line& options,

@@ -87,7 +87,7 @@ void terminal::show(const event& x) {
     auto text = text_of(value);
     if (text.empty() || name == "history_samples")
       continue;
-    if (name == "digest" || name == "id")
+    if (name == "digest") // An id is for others' --peer ID@HOST:PORT.
       text = text.substr(0, 16);
     line += "  " + name + " " + text;
   }

@@ -111,7 +111,7 @@ TEST_CASE("settings that cannot make a model are named") {
         }).find("learning-rate")
         == 0);
   CHECK(problem_after([](run_settings& x) {
-          x.run = std::string(65, 'x');
+          x.run = std::string(130, 'x');
         }).find("run")
         == 0);
 }

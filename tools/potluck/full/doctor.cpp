@@ -13,6 +13,7 @@
 
 #include "models/catalogue.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/created_run.hpp"
 #include "tools/potluck/doctor_visit.hpp"
 #include "tools/potluck/peer_options.hpp"
 
@@ -95,6 +96,11 @@ int run(cli::command_line& options, const std::string&) {
   auto how = fill_network(options, config);
   if (!how)
     return complain(how.error());
+  auto invited = invitation_from(options);
+  if (!invited)
+    return complain(invited.error());
+  if (*invited)
+    add_seeds(config, (*invited)->contacts);
   const auto directory = options.given("identity-dir")
                              ? options.text("identity-dir")
                              : default_identity_directory();
@@ -116,8 +122,10 @@ int run(cli::command_line& options, const std::string&) {
   plan.how = *how;
   plan.mapper = config.mapper;
   plan.how.key = key_pair::generate();
-  if (options.given("run"))
-    plan.run = options.text("run");
+  const auto run = *invited               ? (*invited)->run()
+                   : options.given("run") ? options.text("run")
+                                          : "";
+  plan.run = run;
   auto seen = visit(std::move(plan));
   if (!seen.problem.empty())
     all.push_back({"listening", finding::grade::fatal, seen.problem, ""});
@@ -126,8 +134,8 @@ int run(cli::command_line& options, const std::string&) {
     add(all, of_reach(seen.reach));
   if (!seen.peers.empty())
     all.push_back(of_upload(seen.upload));
-  if (options.given("run"))
-    all.push_back(of_settings(options.text("run"), seen.settings, seen.charter,
+  if (!run.empty())
+    all.push_back(of_settings(shown_run(run), seen.settings, seen.charter,
                               demanded_settings(options)));
   std::cout << (options.flag("json") ? as_json(all) : as_lines(all))
             << std::flush;
@@ -140,7 +148,9 @@ command doctor_command() {
   cli::command_spec spec;
   spec.name = "doctor";
   spec.summary = "Say what keeps this machine from taking part, and what helps";
-  spec.usage = "potluck doctor [--peer HOST:PORT]... [--run NAME] [OPTION]...";
+  spec.usage = "potluck doctor [INVITATION] [--peer HOST:PORT]... [--run NAME] "
+               "[OPTION]...";
+  spec.positionals = 1;
   spec.options = {
       {"json", cli::option_kind::flag, "", "Print the findings as JSON.", ""}};
   for (auto& x : network_options("0.0.0.0:0"))

@@ -41,7 +41,9 @@ int run(cli::command_line& options, const std::string&) {
     if (seeds->empty())
       return complain("The model has experts on other machines; name a peer of "
                       "their run with --peer HOST:PORT.");
-    caller.emplace(saved->charter.settings().run, *seeds,
+    peer_config others;
+    add_seeds(others, *seeds);
+    caller.emplace(saved->charter.settings().run, others.seeds,
                    options.flag("insecure"));
     how.experts = caller->network();
   }

@@ -10,6 +10,7 @@
 #include "runtime/experts/task_pool.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/created_run.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
 
@@ -133,7 +134,10 @@ expected<expert_factory> factory_of(const cli::command_line& options) {
 int run(cli::command_line& options, const std::string&) {
   peer_config config;
   config.role = role::expert;
-  config.run = options.text("run");
+  auto invited = invitation_from(options);
+  if (!invited)
+    return complain(invited.error());
+  config.run = *invited ? (*invited)->run() : options.text("run");
   if (config.run.empty() || config.run.size() > max_run_bytes)
     return complain("--run must name a run in 1 to 255 bytes.");
   expert_hosting hosting;
@@ -147,16 +151,18 @@ int run(cli::command_line& options, const std::string&) {
   auto network = fill_network(options, config);
   if (!network)
     return complain(network.error());
+  if (*invited)
+    add_seeds(config, (*invited)->contacts);
   if (config.seeds.empty())
-    return complain("A host of experts joins others; name a peer of the run "
-                    "with --peer HOST:PORT.");
+    return complain("A host of experts joins others; give it an invitation, or "
+                    "name a peer of the run with --peer HOST:PORT.");
   config.relays_experts = options.flag("relay-experts");
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
   auto directory = options.text("state-dir");
   if (directory.empty() && !who->directory.empty())
-    directory = who->directory + "/experts/" + config.run;
+    directory = who->directory + "/experts/" + run_file_name(config.run);
   if (!directory.empty()) {
     auto shelf = [&](const std::string& name) {
       return std::make_shared<expert_shelf>(directory + name);
@@ -165,7 +171,8 @@ int run(cli::command_line& options, const std::string&) {
   }
   config.experts = std::move(hosting);
   auto notices = std::make_shared<notice_board>();
-  keep_addresses(config, who->directory, config.run + ".peers", *notices);
+  keep_addresses(config, who->directory, run_file_name(config.run) + ".peers",
+                 *notices);
   return run_peer(options, std::move(config), std::move(notices));
 }
 
@@ -175,7 +182,9 @@ command expert_command() {
   cli::command_spec spec;
   spec.name = "expert";
   spec.summary = "Host experts that other peers call and teach";
-  spec.usage = "potluck expert --uids PATTERN --peer HOST:PORT [OPTION]...";
+  spec.usage = "potluck expert [INVITATION] --uids PATTERN "
+               "[--peer HOST:PORT]... [OPTION]...";
+  spec.positionals = 1;
   spec.options = own_options();
   for (auto& option : network_options("0.0.0.0:0"))
     spec.options.push_back(option);

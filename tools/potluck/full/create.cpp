@@ -1,0 +1,179 @@
+/// `potluck create`: lay down what a run is, sign it, and print the invitation
+/// to it.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+#include "models/catalogue.hpp"
+#include "models/images/image_data.hpp"
+#include "runtime/state/atomic_file.hpp"
+#include "runtime/state/run_manifest.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/created_run.hpp"
+#include "tools/potluck/full/qr_code.hpp"
+#include "tools/potluck/peer_options.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+using cli::option_spec;
+
+std::vector<option_spec> own_options() {
+  return {
+      {"data", option_kind::text, "",
+       "A UTF-8 text or a folder of them, from which the run's tokenizer is "
+       "learnt; models of images need none.",
+       "PATH"},
+      {"announce", option_kind::text, "",
+       "Invite to this machine: the address at which others reach the peer of "
+       "this identity directory, a bootstrap for instance.",
+       "HOST:PORT"},
+      {"peer", option_kind::list, "",
+       "Invite to this bootstrap or peer; repeat it for up to three.",
+       "ID@HOST:PORT"},
+      {"organiser-key", option_kind::text, "",
+       "Sign with the key in this file (default: organiser in the identity "
+       "directory); made when it is missing.",
+       "FILE"},
+      {"qr", option_kind::flag, "",
+       "Print the QR code even where the output is no terminal.", ""},
+  };
+}
+
+/// Whom the invitation names.
+expected<std::vector<contact>> contacts_from(const cli::command_line& options,
+                                             const std::string& directory) {
+  auto result = seeds_from(options);
+  if (!result)
+    return result;
+  if (options.given("announce")) {
+    auto where = parse_address(options.text("announce"));
+    if (!where)
+      return failure{"--announce: " + where.error()};
+    auto own = identity::key_in(directory, "identity");
+    if (!own)
+      return failure{own.error()};
+    result->insert(result->begin(), contact{own->id(), std::move(*where)});
+  }
+  if (result->empty())
+    return failure{"An invitation says where the run is found; give the "
+                   "address of this machine's bootstrap with --announce "
+                   "HOST:PORT, or another one's with --peer ID@HOST:PORT."};
+  return result;
+}
+
+expected<manifest> make_manifest(const cli::command_line& options,
+                                 const std::string& name,
+                                 const std::string& directory) {
+  auto settings = settings_from(options, name);
+  if (!settings)
+    return failure{settings.error()};
+  if (auto layout = layout_of(*settings); !layout)
+    return failure{layout.error()};
+  const auto data = options.text("data");
+  auto draft = propose_charter(*settings, data.empty() ? drawn_digits : data);
+  if (!draft && data.empty())
+    return failure{"The run's tokenizer is learnt from text; name a file or a "
+                   "folder with --data PATH."};
+  if (!draft)
+    return failure{"--data: " + draft.error()};
+  std::filesystem::path key{directory + "/organiser"};
+  if (options.given("organiser-key"))
+    key = std::filesystem::absolute(options.text("organiser-key"));
+  auto organiser = identity::key_in(key.parent_path(), key.filename());
+  if (!organiser)
+    return failure{organiser.error()};
+  return sign_charter(*draft, *organiser);
+}
+
+void print(const invitation& to, const std::string& text,
+           const std::string& path, bool with_code) {
+  std::cout << "Run '" << to.name << "', id " << short_name(to.id)
+            << ", is laid down in " << path << ", signed by organiser "
+            << short_name(id_of(to.organiser))
+            << ".\nGive it to others here with `potluck bootstrap --run "
+            << to.name
+            << "`, or take part with `potluck join INVITATION --data PATH`.\n"
+               "Whoever has the invitation joins with it:\n\n";
+  auto capitals = text;
+  std::transform(
+      capitals.begin(), capitals.end(), capitals.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      });
+  if (with_code)
+    if (auto code = qr_code(capitals))
+      std::cout << *code << "\n";
+  std::cout << text << std::endl;
+}
+
+int run(cli::command_line& options, const std::string&) {
+  if (options.positionals().empty())
+    return complain("Give the run a name: potluck create NAME.");
+  const auto name = options.positionals().front();
+  if (auto problem = problem_with_run_name(name); !problem.empty())
+    return complain("'" + name + "' is no name for a run: " + problem + ".");
+  const auto directory = options.given("identity-dir")
+                             ? options.text("identity-dir")
+                             : default_identity_directory();
+  if (directory.empty())
+    return complain("Name a folder for the run's files with --identity-dir "
+                    "DIR.");
+  auto contacts = contacts_from(options, directory);
+  if (!contacts)
+    return complain(contacts.error());
+  const auto path = manifest_path(directory, name);
+  auto existing = read_manifest_file(path);
+  if (!existing)
+    return complain(existing.error());
+  if (*existing
+      && (options.given("data") || !demanded_settings(options).empty()))
+    return complain("You have created a run of that name, and what it is never "
+                    "changes: give the new one another name, or leave the "
+                    "settings and --data out for another invitation to that "
+                    "run.");
+  auto what = *existing ? expected<manifest>{std::move(**existing)}
+                        : make_manifest(options, name, directory);
+  if (!what)
+    return complain(what.error());
+  auto text = to_text(
+      {what->name(), what->id(), what->organiser(), std::move(*contacts)});
+  if (!text)
+    return complain("No invitation: " + text.error() + ".");
+  if (!*existing) {
+    const auto bytes = what->to_bytes();
+    auto written = replace_file(path, {{bytes.data(), bytes.size()}});
+    if (!written)
+      return complain(written.error(), failed);
+  }
+  print({what->name(), what->id(), what->organiser(), {}}, *text, path,
+        options.flag("qr") || isatty(STDOUT_FILENO) == 1);
+  return all_well;
+}
+
+} // namespace
+
+command create_command() {
+  cli::command_spec spec;
+  spec.name = "create";
+  spec.summary = "Lay down a run, and print the invitation to it";
+  spec.usage = "potluck create NAME --announce HOST:PORT [--data PATH] "
+               "[OPTION]...";
+  spec.positionals = 1;
+  spec.options = own_options();
+  for (auto& x : network_options("0.0.0.0:0"))
+    if (x.name == "identity-dir")
+      spec.options.push_back(x);
+  for (auto& x : settings_options())
+    if (x.name != "run")
+      spec.options.push_back(x);
+  spec.notes
+      = "Once more with the same NAME and no settings it prints another "
+        "invitation to\nthe same run. The last line is the invitation.\n";
+  return {spec, run};
+}
+
+} // namespace potluck::tools
