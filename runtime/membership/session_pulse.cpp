@@ -17,11 +17,8 @@ session_pulse::session_pulse(time_point now)
 }
 
 duration session_pulse::interval() const {
-  if (us_ == standing::contributor || them_ == standing::contributor)
-    return limits::cell_heartbeat_interval;
-  return us_ == standing::member && them_ == standing::member
-             ? duration{limits::heartbeat_interval}
-             : duration{limits::acquaintance_heartbeat_interval};
+  return us_ && them_ ? duration{limits::heartbeat_interval}
+                      : duration{limits::acquaintance_heartbeat_interval};
 }
 
 silence_detector::settings session_pulse::detection() const {
@@ -56,8 +53,7 @@ bool session_pulse::report(const progress_report& x, bool ours,
   const auto before = interval();
   // Who has been a member stays one while it fetches what it missed.
   if (x.contributes || x.phase != phase::joining)
-    (ours ? us_ : them_)
-        = x.contributes ? standing::contributor : standing::member;
+    (ours ? us_ : them_) = !x.contributes;
   if (interval() == before)
     return false;
   silence_ = silence_detector{now, detection()};

@@ -19,11 +19,10 @@ using namespace std::chrono_literals;
 
 /// Between two heartbeats of two members, who wait for each other.
 constexpr auto heartbeat_interval = 1s;
-/// The same while one of two has not reported to the other: it looks something
-/// up, or has come a moment ago.
+/// The same where one of two contributes, of which a member may have hundreds,
+/// or has not reported to the other: it looks something up, or has come a
+/// moment ago. A home whose router came up anew is missed within 20 s.
 constexpr auto acquaintance_heartbeat_interval = 5s;
-/// The same between a contributor and a member, which may have hundreds.
-constexpr auto cell_heartbeat_interval = 20s;
 /// The first ones of members come faster, so that silence is judged by observed
 /// round trips from the second second on.
 constexpr auto first_heartbeat_interval = 200ms;
@@ -69,13 +68,11 @@ public:
   look look_at(time_point now);
 
 private:
-  enum class standing { unknown, member, contributor };
-
   duration interval() const;
   silence_detector::settings detection() const;
 
-  standing us_ = standing::unknown; ///< By the last reports that passed.
-  standing them_ = standing::unknown;
+  bool us_ = false; ///< A member, by the last reports that passed.
+  bool them_ = false;
   silence_detector silence_;
   time_point due_;
   time_point last_said_{};

@@ -25,6 +25,7 @@ acquaintances::acquaintances(const peer_id& self, std::uint64_t target_batch,
 
 bool acquaintances::joined(const peer_id& who, time_point now) {
   connected_.insert(who);
+  lost_.erase(who);
   gone_.erase(who);
   out_of_touch_.erase(who);
   if (auto i = expected_since_.find(who); i != expected_since_.end()) {
@@ -36,6 +37,7 @@ bool acquaintances::joined(const peer_id& who, time_point now) {
 
 std::optional<progress_report> acquaintances::left(const peer_id& who) {
   expected_since_.erase(who);
+  lost_.erase(who);
   if (counts_unconnected_ && connected_.count(who) == 0) {
     if (out_of_touch_.size() < most_gone)
       out_of_touch_.insert(who);
@@ -118,8 +120,14 @@ std::vector<peer_id> acquaintances::known_trainers(time_point now) const {
   return result;
 }
 
+void acquaintances::lost_company(const peer_id& who, time_point now) {
+  if (lost_.size() < most_gone)
+    lost_.insert(who);
+  lost_at_ = now;
+}
+
 bool acquaintances::deserted(time_point now) const {
-  return lost_at_ && now - *lost_at_ < limits::reunion_patience
+  return !lost_.empty() && now - lost_at_ < limits::reunion_patience
          && known_trainers(now).size() == 1;
 }
 

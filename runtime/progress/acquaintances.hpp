@@ -28,8 +28,8 @@ constexpr auto connecting_patience = 3s;
 constexpr auto connecting_floor = 1s;
 constexpr auto connecting_cap = 15s;
 /// A trainer that has lost all others without a goodbye, by a router that came
-/// up anew, say, makes no step alone before: a line that is dialled again takes
-/// 10 s at most.
+/// up anew, say, makes no step alone before, unless none of them can be dialled
+/// again: that takes 10 s at most.
 constexpr auto reunion_patience = 15s;
 
 } // namespace potluck::limits
@@ -58,11 +58,11 @@ public:
   /// @return The split that shows by it, once.
   std::optional<split_watch::split> lost(const peer_id& who, time_point now);
 
-  /// A trainer that averages was lost without a goodbye, or a sponsor.
-  void lost_company(time_point now) {
-    lost_at_ = now;
-  }
-  /// Whether no other trainer is known, and the last was lost just now.
+  /// A trainer that averages was lost without a goodbye; or this peer, as a
+  /// contributor, has lost its sponsor: `self`.
+  void lost_company(const peer_id& who, time_point now);
+  /// Whether no other trainer is known, though one that was lost just now may
+  /// be back.
   bool deserted(time_point now) const;
   /// This peer averages with it, or through it: from here on its word counts
   /// when it is not connected, too.
@@ -130,7 +130,8 @@ private:
   std::set<peer_id> gone_;                   ///< Were connected once.
   std::set<peer_id> out_of_touch_;           ///< Could not be dialled.
   split_watch splits_;
-  std::optional<time_point> lost_at_; ///< A trainer, without a goodbye.
+  std::set<peer_id> lost_; ///< Without a goodbye, and not dialled since.
+  time_point lost_at_{};   ///< The last of them.
 };
 
 } // namespace potluck

@@ -49,7 +49,7 @@ company::actions company::left(const peer_left& x, const progress_report& own,
     return {};
   end_.lost_trainer(now);
   if (!last->contributes)
-    known_.lost_company(now);
+    known_.lost_company(x.id, now);
   if (!trains_)
     return {};
   auto split = known_.lost(x.id, now);

@@ -46,7 +46,7 @@ public:
   actions left(const peer_left& x, const progress_report& own, time_point now);
   /// This peer contributed, and has no sponsor any more.
   void deserted(time_point now) {
-    known_.lost_company(now);
+    known_.lost_company(known_.self(), now);
   }
   enum class worth {
     nothing,  ///< Not this run's, only hearsay, or not believed.

@@ -586,7 +586,7 @@ TEST_CASE("members ask every second, others more rarely, and one of two asks") {
   CHECK(heard <= 1.5 * close + 4);
 
   say(world, a, b, phase::accumulating, true);
-  auto distant = rate(limits::cell_heartbeat_interval, duration{1000s});
+  auto distant = rate(limits::acquaintance_heartbeat_interval, duration{1000s});
   heard = said_in(1000s);
   CHECK(heard >= distant - 4);
   CHECK(heard <= 1.5 * distant + 4);

@@ -67,10 +67,14 @@ TEST_CASE("a peer that has just lost all others makes no step alone") {
   scene x;
   x.hear(report(6));
   x.others.left(peer(6));
-  x.others.lost_company(start);
+  x.others.lost_company(peer(6), start);
   CHECK_FALSE(x.leads(start + limits::reunion_patience - 1s));
   SUBCASE("until they have had the time to come back") {
     CHECK(x.leads(start + limits::reunion_patience));
+  }
+  SUBCASE("until none of them can be dialled") {
+    x.others.left(peer(6));
+    CHECK(x.leads(start + 1s));
   }
   SUBCASE("until one of them is back") {
     x.hear(report(6), start + 2s);
