@@ -78,7 +78,7 @@ def averaging_network(homes, rate, router, steps):
         commands.append(trainer(
             name, 1 + i, "--data=/usr/share/common-licenses",
             "--target-batch=128", "--micro-batch=4", "--chunk-values=8192",
-            "--packing=float32", "--steps=%d" % steps,
+            "--packing=float32", "--always-compute", "--steps=%d" % steps,
             "--upload=%g" % (rate * 8 / 1e6),
             "--download=%g" % (rate * 8 / 1e6)))
     return {"lasts": "8min", "hosts": hosts, "commands": commands}
