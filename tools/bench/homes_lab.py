@@ -185,7 +185,8 @@ def gradient_of(folder, homes):
     parameters' own."""
     sent = [x["bytes_sent"] for i in range(homes)
             for x in events_of(folder, "home-%d" % (i + 1))
-            if x["event"] == "round" and x["outcome"] == "committed"]
+            if x["event"] == "round" and x["outcome"] == "committed"
+            and x["bytes_sent"]]  # Nothing is sent while a state is fetched.
     return min(sent, default=0)
 
 
