@@ -119,7 +119,7 @@ void own_reach::came(const contact& who, const std::string& own,
 
 std::optional<contact> own_reach::ask_for_port(const guest_book& guests,
                                                time_point now) {
-  if (told_.reachable || where_.host.empty() || !router_.asks())
+  if (votes_.is_certain() || where_.host.empty() || !router_.asks())
     return std::nullopt;
   for (auto& [host, when] : asked_for_port_)
     if (now - when < port_patience)

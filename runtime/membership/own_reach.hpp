@@ -67,7 +67,8 @@ public:
   void came(const contact& who, const std::string& own, time_point now);
 
   /// Whom to dial from the port that this peer listens on, to hear how its
-  /// router shows that; asked only by those that nobody can dial.
+  /// router shows that; asked until somebody proves that it can be dialled:
+  /// that nobody can takes the time of three dials in vain.
   std::optional<contact> ask_for_port(const guest_book& guests, time_point now);
   /// How a peer of that host sees this port.
   void port_seen(const address& as, const std::string& by) {

@@ -184,8 +184,6 @@ void tls_channel::write(const std::uint8_t* data, std::size_t size) {
     encrypt(data, size);
     return;
   }
-  if (small_.capacity() == 0)
-    small_.reserve(record_bytes);
   if (small_.size() + size > record_bytes)
     flush();
   small_.insert(small_.end(), data, data + size);

@@ -111,6 +111,44 @@ expect "a command that leaves children" 0 "" \
   "$netlab" --out "$scratch/orphan" "$scratch/orphan.json"
 expect "they end, too" 0 "" leftovers ""
 
+# By IPv6: a home that has nothing else, and a host that all can dial.
+cat > "$scratch/serve.py" << 'END'
+# serve.py: says to who comes by which address that is.
+import socket
+s = socket.create_server(("::", 5000), family=socket.AF_INET6)
+peer, where = s.accept()
+peer.sendall(where[0].encode())
+END
+cat > "$scratch/ask.py" << 'END'
+# ask.py [ADDRESS]:PORT: what is said there, once somebody listens.
+import socket, sys, time
+host, port = sys.argv[1].rsplit(":", 1)
+while True:
+    try:
+        s = socket.create_connection((host.strip("[]"), int(port)), 1)
+        break
+    except OSError:
+        time.sleep(0.05)
+print(s.recv(100).decode(), sys.argv[2])
+END
+cat > "$scratch/six.json" << END
+{"lasts": "60s", "hosts": [{"name": "hub"}, {"name": "home", "router": "ipv6-only"}],
+ "commands": [
+   {"host": "hub", "words": ["python3", "$scratch/serve.py"]},
+   {"host": "home", "words": ["python3", "$scratch/ask.py", "{address6:hub}:5000",
+    "{address}"]}]}
+END
+networks=$(ls /sys/class/net /run/netns 2>&1)
+if "$netlab" --out "$scratch/six" "$scratch/six.json" 2> "$scratch/six.txt"; then
+  expect "a home without IPv4 is seen as what it is" 0 "^(3fff:\S+) \1$" \
+    cat "$scratch/six/home.txt"
+  expect "nothing of it is left" 0 "" leftovers ""
+elif grep -Eq "no IPv6|nft" "$scratch/six.txt"; then
+  without_ipv6=$(cat "$scratch/six.txt")
+else
+  expect "a lab with a home without IPv4" 0 "" bash -c "cat $scratch/six.txt; false"
+fi
+
 # Rates. Datagrams, more than the line carries, for six seconds each: TCP
 # would also show how it takes the stalls of a busy machine.
 cat > "$scratch/sink.py" << 'END'
@@ -229,4 +267,5 @@ expect "a round trip of 50 ms" 0 "" prompt
 expect "a blocked pair" 0 "status 1" cat "$scratch/rates/blocked.txt"
 expect "the lab's counts" 0 "\"blocked\": [1-9]" cat "$scratch/rates/netlab.json"
 expect "nothing is left" 0 "" leftovers ""
+[ -z "$without_ipv6" ] || skip "a home without IPv4: $without_ipv6"
 conclude

@@ -20,6 +20,7 @@ HUB = {"name": "hub", "upload": "100mbit", "download": "100mbit",
 RUN = "--run=homes"
 OWN = ["--identity-dir={dir}", "--log-json={log}"]
 SEEDS = ["--peer={address:hub}:7000", "--peer={address:hub}:443"]
+IPV6_SEEDS = ["--peer={address6:hub}:7000"]
 
 
 def bootstrap(*more):
@@ -28,10 +29,15 @@ def bootstrap(*more):
              "{network:7000}", "--listen={address}:443", *OWN, *more]}
 
 
-def trainer(host, starts_at, *more, at="{network:7000}", **keys):
+def seeds_of(router):
+    return IPV6_SEEDS if router == "ipv6-only" else SEEDS
+
+
+def trainer(host, starts_at, *more, at="{network:7000}", router="none",
+            **keys):
     return {"host": host, "starts_at": "%gs" % starts_at, **keys, "words":
-            ["potluck", "join", "--config-file=/dev/null", at, *SEEDS, *OWN,
-             RUN, "--threads=1", *more]}
+            ["potluck", "join", "--config-file=/dev/null", at,
+             *seeds_of(router), *OWN, RUN, "--threads=1", *more]}
 
 
 def pairs_network(kinds, each, seconds, starts_at):
@@ -47,8 +53,8 @@ def pairs_network(kinds, each, seconds, starts_at):
         commands.append({"host": x["name"], "starts_at": "%gs" % starts_at,
                          "serve": True, "words":
                          ["potluck", "join", "--config-file=/dev/null",
-                          "--role=auxiliary", "{network:7000}", *SEEDS, *OWN,
-                          RUN]})
+                          "--role=auxiliary", "{network:7000}",
+                          *seeds_of(x["router"]), *OWN, RUN]})
     return {"lasts": "%gs" % seconds, "hosts": hosts, "commands": commands}
 
 
@@ -59,8 +65,9 @@ def speed_network(one, other):
     words = ["--data=/usr/share/common-licenses", "--target-batch=32",
              "--micro-batch=4", "--vocabulary=4000", "--hidden-size=256"]
     return {"lasts": "50s", "hosts": hosts,
-            "commands": [bootstrap(), trainer("first", 1, *words),
-                         trainer("second", 14, *words)]}
+            "commands": [bootstrap(),
+                         trainer("first", 1, *words, router=KINDS[one]),
+                         trainer("second", 14, *words, router=KINDS[other])]}
 
 
 def averaging_network(homes, rate, router, steps):
@@ -78,7 +85,7 @@ def averaging_network(homes, rate, router, steps):
         commands.append(trainer(
             name, 1 + i, "--data=/usr/share/common-licenses",
             "--target-batch=128", "--micro-batch=4", "--chunk-values=8192",
-            "--packing=float32", "--steps=%d" % steps,
+            "--packing=float32", "--always-compute", "--steps=%d" % steps,
             "--upload=%g" % (rate * 8 / 1e6),
             "--download=%g" % (rate * 8 / 1e6)))
     return {"lasts": "8min", "hosts": hosts, "commands": commands}
@@ -99,8 +106,8 @@ def relay_network():
 
 def missing_for(kind):
     """Why this machine cannot emulate a home of that kind; None if it can."""
-    if kind == "ipv6-only":
-        return "tools/netlab has no IPv6"
+    if kind == "ipv6-only" and not os.path.exists("/proc/net/if_inet6"):
+        return "this machine's kernel has no IPv6"
     if kind == "upnp" and not shutil.which("miniupnpd",
                                            path=os.environ["PATH"]
                                            + ":/usr/sbin:/sbin"):
@@ -178,7 +185,8 @@ def gradient_of(folder, homes):
     parameters' own."""
     sent = [x["bytes_sent"] for i in range(homes)
             for x in events_of(folder, "home-%d" % (i + 1))
-            if x["event"] == "round" and x["outcome"] == "committed"]
+            if x["event"] == "round" and x["outcome"] == "committed"
+            and x["bytes_sent"]]  # Nothing is sent while a state is fetched.
     return min(sent, default=0)
 
 

@@ -18,6 +18,9 @@ lab_words example() {
   x.address_of = [](const std::string& host) {
     return host == "home-1" ? "11.0.0.1" : host == "seed" ? "11.0.1.1" : "";
   };
+  x.ipv6_address_of = [](const std::string& host) {
+    return host == "seed" ? "3fff:0:101::1" : "";
+  };
   x.network = [](unsigned port) {
     return words{"--listen=11.0.0.1:" + std::to_string(port), "--more"};
   };
@@ -45,6 +48,15 @@ TEST_CASE("placeholders become what they stand for") {
         == words{"11.0.0.1", "11.0.1.1:7000"});
 }
 
+TEST_CASE("an IPv6 address before a colon stands in brackets") {
+  CHECK(filled({"{address6:seed}", "--peer={address6:seed}:7000",
+                "[{address6:seed}]:1"})
+        == words{"3fff:0:101::1", "--peer=[3fff:0:101::1]:7000",
+                 "[3fff:0:101::1]:1"});
+  CHECK(refusal("{address6}").find("no IPv6") != std::string::npos);
+  CHECK(refusal("{address6:home}").find("no host") != std::string::npos);
+}
+
 TEST_CASE("the network's options are words of their own") {
   CHECK(filled({"join", "{network:7000}", "x"})
         == words{"join", "--listen=11.0.0.1:7000", "--more", "x"});
@@ -53,7 +65,7 @@ TEST_CASE("the network's options are words of their own") {
 
 TEST_CASE("other braces stay as they are") {
   for (const std::string x : {"{}", "{\"a\": 1}", "${name}", "{name", "{Name}",
-                              "f() { true; }", "{1}"})
+                              "f() { true; }", "{1}", "{6}"})
     CHECK(filled({x}) == words{x});
 }
 

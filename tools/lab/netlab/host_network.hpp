@@ -53,8 +53,12 @@ public:
   virtual expected<host> add(const access_line& line,
                              router_kind router = router_kind::none)
       = 0;
-  /// Where others reach it, without a port.
+  /// Where others reach it, without a port. By IPv4, if it has that.
   virtual std::string address_of(host x) const = 0;
+  /// By IPv6; empty where it has none.
+  virtual std::string ipv6_address_of(host) const {
+    return "";
+  }
 
   /// A potluck on the host will listen on `port`; 0 for one that is free.
   /// Returns where others reach it. Once for each host and port.
@@ -83,7 +87,7 @@ public:
   virtual void cut(host x) = 0;
 
   /// The host's router forgets its connections: nobody is told. Without effect
-  /// where there is none.
+  /// where there is none that translates.
   virtual void reboot_router(host) {
   }
   /// Others see the host's home by another address from here on. Likewise.
@@ -102,8 +106,9 @@ public:
 /// root.
 expected<std::unique_ptr<host_network>> make_namespaces(std::uint64_t seed);
 
-/// Whether namespaces can have routers here; fails with what is missing.
-expected<bool> try_routers();
+/// Whether namespaces can have routers of that kind here; fails with what is
+/// missing.
+expected<bool> try_routers(router_kind kind = router_kind::port_restricted);
 
 /// Hosts as addresses of this machine with a `fault_proxy` before each: needs
 /// no privilege, but shapes only potlucks that were started with `words_of`.

@@ -113,6 +113,10 @@ private:
         auto i = places.find(host);
         return i == places.end() ? "" : network_.address_of(i->second);
       };
+      with.ipv6_address_of = [&](const std::string& host) {
+        auto i = places.find(host);
+        return i == places.end() ? "" : network_.ipv6_address_of(i->second);
+      };
       with.network = [&](unsigned port) {
         auto front = network_.open(where, static_cast<std::uint16_t>(port));
         if (!front)

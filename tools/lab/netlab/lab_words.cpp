@@ -29,6 +29,8 @@ placeholder placeholder_at(const std::string& text, std::size_t at) {
   auto i = at + 1;
   while (i < text.size() && small_letter(text[i]))
     result.name += text[i++];
+  if (!result.name.empty() && i < text.size() && text[i] == '6')
+    result.name += text[i++];
   if (!result.name.empty() && i < text.size() && text[i] == ':') {
     result.has_argument = true;
     for (++i; i < text.size() && text[i] != '{' && text[i] != '}'; ++i)
@@ -40,12 +42,18 @@ placeholder placeholder_at(const std::string& text, std::size_t at) {
 }
 
 expected<std::string> value_of(const placeholder& x, const lab_words& with) {
-  if (x.name == "address") {
+  if (x.name == "address" || x.name == "address6") {
     auto host = x.has_argument ? x.argument : with.host;
     auto result = with.address_of(host);
     if (result.empty())
       return failure{x.text() + " names no host of the description; of a group "
                      + "name one, as in {address:home-1}."};
+    if (x.name == "address6")
+      result = with.ipv6_address_of(host);
+    if (result.empty())
+      return failure{x.text() + ": `" + host + "` has no IPv6 here; hosts with "
+                     + "the router none or ipv6-only do, where namespaces and "
+                     + "the kernel's IPv6 are there."};
     return result;
   }
   if (!x.has_argument) {
@@ -59,8 +67,10 @@ expected<std::string> value_of(const placeholder& x, const lab_words& with) {
   if (x.name == "network")
     return failure{x.text() + " must be a word of its own and have a port, as "
                    + "\"{network:7000}\"."};
-  return failure{x.text() + " stands for nothing; there are {name}, {log}, "
-                 + "{dir}, {address}, {address:HOST} and {network:PORT}."};
+  return failure{
+      x.text() + " stands for nothing; there are {name}, {log}, "
+      + "{dir}, {address}, {address:HOST}, {address6}, {address6:HOST} "
+      + "and {network:PORT}."};
 }
 
 /// The port of a word that is {network:PORT}; 0 otherwise.
@@ -97,8 +107,11 @@ fill_in(const std::vector<std::string>& words, const lab_words& with) {
       auto value = value_of(x, with);
       if (!value)
         return failure{value.error()};
-      filled += *value;
       i += x.size;
+      const bool brackets = value->find(':') != std::string::npos
+                            && x.name.rfind("address", 0) == 0
+                            && i < word.size() && word[i] == ':';
+      filled += brackets ? "[" + *value + "]" : *value;
     }
     result.push_back(std::move(filled));
   }

@@ -122,6 +122,24 @@ std::string rules_of(router_kind kind, const std::string& host, bool maps) {
   return maps ? result + port_mapper_rules : result;
 }
 
+/// What an IPv6 router drops: what comes unasked. Neighbours and errors are
+/// ICMPv6's.
+const char* const ipv6_rules = R"(table ip6 home {
+  chain coming {
+    type filter hook input priority 0; policy drop
+    iifname "lo" accept
+    ct state invalid drop
+    ct state established,related accept
+    meta l4proto ipv6-icmp accept
+  }
+}
+)";
+
+/// What it does not know a router drops, rather than take it for a connection.
+void know_connections_alone() {
+  write_setting("/proc/sys/net/netfilter/nf_conntrack_tcp_loose", "0");
+}
+
 /// The thread is in the router's namespace before, and in that of what lies
 /// behind it afterwards.
 /// @param daemon What runs on the router from then on.
@@ -150,8 +168,7 @@ put_behind_router(router_kind kind, const inner_network& of,
     daemon = start_port_mapper(of);
   if (!write_setting("/proc/sys/net/ipv4/ip_forward", "1"))
     return failure{"/proc/sys/net/ipv4/ip_forward"};
-  // What it does not know it drops, rather than take it for a connection.
-  write_setting("/proc/sys/net/netfilter/nf_conntrack_tcp_loose", "0");
+  know_connections_alone();
   if (::setns(inside.get(), CLONE_NEWNET) != 0
       || !feed("ip -batch -", "link set lo up\naddr add " + of.host
                                   + "/24 dev wan\nlink set wan up\n"
@@ -161,14 +178,24 @@ put_behind_router(router_kind kind, const inner_network& of,
   return inside;
 }
 
+expected<namespace_host> make_ipv6_only(std::uint32_t address) {
+  auto result = namespace_host::make(address, namespace_host::versions::six);
+  if (result && !feed("nft -f -", ipv6_rules))
+    return failure{"nft: a firewall for IPv6, which needs nftables"};
+  know_connections_alone();
+  return result;
+}
+
 } // namespace
 
 expected<namespace_host> namespace_host::make_behind(router_kind kind,
                                                      std::uint32_t address) {
   if (kind == router_kind::ipv6_only)
-    return failure{"this network has no IPv6, so no router is ipv6-only"};
+    return make_ipv6_only(address);
+  if (kind == router_kind::none)
+    return make(address, versions::both);
   auto made = make(address);
-  if (!made || kind == router_kind::none)
+  if (!made)
     return made;
   auto result = unwrap(std::move(made));
   auto enclose = [&](router_kind router, const inner_network& of) {

@@ -23,6 +23,14 @@ constexpr const char* device = "wan";
 constexpr int device_queue = 2000;
 constexpr std::uint32_t netmask = ~0u << (32 - public_hosts_bits);
 
+/// What `SIOCSIFADDR` takes of IPv6: the kernel's in6_ifreq, whose header does
+/// not go with the C library's.
+struct ipv6_request {
+  ipv6_address address;
+  std::uint32_t prefix_bits;
+  int device;
+};
+
 /// Requests about one interface of the present namespace.
 class interface {
 public:
@@ -36,6 +44,14 @@ public:
     to = {};
     to.sin_family = AF_INET;
     return ::inet_pton(AF_INET, text.c_str(), &to.sin_addr) == 1 && ask(what);
+  }
+  /// There is nobody on a TUN device to ask whether the address is free, so
+  /// that it can be used at once.
+  bool add_ipv6(const ipv6_address& x) {
+    file_descriptor six{::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    ipv6_request what{x, public_ipv6_bits,
+                      static_cast<int>(::if_nametoindex(request_.ifr_name))};
+    return six && ::ioctl(six.get(), SIOCSIFADDR, &what) == 0;
   }
   bool set_packet_bytes(int x) {
     request_.ifr_mtu = x;
@@ -93,8 +109,10 @@ std::string dotted(std::uint32_t address) {
   return ::inet_ntop(AF_INET, &in, text, sizeof(text));
 }
 
-expected<namespace_host> namespace_host::make(std::uint32_t address) {
+expected<namespace_host> namespace_host::make(std::uint32_t address,
+                                              versions speaks) {
   namespace_host result;
+  result.speaks_ = speaks;
   if (::unshare(CLONE_NEWNET) != 0)
     return refused("network namespace");
   // Of this thread, not of the process's first one.
@@ -112,11 +130,18 @@ expected<namespace_host> namespace_host::make(std::uint32_t address) {
   interface wan {
     device
   };
-  if (!interface{"lo"}.up() || !wan.set_address(SIOCSIFADDR, dotted(address))
-      || !wan.set_address(SIOCSIFNETMASK, dotted(netmask))
+  if (!interface{"lo"}.up()
+      || (speaks != versions::six
+          && (!wan.set_address(SIOCSIFADDR, dotted(address))
+              || !wan.set_address(SIOCSIFNETMASK, dotted(netmask))))
       || !wan.set_packet_bytes(packet_bytes) || !wan.set_queue(device_queue)
       || !wan.up())
     return refused("its interface");
+  if (speaks == versions::four || wan.add_ipv6(public_ipv6_address(address)))
+    return result;
+  if (speaks == versions::six)
+    return refused("this system gives it no IPv6 address");
+  result.speaks_ = versions::four;
   return result;
 }
 

@@ -1,6 +1,7 @@
 /// A host of its own on this machine: a network namespace with one TUN device,
 /// whose other end we hold. Or a home: the device is its router's, another
-/// namespace, and a veth pair leads from there to the host.
+/// namespace, and a veth pair leads from there to the host. The router of an
+/// `ipv6_only` home translates nothing, so it is in the host's own namespace.
 ///
 /// It lives exactly as long as its processes and this object do: it has no
 /// name, so nothing can be left behind.
@@ -34,13 +35,19 @@ public:
   /// make rates and losses unlike real ones.
   static constexpr int packet_bytes = 1500;
 
+  /// Versions of IP; both, where the kernel has IPv6.
+  enum class versions { four, six, both };
+
   /// The calling thread is in the host's namespace afterwards. Fails with what
   /// was refused, "/dev/net/tun: Permission denied".
-  static expected<namespace_host> make(std::uint32_t address);
+  /// @param address Of IPv4; the one of IPv6 follows from it.
+  static expected<namespace_host> make(std::uint32_t address,
+                                       versions speaks = versions::four);
 
   /// A host, 192.168.1.2, behind a router of that kind, whose address this is.
   /// Needs `ip` and `nft` (Debian: iproute2, nftables). The router of a double
-  /// NAT is 100.64.0.2 at its carrier's.
+  /// NAT is 100.64.0.2 at its carrier's. Without a router it speaks both
+  /// versions of IP.
   ///
   /// Filtering is conntrack's, address- and port-dependent, and a router's own
   /// input is dropped. What differs from nat_table.hpp: the ports of the host
@@ -51,8 +58,12 @@ public:
   static expected<namespace_host> make_behind(router_kind kind,
                                               std::uint32_t address);
 
+  /// One that translates; can reboot, and move.
   bool has_router() const {
     return !routers_.empty();
+  }
+  versions speaks() const {
+    return speaks_;
   }
   /// Its routers forget their connections. Call in a thread of its own. False
   /// when the system refuses.
@@ -71,6 +82,7 @@ public:
   bool enter() const;
 
 private:
+  versions speaks_ = versions::four;
   file_descriptor space_;                ///< The namespace.
   std::vector<file_descriptor> routers_; ///< Theirs, the outermost first.
   file_descriptor line_;

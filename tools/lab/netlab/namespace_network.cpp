@@ -42,6 +42,28 @@ time_point now() {
   return std::chrono::steady_clock::now();
 }
 
+std::string text_of(const ipv6_address& x) {
+  char text[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, x.data(), text, sizeof(text));
+}
+
+/// The IPv4 address of the host that a packet is for; nothing when that is
+/// nobody's, as with IPv6's announcements and broadcasts.
+std::optional<std::uint32_t> receiver_of(const std::uint8_t* packet,
+                                         std::size_t size) {
+  if (size >= 20 && packet[0] >> 4 == 4) {
+    std::uint32_t to = 0;
+    std::memcpy(&to, packet + 16, sizeof(to));
+    return ntohl(to);
+  }
+  if (size >= 40 && packet[0] >> 4 == 6) {
+    ipv6_address to{};
+    std::memcpy(to.data(), packet + 24, to.size());
+    return public_owner_of(to);
+  }
+  return std::nullopt;
+}
+
 /// Calls `what` in a thread of its own, whose namespaces end with it.
 void apart(const std::function<void()>& what) {
   std::thread{what}.join();
@@ -61,6 +83,8 @@ bool clocks_can_shift() {
   });
   return result;
 }
+
+using versions = namespace_host::versions;
 
 class namespaces : public host_network {
 public:
@@ -106,11 +130,14 @@ public:
   }
 
   std::string address_of(host x) const override {
-    std::lock_guard guard{mutex_};
-    for (const auto& [ip, owner] : by_address_)
-      if (owner == x)
-        return dotted(ip);
-    return "";
+    return hosts_[x].speaks() == versions::six ? ipv6_address_of(x)
+                                               : dotted(ip_of(x));
+  }
+
+  std::string ipv6_address_of(host x) const override {
+    return hosts_[x].speaks() == versions::four
+               ? ""
+               : text_of(public_ipv6_address(ip_of(x)));
   }
 
   expected<address> open(host x, std::uint16_t port) override {
@@ -119,9 +146,18 @@ public:
   }
 
   std::vector<std::string> words_of(host x) const override {
+    auto listen = [&](const std::string& on) {
+      return "--listen=" + to_string(address{on, ports_.at(x)});
+    };
     // Behind a router its address is found out, as at home.
-    const auto on = hosts_[x].has_router() ? "0.0.0.0" : address_of(x);
-    return {"--listen=" + to_string(address{on, ports_.at(x)})};
+    if (hosts_[x].has_router())
+      return {listen("0.0.0.0")};
+    if (hosts_[x].speaks() == versions::six)
+      return {listen("::")};
+    std::vector<std::string> result{listen(address_of(x))};
+    if (hosts_[x].speaks() == versions::both)
+      result.push_back(listen(ipv6_address_of(x)));
+    return result;
   }
 
   bool enter(host x) const override {
@@ -210,6 +246,15 @@ public:
   }
 
 private:
+  /// Of its line, by IPv4, whether or not it speaks that.
+  std::uint32_t ip_of(host x) const {
+    std::lock_guard guard{mutex_};
+    for (const auto& [ip, owner] : by_address_)
+      if (owner == x)
+        return ip;
+    return 0;
+  }
+
   void wake() {
     const std::uint64_t one = 1;
     [[maybe_unused]] auto size = ::write(wake_.get(), &one, sizeof(one));
@@ -255,13 +300,8 @@ private:
       auto size = ::read(hosts_[from].line(), buffer, sizeof(buffer));
       if (size <= 0)
         return;
-      // The receiver stands behind 16 bytes of an IPv4 header. Anything else
-      // (IPv6's announcements, broadcasts) has nowhere to go here.
-      if (size < 20 || buffer[0] >> 4 != 4)
-        continue;
-      std::uint32_t to = 0;
-      std::memcpy(&to, buffer + 16, sizeof(to));
-      auto receiver = by_address_.find(ntohl(to));
+      const auto to = receiver_of(buffer, static_cast<std::size_t>(size));
+      auto receiver = to ? by_address_.find(*to) : by_address_.end();
       if (receiver != by_address_.end())
         network_.send(now(), {from, receiver->second, {buffer, buffer + size}});
     }
@@ -309,11 +349,10 @@ expected<std::unique_ptr<host_network>> make_namespaces(std::uint64_t seed) {
   return std::unique_ptr<host_network>{std::make_unique<namespaces>(seed)};
 }
 
-expected<bool> try_routers() {
+expected<bool> try_routers(router_kind kind) {
   expected<namespace_host> trial = failure{""};
   apart([&] {
-    trial = namespace_host::make_behind(router_kind::port_restricted,
-                                        public_host_address(0));
+    trial = namespace_host::make_behind(kind, public_host_address(0));
   });
   if (!trial)
     return failure{trial.error()};

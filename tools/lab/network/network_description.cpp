@@ -154,9 +154,6 @@ private:
                        if (std::find(all.begin(), all.end(), name) == all.end())
                          unknown("router", name, all);
                        x.router = router_named(name);
-                       if (x.router == router_kind::ipv6_only)
-                         wrong("there is no IPv6 here; it is for `potluck sim` "
-                               "alone.");
                      }});
     known.push_back({"count", [&count](const json_tree& y) {
                        count = whole_of(y, 1, lab_hosts);
@@ -286,8 +283,7 @@ network_description::members(const std::string& name) const {
 std::vector<network_host> homes_of_each_kind(const access_line& line) {
   std::vector<network_host> result;
   for (const auto& x : router_traits())
-    if (x.kind != router_kind::ipv6_only)
-      result.push_back({x.name, x.name, line, x.kind});
+    result.push_back({x.name, x.name, line, x.kind});
   return result;
 }
 

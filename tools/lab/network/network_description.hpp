@@ -31,7 +31,7 @@ struct network_host {
   router_kind router = router_kind::none; ///< Each home has its own.
 };
 
-/// A home of each kind that namespaces have, named after its router; "none" is
+/// A home of each kind, named after its router; "none" is
 /// a host that all can dial.
 std::vector<network_host> homes_of_each_kind(const access_line& line);
 

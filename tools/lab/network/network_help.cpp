@@ -20,8 +20,9 @@ std::string network_help() {
     queue     Longest wait for the line; then packets are dropped
               (default: 100ms).
     router    Before each of them: none (default), open-cone,
-              address-restricted, port-restricted, symmetric, double, upnp or
-              only-443. Needs namespaces and nftables.
+              address-restricted, port-restricted, symmetric, double, upnp,
+              only-443 or ipv6-only. Needs namespaces and nftables. Hosts with
+              none speak IPv4 and IPv6, those with ipv6-only IPv6 alone.
   links     What is special about pairs, a list of
     from, to  Hosts. Needed.
     both      true: the way back, too.
@@ -38,8 +39,10 @@ std::string network_help() {
               {name}          the command's name
               {log}           a file for its JSON log
               {dir}           a folder of its own, for what it keeps
-              {address}       its host's address
+              {address}       its host's address; IPv6 behind ipv6-only
               {address:HOST}  another's
+              {address6}      its host's IPv6 address; {address6:HOST} another's.
+                              Before a colon it stands in brackets
               {network:PORT}  as a word alone: --listen with its host's address
                               and what else potluck needs here
     starts_at When (default: 0s).

@@ -6,6 +6,9 @@
 /// loss, flipped bits, late and double arrival (line_emulator.hpp). Packets of
 /// a pair stay in order, but for those that are late. What is under way when a
 /// partition begins arrives.
+///
+/// TCP within IPv6 is carried as datagrams are: no deafness, cut or flipped bit
+/// befalls it.
 #pragma once
 
 #include <cstdint>
