@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 constexpr auto heartbeat_interval = 1s;
 /// The same where one of two contributes, of which a member may have hundreds,
 /// or has not reported to the other: it looks something up, or has come a
-/// moment ago. A home that moved misses its lines, and dials again, within 10
-/// s.
+/// moment ago. A home that moved is back after 10 s, since it misses its lines
+/// before.
 constexpr auto acquaintance_heartbeat_interval = 3s;
 /// The first ones of members come faster, so that silence is judged by observed
 /// round trips from the second second on.

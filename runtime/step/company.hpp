@@ -45,7 +45,7 @@ public:
   /// @param own This peer's report.
   actions left(const peer_left& x, const progress_report& own, time_point now);
   /// This peer contributed, and has no sponsor any more.
-  void deserted(time_point now) {
+  void lost_sponsor(time_point now) {
     known_.lost_company(known_.self(), now);
   }
   enum class worth {

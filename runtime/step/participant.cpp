@@ -140,7 +140,7 @@ void participant::on(const cell_standing& x) {
   if (changes)
     add(computing_.reopen());
   if (changes && !x.contributes)
-    company_.deserted(now_);
+    company_.lost_sponsor(now_);
   company_.tracker().silent_after(x.contributes ? limits::members_report_life
                                                 : limits::report_max_age);
   tell_facts();

@@ -2,7 +2,6 @@
 /// where the system makes no hosts or no routers.
 
 #include <arpa/inet.h>
-#include <cstdlib>
 #include <deque>
 #include <poll.h>
 #include <sys/socket.h>
@@ -13,6 +12,7 @@
 #include "runtime/state/file_descriptor.hpp"
 #include "tests/support/skip.hpp"
 #include "tools/lab/netlab/host_network.hpp"
+#include "tools/lab/netlab/namespace_host.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -171,10 +171,8 @@ TEST_CASE("pairs of homes connect as their routers allow") {
   CHECK(best_way(x, k::none, k::symmetric) == 'd');
   CHECK(best_way(x, k::symmetric, k::open_cone) == 'd');
   // Where miniupnpd runs, it opens a port only to those that ask for it.
-  const bool maps = std::system("PATH=$PATH:/usr/sbin:/sbin; "
-                                "command -v miniupnpd >/dev/null")
-                    == 0;
-  CHECK(best_way(x, k::port_restricted, k::upnp) == (maps ? 'p' : 'd'));
+  CHECK(best_way(x, k::port_restricted, k::upnp)
+        == (netlab::has_port_mapper() ? 'p' : 'd'));
   CHECK(best_way(x, k::port_restricted, k::port_restricted) == 'p');
   CHECK(best_way(x, k::double_nat, k::port_restricted) == 'p');
   CHECK(best_way(x, k::symmetric, k::address_restricted) == 'p');

@@ -38,10 +38,6 @@ bool write_setting(const std::string& path, const char* value) {
   return file && ::write(file.get(), value, 1) == 1;
 }
 
-/// What opens ports when it is asked to (UPnP's IGD and NAT-PMP).
-bool has_port_mapper() {
-  return feed("command -v miniupnpd", "");
-}
 /// Chains that it writes to.
 const char* const port_mapper_rules = R"(table inet miniupnpd {
   chain miniupnpd {
@@ -187,6 +183,10 @@ expected<namespace_host> make_ipv6_only(std::uint32_t address) {
 }
 
 } // namespace
+
+bool has_port_mapper() {
+  return feed("command -v miniupnpd", "");
+}
 
 expected<namespace_host> namespace_host::make_behind(router_kind kind,
                                                      std::uint32_t address) {

@@ -29,6 +29,10 @@ expected<bool> become_root_inside();
 /// "11.0.0.1".
 std::string dotted(std::uint32_t address);
 
+/// Whether this machine has what opens ports when it is asked to (UPnP's IGD
+/// and NAT-PMP).
+bool has_port_mapper();
+
 class namespace_host {
 public:
   /// A packet has so many bytes at most, as on Ethernet; a larger one would
