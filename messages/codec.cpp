@@ -227,11 +227,30 @@ void take(std::string& out, const fb::Vector<std::uint8_t>& x) {
   out.assign(reinterpret_cast<const char*>(x.data()), x.size());
 }
 
+/// A copy of a number or a struct: the verifier aligns the length of a vector,
+/// but not its elements, so that one of eight bytes may lie at any fourth.
+template <class Element, class Wire>
+Element element(const fb::Vector<Wire>& xs, fb::uoffset_t i) {
+  Element copy;
+  std::memcpy(&copy, xs.Data() + i * sizeof copy, sizeof copy);
+  if constexpr (std::is_arithmetic_v<Element>)
+    copy = fb::EndianScalar(copy);
+  return copy;
+}
+
 template <class T, class Wire>
-void take(std::vector<T>& out, const fb::Vector<Wire>& xs) {
+void take(std::vector<T>& out, const fb::Vector<fb::Offset<Wire>>& xs) {
   out.resize(xs.size());
   for (fb::uoffset_t i = 0; i < xs.size(); ++i)
     take_field(out[i], xs.Get(i));
+}
+
+template <class T, class Wire>
+void take(std::vector<T>& out, const fb::Vector<Wire>& xs) {
+  using kind = std::remove_const_t<std::remove_pointer_t<Wire>>;
+  out.resize(xs.size());
+  for (fb::uoffset_t i = 0; i < xs.size(); ++i)
+    take_field(out[i], element<kind>(xs, i));
 }
 
 template <class Row, class Number>
@@ -244,7 +263,7 @@ void take(column_field<Row, Number>& out, const fb::Vector<Number>& xs) {
     return;
   }
   for (fb::uoffset_t i = 0; i < xs.size(); ++i)
-    out.rows[i].*out.member = xs.Get(i);
+    out.rows[i].*out.member = element<Number>(xs, i);
 }
 
 template <class Field, class Wire>
