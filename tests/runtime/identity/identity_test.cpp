@@ -87,7 +87,7 @@ TEST_CASE("a malformed identity is named and left alone") {
     write_secret(file, content);
     auto refused = identity::open(scratch.path());
     CHECK(says(refused, file + " holds no private key, or a part of one"));
-    CHECK(says(refused, "remove it to become a new peer"));
+    CHECK(says(refused, "remove it to get a new one"));
     CHECK(read_all(file) == content);
   }
   write_secret(file, whole);
