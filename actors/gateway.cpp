@@ -136,9 +136,10 @@ void gateway_state::pass(const frame_arrived& x) {
     return;
   if (auto theirs = std::get_if<hello>(&*content)) {
     auto sentence = objection(config_.introduction, *theirs);
-    if (sentence.empty() && l->proven.empty()
-        && links_.is_another(*l, theirs->id))
-      return links_.missed(x.id, theirs->id);
+    // Proven, its line is being closed already.
+    const auto& answers = l->proven.empty() ? theirs->id : l->proven;
+    if (sentence.empty() && links_.is_another(*l, answers))
+      return links_.missed(x.id, answers);
     if (auto lie = false_claim(l->proven, theirs->id); !lie.empty())
       sentence = lie;
     if (sentence.empty())
