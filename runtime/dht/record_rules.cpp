@@ -13,36 +13,32 @@ using namespace std::chrono_literals;
 
 const char* const others_name = "the record speaks for somebody else";
 
-std::string progress(const std::string& value, const peer_id& owner) {
-  auto x = decode_progress(value);
-  if (!x)
-    return x.error();
-  if (x->role == role::bootstrap)
-    return "a bootstrap has no progress";
-  return x->id == owner ? "" : others_name;
+const peer_id& speaker_of(const progress_report& x) {
+  return x.id;
+}
+const peer_id& speaker_of(const expert_announcement& x) {
+  return x.host.id;
+}
+const peer_id& speaker_of(const expert_host_notice& x) {
+  return x.host.id;
 }
 
-std::string bootstrap(const std::string& value, const peer_id& owner) {
-  auto x = decode_progress(value);
+template <auto Decode>
+std::string own_word(const std::string& value, const peer_id& owner) {
+  const auto x = Decode(value);
   if (!x)
     return x.error();
-  if (x->role != role::bootstrap)
-    return "the peer is no bootstrap";
-  return x->id == owner ? "" : others_name;
+  return speaker_of(*x) == owner ? "" : others_name;
 }
 
-std::string announcement(const std::string& value, const peer_id& owner) {
-  auto x = decode_announcement(value);
-  if (!x)
-    return x.error();
-  return x->host.id == owner ? "" : others_name;
-}
-
-std::string notice(const std::string& value, const peer_id& owner) {
-  auto x = decode_notice(value);
-  if (!x)
-    return x.error();
-  return x->host.id == owner ? "" : others_name;
+/// Of a bootstrap, or of any other peer.
+template <bool IsBootstrap>
+std::string own_report(const std::string& value, const peer_id& owner) {
+  const auto x = decode_progress(value);
+  if (x && (x->role == role::bootstrap) != IsBootstrap)
+    return IsBootstrap ? "the peer is no bootstrap"
+                       : "a bootstrap has no progress";
+  return own_word<decode_progress>(value, owner);
 }
 
 /// A byte each, ascending.
@@ -59,11 +55,11 @@ std::string coordinates(const std::string& value, const peer_id&) {
 /// bootstrap_record.hpp, expert_records.hpp). The bytes leave room for the
 /// longest hosts.
 constexpr record_rule rules[] = {
-    {record_kind::progress, 2048, 15s, progress},
-    {record_kind::bootstrap, 1024, 10min, bootstrap},
-    {record_kind::expert_host, 512, 2min, announcement},
-    {record_kind::replica, 512, 2min, announcement},
-    {record_kind::host_notice, 512, 30s, notice},
+    {record_kind::progress, 2048, 15s, own_report<false>},
+    {record_kind::bootstrap, 1024, 10min, own_report<true>},
+    {record_kind::expert_host, 512, 2min, own_word<decode_announcement>},
+    {record_kind::replica, 512, 2min, own_word<decode_announcement>},
+    {record_kind::host_notice, 512, 30s, own_word<decode_notice>},
     {record_kind::coordinates, 256, 2min, coordinates},
 };
 

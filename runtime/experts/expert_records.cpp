@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/codec.hpp"
+#include "runtime/dht/record_rules.hpp"
 #include "runtime/dialable.hpp"
 
 namespace potluck {
@@ -11,10 +12,6 @@ namespace {
 
 std::uint32_t life(std::chrono::milliseconds x = limits::announcement_life) {
   return static_cast<std::uint32_t>(x.count());
-}
-
-std::string raw(const peer_id& x) {
-  return {x.bytes.begin(), x.bytes.end()};
 }
 
 } // namespace
@@ -27,8 +24,8 @@ record_key expert_key(const std::string& run, const std::string& name) {
 
 dht_record host_record(const std::string& run, const std::string& uid,
                        const expert_announcement& x) {
-  return {expert_key(run, uid), raw(x.host.id), encode_announcement(x), life(),
-          record_kind::expert_host};
+  return {expert_key(run, uid), subkey_of(x.host.id), encode_announcement(x),
+          life(), record_kind::expert_host};
 }
 
 // A name with a space is no uid and no prefix.
@@ -38,7 +35,7 @@ record_key replicas_key(const std::string& run, const std::string& uid) {
 
 dht_record replica_record(const std::string& run, const std::string& uid,
                           const expert_announcement& x) {
-  return {replicas_key(run, uid), raw(x.host.id), encode_announcement(x),
+  return {replicas_key(run, uid), subkey_of(x.host.id), encode_announcement(x),
           life(), record_kind::replica};
 }
 
@@ -51,12 +48,12 @@ record_key lease_key(const std::string& run, const peer_id& host) {
 }
 
 dht_record hosts_record(const std::string& run, const expert_host_notice& x) {
-  return {hosts_key(run), raw(x.host.id), encode_notice(x),
+  return {hosts_key(run), subkey_of(x.host.id), encode_notice(x),
           life(limits::expert_hosts_life), record_kind::host_notice};
 }
 
 dht_record lease_record(const std::string& run, const expert_host_notice& x) {
-  return {lease_key(run, x.host.id), raw(x.host.id), encode_notice(x),
+  return {lease_key(run, x.host.id), subkey_of(x.host.id), encode_notice(x),
           life(limits::expert_lease_life), record_kind::host_notice};
 }
 
@@ -65,7 +62,7 @@ notices_in(const std::vector<dht_record>& records) {
   std::vector<expert_host_notice> result;
   for (auto& record : records) {
     auto x = decode_notice(record.value);
-    if (x && record.subkey == raw(x->host.id) && dialable(x->host))
+    if (x && record.subkey == subkey_of(x->host.id) && dialable(x->host))
       result.push_back(*x);
   }
   return result;
@@ -76,7 +73,7 @@ dht_record prefix_record(const std::string& run, const peer_id& host,
                          const std::set<std::uint32_t>& coordinates) {
   static_assert(limits::expert_coordinates == 256, "a byte says each");
   return {expert_key(run, prefix),
-          raw(host),
+          subkey_of(host),
           {coordinates.begin(), coordinates.end()},
           life(),
           record_kind::coordinates};
@@ -87,7 +84,7 @@ hosts_in(const std::vector<dht_record>& records) {
   std::vector<expert_announcement> result;
   for (auto& record : records) {
     auto x = decode_announcement(record.value);
-    if (x && record.subkey == raw(x->host.id) && dialable(x->host))
+    if (x && record.subkey == subkey_of(x->host.id) && dialable(x->host))
       result.push_back(*x);
   }
   return result;

@@ -7,6 +7,8 @@
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
 
+#include "runtime/identity/sha256.hpp"
+
 namespace potluck {
 
 namespace {
@@ -39,12 +41,8 @@ std::shared_ptr<EVP_PKEY> owned(EVP_PKEY* key) {
 
 peer_id id_of(const public_key& key) {
   peer_id id;
-  unsigned size = 0;
-  if (EVP_Digest(key.bytes.data(), key.size, id.bytes.data(), &size,
-                 EVP_sha256(), nullptr)
-          != 1
-      || size != peer_id::size)
-    throw std::runtime_error("OpenSSL computes no SHA-256");
+  id.bytes = sha256({reinterpret_cast<const char*>(key.bytes.data()), key.size})
+                 .bytes;
   return id;
 }
 

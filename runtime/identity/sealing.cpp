@@ -1,17 +1,13 @@
 #include "runtime/identity/sealing.hpp"
 
+#include "runtime/state/little_endian.hpp"
+
 namespace potluck {
 
 namespace {
 
-template <class Number>
-void append(std::string& out, Number x) {
-  for (std::size_t i = 0; i < sizeof(x); ++i)
-    out.push_back(static_cast<char>(x >> (8 * i) & 0xff));
-}
-
 void append(std::string& out, std::string_view x) {
-  append(out, static_cast<std::uint32_t>(x.size()));
+  append_little_endian(out, static_cast<std::uint32_t>(x.size()));
   out += x;
 }
 
@@ -22,9 +18,9 @@ std::string bytes_under(const seal& x, const sealed_words& what) {
   append(result, what.domain);
   append(result, what.subject);
   append(result, what.text);
-  append(result, what.type);
-  append(result, x.number);
-  append(result, x.life_ms);
+  append_little_endian(result, what.type);
+  append_little_endian(result, x.number);
+  append_little_endian(result, x.life_ms);
   return result;
 }
 

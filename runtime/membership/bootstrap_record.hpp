@@ -6,6 +6,7 @@
 
 #include "messages/codec.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/dht/record_rules.hpp"
 #include "runtime/dialable.hpp"
 
 namespace potluck::bootstrap_record {
@@ -32,9 +33,7 @@ inline dht_record of(const contact& self) {
   x.where = self.where;
   x.role = role::bootstrap;
   x.phase = phase::waiting;
-  return {key(),
-          {self.id.bytes.begin(), self.id.bytes.end()},
-          encode_progress(x),
+  return {key(), subkey_of(self.id), encode_progress(x),
           static_cast<std::uint32_t>(std::chrono::milliseconds{life}.count()),
           record_kind::bootstrap};
 }
@@ -43,8 +42,7 @@ inline dht_record of(const contact& self) {
 inline std::optional<contact> read(const dht_record& x) {
   auto report = decode_progress(x.value);
   if (!report || report->role != role::bootstrap
-      || x.subkey
-             != std::string{report->id.bytes.begin(), report->id.bytes.end()}
+      || x.subkey != subkey_of(report->id)
       || !dialable(contact{report->id, report->where}))
     return std::nullopt;
   return contact{report->id, report->where};

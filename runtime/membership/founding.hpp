@@ -12,8 +12,8 @@
 /// it.
 ///
 /// Whoever is heard of with a charter, or founding, counts as long as a record
-/// of it lives, whether there is a line to it or not: but records are not
-/// signed, so one that nobody meets counts for `rumour_life`. Who has
+/// of it lives, whether there is a line to it or not: but keys cost nothing,
+/// so one that nobody meets counts for `rumour_life`. Who has
 /// none gets the charter through a bootstrap that both reach, and says
 /// meanwhile what it waits for. Pure: facts in, actions out, the time comes in.
 #pragma once

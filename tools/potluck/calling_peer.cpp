@@ -19,7 +19,7 @@ calling_peer::quiet_config::quiet_config() {
 }
 
 calling_peer::calling_peer(std::string run, std::vector<address> seeds,
-                           bool insecure)
+                           bool insecure, std::map<address, peer_id> pins)
     : system_(options_), eyes_(system_.spawn(deaf)) {
   peer_config config;
   uv_transport_options how;
@@ -32,6 +32,7 @@ calling_peer::calling_peer(std::string run, std::vector<address> seeds,
   config.run = std::move(run);
   config.listen = {insecure ? "127.0.0.1" : "0.0.0.0", 0};
   config.seeds = std::move(seeds);
+  config.pins = std::move(pins);
   config.seed = random_seed();
   config.nonce = random_seed;
   config.make_transport = [how] { return make_uv_transport(how); };

@@ -14,7 +14,9 @@ namespace potluck::tools {
 class calling_peer {
 public:
   /// Joins the run of `seeds`, encrypted unless `insecure`.
-  calling_peer(std::string run, std::vector<address> seeds, bool insecure);
+  /// @param pins See `peer_config::pins`.
+  calling_peer(std::string run, std::vector<address> seeds, bool insecure,
+               std::map<address, peer_id> pins = {});
 
   /// Leaves the run; calls that are open fail.
   ~calling_peer();

@@ -45,6 +45,11 @@ std::string default_identity_directory() {
   return "";
 }
 
+std::string identity_directory(const cli::command_line& options) {
+  return options.given("identity-dir") ? options.text("identity-dir")
+                                       : default_identity_directory();
+}
+
 std::uint64_t random_seed() {
   std::random_device source;
   return (std::uint64_t{source()} << 32 | source()) | 1;
@@ -236,16 +241,14 @@ expected<held_identity> take_identity(const cli::command_line& options,
                                       uv_transport_options how,
                                       peer_config& config) {
   held_identity result;
-  auto given = options.given("identity-dir");
-  auto directory
-      = given ? options.text("identity-dir") : default_identity_directory();
+  const auto directory = identity_directory(options);
   if (!directory.empty()) {
     auto held = identity::open(directory);
     if (held) {
       result.key = held->key();
       result.directory = directory;
       result.lock = std::move(*held);
-    } else if (given) {
+    } else if (options.given("identity-dir")) {
       return failure{held.error()};
     } else {
       complain("Using a temporary identity, since " + held.error());

@@ -65,6 +65,8 @@ expected<held_identity> take_identity(const cli::command_line& options,
 /// Where an identity is kept that nobody has named a place for:
 /// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck; empty without a home.
 std::string default_identity_directory();
+/// What --identity-dir says, or else that.
+std::string identity_directory(const cli::command_line& options);
 
 /// Fresh bytes from the system's source of randomness.
 std::uint64_t random_seed();

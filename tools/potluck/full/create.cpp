@@ -116,9 +116,7 @@ int run(cli::command_line& options, const std::string&) {
   const auto name = options.positionals().front();
   if (auto problem = problem_with_run_name(name); !problem.empty())
     return complain("'" + name + "' is no name for a run: " + problem + ".");
-  const auto directory = options.given("identity-dir")
-                             ? options.text("identity-dir")
-                             : default_identity_directory();
+  const auto directory = identity_directory(options);
   if (directory.empty())
     return complain("Name a folder for the run's files with --identity-dir "
                     "DIR.");

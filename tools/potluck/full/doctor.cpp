@@ -101,9 +101,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(invited.error());
   if (*invited)
     add_seeds(config, (*invited)->contacts);
-  const auto directory = options.given("identity-dir")
-                             ? options.text("identity-dir")
-                             : default_identity_directory();
+  const auto directory = identity_directory(options);
   const auto slow = slow_blas_remedy();
   const auto devices = graphics_devices();
   std::vector<finding> all{

@@ -44,7 +44,7 @@ int run(cli::command_line& options, const std::string&) {
     peer_config others;
     add_seeds(others, *seeds);
     caller.emplace(saved->charter.settings().run, others.seeds,
-                   options.flag("insecure"));
+                   options.flag("insecure"), others.pins);
     how.experts = caller->network();
   }
   try {
