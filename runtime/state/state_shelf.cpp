@@ -308,9 +308,12 @@ state_actions state_shelf::read(const peer_id& from, const piece_request& x,
 
 void state_shelf::queue(const peer_id& to, const piece_request& x,
                         time_point now) {
+  // Since it was asked for, whoever listed it may have left.
   const auto key = download_.lists().leading_to(x.state, x.mean);
-  const auto& list = download_.lists().chosen(*key)->manifest;
-  if (budget_.ask(to, x, extent_of(list, x.piece).size, now)
+  const auto* list = key ? download_.lists().chosen(*key) : nullptr;
+  if (!list || x.piece >= list->manifest.pieces.size())
+    return say(to, state_piece{x.state, x.piece, x.mean});
+  if (budget_.ask(to, x, extent_of(list->manifest, x.piece).size, now)
       != serving_budget::verdict::queued)
     say(to, state_piece{x.state, x.piece, x.mean});
 }
