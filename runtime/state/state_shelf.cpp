@@ -284,12 +284,16 @@ void state_shelf::tell_lists() {
         }
 }
 
-const digest* state_shelf::name_of(const piece_request& x) const {
+const state_manifest* state_shelf::list_with(const piece_request& x) const {
   const auto key = download_.lists().leading_to(x.state, x.mean);
   const auto* list = key ? download_.lists().chosen(*key) : nullptr;
-  return list && x.piece < list->manifest.pieces.size()
-             ? &list->manifest.pieces[x.piece]
-             : nullptr;
+  return list && x.piece < list->manifest.pieces.size() ? &list->manifest
+                                                        : nullptr;
+}
+
+const digest* state_shelf::name_of(const piece_request& x) const {
+  const auto* list = list_with(x);
+  return list ? &list->pieces[x.piece] : nullptr;
 }
 
 state_actions state_shelf::read(const peer_id& from, const piece_request& x,
@@ -309,12 +313,10 @@ state_actions state_shelf::read(const peer_id& from, const piece_request& x,
 void state_shelf::queue(const peer_id& to, const piece_request& x,
                         time_point now) {
   // Since it was asked for, whoever listed it may have left.
-  const auto key = download_.lists().leading_to(x.state, x.mean);
-  const auto* list = key ? download_.lists().chosen(*key) : nullptr;
-  if (!list || x.piece >= list->manifest.pieces.size())
-    return say(to, state_piece{x.state, x.piece, x.mean});
-  if (budget_.ask(to, x, extent_of(list->manifest, x.piece).size, now)
-      != serving_budget::verdict::queued)
+  const auto* list = list_with(x);
+  if (!list
+      || budget_.ask(to, x, extent_of(*list, x.piece).size, now)
+             != serving_budget::verdict::queued)
     say(to, state_piece{x.state, x.piece, x.mean});
 }
 

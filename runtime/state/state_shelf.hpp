@@ -80,6 +80,8 @@ private:
   void give_up(const peer_id& who);
   void queue(const peer_id& to, const piece_request& x, time_point now);
   /// Null when no list that is believed names such a piece.
+  const state_manifest* list_with(const piece_request& x) const;
+  /// The piece's; null likewise.
   const digest* name_of(const piece_request& x) const;
   void say(const peer_id& to, message what, shared_bytes body = {});
   state_actions done(time_point now);
