@@ -6,6 +6,7 @@
 #include "messages/limits.hpp"
 #include "messages/rules/experts.hpp"
 #include "messages/rules/lines.hpp"
+#include "messages/rules/organiser.hpp"
 #include "messages/rules/peers.hpp"
 #include "messages/rules/state.hpp"
 #include "messages/rules/step.hpp"

@@ -36,7 +36,9 @@ using tables = std::tuple<
     wire::ReachRequest, wire::ReachAnswer, wire::PartDigests, wire::ReachErrand,
     wire::ReachProof, wire::CircuitOpen, wire::CircuitData, wire::CircuitCredit,
     wire::CircuitClose, wire::HoleConnect, wire::HoleSync, wire::LineSwitch,
-    wire::PartProjections, wire::SumDispute, wire::SumAccount>;
+    wire::PartProjections, wire::SumDispute, wire::SumAccount,
+    wire::AmendmentsRequest, wire::AmendmentsReply, wire::AdmissionRequest,
+    wire::AdmissionReply, wire::AdmissionShown>;
 template <std::size_t I>
 using table = std::tuple_element_t<I, tables>;
 

@@ -125,7 +125,7 @@ inline auto fields(group_contract& x) {
 inline auto fields(hello& x) {
   return in_order(x.version, x.id, x.role, maybe(x.run), x.listen_port,
                   maybe(x.charter), x.settings, maybe(x.seen_host), x.seen_port,
-                  x.is_hub, x.clock_ms);
+                  x.is_hub, x.clock_ms, maybe(x.admission));
 }
 inline auto fields(refusal& x) {
   return in_order(sentence(x.sentence));
@@ -271,6 +271,24 @@ inline auto fields(sum_account& x) {
   return in_order(x.group, x.chunk, x.seed,
                   first_column(x.parts, &projection::value),
                   next_column(x.parts, &projection::norm), maybe(x.unshown));
+}
+inline auto fields(amendments_request& x) {
+  return in_order(x.token, maybe(x.run), x.after);
+}
+inline auto fields(signed_amendment& x) {
+  return in_order(x.bytes);
+}
+inline auto fields(amendments_reply& x) {
+  return in_order(x.token, maybe(x.run), x.amendments);
+}
+inline auto fields(admission_request& x) {
+  return in_order(x.token, maybe(x.run), maybe(x.claim));
+}
+inline auto fields(admission_reply& x) {
+  return in_order(x.token, maybe(x.admission), sentence(x.sentence));
+}
+inline auto fields(admission_shown& x) {
+  return in_order(x.admission);
 }
 
 // ---- cells ------------------------------------------------------------------

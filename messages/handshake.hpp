@@ -15,7 +15,7 @@
 namespace potluck {
 
 /// Raised whenever an old peer could misread a new one.
-constexpr std::uint32_t protocol_version = 15;
+constexpr std::uint32_t protocol_version = 16;
 
 /// One line of a run's settings, as text: what two peers compare and name.
 struct setting {
@@ -50,6 +50,8 @@ struct hello {
   /// The sender's clock, in milliseconds since 1970; 0: not told. For people:
   /// nothing depends on it.
   std::uint64_t clock_ms = 0;
+  /// The sender's admission to the run (messages/organiser.hpp); raw bytes.
+  std::string admission = {};
 };
 
 struct refusal {

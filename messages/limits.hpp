@@ -20,6 +20,15 @@ constexpr std::size_t max_settings = 128;
 constexpr std::size_t max_setting_name_bytes = 64;
 constexpr std::size_t max_setting_value_bytes = 255;
 
+/// Bytes of an amendment with its signatures: a ban names up to 100 peers.
+constexpr std::size_t max_amendment_bytes = 8192;
+/// Amendments of one frame: half a head.
+constexpr std::size_t max_amendments = 64;
+/// Bytes of an admission: two ids, two keys, times, signatures, and a name.
+constexpr std::size_t max_admission_bytes = 2048;
+/// Bytes of what it is claimed by.
+constexpr std::size_t max_claim_bytes = 4096;
+
 /// Contacts of one answer: Kademlia's bucket size.
 constexpr std::size_t max_contacts = 20;
 /// Records of one frame, and of one key in an answer: a peer's worth each in

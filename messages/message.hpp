@@ -11,6 +11,7 @@
 #include "messages/handshake.hpp"
 #include "messages/lines.hpp"
 #include "messages/matchmaking.hpp"
+#include "messages/organiser.hpp"
 #include "messages/progress.hpp"
 #include "messages/routing.hpp"
 #include "messages/state.hpp"
@@ -31,7 +32,8 @@ using any_message = std::variant<
     replica_chunk, line_probe, reach_request, reach_answer, part_digests,
     reach_errand, reach_proof, circuit_open, circuit_data, circuit_credit,
     circuit_close, hole_connect, hole_sync, line_switch, part_projections,
-    sum_dispute, sum_account>;
+    sum_dispute, sum_account, amendments_request, amendments_reply,
+    admission_request, admission_reply, admission_shown>;
 
 /// One of them. A class of its own, so that the compiler makes what copies,
 /// moves and destroys so many alternatives once, in message.cpp, and not in

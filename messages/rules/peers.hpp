@@ -23,6 +23,8 @@ inline void check(rules& must, const hello& x) {
     must.text(s.value, max_setting_value_bytes, "a setting's value");
   }
   must.host(x.seen_host);
+  must.hold(x.admission.size() <= max_admission_bytes,
+            "the admission is too long");
 }
 
 inline void check(rules& must, const refusal& x) {

@@ -701,3 +701,37 @@ TEST_CASE("a line probe has a body of 64 KiB at most") {
   CHECK(problem_with(line_probe{}, max_probe_bytes).empty());
   CHECK_FALSE(problem_with(line_probe{}, max_probe_bytes + 1).empty());
 }
+
+TEST_CASE("amendments are few, short, and not empty") {
+  refused<amendments_request>([](auto& x) { x.run = "a\nb"; });
+  refused<amendments_reply>([](auto& x) { x.run = "a\nb"; });
+  accepted<amendments_reply>([](auto& x) {
+    x.amendments.resize(max_amendments,
+                        {std::string(max_amendment_bytes, 'a')});
+  });
+  refused<amendments_reply>(
+      [](auto& x) { x.amendments.resize(max_amendments + 1, {"a"}); });
+  refused<amendments_reply>([](auto& x) { x.amendments[0].bytes.clear(); });
+  refused<amendments_reply>([](auto& x) {
+    x.amendments[0].bytes.assign(max_amendment_bytes + 1, 'a');
+  });
+}
+
+TEST_CASE("an admission is short, and granted or refused") {
+  refused<hello>(
+      [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });
+  refused<admission_request>([](auto& x) { x.run = "a\nb"; });
+  refused<admission_request>(
+      [](auto& x) { x.claim.assign(max_claim_bytes + 1, 'a'); });
+  accepted<admission_request>([](auto& x) { x.claim.clear(); });
+  refused<admission_reply>(
+      [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });
+  refused<admission_reply>([](auto& x) { x.sentence = "refused"; });
+  refused<admission_reply>([](auto& x) {
+    x.admission.clear();
+    x.sentence = "a\nb";
+  });
+  refused<admission_shown>([](auto& x) { x.admission.clear(); });
+  refused<admission_shown>(
+      [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });
+}

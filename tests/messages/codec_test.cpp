@@ -32,7 +32,26 @@ auto fields(const group_member& x) {
 }
 auto fields(const hello& x) {
   return std::tie(x.version, x.id, x.role, x.run, x.listen_port, x.seen_host,
-                  x.charter, x.settings, x.seen_port, x.is_hub, x.clock_ms);
+                  x.charter, x.settings, x.seen_port, x.is_hub, x.clock_ms,
+                  x.admission);
+}
+auto fields(const amendments_request& x) {
+  return std::tie(x.token, x.run, x.after);
+}
+auto fields(const signed_amendment& x) {
+  return std::tie(x.bytes);
+}
+auto fields(const amendments_reply& x) {
+  return std::tie(x.token, x.run, x.amendments);
+}
+auto fields(const admission_request& x) {
+  return std::tie(x.token, x.run, x.claim);
+}
+auto fields(const admission_reply& x) {
+  return std::tie(x.token, x.admission, x.sentence);
+}
+auto fields(const admission_shown& x) {
+  return std::tie(x.admission);
 }
 auto fields(const refusal& x) {
   return std::tie(x.sentence);

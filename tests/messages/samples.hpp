@@ -98,7 +98,8 @@ inline std::vector<message> all() {
             {{"layers", "4"}, {"model", "albert"}},
             40001,
             true,
-            1800000000123},
+            1800000000123,
+            std::string("\xff\0bytes", 7)},
       refusal{"target-batch is 256 here and 512 there"},
       goodbye{"leaving"},
       heartbeat{11},
@@ -185,7 +186,12 @@ inline std::vector<message> all() {
       line_switch{},
       part_projections{group, 3, 40, {{-4.5, 6}, {0.25, 0.5f}}},
       sum_dispute{group, 5, 41},
-      sum_account{group, 5, 41, {{1, 2}, {}, {-3, 4}}, {1}}};
+      sum_account{group, 5, 41, {{1, 2}, {}, {-3, 4}}, {1}},
+      amendments_request{42, "demo", 6},
+      amendments_reply{43, "demo", {{std::string("\xff\0a", 3)}, {"b"}}},
+      admission_request{44, "demo", std::string("\xff\0claim", 7)},
+      admission_reply{45, std::string("\xff\0bytes", 7), ""},
+      admission_shown{std::string("\xff\0bytes", 7)}};
 }
 
 /// Whether `x` says itself how large its body is.
