@@ -253,6 +253,9 @@ static bool operator==(const dht_record& a, const dht_record& b) {
 static bool operator==(const group_member& a, const group_member& b) {
   return fields(a) == fields(b);
 }
+static bool operator==(const signed_amendment& a, const signed_amendment& b) {
+  return fields(a) == fields(b);
+}
 
 } // namespace potluck
 
