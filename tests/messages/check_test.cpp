@@ -727,10 +727,6 @@ TEST_CASE("an admission is short, and granted or refused") {
   refused<admission_reply>(
       [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });
   refused<admission_reply>([](auto& x) { x.sentence = "refused"; });
-  refused<admission_reply>([](auto& x) {
-    x.admission.clear();
-    x.sentence = "a\nb";
-  });
   refused<admission_shown>([](auto& x) { x.admission.clear(); });
   refused<admission_shown>(
       [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });
