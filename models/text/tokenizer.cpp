@@ -35,10 +35,13 @@ expected<sandboxed_program> start(bool learns) {
   return sandboxed_program::start(how);
 }
 
-std::string died(sandbox_outcome how, const char* when) {
-  return std::string{"The tokenizer of this run "} + words_for(how) + " while "
-         + when
+std::string blamed(const std::string& what) {
+  return "The tokenizer of this run " + what
          + ": it is damaged, or was made to do harm; do not join this run.";
+}
+
+std::string died(sandbox_outcome how, const char* when) {
+  return blamed(std::string{words_for(how)} + " while " + when);
 }
 
 struct opened_model {
@@ -136,7 +139,7 @@ std::string tokenizer::encode_batch(const std::string& texts) const {
   if (answer.how == sandbox_outcome::answered)
     return std::move(answer.bytes);
   if (answer.how == sandbox_outcome::refused)
-    throw std::runtime_error("The tokenizer cannot encode this text.");
+    throw std::runtime_error(blamed("refused text"));
   throw std::runtime_error(died(answer.how, "it encoded text"));
 }
 

@@ -111,11 +111,11 @@ void write_raw(const std::string& bytes) {
     ::_exit(9);
 }
 
-/// Deeper than any stack.
-int recur(int depth) {
-  volatile char room[4096];
-  room[depth % 4096] = 1;
-  return depth < 1 << 30 ? room[0] + recur(depth + 1) + 1 : 0;
+/// More than any stack has, from its far end.
+int fill_stack() {
+  volatile char room[512 << 20];
+  room[0] = 1;
+  return room[0];
 }
 
 expected<std::string> answer(std::uint8_t kind, const std::string& body) {
@@ -129,8 +129,8 @@ expected<std::string> answer(std::uint8_t kind, const std::string& body) {
     case fake_request::allocate:
       return std::to_string(std::string(std::stoull(body) << 20, 'x').size()
                             >> 20);
-    case fake_request::recur:
-      return std::to_string(recur(0));
+    case fake_request::fill_stack:
+      return std::to_string(fill_stack());
     case fake_request::spin:
       for (volatile int i = 0;; i = i + 1)
         ;

@@ -9,18 +9,18 @@ namespace potluck::test {
 constexpr char fake_greeting[] = "here I am";
 
 enum class fake_request : std::uint8_t {
-  echo,     ///< The body.
-  refuse,   ///< A refusal, with the body as its reason.
-  try_all,  ///< What it could do that it should not, one a line.
-  allocate, ///< As much memory as the body says, in MiB, filled.
-  recur,    ///< Until the stack ends.
-  spin,     ///< For ever.
-  wait,     ///< For ever, at no cost.
-  die,      ///< By a null pointer.
-  leave,    ///< With status 0.
-  babble,   ///< A kind of answer that there is not.
-  boast,    ///< An answer with more bytes than anybody allows.
-  half,     ///< Half an answer, and the end.
+  echo,       ///< The body.
+  refuse,     ///< A refusal, with the body as its reason.
+  try_all,    ///< What it could do that it should not, one a line.
+  allocate,   ///< As much memory as the body says, in MiB, filled.
+  fill_stack, ///< Beyond its end.
+  spin,       ///< For ever.
+  wait,       ///< For ever, at no cost.
+  die,        ///< By a null pointer.
+  leave,      ///< With status 0.
+  babble,     ///< A kind of answer that there is not.
+  boast,      ///< An answer with more bytes than anybody allows.
+  half,       ///< Half an answer, and the end.
 };
 
 // Its arguments: MiB of memory, seconds of processor time, and one of these.

@@ -98,7 +98,7 @@ TEST_CASE("memory beyond the limit is refused, and costs the program only") {
 TEST_CASE("a program that dies says how, and is not asked any more") {
   for (auto& [what, how] : {
            std::pair{fake_request::die, sandbox_outcome::crashed},
-           {fake_request::recur, sandbox_outcome::crashed},
+           {fake_request::fill_stack, sandbox_outcome::crashed},
            {fake_request::leave, sandbox_outcome::crashed},
            {fake_request::half, sandbox_outcome::crashed},
            {fake_request::babble, sandbox_outcome::nonsense},
