@@ -14,6 +14,8 @@
 #include "models/tensor_memory.hpp"
 #include "models/text/corpus.hpp"
 #include "models/text/tokenizer.hpp"
+#include "runtime/manifest/run_key.hpp"
+#include "runtime/state/training_state.hpp"
 
 namespace potluck {
 
@@ -92,7 +94,9 @@ std::unique_ptr<sample_source> open_text(const std::string& path,
 std::unique_ptr<trainer> make_trainer(const trainer_options& options,
                                       const charter& agreed) {
   const auto& settings = agreed.settings();
-  const auto problem = obstacle(settings);
+  auto problem = obstacle(settings);
+  if (problem.empty())
+    problem = problem_with_size(settings, options.max_model);
   if (!problem.empty())
     throw std::runtime_error(problem);
   computing_options how;
@@ -154,6 +158,22 @@ expected<model_layout> layout_of(const run_settings& settings) {
   if (!problem.empty())
     return failure{problem};
   return kinds().at(settings.model).build(settings, {})->layout();
+}
+
+std::string problem_with_size(const run_settings& settings,
+                              std::uint64_t most) {
+  const auto layout = layout_of(settings);
+  const auto needed = layout ? state_bytes(layout->values()) : 0;
+  if (needed <= most)
+    return "";
+  auto megabytes = [](std::uint64_t bytes) {
+    return std::to_string((bytes + 999'999) / 1'000'000) + "MB";
+  };
+  return "The model of run " + shown_run(settings.run) + " needs "
+         + megabytes(needed) + " for parameters and optimizer, and --max-model "
+         + "allows " + megabytes(most) + ": allow more with --max-model "
+         + megabytes(needed) + " if this machine has as much to spare, or do "
+         + "not join.";
 }
 
 std::string problem_with_data(const std::string& model,

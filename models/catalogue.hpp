@@ -28,6 +28,9 @@ struct trainer_options {
   int threads = 0;               ///< For LibTorch; 0 for all cores.
   std::string device = "auto";   ///< "cpu", "cuda", or cuda where there is one.
   std::uint32_t micro_batch = 0; ///< Samples computed at once; 0 to choose.
+  /// Bytes of parameters and optimizer that a run may make this peer hold
+  /// (`problem_with_size`). Gradients and activations come on top.
+  std::uint64_t max_model = UINT64_MAX;
   /// Micro-batches that wait for experts at once, in models that call them.
   std::uint32_t in_flight = 8;
   std::shared_ptr<expert_network> experts; ///< Needed by such models only.
@@ -46,14 +49,20 @@ std::vector<std::string> known_models();
 /// Whether the model needs `trainer_options::experts`. False for unknown ones.
 bool calls_experts(const run_settings& settings);
 
-/// Makes trainers that read `options.data_path`. The factory blocks while it
-/// reads and tokenizes the text (some seconds for each ten MiB), and throws
+/// Makes trainers that read `options.data_path`. The factory first looks
+/// whether the model is small enough; then it blocks while it reads and
+/// tokenizes the text (some seconds for each ten MiB), and throws
 /// std::runtime_error with one sentence for a person.
 trainer_factory make_trainer_factory(trainer_options options);
 
 /// The layout of the model that the settings describe; fails on an unknown
 /// model and on settings that `problem_with` refuses. Needs no data.
 expected<model_layout> layout_of(const run_settings& settings);
+
+/// Why the model that the settings describe is none for a peer that gives
+/// `most` bytes to parameters and optimizer, in a sentence that names
+/// --max-model; empty when it fits, or is none. Allocates nothing of its size.
+std::string problem_with_size(const run_settings& settings, std::uint64_t most);
 
 /// Why `data_path` is nothing to learn from for the model of this name, in a
 /// sentence; empty when it is. Blocks while it reads. For an unknown or empty

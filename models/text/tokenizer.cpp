@@ -1,57 +1,93 @@
 #include "models/text/tokenizer.hpp"
 
-#include <array>
-#include <cstring>
 #include <stdexcept>
 
-#include "models/text/tokenizer_library.hpp"
+#include "models/text/tokenizer_program.hpp"
+#include "models/text/tokenizer_protocol.hpp"
 #include "models/text/training_sentences.hpp"
 
 namespace potluck {
 
 namespace {
 
+using tokenizing::request;
+
 /// Encoding needs memory in proportion to the longest piece of text.
 constexpr std::size_t max_encoded_bytes = 1 << 16;
 
-/// Shares of the text's characters that get pieces of their own, tried in this
-/// order: a small vocabulary has no room for all of a large alphabet.
-constexpr std::array<double, 3> coverages{0.9995, 0.995, 0.98};
-
-constexpr std::array<const char*, special_token::count> special_pieces{
-    "<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"};
-
-void keep_text(void* context, const void* bytes, std::size_t size) {
-  static_cast<std::string*>(context)->assign(static_cast<const char*>(bytes),
-                                             size);
+/// Text has a token for each byte at most, but for characters that are written
+/// out, as one half is. No model makes us hold more.
+constexpr std::size_t most_tokens(std::size_t bytes) {
+  return 2 * bytes + 65536;
 }
 
-/// Appends numbers. A failure's reason arrives here too and is appended as
-/// nonsense, which does not matter: the caller throws.
-void append_ids(void* context, const void* bytes, std::size_t size) {
-  auto& ids = *static_cast<std::vector<std::int32_t>*>(context);
-  const auto before = ids.size();
-  ids.resize(before + size / sizeof(std::int32_t));
-  if (ids.size() > before)
-    std::memcpy(ids.data() + before, bytes,
-                (ids.size() - before) * sizeof(std::int32_t));
+expected<sandboxed_program> start(bool learns) {
+  auto path = find_tokenizer_program(tokenizer_program_candidates());
+  if (!path)
+    return failure{path.error()};
+  sandbox_terms how;
+  how.path = std::move(*path);
+  if (learns)
+    how.arguments = {tokenizing::learning};
+  how.greeting = tokenizing::greeting;
+  how.patience = learns ? tokenizing::learning_patience : tokenizing::patience;
+  how.largest_answer = tokenizing::largest_answer;
+  return sandboxed_program::start(how);
 }
 
-/// An open tokenizer implies that the library is open.
-const potluck_tokenizer_interface& library() {
-  auto opened = tokenizer_library();
-  if (!opened)
-    throw std::runtime_error(opened.error());
-  return **opened;
+std::string blamed(const std::string& what) {
+  return "The tokenizer of this run " + what
+         + ": it is damaged, or was made to do harm; do not join this run.";
+}
+
+std::string died(sandbox_outcome how, const char* when) {
+  return blamed(std::string{words_for(how)} + " while " + when);
+}
+
+struct opened_model {
+  sandboxed_program program;
+  unsigned vocabulary;
+};
+
+expected<opened_model> open_model(const std::string& bytes) {
+  auto program = start(false);
+  if (!program)
+    return failure{program.error()};
+  auto answer = program->ask(static_cast<std::uint8_t>(request::open), bytes);
+  if (answer.how == sandbox_outcome::answered) {
+    byte_reader said{answer.bytes};
+    const auto vocabulary = said.integer<std::uint32_t>();
+    if (said.done() && vocabulary > special_token::count
+        && vocabulary <= INT32_MAX)
+      return opened_model{std::move(*program), vocabulary};
+    answer.how = sandbox_outcome::nonsense;
+  }
+  if (answer.how == sandbox_outcome::refused)
+    return failure{"The run's tokenizer is damaged or not one that potluck "
+                   "wrote: start the run from its text again."};
+  return failure{died(answer.how, "it was read")};
+}
+
+/// Appends the tokens; false: these are not a vocabulary's.
+bool append_tokens(std::vector<std::int32_t>& out, std::string_view bytes,
+                   unsigned vocabulary, std::size_t most) {
+  const auto count = bytes.size() / sizeof(std::int32_t);
+  if (bytes.size() % sizeof(std::int32_t) != 0 || out.size() + count > most)
+    return false;
+  auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  for (std::size_t i = 0; i < count; ++i, data += sizeof(std::int32_t)) {
+    const auto token = get_little_endian<std::uint32_t>(data);
+    if (token >= vocabulary)
+      return false;
+    out.push_back(static_cast<std::int32_t>(token));
+  }
+  return true;
 }
 
 } // namespace
 
 expected<std::string> tokenizer::learn(const std::string& text,
                                        unsigned vocabulary) {
-  auto opened = tokenizer_library();
-  if (!opened)
-    return failure{opened.error()};
   const auto sentences = training_sentences(text);
   if (sentences.empty())
     return failure{"The text to train on holds nothing but white space: name "
@@ -60,71 +96,72 @@ expected<std::string> tokenizer::learn(const std::string& text,
     return failure{"A vocabulary needs more than "
                    + std::to_string(special_token::count)
                    + " tokens: raise the setting vocabulary."};
-  std::vector<const char*> starts;
-  std::vector<std::size_t> sizes;
-  for (auto sentence : sentences) {
-    starts.push_back(sentence.data());
-    sizes.push_back(sentence.size());
-  }
-  std::string result;
-  for (double coverage : coverages)
-    if ((*opened)->learn(starts.data(), sizes.data(), starts.size(), vocabulary,
-                         coverage, keep_text, &result))
-      return result;
-  return failure{"A vocabulary of " + std::to_string(vocabulary)
-                 + " tokens cannot be learnt from this text: raise the setting "
-                   "vocabulary or add text ("
-                 + result + ")."};
+  auto program = start(true);
+  if (!program)
+    return failure{program.error()};
+  std::string wanted;
+  append_little_endian(wanted, static_cast<std::uint32_t>(vocabulary));
+  for (auto sentence : sentences)
+    tokenizing::append_part(wanted, sentence);
+  auto answer = program->ask(static_cast<std::uint8_t>(request::learn), wanted);
+  if (answer.how == sandbox_outcome::answered)
+    return std::move(answer.bytes);
+  return failure{
+      "A vocabulary of " + std::to_string(vocabulary)
+      + " tokens cannot be learnt from this text: raise the setting "
+        "vocabulary or add text ("
+      + (answer.how == sandbox_outcome::refused
+             ? answer.bytes
+             : std::string{"potluck-tokenizer "} + words_for(answer.how))
+      + ")."};
 }
 
 expected<std::unique_ptr<tokenizer>>
 tokenizer::open(const std::string& model_bytes) {
-  auto opened = tokenizer_library();
+  auto opened = open_model(model_bytes);
   if (!opened)
     return failure{opened.error()};
-  const failure mend{"The run's tokenizer is damaged or not one that potluck "
-                     "wrote: start the run from its text again."};
-  void* handle = nullptr;
-  std::string reason;
-  if (!(*opened)->open(model_bytes.data(), model_bytes.size(), &handle,
-                       keep_text, &reason))
-    return mend;
-  std::unique_ptr<tokenizer> result(new tokenizer(handle));
-  if (result->vocabulary() <= special_token::count)
-    return mend;
-  for (std::uint32_t id = 0; id < special_pieces.size(); ++id) {
-    std::string piece;
-    (*opened)->piece(handle, id, keep_text, &piece);
-    if (piece != special_pieces[id])
-      return mend;
-  }
-  return result;
+  return std::unique_ptr<tokenizer>(new tokenizer(
+      model_bytes, opened->vocabulary, std::move(opened->program)));
 }
 
-tokenizer::~tokenizer() {
-  library().close(handle_);
+std::string tokenizer::encode_batch(const std::string& texts) const {
+  const auto kind = static_cast<std::uint8_t>(request::encode);
+  auto answer = program_.ask(kind, texts);
+  if (!program_.is_there() && !started_again_) {
+    started_again_ = true;
+    auto again = unwrap(open_model(model_));
+    if (again.vocabulary == vocabulary_) {
+      program_ = std::move(again.program);
+      answer = program_.ask(kind, texts);
+    }
+  }
+  if (answer.how == sandbox_outcome::answered)
+    return std::move(answer.bytes);
+  if (answer.how == sandbox_outcome::refused)
+    throw std::runtime_error(blamed("refused text"));
+  throw std::runtime_error(died(answer.how, "it encoded text"));
 }
 
 std::vector<std::int32_t> tokenizer::encode(std::string_view text) const {
-  const auto& functions = library();
   std::vector<std::int32_t> result;
+  std::string batch;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto encode = [&] {
+    if (!append_tokens(result, encode_batch(batch), vocabulary_,
+                       most_tokens(text.size())))
+      throw std::runtime_error(
+          died(sandbox_outcome::nonsense, "it encoded text"));
+    batch.clear();
+  };
   for_each_sentence(text, max_encoded_bytes, [&](std::string_view part) {
-    if (!functions.encode(handle_, part.data(), part.size(), append_ids,
-                          &result))
-      throw std::runtime_error("The tokenizer cannot encode this text.");
+    tokenizing::append_part(batch, part);
+    if (batch.size() >= tokenizing::batch_bytes)
+      encode();
   });
+  if (!batch.empty())
+    encode();
   return result;
-}
-
-std::string tokenizer::decode(const std::vector<std::int32_t>& ids) const {
-  std::string result;
-  if (!library().decode(handle_, ids.data(), ids.size(), keep_text, &result))
-    throw std::runtime_error("The tokenizer cannot decode these tokens.");
-  return result;
-}
-
-unsigned tokenizer::vocabulary() const {
-  return library().vocabulary(handle_);
 }
 
 } // namespace potluck

@@ -1,18 +1,20 @@
-/// Text to token numbers and back: a unigram language model of word pieces
-/// (Kudo 2018), by SentencePiece.
+/// Text to token numbers: a unigram language model of word pieces (Kudo 2018),
+/// by SentencePiece.
 ///
-/// SentencePiece lives in a shared object of its own, found and opened at the
-/// first use (models/tokenizer_plugin/README.md says why and where). Learning
-/// is a function of the text: same text, same bytes.
+/// SentencePiece lives in a program of its own, `potluck-tokenizer`, which is
+/// confined (runtime/sandbox) before it reads a model: that of a run comes from
+/// strangers. Learning is a function of the text: same text, same bytes.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "messages/expected.hpp"
+#include "runtime/sandbox/sandboxed_program.hpp"
 
 namespace potluck {
 
@@ -27,7 +29,8 @@ constexpr std::int32_t mask = 4;      ///< [MASK]
 constexpr std::int32_t count = 5;
 } // namespace special_token
 
-/// Safe to use from many threads at once.
+/// Safe to use from many threads at once, of which one at a time encodes. The
+/// thread that opened it lives as long as it.
 class tokenizer {
 public:
   /// Learns from a sample of `text` (see training_sentences.hpp) and returns
@@ -36,30 +39,35 @@ public:
   static expected<std::string> learn(const std::string& text,
                                      unsigned vocabulary);
 
-  /// Fails on bytes that `learn` cannot have written.
+  /// Fails with a sentence on bytes that `learn` cannot have written, also on
+  /// those that SentencePiece does not survive, and where the kernel refuses to
+  /// confine it.
   static expected<std::unique_ptr<tokenizer>>
   open(const std::string& model_bytes);
 
-  ~tokenizer();
-  tokenizer(const tokenizer&) = delete;
-  tokenizer& operator=(const tokenizer&) = delete;
-
   /// Line by line, so a piece never spans a line's end. White space collapses
-  /// and characters are normalized (NFKC). Throws std::runtime_error when
-  /// SentencePiece fails, which no text is known to cause.
+  /// and characters are normalized (NFKC). A program that dies meanwhile is
+  /// started again, once. Throws std::runtime_error with a sentence when it
+  /// dies once more, fails, or gives more tokens than the text can have.
   std::vector<std::int32_t> encode(std::string_view text) const;
 
-  /// Special tokens and numbers out of range leave no trace, but for <unk>.
-  std::string decode(const std::vector<std::int32_t>& ids) const;
-
   /// Pieces, special tokens included.
-  unsigned vocabulary() const;
-
-private:
-  explicit tokenizer(void* handle) : handle_(handle) {
+  unsigned vocabulary() const {
+    return vocabulary_;
   }
 
-  void* handle_; ///< The plugin's.
+private:
+  tokenizer(std::string model, unsigned vocabulary, sandboxed_program program)
+      : model_(std::move(model)), vocabulary_(vocabulary),
+        program_(std::move(program)) {
+  }
+  std::string encode_batch(const std::string& texts) const;
+
+  const std::string model_; ///< For the program that is started again.
+  const unsigned vocabulary_;
+  mutable std::mutex mutex_; ///< Of what follows.
+  mutable sandboxed_program program_;
+  mutable bool started_again_ = false;
 };
 
 } // namespace potluck

@@ -80,6 +80,15 @@ expected<manifest> manifest::sign(std::string name,
   return result;
 }
 
+run_id manifest::id_of(std::string name, std::vector<manifest_section> sections,
+                       const public_key& organiser) {
+  manifest unsigned_one;
+  unsigned_one.name_ = std::move(name);
+  unsigned_one.sections_ = std::move(sections);
+  unsigned_one.organiser_ = organiser;
+  return id_of_head(unsigned_one.head());
+}
+
 std::string manifest::to_bytes() const {
   const auto front = head();
   std::string bytes(magic, magic_bytes);

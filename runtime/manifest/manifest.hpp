@@ -34,6 +34,11 @@ public:
                                  std::vector<manifest_section> sections,
                                  const key_pair& organiser);
 
+  /// The id of the run that has these, whether its organiser has signed it or
+  /// not.
+  static run_id id_of(std::string name, std::vector<manifest_section> sections,
+                      const public_key& organiser);
+
   /// Reads what `to_bytes` wrote, and verifies it: the id first, then the
   /// signature, then every section. Of one manifest no other bytes are read.
   /// Fails with the end of a sentence that begins with where they are from.

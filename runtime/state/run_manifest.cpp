@@ -81,6 +81,13 @@ expected<charter> charter_of(const manifest& x) {
   return result;
 }
 
+bool is_of_its_run(const charter& x, const public_key& organiser) {
+  const auto& run = x.settings().run;
+  const auto id = id_in(run);
+  return !id.empty()
+         && manifest::id_of(name_in(run), sections_of(x), organiser) == id;
+}
+
 expected<charter> read_charter(const std::string& run,
                                const std::string& bytes) {
   const auto id = id_in(run);

@@ -19,6 +19,11 @@ expected<manifest> sign_charter(const charter& draft,
 /// not know all that it says.
 expected<charter> charter_of(const manifest& x);
 
+/// Whether a charter that came without its manifest, as in a checkpoint, is
+/// that of the created run which its setting `run` names.
+/// @param organiser Whose key that run has, as its invitation says.
+bool is_of_its_run(const charter& x, const public_key& organiser);
+
 /// Reads bytes that somebody gave as the charter of a run.
 /// @param run The run's key. Where it names an id the bytes are that run's
 ///     manifest, which is sure before anything else of them is looked at; in a

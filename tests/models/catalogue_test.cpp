@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "runtime/state/training_state.hpp"
 #include "tests/models/fixture.hpp"
 
 using namespace potluck;
@@ -97,4 +98,27 @@ TEST_CASE("a device is refused before anything is loaded for it") {
   CHECK(problem_with_device("auto").empty());
   CHECK(problem_with_device("abacus").find("choose auto, cpu or cuda")
         != std::string::npos);
+}
+
+TEST_CASE("a model too large is refused before its tokenizer is looked at") {
+  small_run run(tiny_settings(), toy_text(1, 100));
+  trainer_options options;
+  options.data_path = run.folder.path("text");
+  options.device = "cpu";
+  const auto needed = state_bytes(run.model->layout().values());
+  const auto& settings = run.agreed.settings();
+  CHECK(problem_with_size(settings, needed).empty());
+  options.max_model = needed;
+  CHECK(reason_of(options, run.agreed) == "no failure");
+  options.max_model = needed - 1;
+  const auto reason = reason_of(options, charter(settings, "garbage"));
+  CHECK(reason == problem_with_size(settings, needed - 1));
+  CHECK(mentions(reason, "--max-model"));
+
+  // The largest that a charter can ask for costs nothing to refuse.
+  auto huge = settings;
+  huge.vocabulary = 200000;
+  huge.embedding_size = huge.hidden_size = huge.intermediate_size = 16384;
+  REQUIRE(problem_with(huge).empty());
+  CHECK(mentions(reason_of(options, charter(huge, "garbage")), "MB"));
 }

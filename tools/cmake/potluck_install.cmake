@@ -16,7 +16,6 @@ foreach(_folder messages runtime actors models tools/lab)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${_folder}
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/potluck/${_above}
           FILES_MATCHING PATTERN "*.hpp"
-          PATTERN "tokenizer_plugin" EXCLUDE
           PATTERN "lab/bench" EXCLUDE
           PATTERN "lab/chaos" EXCLUDE
           PATTERN "lab/demo" EXCLUDE

@@ -5,7 +5,6 @@
 #include <ctime>
 #include <filesystem>
 #include <mutex>
-#include <unistd.h>
 
 #include "runtime/lines/rate.hpp"
 #include "runtime/state/piece_folder.hpp"
@@ -123,22 +122,6 @@ address from_here(address bound) {
   else if (bound.host == "::")
     bound.host = "::1";
   return bound;
-}
-
-expected<std::uint64_t> bytes_from(const cli::command_line& options,
-                                   const std::string& name,
-                                   std::uint64_t otherwise) {
-  if (!options.given(name))
-    return otherwise;
-  auto bytes = read_bytes(options.text(name));
-  if (!bytes)
-    return failure{"--" + name + ": " + bytes.error()};
-  return static_cast<std::uint64_t>(*bytes);
-}
-
-std::uint64_t quarter_of_memory() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES))
-         * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 4;
 }
 
 /// Fills in what makes a tenant of each run, and has the bootstrap peer share

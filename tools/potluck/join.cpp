@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
@@ -40,6 +41,12 @@ std::vector<option_spec> own_options() {
        cli::at_least(0)},
       {"resume", option_kind::text, "", "Continue from this checkpoint.",
        "FILE"},
+      {"max-model", option_kind::text, "",
+       "The largest model that a run may make this peer hold: its parameters "
+       "and what the optimizer keeps of them, for instance 2GB; for an "
+       "auxiliary peer, what averaging may hold (default: a quarter of this "
+       "machine's memory).",
+       "SIZE"},
       {"micro-batch", option_kind::integer, "0",
        "Samples computed between two looks at the others; 0 for what suits the "
        "model.",
@@ -140,10 +147,15 @@ expected<bool> fill_training(const cli::command_line& options,
       return failure{order.error()};
     config.order = *order;
   }
-  if (config.role == role::trainer)
-    if (auto problem = fill_trainer(options, config, *settings, notices);
-        !problem)
-      return problem;
+  if (config.role == role::auxiliary) {
+    auto most = bytes_from(options, "max-model", quarter_of_memory());
+    if (!most)
+      return failure{most.error()};
+    config.memory = std::make_shared<memory_allowance>(*most);
+  } else if (auto done = fill_trainer(options, config, *settings, notices);
+             !done) {
+    return done;
+  }
   if (options.given("resume")) {
     auto saved = load_checkpoint(options.text("resume"));
     if (!saved)
@@ -153,6 +165,17 @@ expected<bool> fill_training(const cli::command_line& options,
                      + shown_run(saved->charter.settings().run)
                      + ", and the invitation is to run " + shown_run(config.run)
                      + "."};
+    // A checkpoint may come from anybody, and its tokenizer is to be parsed.
+    const bool created = !id_in(saved->charter.settings().run).empty();
+    if (created && !invited)
+      return failure{"--resume: run " + shown_run(saved->charter.settings().run)
+                     + " was created by somebody; give its invitation as "
+                       "well."};
+    if (created && !is_of_its_run(saved->charter, invited->organiser))
+      return failure{"--resume: the settings or the tokenizer in this "
+                     "checkpoint are not those of run "
+                     + shown_run(saved->charter.settings().run)
+                     + "; join without it, and fetch the state from others."};
     config.known = saved->charter;
     config.run = saved->charter.settings().run;
     config.state = std::make_shared<training_state>(std::move(saved->state));

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <random>
 
+#include <unistd.h>
+
 #include "runtime/lines/rate.hpp"
 #include "runtime/portmap/mapping_keeper.hpp"
 #include "runtime/state/charter_fields.hpp"
@@ -179,6 +181,22 @@ expected<contact> parse_contact(const std::string& text) {
                    + "' has port 0; give the port that the peer listens on."};
   who.where = std::move(*where);
   return who;
+}
+
+expected<std::uint64_t> bytes_from(const cli::command_line& options,
+                                   const std::string& name,
+                                   std::uint64_t otherwise) {
+  if (!options.given(name))
+    return otherwise;
+  auto bytes = read_bytes(options.text(name));
+  if (!bytes)
+    return failure{"--" + name + ": " + bytes.error()};
+  return static_cast<std::uint64_t>(std::min(*bytes, 1e18));
+}
+
+std::uint64_t quarter_of_memory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES))
+         * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 4;
 }
 
 expected<std::vector<contact>> seeds_from(const cli::command_line& options) {

@@ -33,6 +33,14 @@ std::vector<setting> demanded_settings(const cli::command_line& options);
 expected<double> cap_from(const cli::command_line& options,
                           const std::string& name);
 
+/// What `--NAME SIZE` says, in bytes; `otherwise` when it was not given.
+expected<std::uint64_t> bytes_from(const cli::command_line& options,
+                                   const std::string& name,
+                                   std::uint64_t otherwise);
+
+/// Of this machine's, in bytes.
+std::uint64_t quarter_of_memory();
+
 /// Who this peer is, and the lock on it if it is kept on disk.
 struct held_identity {
   std::optional<key_pair> key; ///< Always there.

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "models/text/tokenizer_library.hpp"
+#include "models/text/tokenizer_program.hpp"
 #include "tests/models/fixture.hpp"
 
 using namespace potluck;
@@ -26,12 +26,19 @@ std::unique_ptr<tokenizer> learnt(const std::string& text,
 
 } // namespace
 
-TEST_CASE("text survives encoding and decoding") {
+TEST_CASE("words become pieces, a word at a time") {
   const auto words = learnt(toy_text(1, 500), 60);
   const std::string text = "mana tisu nemusa";
   const auto ids = words->encode(text);
   CHECK(ids.size() < text.size());
-  CHECK(words->decode(ids) == text);
+  std::vector<std::int32_t> one_by_one;
+  for (auto word : {"mana", "tisu", "nemusa"}) {
+    const auto part = words->encode(word);
+    CHECK_FALSE(part.empty());
+    one_by_one.insert(one_by_one.end(), part.begin(), part.end());
+  }
+  CHECK(ids == one_by_one);
+  CHECK(words->encode("tisu mana") != words->encode("mana tisu"));
 }
 
 TEST_CASE("learning is a function of the text") {
@@ -51,7 +58,8 @@ TEST_CASE("a vocabulary is as large as asked, or smaller on little text") {
   const auto few = learnt("na ne na ne\n", 2000);
   CHECK(few->vocabulary() < 20);
   CHECK(few->vocabulary() > special_token::count);
-  CHECK(few->decode(few->encode("ne na")) == "ne na");
+  const auto ids = few->encode("ne na");
+  CHECK(std::count(ids.begin(), ids.end(), special_token::unknown) == 0);
 }
 
 TEST_CASE("text never encodes to the tokens with a meaning of their own") {
@@ -62,17 +70,6 @@ TEST_CASE("text never encodes to the tokens with a meaning of their own") {
     CHECK((id == special_token::unknown || id >= special_token::count));
   const auto ids = words->encode("\xF0\x9F\x8D\xB2");
   CHECK(std::count(ids.begin(), ids.end(), special_token::unknown) == 1);
-}
-
-TEST_CASE("special tokens and numbers out of range decode to nothing") {
-  const auto words = learnt(toy_text(1, 500), 60);
-  auto ids = words->encode("mana tisu");
-  ids.insert(ids.begin(), special_token::begin);
-  ids.push_back(special_token::separator);
-  ids.push_back(special_token::padding);
-  ids.push_back(-1);
-  ids.push_back(1000000);
-  CHECK(words->decode(ids) == "mana tisu");
 }
 
 TEST_CASE("lines are encoded one by one") {
@@ -129,20 +126,40 @@ TEST_CASE("threads share one tokenizer") {
     CHECK(ids == expected_ids);
 }
 
-TEST_CASE("a missing or damaged plugin is reported in a sentence") {
-  scratch_folder folder;
-  auto missing = open_tokenizer_library({folder.path("libx.so")});
-  REQUIRE_FALSE(missing);
-  CHECK(missing.error().find(folder.path("libx.so")) != std::string::npos);
-  CHECK(missing.error().find("POTLUCK_PLUGIN_DIR") != std::string::npos);
-  auto damaged = open_tokenizer_library({folder.write("y.so", "no library")});
-  REQUIRE_FALSE(damaged);
-  CHECK(damaged.error().find("cannot be opened") != std::string::npos);
+TEST_CASE("text of many batches is encoded as if it were one") {
+  const auto words = learnt(toy_text(1, 500), 60);
+  const auto line = toy_text(4, 1);
+  const auto one = words->encode(line);
+  std::string text;
+  std::vector<std::int32_t> expected_ids;
+  for (std::size_t i = 0; text.size() < 1200000; ++i) {
+    text += line;
+    expected_ids.insert(expected_ids.end(), one.begin(), one.end());
+  }
+  CHECK(words->encode(text) == expected_ids);
 }
 
-TEST_CASE("a library of another kind is not taken for the plugin") {
-  auto other = open_tokenizer_library({"/lib/x86_64-linux-gnu/libm.so.6",
-                                       "/lib/aarch64-linux-gnu/libm.so.6",
-                                       "/lib64/libm.so.6"});
-  REQUIRE_FALSE(other);
+TEST_CASE("the program is the first of its places that can be executed") {
+  scratch_folder folder;
+  auto found = find_tokenizer_program(
+      {folder.path("none"), folder.write("text", "no program"), folder.path(),
+       "/bin/true", "/bin/false"});
+  REQUIRE(found);
+  CHECK(*found == "/bin/true");
+  auto missing = find_tokenizer_program({folder.path("none")});
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().find(folder.path("none")) != std::string::npos);
+  CHECK(missing.error().find("POTLUCK_TOKENIZER") != std::string::npos);
+}
+
+TEST_CASE("a program that is something else reads no tokenizer") {
+  ::setenv("POTLUCK_TOKENIZER", "/bin/true", 1);
+  CHECK(tokenizer_program_candidates()
+        == std::vector<std::string>{"/bin/true"});
+  auto opened = tokenizer::open("garbage");
+  auto model = tokenizer::learn(toy_text(1, 500), 60);
+  ::unsetenv("POTLUCK_TOKENIZER");
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().find("the same build") != std::string::npos);
+  REQUIRE_FALSE(model);
 }

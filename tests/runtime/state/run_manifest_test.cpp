@@ -105,3 +105,17 @@ TEST_CASE("sections that this version does not know are refused") {
     CHECK_FALSE(of(changed));
   }
 }
+
+TEST_CASE("a charter without its manifest is held against its run's id") {
+  const auto x = unwrap(charter_of(signed_draft()));
+  CHECK(is_of_its_run(x, organiser().public_half()));
+  CHECK_FALSE(
+      is_of_its_run({x.settings(), "another"}, organiser().public_half()));
+  auto changed = x.settings();
+  changed.hidden_size *= 2;
+  CHECK_FALSE(
+      is_of_its_run({changed, x.tokenizer()}, organiser().public_half()));
+  CHECK_FALSE(is_of_its_run(x, key_pair::generate().public_half()));
+  // A trial has no id to be held against.
+  CHECK_FALSE(is_of_its_run(draft(), organiser().public_half()));
+}

@@ -3,6 +3,7 @@
 #include "actors/experts/expert_client.hpp"
 #include "models/catalogue.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/peer_options.hpp"
 
 namespace potluck::tools {
 
@@ -24,6 +25,13 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
     return failure{"--device: " + problem};
+  auto most = bytes_from(options, "max-model", quarter_of_memory());
+  if (!most)
+    return failure{most.error()};
+  how.max_model = *most;
+  if (auto problem = problem_with_size(settings, how.max_model);
+      founds && !problem.empty())
+    return failure{problem};
   how.in_flight = static_cast<std::uint32_t>(options.integer("in-flight"));
   auto experts = std::make_shared<expert_client>();
   config.expert_calls = experts->line();

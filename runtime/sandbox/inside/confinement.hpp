@@ -1,0 +1,22 @@
+/// Takes from this process whatever the reading of bytes does not need: files,
+/// network, other processes, and more than its share of memory and time.
+///
+/// For programs that `sandboxed_program` starts, not for a peer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace potluck::sandbox {
+
+struct confinement_limits {
+  std::uint64_t memory_bytes; ///< Of addresses, the program's own included.
+  std::uint32_t cpu_seconds;
+};
+
+/// Confines this process for the rest of its life, and tries whether it is.
+/// All descriptors but `channel` are closed, or lead to /dev/null. Call it
+/// while there is one thread. Empty: done; else why it is not, in some words.
+std::string confine(const confinement_limits& most);
+
+} // namespace potluck::sandbox
