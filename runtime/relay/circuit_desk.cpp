@@ -1,9 +1,9 @@
 #include "runtime/relay/circuit_desk.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 
@@ -17,16 +17,6 @@ circuit_close closing(std::uint32_t number, bool opened_here,
 const std::string another_run = "the two peers are not of one run";
 
 } // namespace
-
-std::string prefix_of(const std::string& host) {
-  in6_addr wide{};
-  if (inet_pton(AF_INET6, host.c_str(), &wide) == 1)
-    return {reinterpret_cast<const char*>(wide.s6_addr), 6};
-  in_addr narrow{};
-  if (inet_pton(AF_INET, host.c_str(), &narrow) == 1)
-    return {reinterpret_cast<const char*>(&narrow.s_addr), 3};
-  return host;
-}
 
 // ---- who is there -----------------------------------------------------------
 

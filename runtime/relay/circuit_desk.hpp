@@ -22,10 +22,6 @@
 
 namespace potluck {
 
-/// The part of an address that one house or school shares: 24 bits of IPv4, 48
-/// of IPv6, or a whole name.
-std::string prefix_of(const std::string& host);
-
 class circuit_desk {
 public:
   struct sending {

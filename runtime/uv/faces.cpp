@@ -49,6 +49,12 @@ public:
   void plan_window(connection_id id, const planned_window& x) override {
     house_->plan_window(id, x);
   }
+  void hold(connection_id id, bool yes) override {
+    house_->hold(id, yes);
+  }
+  void no_stranger(connection_id id) override {
+    house_->no_stranger(id);
+  }
   transport_traffic traffic() const override {
     return house_->traffic();
   }

@@ -294,14 +294,6 @@ TEST_CASE("one house cannot fill a hub") {
   CHECK(std::holds_alternative<circuit_open>(out[0].what));
 }
 
-TEST_CASE("a house is a /24 of IPv4 or a /48 of IPv6") {
-  CHECK(prefix_of("192.0.2.1") == prefix_of("192.0.2.77"));
-  CHECK(prefix_of("192.0.2.1") != prefix_of("192.0.3.1"));
-  CHECK(prefix_of("2001:db8:1::1") == prefix_of("2001:db8:1:ffff::2"));
-  CHECK(prefix_of("2001:db8:1::1") != prefix_of("2001:db8:2::1"));
-  CHECK(prefix_of("example.org") == "example.org");
-}
-
 TEST_CASE("a lost connection ends its circuits at the other ends") {
   hub x;
   x.open(11, 1, id(2));
