@@ -35,6 +35,7 @@ void circuit_desk::met(connection_id on, const peer_id& who,
   auto& g = guests_[who];
   if (g.connections.empty()) {
     g.prefix = prefix_of(host);
+    g.home = home_of(host);
     ++prefixes_[g.prefix].guests;
   }
   g.connections.insert(on);
@@ -116,6 +117,14 @@ std::string circuit_desk::objection(connection_id on, guest& from,
       || prefixes_[there->second.prefix].ends + here > limits::ends_a_prefix)
     return "the network of one of the two peers has too many circuits through "
            "this hub";
+  const auto may_ask = [this](std::size_t part) {
+    return std::max(budget_.circuits / part, limits::openers_least);
+  };
+  const auto at_home = opened_.find(from.home);
+  if (prefixes_[from.prefix].opened >= may_ask(limits::openers_prefix_part)
+      || (at_home != opened_.end()
+          && at_home->second >= may_ask(limits::openers_home_part)))
+    return "your network has asked this hub for as many circuits as it may";
   if (circuits() >= budget_.circuits)
     return "this hub carries as many circuits as it can";
   return "";
@@ -139,7 +148,12 @@ void circuit_desk::add(const place& at, const place& other, const peer_id& who,
   x.rate = rate;
   auto& g = guests_.at(who);
   ++g.circuits;
-  ++prefixes_[g.prefix].ends;
+  auto& house = prefixes_[g.prefix];
+  ++house.ends;
+  if (at.opened_there) {
+    ++house.opened;
+    ++opened_[g.home];
+  }
 }
 
 circuit_desk::sendings
@@ -169,7 +183,13 @@ void circuit_desk::remove(const place& at) {
     auto found = at_.find(x);
     auto& g = guests_.at(found->second.who);
     --g.circuits;
-    --prefixes_.at(g.prefix).ends;
+    auto& house = prefixes_.at(g.prefix);
+    --house.ends;
+    if (x.opened_there) {
+      --house.opened;
+      if (--opened_.at(g.home) == 0)
+        opened_.erase(g.home);
+    }
     owing_.erase(x);
     at_.erase(found);
   };

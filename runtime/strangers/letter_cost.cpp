@@ -18,9 +18,6 @@ struct cost {
   double operator()(const store_records& x) const {
     return 1 + 2 * static_cast<double>(x.records.size());
   }
-  double operator()(const records_found& x) const {
-    return 1 + 2 * static_cast<double>(x.records.size());
-  }
   // a list of all pieces,
   double operator()(const state_request&) const {
     return 8;

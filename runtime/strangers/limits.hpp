@@ -47,9 +47,9 @@ constexpr std::size_t bytes_before_proof = 8 * 1024;
 
 /// Read from a stranger at a time.
 constexpr std::size_t strangers_portion = 64 * 1024;
-/// Larger frames of strangers need room before they are read: 64 KiB of each
-/// connection are 128 MiB at most, and seldom come.
-constexpr std::size_t small_frame_bytes = 64 * 1024;
+/// Larger frames of strangers need room before they are read. Pieces of states
+/// are smaller, as a rule; the connections of one home hold 20 MiB of these.
+constexpr std::size_t small_frame_bytes = 80 * 1024;
 /// Room for them in all, and of one home: three of the largest, and one.
 constexpr std::size_t large_frames_bytes = std::size_t{52} << 20;
 constexpr std::size_t large_frames_of_a_home = std::size_t{17} << 20;

@@ -137,8 +137,9 @@ public:
   stream_maker streams() override {
     if (!shared_.tls)
       return {};
-    return [this](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(*shared_.tls, begins, to);
+    auto large = std::make_shared<std::atomic<std::size_t>>(0);
+    return [this, large](bool begins, frame_stream_listener& to) {
+      return make_circuit_stream(*shared_.tls, begins, to, large);
     };
   }
 
