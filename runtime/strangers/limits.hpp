@@ -63,6 +63,9 @@ constexpr std::size_t unread_answers = 256 * 1024;
 /// In all. Beyond, the connection gives way for which most waits, of the home
 /// for which most waits.
 constexpr std::size_t unread_answers_of_all = std::size_t{48} << 20;
+/// The same with bodies: those that a hub sends to all its 32 joiners at a time
+/// (runtime/state), and some.
+constexpr std::size_t unread_with_bodies = std::size_t{136} << 20;
 
 // ---- letters, by what they cost (letter_cost.hpp)
 

@@ -14,6 +14,7 @@ void stranger_desk::trusts(connection_id id) {
   proven_.remove(id);
   large_.over(id);
   unread_.forget(id);
+  with_bodies_.forget(id);
 }
 
 void stranger_desk::ended(connection_id id) {
@@ -30,8 +31,9 @@ std::optional<stranger_desk::departure> stranger_desk::one_too_many() const {
 
 std::optional<stranger_desk::departure>
 stranger_desk::reads_too_little() const {
-  if (auto id = unread_.gives_way())
-    return departure{*id, "the other side does not read its answers"};
+  for (const auto* x : {&unread_, &with_bodies_})
+    if (auto id = x->gives_way())
+      return departure{*id, "the other side does not read its answers"};
   return std::nullopt;
 }
 

@@ -70,9 +70,11 @@ public:
     return large_.next(now);
   }
   std::optional<departure> too_slow(time_point now) const;
-  /// So many bytes of answers wait for it.
-  void unread(connection_id id, const std::string& host, std::size_t bytes) {
-    unread_.wait(id, host, bytes);
+  /// So many bytes of letters wait for it, and with bodies.
+  void unread(connection_id id, const std::string& host, std::size_t letters,
+              std::size_t all) {
+    unread_.wait(id, host, letters);
+    with_bodies_.wait(id, host, all);
   }
   /// Who has to go since too many wait in all, if anybody has. Likewise.
   std::optional<departure> reads_too_little() const;
@@ -85,6 +87,7 @@ private:
   crowd unproven_, proven_;
   large_frames large_;
   unread_answers unread_;
+  unread_answers with_bodies_{limits::unread_with_bodies};
 };
 
 } // namespace potluck

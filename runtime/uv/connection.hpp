@@ -80,8 +80,7 @@ public:
   bool is_stranger() const {
     return socket_ && !socket_->trusted();
   }
-  /// Memory of a connected one alone that what waits to be sent takes.
-  std::size_t unread() const {
+  framed_socket::unread_bytes unread() const {
     return socket_->unread();
   }
 

@@ -41,6 +41,10 @@ public:
   std::size_t own_bytes() const {
     return own_bytes_;
   }
+  /// What their bodies do, which others may hold as well.
+  std::size_t body_bytes() const {
+    return body_bytes_;
+  }
   /// What is left of the first frame. Precondition: not `empty()`.
   std::size_t front_rest() const {
     return frames_.front().size() - front_sent_;
@@ -77,6 +81,7 @@ private:
   std::deque<queued> frames_;
   std::size_t bytes_ = 0;
   std::size_t own_bytes_ = 0;
+  std::size_t body_bytes_ = 0;
   std::size_t next_look_ = 0;  ///< How many before they are counted again.
   std::size_t front_sent_ = 0; ///< Of the first frame.
 };

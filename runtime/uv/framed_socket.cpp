@@ -180,11 +180,12 @@ void framed_socket::has_room() {
   hold(reason::room, false);
 }
 
-/// Who does not read our answers is not read.
+/// Who does not read our answers is not read. Bodies do not count: two that
+/// send each other much would wait for each other.
 void framed_socket::look_at_unread() {
   if (trusted_)
     return;
-  const auto waits = unread();
+  const auto waits = unread().letters;
   if (waits > limits::unread_answers)
     hold(reason::unread, true);
   else if (waits < limits::unread_answers / 2)

@@ -104,9 +104,14 @@ public:
   void hold(bool yes) {
     hold(reason::asked, yes);
   }
-  /// Memory of this connection alone that what waits to be sent takes.
-  std::size_t unread() const {
-    return out_->own_bytes();
+  /// What waits to be sent: letters, and with them bodies, which others may
+  /// hold as well.
+  struct unread_bytes {
+    std::size_t letters, all;
+  };
+  unread_bytes unread() const {
+    const auto own = out_->own_bytes();
+    return {own, own + out_->body_bytes()};
   }
 
   /// Sends what is queued, says goodbye, and drops what still comes until the

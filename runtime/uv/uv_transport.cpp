@@ -288,11 +288,15 @@ private:
 
   // ---- strangers (runtime/strangers) ---------------------------------------
 
+  void note_unread(const connection& x, connection_id id) {
+    const auto [letters, all] = x.unread();
+    strangers_.unread(id, x.remote().host, letters, all);
+  }
   void count_unread(connection_id id) {
     const auto* x = find(id);
     if (x == nullptr || !x->is_stranger())
       return;
-    strangers_.unread(id, x->remote().host, x->unread());
+    note_unread(*x, id);
     while (auto gone = strangers_.reads_too_little())
       ended(gone->id, gone->reason);
   }
@@ -325,7 +329,7 @@ private:
       ended(x->id, x->reason);
     for (auto& [id, x] : connections_) {
       if (x->is_stranger())
-        strangers_.unread(id, x->remote().host, x->unread());
+        note_unread(*x, id);
       auto* socket = x->socket();
       const auto traffic = socket ? socket->look(interval) : std::nullopt;
       if (!traffic)
