@@ -81,6 +81,7 @@ void averager_state::on(const begin_round& x) {
       self_->clock().now());
   if (!has_samples(x.contract))
     return abandon("its contract counts no samples");
+  self_->send(wired_.gateway, no_strangers{ids_of(x.contract)});
   plan_windows();
   const auto own = round_->bulk().map().chunks_of(round_->members().self());
   for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)

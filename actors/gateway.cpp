@@ -172,8 +172,10 @@ void gateway_state::refuse(connection_id id, const link& l, const hello& theirs,
 void gateway_state::welcome(connection_id id, const link& l,
                             const hello& theirs) {
   const bool circuit = relaying_transport::is_circuit(id);
+  if (partners_.has(theirs.id))
+    network_->no_stranger(id);
   auto waited = links_.welcome(id, theirs);
-  auto& [session, news, planned] = guests_[theirs.id];
+  auto& [session, news, planned, trusted] = guests_[theirs.id];
   if (!session || (news.relayed && !circuit)) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && links_.came_from_afar(l);
@@ -197,9 +199,14 @@ void gateway_state::welcome(connection_id id, const link& l,
   news.role = theirs.role;
   news.run = theirs.run;
   news.charter = theirs.charter;
-  session_config how{news.who, id, network_,
+  trusted = std::make_shared<std::atomic<bool>>(partners_.has(theirs.id));
+  session_config how{news.who,
+                     id,
+                     network_,
                      caf::actor_cast<gateway_actor>(self_),
-                     config_.relays_experts};
+                     config_.relays_experts,
+                     trusted,
+                     homes_};
   session = self_->spawn(potluck::session, std::move(how));
   self_->monitor(session);
   if (config_.session_started)
@@ -330,6 +337,17 @@ void gateway_state::on(const traffic_seen& x) {
     line_.passed(l->peer, seen);
   }
   line_.observe(x.interval);
+}
+
+void gateway_state::on(const no_strangers& x) {
+  for (const auto& id : x.ids) {
+    if (!partners_.add(id))
+      continue;
+    for (auto connection : links_.of(id))
+      network_->no_stranger(connection);
+    if (auto g = guests_.find(id); g != guests_.end())
+      *g->second.trusted = true;
+  }
 }
 
 void gateway_state::on(const windows_planned& x) {

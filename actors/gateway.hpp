@@ -16,6 +16,8 @@
 #include "actors/supervisor.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/relay/relaying_transport.hpp"
+#include "runtime/strangers/letter_allowance.hpp"
+#include "runtime/strangers/partners.hpp"
 
 namespace potluck {
 
@@ -67,6 +69,7 @@ public:
   void on(const reach_known& x);
   void on(const charter_known& x);
   void on(const drop_peer& x);
+  void on(const no_strangers& x);
   void on(const windows_planned& x);
   void on(const circuits_owe&);
   void on(const leave_run& x);
@@ -98,8 +101,11 @@ private:
     session_actor session;
     peer_joined news;
     bool planned = false; ///< They have a window by the round's plan.
+    std::shared_ptr<std::atomic<bool>> trusted = {}; ///< Is a partner.
   };
   std::map<peer_id, guest> guests_;
+  partners partners_;
+  std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();
 };
 
 gateway_actor::behavior_type

@@ -93,8 +93,9 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<try_to_reach>, caf::reacts_to<ask_for_port>,
     caf::reacts_to<punch_holes>, caf::reacts_to<reach_known>,
     caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
-    caf::reacts_to<windows_planned>, caf::reacts_to<circuits_owe>,
-    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<no_strangers>, caf::reacts_to<windows_planned>,
+    caf::reacts_to<circuits_owe>, caf::reacts_to<leave_run>,
+    caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<

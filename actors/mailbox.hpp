@@ -192,6 +192,11 @@ struct drop_peer {
   peer_id id;
   std::string reason;
 };
+/// These work with this peer: limits on strangers (runtime/strangers) are not
+/// for them, now and later.
+struct no_strangers {
+  std::vector<peer_id> ids;
+};
 /// How much may be under way to members of the round, by its plan
 /// (runtime/planning/planned_windows.hpp). Replaces what was planned before.
 struct windows_planned {
@@ -364,6 +369,7 @@ POTLUCK_LOCAL_MESSAGE(gateway_ready)
 POTLUCK_LOCAL_MESSAGE(connection_added)
 POTLUCK_LOCAL_MESSAGE(leave_run)
 POTLUCK_LOCAL_MESSAGE(drop_peer)
+POTLUCK_LOCAL_MESSAGE(no_strangers)
 POTLUCK_LOCAL_MESSAGE(windows_planned)
 POTLUCK_LOCAL_MESSAGE(peer_joined)
 POTLUCK_LOCAL_MESSAGE(peer_left)

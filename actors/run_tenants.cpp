@@ -5,7 +5,7 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/dialable.hpp"
-#include "runtime/relay/circuit_desk.hpp"
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 

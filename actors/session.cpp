@@ -6,6 +6,7 @@
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
 #include "runtime/relay/limits.hpp"
+#include "runtime/strangers/letter_cost.hpp"
 
 namespace potluck {
 
@@ -48,15 +49,6 @@ letter_reader reader_of(const message& x, const session_handles& w) {
   return {};
 }
 
-/// Whether the allowance counts it: not what a round or a budget bounds.
-bool is_small(const message& x) {
-  return is_one_of<progress_report, group_invite, group_answer, group_start,
-                   group_cancel, routing_ping, routing_pong, find_nodes,
-                   nodes_found, store_records, records_stored, find_records,
-                   records_found, charter_request, reach_request, reach_errand,
-                   reach_answer, hole_connect, hole_sync>(x);
-}
-
 /// Part of a gradient: no hub carries it.
 bool is_of_a_gradient(const message& x) {
   return is_one_of<chunk_part, chunk_mean, contribution_part>(x);
@@ -90,6 +82,7 @@ void session_state::init(session_actor::pointer self, session_config config) {
   last_line_ = self_->clock().now();
   self_->monitor(config_.gateway);
   pulse_.emplace(self_->clock().now());
+  letters_.emplace(config_.peer.where.host, config_.homes);
   arm();
 }
 
@@ -173,12 +166,8 @@ void session_state::read(const frame_arrived& x) {
     config_.network->close(x.id, 0);
     return;
   }
-  if (is_small(*content) && !letters_.take(self_->clock().now())) {
-    accuse(x.id, "more letters than any honest peer sends");
-    end(caf::exit_reason::remote_link_unreachable,
-        "sent more letters than any honest peer");
+  if (!may_be_read(x.id, *content))
     return;
-  }
   if (std::holds_alternative<line_probe>(*content)) {
     // Only the time that it takes matters, and to its sender.
     probed_ += frame.body.size;
@@ -208,6 +197,34 @@ void session_state::read(const frame_arrived& x) {
   deliver(std::move(*content), frame.body);
 }
 
+bool session_state::may_be_read(connection_id on, const message& x) {
+  const auto now = self_->clock().now();
+  const bool trusted = config_.trusted && *config_.trusted;
+  switch (letters_->take(cost_of(x), trusted, now)) {
+    case letter_allowance::verdict::read:
+      return true;
+    case letter_allowance::verdict::dropped:
+      for (auto id : lines_.all())
+        config_.network->hold(id, true);
+      silenced_until_ = now + limits::letters_pause;
+      arm();
+      return false;
+    default:
+      accuse(on, "more letters than any honest peer sends");
+      end(caf::exit_reason::remote_link_unreachable,
+          "sent more letters than any honest peer");
+      return false;
+  }
+}
+
+void session_state::read_on() {
+  if (!silenced_until_ || self_->clock().now() < *silenced_until_)
+    return;
+  silenced_until_.reset();
+  for (auto id : lines_.all())
+    config_.network->hold(id, false);
+}
+
 void session_state::on(const traffic_seen& x) {
   for (const auto& seen : x.traffic)
     pulse_->passed(seen.received, seen.sent, self_->clock().now());
@@ -222,9 +239,12 @@ void session_state::accuse(connection_id on, const std::string& what) {
 
 void session_state::arm() {
   const auto now = self_->clock().now();
-  if (wake_ > now && wake_ <= pulse_->due())
+  auto due = pulse_->due();
+  if (silenced_until_)
+    due = std::min(due, *silenced_until_);
+  if (wake_ > now && wake_ <= due)
     return;
-  wake_ = std::max(pulse_->due(), now);
+  wake_ = std::max(due, now);
   ++ticks_;
   self_->delayed_send(self_, wake_ - now, tick{});
 }
@@ -325,6 +345,7 @@ void session_state::on(const tick&) {
   wake_ = {};
   if (!look_at_held())
     return;
+  read_on();
   if (now >= pulse_->due()) {
     const auto todo = pulse_->look_at(now);
     if (todo == session_pulse::look::gone)

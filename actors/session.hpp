@@ -9,11 +9,12 @@
 /// `remote_link_unreachable`, with a sentence, otherwise.
 #pragma once
 
+#include <atomic>
+
 #include "actors/interfaces.hpp"
-#include "runtime/lines/token_bucket.hpp"
-#include "runtime/membership/limits.hpp"
 #include "runtime/membership/session_pulse.hpp"
 #include "runtime/relay/line_order.hpp"
+#include "runtime/strangers/letter_allowance.hpp"
 
 namespace potluck {
 
@@ -23,6 +24,10 @@ struct session_config {
   std::shared_ptr<transport> network;
   gateway_actor gateway;
   bool relays_experts = false; ///< Calls of experts may take circuits.
+  /// Whether the peer works with this one; null: it does not.
+  std::shared_ptr<const std::atomic<bool>> trusted = {};
+  /// What strangers' homes send; null for nobody's.
+  std::shared_ptr<homes_letters> homes = {};
 };
 
 class session_state {
@@ -41,6 +46,9 @@ public:
 
 private:
   void read(const frame_arrived& x);
+  /// Whether the peer may send this now; else it is not read for a while.
+  bool may_be_read(connection_id on, const message& x);
+  void read_on();
   /// Reads what was held until a circuit fell silent, if it did.
   void release();
   /// Ends the session if frames were held too long. @returns Whether it goes
@@ -67,7 +75,9 @@ private:
   caf::actor_clock::time_point held_since_; ///< Or a circuit brought one then.
   bool said_no_line_ = false;               ///< That a direct one is needed.
   std::optional<session_pulse> pulse_;
-  token_bucket letters_{limits::letters_per_second, limits::letters_at_once};
+  std::optional<letter_allowance> letters_;
+  std::optional<caf::actor_clock::time_point>
+      silenced_until_; ///< Not read before.
   /// The tick that is on its way for the next look: a later look waits for that
   /// one, an earlier one gets another, and what comes before is old.
   caf::actor_clock::time_point wake_;

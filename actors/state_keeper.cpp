@@ -91,7 +91,9 @@ void state_keeper_state::on(const peer_joined& x) {
   else if (x.role == role::auxiliary)
     hubs_.insert(x.who.id);
   if (donor_)
-    donor_->reach(x.who.id, x.relayed);
+    donor_->reach(x.who.id, x.relayed, x.who.where.host);
+  else
+    shelf_->reach(x.who.id, x.relayed, x.who.where.host);
 }
 
 peer_id state_keeper_state::hub_for(const fetch_goal& goal) const {
@@ -106,9 +108,11 @@ peer_id state_keeper_state::hub_for(const fetch_goal& goal) const {
 void state_keeper_state::on(const peer_left& x) {
   relayed_.erase(x.id);
   hubs_.erase(x.id);
-  if (shelf_)
+  if (shelf_) {
+    shelf_->parted(x.id);
     return carry_out(shelf_->lost(x.id, now()));
-  donor_->reach(x.id, false);
+  }
+  donor_->parted(x.id);
   if (x.id == relay_)
     relay_ = {};
   carry_out(donor_->lost(x.id, now()));

@@ -98,13 +98,6 @@ constexpr auto charter_news = 10s;
 /// A contributor closes connections that it does not need when they are older
 /// than this; a look-up has used them by then.
 constexpr auto surplus_age = 5s;
-/// Small letters (routing, reports, matchmaking) that one peer may send: for
-/// ever, and saved up while nothing comes. Busy honest ones send some ten a
-/// second and, when a slow line or a machine that stood still lets go of what
-/// it held, a minute's worth at once; twenty thousand reports are 4 MB. Parts,
-/// means and pieces of state are bounded by lines, rounds and budgets.
-constexpr double letters_per_second = 200;
-constexpr double letters_at_once = 20'000;
 /// Hubs that a peer stays connected with when nobody can dial it: one may end.
 constexpr std::size_t hubs_kept = 2;
 /// A look-up is waited for so long before the roster begins another; and where

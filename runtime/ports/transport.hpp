@@ -161,6 +161,20 @@ public:
     (void)x;
   }
 
+  /// Nothing of it is read from here on, or again: TCP then slows its sender. A
+  /// transport that cannot do so goes on.
+  virtual void hold(connection_id id, bool yes) {
+    (void)id;
+    (void)yes;
+  }
+
+  /// It belongs to somebody that works with this peer: limits on what
+  /// strangers can make it do (runtime/strangers) are not for this connection.
+  /// A transport without such limits need not listen.
+  virtual void no_stranger(connection_id id) {
+    (void)id;
+  }
+
   virtual transport_traffic traffic() const = 0;
 
   /// Closes everything, waits for the thread's end; no call-back comes after.

@@ -1,9 +1,9 @@
 #include "runtime/relay/circuit_desk.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 
@@ -17,16 +17,6 @@ circuit_close closing(std::uint32_t number, bool opened_here,
 const std::string another_run = "the two peers are not of one run";
 
 } // namespace
-
-std::string prefix_of(const std::string& host) {
-  in6_addr wide{};
-  if (inet_pton(AF_INET6, host.c_str(), &wide) == 1)
-    return {reinterpret_cast<const char*>(wide.s6_addr), 6};
-  in_addr narrow{};
-  if (inet_pton(AF_INET, host.c_str(), &narrow) == 1)
-    return {reinterpret_cast<const char*>(&narrow.s_addr), 3};
-  return host;
-}
 
 // ---- who is there -----------------------------------------------------------
 
@@ -45,6 +35,7 @@ void circuit_desk::met(connection_id on, const peer_id& who,
   auto& g = guests_[who];
   if (g.connections.empty()) {
     g.prefix = prefix_of(host);
+    g.home = home_of(host);
     ++prefixes_[g.prefix].guests;
   }
   g.connections.insert(on);
@@ -126,6 +117,14 @@ std::string circuit_desk::objection(connection_id on, guest& from,
       || prefixes_[there->second.prefix].ends + here > limits::ends_a_prefix)
     return "the network of one of the two peers has too many circuits through "
            "this hub";
+  const auto may_ask = [this](std::size_t part) {
+    return std::max(budget_.circuits / part, limits::openers_least);
+  };
+  const auto at_home = opened_.find(from.home);
+  if (prefixes_[from.prefix].opened >= may_ask(limits::openers_prefix_part)
+      || (at_home != opened_.end()
+          && at_home->second >= may_ask(limits::openers_home_part)))
+    return "your network has asked this hub for as many circuits as it may";
   if (circuits() >= budget_.circuits)
     return "this hub carries as many circuits as it can";
   return "";
@@ -149,7 +148,12 @@ void circuit_desk::add(const place& at, const place& other, const peer_id& who,
   x.rate = rate;
   auto& g = guests_.at(who);
   ++g.circuits;
-  ++prefixes_[g.prefix].ends;
+  auto& house = prefixes_[g.prefix];
+  ++house.ends;
+  if (at.opened_there) {
+    ++house.opened;
+    ++opened_[g.home];
+  }
 }
 
 circuit_desk::sendings
@@ -179,7 +183,13 @@ void circuit_desk::remove(const place& at) {
     auto found = at_.find(x);
     auto& g = guests_.at(found->second.who);
     --g.circuits;
-    --prefixes_.at(g.prefix).ends;
+    auto& house = prefixes_.at(g.prefix);
+    --house.ends;
+    if (x.opened_there) {
+      --house.opened;
+      if (--opened_.at(g.home) == 0)
+        opened_.erase(g.home);
+    }
     owing_.erase(x);
     at_.erase(found);
   };

@@ -22,10 +22,6 @@
 
 namespace potluck {
 
-/// The part of an address that one house or school shares: 24 bits of IPv4, 48
-/// of IPv6, or a whole name.
-std::string prefix_of(const std::string& host);
-
 class circuit_desk {
 public:
   struct sending {
@@ -109,12 +105,13 @@ private:
   };
   struct prefix {
     std::size_t guests = 0, ends = 0;
+    std::size_t opened = 0; ///< Circuits that guests there asked for.
     token_bucket rate{limits::prefix_rate, limits::prefix_burst};
   };
   struct guest {
     std::set<connection_id> connections;
     std::vector<connection_id> welcome = {}; ///< Of these, the newest last.
-    std::string prefix;
+    std::string prefix, home;
     std::size_t circuits = 0;
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};
     token_bucket rate{limits::sender_rate, limits::sender_burst};
@@ -148,6 +145,7 @@ private:
   std::map<connection_id, line> lines_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;
+  std::map<std::string, std::size_t> opened_; ///< Circuits, by their homes.
   std::map<place, end> at_;
   std::set<place> owing_;
   bool rests_ = false;

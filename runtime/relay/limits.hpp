@@ -37,6 +37,12 @@ constexpr std::size_t ends_a_prefix = 8192;
 /// Bytes that a hub holds for one line, while that does not take them: the
 /// credit of circuits from 63 members.
 constexpr std::size_t circuits_held_a_line = 64 * std::size_t{circuit_credit};
+/// The part of a hub's circuits that peers within one prefix, and at one
+/// address (64 bits of IPv6), may have asked for: 128 of a trainer's few at an
+/// address, a school's 40 with three each.
+constexpr std::size_t openers_prefix_part = 2, openers_home_part = 4;
+/// And at least so many.
+constexpr std::size_t openers_least = 64;
 /// Circuits that one peer asks for: a group's members at once, then as many
 /// peers as come and go in a large run.
 constexpr double opens_at_once = 256;
@@ -77,6 +83,11 @@ constexpr auto credit_interval = 50ms;
 constexpr std::size_t circuits_a_line = 128;
 /// The same over all lines: most connections stay direct ones.
 constexpr std::size_t circuits_here = most_connections / 4;
+/// And from one address, as hubs see it: a hub that lies has `circuits_a_line`.
+constexpr std::size_t circuits_of_a_home = circuits_here / 4;
+/// Bytes of frames above `small_frame_bytes` that come by circuits at a time:
+/// where there is no room for one, its circuit ends.
+constexpr std::size_t circuits_large_frames = std::size_t{32} << 20;
 /// One of which nobody has proven anything goes after so long.
 constexpr auto circuit_patience = 10s;
 /// Bytes that wait at an end before the other one counts as not reading.

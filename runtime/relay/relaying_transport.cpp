@@ -84,6 +84,16 @@ void relaying_transport::plan_window(connection_id id,
     below_->plan_window(id, x);
 }
 
+void relaying_transport::hold(connection_id id, bool yes) {
+  if (!is_circuit(id))
+    below_->hold(id, yes);
+}
+
+void relaying_transport::no_stranger(connection_id id) {
+  if (!is_circuit(id))
+    below_->no_stranger(id);
+}
+
 transport_traffic relaying_transport::traffic() const {
   return below_->traffic();
 }

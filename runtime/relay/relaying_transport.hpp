@@ -59,6 +59,8 @@ public:
   void send(connection_id id, outgoing_frame frame) override;
   void close(connection_id id, std::uint32_t linger_ms = 200) override;
   void plan_window(connection_id id, const planned_window& x) override;
+  void hold(connection_id id, bool yes) override;
+  void no_stranger(connection_id id) override;
   transport_traffic traffic() const override;
   void stop() override;
 

@@ -6,6 +6,7 @@
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
 #include "runtime/relay/plain_stream.hpp"
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 
@@ -204,13 +205,16 @@ void relaying_transport::switchboard::read(connection_id from,
                     : circuit_desk::sendings{
                         {from, circuit_close{x.circuit, false,
                                              "this peer is no hub"}}});
-  if (auto why = objection(line); !why.empty())
+  const auto home = home_of(x.host);
+  if (auto why = objection(line, home); !why.empty())
     return put(from, circuit_close{x.circuit, false, why});
   ++line.ends;
   ++came_;
+  ++came_from_[home];
   auto fresh = add(from, x.circuit, false);
   fresh->second.host = x.host;
   fresh->second.opener = x.peer;
+  fresh->second.home = home;
   look_later(); // It may prove nothing.
   tell(fresh, fresh->second.end->begin());
 }

@@ -62,6 +62,7 @@ private:
     time_point since;
     bool told = false; ///< That it is open.
     peer_id opener;    ///< By the hub's word, of one that came.
+    std::string home;  ///< Likewise; where it counts.
     std::unique_ptr<circuit_end> end;
     /// It was closed here: when what still waits is given up.
     std::optional<time_point> until = {};
@@ -89,7 +90,8 @@ private:
   bool end_late();
   void end(circuits::iterator x, const std::string& reason, bool tell_hub);
   /// Why one more may not come over this line; empty: it may.
-  std::string objection(line& from);
+  /// @param home Where the other end is.
+  std::string objection(line& from, const std::string& home);
   void put(circuit_desk::sendings all);
   void put(connection_id to, const message& what, shared_bytes body = {});
   void later(std::function<void()> what) {
@@ -115,7 +117,8 @@ private:
   circuit_desk desk_;
   std::map<connection_id, line> lines_;
   circuits circuits_;
-  std::size_t came_ = 0; ///< Of these.
+  std::size_t came_ = 0;                         ///< Of these,
+  std::map<std::string, std::size_t> came_from_; ///< from each home.
   std::map<place, connection_id> places_;
   connection_id next_ = circuit_bit + 1;
 };

@@ -56,11 +56,16 @@ connection_id relaying_transport::switchboard::dial_through(connection_id hub,
   return id;
 }
 
-std::string relaying_transport::switchboard::objection(line& from) {
+std::string
+relaying_transport::switchboard::objection(line& from,
+                                           const std::string& home) {
   if (!from.opens.take(now_()))
     return "circuits come faster than this peer takes them";
   if (from.ends >= limits::circuits_a_line || came_ >= limits::circuits_here)
     return "too many circuits lead to this peer";
+  if (const auto at = came_from_.find(home);
+      at != came_from_.end() && at->second >= limits::circuits_of_a_home)
+    return "too many circuits lead from your network to this peer";
   return "";
 }
 
@@ -136,6 +141,8 @@ void relaying_transport::switchboard::end(circuits::iterator x,
   if (!it.opened_here) {
     --lines_.at(it.hub).ends;
     --came_;
+    if (const auto from = came_from_.find(it.home); --from->second == 0)
+      came_from_.erase(from);
   }
   // One that came and proved nothing nobody has heard of.
   if (it.opened_here || it.told)

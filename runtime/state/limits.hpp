@@ -51,6 +51,11 @@ constexpr double joiners_upload_share = 0.5;
 /// request `joiner_sign_of_life` after the last.
 constexpr auto joiner_silence = 30s;
 constexpr auto joiner_sign_of_life = 10s;
+/// Whose place brings it nothing for so long makes room for somebody else: a
+/// piece of 64 KiB over a 64 kbit/s line takes that.
+constexpr auto place_patience = 10s;
+/// And who has had one for so long: 70 MB through a hub.
+constexpr auto place_life = 300s;
 /// Told to a joiner that is one too many.
 constexpr auto busy_retry = 1s;
 /// So long a peer that has trained waits for donors that are all busy, or say

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/state/limits.hpp"
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 
@@ -14,15 +15,15 @@ bool serving_budget::admit(const peer_id& joiner, time_point now,
   auto known = joiners_.find(joiner);
   if (known == joiners_.end()) {
     auto large = static_cast<std::size_t>(
-        std::count_if(joiners_.begin(), joiners_.end(), [](auto& x) {
-          return !x.second.small && !x.second.listens;
-        }));
+        std::count_if(joiners_.begin(), joiners_.end(),
+                      [&](auto& x) { return takes_place(x.second); }));
     auto small = joiners() < places;
     if (!small && large >= most_.joiners)
       return false;
     known = joiners_.emplace(joiner, served{}).first;
     known->second.small = small;
     known->second.paced = paced;
+    known->second.since = known->second.moved = now;
   }
   known->second.heard = now;
   return true;
@@ -48,6 +49,55 @@ void serving_budget::forget(const peer_id& joiner) {
   listeners_ -= known->second.listens;
   waiting_ -= known->second.queue.size();
   joiners_.erase(known);
+}
+
+std::optional<peer_id> serving_budget::gives_way(const peer_id& to,
+                                                 time_point now) const {
+  std::map<std::string, std::size_t> homes;
+  for (const auto& [id, x] : joiners_)
+    if (takes_place(x))
+      ++homes[home(id)];
+  const auto mine = homes.count(home(to)) ? homes.at(home(to)) : 0;
+  std::optional<peer_id> idlest, of_fullest, longest;
+  std::size_t fullest = 0;
+  for (const auto& [id, x] : joiners_) {
+    if (!takes_place(x))
+      continue;
+    if (now - x.moved >= limits::place_patience
+        && (!idlest || x.moved < joiners_.at(*idlest).moved))
+      idlest = id;
+    const auto size = homes.at(home(id));
+    if (size >= mine + 2
+        && (size > fullest
+            || (size == fullest && x.since < joiners_.at(*of_fullest).since))) {
+      fullest = size;
+      of_fullest = id;
+    }
+    if (now - x.since >= limits::place_life
+        && (!longest || x.since < joiners_.at(*longest).since))
+      longest = id;
+  }
+  return idlest ? idlest : of_fullest ? of_fullest : longest;
+}
+
+/// A peer whose home is not known is one of its own.
+std::string serving_budget::home(const peer_id& x) const {
+  const auto at = homes_.find(x);
+  return at == homes_.end()
+             ? "peer " + std::string{x.bytes.begin(), x.bytes.end()}
+             : at->second;
+}
+
+void serving_budget::reach(const peer_id& peer, bool relayed,
+                           const std::string& host) {
+  relayed ? void(relayed_.insert(peer)) : void(relayed_.erase(peer));
+  if (!host.empty())
+    homes_[peer] = home_of(host);
+}
+
+void serving_budget::parted(const peer_id& peer) {
+  relayed_.erase(peer);
+  homes_.erase(peer);
 }
 
 std::vector<peer_id> serving_budget::expire(time_point now) {
@@ -77,7 +127,10 @@ serving_budget::verdict serving_budget::ask(const peer_id& joiner,
     return verdict::stranger;
   auto& x = known->second;
   x.heard = now;
+  const auto before = x.arrived;
   x.arrived = std::min(x.sent, std::max(x.arrived, request.arrived));
+  if (x.arrived > before || x.sent == 0)
+    x.moved = now;
   // One piece is always allowed, however large pieces are.
   if (!x.queue.empty()
       && x.sent - x.arrived + x.queued + bytes > most_.bytes_in_flight)

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "messages/ids.hpp"
 #include "messages/state.hpp"
@@ -53,10 +54,14 @@ public:
     return joiners_.count(joiner) != 0;
   }
   void forget(const peer_id& joiner);
-  /// The way to the peer, a joiner or not, leads through a hub, or no longer.
-  void reach(const peer_id& peer, bool relayed) {
-    relayed ? void(relayed_.insert(peer)) : void(relayed_.erase(peer));
-  }
+  /// Whose place one that was not admitted may have: it brings nothing; or its
+  /// home has two more than the other's; or it had it for long. None: nobody's.
+  std::optional<peer_id> gives_way(const peer_id& to, time_point now) const;
+  /// The peer, a joiner or not, is connected, or in another way than before.
+  /// @param relayed Through a hub. @param host Where it is.
+  void reach(const peer_id& peer, bool relayed, const std::string& host = {});
+  /// It is not, any more.
+  void parted(const peer_id& peer);
   /// Gives up silent joiners and says which.
   std::vector<peer_id> expire(time_point now);
 
@@ -86,11 +91,17 @@ private:
     bool listens = false; ///< Gets no pieces.
     bool small = false;   ///< Takes none of `bounds::joiners`.
     bool paced = true;
+    time_point since = {}; ///< It has its place.
+    time_point moved = {}; ///< It asked, or something has arrived.
     std::uint64_t sent = 0;
     std::uint64_t arrived = 0;
     std::uint64_t queued = 0; ///< Bytes of `queue`.
     std::deque<waiting> queue;
   };
+  bool takes_place(const served& x) const {
+    return !x.small && !x.listens;
+  }
+  std::string home(const peer_id& x) const;
   bool may_send(const peer_id& joiner, const served& x) const;
   bool waits_for_its_turn(const served& x) const {
     return x.paced && most_.bytes_per_second > 0;
@@ -98,12 +109,13 @@ private:
 
   bounds most_;
   std::map<peer_id, served> joiners_;
-  std::set<peer_id> relayed_; ///< Of all peers.
-  std::size_t listeners_ = 0; ///< Of `joiners_`.
-  std::size_t waiting_ = 0;   ///< Requests in all queues.
-  time_point next_expiry_{};  ///< Nobody is silent for too long before.
-  peer_id last_;              ///< Whose turn was last.
-  time_point free_at_{};      ///< The line is paid for until then.
+  std::set<peer_id> relayed_;            ///< Of all peers,
+  std::map<peer_id, std::string> homes_; ///< and where they are.
+  std::size_t listeners_ = 0;            ///< Of `joiners_`.
+  std::size_t waiting_ = 0;              ///< Requests in all queues.
+  time_point next_expiry_{}; ///< Nobody is silent for too long before.
+  peer_id last_;             ///< Whose turn was last.
+  time_point free_at_{};     ///< The line is paid for until then.
 };
 
 } // namespace potluck

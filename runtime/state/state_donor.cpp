@@ -136,15 +136,10 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
   // another donor, where somebody who waits for this one may have the place.
   if (state_.empty() || (x.means_only && !has_means_for(x))) {
     decline(from, asker);
-  } else if (!(x.lists_only
-                   ? budget_.listens(from, now)
-                   : budget_.admit(from, now, places_for(x), !x.means_only))) {
-    state_manifest busy;
-    busy.token = x.token;
-    busy.step = step_;
-    busy.retry_ms = static_cast<std::uint32_t>(
-        std::chrono::milliseconds{limits::busy_retry}.count());
-    actions_.push_back(state_letter{from, busy, {}});
+  } else if (!x.means_only && x.step > step_ + limits::steps_ahead) {
+    decline(from, asker);
+  } else if (!admit(from, x, now)) {
+    say_busy(from, x);
   } else {
     auto& entry = joiners_[from] = asker;
     unanswered_.insert(from);
@@ -155,6 +150,33 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
       give_up(from);
   }
   return done(now);
+}
+
+/// Places rotate: one that brings nothing is somebody else's, and no home has
+/// all of them.
+bool state_donor::admit(const peer_id& from, const state_request& x,
+                        time_point now) {
+  if (x.lists_only)
+    return budget_.listens(from, now);
+  const auto places = places_for(x);
+  if (budget_.admit(from, now, places, !x.means_only))
+    return true;
+  const auto other = budget_.gives_way(from, now);
+  if (!other)
+    return false;
+  if (const auto known = joiners_.find(*other); known != joiners_.end())
+    say_busy(*other, known->second.wish);
+  give_up(*other);
+  return budget_.admit(from, now, places, !x.means_only);
+}
+
+void state_donor::say_busy(const peer_id& to, const state_request& x) {
+  state_manifest busy;
+  busy.token = x.token;
+  busy.step = step_;
+  busy.retry_ms = static_cast<std::uint32_t>(
+      std::chrono::milliseconds{limits::busy_retry}.count());
+  actions_.push_back(state_letter{to, busy, {}});
 }
 
 /// Contributors all miss the same small mean at the same time.
@@ -168,8 +190,8 @@ std::size_t state_donor::places_for(const state_request& x) const {
 }
 
 /// Sends the version's manifest, or that it will not come, or waits for it.
-/// @returns false when it wants another history: then nothing here is of use to
-/// it, and it must not take the place of one that can be served.
+/// @returns false when nothing here is of use to it: then it must not take the
+/// place of one that can be served.
 bool state_donor::answer(const peer_id& id, const joiner& x) {
   const auto& wish = x.wish;
   if (wish.means_only) {
@@ -200,10 +222,13 @@ bool state_donor::answer(const peer_id& id, const joiner& x) {
               || std::binary_search(others.begin(), others.end(), wish.step);
   bool strange
       = wish.step == step_ && !wish.state.empty() && wish.state != state_;
-  if (wish.step < step_ || strange || !room
-      || wish.step > step_ + limits::steps_ahead)
-    decline(id, x);
-  return !strange;
+  const bool old = wish.step < step_;
+  if (!old && !strange && room)
+    return true;
+  decline(id, x);
+  // Others may have its version, and the means behind that are here.
+  const auto next = old ? journal_.completing(wish.step + 1) : nullptr;
+  return next != nullptr && (wish.state.empty() || next->before == wish.state);
 }
 
 void state_donor::decline(const peer_id& id, const joiner& x) {

@@ -48,8 +48,12 @@ public:
   state_actions read(const peer_id& from, const state_done& x, time_point now);
   state_actions lost(const peer_id& joiner, time_point now);
   /// How letters get to the peer (`serving_budget`).
-  void reach(const peer_id& peer, bool relayed) {
-    budget_.reach(peer, relayed);
+  void reach(const peer_id& peer, bool relayed, const std::string& host) {
+    budget_.reach(peer, relayed, host);
+  }
+  /// It has none any more.
+  void parted(const peer_id& peer) {
+    budget_.parted(peer);
   }
   /// Gives up silent joiners and sends what the line has room for.
   state_actions look(time_point now);
@@ -80,6 +84,8 @@ private:
   /// Somebody waits for the state after that step.
   bool awaited(std::uint64_t step) const;
   bool answer(const peer_id& id, const joiner& x);
+  bool admit(const peer_id& from, const state_request& x, time_point now);
+  void say_busy(const peer_id& to, const state_request& x);
   void answer_waiting();
   void decline(const peer_id& id, const joiner& x);
   void tell_means(const peer_id& id, joiner& x);

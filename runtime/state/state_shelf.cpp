@@ -254,13 +254,25 @@ state_actions state_shelf::read(const peer_id& from, const state_request& x,
   }
   give_up(from);
   if (store_->bound() == 0 || unwell_ || x.means_only || x.lists_only
-      || !budget_.admit(from, now)) {
+      || !admit(from, now)) {
     decline(from, x);
     return done(now);
   }
   joiners_[from].wish = x;
   settle(from, now);
   return look(now);
+}
+
+bool state_shelf::admit(const peer_id& from, time_point now) {
+  if (budget_.admit(from, now))
+    return true;
+  const auto other = budget_.gives_way(from, now);
+  if (!other)
+    return false;
+  if (const auto known = joiners_.find(*other); known != joiners_.end())
+    decline(*other, known->second.wish);
+  give_up(*other);
+  return budget_.admit(from, now);
 }
 
 void state_shelf::decline(const peer_id& who, const state_request& x) {

@@ -48,6 +48,14 @@ public:
                      time_point now);
   state_actions read(const peer_id& from, const state_done& x, time_point now);
 
+  /// How letters get to the peer (`serving_budget`).
+  void reach(const peer_id& peer, bool relayed, const std::string& host) {
+    budget_.reach(peer, relayed, host);
+  }
+  void parted(const peer_id& peer) {
+    budget_.parted(peer);
+  }
+
   /// A member or a joiner has gone.
   state_actions lost(const peer_id& who, time_point now);
   /// Looks at deadlines.
@@ -76,6 +84,7 @@ private:
   bool has_room() const;
   void request_pieces(time_point now);
   void tell_lists();
+  bool admit(const peer_id& from, time_point now);
   void decline(const peer_id& who, const state_request& x);
   void give_up(const peer_id& who);
   void queue(const peer_id& to, const piece_request& x, time_point now);

@@ -36,6 +36,10 @@ public:
   virtual void opened(connection_id id, const address& remote,
                       const peer_id& proven, bool dialled)
       = 0;
+  /// A stranger's large frame has begun: whether there is room for it; or it is
+  /// whole.
+  virtual bool large_frame(connection_id id, std::size_t bytes) = 0;
+  virtual void large_frame_over(connection_id id) = 0;
   /// Destroys the connection: nothing of it may be touched afterwards.
   virtual void ended(connection_id id, std::string reason) = 0;
 };
@@ -69,6 +73,16 @@ public:
   bool unproven() const {
     return !dialled_ && !announced_;
   }
+  const address& remote() const {
+    return remote_;
+  }
+  /// Connected, and limits on strangers are for it.
+  bool is_stranger() const {
+    return socket_ && !socket_->trusted();
+  }
+  framed_socket::unread_bytes unread() const {
+    return socket_->unread();
+  }
 
   /// Whose it is; null while nobody knows.
   const shared_face& face() const {
@@ -95,6 +109,12 @@ private:
 
   void on_open(const peer_id& proven) override;
   void on_frame(incoming_frame frame) override;
+  bool on_large(std::size_t bytes) override {
+    return hub_.large_frame(id_, bytes);
+  }
+  void on_large_over() override {
+    hub_.large_frame_over(id_);
+  }
   void on_wrong(const std::string& reason) override;
   void on_end(const std::string& reason) override;
 

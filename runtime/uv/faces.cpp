@@ -33,8 +33,9 @@ public:
     return house_->punch_as(self_, at, begins);
   }
   stream_maker streams() override {
-    return [tls = self_->tls](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(*tls, begins, to);
+    auto large = std::make_shared<std::atomic<std::size_t>>(0);
+    return [tls = self_->tls, large](bool begins, frame_stream_listener& to) {
+      return make_circuit_stream(*tls, begins, to, large);
     };
   }
   std::vector<address> local_addresses() const override {
@@ -48,6 +49,12 @@ public:
   }
   void plan_window(connection_id id, const planned_window& x) override {
     house_->plan_window(id, x);
+  }
+  void hold(connection_id id, bool yes) override {
+    house_->hold(id, yes);
+  }
+  void no_stranger(connection_id id) override {
+    house_->no_stranger(id);
   }
   transport_traffic traffic() const override {
     return house_->traffic();

@@ -23,6 +23,8 @@ std::size_t frame_queue::push(outgoing_frame frame, bool may_overtake) {
   const bool overtakes = frame.urgent && may_overtake;
   queued next{{}, std::move(frame)};
   bytes_ += next.size();
+  own_bytes_ += next.own_size();
+  body_bytes_ += next.frame.body.size;
   frames_.insert(overtakes ? first_body() : frames_.end(), std::move(next));
   if (bytes_ <= std::max(most_.bytes, next_look_))
     return 0;
@@ -102,13 +104,15 @@ void frame_queue::release(std::size_t bytes) {
   front_sent_ += bytes;
   while (!frames_.empty() && front_sent_ >= frames_.front().size()) {
     front_sent_ -= frames_.front().size();
+    own_bytes_ -= frames_.front().own_size();
+    body_bytes_ -= frames_.front().frame.body.size;
     frames_.pop_front();
   }
 }
 
 void frame_queue::clear() {
   frames_.clear();
-  bytes_ = front_sent_ = 0;
+  bytes_ = own_bytes_ = body_bytes_ = front_sent_ = 0;
 }
 
 } // namespace potluck

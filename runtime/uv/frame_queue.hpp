@@ -37,6 +37,14 @@ public:
   std::size_t bytes() const {
     return bytes_;
   }
+  /// What their heads take, and they themselves: what nobody else holds.
+  std::size_t own_bytes() const {
+    return own_bytes_;
+  }
+  /// What their bodies do, which others may hold as well.
+  std::size_t body_bytes() const {
+    return body_bytes_;
+  }
   /// What is left of the first frame. Precondition: not `empty()`.
   std::size_t front_rest() const {
     return frames_.front().size() - front_sent_;
@@ -56,6 +64,9 @@ private:
     std::size_t size() const {
       return preamble.size() + frame.head.size() + frame.body.size;
     }
+    std::size_t own_size() const {
+      return sizeof(queued) + frame.head.size();
+    }
     std::array<std::uint8_t, preamble_bytes> preamble;
     outgoing_frame frame;
     bool introduced = false; ///< The preamble is written.
@@ -69,6 +80,8 @@ private:
   bool checked_;
   std::deque<queued> frames_;
   std::size_t bytes_ = 0;
+  std::size_t own_bytes_ = 0;
+  std::size_t body_bytes_ = 0;
   std::size_t next_look_ = 0;  ///< How many before they are counted again.
   std::size_t front_sent_ = 0; ///< Of the first frame.
 };

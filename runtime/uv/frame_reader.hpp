@@ -72,6 +72,26 @@ public:
     return state_ == state::preamble && done_ == 0;
   }
 
+  /// Bodies from here on get their memory by `make_room` alone; what comes of
+  /// them before is kept beside it. At first all have it at once.
+  void spare(std::size_t bytes) {
+    spared_ = bytes;
+  }
+  /// Bytes of the frame in progress, head and body; 0 while its size is not
+  /// known, or when none is.
+  std::size_t begun() const {
+    return state_ == state::head || state_ == state::body
+               ? std::size_t{announced_.head_size} + announced_.body_size
+               : 0;
+  }
+  /// Bytes that the head in progress takes.
+  std::size_t head_memory() const {
+    return frame_.head.capacity();
+  }
+  /// The body in progress, or the next one, has memory from here on. Does
+  /// nothing more than once a frame.
+  void make_room();
+
   /// True when the latest body was bulky: then so is, probably, the next, and
   /// little should be fed at a time.
   bool bulky() const {
@@ -82,16 +102,21 @@ private:
   enum class state { preamble, head, body, complete, corrupt };
 
   bool enter_frame();
+  void take_head(const std::uint8_t* data, std::size_t size);
+  void take_body(const std::uint8_t* data, std::size_t size);
   void advance(std::size_t size);
   void finish();
 
   std::size_t direct_bytes_;
   bool checked_;
+  std::size_t spared_ = std::size_t{max_body_bytes} + 1;
   state state_ = state::preamble;
   std::size_t done_ = 0; ///< Bytes of the present piece.
   std::array<std::uint8_t, preamble_bytes> preamble_{};
   preamble announced_;
   frame frame_;
+  bool has_room_ = false;               ///< The body in progress, or next.
+  std::vector<std::uint8_t> beginning_; ///< Of a body without room.
   bool bulky_ = false;
 };
 

@@ -1,7 +1,9 @@
 #include "runtime/uv/framed_socket.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "runtime/strangers/limits.hpp"
 #include "runtime/uv/kernel_view.hpp"
 
 namespace potluck {
@@ -60,6 +62,7 @@ framed_socket::framed_socket(connection_id id, socket_context& shared,
       in_(tls_.get(), shared.decrypted.get(), *this),
       writer_(*socket_, id, shared.uploads, out_, *this),
       reader_(*socket_, id, shared.downloads, credit_, *this) {
+  in_.spare(limits::small_frame_bytes);
   uv_tcp_nodelay(&socket_->tcp, 1);
   keep_alive(descriptor_of(*socket_));
 }
@@ -97,12 +100,15 @@ void framed_socket::mind_our_windows() const {
 // ---- what comes ------------------------------------------------------------
 
 void framed_socket::on_proven(const peer_id& who) {
+  proven_ = true;
   out_->open();
   to_.on_open(who);
 }
 
 void framed_socket::on_whole(frame_reader::frame frame) {
   auto* body = frame.body.get();
+  if (std::exchange(large_, false))
+    to_.on_large_over();
   const auto bytes = frame.head.size() + frame.body_size + frame_overhead_bytes;
   auto owner
       = std::make_shared<held_frame>(std::move(frame.body), bytes, credit_);
@@ -113,7 +119,10 @@ void framed_socket::on_whole(frame_reader::frame frame) {
 frame_reader::window framed_socket::room() {
   if (out_->finished())
     return {shared_.staging.get(), staging_bytes};
-  return in_.room(shared_.staging.get());
+  auto room = in_.room(shared_.staging.get());
+  if (!trusted_)
+    room.size = std::min(room.size, limits::strangers_portion);
+  return room;
 }
 
 bool framed_socket::on_bytes(const std::uint8_t* data, std::size_t size) {
@@ -125,9 +134,14 @@ bool framed_socket::on_bytes(const std::uint8_t* data, std::size_t size) {
   const auto x = in_.take(data, size);
   switch (x.what) {
     case incoming_stream::verdict::more:
-      if (!out_->overfull())
+      if (out_->overfull()) {
+        to_.on_end("the other side asks for new keys and takes none");
+      } else if (proves_nothing(size)) {
+        to_.on_end("the other side sends much and proves nothing");
+      } else {
+        look_at_frame();
         return true;
-      to_.on_end("the other side asks for new keys and takes none");
+      }
       break;
     case incoming_stream::verdict::ended:
       to_.on_end(x.reason);
@@ -140,6 +154,58 @@ bool framed_socket::on_bytes(const std::uint8_t* data, std::size_t size) {
       break;
   }
   return false;
+}
+
+/// Whether so much has come that an honest peer would be proven by now.
+bool framed_socket::proves_nothing(std::size_t bytes) {
+  if (proven_)
+    return false;
+  early_bytes_ += bytes;
+  return early_bytes_ > limits::bytes_before_proof;
+}
+
+/// A stranger's large one needs room before the rest of it is read.
+void framed_socket::look_at_frame() {
+  if (trusted_ || large_ || in_.begun() <= limits::small_frame_bytes)
+    return;
+  large_ = true;
+  if (to_.on_large(in_.begun()))
+    in_.make_room();
+  else
+    hold(reason::room, true);
+}
+
+void framed_socket::has_room() {
+  in_.make_room();
+  hold(reason::room, false);
+}
+
+/// Who does not read our answers is not read. Bodies do not count: two that
+/// send each other much would wait for each other.
+void framed_socket::look_at_unread() {
+  if (trusted_)
+    return;
+  const auto waits = unread().letters;
+  if (waits > limits::unread_answers)
+    hold(reason::unread, true);
+  else if (waits < limits::unread_answers / 2)
+    hold(reason::unread, false);
+}
+
+void framed_socket::hold(reason why, bool yes) {
+  const auto bit = static_cast<unsigned>(why);
+  const auto before = held_;
+  held_ = yes ? held_ | bit : held_ & ~bit;
+  if ((held_ == 0) != (before == 0))
+    reader_.hold(held_ != 0);
+}
+
+void framed_socket::trust() {
+  trusted_ = true;
+  large_ = false;
+  in_.spare(std::size_t{max_body_bytes} + 1);
+  hold(reason::unread, false);
+  has_room();
 }
 
 void framed_socket::on_taken() {
@@ -156,6 +222,7 @@ void framed_socket::on_read_end(int error) {
 void framed_socket::on_sent(std::size_t bytes) {
   shared_.sent.fetch_add(bytes, std::memory_order_relaxed);
   meter_.sent(bytes, out_->waiting());
+  look_at_unread();
 }
 
 void framed_socket::on_all_sent() {

@@ -47,6 +47,11 @@ public:
     /// @param proven Who is at the other end; empty when insecure.
     virtual void on_open(const peer_id& proven) = 0;
     virtual void on_frame(incoming_frame frame) = 0;
+    /// A stranger's frame of so many bytes has begun. Whether there is room for
+    /// it; else it is not read until `has_room`. `on_large_over` follows when
+    /// it is whole.
+    virtual bool on_large(std::size_t bytes) = 0;
+    virtual void on_large_over() = 0;
     /// Something is wrong with the other side, which is being told: a moment
     /// for these last words, then the end.
     virtual void on_wrong(const std::string& reason) = 0;
@@ -80,10 +85,33 @@ public:
 
   /// See `frame_queue::push`. `flush` sends it.
   std::size_t push(outgoing_frame frame) {
-    return out_->push(std::move(frame));
+    const auto too_much = out_->push(std::move(frame));
+    look_at_unread();
+    return too_much;
   }
   void flush() {
     writer_.flush();
+  }
+
+  /// Limits on strangers are not for the other side, from here on.
+  void trust();
+  bool trusted() const {
+    return trusted_;
+  }
+  /// The frame that was announced by `on_large` may come.
+  void has_room();
+  /// Nothing is read from here on, or again.
+  void hold(bool yes) {
+    hold(reason::asked, yes);
+  }
+  /// What waits to be sent: letters, and with them bodies, which others may
+  /// hold as well.
+  struct unread_bytes {
+    std::size_t letters, all;
+  };
+  unread_bytes unread() const {
+    const auto own = out_->own_bytes();
+    return {own, own + out_->body_bytes()};
   }
 
   /// Sends what is queued, says goodbye, and drops what still comes until the
@@ -124,6 +152,12 @@ private:
   void on_all_sent() override;
   void on_write_failed(int error) override;
 
+  /// Why nothing is read.
+  enum class reason : unsigned { room = 1, unread = 2, asked = 4 };
+  void hold(reason why, bool yes);
+  bool proves_nothing(std::size_t bytes);
+  void look_at_frame();
+  void look_at_unread();
   void tell_failure(const std::string& reason);
   void turn_away(const std::string& reason);
   void shut_down();
@@ -140,6 +174,11 @@ private:
   socket_reader reader_;
   line_meter meter_;
   bool silent_ = true;
+  bool trusted_ = false;
+  bool large_ = false;          ///< A frame of which the listener was told.
+  unsigned held_ = 0;           ///< Reasons.
+  std::size_t early_bytes_ = 0; ///< Before anything was proven.
+  bool proven_ = false;
   bool shut_down_ = false;
 };
 

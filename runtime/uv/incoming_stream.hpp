@@ -53,6 +53,17 @@ public:
   /// So many bytes have been read there.
   outcome take(const std::uint8_t* data, std::size_t size);
 
+  /// See `frame_reader`.
+  void spare(std::size_t bytes) {
+    reader_.spare(bytes);
+  }
+  std::size_t begun() const {
+    return reader_.begun();
+  }
+  void make_room() {
+    reader_.make_room();
+  }
+
   /// Why, when the stream ends here.
   std::string reason_of_end() const;
 

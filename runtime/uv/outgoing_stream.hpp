@@ -39,6 +39,14 @@ public:
 
   /// Bytes on the wire that wait, nearly.
   std::size_t waiting() const;
+  /// Memory of this connection alone that what waits takes.
+  std::size_t own_bytes() const {
+    return queue_.own_bytes() + waiting_records();
+  }
+  /// Of bodies that wait, which others may hold as well.
+  std::size_t body_bytes() const {
+    return queue_.body_bytes();
+  }
   /// The next batch, if it may be as large as it pays: 0 when there is none but
   /// what TLS has to say by itself, which is little and asks nobody.
   std::size_t wanted() const;

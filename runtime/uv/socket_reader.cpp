@@ -21,7 +21,7 @@ socket_reader::socket_reader(tcp_handle& socket, connection_id id,
 }
 
 void socket_reader::read_on() {
-  if (paused_)
+  if (paused_ || held_)
     return;
   if (allowed_ == 0 && !draining_) {
     allowed_ = cap_.take(id_, cap_.portion());
@@ -78,9 +78,19 @@ void socket_reader::resume() {
     read_on();
 }
 
+void socket_reader::hold(bool yes) {
+  if (held_ == yes || draining_)
+    return;
+  held_ = yes;
+  if (held_)
+    uv_read_stop(socket_.stream());
+  else
+    read_on();
+}
+
 void socket_reader::drain() {
   draining_ = true;
-  paused_ = false;
+  paused_ = held_ = false;
   read_on();
 }
 

@@ -38,6 +38,8 @@ public:
   void read_on();
   /// Goes on when credit has come back.
   void resume();
+  /// Nothing is read from here on, or it is again, whatever else allows it.
+  void hold(bool yes);
   /// All is read from here on, however little is wanted: a socket that is
   /// closed with unread bytes resets the connection, and the other side would
   /// lose our last words.
@@ -53,6 +55,7 @@ private:
   const std::shared_ptr<read_credit> credit_;
   listener& to_;
   bool paused_ = false; ///< Until credit comes back.
+  bool held_ = false;
   bool draining_ = false;
   std::size_t allowed_ = 0; ///< Bytes that may be read.
 };

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/lines/upload_turns.hpp"
+#include "runtime/strangers/stranger_desk.hpp"
 #include "runtime/uv/circuit_stream.hpp"
 #include "runtime/uv/connection.hpp"
 #include "runtime/uv/event_loop.hpp"
@@ -46,6 +47,9 @@ public:
             [this] { return under_way(); }),
         listening_(loop(), options_.insecure,
                    [this](tcp_socket x) { accept(std::move(x)); }),
+        strangers_(
+            std::min(limits::strangers_connected, options_.max_connections),
+            options_.max_unproven),
         faces_(std::make_shared<transport_face>(
             transport_face{options_.key ? options_.key->id() : peer_id{},
                            shared_.tls, nullptr})) {
@@ -133,8 +137,9 @@ public:
   stream_maker streams() override {
     if (!shared_.tls)
       return {};
-    return [this](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(*shared_.tls, begins, to);
+    auto large = std::make_shared<std::atomic<std::size_t>>(0);
+    return [this, large](bool begins, frame_stream_listener& to) {
+      return make_circuit_stream(*shared_.tls, begins, to, large);
     };
   }
 
@@ -147,6 +152,24 @@ public:
       turns.plan(id, x);
       if (x.queue > 0 && !turns.left_alone() && which->socket() != nullptr)
         which->socket()->mind_our_windows();
+    });
+  }
+
+  void hold(connection_id id, bool yes) override {
+    loop_->post([=] {
+      if (auto* x = socket_of(id))
+        x->hold(yes);
+    });
+  }
+
+  void no_stranger(connection_id id) override {
+    loop_->post([=] {
+      auto* x = socket_of(id);
+      if (x == nullptr)
+        return;
+      x->trust();
+      strangers_.trusts(id);
+      read_large();
     });
   }
 
@@ -220,12 +243,13 @@ private:
     auto& x = *find(id);
     if (dialled)
       return x.face()->listener->on_connected(id, remote, proven);
-    --unproven_;
+    strangers_.proved(id, remote.host);
     x.belongs_to(faces_.that_shows(x.socket()->shows()));
     if (x.face())
       x.face()->listener->on_accepted(id, remote, proven);
     else
       close(id, 0); // Its face has left.
+    part_with_too_many();
   }
   void ended(connection_id id, std::string reason) override {
     auto face = find(id)->face();
@@ -235,6 +259,14 @@ private:
     if (face)
       face->listener->on_closed(id, reason);
   }
+  bool large_frame(connection_id id, std::size_t bytes) override {
+    return strangers_.begins_large(id, find(id)->remote().host, bytes,
+                                   std::chrono::steady_clock::now());
+  }
+  void large_frame_over(connection_id id) override {
+    strangers_.large_is_over(id);
+    read_large();
+  }
   void on_posted_frame(connection_id id, outgoing_frame frame) override {
     auto* x = find(id);
     if (x == nullptr)
@@ -242,13 +274,40 @@ private:
     if (unflushed_.empty() || unflushed_.back() != id)
       unflushed_.push_back(id);
     x->enqueue(std::move(frame));
+    count_unread(id);
   }
   void on_all_handled() override {
     // Twice the same is harmless: the second flush finds nothing.
     for (auto id : unflushed_)
-      if (auto* x = find(id))
+      if (auto* x = find(id)) {
         x->flush();
+        count_unread(id);
+      }
     unflushed_.clear();
+  }
+
+  // ---- strangers (runtime/strangers) ---------------------------------------
+
+  void note_unread(const connection& x, connection_id id) {
+    const auto [letters, all] = x.unread();
+    strangers_.unread(id, x.remote().host, letters, all);
+  }
+  void count_unread(connection_id id) {
+    const auto* x = find(id);
+    if (x == nullptr || !x->is_stranger())
+      return;
+    note_unread(*x, id);
+    while (auto gone = strangers_.reads_too_little())
+      ended(gone->id, gone->reason);
+  }
+  void read_large() {
+    for (auto id : strangers_.next_large(std::chrono::steady_clock::now()))
+      if (auto* x = socket_of(id))
+        x->has_room();
+  }
+  void part_with_too_many() {
+    while (auto x = strangers_.one_too_many())
+      ended(x->id, x->reason);
   }
 
   // ---- measuring -----------------------------------------------------------
@@ -266,7 +325,11 @@ private:
     last_look_ = now;
     std::map<transport_face*, std::vector<connection_traffic>> seen;
     std::vector<upload_turns::flow> flows;
+    while (auto x = strangers_.too_slow(now))
+      ended(x->id, x->reason);
     for (auto& [id, x] : connections_) {
+      if (x->is_stranger())
+        note_unread(*x, id);
       auto* socket = x->socket();
       const auto traffic = socket ? socket->look(interval) : std::nullopt;
       if (!traffic)
@@ -329,10 +392,9 @@ private:
   }
 
   void forget(connection_id id) {
-    auto i = connections_.find(id);
-    if (i->second->unproven())
-      --unproven_;
-    connections_.erase(i);
+    connections_.erase(id);
+    strangers_.ended(id);
+    read_large();
     forget_punch(id);
     shared_.uploads.turns().forget(id);
   }
@@ -343,12 +405,24 @@ private:
       return;
     if (auto i = punches_.find(*remote); i != punches_.end())
       return find(i->second)->met(std::move(socket));
-    if (connections_.size() >= options_.max_connections
-        || unproven_ >= options_.max_unproven)
+    if (!strangers_.may_knock(remote->host, std::chrono::steady_clock::now()))
       return;
+    if (connections_.size() >= room_for_knocks()) {
+      const auto other = strangers_.gives_way();
+      if (other)
+        ended(other->id, other->reason);
+      else if (connections_.size() >= options_.max_connections)
+        return;
+    }
     auto id = next_id_++;
-    ++unproven_;
+    strangers_.came(id, remote->host);
+    part_with_too_many();
     add(id).accept(std::move(socket), *remote);
+  }
+  /// Connections of which more are only there for dials and members.
+  std::size_t room_for_knocks() const {
+    const auto most = options_.max_connections;
+    return most - std::min(limits::connections_kept, most / 8);
   }
 
   // ---- holes ---------------------------------------------------------------
@@ -403,7 +477,7 @@ private:
   // Of the loop's thread.
   socket_context shared_;
   listening listening_;
-  std::size_t unproven_ = 0; ///< Connections that are `unproven()`.
+  stranger_desk strangers_;
   std::optional<timer> look_;
   time_point last_look_{};
   face_list faces_;

@@ -11,17 +11,13 @@
 #include "runtime/config.hpp"
 #include "runtime/identity/key_pair.hpp"
 #include "runtime/ports/transport.hpp"
+#include "runtime/strangers/limits.hpp"
 
 namespace potluck {
 
 /// For TLS's part of a beginning, from the connection on: three round trips of
 /// a satellite line.
 constexpr std::chrono::milliseconds encryption_patience{10'000};
-
-/// Connections that came in and have not proven an id yet: a group's members
-/// and a storm of joiners may knock at once, but whoever only knocks leaves
-/// room for the connections that we dial. Each holds 40 KiB meanwhile.
-constexpr std::size_t unproven_connections = 256;
 
 struct uv_transport_options {
   /// Proves who we are. Needed, but for `insecure`.
@@ -30,7 +26,8 @@ struct uv_transport_options {
   /// are mere claims. For measuring, between processes of one machine: listens
   /// on and dials nothing but loopback addresses.
   bool insecure = false;
-  /// Further ones that come in are closed at once; further dials fail.
+  /// For one more that comes in a stranger's gives way (runtime/strangers);
+  /// further dials fail.
   std::size_t max_connections = most_connections;
   /// Bytes of received frames that a connection's consumers may hold before the
   /// connection is no longer read, until they are at most
@@ -48,9 +45,9 @@ struct uv_transport_options {
   std::chrono::milliseconds dial_timeout{5000};
   /// From then on, until both sides have proven who they are.
   std::chrono::milliseconds handshake_timeout{encryption_patience};
-  /// Connections that came in and have proven nothing yet; further ones are
-  /// closed at once.
-  std::size_t max_unproven = unproven_connections;
+  /// Connections that came in and have proven nothing yet: for further ones
+  /// older ones give way.
+  std::size_t max_unproven = limits::unproven_connections;
   /// A numeric address of this machine to dial from, where it has several;
   /// empty: the system chooses. What it cannot reach from there fails.
   std::string dial_from = {};

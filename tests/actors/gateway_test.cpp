@@ -14,6 +14,7 @@
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/session_pulse.hpp"
+#include "runtime/strangers/letter_cost.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -709,8 +710,10 @@ TEST_CASE("a flood of letters ends its session, a burst does not") {
   for (bool floods : {false, true}) {
     CAPTURE(floods);
     welcome_stranger x;
-    auto letters
-        = floods ? limits::letters_at_once + 1 : limits::letters_at_once / 2;
+    const auto saved
+        = limits::letters_of_a_stranger_at_once / cost_of(routing_ping{});
+    const auto letters
+        = floods ? saved + limits::letters_dropped + 1 : saved / 2;
     for (double i = 0; i < letters; ++i)
       x.send(routing_ping{});
     x.check_ended(floods);

@@ -51,6 +51,9 @@ public:
   /// What it printed up to now.
   std::string output() const;
 
+  pid_t pid() const {
+    return pid_;
+  }
   const command& what() const {
     return what_;
   }

@@ -274,11 +274,15 @@ TEST_CASE("a trainer carries less for others than a hub by trade") {
   CHECK(x.desk.look(at(30s)).size() == 1);
 }
 
-TEST_CASE("one house cannot fill a hub") {
-  circuit_desk desk;
+namespace {
+
+/// Circuits that guests there get who open as many to each other as they can.
+/// @param subnet Of the i-th of them.
+template <class Subnet>
+std::size_t opened_by_crowd(circuit_desk& desk, Subnet subnet) {
   std::size_t opened = 0;
   for (std::uint8_t i = 1; i <= 100; ++i)
-    meet(desk, i, id(i), "2001:db8:7::" + std::to_string(i));
+    meet(desk, i, id(i), subnet(i) + std::to_string(i));
   for (std::uint8_t i = 1; i <= 100; ++i)
     for (std::uint8_t j = 1; j <= 100; ++j)
       if (i != j) {
@@ -286,20 +290,46 @@ TEST_CASE("one house cannot fill a hub") {
         auto out = desk.open(i, {j, id(j)}, at(0s));
         opened += std::holds_alternative<circuit_open>(out[0].what);
       }
-  CHECK(opened == limits::ends_a_prefix / 2);
-  meet(desk, 201, id(201), "198.51.100.1");
-  meet(desk, 202, id(202), "203.0.113.1");
-  desk.take_number(201, 1);
-  auto out = desk.open(201, {1, id(202)}, at(0s));
-  CHECK(std::holds_alternative<circuit_open>(out[0].what));
+  return opened;
 }
 
-TEST_CASE("a house is a /24 of IPv4 or a /48 of IPv6") {
-  CHECK(prefix_of("192.0.2.1") == prefix_of("192.0.2.77"));
-  CHECK(prefix_of("192.0.2.1") != prefix_of("192.0.3.1"));
-  CHECK(prefix_of("2001:db8:1::1") == prefix_of("2001:db8:1:ffff::2"));
-  CHECK(prefix_of("2001:db8:1::1") != prefix_of("2001:db8:2::1"));
-  CHECK(prefix_of("example.org") == "example.org");
+/// A school of 40 reaches the others of its group, who are elsewhere.
+void check_school_served(circuit_desk& desk) {
+  for (std::uint8_t i = 0; i < 20; ++i)
+    meet(desk, 400u + i, id(200, i), "203.0.113." + std::to_string(i + 1));
+  for (std::uint8_t i = 0; i < 40; ++i) {
+    meet(desk, 300u + i, id(201, i), "198.51.100.1");
+    for (std::uint8_t j = 0; j < 20; ++j) {
+      desk.take_number(300u + i, j + 1u);
+      auto out = desk.open(300u + i, {j + 1u, id(200, j)}, at(0s));
+      CHECK(std::holds_alternative<circuit_open>(out[0].what));
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("one address cannot fill a hub") {
+  circuit_desk desk;
+  CHECK(
+      opened_by_crowd(desk, [](auto) { return std::string{"2001:db8:7:1::"}; })
+      == limits::usual_hub.circuits / limits::openers_home_part);
+  check_school_served(desk);
+  // What is over counts no more.
+  for (std::uint8_t i = 1; i <= 100; ++i)
+    desk.gone(i);
+  CHECK(
+      opened_by_crowd(desk, [](auto) { return std::string{"2001:db8:7:1::"}; })
+      == limits::usual_hub.circuits / limits::openers_home_part);
+}
+
+TEST_CASE("one house cannot fill a hub") {
+  circuit_desk desk;
+  CHECK(
+      opened_by_crowd(
+          desk, [](auto i) { return "2001:db8:7:" + std::to_string(i) + "::"; })
+      == limits::ends_a_prefix / 2);
+  check_school_served(desk);
 }
 
 TEST_CASE("a lost connection ends its circuits at the other ends") {

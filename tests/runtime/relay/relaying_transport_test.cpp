@@ -42,7 +42,8 @@ public:
   }
   stream_maker streams() override {
     return [this](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(tls_, begins, to);
+      return make_circuit_stream(tls_, begins, to,
+                                 std::make_shared<std::atomic<std::size_t>>(0));
     };
   }
   void stop() override {
@@ -365,6 +366,28 @@ TEST_CASE("circuits that prove nothing are few, and go after a while") {
     x.w.run();
   CHECK(refused == 200);
   CHECK(x.a.closed.empty());
+}
+
+TEST_CASE("circuits from one address are few, whatever leads to them") {
+  home x{true};
+  std::size_t refused = 0;
+  x.w.network.judge_frames([&](auto& from, auto&, outgoing_frame& frame) {
+    auto said = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    refused
+        += said && from == "b" && std::holds_alternative<circuit_close>(*said);
+    return memory_network::fate::arrives;
+  });
+  const std::vector<connection_id> lines{x.a.dial(x.b), x.a.dial(x.b)};
+  for (auto line : lines)
+    for (std::uint32_t i = 1; i <= 100; ++i)
+      x.a.it->send(line, {encode(circuit_open{i, x.hub.id, "192.0.2.1"}), {}});
+  // As long as these have time to prove something, a school's get in.
+  for (std::uint32_t i = 101; i <= 120; ++i)
+    for (auto line : lines)
+      x.a.it->send(line,
+                   {encode(circuit_open{i, x.hub.id, "198.51.100.1"}), {}});
+  x.w.run();
+  CHECK(refused == 200 - limits::circuits_of_a_home);
 }
 
 TEST_CASE("a hub takes what it is asked for no circuit that leads to it") {

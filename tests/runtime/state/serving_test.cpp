@@ -227,3 +227,66 @@ TEST_CASE("who only listens takes nobody's place, and gets no pieces") {
   CHECK(budget.expire(at(11s)).size() == 5);
   CHECK(budget.listens(joiner(13), at(11s)));
 }
+
+namespace {
+
+/// Four places, as a donor has.
+serving_budget four_places() {
+  return serving_budget{{4, 1000, 0, 30s, 8}};
+}
+
+} // namespace
+
+TEST_CASE("a place that brings nothing is somebody else's") {
+  auto budget = four_places();
+  for (std::uint8_t i = 1; i <= 4; ++i) {
+    budget.reach(joiner(i), false, "192.0.2." + std::to_string(i));
+    CHECK(budget.admit(joiner(i), at(0s)));
+  }
+  budget.reach(joiner(5), false, "198.51.100.1");
+  CHECK_FALSE(budget.admit(joiner(5), at(1s)));
+  CHECK_FALSE(budget.gives_way(joiner(5), at(1s)));
+  // All say that they are there; three of them fetch as well.
+  for (std::uint8_t i = 1; i <= 4; ++i)
+    CHECK(budget.admit(joiner(i), at(9s)));
+  for (std::uint8_t i = 2; i <= 4; ++i)
+    CHECK(budget.ask(joiner(i), asking(0), 100, at(9s))
+          == serving_budget::verdict::queued);
+  CHECK(budget.gives_way(joiner(5), at(limits::place_patience)) == joiner(1));
+}
+
+TEST_CASE("a home has no more places than are wanted elsewhere") {
+  auto budget = four_places();
+  for (std::uint8_t i = 1; i <= 4; ++i) {
+    budget.reach(joiner(i), false, "192.0.2.1");
+    CHECK(budget.admit(joiner(i), at(i * 1s)));
+  }
+  // Another of the same school waits;
+  budget.reach(joiner(9), false, "192.0.2.1");
+  CHECK_FALSE(budget.gives_way(joiner(9), at(5s)));
+  // others do not, until each has as many.
+  for (std::uint8_t i = 5; i <= 7; ++i) {
+    budget.reach(joiner(i), false, "198.51.100." + std::to_string(i));
+    CHECK_FALSE(budget.admit(joiner(i), at(5s)));
+    const auto other = budget.gives_way(joiner(i), at(5s));
+    REQUIRE(other);
+    CHECK(*other == joiner(static_cast<std::uint8_t>(i - 4))); // The oldest.
+    budget.forget(*other);
+    CHECK(budget.admit(joiner(i), at(5s)));
+  }
+  budget.reach(joiner(8), false, "198.51.100.8");
+  CHECK_FALSE(budget.gives_way(joiner(8), at(5s)));
+  budget.parted(joiner(4));
+  CHECK_FALSE(budget.gives_way(joiner(8), at(5s)));
+}
+
+TEST_CASE("who has had a place for long leaves it to who waits") {
+  auto budget = four_places();
+  for (std::uint8_t i = 1; i <= 4; ++i)
+    CHECK(budget.admit(joiner(i), at(i * 1s)));
+  const auto late = at(limits::place_life + 1s);
+  for (std::uint8_t i = 1; i <= 4; ++i)
+    budget.ask(joiner(i), asking(0), 100, late);
+  CHECK(budget.gives_way(joiner(5), late) == joiner(1));
+  CHECK_FALSE(budget.gives_way(joiner(5), late - 1s));
+}

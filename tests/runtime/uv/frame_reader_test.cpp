@@ -150,3 +150,63 @@ TEST_CASE("a flipped bit anywhere in a frame lets none of it through") {
         CHECK(reader.corrupt());
     }
 }
+
+TEST_CASE("a body that is spared takes memory when it has room, and the same "
+          "frame comes out") {
+  std::mt19937 random{7};
+  const auto head = pattern(100, 1), body = pattern(200'000, 2),
+             small = pattern(999, 3);
+  bytes stream;
+  append_frame(stream, head, body);
+  append_frame(stream, head, small);
+  append_frame(stream, head, body);
+  for (int trial = 0; trial < 50; ++trial) {
+    frame_reader reader{64 * 1024, true};
+    reader.spare(1000);
+    std::size_t portion = 1 + random() % 60'000;
+    std::size_t held = random() % 300'000; // Bytes before there is room.
+    std::vector<frame_reader::frame> all;
+    for (std::size_t at = 0; at < stream.size();) {
+      auto size = std::min(portion, stream.size() - at);
+      const auto room = reader.direct();
+      if (room.size > 0) {
+        size = std::min(size, room.size);
+        std::memcpy(room.data, stream.data() + at, size);
+        REQUIRE(reader.filled(size));
+      } else {
+        const auto taken = reader.feed(stream.data() + at, size);
+        REQUIRE(taken);
+        size = *taken;
+      }
+      at += size;
+      if (reader.complete()) {
+        all.push_back(reader.take());
+        continue;
+      }
+      if (reader.begun() > 1000) {
+        CHECK(reader.begun() == head.size() + body.size());
+        if (at > held)
+          reader.make_room();
+        else
+          CHECK(reader.direct().size == 0);
+      }
+    }
+    REQUIRE(all.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto& expected = i == 1 ? small : body;
+      CHECK(all[i].head == head);
+      REQUIRE(all[i].body_size == expected.size());
+      CHECK(std::equal(expected.begin(), expected.end(), all[i].body.get()));
+    }
+  }
+}
+
+TEST_CASE("a head takes memory as it comes") {
+  frame_reader reader;
+  const auto announced = write_preamble({max_head_bytes, 0, 0});
+  REQUIRE(reader.feed(announced.data(), announced.size()));
+  const auto beginning = pattern(1000, 1);
+  REQUIRE(reader.feed(beginning.data(), beginning.size()));
+  CHECK(reader.begun() == max_head_bytes);
+  CHECK(reader.head_memory() < 64 * 1024);
+}

@@ -157,23 +157,46 @@ TEST_CASE("many frames in one packet are all delivered") {
   });
 }
 
-TEST_CASE("connections beyond the limit are closed at once") {
+TEST_CASE("where there are too many connections the oldest stranger's gives "
+          "way, and no own dial displaces any") {
   uv_transport_options options;
   CHECK(options.max_connections == most_connections);
   options.max_connections = 2;
   node server{with(options)};
   auto where = *server.net->listen(anywhere);
   raw_socket first{where};
+  const auto oldest = server.heard->wait_for_accepted();
+  REQUIRE(oldest != 0);
   raw_socket second{where};
   REQUIRE(server.heard->wait([](auto& all) { return all.size() == 2; }));
   raw_socket third{where};
-  CHECK(third.ended());
-  CHECK(server.heard->all().size() == 2);
+  CHECK(first.ended());
+  REQUIRE(server.heard->wait_for_close(oldest));
+  CHECK(server.heard->with(oldest, [](auto& x) { return x.reason; })
+            .find("made room for others")
+        != std::string::npos);
+  REQUIRE(server.heard->wait([](auto& all) { return all.size() == 3; }));
   auto id = server.net->dial(where);
   REQUIRE(server.heard->wait_for_close(id));
   CHECK(server.heard->with(id, [](auto& x) { return x.reason; })
             .find("too many connections")
         != std::string::npos);
+}
+
+TEST_CASE("connections that are trusted do not give way") {
+  uv_transport_options options;
+  options.max_connections = 2;
+  node server{with(options)};
+  auto where = *server.net->listen(anywhere);
+  raw_socket first{where}, second{where};
+  REQUIRE(server.heard->wait([](auto& all) { return all.size() == 2; }));
+  for (auto& [id, x] : server.heard->all())
+    server.net->no_stranger(id);
+  REQUIRE(server.net->listen(anywhere)); // What was asked before is done.
+  raw_socket third{where};
+  CHECK(third.ended());
+  for (auto& [id, x] : server.heard->all())
+    CHECK(x.closed == 0);
 }
 
 TEST_CASE("a peer that stops reading is closed, and its bodies are released") {

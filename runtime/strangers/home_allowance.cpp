@@ -1,0 +1,42 @@
+#include "runtime/strangers/home_allowance.hpp"
+
+#include <algorithm>
+
+#include "runtime/strangers/home_of.hpp"
+
+namespace potluck {
+
+bool home_allowance::spend(const std::string& host, double cost,
+                           time_point now) {
+  auto& home = of(homes_, home_of(host), most_.home, most_.home_at_once, now);
+  if (home.available(now) < cost)
+    return false;
+  auto& prefix
+      = of(prefixes_, prefix_of(host), most_.prefix, most_.prefix_at_once, now);
+  if (prefix.available(now) >= cost)
+    prefix.spend(cost);
+  else if (all_.available(now) >= cost)
+    all_.spend(cost);
+  else
+    return false;
+  home.spend(cost);
+  return true;
+}
+
+token_bucket& home_allowance::of(accounts& all, const std::string& name,
+                                 double rate, double burst, time_point now) {
+  auto at = all.find(name);
+  if (at == all.end()) {
+    // Who has asked for nothing for longest has most of it back.
+    if (all.size() >= most)
+      all.erase(std::min_element(all.begin(), all.end(),
+                                 [](const auto& a, const auto& b) {
+                                   return a.second.used < b.second.used;
+                                 }));
+    at = all.emplace(name, account{token_bucket{rate, burst}, now}).first;
+  }
+  at->second.used = now;
+  return at->second.left;
+}
+
+} // namespace potluck

@@ -1,0 +1,91 @@
+#include "runtime/strangers/large_frames.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/strangers/home_of.hpp"
+
+namespace potluck {
+
+bool large_frames::begin(connection_id id, const std::string& host,
+                         std::size_t bytes, time_point now) {
+  frame x{id, home_of(host), bytes};
+  // Nobody overtakes who waits for the same room.
+  const bool waits
+      = std::any_of(wait_.begin(), wait_.end(), [&](const frame& y) {
+          return y.home == x.home || home_has_room(y);
+        });
+  if (waits || !fits(x)) {
+    wait_.push_back(std::move(x));
+    return false;
+  }
+  take(std::move(x), now);
+  return true;
+}
+
+void large_frames::over(connection_id id) {
+  wait_.erase(std::remove_if(wait_.begin(), wait_.end(),
+                             [&](const frame& x) { return x.id == id; }),
+              wait_.end());
+  const auto at = come_.find(id);
+  if (at == come_.end())
+    return;
+  const auto& x = at->second;
+  taken_ -= x.bytes;
+  const auto mine = homes_.find(x.home);
+  mine->second -= x.bytes;
+  if (mine->second == 0)
+    homes_.erase(mine);
+  come_.erase(at);
+}
+
+std::vector<connection_id> large_frames::next(time_point now) {
+  std::vector<connection_id> result;
+  for (auto i = wait_.begin(); i != wait_.end();) {
+    if (!home_has_room(*i)) {
+      ++i; // Others of other homes need not wait for it.
+      continue;
+    }
+    if (!fits(*i))
+      break;
+    result.push_back(i->id);
+    take(std::move(*i), now);
+    i = wait_.erase(i);
+  }
+  return result;
+}
+
+std::optional<connection_id> large_frames::too_slow(time_point now) const {
+  for (const auto& [id, x] : come_) {
+    const std::chrono::duration<double> takes{static_cast<double>(x.bytes)
+                                              / most_.rate};
+    if (now - x.since < most_.grace + takes)
+      continue;
+    const bool wanted = std::any_of(wait_.begin(), wait_.end(),
+                                    [&, mine = x.home](const frame& y) {
+                                      return y.home == mine || home_has_room(y);
+                                    });
+    if (wanted)
+      return id;
+  }
+  return std::nullopt;
+}
+
+bool large_frames::home_has_room(const frame& x) const {
+  const auto mine = homes_.find(x.home);
+  return (mine == homes_.end() ? 0 : mine->second) + x.bytes <= most_.home;
+}
+
+bool large_frames::fits(const frame& x) const {
+  return home_has_room(x) && taken_ + x.bytes <= most_.all;
+}
+
+void large_frames::take(frame x, time_point now) {
+  taken_ += x.bytes;
+  homes_[x.home] += x.bytes;
+  x.since = now;
+  const auto id = x.id;
+  come_.emplace(id, std::move(x));
+}
+
+} // namespace potluck

@@ -1,0 +1,73 @@
+#include "runtime/strangers/letter_cost.hpp"
+
+#include <variant>
+
+namespace potluck {
+
+namespace {
+
+struct cost {
+  // An answer of up to 80 kB,
+  double operator()(const find_records&) const {
+    return 4;
+  }
+  double operator()(const find_nodes&) const {
+    return 2;
+  }
+  // signatures to be checked,
+  double operator()(const store_records& x) const {
+    return 1 + 2 * static_cast<double>(x.records.size());
+  }
+  // a list of all pieces,
+  double operator()(const state_request&) const {
+    return 8;
+  }
+  double operator()(const charter_request&) const {
+    return 8;
+  }
+  // a dial,
+  double operator()(const reach_request&) const {
+    return 8;
+  }
+  double operator()(const reach_errand&) const {
+    return 8;
+  }
+  // what waits elsewhere until there is room for it,
+  double operator()(const chunk_part&) const {
+    return 0;
+  }
+  double operator()(const chunk_mean&) const {
+    return 0;
+  }
+  double operator()(const contribution_part&) const {
+    return 0;
+  }
+  double operator()(const state_piece&) const {
+    return 0;
+  }
+  double operator()(const expert_request&) const {
+    return 0;
+  }
+  double operator()(const expert_answer&) const {
+    return 0;
+  }
+  double operator()(const replica_chunk&) const {
+    return 0;
+  }
+  // the last words, and all others.
+  double operator()(const goodbye&) const {
+    return 0;
+  }
+  template <class Other>
+  double operator()(const Other&) const {
+    return 0.2;
+  }
+};
+
+} // namespace
+
+double cost_of(const message& x) {
+  return std::visit(cost{}, x);
+}
+
+} // namespace potluck

@@ -1,0 +1,55 @@
+#include "runtime/strangers/stranger_desk.hpp"
+
+namespace potluck {
+
+namespace {
+
+const std::string made_room
+    = "it made room for others: too many strangers are connected";
+
+} // namespace
+
+void stranger_desk::trusts(connection_id id) {
+  unproven_.remove(id);
+  proven_.remove(id);
+  large_.over(id);
+  unread_.forget(id);
+  with_bodies_.forget(id);
+}
+
+void stranger_desk::ended(connection_id id) {
+  trusts(id);
+}
+
+std::optional<stranger_desk::departure> stranger_desk::one_too_many() const {
+  if (auto id = unproven_.too_many())
+    return departure{*id, "it made room for others: it has proven nothing yet"};
+  if (auto id = proven_.too_many())
+    return departure{*id, made_room};
+  return std::nullopt;
+}
+
+std::optional<stranger_desk::departure>
+stranger_desk::reads_too_little() const {
+  for (const auto* x : {&unread_, &with_bodies_})
+    if (auto id = x->gives_way())
+      return departure{*id, "the other side does not read its answers"};
+  return std::nullopt;
+}
+
+std::optional<stranger_desk::departure> stranger_desk::gives_way() const {
+  if (unproven_.size() == 0 && proven_.size() == 0)
+    return std::nullopt;
+  const auto& more = unproven_.size() > proven_.size() ? unproven_ : proven_;
+  return departure{more.gives_way(), made_room};
+}
+
+std::optional<stranger_desk::departure>
+stranger_desk::too_slow(time_point now) const {
+  if (auto id = large_.too_slow(now))
+    return departure{*id, "a large frame came too slowly while others waited "
+                          "for its room"};
+  return std::nullopt;
+}
+
+} // namespace potluck

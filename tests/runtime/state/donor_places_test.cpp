@@ -1,0 +1,92 @@
+/// Who has a donor's few places, and who does not.
+#include <doctest/doctest.h>
+
+#include "tests/runtime/state/steps.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t values = 100;
+const time_point begin{100s};
+
+/// A donor at step 7 that has made a copy of its state.
+waiting_donor donor() {
+  waiting_donor x{{{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
+                    limits::joiner_silence, limits::listeners_served},
+                   {limits::means_kept, limits::journal_steps,
+                    limits::journal_bytes},
+                   limits::snapshots_kept}};
+  x.holds(7, state_of(values, 7).digest(), begin);
+  return x;
+}
+
+state_request wish(std::uint64_t token, std::uint64_t step) {
+  state_request x;
+  x.token = token;
+  x.step = step;
+  return x;
+}
+
+/// The donor's last word to the peer.
+state_manifest last_word(waiting_donor& x, const peer_id& to) {
+  state_manifest result;
+  for (auto& letter : x.take_letters())
+    if (letter.to == to)
+      if (auto* manifest = std::get_if<state_manifest>(&letter.content))
+        result = *manifest;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("who asks for a step that is far ahead gets no place") {
+  auto x = donor();
+  for (std::size_t i = 0; i < 4; ++i) {
+    x.read(id_of(i), wish(i, 1'000'000'000), begin);
+    const auto word = last_word(x, id_of(i));
+    CHECK_FALSE(word.available);
+    CHECK(word.retry_ms == 0);
+    CHECK(word.step == 7);
+  }
+  CHECK(x.budget().joiners() == 0);
+}
+
+TEST_CASE("whoever is declined leaves the place to others") {
+  auto x = donor();
+  // Copies are kept of so many steps; whoever wants a further one is declined.
+  for (std::size_t i = 0; i < limits::snapshots_kept; ++i)
+    x.read(id_of(i), wish(i, 8 + i), begin);
+  x.read(id_of(8), wish(8, 20), begin);
+  CHECK_FALSE(last_word(x, id_of(8)).available);
+  CHECK(x.budget().joiners() == limits::snapshots_kept);
+  CHECK_FALSE(x.budget().serves(id_of(8)));
+  // Nor has a place who wants what is past, and of which no means are left.
+  x.read(id_of(9), wish(9, 3), begin);
+  CHECK_FALSE(x.budget().serves(id_of(9)));
+}
+
+TEST_CASE("those who wait for a step that does not come make room") {
+  auto x = donor();
+  for (std::size_t i = 0; i < limits::joiners_served; ++i)
+    x.read(id_of(i), wish(i, 1000), begin);
+  x.read(id_of(9), wish(9, 1000), begin + 1s);
+  CHECK(last_word(x, id_of(9)).retry_ms > 0);
+  // They ask again and again, which keeps nobody's place.
+  auto now = begin;
+  for (int i = 0; i < 5; ++i) {
+    now += 2s;
+    for (std::size_t k = 0; k < limits::joiners_served; ++k)
+      x.read(id_of(k), wish(k, 1000), now);
+  }
+  x.read(id_of(9), wish(10, 1000), now);
+  CHECK(x.budget().serves(id_of(9)));
+  CHECK(x.budget().joiners() == limits::joiners_served);
+  // Whose place it was hears that it is to ask again.
+  std::size_t busy = 0;
+  for (auto& letter : x.take_letters())
+    if (auto* manifest = std::get_if<state_manifest>(&letter.content))
+      busy += manifest->retry_ms > 0;
+  CHECK(busy == 1);
+}

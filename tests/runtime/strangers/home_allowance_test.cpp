@@ -1,0 +1,46 @@
+#include "runtime/strangers/home_allowance.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::size_t spent(home_allowance& x, const std::string& host, std::size_t times,
+                  time_point now) {
+  std::size_t result = 0;
+  for (; times > 0; --times)
+    result += x.spend(host, 1, now);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("a home has its own, all have theirs, and who is rare has a little") {
+  home_allowance x{{2, 10, 5, 20, 1, 4}};
+  time_point now{1s};
+  CHECK(spent(x, "192.0.2.1", 100, now) == 10);    // 4 of its prefix, 6 of all,
+  CHECK(spent(x, "198.51.100.1", 100, now) == 10); // likewise,
+  CHECK(spent(x, "203.0.113.1", 100, now) == 10);
+  CHECK(spent(x, "203.0.114.1", 100, now) == 6); // 4, and the last 2 of all,
+  CHECK(spent(x, "203.0.115.1", 100, now) == 4); // and what no crowd takes.
+  CHECK(spent(x, "203.0.115.2", 100, now) == 0); // The same prefix.
+  now += 2s;
+  CHECK(spent(x, "203.0.115.2", 100, now) == 10);
+  CHECK(spent(x, "192.0.2.1", 100, now) == 4);
+}
+
+TEST_CASE("homes without number take no more memory than the first few") {
+  home_allowance x{{2, 10, 5, 20, 1, 4}};
+  for (std::size_t i = 0; i < 2 * home_allowance::most; ++i)
+    x.spend("10." + std::to_string(i % 256) + "." + std::to_string(i / 256)
+                + ".1",
+            1, time_point{std::chrono::milliseconds{i}});
+  // Who was there last is remembered.
+  const time_point now{std::chrono::milliseconds{2 * home_allowance::most}};
+  const auto last = 2 * home_allowance::most - 1;
+  const auto host = "10." + std::to_string(last % 256) + "."
+                    + std::to_string(last / 256) + ".1";
+  CHECK(spent(x, host, 100, now) < 10);
+}
