@@ -347,7 +347,7 @@ void step_machine::on(const state_fetch_failed& x) {
 // ---- the end ----------------------------------------------------------------
 
 void step_machine::on(const checkpoint_saved& x) {
-  others().end().checkpoint_saved(x.step);
+  others().end().checkpoint_saved(x.step, x.problem);
   out(event{"checkpoint",
             {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
   end_if_done();
@@ -358,7 +358,7 @@ void step_machine::end_if_done() {
   if (!last || !others().lets_go(own(), now()))
     return;
   out(status(round_.last()));
-  out(peer_over{});
+  out(peer_over{others().end().unsaved()});
 }
 
 bool step_machine::ends_elsewhere(const way::reports& partners) {
