@@ -84,7 +84,7 @@ void step_machine::on(const batch_done& x) {
     return;
   }
   compute([&](auto s) { return work().answer(s); });
-  others().tracker().update_self(averaging().reported(at()));
+  others().tracker().update_self(averaging().reported(at()), now());
   if (!averaging().question())
     compute([&](auto s) { return work().close_if_complete(s); });
   lead_if_due();
@@ -151,7 +151,7 @@ void step_machine::report_frozen() {
   out(gradient_frozen{round_.group(), counted().samples, counted().loss_sum});
   if (!round_.tell() || !work().delayed())
     return;
-  others().tracker().update_self(averaging().reported(at()));
+  others().tracker().update_self(averaging().reported(at()), now());
   compute([&](auto s) { return work().close(s); });
   pump();
 }
