@@ -82,6 +82,7 @@ void matchmaking_state::make_matchmaker() {
   if (config_.memory)
     terms.hindrance = [this](const group_contract& c) { return too_large(c); };
   terms.believe = [this] { return plans_->believe(); };
+  terms.believable_samples = [this] { return facts_.believable_samples; };
   matchmaker_.emplace(terms);
   tell_lines();
 }
@@ -289,6 +290,10 @@ void matchmaking_state::carry_out(const start_round& x) {
 
 void matchmaking_state::carry_out(const member_declined& x) {
   self_->send(wired_.averager, member_withdrew{x.group, x.member});
+}
+
+void matchmaking_state::carry_out(const member_lied& x) {
+  self_->send(wired_.conductor, members_doubted{{x.member}, x.what});
 }
 
 matchmaking_actor::behavior_type

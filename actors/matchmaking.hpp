@@ -58,6 +58,7 @@ private:
   void carry_out(const release_gradient& x);
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
+  void carry_out(const member_lied& x);
   void arm();
   void make_matchmaker();
   /// The next answer says with whom this peer has no line of its own.

@@ -74,7 +74,9 @@ struct peer_config {
   std::optional<charter> known;
   std::shared_ptr<training_state> state;
 
-  std::string checkpoint_path;              ///< Empty: none are written.
+  std::string checkpoint_path; ///< Empty: none are written.
+  /// Where the last one goes when that fails; empty: nowhere.
+  std::string checkpoint_fallback;
   potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
   std::uint64_t checkpoint_every = 0;       ///< Steps; 0: only after the last.
   /// Samples between two looks around; 0 for what suits the model.

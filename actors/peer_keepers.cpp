@@ -66,6 +66,7 @@ void peer_state::start_state_keeper() {
                     c.self = config_.self;
                     c.agreed = charter_;
                     c.checkpoint_path = config_.checkpoint_path;
+                    c.checkpoint_fallback = config_.checkpoint_fallback;
                     if (config_.checkpoint_disk)
                       c.where = config_.checkpoint_disk;
                     c.mode = config_.workers;

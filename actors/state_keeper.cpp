@@ -243,6 +243,33 @@ void state_keeper_state::ask_for_snapshot() {
   self_->send(wired_.compute, take_snapshot{});
 }
 
+namespace {
+
+/// The run's last state, which nobody will write again, is tried in two places.
+checkpoint_saved save(const state_keeper_config& how,
+                      const training_state& state) {
+  checkpoint_saved news{state.step, how.checkpoint_path, {}};
+  auto try_at = [&](const std::string& path) {
+    return save_checkpoint(path, how.agreed, state, *how.where);
+  };
+  auto saved = try_at(how.checkpoint_path);
+  if (saved)
+    return news;
+  news.problem = saved.error();
+  const auto& other = how.checkpoint_fallback;
+  if (other.empty() || state.step < how.agreed.settings().steps)
+    return news;
+  if (auto rescued = try_at(other); rescued) {
+    news.path = other;
+    news.problem += "; it is in " + other + " instead";
+  } else {
+    news.problem += "; " + rescued.error();
+  }
+  return news;
+}
+
+} // namespace
+
 void state_keeper_state::on(const snapshot_taken& x) {
   snapshot_asked_ = false;
   carry_out(donor_->copied(x.state, now()));
@@ -252,12 +279,7 @@ void state_keeper_state::on(const snapshot_taken& x) {
     return;
   auto outbox = caf::actor_cast<state_keeper_actor>(self_);
   thread_->post([state = x.state, config = config_, outbox] {
-    checkpoint_saved news{state->step, config.checkpoint_path, {}};
-    auto saved = save_checkpoint(config.checkpoint_path, config.agreed, *state,
-                                 *config.where);
-    if (!saved)
-      news.problem = saved.error();
-    caf::anon_send(outbox, news);
+    caf::anon_send(outbox, save(config, *state));
   });
 }
 

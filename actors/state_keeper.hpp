@@ -22,6 +22,8 @@ struct state_keeper_config {
   charter agreed;
   /// Where checkpoints go; empty for none.
   std::string checkpoint_path;
+  /// Where the last one goes when that fails; empty: nowhere.
+  std::string checkpoint_fallback;
   disk* where = &local_disk(); ///< Outlives the actor and its thread.
   worker_mode mode = worker_mode::threaded;
   /// As the user states it; joiners get `joiners_upload_share` of it.

@@ -7,6 +7,14 @@
 
 namespace potluck {
 
+std::string contract_terms::too_many(std::uint64_t samples,
+                                     std::uint64_t slack) const {
+  if (!believable_samples || samples / slack <= believable_samples())
+    return {};
+  return std::to_string(samples)
+         + " samples are more than any machine here computes in that time";
+}
+
 std::string contract_terms::misquoted(const group_member& mine,
                                       const group_contract& in,
                                       const group_answer& answered) const {
@@ -111,6 +119,9 @@ std::string contract_terms::problem_with(const group_contract& x,
     return "the contract does not list this peer";
   if (auto lie = misquoted(*mine, x, answered); !lie.empty())
     return "the contract does not say of this peer what it answered: " + lie;
+  for (const auto& m : x.members)
+    if (auto lie = too_many(m.samples, slack_of_members); !lie.empty())
+      return "of peer " + short_name(m.who.id) + " " + lie;
   const auto samples = samples_of(x);
   const auto least = least_of(samples);
   if (samples < least)

@@ -25,6 +25,8 @@ struct contract_terms {
   /// Whether the contracts of groups that this peer leads say what members said
   /// of their lines; else nothing of any, and all plan equal shares.
   std::function<bool()> believe = [] { return true; };
+  /// What one member may bring, as this peer sees it; null: anything.
+  std::function<std::uint64_t()> believable_samples = nullptr;
   /// Why this peer cannot carry out the contract's plan; empty when it can.
   /// Asked last, for it then prepares for that. Null: it always can.
   std::function<std::string(const group_contract&)> hindrance = nullptr;
@@ -44,6 +46,11 @@ struct contract_terms {
     return cut ? cut(x) : chunk_values;
   }
 
+  /// A member refuses only what is so many times more than it believes itself:
+  /// its leader may have heard of others.
+  static constexpr std::uint64_t slack_of_members = 2;
+  /// Why nobody can have computed so many samples; empty when somebody can.
+  std::string too_many(std::uint64_t samples, std::uint64_t slack = 1) const;
   /// The trainers of a contract that does not list this peer, since it has no
   /// line to one of them: only if it said so itself, since it then contributes
   /// for a while, and a leader could pretend it. Else empty.

@@ -51,9 +51,16 @@ struct member_declined {
   std::string reason;
 };
 
+/// "This peer has said of itself what cannot be": form groups without it for a
+/// while.
+struct member_lied {
+  peer_id member;
+  std::string what;
+};
+
 using group_action
     = std::variant<send_to_peer, freeze_gradient, release_gradient, start_round,
-                   member_declined>;
+                   member_declined, member_lied>;
 
 /// To be carried out in this order.
 using group_actions = std::vector<group_action>;

@@ -80,6 +80,11 @@ group_actions group_follower::started(const peer_id& from,
   }
   out_.push_back(decline(from, invite_.group, problem));
   release(problem, from);
+  // What it writes of others may be their lie.
+  if (const auto& first = contract.members.front(); first.who.id == from)
+    if (auto lie = terms_.too_many(first.samples, terms_.slack_of_members);
+        !lie.empty())
+      out_.emplace_back(member_lied{from, std::move(lie)});
   return done();
 }
 

@@ -113,6 +113,10 @@ group_actions group_leader::answered(const peer_id& from,
   } else if (who.pending) {
     who.pending = false;
     auto flaw = flaw_of(x, who.peer.role);
+    if (auto lie = terms_.too_many(x.samples); flaw.empty() && !lie.empty()) {
+      out_.emplace_back(member_lied{from, lie});
+      flaw = std::move(lie);
+    }
     if (flaw.empty())
       who.accepted = x;
     else

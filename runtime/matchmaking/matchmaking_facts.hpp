@@ -25,6 +25,8 @@ struct matchmaking_facts {
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs;
   duration gathering{0}; ///< What sponsors may take longer to freeze.
+  /// That one member may bring (`speed_book`).
+  std::uint64_t believable_samples = UINT64_MAX;
 };
 
 } // namespace potluck

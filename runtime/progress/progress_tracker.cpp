@@ -10,9 +10,6 @@ namespace potluck {
 
 namespace {
 
-/// Samples per second beyond which a claim is not believed.
-constexpr double highest_speed = 1e9;
-
 std::uint64_t add(std::uint64_t a, std::uint64_t b) {
   return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
 }
@@ -49,7 +46,10 @@ void progress_tracker::hear(const progress_report& report, time_point at) {
   others_.insert({report.id, heard{report, at}});
 }
 
-void progress_tracker::update_self(const progress_report& report) {
+void progress_tracker::update_self(const progress_report& report,
+                                   time_point now) {
+  if (report.step != self_.step || report.state != self_.state)
+    held_since_ = now;
   self_ = report;
 }
 
@@ -182,11 +182,21 @@ std::vector<progress_report> progress_tracker::of_one_state(
   return result;
 }
 
+speed_book progress_tracker::speeds(time_point now) const {
+  speed_book result{target_batch_, self_, now - held_since_};
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && x.report.role == role::trainer
+        && !x.report.contributes)
+      result.add(x.report, accompanies(x.report));
+  return result;
+}
+
 std::uint64_t progress_tracker::total_samples(time_point now) const {
   std::uint64_t result = self_.samples;
+  const auto most = speeds(now).most_samples();
   for (const auto& [id, x] : others_)
     if (counts(x, now) && accompanies(x.report))
-      result = add(result, x.report.samples);
+      result = add(result, std::min(x.report.samples, most));
   return result;
 }
 
@@ -194,26 +204,30 @@ double progress_tracker::speed_of(const progress_report& x) const {
   if (x.phase != phase::accumulating || !std::isfinite(x.samples_per_second)
       || x.samples_per_second <= 0)
     return 0;
-  return std::min(x.samples_per_second, highest_speed);
+  return x.samples_per_second;
 }
 
 double progress_tracker::estimated_samples(time_point now) const {
   double result = static_cast<double>(self_.samples);
+  const auto book = speeds(now);
+  const auto most = book.most_samples();
+  const auto most_speed = book.most_speed();
   for (const auto& [id, x] : others_) {
     if (!counts(x, now) || !accompanies(x.report))
       continue;
     double age = std::chrono::duration<double>(now - x.at).count();
-    result += static_cast<double>(x.report.samples)
-              + speed_of(x.report) * std::max(age, 0.0);
+    result += static_cast<double>(std::min(x.report.samples, most))
+              + std::min(speed_of(x.report), most_speed) * std::max(age, 0.0);
   }
   return result;
 }
 
 double progress_tracker::samples_per_second(time_point now) const {
   double result = speed_of(self_);
+  const auto most = speeds(now).most_speed();
   for (const auto& [id, x] : others_)
     if (counts(x, now) && accompanies(x.report))
-      result += speed_of(x.report);
+      result += std::min(speed_of(x.report), most);
   return result;
 }
 

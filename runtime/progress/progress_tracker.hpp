@@ -2,7 +2,8 @@
 /// batch is, who stands where this peer stands, and who is ahead of it.
 ///
 /// Pure: the time comes in with every question. Reports are claims of their
-/// senders; figures that cannot be true count as zero.
+/// senders; figures that cannot be true count as zero, and nobody counts for
+/// more than `speed_book` allows.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "messages/progress.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/progress/speed_book.hpp"
 
 namespace potluck::limits {
 
@@ -54,8 +54,8 @@ public:
     silent_after_ = age;
   }
 
-  /// This peer's own state, as it would report it.
-  void update_self(const progress_report& report);
+  /// This peer's own state, as it would report it at `now`.
+  void update_self(const progress_report& report, time_point now);
 
   /// The peer has left: its samples are deducted at once.
   void forget(const peer_id& peer);
@@ -81,6 +81,9 @@ public:
   /// it has been reported for `minority_patience`. While this peer is joining,
   /// every state is better than none.
   std::vector<progress_report> ahead(time_point now);
+
+  /// What others can have, at most.
+  speed_book speeds(time_point now) const;
 
   /// Samples reported for the next step, own ones included.
   std::uint64_t total_samples(time_point now) const;
@@ -130,6 +133,7 @@ private:
   peer_id id_;
   duration silent_after_;
   progress_report self_;
+  time_point held_since_; ///< The state of `self_`.
   std::map<peer_id, heard> others_;
   /// Since when they report better histories than ours.
   std::map<peer_id, time_point> ahead_since_;

@@ -48,10 +48,15 @@ failure file_failure(const std::string& what, const std::string& path) {
   return {"cannot " + what + " " + path + ": " + std::strerror(errno)};
 }
 
-expected<bool> replace_file(const std::string& path,
-                            const std::vector<file_section>& sections,
-                            unsigned mode) {
-  const std::string partial = path + ".partial";
+namespace {
+
+std::string partial_of(const std::string& path) {
+  return path + ".partial";
+}
+
+/// Opens `path`.partial, empty, for this process alone.
+expected<file_descriptor> open_partial(const std::string& path, unsigned mode) {
+  const auto partial = partial_of(path);
   file_descriptor fd(::open(partial.c_str(),
                             O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!fd)
@@ -65,10 +70,38 @@ expected<bool> replace_file(const std::string& path,
       || opened.st_ino != named.st_ino || opened.st_dev != named.st_dev)
     return failure{"cannot write " + path
                    + ": another process is writing it; give each its own"};
-  bool written = ::ftruncate(fd.get(), 0) == 0;
+  if (::ftruncate(fd.get(), 0) != 0)
+    return file_failure("write", path);
+  return fd;
+}
+
+} // namespace
+
+expected<bool> try_file(const std::string& path) {
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    return failure{"cannot write " + path + ": it is not a file"};
+  auto fd = open_partial(path, 0666);
+  if (!fd)
+    return failure{fd.error()};
+  expected<bool> result = true;
+  if (!write_fully(fd->get(), {"", 1}))
+    result = file_failure("write", path);
+  ::unlink(partial_of(path).c_str());
+  return result;
+}
+
+expected<bool> replace_file(const std::string& path,
+                            const std::vector<file_section>& sections,
+                            unsigned mode) {
+  auto fd = open_partial(path, mode);
+  if (!fd)
+    return failure{fd.error()};
+  const auto partial = partial_of(path);
+  bool written = true;
   for (const auto& section : sections)
-    written = written && write_fully(fd.get(), section);
-  if (!written || ::fsync(fd.get()) != 0
+    written = written && write_fully(fd->get(), section);
+  if (!written || ::fsync(fd->get()) != 0
       || ::rename(partial.c_str(), path.c_str()) != 0) {
     auto reason = file_failure("write", path);
     ::unlink(partial.c_str());

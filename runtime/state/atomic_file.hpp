@@ -17,6 +17,11 @@ expected<bool> replace_file(const std::string& path,
                             const std::vector<file_section>& sections,
                             unsigned mode = 0666);
 
+/// Finds out early whether `replace_file` can work at `path`: makes
+/// `path`.partial, writes a byte to it and removes it. `path` itself is not
+/// touched, and the disk may be full later.
+expected<bool> try_file(const std::string& path);
+
 /// "cannot WHAT PATH: REASON" for the current errno.
 failure file_failure(const std::string& what, const std::string& path);
 

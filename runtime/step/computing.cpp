@@ -107,6 +107,8 @@ computing::actions computing::add(const contribution_ready& x,
       = s.in == stage::accumulating || (s.in == stage::frozen && !told);
   const auto accepted
       = open && what.step == s.at.own.step
+        && what.samples
+               <= s.at.others.tracker().speeds(s.at.now).believable_samples()
         && account_.counted().samples + what.samples <= max_samples;
   actions out{contribution_taken{what.from, accepted}};
   if (accepted) {

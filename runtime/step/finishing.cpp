@@ -11,9 +11,15 @@ void finishing::made_last_step(bool writes, time_point now) {
   pending_ = writes;
 }
 
-void finishing::checkpoint_saved(std::uint64_t step) {
-  if (step >= steps_)
-    pending_ = false;
+void finishing::checkpoint_saved(std::uint64_t step,
+                                 const std::string& problem) {
+  if (step < steps_)
+    return;
+  pending_ = false;
+  unsaved_ = problem.empty() ? ""
+                             : "The last checkpoint could not be written as "
+                               "asked: "
+                                   + problem + ".";
 }
 
 finishing::backlog

@@ -52,7 +52,13 @@ public:
   bool made() const {
     return made_at_.has_value();
   }
-  void checkpoint_saved(std::uint64_t step);
+  /// @param problem Why it is not where it should be; empty if it is.
+  void checkpoint_saved(std::uint64_t step, const std::string& problem);
+  /// What the user of a peer that is through is told of its last checkpoint;
+  /// empty when that is well.
+  const std::string& unsaved() const {
+    return unsaved_;
+  }
   bool checkpoint_pending() const {
     return pending_;
   }
@@ -112,6 +118,7 @@ private:
   std::uint64_t steps_;
   std::optional<time_point> made_at_;
   bool pending_ = false; ///< A checkpoint is being written.
+  std::string unsaved_;
   backlog laggards_;
   time_point laggards_moved_; ///< When `laggards_` became what it is.
   std::optional<time_point> lost_at_;

@@ -89,7 +89,7 @@ void participant::announce(bool urgent) {
   me_.update(phase_in(stage_, account.running() && !account.aside()),
              account.speed(), account.mean_loss());
   auto report = way_->reported(at());
-  company_.tracker().update_self(report);
+  company_.tracker().update_self(report, now_);
   if (me_.is_news(urgent, computing_.pace().pace().look, now_))
     out(own_report{me_.told(std::move(report)), urgent});
 }

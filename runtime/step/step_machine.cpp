@@ -84,7 +84,7 @@ void step_machine::on(const batch_done& x) {
     return;
   }
   compute([&](auto s) { return work().answer(s); });
-  others().tracker().update_self(averaging().reported(at()));
+  others().tracker().update_self(averaging().reported(at()), now());
   if (!averaging().question())
     compute([&](auto s) { return work().close_if_complete(s); });
   lead_if_due();
@@ -151,7 +151,7 @@ void step_machine::report_frozen() {
   out(gradient_frozen{round_.group(), counted().samples, counted().loss_sum});
   if (!round_.tell() || !work().delayed())
     return;
-  others().tracker().update_self(averaging().reported(at()));
+  others().tracker().update_self(averaging().reported(at()), now());
   compute([&](auto s) { return work().close(s); });
   pump();
 }
@@ -347,7 +347,7 @@ void step_machine::on(const state_fetch_failed& x) {
 // ---- the end ----------------------------------------------------------------
 
 void step_machine::on(const checkpoint_saved& x) {
-  others().end().checkpoint_saved(x.step);
+  others().end().checkpoint_saved(x.step, x.problem);
   out(event{"checkpoint",
             {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
   end_if_done();
@@ -358,7 +358,7 @@ void step_machine::end_if_done() {
   if (!last || !others().lets_go(own(), now()))
     return;
   out(status(round_.last()));
-  out(peer_over{});
+  out(peer_over{others().end().unsaved()});
 }
 
 bool step_machine::ends_elsewhere(const way::reports& partners) {

@@ -98,6 +98,8 @@ matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
   facts.upload_bytes_per_second = at.own.upload_bytes_per_second;
   facts.download_bytes_per_second = at.own.download_bytes_per_second;
   facts.slow_pairs = at.own.slow_pairs;
+  facts.believable_samples
+      = at.others.tracker().speeds(at.now).believable_samples();
   how.tell(at, facts);
   return facts;
 }

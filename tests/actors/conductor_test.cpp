@@ -527,8 +527,18 @@ TEST_CASE("the last checkpoint is written before the peer is over") {
   x.do_step(3);
   CHECK(x.state_keeper->last<save_checkpoint_now>().step == 3);
   CHECK(x.observer->count<peer_over>() == 0);
-  x.tell(checkpoint_saved{3, "path", ""});
-  CHECK(x.observer->count<peer_over>() == 1);
+  SUBCASE("and all is well") {
+    x.tell(checkpoint_saved{3, "path", ""});
+    REQUIRE(x.observer->count<peer_over>() == 1);
+    CHECK(x.observer->last<peer_over>().problem.empty());
+  }
+  SUBCASE("or its user hears that it is not") {
+    x.tell(checkpoint_saved{3, "path", "cannot write path: no room"});
+    REQUIRE(x.observer->count<peer_over>() == 1);
+    CHECK(x.observer->last<peer_over>().problem.find("no room")
+          != std::string::npos);
+    CHECK_FALSE(x.observer->last<peer_over>().users_mistake);
+  }
   CHECK(x.observer->events("checkpoint").size() == 1);
 }
 

@@ -39,8 +39,10 @@ struct three {
         5s));
   }
 
-  void tell_facts(std::size_t i, std::uint64_t step, bool open = true) {
+  void tell_facts(std::size_t i, std::uint64_t step, bool open = true,
+                  std::uint64_t believable = 1000) {
     matchmaking_facts facts;
+    facts.believable_samples = believable;
     facts.step = step;
     facts.state = digest_of(&step, sizeof(step));
     facts.gradient_values = tiny_trainer::values;
@@ -103,6 +105,22 @@ TEST_CASE("a leader, a follower and a helper become a group with one plan") {
     CHECK(group.contract.members[2].role == role::auxiliary);
     CHECK(plan_digest(group.plan) == group.contract.plan);
   }
+}
+
+TEST_CASE("who claims what nobody computes is left out, and doubted") {
+  three x;
+  x.lead();
+  x.world.settle();
+  x.freeze(0, 64);
+  x.freeze(1, std::uint64_t{1} << 40);
+  x.world.settle();
+  REQUIRE(x.formed(0));
+  for (auto& member : x.group(0).contract.members)
+    CHECK(member.who.id != peer(2));
+  REQUIRE(x.nodes[0]->conductor->count<members_doubted>() == 1);
+  CHECK(x.nodes[0]->conductor->last<members_doubted>().who
+        == std::vector<peer_id>{peer(2)});
+  CHECK(x.dissolved(1) == 1);
 }
 
 TEST_CASE("who stands at another step is left out") {

@@ -9,6 +9,7 @@
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/limits.hpp"
 #include "tests/actors/node.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "tests/support/tiny_trainer.hpp"
 
 using namespace potluck;
@@ -43,13 +44,15 @@ std::shared_ptr<training_state> some_state(std::uint64_t step) {
 
 /// A donor (1) and a joiner (2) whose computes the test plays.
 struct pair {
-  explicit pair(const std::string& checkpoint = "")
+  explicit pair(const std::string& checkpoint = "",
+                const std::string& fallback = "")
       : donor(world, 1), joiner(world, 2, {1}) {
     for (auto x : {&donor, &joiner}) {
       state_keeper_config c;
       c.self = x->id;
       c.agreed = tiny_charter(10, 64);
       c.checkpoint_path = checkpoint;
+      c.checkpoint_fallback = fallback;
       c.mode = worker_mode::immediate;
       x->replace(&wiring::state_keeper, (*x->system).spawn(state_keeper, c));
     }
@@ -318,13 +321,39 @@ TEST_CASE("a checkpoint holds charter and state") {
     CHECK(loaded->charter.digest() == tiny_charter(10, 64).digest());
     CHECK(digest_of_state(loaded->state) == digest_of_state(*state));
   }
-  {
-    pair x{(folder / "missing" / "checkpoint").string()};
-    auto state = some_state(5);
-    x.hold(x.donor, *state);
-    caf::anon_send(x.donor.wired.state_keeper, save_checkpoint_now{5});
-    x.answer_snapshot(state);
-    CHECK_FALSE(x.donor.conductor->last<checkpoint_saved>().problem.empty());
-  }
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the last checkpoint is tried in a second place") {
+  support::temporary_directory folder;
+  const auto missing = folder / "missing/checkpoint";
+  const auto second = folder / "second";
+  auto saved = [&](std::uint64_t step, const std::string& fallback) {
+    pair x{missing, fallback};
+    auto state = some_state(step);
+    x.hold(x.donor, *state);
+    caf::anon_send(x.donor.wired.state_keeper, save_checkpoint_now{step});
+    x.answer_snapshot(state);
+    REQUIRE(x.donor.conductor->count<checkpoint_saved>() == 1);
+    auto news = x.donor.conductor->last<checkpoint_saved>();
+    CHECK(news.problem.find(missing) != std::string::npos);
+    return news;
+  };
+  SUBCASE("where it lies then") {
+    auto news = saved(10, second);
+    CHECK(news.path == second);
+    auto loaded = load_checkpoint(second);
+    REQUIRE(loaded);
+    CHECK(digest_of_state(loaded->state) == digest_of_state(*some_state(10)));
+  }
+  SUBCASE("but an earlier one is not") {
+    CHECK(saved(5, second).path == missing);
+    CHECK_FALSE(std::filesystem::exists(second));
+  }
+  SUBCASE("and both reasons are told when that fails, too") {
+    const auto other = folder / "nowhere/second";
+    auto news = saved(10, other);
+    CHECK(news.path == missing);
+    CHECK(news.problem.find(other) != std::string::npos);
+  }
 }

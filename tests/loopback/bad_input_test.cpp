@@ -78,6 +78,19 @@ TEST_CASE("addresses, roles and numbers that cannot be are refused") {
                 {"target-batch"});
 }
 
+TEST_CASE("a checkpoint that could never be written is refused at once") {
+  scene s;
+  auto base = founding(s.text()) + words{"--identity-dir", s.path("id")};
+  auto to = [&](const std::string& name, const std::string& path) {
+    auto said = s.run(name, base + words{"--checkpoint", path});
+    check_refused(said, {"--checkpoint", path});
+    CHECK(said.output.find("listening") == std::string::npos);
+  };
+  to("missing", s.path("nowhere/checkpoint"));
+  to("file", write(s, "a-file", "x") + "/checkpoint");
+  to("folder", s.path("id"));
+}
+
 TEST_CASE("a port in use is refused") {
   scene s;
   auto& holder = s.bootstrap();

@@ -104,6 +104,27 @@ TEST_CASE("kill -9 at any moment leaves a checkpoint that can be loaded") {
   }
 }
 
+TEST_CASE("a last checkpoint that cannot be written lies beside the identity, "
+          "and the status says so") {
+  scene s;
+  std::filesystem::create_directory(s.path("out"));
+  auto& p = s.join("p", tiny_run(64, 40)
+                            + words{"--checkpoint-every", "0", "--checkpoint",
+                                    s.path("out/checkpoint")});
+  p.await("listening");
+  std::filesystem::remove_all(s.path("out"));
+  auto end = p.process.wait(run_patience);
+  REQUIRE(end);
+  CHECK(end->status == 1);
+  auto rescued = s.path("p/potluck.checkpoint");
+  for (auto& word : {s.path("out/checkpoint"), rescued})
+    CHECK(p.process.output().find(word) != std::string::npos);
+  CHECK(p.log.named("checkpoint").front().at("path") == rescued);
+  auto saved = load_checkpoint(rescued);
+  REQUIRE(static_cast<bool>(saved));
+  CHECK(saved->state.step == 40);
+}
+
 TEST_CASE("a trained checkpoint predicts better than an untrained one, and "
           "exports what other programs read") {
   scene s;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/address_file.hpp"
@@ -34,7 +35,7 @@ std::vector<option_spec> own_options() {
        "ROLE"},
       {"checkpoint", option_kind::text, "",
        "Write the training state here (default: RUN.checkpoint in the identity "
-       "directory).",
+       "directory, where the last one goes, too, if this fails in the end).",
        "FILE"},
       {"checkpoint-every", option_kind::integer, "100",
        "Steps between two checkpoints; 0 for one at the end only.", "STEPS",
@@ -204,6 +205,28 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   return true;
 }
 
+/// Says where checkpoints go. Hours of computing may be in one, so that they
+/// can be written there is tried now.
+/// @param directory The identity's; empty: it has none.
+expected<bool> place_checkpoints(const cli::command_line& options,
+                                 const std::string& directory,
+                                 const std::string& file, peer_config& config) {
+  const auto own
+      = directory.empty() ? "" : directory + "/" + file + ".checkpoint";
+  const auto asked = options.text("checkpoint");
+  config.checkpoint_path = asked.empty() ? own : asked;
+  if (config.checkpoint_path != own)
+    config.checkpoint_fallback = own;
+  if (config.checkpoint_path.empty())
+    return true;
+  auto tried = try_file(config.checkpoint_path);
+  if (!tried)
+    return failure{"--checkpoint: " + tried.error()
+                   + "; name a file in a folder that exists, that you may "
+                     "write to, and that has room."};
+  return true;
+}
+
 int run(cli::command_line& options, const std::string&) {
   peer_config config;
   auto invited = invitation_from(options);
@@ -244,10 +267,9 @@ int run(cli::command_line& options, const std::string&) {
   const auto file = run_file_name(config.run);
   keep_addresses(config, who->directory, file + ".peers", *notices);
   if (config.role == role::trainer) {
-    if (options.given("checkpoint"))
-      config.checkpoint_path = options.text("checkpoint");
-    else if (!who->directory.empty())
-      config.checkpoint_path = who->directory + "/" + file + ".checkpoint";
+    auto kept = place_checkpoints(options, who->directory, file, config);
+    if (!kept)
+      return complain(kept.error());
   }
   return run_peer(options, std::move(config), std::move(notices));
 }

@@ -28,10 +28,15 @@ bool stands_with(const outlook& at, const progress_report& x) {
 } // namespace
 
 void cells::heard(const outlook& at, const progress_report& x) {
-  if (sponsors(at, x))
-    tally_.heard(x, at.now);
-  else
-    tally_.forget(x.id);
+  if (!sponsors(at, x))
+    return tally_.forget(x.id);
+  // It is this peer that reports them on.
+  const auto book = at.others.tracker().speeds(at.now);
+  auto bounded = x;
+  bounded.samples = std::min(x.samples, book.most_samples());
+  bounded.samples_per_second
+      = std::min(x.samples_per_second, book.most_speed());
+  tally_.heard(bounded, at.now);
 }
 
 progress_report cells::reported(const outlook& at) const {

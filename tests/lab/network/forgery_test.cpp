@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "messages/codec.hpp"
+#include "messages/limits.hpp"
 #include "runtime/dht/notary.hpp"
 #include "runtime/membership/believable.hpp"
 #include "tools/lab/network/made_up_signatures.hpp"
@@ -110,6 +111,27 @@ TEST_CASE("flood multiplies frames, silent swallows what a round needs") {
   CHECK(make_forger("flood", 1)("b", part({1})).size() == 20);
   CHECK(make_forger("silent", 1)("b", part({1})).empty());
   CHECK(make_forger("silent", 1)("b", frame_of(report_of(1))).size() == 1);
+}
+
+TEST_CASE("boast claims as many samples as a frame can say, and stands by it") {
+  auto forge = make_forger("boast", 1);
+  auto said = [&](const message& x) {
+    auto out = forge("b", frame_of(x));
+    REQUIRE(out.size() == 1);
+    auto result = decode(out[0].head.data(), out[0].head.size(), 0);
+    REQUIRE(result);
+    return *result;
+  };
+  auto report = report_of(1);
+  CHECK(std::get<progress_report>(said(report)).samples == 0); // Joining.
+  report.phase = phase::accumulating;
+  CHECK(std::get<progress_report>(said(report)).samples == max_samples);
+  group_answer yes;
+  yes.group.bytes[0] = 1;
+  yes.accepted = true;
+  CHECK(std::get<group_answer>(said(yes)).samples == max_samples);
+  yes.accepted = false;
+  CHECK(forge("b", frame_of(yes)).empty());
 }
 
 TEST_CASE("forged_records claims what nobody has, as well as a report can") {

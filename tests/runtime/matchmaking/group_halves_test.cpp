@@ -241,6 +241,62 @@ TEST_CASE(
   CHECK(follower.now() == following::idle);
 }
 
+TEST_CASE(
+    "a leader does without a member that claims what no machine computes") {
+  auto mine = terms(1);
+  mine.believable_samples = [] { return 1000; };
+  group_leader leader{mine};
+  leader.begin(invite(1),
+               {{{peer(2), {}}, role::trainer}, {{peer(3), {}}, role::trainer}},
+               {});
+  leader.frozen(yes(1, 6));
+  auto all = leader.answered(peer(3), yes(1, 1001));
+  REQUIRE(find<member_lied>(all));
+  CHECK(find<member_lied>(all)->member == peer(3));
+  CHECK(told<group_cancel>(all) == peers{peer(3)});
+  auto rest = leader.answered(peer(2), yes(1, 1000));
+  CHECK_FALSE(find<member_lied>(rest));
+  REQUIRE(find<start_round>(rest));
+  CHECK(find<start_round>(rest)->contract.members.size() == 2);
+}
+
+TEST_CASE("a follower refuses what is far beyond what it believes, and blames "
+          "its leader for the leader's own samples alone") {
+  auto contract = contract_with(5);
+  auto mine = terms(2);
+  std::uint64_t most = 0;
+  mine.believable_samples = [&most] { return most; };
+  group_follower follower{mine};
+  auto started = [&](std::uint64_t of_leader, std::uint64_t of_other) {
+    auto x = contract;
+    x.members[0].samples = of_leader;
+    x.members.push_back(x.members[1]);
+    x.members[2].who.id = peer(3);
+    x.members[2].samples = of_other;
+    auto members = x.members.size();
+    x.plan = digest_of(&members, sizeof(members));
+    follower.follow(peer(1), invite(1), yes(1, 5));
+    return follower.started(peer(1), x);
+  };
+  most = 100;
+  SUBCASE("the leader lies") {
+    auto all = started(202, 5);
+    REQUIRE(find<release_gradient>(all));
+    CHECK(find<release_gradient>(all)->refused == peer(1));
+    CHECK(told<group_answer>(all) == peers{peer(1)});
+    REQUIRE(find<member_lied>(all));
+    CHECK(find<member_lied>(all)->member == peer(1));
+  }
+  SUBCASE("it was lied to, or lies of others") {
+    auto all = started(6, 202);
+    CHECK(find<release_gradient>(all));
+    CHECK_FALSE(find<member_lied>(all));
+  }
+  SUBCASE("it has heard of others, and believes twice as much") {
+    CHECK(find<start_round>(started(201, 201)));
+  }
+}
+
 TEST_CASE("a redrawn group counts more than half of its samples, another one "
           "the target batch") {
   auto x = terms(1);

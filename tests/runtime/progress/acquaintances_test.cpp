@@ -15,7 +15,7 @@ bool anybody(const peer_id&) {
 
 acquaintances with(bool counts_unconnected) {
   acquaintances x{peer(5), 64, counts_unconnected};
-  x.tracker().update_self(report(5));
+  x.tracker().update_self(report(5), start);
   return x;
 }
 

@@ -41,7 +41,7 @@ progress_report report(std::size_t i, std::uint64_t samples, double speed) {
 
 progress_tracker tracker(std::uint64_t target = 100) {
   progress_tracker result{target, peer(0), 10s};
-  result.update_self(report(0, 10, 2));
+  result.update_self(report(0, 10, 2), start);
   return result;
 }
 
@@ -91,12 +91,29 @@ TEST_CASE("only peers of the same step, state and run that can average are "
     auto self = report(0, 10, 2);
     self.charter = state_number(1);
     other.charter = state_number(2);
-    x.update_self(self);
+    x.update_self(self, start);
   }
   x.hear(other, start);
   CHECK(x.companions(start).size() == expected);
   CHECK(x.total_samples(start) == 10 + 20 * expected);
   CHECK(x.auxiliaries(start).size() == (other.role == role::auxiliary));
+}
+
+TEST_CASE("a claim of 2^40 samples fills no batch") {
+  constexpr std::uint64_t lie = std::uint64_t{1} << 40;
+  progress_tracker x{1000000, peer(0), 10s};
+  x.update_self(report(0, 20, 2), start);
+  for (std::size_t i = 1; i < 7; ++i)
+    x.hear(report(i, 20, 2), start + 10s);
+  auto honest = x.total_samples(start + 10s);
+  x.hear(report(7, lie, 1e9), start + 10s);
+  // What an eighth of the batch is, since 256 times the others' is less.
+  CHECK(x.total_samples(start + 10s) == honest + 125000);
+  CHECK_FALSE(x.target_reached(start + 10s));
+  // It has the others compute no less than their part beside 256 of them.
+  CHECK(x.samples_per_second(start + 10s) == doctest::Approx(14 + 512));
+  CHECK(x.my_quota(start + 10s) > 3000);
+  CHECK(x.estimated_samples(start + 11s) < 127000);
 }
 
 TEST_CASE("impossible speeds count as none") {
@@ -106,15 +123,17 @@ TEST_CASE("impossible speeds count as none") {
     x.hear(report(1, 20, speed), start);
     CHECK(x.samples_per_second(start) == doctest::Approx(2));
     CHECK(x.estimated_samples(start + 1s) == doctest::Approx(30));
-    x.update_self(report(0, 10, speed));
+    x.update_self(report(0, 10, speed), start);
     CHECK_FALSE(x.time_to_target(start).has_value());
     CHECK(x.my_quota(start) == 1);
   }
-  auto x = tracker(std::numeric_limits<std::uint64_t>::max());
-  x.hear(report(1, std::numeric_limits<std::uint64_t>::max(), 1), start);
-  CHECK(x.target_reached(start));
+  constexpr auto endless = std::numeric_limits<std::uint64_t>::max();
+  auto x = tracker(endless);
+  x.update_self(report(0, endless - 5, 2), start);
+  x.hear(report(1, endless, 1), start);
+  CHECK(x.target_reached(start)); // The sum does not overflow.
   auto slow = tracker();
-  slow.update_self(report(0, 0, 1e-12));
+  slow.update_self(report(0, 0, 1e-12), start);
   CHECK(*slow.time_to_target(start) == progress_tracker::longest_estimate);
   CHECK(slow.my_quota(start) == 100);
 }
@@ -216,7 +235,7 @@ TEST_CASE("a lone longer history finds no followers while a step passes") {
     own.step += 1;
     own.history_samples += 100;
     own.state = state_number(20);
-    x.update_self(own);
+    x.update_self(own, start);
     for (std::uint8_t i = 1; i <= 8; ++i) {
       auto r = report(i, 0, 1);
       if (i > behind) {
@@ -242,7 +261,7 @@ TEST_CASE("a joiner prefers a history that more than a few have") {
   auto own = report(0, 0, 0);
   own.phase = phase::joining;
   own.step = own.history_samples = 0;
-  x.update_self(own);
+  x.update_self(own, start);
   auto lone = report(9, 0, 1);
   lone.history_samples += 100000;
   lone.state = state_number(1);
@@ -294,7 +313,7 @@ TEST_CASE("quotas of peers that know the same overshoot by one sample each") {
     std::uint64_t quotas = 0;
     for (std::size_t i = 0; i < n; ++i) {
       progress_tracker x{target, peer(i), 10s};
-      x.update_self(all[i]);
+      x.update_self(all[i], start);
       for (const auto& r : all)
         x.hear(r, start);
       have += all[i].samples;

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
+#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "tests/runtime/state/some_state.hpp"
 
@@ -121,6 +122,38 @@ TEST_CASE("a full disk keeps the old checkpoint") {
   auto loaded = load_checkpoint(path);
   REQUIRE(bool(loaded));
   CHECK(digest_of_state(loaded->state) == digest_of_state(old));
+}
+
+TEST_CASE("what cannot be written to is known before the first checkpoint") {
+  scratch_directory scratch;
+  auto refused = [&](const std::string& path) {
+    auto tried = try_file(path);
+    return !tried && tried.error().find(path) != std::string::npos;
+  };
+  const auto path = scratch.file("c");
+  SUBCASE("a good place is as before") {
+    CHECK(bool(try_file(path)));
+    CHECK(!std::filesystem::exists(path));
+    write_all(path, "old");
+    CHECK(bool(try_file(path)));
+    CHECK(read_all(path) == "old");
+  }
+  SUBCASE("no folder") {
+    CHECK(refused(scratch.file("missing/c")));
+  }
+  SUBCASE("a file instead of the folder") {
+    write_all(path, "");
+    CHECK(refused(path + "/c"));
+  }
+  SUBCASE("a folder instead of the file") {
+    std::filesystem::create_directory(path);
+    CHECK(refused(path));
+  }
+  SUBCASE("a full disk") {
+    small_disk disk(0);
+    CHECK(refused(path));
+  }
+  CHECK(!std::filesystem::exists(path + ".partial"));
 }
 
 TEST_CASE("what a crashed writer left behind does not matter") {

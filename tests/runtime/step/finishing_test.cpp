@@ -31,9 +31,16 @@ TEST_CASE("a peer goes when nobody needs it, once") {
 TEST_CASE("a checkpoint is waited for") {
   finishing x{steps};
   x.made_last_step(true, start);
-  x.checkpoint_saved(3); // An earlier one.
+  x.checkpoint_saved(3, "no space left"); // An earlier one.
   CHECK_FALSE(x.may_go({}, state(4), start));
-  x.checkpoint_saved(4);
+  SUBCASE("until it is written") {
+    x.checkpoint_saved(4, "");
+    CHECK(x.unsaved().empty());
+  }
+  SUBCASE("or cannot be, which is said") {
+    x.checkpoint_saved(4, "cannot write x: no room");
+    CHECK(x.unsaved().find("cannot write x: no room.") != std::string::npos);
+  }
   CHECK(x.may_go({}, state(4), start));
 }
 

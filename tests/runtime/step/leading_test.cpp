@@ -22,7 +22,7 @@ struct scene {
     others.heard(x, at);
   }
   bool leads(time_point now, bool doubted = false) {
-    others.tracker().update_self(own);
+    others.tracker().update_self(own, start);
     outlook at{own, others, now, 4s};
     return it.leads(how, at, how.partners(at), doubted, patience);
   }

@@ -29,7 +29,7 @@ group_formed group_of(std::initializer_list<std::uint8_t> members,
 struct seen {
   explicit seen(std::initializer_list<progress_report> reports)
       : others(peer(5), 64, false) {
-    others.tracker().update_self(report(5));
+    others.tracker().update_self(report(5), start);
     for (auto& x : reports) {
       others.joined(x.id, start);
       others.heard(x, start);

@@ -181,6 +181,29 @@ class forged_records : public forger_base {
   }
 };
 
+/// Claims more samples than all others together could compute, in reports and
+/// to those who invite it; and its parts count as many.
+class boast : public forger_base {
+  using forger_base::forger_base;
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (auto report = std::get_if<progress_report>(&content)) {
+      if (report->phase != phase::joining)
+        report->samples = max_samples;
+    } else if (auto answer = std::get_if<group_answer>(&content)) {
+      if (!answer->accepted)
+        return {}; // It would object to what its contracts say of it.
+      answer->samples = max_samples;
+    } else if (auto part = std::get_if<chunk_part>(&content)) {
+      part->samples = max_samples;
+    } else {
+      return {std::move(x)};
+    }
+    x.head = encode(content);
+    return {std::move(x)};
+  }
+};
+
 /// Serves a training state and means that are not the announced ones.
 class wrong_state : public forger_base {
   using forger_base::forger_base;
@@ -288,6 +311,8 @@ sim_network::forger make_forger(const std::string& manner, std::uint64_t seed) {
     return made<silent>(seed);
   if (manner == "forged_records")
     return made<forged_records>(seed);
+  if (manner == "boast")
+    return made<boast>(seed);
   if (manner == "wrong_state")
     return made<wrong_state>(seed);
   if (manner == "impostor")

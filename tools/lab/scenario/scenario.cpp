@@ -122,9 +122,9 @@ std::string to_string(fault_kind x) {
 
 const std::vector<std::string>& misbehaviours() {
   static const std::vector<std::string> names{
-      "wrong_sums",  "nan",      "huge",       "stale",
-      "equivocate",  "flood",    "silent",     "forged_records",
-      "wrong_state", "impostor", "wrong_means"};
+      "wrong_sums",  "nan",      "huge",        "stale",
+      "equivocate",  "flood",    "silent",      "forged_records",
+      "wrong_state", "impostor", "wrong_means", "boast"};
   return names;
 }
 

@@ -55,6 +55,15 @@ TEST_CASE("a sponsor reports its contributors' samples as well") {
   CHECK(x.it->reported(x.at()).contributors == 1);
 }
 
+TEST_CASE(
+    "a sponsor does not pass on what a contributor cannot have computed") {
+  cell_scene x;
+  x.others.tracker().update_self(x.own, start);
+  x.contributor(7, std::uint64_t{1} << 40);
+  // Nobody's speed is known: as many as the target batch has.
+  CHECK(x.it->reported(x.at()).samples == 10 + 64);
+}
+
 TEST_CASE("a frozen gradient is completed once, from those that have samples") {
   cell_scene x;
   CHECK_FALSE(x.it->gather(x.at(), 100, 0));

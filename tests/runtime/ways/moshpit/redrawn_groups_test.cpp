@@ -12,7 +12,7 @@ namespace {
 
 struct many {
   many() : own(report(1, 10)), others(peer(1), 64, true), it(settings()) {
-    others.tracker().update_self(own);
+    others.tracker().update_self(own, start);
     for (std::uint8_t i = 2; i <= 16; ++i)
       hear(report(i, 10), true);
   }
@@ -62,7 +62,7 @@ TEST_CASE("partners are those that were drawn, anew for each step") {
 TEST_CASE("a step is due when others have made theirs") {
   many x;
   x.own.samples = 0;
-  x.others.tracker().update_self(x.own);
+  x.others.tracker().update_self(x.own, start);
   for (std::uint8_t i = 2; i <= 16; ++i)
     x.others.heard(report(i, 0), start);
   CHECK_FALSE(x.it.due(x.at()));
