@@ -113,7 +113,8 @@ void address_keeper_state::publish_or_look() {
                 look_up_records{bootstrap_record::key(),
                                 caf::actor_cast<address_keeper_actor>(self_),
                                 {},
-                                bootstrap_record::asked_for});
+                                bootstrap_record::asked_for,
+                                true});
   } else if (dialable(self)) {
     network_at_ = now() + bootstrap_record::publish_interval;
     self_->send(wired_.router, publish_record{bootstrap_record::of(self),

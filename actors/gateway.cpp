@@ -180,7 +180,8 @@ void gateway_state::welcome(connection_id id, const link& l,
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && links_.came_from_afar(l);
     news.is_hub = theirs.is_hub;
-    if (l.dialled && config_.wall_clock && theirs.clock_ms != 0)
+    news.was_dialled = l.dialled;
+    if (config_.wall_clock && theirs.clock_ms != 0)
       news.clock_ahead_ms
           = static_cast<std::int64_t>(theirs.clock_ms - config_.wall_clock());
     // Where it is that comes through a hub, only the hub says; nobody is

@@ -71,6 +71,9 @@ struct look_up_records {
   std::vector<std::string> known = {};
   /// Of each node that answers, any so many others; 0: all.
   std::uint32_t most = 0;
+  /// What is not found would be founded anew, or never be found: nobody on the
+  /// way may hide it.
+  bool matters = false;
 };
 
 /// Publishes records and finds those of others.

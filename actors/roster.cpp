@@ -325,7 +325,7 @@ void roster_state::publish() {
   if (auto& x = turn.look_up)
     self_->send(wired_.router,
                 look_up_records{x->key, caf::actor_cast<roster_actor>(self_),
-                                std::move(x->known), x->most});
+                                std::move(x->known), x->most, x->matters});
 }
 
 void roster_state::on(const tick&) {

@@ -47,9 +47,8 @@ void router_state::note_forgeries(const peer_id& from) {
 
 void router_state::on(const peer_joined& x) {
   if (x.clock_ahead_ms)
-    swarm_.says(x.who.id, *x.clock_ahead_ms);
-  if (auto old = node_->joined(x.who, now()))
-    carry_out(client_->ping(*old, now()));
+    swarm_.says(x.who, *x.clock_ahead_ms, x.was_dialled);
+  carry_out(client_->joined(x.who, !quiet_, now()));
 }
 
 void router_state::on(const peer_left& x) {
@@ -73,7 +72,7 @@ void router_state::on(const publish_record& x) {
 
 void router_state::on(const look_up_records& x) {
   askers_[++next_lookup_] = x.asker;
-  carry_out(client_->look_up(next_lookup_, {x.key, x.known, x.most}, now()));
+  carry_out(client_->look_up(next_lookup_, {x.key, x.known, x.most, x.matters}, now()));
 }
 
 void router_state::on(const tick&) {

@@ -94,4 +94,16 @@ std::string network_of(const std::string& host) {
   return text;
 }
 
+std::string crowd_of(const std::string& host) {
+  const std::string mapped = "::ffff:";
+  if (host.rfind(mapped, 0) == 0)
+    return crowd_of(host.substr(mapped.size()));
+  if (is_public(host))
+    return network_of(host);
+  in6_addr any{};
+  const bool numeric = host.find(':') != std::string::npos
+                       || ::inet_pton(AF_INET, host.c_str(), &any) == 1;
+  return numeric || is_local(host) ? "" : "names";
+}
+
 } // namespace potluck

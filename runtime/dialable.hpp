@@ -41,4 +41,10 @@ bool same_family(const std::string& a, const std::string& b);
 /// returned as it is.
 std::string network_of(const std::string& host);
 
+/// Whose share a host takes where no network may have all places: its network;
+/// of names, which may stand for anything, that of all names. Empty for hosts
+/// of one's own machine, house or provider, which nobody has to share with
+/// strangers.
+std::string crowd_of(const std::string& host);
+
 } // namespace potluck

@@ -40,12 +40,20 @@ dht_actions dht_client::done() {
 // ---- beginning --------------------------------------------------------------
 
 dht_client::search dht_client::search_for(const record_key& target,
-                                          lookup::settings how) const {
-  return {lookup{target, self_, node_.closest(target), how},
+                                          time_point now,
+                                          const std::vector<contact>& seeds,
+                                          std::size_t quorum,
+                                          std::size_t paths) const {
+  lookup::settings how;
+  how.quorum = quorum;
+  how.avoids
+      = [this, now](const peer_id& who) { return node_.puts_off(who, now); };
+  return {disjoint_lookup{target, self_, seeds, how, paths},
           {},
           {},
           {},
           bucket_size,
+          {},
           {},
           {}};
 }
@@ -61,7 +69,7 @@ dht_actions dht_client::publish(dht_record record, std::size_t copies,
     store_at(nearest(std::move(nodes), copies), record, now);
     return done();
   }
-  auto s = search_for(key);
+  auto s = search_for(key, now, node_.closest(key));
   s.to_store = std::move(record);
   s.copies = copies;
   begin(std::move(s), now);
@@ -70,9 +78,8 @@ dht_actions dht_client::publish(dht_record record, std::size_t copies,
 
 dht_actions dht_client::look_up(std::uint64_t number, question x,
                                 time_point now) {
-  lookup::settings how;
-  how.quorum = record_quorum;
-  auto s = search_for(x.key, how);
+  auto s = search_for(x.key, now, node_.closest(x.key), record_quorum,
+                      x.matters ? disjoint_lookup::careful : 1);
   s.number = number;
   s.wish = std::move(x);
   begin(std::move(s), now);
@@ -81,13 +88,21 @@ dht_actions dht_client::look_up(std::uint64_t number, question x,
 
 dht_actions dht_client::refresh(time_point now) {
   for (auto& target : node_.refresh_targets(now))
-    begin(search_for(target), now);
+    begin(search_for(target, now, node_.closest(target)), now);
   return done();
 }
 
-dht_actions dht_client::ping(const contact& who, time_point now) {
-  if (auto token = issue(who, 0, now))
-    actions_.push_back(dht_call{who, routing_ping{*token}});
+dht_actions dht_client::joined(const contact& who, bool asks, time_point now) {
+  const bool is_new = !node_.knows(who.id);
+  if (const auto old = node_.joined(who, now))
+    if (auto token = issue(*old, 0, now))
+      actions_.push_back(dht_call{*old, routing_ping{*token}});
+  if (asks && is_new && node_.knows(who.id) && introductions_.take(now)) {
+    auto s = search_for(point_of(self_), now, {who});
+    for (const auto& x : node_.closest(point_of(self_)))
+      s.known_here.push_back(x.id);
+    begin(std::move(s), now);
+  }
   return done();
 }
 
@@ -97,7 +112,8 @@ void dht_client::begin(search s, time_point now) {
     return;
   }
   auto id = next_search_++;
-  node_.looked_up(s.state.target(), now);
+  if (s.known_here.empty())
+    node_.looked_up(s.state.target(), now);
   searches_.emplace(id, std::move(s));
   advance(id, now);
 }
@@ -106,8 +122,7 @@ void dht_client::begin(search s, time_point now) {
 
 std::optional<std::uint64_t>
 dht_client::issue(const contact& who, std::uint64_t search, time_point now) {
-  return requests_.issue(who.id, {search, who.where}, now,
-                         answers_.patience(who.id));
+  return requests_.issue(who.id, search, now, answers_.patience(who.id));
 }
 
 void dht_client::advance(std::uint64_t id, time_point now) {
@@ -118,14 +133,19 @@ void dht_client::advance(std::uint64_t id, time_point now) {
       s.state.failed(who.id);
       continue;
     }
-    const auto known = marks_of(s.state.known(), *token);
+    auto names = s.state.known();
+    names.insert(names.end(), s.known_here.begin(), s.known_here.end());
+    const auto known = marks_of(names, *token);
     if (s.number)
-      actions_.push_back(dht_call{
-          who, find_records{*token, s.wish.key, known,
-                            marks_of(s.wish.known, *token), s.wish.most}});
-    else
       actions_.push_back(
-          dht_call{who, find_nodes{*token, s.state.target(), known}});
+          dht_call{who,
+                   find_records{*token, s.wish.key, known,
+                                marks_of(s.wish.known, *token), s.wish.most},
+                   s.state.path_of(who.id)});
+    else
+      actions_.push_back(dht_call{who,
+                                  find_nodes{*token, s.state.target(), known},
+                                  s.state.path_of(who.id)});
   }
   if (!s.state.done()) {
     // What is published must not wait for those that do not answer.
@@ -191,10 +211,11 @@ dht_client::answered(const peer_id& from, std::uint64_t token, time_point now) {
   auto late = overdue_.find(token);
   if (outcome.request) {
     answers_.observed(from, now - outcome.request->sent);
+    node_.lives(from, now);
   } else if (late != overdue_.end() && late->second.peer == from) {
     // Too late for the look-up, but it lives; next time it gets longer.
     answers_.observed(from, now - late->second.sent);
-    node_.lives({from, late->second.what.where}, now);
+    node_.lives(from, now);
     overdue_.erase(late);
   }
   return outcome.request;
@@ -204,7 +225,7 @@ template <class Use>
 dht_actions dht_client::use_answer(const peer_id& from, std::uint64_t token,
                                    time_point now, Use use) {
   auto asked = answered(from, token, now);
-  auto at = asked ? searches_.find(asked->what.search) : searches_.end();
+  auto at = asked ? searches_.find(asked->what) : searches_.end();
   if (at != searches_.end()) {
     use(at->second);
     advance(at->first, now);
@@ -214,8 +235,7 @@ dht_actions dht_client::use_answer(const peer_id& from, std::uint64_t token,
 
 dht_actions dht_client::read(const peer_id& from, const routing_pong& x,
                              time_point now) {
-  if (auto asked = answered(from, x.token, now))
-    node_.lives({from, asked->what.where}, now);
+  answered(from, x.token, now);
   return done();
 }
 
@@ -227,8 +247,9 @@ dht_actions dht_client::read(const peer_id& from, const records_stored& x,
 
 dht_actions dht_client::read(const peer_id& from, const nodes_found& x,
                              time_point now) {
-  return use_answer(from, x.token, now,
-                    [&](search& s) { s.state.answered(from, x.nodes); });
+  return use_answer(from, x.token, now, [&](search& s) {
+    s.state.answered(from, x.nodes, {}, now);
+  });
 }
 
 dht_actions dht_client::read(const peer_id& from, const records_found& x,
@@ -249,9 +270,9 @@ dht_actions dht_client::read(const peer_id& from, const records_found& x,
 }
 
 void dht_client::unanswered(const request& x, time_point now) {
-  node_.failed(x.peer);
+  node_.failed(x.peer, now);
   published_.forget_with(x.peer);
-  auto at = searches_.find(x.what.search);
+  auto at = searches_.find(x.what);
   if (at == searches_.end())
     return;
   at->second.state.failed(x.peer);

@@ -15,9 +15,10 @@
 
 #include "messages/message.hpp"
 #include "runtime/dht/dht_node.hpp"
+#include "runtime/dht/disjoint_lookup.hpp"
 #include "runtime/dht/limits.hpp"
-#include "runtime/dht/lookup.hpp"
 #include "runtime/dht/rpc_table.hpp"
+#include "runtime/lines/token_bucket.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
 namespace potluck {
@@ -70,6 +71,8 @@ private:
 struct dht_call {
   contact to;
   message content;
+  /// Of a look-up's: on which of its paths, from 1 on.
+  std::size_t path = 0;
 };
 /// A look-up of records has come to its end.
 struct lookup_over {
@@ -103,12 +106,17 @@ public:
     record_key key;
     std::vector<std::string> known; ///< Owners whose records are not wanted.
     std::uint32_t most = 0;         ///< Records of each node; 0: all.
+    /// Nobody on its way may hide a record: see `disjoint_lookup`.
+    bool matters = false;
   };
   /// @param number Of the `lookup_over` that will answer it.
   dht_actions look_up(std::uint64_t number, question x, time_point now);
   /// Looks up what keeps the node's table complete.
   dht_actions refresh(time_point now);
-  dht_actions ping(const contact& who, time_point now);
+  /// A node has connected. What it knows near this peer that is unknown here is
+  /// looked at: it may belong to another swarm, whose nodes do not know these.
+  /// @param asks Whether this peer keeps its table fresh.
+  dht_actions joined(const contact& who, bool asks, time_point now);
 
   // What the nodes say. An answer that was not asked for changes nothing.
   dht_actions read(const peer_id& from, const routing_pong& x, time_point now);
@@ -133,22 +141,22 @@ public:
 private:
   /// A look-up under way, and what its end is for.
   struct search {
-    lookup state;
+    disjoint_lookup state;
     std::optional<std::uint64_t> number; ///< When for records.
     question wish;
     std::optional<dht_record> to_store; ///< When for a publication.
     std::size_t copies = bucket_size;   ///< Of these.
     std::set<peer_id> stored_at;        ///< Those that it was sent to.
+    std::vector<peer_id> known_here;    ///< Nodes that nobody need name, too.
     std::vector<std::uint32_t> stored;  ///< As each node that answered says.
   };
-  /// The search that a request serves, or 0 for a ping or store.
-  struct purpose {
-    std::uint64_t search = 0;
-    address where;
-  };
-  using request = rpc_table<purpose>::pending;
+  /// For each, the search that it serves, or 0 for a ping or store.
+  using request = rpc_table<std::uint64_t>::pending;
 
-  search search_for(const record_key& target, lookup::settings how = {}) const;
+  search search_for(const record_key& target, time_point now,
+                    const std::vector<contact>& seeds,
+                    std::size_t quorum = bucket_size,
+                    std::size_t paths = 1) const;
   void begin(search s, time_point now);
   void advance(std::uint64_t id, time_point now);
   void finish(search& s, time_point now);
@@ -170,7 +178,7 @@ private:
 
   peer_id self_;
   dht_node& node_;
-  rpc_table<purpose> requests_;
+  rpc_table<std::uint64_t> requests_;
   deadline_estimator answers_{
       {limits::routing_floor, limits::routing_cap, limits::routing_patience}};
   /// Requests whose deadline has passed, by token: answers may yet come.
@@ -178,6 +186,8 @@ private:
   std::map<std::uint64_t, search> searches_;
   std::uint64_t next_search_ = 1;
   neighbourhoods published_;
+  token_bucket introductions_{limits::introductions_a_second,
+                              limits::introductions_at_once};
   dht_actions actions_;
 };
 

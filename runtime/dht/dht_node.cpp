@@ -20,6 +20,7 @@ bool among(const known_marks& marks, std::uint32_t mark) {
 
 std::optional<contact> dht_node::joined(const contact& who, time_point now) {
   connected_[who.id] = who.where;
+  silent_.heard(who.id);
   return table_.seen(who, now).ping;
 }
 
@@ -28,9 +29,10 @@ void dht_node::routes_no_more(const peer_id& who) {
   table_.remove(who);
 }
 
-void dht_node::lives(const contact& who, time_point now) {
-  if (connected_.count(who.id) != 0)
-    table_.seen(who, now);
+void dht_node::lives(const peer_id& who, time_point now) {
+  silent_.heard(who);
+  if (const auto at = connected_.find(who); at != connected_.end())
+    table_.seen({who, at->second}, now);
 }
 
 std::vector<record_key> dht_node::refresh_targets(time_point now) {

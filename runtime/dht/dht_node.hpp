@@ -10,6 +10,7 @@
 #include "runtime/dht/notary.hpp"
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
+#include "runtime/dht/silent_nodes.hpp"
 
 namespace potluck {
 
@@ -36,11 +37,21 @@ public:
   /// It is none any more.
   void routes_no_more(const peer_id& who);
   /// It has answered. A contributor answers what it is asked, too, but nobody
-  /// should hear of it as a node: only a connected node counts.
-  void lives(const contact& who, time_point now);
+  /// should hear of it as a node: only a connected node counts, where it is
+  /// connected from.
+  void lives(const peer_id& who, time_point now);
   /// It has let a request pass unanswered.
-  void failed(const peer_id& who) {
+  void failed(const peer_id& who, time_point now) {
     table_.failed(who);
+    silent_.failed(who, now);
+  }
+  /// See `silent_nodes`.
+  bool puts_off(const peer_id& who, time_point now) const {
+    return silent_.puts_off(who, now);
+  }
+  /// Whether it has a place among the nodes that this one knows.
+  bool knows(const peer_id& who) const {
+    return table_.find(who).has_value();
   }
 
   /// Those closest to a point that this node knows.
@@ -93,6 +104,7 @@ private:
 
   random_stream random_;
   routing_table table_;
+  silent_nodes silent_;
   record_store store_;
   notary notary_;
   std::map<peer_id, address> connected_; ///< Nodes.

@@ -27,4 +27,9 @@ constexpr std::size_t closest_nodes_kept = 64;
 /// Look-ups in flight; more wait their turn.
 constexpr std::size_t lookups_at_once = 64;
 
+/// Nodes that connect and are asked whom they know near this peer: a crowd that
+/// comes at once belongs to one swarm.
+constexpr double introductions_a_second = 0.2;
+constexpr double introductions_at_once = 8;
+
 } // namespace potluck::limits

@@ -30,19 +30,14 @@ void lookup::take(const contact& who, const peer_id* voucher) {
   const auto distance = distance_between(target_, who.id);
   auto at = candidates_.find(distance);
   if (at == candidates_.end()) {
-    if (candidates_.size() >= max_candidates) {
-      auto farthest = std::find_if(
-          candidates_.rbegin(), candidates_.rend(),
-          [](const auto& x) { return x.second.state == progress::known; });
-      if (farthest == candidates_.rend() || farthest->first < distance)
-        return;
-      candidates_.erase(std::prev(farthest.base()));
-    }
     candidate fresh;
     fresh.who = who;
+    fresh.crowd = crowd_of(who.where.host);
+    fresh.avoided = how_.avoids && how_.avoids(who.id);
     if (voucher != nullptr)
       fresh.vouchers.push_back(*voucher);
-    candidates_.emplace(distance, std::move(fresh));
+    if (candidates_.size() < max_candidates || make_room(fresh.crowd, distance))
+      candidates_.emplace(distance, std::move(fresh));
     return;
   }
   // Known already. Another voucher helps only where vouchers are needed.
@@ -57,6 +52,31 @@ void lookup::take(const contact& who, const peer_id* voucher) {
   }
 }
 
+bool lookup::make_room(const std::string& crowd, const xor_distance& distance) {
+  std::map<std::string, std::size_t> waiting;
+  for (const auto& [d, x] : candidates_)
+    if (x.state == progress::known && !x.crowd.empty())
+      ++waiting[x.crowd];
+  if (!crowd.empty())
+    ++waiting[crowd];
+  const auto most = std::max_element(
+      waiting.begin(), waiting.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool one_has_most
+      = most != waiting.end() && most->second > most_of_crowd;
+  const auto farthest = std::find_if(
+      candidates_.rbegin(), candidates_.rend(), [&](const auto& x) {
+        return x.second.state == progress::known
+               && (!one_has_most || x.second.crowd == most->first);
+      });
+  if (farthest == candidates_.rend()
+      || (farthest->first < distance
+          && (!one_has_most || crowd == most->first)))
+    return false;
+  candidates_.erase(std::prev(farthest.base()));
+  return true;
+}
+
 bool lookup::believed(const candidate& x) const {
   if (x.vouchers.empty())
     return true;
@@ -67,38 +87,46 @@ bool lookup::believed(const candidate& x) const {
                      });
 }
 
-std::vector<contact> lookup::next() {
-  std::vector<contact> result;
-  if (done_)
-    return result;
-  // While the alpha closest have not all answered, closer ones are to be found.
-  std::size_t width = how_.parallel;
-  std::size_t live = 0;
+std::vector<const lookup::candidate*> lookup::line() const {
+  std::vector<const candidate*> result;
+  std::vector<const candidate*> behind;
+  std::map<std::string, std::size_t> crowds;
   for (const auto& [distance, x] : candidates_) {
     if (x.state == progress::failed
         || (x.state == progress::known && !believed(x)))
       continue;
-    if (x.state != progress::answered)
-      break;
-    if (++live == how_.parallel) {
-      width = how_.quorum;
-      break;
-    }
+    const bool surplus
+        = (x.avoided && x.state == progress::known)
+          || (!x.crowd.empty() && ++crowds[x.crowd] > most_of_crowd);
+    (surplus ? behind : result).push_back(&x);
   }
-  live = 0;
-  for (auto& [distance, x] : candidates_) {
-    if (in_flight_ >= width || live >= how_.quorum || asked_ >= max_asked)
+  result.insert(result.end(), behind.begin(), behind.end());
+  return result;
+}
+
+std::vector<contact> lookup::next() {
+  std::vector<contact> result;
+  if (done_)
+    return result;
+  const auto all = line();
+  // While the alpha closest have not all answered, closer ones are to be found.
+  const auto first = std::min(how_.parallel, all.size());
+  const bool close
+      = first == how_.parallel
+        && std::all_of(
+            all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first),
+            [](const candidate* x) { return x->state == progress::answered; });
+  const auto width = close ? how_.quorum : how_.parallel;
+  for (std::size_t i = 0; i < all.size() && i < how_.quorum; ++i) {
+    if (in_flight_ >= width || asked_ >= max_asked)
       break;
-    if (x.state == progress::failed
-        || (x.state == progress::known && !believed(x)))
+    if (all[i]->state != progress::known)
       continue;
-    ++live;
-    if (x.state != progress::known)
-      continue;
-    x.state = progress::asked;
+    candidates_.at(distance_between(target_, all[i]->who.id)).state
+        = progress::asked;
     ++in_flight_;
     ++asked_;
-    result.push_back(x.who);
+    result.push_back(all[i]->who);
   }
   return result;
 }
@@ -150,15 +178,22 @@ lookup::verdict lookup::failed(const peer_id& who) {
   return verdict::taken;
 }
 
+void lookup::passed_over(const peer_id& who) {
+  auto* x = awaited(who);
+  if (x == nullptr)
+    return;
+  x->state = progress::failed;
+  --in_flight_;
+  --asked_;
+  done_ = done_ || nothing_left();
+}
+
 bool lookup::nothing_left() const {
   std::size_t live = 0;
-  for (const auto& [distance, x] : candidates_) {
-    if (x.state == progress::failed
-        || (x.state == progress::known && !believed(x)))
-      continue;
-    if (x.state == progress::asked)
+  for (const auto* x : line()) {
+    if (x->state == progress::asked)
       return false;
-    if (x.state == progress::known) {
+    if (x->state == progress::known) {
       if (asked_ < max_asked)
         return false;
       continue;
@@ -171,11 +206,8 @@ bool lookup::nothing_left() const {
 
 bool lookup::awaits_only() const {
   std::size_t live = 0;
-  for (const auto& [distance, x] : candidates_) {
-    if (x.state == progress::failed
-        || (x.state == progress::known && !believed(x)))
-      continue;
-    if (x.state == progress::known && asked_ < max_asked)
+  for (const auto* x : line()) {
+    if (x->state == progress::known && asked_ < max_asked)
       return false;
     if (++live == how_.quorum)
       break;
@@ -185,11 +217,11 @@ bool lookup::awaits_only() const {
 
 std::vector<contact> lookup::closest() const {
   std::vector<contact> result;
-  for (const auto& [distance, x] : candidates_) {
+  for (const auto* x : line()) {
     if (result.size() == how_.closest)
       break;
-    if (x.state == progress::answered)
-      result.push_back(x.who);
+    if (x->state == progress::answered)
+      result.push_back(x->who);
   }
   return result;
 }

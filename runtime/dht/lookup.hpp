@@ -14,13 +14,18 @@
 ///   one key are spread by sub-key, so it merges what the `quorum` closest
 ///   store. What was found is not cached at other nodes: records live too
 ///   shortly.
+/// - Of one network (/24, /48) two count among the closest while there are
+///   others, however close its ids are; and who was silent lately is asked when
+///   nobody else is left.
 /// - An answer is hearsay. At most k of its contacts are taken; a look-up keeps
 ///   and asks a bounded number of them; and a peer whose contacts mostly fail
 ///   is a liar, whose word alone gets nobody asked any more.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "messages/routing.hpp"
@@ -42,9 +47,15 @@ public:
     /// 1 to `closest`. For nodes: all. For records, 5 suffice: that all of them
     /// are strangers to a record stored on the 20 closest takes much churn.
     std::size_t quorum = bucket_size;
+    /// Who is asked only for want of others; null: nobody.
+    std::function<bool(const peer_id&)> avoids = {};
   };
 
-  /// Contacts remembered; beyond it, the farthest that were not asked yet go.
+  /// Contacts of one crowd (`crowd_of`) that count among the closest.
+  static constexpr std::size_t most_of_crowd = 2;
+
+  /// Contacts remembered; beyond it, those that were not asked yet go: the
+  /// farthest of the crowd with the most.
   static constexpr std::size_t max_candidates = 8 * bucket_size;
   /// Contacts asked before it gives up looking for closer ones.
   static constexpr std::size_t max_asked = 6 * bucket_size;
@@ -81,6 +92,9 @@ public:
 
   /// Counts a request to `who` that failed or was answered too late.
   verdict failed(const peer_id& who);
+  /// Takes back that `who` is asked: it is not to be. Says nothing against who
+  /// named it.
+  void passed_over(const peer_id& who);
 
   /// True when nothing is left to ask or to await. Never changes back. Requests
   /// still in flight then need not be awaited.
@@ -92,8 +106,9 @@ public:
   /// awaited.
   bool awaits_only() const;
 
-  /// The contacts that answered, closest first, at most `settings::closest`.
-  /// We are not among them, even where we are closer than the last of them.
+  /// The contacts that answered, closest first, at most `settings::closest`;
+  /// those beyond a crowd's share come behind the others. We are not among
+  /// them, even where we are closer than the last of them.
   std::vector<contact> closest() const;
 
   /// Contacts that an answer need not name: where it began, and those that have
@@ -129,6 +144,8 @@ private:
 
   struct candidate {
     contact who;
+    std::string crowd; ///< See `crowd_of`.
+    bool avoided = false;
     progress state = progress::known;
     std::vector<peer_id> vouchers; ///< Empty for seeds, which are trusted.
   };
@@ -143,6 +160,10 @@ private:
   };
 
   void take(const contact& who, const peer_id* voucher);
+  /// Makes room for one more of a crowd, at this distance.
+  bool make_room(const std::string& crowd, const xor_distance& distance);
+  /// Those that live or may, in the order in which they count.
+  std::vector<const candidate*> line() const;
   bool believed(const candidate& x) const;
   candidate* awaited(const peer_id& who);
   void settle(candidate& x, progress outcome);

@@ -33,7 +33,10 @@ bool notary::seal(dht_record& x) {
   x.seal.life_ms = x.lives_ms;
   if (!problem_with(x, self).empty())
     return false;
-  // A clock that is set back must not make new words older than old ones.
+  // A clock that is set back must not make new words older than old ones; but
+  // those of a time that nobody else believes in were none.
+  if (last_number_ > swarm_ms_ + tolerance_ms)
+    last_number_ = 0;
   last_number_ = std::max(last_number_ + 1, swarm_ms_);
   x.seal = seal_of(words_of(x), last_number_, x.lives_ms, *how_);
   x.subkey = subkey_of(self);

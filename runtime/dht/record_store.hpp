@@ -12,9 +12,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/routing.hpp"
@@ -24,7 +27,7 @@ namespace potluck {
 
 /// What a record is charged beyond its sub-key and value: its key, its seal and
 /// the containers around it, in memory as well as on the wire.
-constexpr std::size_t record_overhead_bytes = 384;
+constexpr std::size_t record_overhead_bytes = 480;
 /// All records of one key together: 1,000 progress reports, of which an answer
 /// has 256.
 constexpr std::size_t max_key_bytes = 1024 * 1024;
@@ -34,6 +37,9 @@ constexpr std::size_t max_key_records = 2048;
 constexpr std::size_t max_store_bytes = 16 * 1024 * 1024;
 /// Those of one owner, a host of a thousand experts.
 constexpr std::size_t max_owner_bytes = 1024 * 1024;
+/// Those that come from one network of the internet: a school of forty, each
+/// host of a thousand experts, has less than a quarter of the store.
+constexpr std::size_t max_network_bytes = 4 * 1024 * 1024;
 
 class record_store {
 public:
@@ -45,7 +51,7 @@ public:
     lifeless,       ///< It claims no remaining life.
     too_large,      ///< Its value or its sub-key is above its limit.
     too_long_lived, ///< It claims more than `max_record_life_ms`.
-    full,           ///< Its owner, its key or the store has no room left.
+    full,           ///< Its owner, key, network or the store has no room left.
   };
 
   /// @param capacity Bytes for all records, overheads included.
@@ -57,6 +63,7 @@ public:
   ///
   /// Where there is no room, a record of the network gives way that has more
   /// than this one's: a thousand ids behind one address keep nobody else out.
+  /// This peer's own never do.
   /// @param network Who sends it is in (`network_of`); empty: this peer.
   verdict store(const dht_record& record, time_point now,
                 const std::string& network = "");
@@ -75,7 +82,7 @@ public:
 
   /// Records held, expired ones that were not dropped yet included.
   std::size_t size() const {
-    return count_;
+    return by_expiry_.size();
   }
   /// Bytes charged for them.
   std::size_t bytes() const {
@@ -87,8 +94,16 @@ private:
     dht_record record;
     time_point expires;
     std::string network;
+    std::uint64_t number; ///< Of those that were ever kept.
   };
+  /// Who expires first stands first.
+  using queue = std::map<std::pair<time_point, std::uint64_t>, const kept*>;
   using tally = std::map<std::string, std::size_t>;
+  /// What one network has here.
+  struct crowd {
+    std::size_t bytes = 0;
+    queue records;
+  };
   struct shelf {
     std::map<std::string, kept> records; ///< By sub-key.
     tally networks;                      ///< Records of each.
@@ -97,19 +112,23 @@ private:
   using shelves = std::map<record_key, shelf>;
 
   static std::size_t charge(const dht_record& x);
-  void take_out(shelf& home, std::map<std::string, kept>::iterator at);
-  /// Takes out the record that expires first of the network with the most, on
-  /// one shelf or all (null), where it has two more than `network`.
-  bool make_room(shelf* home, const std::string& network);
+  void put(kept x);
+  void take_out(const kept& x);
+  /// Keeps the networks in the order of their sizes.
+  void resize(const std::string& network, std::size_t from, std::size_t to);
+  /// Takes out the record that expires first of the network with the most, of
+  /// one key or of all, where it has two more than `network`.
+  bool make_room(const record_key& key, const std::string& network);
+  bool make_room(const std::string& network);
 
   std::size_t capacity_;
   shelves shelves_;
-  tally owners_;   ///< Bytes, by sub-key.
-  tally networks_; ///< Records of each.
-  std::size_t count_ = 0;
+  tally owners_;                                        ///< Bytes, by sub-key.
+  std::map<std::string, crowd> networks_;               ///< Empty: this peer.
+  std::set<std::pair<std::size_t, std::string>> sizes_; ///< Of others'.
+  queue by_expiry_;
+  std::uint64_t next_number_ = 0;
   std::size_t bytes_ = 0;
-  /// Nothing expires before this.
-  time_point earliest_ = time_point::max();
 };
 
 /// What keeps `record` from being stored or merged anywhere, whatever else is

@@ -1,6 +1,7 @@
 #include "runtime/dht/routing_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "runtime/dialable.hpp"
@@ -13,11 +14,6 @@ template <class Entries>
 auto position(Entries& entries, const peer_id& who) {
   return std::find_if(entries.begin(), entries.end(),
                       [&](const auto& x) { return x.who.id == who; });
-}
-
-template <class Entries>
-void move_to_back(Entries& entries, typename Entries::iterator at) {
-  std::rotate(at, at + 1, entries.end());
 }
 
 } // namespace
@@ -33,55 +29,89 @@ routing_table::bucket* routing_table::bucket_of(const peer_id& who) {
   return bits < point_bits ? &buckets_[bits] : nullptr;
 }
 
+bool routing_table::has_share(const bucket& home,
+                              const std::string& crowd) const {
+  if (crowd.empty())
+    return true;
+  const auto all = crowds_.find(crowd);
+  if (all == crowds_.end())
+    return true;
+  std::size_t here = 0;
+  for (const auto* some : {&home.entries, &home.replacements})
+    for (const auto& x : *some)
+      here += x.crowd == crowd;
+  return here < most_of_crowd && all->second < most_of_crowd_in_all;
+}
+
+void routing_table::put(std::vector<entry>& where,
+                        std::vector<entry>::iterator at, entry x) {
+  if (!x.crowd.empty())
+    ++crowds_[x.crowd];
+  where.insert(at, std::move(x));
+}
+
+void routing_table::take_out(std::vector<entry>& where,
+                             std::vector<entry>::iterator at) {
+  if (auto crowd = crowds_.find(at->crowd);
+      crowd != crowds_.end() && --crowd->second == 0)
+    crowds_.erase(crowd);
+  where.erase(at);
+}
+
 routing_table::outcome routing_table::seen(const contact& who, time_point now) {
   if (who.id == self_)
     return {verdict::itself, {}};
   if (!dialable(who))
     return {verdict::undialable, {}};
   auto& home = *bucket_of(who.id);
+  auto crowd = crowd_of(who.where.host);
 
-  auto refresh = [&](auto& entries, auto at) {
+  for (auto* some : {&home.entries, &home.replacements}) {
+    auto at = position(*some, who.id);
+    if (at == some->end())
+      continue;
     if (at->who.where != who.where && at->failures == 0
         && now - at->last_seen < fresh_for)
-      return false;
-    *at = entry{who, now, {}, 0};
-    move_to_back(entries, at);
-    return true;
-  };
-  if (auto at = position(home.entries, who.id); at != home.entries.end())
-    return {refresh(home.entries, at) ? verdict::refreshed : verdict::contested,
-            {}};
-  auto known = position(home.replacements, who.id);
-  if (home.entries.size() < capacity_) {
-    if (known != home.replacements.end())
-      home.replacements.erase(known);
-    home.entries.push_back({who, now, {}, 0});
-    return {verdict::added, {}};
-  }
-
-  if (known != home.replacements.end()) {
-    if (!refresh(home.replacements, known))
       return {verdict::contested, {}};
-  } else {
-    if (home.replacements.size() == max_replacements)
-      home.replacements.erase(home.replacements.begin());
-    home.replacements.push_back({who, now, {}, 0});
+    if (at->crowd != crowd && !has_share(home, crowd))
+      return {verdict::crowded, {}};
+    const auto since = at->since;
+    take_out(*some, at);
+    if (some == &home.entries) {
+      put(*some, some->end(), {who, std::move(crowd), since, now, {}, 0});
+      return {verdict::refreshed, {}};
+    }
+    break; // It waits; perhaps there is a place by now.
   }
-  // A contact that failed already gives way without another ping.
-  auto stale = std::find_if(home.entries.begin(), home.entries.end(),
-                            [](const entry& x) { return x.failures > 0; });
-  if (stale != home.entries.end()) {
-    home.entries.erase(stale);
-    home.entries.push_back(home.replacements.back());
-    home.replacements.pop_back();
-    return {verdict::added, {}};
+  if (!has_share(home, crowd)) {
+    // One of its own that does not answer makes room.
+    auto silent = std::find_if(
+        home.entries.begin(), home.entries.end(),
+        [&](const entry& x) { return x.crowd == crowd && x.gives_way(); });
+    if (silent == home.entries.end())
+      return {verdict::crowded, {}};
+    take_out(home.entries, silent);
   }
-  auto& oldest = home.entries.front();
-  if (now - oldest.last_seen < fresh_for
-      || (oldest.pinged && now - *oldest.pinged < fresh_for))
-    return {verdict::waiting, {}};
-  oldest.pinged = now;
-  return {verdict::waiting, oldest.who};
+  entry fresh{who, std::move(crowd), now, now, {}, 0};
+  if (home.entries.size() >= capacity_) {
+    // A contact that failed already gives way without another ping.
+    auto stale = std::find_if(home.entries.begin(), home.entries.end(),
+                              [](const entry& x) { return x.gives_way(); });
+    if (stale == home.entries.end()) {
+      if (home.replacements.size() == max_replacements)
+        take_out(home.replacements, home.replacements.begin());
+      put(home.replacements, home.replacements.end(), std::move(fresh));
+      auto& oldest = home.entries.front();
+      if (now - oldest.last_seen < fresh_for
+          || (oldest.pinged && now - *oldest.pinged < fresh_for))
+        return {verdict::waiting, {}};
+      oldest.pinged = now;
+      return {verdict::waiting, oldest.who};
+    }
+    take_out(home.entries, stale);
+  }
+  put(home.entries, home.entries.end(), std::move(fresh));
+  return {verdict::added, {}};
 }
 
 void routing_table::failed(const peer_id& who) {
@@ -90,12 +120,13 @@ void routing_table::failed(const peer_id& who) {
     return;
   auto spare = position(home->replacements, who);
   if (spare != home->replacements.end())
-    home->replacements.erase(spare);
+    take_out(home->replacements, spare);
   auto at = position(home->entries, who);
   if (at == home->entries.end())
     return;
   ++at->failures;
-  if (at->failures >= max_failures || !home->replacements.empty())
+  if (at->failures >= max_failures
+      || (at->gives_way() && !home->replacements.empty()))
     remove(who);
 }
 
@@ -105,21 +136,21 @@ void routing_table::remove(const peer_id& who) {
     return;
   auto spare = position(home->replacements, who);
   if (spare != home->replacements.end())
-    home->replacements.erase(spare);
+    take_out(home->replacements, spare);
   auto at = position(home->entries, who);
   if (at == home->entries.end())
     return;
-  home->entries.erase(at);
+  take_out(home->entries, at);
   if (home->replacements.empty())
     return;
   // The newest replacement is the likeliest to be alive. It keeps its age, so
   // the entries stay ordered only when it is put where its age belongs.
   entry heir = home->replacements.back();
-  home->replacements.pop_back();
+  take_out(home->replacements, std::prev(home->replacements.end()));
   auto younger = std::find_if(
       home->entries.begin(), home->entries.end(),
       [&](const entry& x) { return x.last_seen > heir.last_seen; });
-  home->entries.insert(younger, heir);
+  put(home->entries, younger, std::move(heir));
 }
 
 std::vector<contact> routing_table::closest(const record_key& target,

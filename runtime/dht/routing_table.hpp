@@ -13,8 +13,13 @@
 ///   of newcomers must not make us ping on its behalf.
 /// - An id whose contact was heard lately cannot be moved to another address:
 ///   ids are claims, and one may not hijack a living neighbour's.
-/// - A contact goes after `max_failures` failures in a row (paper: five), or at
-///   the first one when a replacement waits.
+/// - A contact goes after `max_failures` failures in a row (paper: five). One
+///   that was known for less than `settled_after` goes at the first, when a
+///   replacement waits: who was here for long stays for long, and what is lost
+///   on its way must not hand its place to whoever waits for that.
+/// - Of one network (/24, /48) two contacts have a place in a bucket, and ten
+/// in
+///   all: many ids behind few addresses cannot fill a table.
 /// - Buckets are refreshed after `refresh_after` (paper: an hour), because our
 ///   records live for minutes and our peers for an evening. Buckets so close
 ///   that a look-up of the own id covers them are not refreshed one by one.
@@ -22,7 +27,9 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "messages/contact.hpp"
@@ -42,6 +49,12 @@ public:
   static constexpr std::size_t max_replacements = 8;
   /// Failures in a row after which a contact is dropped without replacement.
   static constexpr unsigned max_failures = 3;
+  /// After how long a contact is not given up at its first failure.
+  static constexpr duration settled_after = std::chrono::minutes{10};
+  /// Contacts of one crowd (`crowd_of`), replacements included: in a bucket,
+  /// and in all of them.
+  static constexpr std::size_t most_of_crowd = 2;
+  static constexpr std::size_t most_of_crowd_in_all = 10;
   /// For how long a contact that was heard counts as alive.
   static constexpr duration fresh_for = std::chrono::seconds{60};
   /// After how long without a look-up in its range a bucket is refreshed.
@@ -52,6 +65,7 @@ public:
     refreshed,  ///< It was known, or is known at a new address now.
     waiting,    ///< Its bucket is full; it waits as a replacement.
     contested,  ///< Its id was heard elsewhere just now; nothing changed.
+    crowded,    ///< Its network has its share of places; nothing changed.
     itself,     ///< It bears our own id; nothing changed.
     undialable, ///< It has no usable address; nothing changed.
   };
@@ -104,9 +118,16 @@ public:
 private:
   struct entry {
     contact who;
+    std::string crowd; ///< See `crowd_of`.
+    time_point since;
     time_point last_seen;
     std::optional<time_point> pinged;
     unsigned failures = 0;
+
+    bool gives_way() const {
+      return failures >= max_failures
+             || (failures > 0 && last_seen - since < settled_after);
+    }
   };
 
   struct bucket {
@@ -116,10 +137,15 @@ private:
   };
 
   bucket* bucket_of(const peer_id& who);
+  /// Whether one more of this crowd may have a place.
+  bool has_share(const bucket& home, const std::string& crowd) const;
+  void put(std::vector<entry>& where, std::vector<entry>::iterator at, entry x);
+  void take_out(std::vector<entry>& where, std::vector<entry>::iterator at);
 
   peer_id self_;
   std::size_t capacity_;
   std::array<bucket, point_bits> buckets_;
+  std::map<std::string, std::size_t> crowds_; ///< Contacts of each.
   std::optional<time_point> looked_up_self_;
 };
 

@@ -38,7 +38,8 @@ run_lookup::turn run_lookup::take_turn(const situation& x, time_point now) {
   last_ = now;
   looking_up_ = true;
   asked_for_ = records_wanted(x);
-  result.look_up = question{key_, {}, asked_for_};
+  result.look_up
+      = question{key_, {}, asked_for_, !charter_heard_at_ || acquainted_};
   for (const auto& [id, g] : x.guests.all())
     if (g.heard) // They go on telling us, sooner than the DHT would.
       result.look_up->known.push_back(subkey_of(id));

@@ -60,6 +60,9 @@ public:
     record_key key;
     std::vector<std::string> known; ///< Sub-keys that need not be named.
     std::uint32_t most = 0;         ///< Records of each node; 0: all.
+    /// Without an answer this peer might found a run that there is, or go on
+    /// without those that it does not know of.
+    bool matters = false;
   };
   struct turn {
     std::optional<dht_record> publish;

@@ -43,9 +43,9 @@ struct peer_joined {
   /// There is no line but through a hub: good for letters, not for gradients.
   bool relayed = false;
   bool is_hub = false; ///< It passes circuits on.
-  /// Of a peer that this one has dialled: how far its clock is ahead of ours,
-  /// in milliseconds; none: it has not said, or has called.
+  /// How far its clock is ahead of ours, in milliseconds; none: it has not said.
   std::optional<std::int64_t> clock_ahead_ms = std::nullopt;
+  bool was_dialled = false; ///< By this peer, which has chosen it.
 };
 
 struct peer_left {

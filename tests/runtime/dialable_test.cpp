@@ -67,6 +67,12 @@ TEST_CASE("hosts of one customer are in one network") {
   CHECK(network_of("2001:db8:7::1") != network_of("2001:db8:8::1"));
   CHECK(network_of("10.0.0.1") == "10.0.0.1");
   CHECK(network_of("a.name") == "a.name");
+  CHECK(crowd_of("198.51.100.1") == crowd_of("::ffff:198.51.100.200"));
+  CHECK(crowd_of("198.51.100.1") != crowd_of("198.51.10.1"));
+  CHECK(crowd_of("a.name") == crowd_of("another.name"));
+  for (auto own :
+       {"10.0.0.1", "127.0.0.1", "::1", "fd00::1", "localhost", "100.64.0.1"})
+    CHECK(crowd_of(own) == "");
   CHECK(same_family("1.2.3.4", "::ffff:1.2.3.4"));
   CHECK_FALSE(same_family("1.2.3.4", "2001:db8::1"));
 }

@@ -345,6 +345,107 @@ TEST_CASE("a look-up for records ends when its quorum has answered") {
   CHECK(search.next().empty());
 }
 
+TEST_CASE("ids of one network around a key do not crowd the others out") {
+  random_stream random{17};
+  const auto target = random.draw<record_key>();
+  std::vector<contact> sybils;
+  for (int i = 0; i < 300; ++i) {
+    sybils.push_back(near(target, 3 + random.below(4), random));
+    sybils.back().where.host = "11.66.6." + std::to_string(i % 250);
+  }
+  std::vector<contact> honest;
+  for (int i = 0; i < 30; ++i) {
+    honest.push_back(near(target, 1, random));
+    honest.back().where.host = "11.0." + std::to_string(i) + ".1";
+  }
+  sort_by_distance(honest, target);
+  lookup::settings how;
+  how.quorum = 5;
+  lookup search{target, random.draw<peer_id>(), {sybils[0], honest[20]}, how};
+  std::size_t good = 0;
+  while (!search.done())
+    for (auto& x : search.next()) {
+      const bool lies = x.where.host.rfind("11.66.", 0) == 0;
+      good += !lies;
+      std::vector<contact> named{honest.begin(), honest.begin() + 20};
+      if (lies)
+        for (auto& other : named)
+          other = sybils[random.below(sybils.size())];
+      search.answered(x.id, named);
+    }
+  CHECK(good >= 3);
+  std::size_t from_one = 0;
+  const auto found = search.closest();
+  REQUIRE(found.size() >= 5);
+  for (std::size_t i = 0; i < 5; ++i)
+    from_one += found[i].where.host.rfind("11.66.", 0) == 0;
+  CHECK(from_one <= lookup::most_of_crowd);
+}
+
+TEST_CASE("a network that is all there is answers a look-up") {
+  random_stream random{18};
+  const auto target = random.draw<record_key>();
+  auto school = draw(40, random);
+  for (auto& x : school)
+    x.where.host = "11.0.7.1";
+  sort_by_distance(school, target);
+  lookup search{target, random.draw<peer_id>(), school};
+  while (!search.done())
+    for (auto& x : search.next())
+      search.answered(x.id, {});
+  const auto found = search.closest();
+  REQUIRE(found.size() == bucket_size);
+  for (std::size_t i = 0; i < bucket_size; ++i)
+    CHECK(found[i] == school[i]);
+}
+
+TEST_CASE("who was silent lately is asked for want of others") {
+  random_stream random{19};
+  const auto target = random.draw<record_key>();
+  auto seeds = draw(8, random);
+  sort_by_distance(seeds, target);
+  lookup::settings how;
+  how.quorum = 3;
+  how.avoids = [&](const peer_id& who) {
+    return who == seeds[0].id || who == seeds[1].id;
+  };
+  lookup search{target, random.draw<peer_id>(), seeds, how};
+  const auto first = search.next();
+  REQUIRE(first.size() == 3);
+  CHECK(first[0] == seeds[2]);
+  SUBCASE("not while there are enough") {
+    for (auto& x : first)
+      search.answered(x.id, {});
+    CHECK(search.done());
+  }
+  SUBCASE("but before the look-up gives up") {
+    std::set<peer_id> asked;
+    for (auto& x : first)
+      search.failed(x.id);
+    while (!search.done())
+      for (auto& x : search.next()) {
+        asked.insert(x.id);
+        search.failed(x.id);
+      }
+    CHECK(asked.count(seeds[0].id) == 1);
+    CHECK(asked.count(seeds[1].id) == 1);
+  }
+}
+
+TEST_CASE("who is passed over counts neither as asked nor as a lie") {
+  random_stream random{20};
+  const auto target = random.draw<record_key>();
+  lookup search{target, random.draw<peer_id>(), draw(2, random)};
+  const auto asked = search.next();
+  REQUIRE(asked.size() == 2);
+  search.passed_over(asked[0].id);
+  CHECK(search.asked() == 1);
+  CHECK(search.in_flight() == 1);
+  search.answered(asked[1].id, {asked[0]});
+  CHECK(search.done());
+  CHECK(search.closest().size() == 1);
+}
+
 TEST_CASE("whatever peers answer, a look-up ends within its limits") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);

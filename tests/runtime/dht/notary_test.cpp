@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/dht/swarm_clock.hpp"
+#include "runtime/random.hpp"
 #include "tests/runtime/dht/sealed_records.hpp"
 
 using namespace potluck;
@@ -20,6 +21,11 @@ notary reader() {
   notary x{made_up(peer(9))};
   x.clocks(now_ms, now_ms);
   return x;
+}
+
+/// In a network of its own.
+contact at(std::uint8_t number) {
+  return {peer(number), {"11.0." + std::to_string(number) + ".1", 7000}};
 }
 
 std::optional<std::uint64_t> nothing(const record_key&, const std::string&) {
@@ -161,12 +167,12 @@ TEST_CASE("a sender's checks are bounded, and those of all") {
 TEST_CASE("a clock that is hours off is set by those that were called") {
   swarm_clock mine;
   CHECK(mine.ahead_ms() == 0);
-  mine.says(peer(1), 7'200'000);
+  mine.says(at(1), 7'200'000, true);
   CHECK(mine.ahead_ms() == 7'200'000);
-  mine.says(peer(2), 100);
-  mine.says(peer(3), 300);
+  mine.says(at(2), 100, true);
+  mine.says(at(3), 300, true);
   CHECK(mine.ahead_ms() == 300);
-  mine.says(peer(4), 1'000 * swarm_clock::farthest_ms); // No clock.
+  mine.says(at(4), 1'000 * swarm_clock::farthest_ms, true); // No clock.
   CHECK(mine.ahead_ms() == 300);
   mine.left(peer(3));
   mine.left(peer(1));
@@ -182,6 +188,76 @@ TEST_CASE("a clock that is hours off is set by those that were called") {
                  record_kind::progress};
   REQUIRE(x.seal(own));
   CHECK(reader().judge(own) == verdict::sound);
+}
+
+TEST_CASE("callers set the clock of who has called nobody, a network a voice") {
+  swarm_clock mine;
+  for (std::uint8_t i = 1; i < swarm_clock::fewest_strangers; ++i)
+    mine.says(at(i), 600'000 + i, false);
+  CHECK(mine.ahead_ms() == 0); // Too few.
+  for (std::uint8_t i = 20; i < 40; ++i) {
+    auto crowd = at(1); // Of one network,
+    crowd.id = peer(i);
+    mine.says(crowd, 3'000'000, false);
+    mine.says(at(i), 9'000'000, false); // or no clock.
+  }
+  CHECK(mine.ahead_ms() == 0);
+  mine.says(at(9), 600'000, false);
+  CHECK(mine.ahead_ms() == 600'002);
+  mine.says(at(10), -5, true);
+  CHECK(mine.ahead_ms() == -5);
+  mine.left(peer(10));
+  mine.says(at(1), 1, true); // It was a caller.
+  mine.left(peer(1));
+  CHECK(mine.ahead_ms() == 0);
+}
+
+TEST_CASE("peers whose clocks are ten minutes off and others read each other") {
+  random_stream random{5};
+  std::vector<std::int64_t> off;
+  for (int i = 0; i < 20; ++i) // Each fourth one.
+    off.push_back(i % 4 == 0 ? (i % 8 == 0 ? 600'000 : -600'000)
+                             : static_cast<std::int64_t>(random.below(2'000)));
+  std::vector<notary> all;
+  std::vector<dht_record> said;
+  for (std::uint8_t i = 0; i < 20; ++i) {
+    swarm_clock swarm;
+    for (int n = 0; n < 11; ++n) {
+      const auto other = static_cast<std::uint8_t>(random.below(20));
+      if (other != i)
+        swarm.says(at(other), off[other] - off[i], true);
+    }
+    const auto own = now_ms + static_cast<std::uint64_t>(off[i]);
+    all.emplace_back(made_up(peer(i)));
+    all.back().clocks(own, own + static_cast<std::uint64_t>(swarm.ahead_ms()));
+    progress_report x;
+    x.id = peer(i);
+    said.push_back({key_of("run/soup"), "", encode_progress(x), 15'000,
+                    record_kind::progress});
+    REQUIRE(all.back().seal(said.back()));
+  }
+  std::size_t sound = 0;
+  for (auto& reader : all)
+    for (auto x : said)
+      sound += reader.judge(x) == verdict::sound;
+  CHECK(sound == 400);
+}
+
+TEST_CASE(
+    "a peer that believed a wrong clock is believed when it is put right") {
+  notary x{made_up(peer(1))};
+  x.clocks(now_ms, now_ms + 36'000'000);
+  dht_record said = fresh(1);
+  REQUIRE(x.seal(said));
+  CHECK(reader().judge(said) == verdict::early);
+  x.clocks(now_ms, now_ms);
+  REQUIRE(x.seal(said));
+  CHECK(reader().judge(said) == verdict::sound);
+  // By seconds, its words still count on.
+  const auto last = said.seal.number;
+  x.clocks(now_ms - 60'000, now_ms - 60'000);
+  REQUIRE(x.seal(said));
+  CHECK(said.seal.number == last + 1);
 }
 
 TEST_CASE("strangers' clocks do not make honest words old") {

@@ -104,6 +104,39 @@ TEST_CASE("a full store, too, takes from whom has most") {
   CHECK(store.size() == 10);
 }
 
+TEST_CASE("one network of the internet has so much and no more") {
+  const auto fill = [](const std::string& network) {
+    record_store store;
+    std::size_t refused = 0;
+    for (int i = 0; i < 1600; ++i) {
+      const auto owner = "owner " + std::to_string(i);
+      for (int k = 0; k < 2; ++k)
+        refused
+            += store.store({key_of(owner + std::to_string(k)), owner,
+                            std::string(max_record_value_bytes, 'x'), 10000},
+                           time_point{}, network)
+               == verdict::full;
+    }
+    return std::pair{store.bytes(), refused};
+  };
+  CHECK(fill("11.0.7").first <= max_network_bytes);
+  CHECK(fill("11.0.7").first > max_network_bytes - 8192);
+  // A machine of peers may fill it all.
+  CHECK(fill("127.0.0.1").second == 0);
+}
+
+TEST_CASE("this peer's own records give way to nobody") {
+  record_store store{10 * (record_overhead_bytes + 2)};
+  time_point now{};
+  const auto at = [](int key) {
+    return dht_record{key_of(std::to_string(key)), "a", "1", 10000};
+  };
+  for (int i = 0; i < 10; ++i)
+    REQUIRE(store.store(at(i), now) == verdict::stored);
+  CHECK(store.store(at(10), now, "11.0.7") == verdict::full);
+  CHECK(store.size() == 10);
+}
+
 TEST_CASE("one owner has so much and no more, under whatever keys") {
   record_store store;
   time_point now{};

@@ -173,6 +173,100 @@ TEST_CASE("a living contact cannot be moved, a silent or failing one can") {
   CHECK(table.size() == 1);
 }
 
+TEST_CASE("of one network two have a place in a bucket, and ten in all") {
+  random_stream random{8};
+  auto self = random.draw<peer_id>();
+  routing_table table{self};
+  const auto in = [&](const std::string& host, std::size_t bits) {
+    auto x = neighbour(self, bits, random);
+    x.where.host = host;
+    return x;
+  };
+  const auto tell = [&](const contact& x, duration when = 0s) {
+    return table.seen(x, time_point{when}).what;
+  };
+  SUBCASE("whichever of its addresses they have") {
+    const auto first = in("11.0.7.1", 3);
+    CHECK(tell(first) == verdict::added);
+    CHECK(tell(in("11.0.7.200", 3)) == verdict::added);
+    CHECK(tell(in("::ffff:11.0.7.9", 3)) == verdict::crowded);
+    CHECK(tell(in("11.0.8.1", 3)) == verdict::added);
+    CHECK(tell(first, 1s) == verdict::refreshed);
+    for (std::size_t bits = 4; bits < 8; ++bits) {
+      CHECK(tell(in("11.0.7.3", bits)) == verdict::added);
+      CHECK(tell(in("11.0.7.3", bits)) == verdict::added);
+    }
+    CHECK(tell(in("11.0.7.4", 9)) == verdict::crowded);
+    table.remove(first.id);
+    CHECK(tell(in("11.0.7.4", 9)) == verdict::added);
+    CHECK(table.size() == 11);
+  }
+  SUBCASE("and one that does not answer makes room for another of them") {
+    const auto silent = in("3fff:0:101::1", 3);
+    CHECK(tell(silent) == verdict::added);
+    CHECK(tell(in("3fff:0:101:2::1", 3)) == verdict::added);
+    const auto third = in("3fff:0:101:3::1", 3);
+    CHECK(tell(third) == verdict::crowded);
+    table.failed(silent.id);
+    CHECK(tell(third) == verdict::added);
+    CHECK_FALSE(table.find(silent.id));
+  }
+  SUBCASE("nor does one move into a crowd") {
+    auto mover = in("11.0.9.1", 3);
+    CHECK(tell(mover) == verdict::added);
+    CHECK(tell(in("11.0.7.1", 3)) == verdict::added);
+    CHECK(tell(in("11.0.7.2", 3)) == verdict::added);
+    mover.where.host = "11.0.7.3";
+    CHECK(tell(mover, 2min) == verdict::crowded);
+    CHECK(table.find(mover.id)->where.host == "11.0.9.1");
+  }
+  SUBCASE("but a house, and a machine, may be full of them") {
+    for (int i = 0; i < 20; ++i) {
+      CHECK(tell(in("192.168.1.7", 3)) == verdict::added);
+      CHECK(tell(in("127.0.0.1", 4)) == verdict::added);
+      CHECK(tell(in("fd00::1", 5)) == verdict::added);
+    }
+  }
+}
+
+TEST_CASE("a thousand ids of one network leave the others where they are") {
+  random_stream random{9};
+  auto self = random.draw<peer_id>();
+  routing_table table{self};
+  for (int i = 0; i < 1000; ++i) {
+    auto x = neighbour(self, random.below(16), random);
+    x.where.host = "11.0.7." + std::to_string(i % 250);
+    table.seen(x, time_point{});
+  }
+  CHECK(table.size() == routing_table::most_of_crowd_in_all);
+  std::size_t honest = 0;
+  for (int i = 0; i < 20; ++i) {
+    auto x = neighbour(self, 2, random);
+    x.where.host = "11.1." + std::to_string(i) + ".1";
+    honest += table.seen(x, time_point{}).what == verdict::added;
+  }
+  CHECK(honest >= 18);
+}
+
+TEST_CASE("who was here for long is not given up at the first lost answer") {
+  random_stream random{10};
+  auto self = random.draw<peer_id>();
+  routing_table table{self, 1};
+  const auto old = neighbour(self, 4, random);
+  const auto waiting = neighbour(self, 4, random);
+  table.seen(old, time_point{});
+  table.seen(old, time_point{} + routing_table::settled_after);
+  const auto later = time_point{} + routing_table::settled_after + 1s;
+  CHECK(table.seen(waiting, later).what == verdict::waiting);
+  table.failed(old.id);
+  CHECK(table.seen(waiting, later).what == verdict::waiting);
+  table.failed(old.id);
+  CHECK(table.find(old.id));
+  table.failed(old.id);
+  CHECK_FALSE(table.find(old.id));
+  CHECK(table.find(waiting.id));
+}
+
 TEST_CASE("refreshing covers the own id and every bucket a look-up may miss") {
   random_stream random{7};
   auto self = random.draw<peer_id>();
