@@ -169,6 +169,7 @@ int run(cli::command_line& options, const std::string&) {
     how.seed = seed;
     how.guards = *guards;
     how.weightless = options.flag("weightless");
+    how.strangers = !options.flag("without-strangers");
     how.threads = threads > 0 ? static_cast<unsigned>(threads)
                               : std::thread::hardware_concurrency();
     if (log.is_open())
@@ -253,6 +254,10 @@ command sim_command() {
        "Take one safeguard away, to see the simulation fail; `--without ?` "
        "lists them.",
        "NAME"},
+      {"without-strangers", option_kind::flag, "",
+       "Have the scenario's strangers do nothing: what their attack costs is "
+       "the difference.",
+       ""},
       {"log", option_kind::text, "",
        "Write what every peer reports to this file, a line of JSON each.",
        "FILE"},

@@ -23,6 +23,9 @@ struct options {
   unsigned threads = 1;
   /// What its peers check: all, but where a run shall be seen to fail.
   safeguard_set guards;
+  /// Whether the scenario's strangers do anything: what a run takes with them
+  /// is held against what it takes without.
+  bool strangers = true;
   /// Gets every event as a line of JSON; null for none.
   std::function<void(const std::string& line)> log;
   /// Called about once a virtual second; false ends the simulation.
