@@ -22,11 +22,20 @@ constexpr std::uint64_t absurd_history = 1'000'000'000'000;
 /// Every so many tries it asks again what there is.
 constexpr unsigned tries_a_question = 16;
 
-/// Asks for the run's records when a line opens, and now and then.
-class asks_for_records : public manner {
+/// Passes for a bootstrap: others look records up at it from the beginning, and
+/// invite it into no group. Asks for the run's records when a line opens.
+class false_node : public manner {
 public:
+  potluck::role role() const override {
+    return role::bootstrap;
+  }
+
   void opened(stranger& me, line& on) override {
     ask(me, on);
+    auto x = me.report_of(me.id_of(on.self), me.where(on.self));
+    x.phase = phase::waiting;
+    x.samples = 0;
+    me.say(on, x);
   }
 
 protected:
@@ -40,13 +49,8 @@ protected:
 
 /// Invents peers and says it wherever the DHT lets it: it stores them, and
 /// answers look-ups with them.
-class inventor : public asks_for_records {
+class inventor : public false_node {
 public:
-  void opened(stranger& me, line& on) override {
-    asks_for_records::opened(me, on);
-    me.say(on, me.report_of(me.id_of(on.self), me.where(on.self)));
-  }
-
   void tries(stranger& me) override {
     if (auto on = me.any_line())
       me.say(*on, store_records{me.chance().next(), some(me, batch())});
@@ -81,6 +85,7 @@ protected:
   dht_record invented(stranger& me) {
     const auto key = me.config().new_key(me.chance());
     auto x = me.report_of(key->owner_of(key->key()), place(me));
+    x.role = role::trainer;
     colour(x);
     return me.record_of(x, key);
   }
@@ -102,17 +107,25 @@ private:
 
 class finishers : public inventor {
 public:
+  potluck::role role() const override {
+    return role::trainer;
+  }
+  void opened(stranger& me, line& on) override {
+    ask(me, on);
+  }
+
   void tries(stranger& me) override {
     inventor::tries(me);
     auto on = me.any_line();
     if (!on)
       return;
-    // Of itself, whose own word it is, and of somebody who does not exist.
-    for (const auto& id : {me.id_of(on->self), me.chance().draw<peer_id>()}) {
-      auto x = me.report_of(id, me.where(on->self));
-      colour(x);
-      me.say(*on, x);
-    }
+    // Of itself, whose own word it is; and of somebody who does not exist.
+    auto own = me.report_of(me.id_of(on->self), me.where(on->self));
+    own.phase = phase::finished;
+    me.say(*on, own);
+    auto other = me.report_of(me.chance().draw<peer_id>(), me.silent());
+    colour(other);
+    me.say(*on, other);
   }
 
 private:
@@ -145,13 +158,8 @@ class names_others : public inventor {
   }
 };
 
-class impersonator : public asks_for_records {
+class impersonator : public false_node {
 public:
-  void opened(stranger& me, line& on) override {
-    asks_for_records::opened(me, on);
-    me.say(on, me.report_of(me.id_of(on.self), me.where(on.self)));
-  }
-
   void heard(stranger& me, line& on, const message& what,
              const incoming_frame&) override {
     collect(me, what);
@@ -237,18 +245,8 @@ private:
 
 /// Nodes of the DHT that take what they are given and know nobody but each
 /// other.
-class sybils : public manner {
+class sybils : public false_node {
 public:
-  potluck::role role() const override {
-    return role::auxiliary;
-  }
-
-  void opened(stranger& me, line& on) override {
-    auto x = me.report_of(me.id_of(on.self), me.where(on.self));
-    x.phase = phase::waiting;
-    me.say(on, x);
-  }
-
   void heard(stranger& me, line& on, const message& what,
              const incoming_frame&) override {
     if (auto ping = std::get_if<routing_ping>(&what))
