@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "runtime/numbers.hpp"
 #include "tests/simulation/trial.hpp"
 
 using namespace potluck;
@@ -15,6 +16,9 @@ namespace {
 
 /// Of the steps a second without an attack.
 constexpr double least_pace = 0.8;
+/// Newcomers enter within twice the time that they need without one; a second
+/// is as good as less.
+constexpr duration least_entry = std::chrono::seconds{1};
 
 const std::string folder = "tools/scenarios/strangers";
 
@@ -45,12 +49,18 @@ std::string complaint_of(const std::string& name, std::uint64_t seed) {
   const auto without = alone.run(seed);
   if (!without.passed)
     return "\n" + alone.command(seed) + " fails too";
-  const auto pace = (to_seconds(without.lasted) - began)
-                    / (to_seconds(with.lasted) - began);
-  if (pace >= least_pace)
-    return {};
-  return text + "\n  has " + std::to_string(pace) + " of the pace of\n"
-         + alone.command(seed);
+  const auto pace = (to_seconds(without.last_step) - began)
+                    / (to_seconds(with.last_step) - began);
+  if (pace < least_pace)
+    return text + "\n  has " + readable(pace, 3) + " of the pace of\n"
+           + alone.command(seed);
+  const auto usual = std::max(without.slowest_entry, least_entry);
+  if (with.slowest_entry > 2 * usual)
+    return text + "\n  lets a newcomer in after "
+           + readable_seconds(to_seconds(with.slowest_entry)) + ", and not "
+           + readable_seconds(to_seconds(without.slowest_entry)) + ", as\n"
+           + alone.command(seed);
+  return {};
 }
 
 } // namespace

@@ -57,6 +57,8 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
       {"virtual_seconds", to_seconds(x.lasted)},
       {"peers", x.most_peers},
       {"steps", x.steps},
+      {"last_step_seconds", to_seconds(x.last_step)},
+      {"slowest_entry_seconds", to_seconds(x.slowest_entry)},
       {"samples", x.samples},
       {"first_try", x.first_try},
       {"splits", x.splits},
@@ -92,7 +94,8 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
     std::cout << " " << to_string(kind) << " " << count;
   if (x.faults.empty())
     std::cout << " none";
-  std::cout << "\n  committed at the first try: "
+  std::cout << "\n  last step at " << readable_seconds(to_seconds(x.last_step))
+            << ", committed at the first try: "
             << readable(x.first_try * 100, 3) << " %, split steps: " << x.splits
             << ", loss " << readable(x.loss)
             << "\n  network: " << x.network.sent << " frames, "

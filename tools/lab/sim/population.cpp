@@ -269,6 +269,8 @@ void population::start(std::size_t number, bool keeps_disk) {
   if (x.box->running() || (strange && !how_.strangers))
     return;
   x.honest = x.honest && !strange;
+  x.started = time_.now();
+  x.newcomer = judge_.how_far().highest_step() > 0;
   settle_in(number, x, keeps_disk);
   if (strange)
     start_stranger(x);

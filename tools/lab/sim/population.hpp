@@ -25,6 +25,8 @@ struct inhabitant {
   peer_id id;
   std::string host; ///< Its machine's: a private one behind a router.
   std::uint64_t lives = 0;
+  duration started{0};   ///< Of its present life.
+  bool newcomer = false; ///< The others had made a step before.
   bool honest = true;
   bool leaving = false;
   std::vector<duration> crashes; ///< When actors were made to fail.

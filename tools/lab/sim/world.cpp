@@ -147,9 +147,16 @@ void world::heard(std::size_t number, const event& x) {
   teller who{number};
   who.trains = peers_.group_of(number).role == "trainer";
   judge_.told(who, now(), x);
+  if (x.name == "step")
+    stepped(peers_.at(number));
   if (x.name == "finished" && !std::exchange(finishing_, true))
     // But who is held up by a fault is not left behind because of that.
     plan_.wind_down();
+}
+
+void world::stepped(inhabitant& x) {
+  if (std::exchange(x.newcomer, false))
+    slowest_entry_ = std::max(slowest_entry_, now() - x.started);
 }
 
 void world::over(std::size_t number, const peer_over& x) {
@@ -318,6 +325,8 @@ report world::tell() const {
   report result;
   result.violations = judge_.all().violations();
   result.steps = how_far().highest_step();
+  result.last_step = how_far().last_progress();
+  result.slowest_entry = slowest_entry_;
   result.samples = how_far().longest_history();
   result.first_try = how_far().first_try();
   result.splits = judge_.of<equal_states>().splits();

@@ -92,12 +92,9 @@ private:
 class far_step : public manner {
 public:
   void tries(stranger& me) override {
+    // The same again and again: a joiner that still lives keeps its place.
     if (auto on = me.any_line())
-      me.say(*on, state_request{me.chance().next(),
-                                absurd_step,
-                                {},
-                                false,
-                                me.chance().below(2) == 0});
+      me.say(*on, state_request{on->id, absurd_step, {}, false, false});
   }
 };
 
