@@ -14,6 +14,8 @@ std::string trial::command(std::uint64_t seed) const {
   if (without)
     line += " --without="
             + safeguards()[static_cast<std::size_t>(*without)].name;
+  if (!strangers)
+    line += " --without-strangers";
   return line;
 }
 
@@ -32,6 +34,7 @@ report trial::run(std::uint64_t seed) const {
     what.run.push_back({"steps", std::to_string(steps)});
   options how;
   how.seed = seed;
+  how.strangers = strangers;
   if (without)
     how.guards = how.guards.without(*without);
   return world{what, how}.run();

@@ -13,6 +13,7 @@ struct trial {
   std::size_t peers = 0; ///< Scaled to so many; 0: as it is.
   std::uint64_t steps = 0;
   std::optional<safeguard> without = {};
+  bool strangers = true; ///< Whether those of the scenario do anything.
 
   /// The command that runs it again.
   std::string command(std::uint64_t seed) const;

@@ -57,6 +57,8 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
       {"virtual_seconds", to_seconds(x.lasted)},
       {"peers", x.most_peers},
       {"steps", x.steps},
+      {"last_step_seconds", to_seconds(x.last_step)},
+      {"slowest_entry_seconds", to_seconds(x.slowest_entry)},
       {"samples", x.samples},
       {"first_try", x.first_try},
       {"splits", x.splits},
@@ -92,7 +94,8 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
     std::cout << " " << to_string(kind) << " " << count;
   if (x.faults.empty())
     std::cout << " none";
-  std::cout << "\n  committed at the first try: "
+  std::cout << "\n  last step at " << readable_seconds(to_seconds(x.last_step))
+            << ", committed at the first try: "
             << readable(x.first_try * 100, 3) << " %, split steps: " << x.splits
             << ", loss " << readable(x.loss)
             << "\n  network: " << x.network.sent << " frames, "
@@ -169,6 +172,7 @@ int run(cli::command_line& options, const std::string&) {
     how.seed = seed;
     how.guards = *guards;
     how.weightless = options.flag("weightless");
+    how.strangers = !options.flag("without-strangers");
     how.threads = threads > 0 ? static_cast<unsigned>(threads)
                               : std::thread::hardware_concurrency();
     if (log.is_open())
@@ -253,6 +257,10 @@ command sim_command() {
        "Take one safeguard away, to see the simulation fail; `--without ?` "
        "lists them.",
        "NAME"},
+      {"without-strangers", option_kind::flag, "",
+       "Have the scenario's strangers do nothing: what their attack costs is "
+       "the difference.",
+       ""},
       {"log", option_kind::text, "",
        "Write what every peer reports to this file, a line of JSON each.",
        "FILE"},

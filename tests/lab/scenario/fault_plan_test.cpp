@@ -377,3 +377,22 @@ TEST_CASE("a plan that is wound down ends what has begun, and that is all") {
   CHECK_FALSE(o.plan.next());
   CHECK(o.plan.counts().at(fault_kind::deafen) == 1);
 }
+
+TEST_CASE("strangers are machines behind all peers, and no fault's by chance") {
+  const auto x = with_strangers(parsed(R"({
+    "groups": [{"name": "homes", "count": 3}],
+    "faults": [{"fault": "stop", "who": {"share": 1}, "at": 20}],
+    "strangers": [{"manner": "idle", "identities": 4, "addresses": 2,
+                   "from": 10}]})"));
+  owner o{x, 1};
+  REQUIRE(o.plan.peers().size() == 5);
+  CHECK(is_stranger(x.groups[o.plan.peers()[4].group]));
+  CHECK_FALSE(is_stranger(x.groups[o.plan.peers()[2].group]));
+  o.until(9s);
+  CHECK(o.there.size() == 3);
+  o.until(10s);
+  CHECK(o.there.size() == 5);
+  const auto events = o.until(20s);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].peers == std::vector<std::size_t>{0, 1, 2});
+}

@@ -75,6 +75,10 @@ TEST_CASE("every field of a scenario is read, with the units of people") {
       {"fault": "crash_actor", "actor": "router"},
       {"fault": "misbehave", "manner": "nan"},
       {"fault": "join", "group": "homes", "count": 7}],
+    "strangers": [
+      {"manner": "mutator", "rate": 250, "identities": 6, "addresses": 3,
+       "from": "10s", "until": "1min", "line": {"delay": "5ms"}},
+      {"manner": "idle"}],
     "expects": {"finishes": false, "first_try": 0.75,
                 "recovers_within": "90s", "final_loss": 1.5, "may_ban": true}
   })");
@@ -125,6 +129,16 @@ TEST_CASE("every field of a scenario is read, with the units of people") {
   CHECK(f[5].detail == "nan");
   CHECK(f[6].detail == "homes");
   CHECK(f[6].who.count == 7);
+  REQUIRE(x->strangers.size() == 2);
+  const auto& s = x->strangers[0];
+  CHECK(s.manner == "mutator");
+  CHECK(s.rate == 250);
+  CHECK(s.identities == 6);
+  CHECK(s.addresses == 3);
+  CHECK(s.from == 10s);
+  CHECK(s.until == duration{1min});
+  CHECK(s.line.delay.a == 0.005);
+  CHECK_FALSE(x->strangers[1].until);
   CHECK_FALSE(x->expects.finishes);
   CHECK(x->expects.first_try == 0.75);
   CHECK(x->expects.recovers_within == 90s);
@@ -185,6 +199,16 @@ TEST_CASE("every mistake in a scenario is one sentence with its place") {
       {with(R"("expects": {"may_ban": 1})"),
        "expects.may_ban: it is true or false."},
       {with_group(""), "groups[1]: it needs a `name`."},
+      {with(R"("strangers": [{}])"), "strangers[0]: it needs a `manner`."},
+      {with(R"("strangers": [{"manner": "finisher"}])"),
+       "strangers[0].manner: there is no manner `finisher`; did you mean "
+       "`finishers`?"},
+      {with(R"("strangers": [{"manner": "idle", "addresses": 2}])"),
+       "strangers[0]: each of the 2 addresses needs an identity"},
+      {with(R"("strangers": [{"manner": "idle", "from": 5, "until": 5}])"),
+       "`until` comes after `from`."},
+      {with_group(R"("name": "x", "role": "stranger")"),
+       "groups[1].role: there is no role `stranger`"},
       {with_group(R"("name": "homes")"),
        "groups[1]: another group is called `homes` too."},
       {with_group(R"("name": "x", "role": "tariner")"),

@@ -75,6 +75,8 @@ std::string unknown_to_chaos(const scenario& x, bool packets) {
              + " cannot be acted out by proxies: run this as root, with "
                "--network=namespaces.";
   }
+  if (!x.strangers.empty())
+    return "strangers are for `potluck sim` alone.";
   for (std::size_t i = 0; i < x.groups.size(); ++i)
     if (auto& role = x.groups[i].role; role == "expert" || role == "caller")
       return "groups, entry " + std::to_string(i + 1) + ": the role " + role

@@ -257,10 +257,18 @@ void sim_streams::receive(const line& c, int to, const frame_ptr& x) {
       notify_closed(c, 1 - to, "connection reset");
     return;
   }
-  if (lines_.line_of(s.on->number()).deaf)
-    s.on->keep_unread([this, c, to, x] { hand_in(c, to, x); });
-  else
-    hand_in(c, to, x);
+  if (lines_.line_of(s.on->number()).deaf) {
+    // A window's worth of it is in the receiver's kernel, the rest at the
+    // sender's: it counts as queued.
+    s.queued += x->parcel.bytes;
+    highest_queue_ = std::max(highest_queue_, s.queued);
+    s.on->keep_unread([this, c, to, x] {
+      c->sides[to].queued -= x->parcel.bytes;
+      hand_in(c, to, x);
+    });
+    return;
+  }
+  hand_in(c, to, x);
 }
 
 void sim_streams::hand_in(const line& c, int to, const frame_ptr& x) {

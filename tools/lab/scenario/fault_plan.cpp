@@ -169,7 +169,8 @@ std::vector<std::size_t> fault_plan::choose(const fault_target& who,
     if (number >= peers_.size())
       continue;
     const auto& group = scenario_.groups[peers_[number].group];
-    if (who.group.empty() ? group.role != "bootstrap" : group.name == who.group)
+    if (who.group.empty() ? group.role != "bootstrap" && !is_stranger(group)
+                          : group.name == who.group)
       result.push_back(number);
   }
   auto count = who.count;

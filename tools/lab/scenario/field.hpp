@@ -45,14 +45,16 @@ struct object_format {
   std::function<void(const json_tree&, T& x)> check = [](auto&, auto&) {};
 };
 
-/// Of scenario, peer_group, line_profile, fault_rule, fault_target and
-/// expectation.
+/// Of scenario, peer_group, stranger_group, line_profile, fault_rule,
+/// fault_target and expectation.
 template <class T>
 const object_format<T>& format_of();
 template <>
 const object_format<scenario>& format_of();
 template <>
 const object_format<peer_group>& format_of();
+template <>
+const object_format<stranger_group>& format_of();
 template <>
 const object_format<line_profile>& format_of();
 template <>

@@ -16,6 +16,8 @@ namespace potluck {
 namespace {
 
 constexpr double longest_seconds = 100.0 * 366 * 24 * 3600;
+/// No role of a peer, so that no file has it.
+constexpr auto strangers_role = "stranger";
 
 std::vector<fault_trait> make_traits() {
   using k = fault_kind;
@@ -128,6 +130,29 @@ const std::vector<std::string>& misbehaviours() {
   return names;
 }
 
+const std::vector<stranger_manner>& stranger_manners() {
+  static const std::vector<stranger_manner> manners{
+      {"finishers", "records and reports of invented ids that have finished"},
+      {"long_history",
+       "claims 10^9 samples more, and serves a state of chance, or none"},
+      {"impersonator",
+       "passes on what members have not signed, and what they said long ago"},
+      {"phantoms", "invented ids at an address that says nothing"},
+      {"names_others", "invented ids at other peers' addresses"},
+      {"sybils", "nodes of the DHT, half of them around the run's key, that "
+                 "lose records and name each other"},
+      {"unread", "asks for records and reads no answer"},
+      {"short_bodies", "parts, means and pieces that are a byte short"},
+      {"idle", "lines on which nothing is ever said"},
+      {"identities", "lines of many keys that do nothing but stay"},
+      {"far_step", "asks donors for step 10^9"},
+      {"auxiliaries", "auxiliaries with great lines that are silent in rounds"},
+      {"big_claim", "a trainer that has 2^40 samples, and is silent in rounds"},
+      {"mutator", "what others say, with bits flipped"},
+  };
+  return manners;
+}
+
 const std::vector<std::string>& crashable_actors() {
   static const std::vector<std::string> names{"gateway",
                                               "roster",
@@ -221,6 +246,24 @@ expected<scenario> scenario::scaled_to(std::size_t n) const {
                          "or `group` instead."};
   }
   return result;
+}
+
+bool is_stranger(const peer_group& x) {
+  return x.role == strangers_role;
+}
+
+scenario with_strangers(scenario what) {
+  for (std::size_t i = 0; i < what.strangers.size(); ++i) {
+    const auto& x = what.strangers[i];
+    peer_group group;
+    group.name = "strangers " + std::to_string(i + 1) + ", " + x.manner;
+    group.role = strangers_role;
+    group.count = x.addresses;
+    group.joins_at = {quantity::law::constant, to_seconds(x.from), 0};
+    group.line = x.line;
+    what.groups.push_back(std::move(group));
+  }
+  return what;
 }
 
 expected<scenario> load_scenario(const std::string& path) {

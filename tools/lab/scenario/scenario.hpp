@@ -72,6 +72,25 @@ struct peer_group {
   double keeps_disk = 1;     ///< Share of returns with its files and identity.
 };
 
+/// Machines of somebody who is not of the run: each speaks to the peers that
+/// can be dialled, in one manner, with keys of its own.
+struct stranger_group {
+  std::string manner;            ///< Of `stranger_manners()`.
+  double rate = 10;              ///< Tries a second, of all together.
+  std::size_t identities = 1;    ///< Keys, of all together.
+  std::size_t addresses = 1;     ///< Machines, each with an address.
+  duration from{0};              ///< When they come,
+  std::optional<duration> until; ///< and when they go; never without.
+  line_profile line;
+};
+
+/// A manner of strangers, with one line of what they do.
+struct stranger_manner {
+  std::string name;
+  std::string meaning;
+};
+const std::vector<stranger_manner>& stranger_manners();
+
 enum class fault_kind {
   kill,        ///< The process ends at once; its connections are reset.
   power_cut,   ///< The same, but nobody is told: silence.
@@ -160,13 +179,15 @@ struct scenario {
   std::size_t model_values = 1024; ///< Parameters of the simulated model.
   std::vector<peer_group> groups;
   std::vector<fault_rule> faults;
+  std::vector<stranger_group> strangers;
   expectation expects;
 
   /// Some homes reach nothing but port 443, so first contacts listen on it.
   bool needs_port_443() const;
   bool has_routers() const;
 
-  /// All groups together, without those who come by `join` faults.
+  /// All groups together, without strangers and those who come by `join`
+  /// faults.
   std::size_t peers() const;
   /// The same with `n` peers in all, groups scaled in proportion (each at least
   /// one that had one; bootstraps stay), and so are those who join later.
@@ -175,6 +196,12 @@ struct scenario {
   /// number that is no more.
   expected<scenario> scaled_to(std::size_t n) const;
 };
+
+/// Whether it is a group of `with_strangers`.
+bool is_stranger(const peer_group& x);
+/// The scenario with a group of machines, behind all others, for each entry of
+/// `strangers`.
+scenario with_strangers(scenario what);
 
 /// From JSON with comments. A failure is one sentence with the place:
 /// "faults[2].fault: there is no fault `kil`; did you mean `kill`?"

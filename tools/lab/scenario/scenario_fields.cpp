@@ -16,6 +16,7 @@ namespace {
 /// Entries of the lists of a scenario: a person writes a few dozen.
 constexpr std::size_t scenario_groups = 256;
 constexpr std::size_t scenario_rules = 1024;
+constexpr std::size_t scenario_strangers = 64;
 
 const double longest = to_seconds(limits::scenario_longest);
 const double shortest = to_seconds(limits::scenario_shortest);
@@ -25,6 +26,9 @@ constexpr double fastest_line = 1e12;
 constexpr double fastest_peer = 1e9;
 constexpr double most_peers = limits::scenario_peers;
 constexpr double slowest_factor = 1e6;
+/// Of one group of strangers: what one machine's memory holds of connections.
+constexpr double most_identities = 4096;
+constexpr double most_tries = 1e5;
 /// A clock that runs backwards, or stands, is not drift.
 constexpr double slowest_clock = -0.9;
 constexpr double fastest_clock = 10;
@@ -171,6 +175,23 @@ void check_group(const json_tree& j, peer_group& x) {
     wrong("`homes` needs a `router` that they share.");
 }
 
+void check_strangers(const json_tree&, stranger_group& x) {
+  if (x.manner.empty())
+    wrong("it needs a `manner`.");
+  if (x.identities < x.addresses)
+    wrong("each of the " + std::to_string(x.addresses)
+          + " addresses needs an identity; name as many `identities`.");
+  if (x.until && *x.until <= x.from)
+    wrong("`until` comes after `from`.");
+}
+
+std::vector<std::string> manners_of_strangers() {
+  std::vector<std::string> result;
+  for (const auto& x : stranger_manners())
+    result.push_back(x.name);
+  return result;
+}
+
 /// Also resolves a group that stands alone into all of it.
 void check_target(const json_tree& j, fault_target& x) {
   if (j.contains("random") && j.contains("share"))
@@ -295,6 +316,9 @@ const object_format<scenario>& format_of() {
               entries(scenario_groups)),
        member("faults", &s::faults, "what befalls them",
               entries(scenario_rules)),
+       member("strangers", &s::strangers,
+              "machines of others that attack them (simulation)",
+              entries(scenario_strangers)),
        member("expects", &s::expects, "what must hold besides the promises")},
       check_scenario};
   return format;
@@ -349,6 +373,26 @@ const object_format<peer_group>& format_of() {
               "share of returns with the peer's files and identity",
               {m::share, 0, 1})},
       check_group};
+  return format;
+}
+
+template <>
+const object_format<stranger_group>& format_of() {
+  using s = stranger_group;
+  static const object_format<s> format{
+      {member("manner", &s::manner, "what they do, see below; required",
+              one_of(manners_of_strangers())),
+       member("rate", &s::rate, "tries a second, of all together",
+              {m::plain, 1e-3, most_tries}),
+       member("identities", &s::identities, "keys, of all together",
+              {m::plain, 1, most_identities}),
+       member("addresses", &s::addresses, "machines, with an address each",
+              {m::plain, 1, 256}),
+       member("from", &s::from, "when they come", {m::seconds, 0, longest}),
+       member("until", &s::until, "when they go; never without",
+              {m::seconds, 0, longest}),
+       member("line", &s::line, "the access line of each machine")},
+      check_strangers};
   return format;
 }
 

@@ -74,6 +74,14 @@ std::string routers() {
   return table(rows);
 }
 
+std::string manners() {
+  std::vector<std::vector<std::string>> rows{
+      {"manner of strangers", "meaning"}};
+  for (const auto& x : stranger_manners())
+    rows.push_back({x.name, x.meaning});
+  return table(rows);
+}
+
 std::string names(const std::string& of, const std::vector<std::string>& all) {
   std::string result = of + ":";
   for (const auto& name : all)
@@ -104,8 +112,9 @@ std::string scenario_help() {
   return introduction + ("\n" + section<scenario>("the file"))
          + section<peer_group>("groups") + section<line_profile>("line")
          + section<fault_rule>("faults") + section<fault_target>("who")
+         + section<stranger_group>("strangers")
          + section<expectation>("expects") + kinds() + "\n" + routers() + "\n"
-         + names("manners of misbehave", misbehaviours())
+         + manners() + "\n" + names("manners of misbehave", misbehaviours())
          + names("actors of crash_actor", crashable_actors()) + "\n" + example;
 }
 

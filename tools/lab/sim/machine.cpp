@@ -56,7 +56,7 @@ machine::~machine() {
 
 void machine::start(peer_config config, audience listener, duration now,
                     companion beside) {
-  if (system_)
+  if (running())
     throw std::logic_error{"A machine runs one peer at a time."};
   base_global_ = now;
   base_local_ = duration{0};
@@ -87,7 +87,15 @@ void machine::start(peer_config config, audience listener, duration now,
     companion_ = beside(*system_);
 }
 
+void machine::start(std::unique_ptr<stranger> x) {
+  if (running())
+    throw std::logic_error{"A machine runs one peer at a time."};
+  stranger_ = std::move(x);
+}
+
 void machine::leave(const std::string& reason) {
+  if (stranger_)
+    stranger_->stop();
   if (peer_)
     caf::anon_send(peer_, leave_run{reason});
 }
@@ -115,6 +123,7 @@ void machine::forget_peer() {
 }
 
 std::size_t machine::switch_off() {
+  stranger_.reset();
   if (!system_)
     return 0;
   audience_ = {};
@@ -142,6 +151,8 @@ std::size_t machine::switch_off() {
 }
 
 std::optional<std::size_t> machine::left_over() {
+  if (stranger_ && stranger_->stopped())
+    return 0;
   if (!peer_ || !system_ || !peer_ended_)
     return std::nullopt;
   forget_peer();
@@ -165,6 +176,8 @@ bool machine::idle() const {
 }
 
 std::optional<duration> machine::wake() const {
+  if (stranger_ && !stopped)
+    return stranger_->wake();
   if (!system_ || stopped)
     return std::nullopt;
   const auto& schedule = coordinator().clock().schedule();
@@ -178,6 +191,8 @@ std::optional<duration> machine::wake() const {
 
 std::size_t machine::run(duration now) {
   now_ = now;
+  if (stranger_ && !stopped)
+    stranger_->run(now);
   if (!system_ || stopped)
     return 0;
   auto& c = coordinator();

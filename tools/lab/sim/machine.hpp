@@ -1,5 +1,6 @@
 /// One simulated computer: it runs one peer at a time, as an actor system of
-/// its own on CAF's test coordinator, by its own clock.
+/// its own on CAF's test coordinator, by its own clock; or a stranger, which is
+/// no peer.
 ///
 /// Switching it off is a process's sudden end: nothing that its actors would
 /// still say leaves it. Whether all of them ended is counted.
@@ -15,6 +16,7 @@
 #include "actors/peer.hpp"
 #include "runtime/random.hpp"
 #include "tools/lab/scenario/fault_plan.hpp"
+#include "tools/lab/sim/strangers/stranger.hpp"
 
 namespace potluck::simulation {
 
@@ -40,9 +42,11 @@ public:
   /// Starts a peer at `now`; the machine must be idle.
   void start(peer_config config, audience listener, duration now,
              companion beside = nullptr);
+  /// Likewise a stranger, which goes by the world's clock.
+  void start(std::unique_ptr<stranger> x);
 
   bool running() const {
-    return system_ != nullptr;
+    return system_ != nullptr || stranger_ != nullptr;
   }
 
   /// Asks the peer to leave in order. Without effect when idle.
@@ -102,6 +106,7 @@ private:
   duration base_local_{0};
   caf::actor_clock::time_point began_;
   std::unique_ptr<caf::actor_system> system_;
+  std::unique_ptr<stranger> stranger_;
   peer_actor peer_;
   bool peer_ended_ = false;
 

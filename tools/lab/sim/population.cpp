@@ -20,6 +20,7 @@ enum stream_kind : std::uint64_t {
   of_an_order = 103,
   of_an_identity,
   of_a_disk = 107,
+  of_a_stranger,
 };
 
 constexpr std::uint16_t port = 31337;
@@ -73,6 +74,13 @@ std::uint16_t population::port_of(const peer_group& x) const {
   return x.role == "bootstrap" && what_.needs_port_443() ? 443 : port;
 }
 
+std::size_t population::strange_keys() const {
+  std::size_t result = 0;
+  for (auto& x : what_.strangers)
+    result += x.identities + x.addresses; // Each machine has a mute one, too.
+  return result;
+}
+
 void population::settle_home(const inhabitant& x) {
   const auto& plan = x.box->plan();
   const auto& group = group_of(plan.number);
@@ -116,16 +124,18 @@ inhabitant& population::at(std::size_t number) {
   return all_[number];
 }
 
+std::uint64_t population::wall_clock(const machine& box) const {
+  const auto now = std::max(time_.now(), box.now());
+  return static_cast<std::uint64_t>(now / std::chrono::milliseconds{1});
+}
+
 peer_config population::configure(const inhabitant& x) const {
   const auto& plan = x.box->plan();
   const auto& group = group_of(plan.number);
   peer_config c;
   c.self = x.id;
   c.signs = made_up(x.id);
-  c.wall_clock = [this, box = x.box.get()] {
-    const auto now = std::max(time_.now(), box->now());
-    return static_cast<std::uint64_t>(now / std::chrono::milliseconds{1});
-  };
+  c.wall_clock = [this, box = x.box.get()] { return wall_clock(*box); };
   c.role = role_named(group.role);
   c.run = c.role == role::bootstrap ? "" : how_.settings.run;
   c.listen = {"0.0.0.0", port_of(group)};
@@ -219,11 +229,61 @@ void population::settle_in(std::size_t number, inhabitant& x, bool keeps_disk) {
   x.leaving = false;
 }
 
+void population::start_stranger(inhabitant& x) {
+  const auto& plan = x.box->plan();
+  const auto first = static_cast<std::size_t>(
+      std::find_if(what_.groups.begin(), what_.groups.end(), is_stranger)
+      - what_.groups.begin());
+  const auto& like = what_.strangers[plan.group - first];
+  stranger_config c;
+  c.manner = like.manner;
+  c.seed = mix(mix(how_.seed, of_a_stranger), plan.number);
+  c.rate = like.rate / static_cast<double>(like.addresses);
+  c.identities = (like.identities + like.addresses - 1) / like.addresses;
+  c.until = like.until.value_or(duration::max());
+  c.run = how_.settings.run;
+  for (auto& peer : plan_.peers())
+    if (auto& group = what_.groups[peer.group];
+        group.router == "none" && !is_stranger(group))
+      c.targets.push_back({public_host(peer.number), port_of(group)});
+  c.model_values = what_.model_values;
+  c.listen = {x.host, port};
+  c.new_key
+      = [](random_stream& chance) { return made_up(chance.draw<peer_id>()); };
+  c.make_transport = [this, host = x.host](const peer_id& who) {
+    return network_.make_transport(host, who);
+  };
+  c.wall_clock = [this, box = x.box.get()] { return wall_clock(*box); };
+  auto it = std::make_unique<stranger>(std::move(c));
+  if (!it->reads()) {
+    auto line = usual_line(plan, what_.groups[plan.group]);
+    line.deaf = true;
+    network_.set_line(x.host, line);
+  }
+  x.box->start(std::move(it));
+}
+
 void population::start(std::size_t number, bool keeps_disk) {
   auto& x = at(number);
-  if (x.box->running())
+  const auto strange = is_stranger(group_of(number));
+  if (x.box->running() || (strange && !how_.strangers))
     return;
+  x.honest = x.honest && !strange;
+  x.started = time_.now();
+  x.newcomer = judge_.how_far().highest_step() > 0;
   settle_in(number, x, keeps_disk);
+  if (strange)
+    start_stranger(x);
+  else
+    start_peer(x);
+  ++running_;
+  present_.insert(number);
+  most_ = std::max(most_, running_);
+  time_.touch(number);
+}
+
+void population::start_peer(inhabitant& x) {
+  const auto number = x.box->plan().number;
   machine::audience audience;
   audience.told = [this, number](const event& e) {
     time_.note(number, [this, number, e] { how_.told(number, e); });
@@ -236,10 +296,6 @@ void population::start(std::size_t number, bool keeps_disk) {
     take_up_checkpoint(x, config);
   auto beside = experts_.equip(x.box->plan(), x.lives, config);
   x.box->start(std::move(config), std::move(audience), time_.now(), beside);
-  ++running_;
-  present_.insert(number);
-  most_ = std::max(most_, running_);
-  time_.touch(number);
 }
 
 void population::end(std::size_t number, bool silent) {

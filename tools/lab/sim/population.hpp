@@ -25,6 +25,8 @@ struct inhabitant {
   peer_id id;
   std::string host; ///< Its machine's: a private one behind a router.
   std::uint64_t lives = 0;
+  duration started{0};   ///< Of its present life.
+  bool newcomer = false; ///< The others had made a step before.
   bool honest = true;
   bool leaving = false;
   std::vector<duration> crashes; ///< When actors were made to fail.
@@ -38,6 +40,7 @@ public:
     run_settings settings;
     bool weightless = false;  ///< Computing is its duration alone.
     bool all_compute = false; ///< Nobody rests.
+    bool strangers = true;    ///< Else their machines do nothing.
     safeguard_set guards;
     std::function<void(std::size_t number, const event&)> told;
     std::function<void(std::size_t number, const peer_over&)> over;
@@ -65,6 +68,8 @@ public:
   const std::set<std::size_t>& present() const {
     return present_;
   }
+  /// Keys that strangers have, all together.
+  std::size_t strange_keys() const;
   std::size_t most_at_a_time() const {
     return most_;
   }
@@ -81,7 +86,12 @@ private:
   void settle_home(const inhabitant& x);
   std::uint16_t port_of(const peer_group& x) const;
   void settle_in(std::size_t number, inhabitant& x, bool keeps_disk);
+  /// In milliseconds, as on that machine.
+  std::uint64_t wall_clock(const machine& box) const;
   peer_config configure(const inhabitant& x) const;
+  void start_peer(inhabitant& x);
+  /// As the machine of somebody who is not of the run.
+  void start_stranger(inhabitant& x);
   /// Continues from the checkpoint on the peer's disk, if that is sound.
   void take_up_checkpoint(const inhabitant& x, peer_config& c);
 

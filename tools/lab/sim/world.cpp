@@ -97,9 +97,9 @@ bool worn_out(const inhabitant& x, duration now) {
 } // namespace
 
 world::world(const scenario& what, options how)
-    : what_(what), how_(std::move(how)),
-      settings_(settings_of(what, mix(how_.seed, of_a_run))),
-      plan_(what, how_.seed), network_{mix(how_.seed, of_the_network)},
+    : what_(with_strangers(what)), how_(std::move(how)),
+      settings_(settings_of(what_, mix(how_.seed, of_a_run))),
+      plan_(what_, how_.seed), network_{mix(how_.seed, of_the_network)},
       judge_{terms_of(what_, settings_, plan_)}, time_{network_,
                                                        is_crowd(what_, plan_),
                                                        is_crowd(what_, plan_)
@@ -123,6 +123,7 @@ population::customs world::customs() {
   result.weightless = how_.weightless;
   result.all_compute = how_.all_compute;
   result.guards = how_.guards;
+  result.strangers = how_.strangers;
   result.told
       = [this](std::size_t number, const event& x) { heard(number, x); };
   result.over
@@ -146,9 +147,16 @@ void world::heard(std::size_t number, const event& x) {
   teller who{number};
   who.trains = peers_.group_of(number).role == "trainer";
   judge_.told(who, now(), x);
+  if (x.name == "step")
+    stepped(peers_.at(number));
   if (x.name == "finished" && !std::exchange(finishing_, true))
     // But who is held up by a fault is not left behind because of that.
     plan_.wind_down();
+}
+
+void world::stepped(inhabitant& x) {
+  if (std::exchange(x.newcomer, false))
+    slowest_entry_ = std::max(slowest_entry_, now() - x.started);
 }
 
 void world::over(std::size_t number, const peer_over& x) {
@@ -193,15 +201,17 @@ void world::look_at(const inhabitant& x) {
   const auto shortest
       = std::max(1u, least_chunk_values(settings_.chunk_values) / 4 * 3);
   const auto chunks = vectors * what_.model_values / shortest + 1;
-  const auto most = own_actors + 2 * peers_.all().size() + chunks;
+  const auto most
+      = own_actors + 2 * (peers_.all().size() + peers_.strange_keys()) + chunks;
   auto has = [&](std::size_t count, const char* what) {
     return "peer " + std::to_string(x.box->plan().number) + " has "
            + std::to_string(count) + what;
   };
   const auto actors = x.box->actors();
   bound(actors <= most, [&] { return has(actors, " actors"); });
-  // Who is banned calls again and again: each call leaves a timer for hello.
-  const auto calls = what_.expects.may_ban ? 2 : 1;
+  // Who is banned calls again and again, and strangers do: each call leaves a
+  // timer for hello.
+  const auto calls = what_.expects.may_ban || !what_.strangers.empty() ? 2 : 1;
   const auto timers = x.box->timers();
   bound(timers <= timers_per_actor * most * calls,
         [&] { return has(timers, " timers"); });
@@ -315,6 +325,8 @@ report world::tell() const {
   report result;
   result.violations = judge_.all().violations();
   result.steps = how_far().highest_step();
+  result.last_step = how_far().last_progress();
+  result.slowest_entry = slowest_entry_;
   result.samples = how_far().longest_history();
   result.first_try = how_far().first_try();
   result.splits = judge_.of<equal_states>().splits();

@@ -23,6 +23,9 @@ struct options {
   unsigned threads = 1;
   /// What its peers check: all, but where a run shall be seen to fail.
   safeguard_set guards;
+  /// Whether the scenario's strangers do anything: what a run takes with them
+  /// is held against what it takes without.
+  bool strangers = true;
   /// Gets every event as a line of JSON; null for none.
   std::function<void(const std::string& line)> log;
   /// Called about once a virtual second; false ends the simulation.
@@ -36,6 +39,10 @@ struct report {
   std::vector<std::string> violations;
   duration lasted{0}; ///< Virtual time.
   std::uint64_t steps = 0;
+  duration last_step{0}; ///< When one was made last.
+  /// The longest that a peer took from its start to its first step, of those
+  /// that came when others had made one.
+  duration slowest_entry{0};
   std::uint64_t samples = 0; ///< Behind the longest history.
   double first_try = 0;      ///< Share of steps whose first round succeeded.
   std::size_t splits = 0;    ///< Steps that two histories have.
@@ -81,6 +88,8 @@ private:
   turns::listener followers();
   void heard(std::size_t number, const event& x);
   void over(std::size_t number, const peer_over& x);
+  /// A peer has made a step.
+  void stepped(inhabitant& x);
   /// Holds a mean under way against the promise of tallies.
   void judge_mean(const std::string& from, const outgoing_frame& x);
   /// Notes whether a bound holds; `say` makes the sentence when it does not.
@@ -111,6 +120,7 @@ private:
   mean_watch means_;
   std::vector<std::size_t> ended_; ///< Whose peers have ended by themselves.
   std::optional<duration> calm_since_;
+  duration slowest_entry_{0};
   bool finishing_ = false; ///< Somebody has finished: nothing more begins.
   digest log_;
 };

@@ -1,0 +1,95 @@
+/// Strangers that attack a run, each scenario in one manner: the promises hold,
+/// and the run keeps most of the pace that it has without them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "runtime/numbers.hpp"
+#include "tests/simulation/trial.hpp"
+
+using namespace potluck;
+using simulation::trial;
+
+namespace {
+
+/// Of the steps a second without an attack.
+constexpr double least_pace = 0.8;
+/// Newcomers enter within twice the time that they need without one; a second
+/// is as good as less.
+constexpr duration least_entry = std::chrono::seconds{1};
+
+const std::string folder = "tools/scenarios/strangers";
+
+const std::vector<std::string> withstood{
+    "finishers", "long-history", "impersonator", "phantoms", "names-others",
+    "sybils",    "unread",       "short-bodies", "idle",     "identities",
+    "far-step",  "auxiliaries",  "big-claim",    "mutator"};
+
+/// From when the first of them come.
+double beginning_of(const scenario& x) {
+  auto first = duration::max();
+  for (const auto& group : x.strangers)
+    first = std::min(first, group.from);
+  return to_seconds(first);
+}
+
+/// What is wrong with a seed's run; empty: nothing.
+std::string complaint_of(const std::string& name, std::uint64_t seed) {
+  const trial attacked{folder + "/" + name + ".json", 0, 0, {}, true};
+  const trial alone{attacked.file, 0, 0, {}, false};
+  const auto began = beginning_of(*load_scenario(attacked.file));
+  const auto with = attacked.run(seed);
+  auto text = "\n" + attacked.command(seed);
+  for (const auto& x : with.violations)
+    text += "\n  " + x;
+  if (!with.passed)
+    return text;
+  const auto without = alone.run(seed);
+  if (!without.passed)
+    return "\n" + alone.command(seed) + " fails too";
+  const auto pace = (to_seconds(without.last_step) - began)
+                    / (to_seconds(with.last_step) - began);
+  if (pace < least_pace)
+    return text + "\n  has " + readable(pace, 3) + " of the pace of\n"
+           + alone.command(seed);
+  const auto usual = std::max(without.slowest_entry, least_entry);
+  if (with.slowest_entry > 2 * usual)
+    return text + "\n  lets a newcomer in after "
+           + readable_seconds(to_seconds(with.slowest_entry)) + ", and not "
+           + readable_seconds(to_seconds(without.slowest_entry)) + ", as\n"
+           + alone.command(seed);
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("a run withstands strangers") {
+  for (const auto& name : withstood) {
+    CAPTURE(name);
+    CHECK(complaint_of(name, 1) == "");
+  }
+}
+
+TEST_CASE("there is a scenario for every manner of strangers") {
+  std::set<std::string> manners;
+  for (const auto& file : std::filesystem::directory_iterator{folder}) {
+    const auto x = load_scenario(file.path().string());
+    REQUIRE(x);
+    CAPTURE(x->name);
+    CHECK(x->about.size() > 20);
+    for (const auto& group : x->strangers)
+      manners.insert(group.manner);
+  }
+  for (const auto& x : stranger_manners())
+    CHECK_MESSAGE(manners.count(x.name) == 1, x.name);
+}
+
+TEST_CASE("one seed of an attacked run is one history") {
+  const trial run{folder + "/mutator.json", 0, 20, {}, true};
+  const auto first = run.run(3);
+  CHECK(first.log == run.run(3).log);
+  CHECK(first.network.bytes_sent == run.run(3).network.bytes_sent);
+  CHECK_FALSE(first.log == run.run(4).log);
+}

@@ -1,0 +1,32 @@
+#include <map>
+#include <stdexcept>
+
+#include "tools/lab/sim/strangers/manner.hpp"
+
+namespace potluck::simulation {
+
+owned_manner make_manner(const std::string& name) {
+  static const std::map<std::string, owned_manner (*)()> makers{
+      {"finishers", make_finishers},
+      {"long_history", make_long_history},
+      {"impersonator", make_impersonator},
+      {"phantoms", make_phantoms},
+      {"names_others", make_names_others},
+      {"sybils", make_sybils},
+      {"unread", make_unread},
+      {"short_bodies", make_short_bodies},
+      {"idle", make_idle},
+      {"identities", make_identities},
+      {"far_step", make_far_step},
+      {"auxiliaries", make_auxiliaries},
+      {"big_claim", make_big_claim},
+      {"mutator", make_mutator},
+  };
+  const auto found = makers.find(name);
+  if (found == makers.end())
+    throw std::invalid_argument{"There is no manner of strangers " + name
+                                + "."};
+  return found->second();
+}
+
+} // namespace potluck::simulation
