@@ -40,8 +40,8 @@ public:
   bool open() const {
     return open_;
   }
-  /// Writes what was left of before, and then this, as far as it is taken. False
-  /// when something is left of before: then none of this is written.
+  /// Writes what was left of before, and then this, as far as it is taken.
+  /// False when something is left of before: then none of this is written.
   bool write(const std::string& bytes);
   void end_writing();
   /// Everything the other side writes until it closes; false if it does not.
