@@ -166,14 +166,14 @@ std::string problem_with_size(const run_settings& settings,
   const auto needed = layout ? state_bytes(layout->values()) : 0;
   if (needed <= most)
     return "";
-  auto megabytes = [](std::uint64_t bytes) {
-    return std::to_string((bytes + 999'999) / 1'000'000) + "MB";
-  };
-  return "The model of run " + shown_run(settings.run) + " needs "
-         + megabytes(needed) + " for parameters and optimizer, and --max-model "
-         + "allows " + megabytes(most) + ": allow more with --max-model "
-         + megabytes(needed) + " if this machine has as much to spare, or do "
-         + "not join.";
+  const bool is_small = needed < 10'000'000;
+  const std::uint64_t unit = is_small ? 1'000 : 1'000'000;
+  const std::string name = is_small ? "kB" : "MB";
+  const auto size = std::to_string((needed + unit - 1) / unit) + name;
+  return "The model of run " + shown_run(settings.run) + " needs " + size
+         + " for parameters and optimizer, and --max-model allows "
+         + std::to_string(most / unit) + name + ": allow more with --max-model "
+         + size + " if this machine has as much to spare, or do not join.";
 }
 
 std::string problem_with_data(const std::string& model,
