@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 // ---- connections
 
 /// Connections that only own dials and members get: whoever knocks leaves them.
-constexpr std::size_t connections_kept = 256;
+constexpr std::size_t connections_kept = 128;
 /// Of strangers, in all. A bootstrap has hundreds of newcomers at a time.
 constexpr std::size_t strangers_connected
     = most_connections - 2 * connections_kept;
