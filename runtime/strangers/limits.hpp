@@ -73,6 +73,8 @@ constexpr std::size_t unread_with_bodies = std::size_t{136} << 20;
 /// reports of a run that makes hundreds of steps a second.
 constexpr double letters_of_a_stranger = 400;
 constexpr double letters_of_a_stranger_at_once = 8'000;
+/// Of that, whatever others in its home send: what a newcomer needs to get in.
+constexpr double letters_of_everybody = 5, letters_of_everybody_at_once = 100;
 /// Of a home: a school of 40 that looks everything up at once. A unit is some
 /// 50 us, so this is a tenth of a core.
 constexpr double letters_of_a_home = 2'000, letters_of_a_home_at_once = 40'000;
