@@ -1,9 +1,9 @@
 /// What strangers can make this peer do: every limit, with its unit and reason.
 /// README.md says which code holds each, and which test shows it.
 ///
-/// A stranger is whoever does not work with this peer: no member of its rounds,
-/// no contributor, nobody whom it serves a download. A *home* is what one
-/// customer has: an IPv4 address, or 64 bits of IPv6. A *prefix* is 24 or 48.
+/// A stranger is whoever is no member of this peer's rounds. A *home* is what
+/// one customer has: an IPv4 address, or 64 bits of IPv6. A *prefix* is 24 or
+/// 48.
 #pragma once
 
 #include <chrono>
