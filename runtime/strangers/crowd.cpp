@@ -7,21 +7,22 @@
 namespace potluck {
 
 void crowd::add(connection_id id, const std::string& host) {
-  if (!where_.emplace(id, host).second)
+  if (!where_.emplace(id, place{host, come_}).second)
     return;
   auto& x = prefixes_[prefix_of(host)];
   ++x.size;
-  x.homes[home_of(host)].insert(id);
-  last_ = id;
+  x.homes[home_of(host)].emplace(come_++, id);
+  newest_ = id;
 }
 
 void crowd::remove(connection_id id) {
   const auto at = where_.find(id);
   if (at == where_.end())
     return;
-  const auto x = prefixes_.find(prefix_of(at->second));
-  const auto mine = x->second.homes.find(home_of(at->second));
-  mine->second.erase(id);
+  const auto& [host, number] = at->second;
+  const auto x = prefixes_.find(prefix_of(host));
+  const auto mine = x->second.homes.find(home_of(host));
+  mine->second.erase(number);
   if (mine->second.empty())
     x->second.homes.erase(mine);
   if (--x->second.size == 0)
@@ -30,43 +31,46 @@ void crowd::remove(connection_id id) {
 }
 
 std::optional<connection_id> crowd::too_many() const {
-  const auto newest = where_.find(last_);
+  const auto newest = where_.find(newest_);
   if (newest == where_.end())
     return std::nullopt;
-  const auto& x = prefixes_.at(prefix_of(newest->second));
-  const auto& mine = x.homes.at(home_of(newest->second));
+  const auto& host = newest->second.host;
+  const auto& x = prefixes_.at(prefix_of(host));
+  const auto& mine = x.homes.at(home_of(host));
   if (mine.size() > most_.home)
-    return *mine.begin();
+    return mine.begin()->second;
   if (x.size > most_.prefix)
-    return oldest_of_fullest(x);
+    return fullest_of(x).begin()->second;
   if (where_.size() > most_.all)
     return gives_way();
   return std::nullopt;
 }
 
 connection_id crowd::gives_way() const {
+  // Of equal ones that which holds the oldest: never the newest.
   const prefix* fullest = nullptr;
-  connection_id result = 0;
-  for (const auto& [name, x] : prefixes_)
-    if (fullest == nullptr || x.size >= fullest->size) {
-      const auto oldest = oldest_of_fullest(x);
-      if (fullest != nullptr && x.size == fullest->size && oldest > result)
-        continue;
+  home::const_iterator oldest;
+  for (const auto& [name, x] : prefixes_) {
+    const auto first = fullest_of(x).begin();
+    if (fullest == nullptr || x.size > fullest->size
+        || (x.size == fullest->size && first->first < oldest->first)) {
       fullest = &x;
-      result = oldest;
+      oldest = first;
     }
-  return result;
+  }
+  return oldest->second;
 }
 
-connection_id crowd::oldest_of_fullest(const prefix& x) {
-  return *std::max_element(x.homes.begin(), x.homes.end(),
-                           [](const auto& a, const auto& b) {
-                             const auto &one = a.second, &other = b.second;
-                             return one.size() != other.size()
-                                        ? one.size() < other.size()
-                                        : *one.begin() > *other.begin();
-                           })
-              ->second.begin();
+const crowd::home& crowd::fullest_of(const prefix& x) {
+  return std::max_element(x.homes.begin(), x.homes.end(),
+                          [](const auto& a, const auto& b) {
+                            const auto &one = a.second, &other = b.second;
+                            return one.size() != other.size()
+                                       ? one.size() < other.size()
+                                       : one.begin()->first
+                                             > other.begin()->first;
+                          })
+      ->second;
 }
 
 } // namespace potluck

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "runtime/ports/transport.hpp"
@@ -25,7 +25,7 @@ public:
   explicit crowd(const bounds& most) : most_(most) {
   }
 
-  /// Ids ascend: an older connection has a smaller one.
+  /// From here on it is the newest. Does nothing where it is there already.
   void add(connection_id id, const std::string& host);
   /// Does nothing where there is none.
   void remove(connection_id id);
@@ -42,18 +42,24 @@ public:
   connection_id gives_way() const;
 
 private:
-  using home = std::set<connection_id>;
+  using home = std::map<std::uint64_t, connection_id>; ///< By their coming.
   struct prefix {
     std::size_t size = 0;
     std::map<std::string, home> homes;
   };
 
-  static connection_id oldest_of_fullest(const prefix& x);
+  struct place {
+    std::string host;
+    std::uint64_t number = 0; ///< In the order of their coming.
+  };
+
+  static const home& fullest_of(const prefix& x);
 
   const bounds most_;
   std::map<std::string, prefix> prefixes_;
-  std::map<connection_id, std::string> where_; ///< Their hosts.
-  connection_id last_ = 0; ///< That was added, while it is here.
+  std::map<connection_id, place> where_;
+  connection_id newest_ = 0; ///< Of them all, if it is still there.
+  std::uint64_t come_ = 0;   ///< So far.
 };
 
 } // namespace potluck

@@ -47,7 +47,8 @@ public:
     if (cost <= 0)
       return verdict::read;
     if (own.available(now) >= cost
-        && (trusted || !homes_ || homes_->spend(host_, cost, now))) {
+        && (trusted || is_little(cost, now) || !homes_
+            || homes_->spend(host_, cost, now))) {
       own.spend(cost);
       return verdict::read;
     }
@@ -56,12 +57,21 @@ public:
   }
 
 private:
+  bool is_little(double cost, time_point now) {
+    if (everybody_.available(now) < cost)
+      return false;
+    everybody_.spend(cost);
+    return true;
+  }
+
   const std::string host_;
   const std::shared_ptr<homes_letters> homes_;
   token_bucket strangers_{limits::letters_of_a_stranger,
                           limits::letters_of_a_stranger_at_once};
   token_bucket partners_{limits::letters_of_a_partner,
                          limits::letters_of_a_partner_at_once};
+  token_bucket everybody_{limits::letters_of_everybody,
+                          limits::letters_of_everybody_at_once};
   std::size_t dropped_ = 0;
 };
 

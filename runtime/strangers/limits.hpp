@@ -1,9 +1,9 @@
 /// What strangers can make this peer do: every limit, with its unit and reason.
 /// README.md says which code holds each, and which test shows it.
 ///
-/// A stranger is whoever does not work with this peer: no member of its rounds,
-/// no contributor, nobody whom it serves a download. A *home* is what one
-/// customer has: an IPv4 address, or 64 bits of IPv6. A *prefix* is 24 or 48.
+/// A stranger is whoever is no member of this peer's rounds. A *home* is what
+/// one customer has: an IPv4 address, or 64 bits of IPv6. A *prefix* is 24 or
+/// 48.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 // ---- connections
 
 /// Connections that only own dials and members get: whoever knocks leaves them.
-constexpr std::size_t connections_kept = 256;
+constexpr std::size_t connections_kept = 128;
 /// Of strangers, in all. A bootstrap has hundreds of newcomers at a time.
 constexpr std::size_t strangers_connected
     = most_connections - 2 * connections_kept;
@@ -73,6 +73,8 @@ constexpr std::size_t unread_with_bodies = std::size_t{136} << 20;
 /// reports of a run that makes hundreds of steps a second.
 constexpr double letters_of_a_stranger = 400;
 constexpr double letters_of_a_stranger_at_once = 8'000;
+/// Of that, whatever others in its home send: what a newcomer needs to get in.
+constexpr double letters_of_everybody = 5, letters_of_everybody_at_once = 100;
 /// Of a home: a school of 40 that looks everything up at once. A unit is some
 /// 50 us, so this is a tenth of a core.
 constexpr double letters_of_a_home = 2'000, letters_of_a_home_at_once = 40'000;

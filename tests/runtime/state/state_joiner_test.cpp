@@ -318,11 +318,14 @@ TEST_CASE("who has trained does not wait for ever for donors that are busy") {
         only.donor->read(id_of(i), state_request{1, 10, {}, false}, x.now());
     });
     x.fetch();
-    // They ask for nothing but say so now and then, as joiners do.
+    // They fetch all the time, or their places would go to others.
     for (auto at = 5s; at < 60s; at += 5s)
       x.later(at, [&] {
         for (std::uint8_t i = 100; i < 100 + limits::joiners_served; ++i)
-          only.donor->read(id_of(i), state_request{1, 10, {}, false}, x.now());
+          only.donor->read(
+              id_of(i),
+              piece_request{x.run.recent.front(), 0, false, ~std::uint64_t{0}},
+              x.now());
       });
     auto failed
         = x.go([&] { return !x.failures.empty(); }, limits::busy_patience + 5s);

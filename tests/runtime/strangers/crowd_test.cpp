@@ -84,3 +84,12 @@ TEST_CASE("the newest does not give way to itself") {
   CHECK_FALSE(come(x, 2, "203.0.113.1"));
   CHECK(come(x, 3, "192.0.2.1") == 1); // The first in any order of names.
 }
+
+TEST_CASE("who came late is not old, whatever number it has") {
+  crowd x{{2, 5, 9}};
+  CHECK_FALSE(come(x, 7, "192.0.2.1"));
+  CHECK_FALSE(come(x, 8, "192.0.2.1"));
+  CHECK(come(x, 5, "192.0.2.1") == 7); // Its handshake took longer.
+  CHECK(come(x, 9, "192.0.2.1") == 8);
+  CHECK(come(x, 6, "192.0.2.1") == 5);
+}
