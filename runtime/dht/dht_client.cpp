@@ -87,8 +87,14 @@ dht_actions dht_client::look_up(std::uint64_t number, question x,
 }
 
 dht_actions dht_client::refresh(time_point now) {
-  for (auto& target : node_.refresh_targets(now))
-    begin(search_for(target, now, node_.closest(target)), now);
+  if (searches_.size() >= limits::searches_beside_refreshes)
+    return done();
+  for (auto& target : node_.refresh_targets(now)) {
+    const bool own = target == point_of(self_);
+    begin(search_for(target, now, node_.closest(target),
+                     own ? bucket_size : record_quorum),
+          now);
+  }
   return done();
 }
 

@@ -27,6 +27,8 @@ constexpr std::size_t closest_nodes_kept = 64;
 /// Look-ups in flight; more wait their turn.
 constexpr std::size_t lookups_at_once = 64;
 
+/// The table is refreshed while fewer look-ups are under way.
+constexpr std::size_t searches_beside_refreshes = 4;
 /// Nodes that connect and are asked whom they know near this peer: a crowd that
 /// comes at once belongs to one swarm.
 constexpr double introductions_a_second = 0.2;

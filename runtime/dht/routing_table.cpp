@@ -194,18 +194,18 @@ void routing_table::looked_up(const record_key& target, time_point now) {
 std::vector<record_key> routing_table::refresh_targets(time_point now,
                                                        random_stream& random,
                                                        std::size_t limit) {
-  auto due = [&](const std::optional<time_point>& last) {
-    return !last || now - *last >= refresh_after;
+  auto due = [&](const std::optional<time_point>& last, duration after) {
+    return !last || now - *last >= after;
   };
   std::vector<record_key> targets;
-  if (limit > 0 && due(looked_up_self_)) {
+  if (limit > 0 && due(looked_up_self_, self_refresh_after)) {
     targets.push_back(point_of(self_));
     looked_up_self_ = now;
   }
   std::size_t deeper = size();
   for (std::size_t bits = 0; bits < point_bits; ++bits) {
     deeper -= buckets_[bits].entries.size();
-    if (targets.size() < limit && due(buckets_[bits].looked_up)) {
+    if (targets.size() < limit && due(buckets_[bits].looked_up, refresh_after)) {
       targets.push_back(random_point(self_, bits, random));
       buckets_[bits].looked_up = now;
     }

@@ -20,9 +20,10 @@
 /// - Of one network (/24, /48) two contacts have a place in a bucket, and ten
 /// in
 ///   all: many ids behind few addresses cannot fill a table.
-/// - Buckets are refreshed after `refresh_after` (paper: an hour), because our
-///   records live for minutes and our peers for an evening. Buckets so close
-///   that a look-up of the own id covers them are not refreshed one by one.
+/// - Buckets are refreshed after half an hour (paper: an hour), because our peers
+///   stay for an evening; those so close that a look-up of the own id covers
+///   them are not refreshed one by one. The own id is looked up every ten
+///   minutes: records live for minutes, at the nodes that are closest.
 #pragma once
 
 #include <array>
@@ -57,8 +58,10 @@ public:
   static constexpr std::size_t most_of_crowd_in_all = 10;
   /// For how long a contact that was heard counts as alive.
   static constexpr duration fresh_for = std::chrono::seconds{60};
-  /// After how long without a look-up in its range a bucket is refreshed.
-  static constexpr duration refresh_after = std::chrono::minutes{10};
+  /// After how long without a look-up in its range a bucket is refreshed, and
+  /// after how long the own id is looked up again.
+  static constexpr duration refresh_after = std::chrono::minutes{30};
+  static constexpr duration self_refresh_after = std::chrono::minutes{10};
 
   enum class verdict {
     added,      ///< The contact is new and has a place.

@@ -77,6 +77,89 @@ TEST_CASE("a look-up ends with what its nodes and this one keep") {
   CHECK(x.client.read(node(2).id, answer, at(2s)).empty()); // Once.
 }
 
+TEST_CASE("a look-up that matters takes three paths, another one") {
+  for (bool matters : {false, true}) {
+    CAPTURE(matters);
+    scene x{18};
+    dht_client::question wish;
+    wish.key = x.key;
+    wish.matters = matters;
+    std::set<std::size_t> paths;
+    auto calls = of<dht_call>(x.client.look_up(5, wish, at(0s)));
+    std::size_t asked = 0;
+    while (!calls.empty()) {
+      const auto call = calls.back();
+      calls.pop_back();
+      ++asked;
+      paths.insert(call.path);
+      records_found answer;
+      answer.token = std::get<find_records>(call.content).token;
+      const auto next = x.client.read(call.to.id, answer, at(1s));
+      for (auto& more : of<dht_call>(next))
+        calls.push_back(more);
+      for (auto& end : of<lookup_over>(next))
+        CHECK(end.answers == (matters ? 15 : 5));
+    }
+    CHECK_FALSE(x.client.waits());
+    CHECK(asked == (matters ? 15 : 5));
+    CHECK(paths.size() == (matters ? 3 : 1));
+  }
+}
+
+TEST_CASE("a node that is new is asked whom it knows near this peer") {
+  scene x{3};
+  const auto is_new = node(40);
+  auto asked = of<dht_call>(x.client.joined(is_new, true, at(1s)));
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].to == is_new);
+  const auto request = std::get<find_nodes>(asked[0].content);
+  CHECK(request.target == point_of(node(1).id));
+  CHECK(request.known_nodes.size() >= 4); // The neighbours, and it.
+  SUBCASE("and who it names is asked, too") {
+    const auto more = of<dht_call>(x.client.read(
+        is_new.id, nodes_found{request.token, {node(50), node(51)}}, at(2s)));
+    REQUIRE(more.size() == 2);
+    CHECK(std::holds_alternative<find_nodes>(more[0].content));
+  }
+  SUBCASE("which ends where it knows nobody else") {
+    CHECK(of<dht_call>(
+              x.client.read(is_new.id, nodes_found{request.token, {}}, at(2s)))
+              .empty());
+    CHECK_FALSE(x.client.waits());
+  }
+  SUBCASE("once") {
+    CHECK(of<dht_call>(x.client.joined(is_new, true, at(2s))).empty());
+  }
+  SUBCASE("but not by a peer that keeps no table") {
+    CHECK(of<dht_call>(x.client.joined(node(41), false, at(2s))).empty());
+  }
+  SUBCASE("nor of a crowd all") {
+    std::size_t of_crowd = 0;
+    for (std::uint8_t i = 60; i < 200; ++i)
+      of_crowd += of<dht_call>(x.client.joined(node(i), true, at(2s))).size();
+    CHECK(of_crowd <= limits::introductions_at_once);
+  }
+}
+
+TEST_CASE("who is silent is put off, and asked for want of others") {
+  scene x{2};
+  auto now = 0s;
+  for (int i = 0; i < 2; ++i) {
+    x.client.look_up(5, {x.key, {}, 0}, at(now));
+    x.client.lost(node(2).id, at(now));
+    x.client.lost(node(3).id, at(now));
+  }
+  CHECK(x.here.puts_off(node(2).id, at(now)));
+  // Nobody else is there: it is asked.
+  auto calls = of<dht_call>(x.client.look_up(6, {x.key, {}, 0}, at(1s)));
+  REQUIRE(calls.size() == 2);
+  x.client.read(
+      calls[0].to.id,
+      records_found{std::get<find_records>(calls[0].content).token, {}, {}, 0},
+      at(2s));
+  CHECK_FALSE(x.here.puts_off(calls[0].to.id, at(2s)));
+}
+
 TEST_CASE("every look-up ends, though nobody answers") {
   for (bool gone : {false, true}) {
     CAPTURE(gone);

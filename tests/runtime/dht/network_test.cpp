@@ -254,8 +254,8 @@ TEST_CASE("a network that lost 20% still finds the truly closest survivors") {
   network world{300, 6};
   for (int killed = 0; killed < 60; ++killed)
     world.any_living().dead = true;
-  // One refresh, as every ten minutes, tells the tables who is gone.
-  world.now += 11min;
+  // One refresh, as every half an hour, tells the tables who is gone.
+  world.now += 31min;
   for (auto& x : world.nodes)
     if (!x->dead)
       world.refresh(*x);

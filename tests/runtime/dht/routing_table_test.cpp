@@ -283,9 +283,12 @@ TEST_CASE("refreshing covers the own id and every bucket a look-up may miss") {
   CHECK(table.refresh_targets(time_point{1s}, random, 100).empty());
 
   table.looked_up(targets[3], time_point{5min});
-  CHECK(table.refresh_targets(time_point{10min}, random, 2).size() == 2);
-  CHECK(table.refresh_targets(time_point{10min}, random, 100).size() == 4);
-  CHECK(table.refresh_targets(time_point{15min}, random, 100).size() == 1);
+  const auto own = table.refresh_targets(time_point{10min}, random, 100);
+  REQUIRE(own.size() == 1);
+  CHECK(own[0] == point_of(self));
+  CHECK(table.refresh_targets(time_point{30min}, random, 2).size() == 2);
+  CHECK(table.refresh_targets(time_point{30min}, random, 100).size() == 4);
+  CHECK(table.refresh_targets(time_point{35min}, random, 100).size() == 1);
 }
 
 TEST_CASE("whatever happens, a table is bounded and keeps every id in place") {
