@@ -114,6 +114,8 @@ guest_book::change guest_book::heard(const progress_report& x) {
   else if (!routes && known_for_one)
     result = change::routes_no_more;
   note(g, x.contributes, routes);
+  g.averages = !x.contributes && x.phase != phase::joining
+               && x.phase != phase::founding && x.phase != phase::finished;
   g.in_own_cell = x.contributes && x.sponsor == self_;
   g.open = x.where.port != 0
            && (x.reach == reach::open || x.reach == reach::mapped);

@@ -23,6 +23,7 @@ public:
     bool in_own_cell = false; ///< This peer is its sponsor.
     bool routes = false;      ///< The router may ask it, and name it to others.
     bool heard = false;       ///< It has told us its report.
+    bool averages = false;    ///< By that, it is one to be in a group with.
     bool relayed = false;     ///< There is no line but through a hub.
     bool is_hub = false;      ///< It passes circuits on, by its hello.
     bool open = false;        ///< Others can dial it, by its report.

@@ -134,13 +134,15 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
     pause = std::max<duration>(pause, limits::newcomers_report_pause);
   if (!last_round_ || now - *last_round_ >= pause)
     return all(guests, kept, now);
-  // Those that lead, now or next, decide by what they hear.
+  // Those that lead, now or next, decide by what they hear. A crowd that only
+  // joins does neither, and must not be told in their place.
   std::vector<peer_id> result;
   if (!std::exchange(leaders_due_, false) || mine_.contributes)
     return result;
   for (auto& id : guests.near())
-    if (result.size() < limits::leaders_told_at_once
-        && guests.find(id)->role == role::trainer)
+    if (const auto& g = *guests.find(id);
+        result.size() < limits::leaders_told_at_once && g.role == role::trainer
+        && g.averages)
       result.push_back(id);
   return result;
 }

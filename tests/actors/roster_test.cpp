@@ -347,8 +347,13 @@ TEST_CASE("in a large group those who lead hear at once who falls behind") {
   // never waited for, and one step behind for ever.
   desk d;
   const auto others = static_cast<std::uint8_t>(limits::few_peers + 4);
-  for (std::uint8_t i = 2; i < 2 + others; ++i)
+  for (std::uint8_t i = 2; i < 2 + others; ++i) {
     d.arrive(i);
+    auto theirs = report_of(i);
+    theirs.phase = phase::accumulating;
+    caf::anon_send(d.it, letter{peer(i), theirs, {}});
+  }
+  d.world.settle();
   auto say = [&](phase p, std::uint64_t step) {
     d.gateway->clear();
     own_report mine;

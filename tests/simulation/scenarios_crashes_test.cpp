@@ -23,6 +23,21 @@ TEST_CASE("full-disks holds for 39 seeds") {
         == "");
 }
 
+TEST_CASE("rot holds for 20 seeds, and who finds a rotten checkpoint says so") {
+  const trial rot{"tools/scenarios/rot.json", 0, 60, {}};
+  CHECK(rot.complaint(1, 20) == "");
+  auto what = potluck::load_scenario(rot.file);
+  REQUIRE(what);
+  potluck::simulation::options how;
+  std::size_t refused = 0;
+  how.log = [&](const std::string& line) {
+    refused += line.find("\"checkpoint_refused\"") != std::string::npos;
+  };
+  INFO(rot.command(how.seed));
+  potluck::simulation::world{*what, how}.run();
+  CHECK(refused > 0);
+}
+
 TEST_CASE("kill-half holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/kill-half.json", 0, 25, {}}.complaint(1, 39)
         == "");

@@ -23,9 +23,8 @@ constexpr duration least_entry = std::chrono::seconds{1};
 const std::string folder = "tools/scenarios/strangers";
 
 const std::vector<std::string> withstood{
-    "finishers", "long-history", "impersonator", "phantoms", "names-others",
-    "sybils",    "unread",       "short-bodies", "idle",     "identities",
-    "far-step",  "auxiliaries",  "big-claim",    "mutator"};
+    "finishers", "impersonator", "phantoms", "names-others", "sybils",
+    "unread",    "short-bodies", "idle",     "mutator"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {
@@ -68,7 +67,8 @@ std::string complaint_of(const std::string& name, std::uint64_t seed) {
 TEST_CASE("a run withstands strangers") {
   for (const auto& name : withstood) {
     CAPTURE(name);
-    CHECK(complaint_of(name, 1) == "");
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+      CHECK(complaint_of(name, seed) == "");
   }
 }
 

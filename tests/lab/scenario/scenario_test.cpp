@@ -357,12 +357,12 @@ TEST_CASE("the library has every fault and every manner of misbehaviour") {
     }
   }
   CHECK(manners.size() == misbehaviours().size());
-  for (auto kind :
-       {fault_kind::kill, fault_kind::power_cut, fault_kind::stop,
-        fault_kind::deafen, fault_kind::isolate, fault_kind::cut,
-        fault_kind::throttle, fault_kind::lose, fault_kind::corrupt,
-        fault_kind::slow, fault_kind::drift, fault_kind::fill_disk,
-        fault_kind::tear_writes, fault_kind::crash_actor, fault_kind::join})
+  for (auto kind : {fault_kind::kill, fault_kind::power_cut, fault_kind::stop,
+                    fault_kind::deafen, fault_kind::isolate, fault_kind::cut,
+                    fault_kind::throttle, fault_kind::lose, fault_kind::corrupt,
+                    fault_kind::slow, fault_kind::drift, fault_kind::fill_disk,
+                    fault_kind::tear_writes, fault_kind::rot,
+                    fault_kind::crash_actor, fault_kind::join})
     CHECK_MESSAGE(kinds.count(kind) == 1, to_string(kind));
 }
 

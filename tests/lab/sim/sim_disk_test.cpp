@@ -50,6 +50,23 @@ TEST_CASE("a disk keeps what is written, and nothing else when it is full") {
   CHECK(x.read() == after);
 }
 
+TEST_CASE("a bit of each file may rot") {
+  computer x{1};
+  random_stream chance{1};
+  x.files.rot(chance); // There is none.
+  CHECK(x.write(before));
+  x.files.rot(chance);
+  const auto after_all = x.read();
+  REQUIRE(after_all.size() == before.size());
+  int bits = 0;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    for (auto differ = static_cast<unsigned char>(before[i] ^ after_all[i]);
+         differ != 0;
+         differ = static_cast<unsigned char>(differ & (differ - 1)))
+      ++bits;
+  CHECK(bits == 1);
+}
+
 TEST_CASE("what is under way when the power goes may be old, new or torn") {
   int old = 0, whole = 0, shorter = 0, zeros = 0, never = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

@@ -61,6 +61,8 @@ std::vector<fault_trait> make_traits() {
       {k::tear_writes, "tear_writes",
        "its writes stop in the middle when it is killed", true, false, true,
        false},
+      {k::rot, "rot", "a bit flips in each file on its disk", false, false,
+       true, false},
       {k::crash_actor, "crash_actor", "one of its actors crashes", false, false,
        true, false},
       {k::misbehave, "misbehave", "it turns hostile", true, false, true, false},

@@ -65,6 +65,7 @@ struct peer_group {
   quantity clock_drift; ///< 0.01: its clock runs 1 % fast.
   line_profile line;
   bool writes_checkpoints = false;
+  bool keeps_addresses = false; ///< Of whom it met, for its next start.
   /// How long it stays, then how long it is away; never away without.
   std::optional<quantity> stays;
   quantity away;
@@ -112,6 +113,7 @@ enum class fault_kind {
   drift,       ///< Its clock runs `amount` faster.
   fill_disk,   ///< Every write fails.
   tear_writes, ///< Writes stop in the middle when it is killed.
+  rot,         ///< A bit flips in each file on its disk. (simulation)
   crash_actor, ///< One of its actors (`detail`; any by default) crashes.
   misbehave,   ///< Becomes hostile in the manner of `detail`. (simulation)
   router_reboots,  ///< Its router forgets its connections: they die in silence.

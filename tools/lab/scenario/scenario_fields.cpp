@@ -362,6 +362,8 @@ const object_format<peer_group>& format_of() {
        member("line", &g::line, "its access line"),
        member("writes_checkpoints", &g::writes_checkpoints,
               "saves the training state on its disk"),
+       member("keeps_addresses", &g::keeps_addresses,
+              "saves there whom it met, for its next start (simulation)"),
        member("stays", &g::stays,
               "how long it stays before it goes away; always without",
               {m::seconds, shortest, longest}),

@@ -109,6 +109,11 @@ void accidents::begin(const fault_event& x, std::size_t number) {
     case fault_kind::tear_writes:
       it.disk->tears_writes = true;
       return;
+    case fault_kind::rot:
+      it.disk->rot(chance_);
+      if (it.pieces)
+        it.pieces->rot(chance_);
+      return;
     case fault_kind::crash_actor:
       it.box->crash_actor(x.detail, chance_);
       it.crashes.push_back(time_.now());

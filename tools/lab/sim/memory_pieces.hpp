@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/ports/piece_store.hpp"
+#include "tools/lab/sim/sim_disk.hpp"
 
 namespace potluck {
 
@@ -30,9 +31,28 @@ public:
   bool has(const digest& name) const override {
     return pieces_.count(name) != 0;
   }
+  /// As from a disk, a damaged one is not given but dropped.
   shared_bytes get(const digest& name) override {
     auto found = pieces_.find(name);
-    return found == pieces_.end() ? shared_bytes{} : found->second;
+    if (found == pieces_.end())
+      return {};
+    const auto piece = found->second;
+    if (!bends && digest_of(piece.data, piece.size) != name) {
+      pieces_.erase(found);
+      return {};
+    }
+    return piece;
+  }
+  /// A bit flips in one of them.
+  void rot(random_stream& chance) {
+    if (pieces_.empty())
+      return;
+    auto at = pieces_.begin();
+    std::advance(at, static_cast<std::ptrdiff_t>(chance.below(pieces_.size())));
+    auto copy = std::make_shared<std::vector<std::uint8_t>>(
+        at->second.data, at->second.data + at->second.size);
+    flip_a_bit(*copy, chance);
+    at->second = {copy, copy->data(), copy->size()};
   }
   void lose(const digest& name) {
     pieces_.erase(name);

@@ -8,7 +8,6 @@
 #include "tools/lab/network/public_hosts.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
 #include "tools/lab/sim/mean_watch.hpp"
-#include "tools/lab/sim/memory_pieces.hpp"
 #include "tools/lab/sim/simulated_model.hpp"
 
 namespace potluck::simulation {
@@ -30,6 +29,7 @@ constexpr std::size_t most_seeds = 3;
 /// how many steps each time.
 const std::string checkpoint_path = "run.checkpoint";
 constexpr std::uint64_t checkpoint_every = 5;
+const std::string addresses_path = "addresses";
 /// Samples that peers compute at a time at most where computing is replaced by
 /// its duration: they have no memory that could be too small for more.
 constexpr std::uint32_t weightless_batch = 256;
@@ -145,7 +145,7 @@ peer_config population::configure(const inhabitant& x) const {
     if (seed.host != x.host)
       c.seeds.push_back(seed);
   if (c.role == role::auxiliary)
-    c.pieces = std::make_shared<memory_pieces>();
+    c.pieces = x.pieces;
   c.make_transport = [&network = network_, host = x.host, who = x.id] {
     return network.make_transport(host, who);
   };
@@ -209,6 +209,23 @@ void population::take_up_checkpoint(const inhabitant& x, peer_config& c) {
   c.state = std::make_shared<training_state>(std::move(saved->state));
 }
 
+void population::take_up_addresses(const inhabitant& x, peer_config& c) {
+  address_keeping keeping;
+  keeping.path = addresses_path;
+  keeping.where = x.disk.get();
+  keeping.unix_seconds
+      = [this, box = x.box.get()] { return wall_clock(*box) / 1000; };
+  if (auto file = x.disk->find(addresses_path)) {
+    auto known = kept_addresses::read({file->begin(), file->end()});
+    if (known)
+      keeping.known = std::move(*known);
+    else
+      how_.told(x.box->plan().number,
+                event{"addresses_refused", {{"detail", known.error()}}});
+  }
+  c.keeping = std::move(keeping);
+}
+
 void population::settle_in(std::size_t number, inhabitant& x, bool keeps_disk) {
   ++x.lives;
   if (x.lives == 1 || !keeps_disk) {
@@ -222,6 +239,9 @@ void population::settle_in(std::size_t number, inhabitant& x, bool keeps_disk) {
         [this, box = x.box.get()] {
           return std::max(time_.now(), box->now());
         });
+  x.pieces = group_of(number).role == "auxiliary"
+                 ? std::make_shared<memory_pieces>()
+                 : nullptr;
   if (!keeps_disk)
     experts_.forget(number);
   if (x.honest)
@@ -294,6 +314,8 @@ void population::start_peer(inhabitant& x) {
   auto config = configure(x);
   if (!config.checkpoint_path.empty())
     take_up_checkpoint(x, config);
+  if (group_of(number).keeps_addresses)
+    take_up_addresses(x, config);
   auto beside = experts_.equip(x.box->plan(), x.lives, config);
   x.box->start(std::move(config), std::move(audience), time_.now(), beside);
 }
@@ -313,6 +335,7 @@ void population::end(std::size_t number, bool silent) {
            + " did not end";
   });
   judge_.ended({number});
+  x.newcomer = false;
   x.box->stopped = false;
   x.box->slowness = 1;
 }

@@ -10,6 +10,7 @@
 #include "runtime/state/charter.hpp"
 #include "tools/lab/judge/run_judge.hpp"
 #include "tools/lab/sim/expert_staff.hpp"
+#include "tools/lab/sim/memory_pieces.hpp"
 #include "tools/lab/sim/sim_disk.hpp"
 #include "tools/lab/sim/turns.hpp"
 
@@ -22,6 +23,7 @@ std::string public_host(std::size_t number);
 struct inhabitant {
   std::unique_ptr<machine> box;
   std::unique_ptr<sim_disk> disk;
+  std::shared_ptr<memory_pieces> pieces; ///< What a hub's disk has besides.
   peer_id id;
   std::string host; ///< Its machine's: a private one behind a router.
   std::uint64_t lives = 0;
@@ -94,6 +96,8 @@ private:
   void start_stranger(inhabitant& x);
   /// Continues from the checkpoint on the peer's disk, if that is sound.
   void take_up_checkpoint(const inhabitant& x, peer_config& c);
+  /// Likewise of whom it met.
+  void take_up_addresses(const inhabitant& x, peer_config& c);
 
   const scenario& what_;
   const fault_plan& plan_;

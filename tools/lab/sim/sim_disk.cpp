@@ -31,6 +31,11 @@ const sim_disk::bytes* sim_disk::find(const std::string& path) const {
   return at == files_.end() ? nullptr : &at->second.content;
 }
 
+void sim_disk::rot(random_stream& chance) {
+  for (auto& [path, x] : files_)
+    flip_a_bit(x.content, chance);
+}
+
 void sim_disk::cut() {
   auto now = now_();
   for (auto i = files_.begin(); i != files_.end();) {

@@ -6,7 +6,7 @@
 /// chance leaves the old file (the rename was lost), the new one, or a new one
 /// of which only the beginning has reached the disk, cut off or with zeros
 /// behind it (the rename came before the bytes, as on disks that lie about
-/// having written).
+/// having written). Bits of what lies there may rot.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,14 @@
 #include "runtime/random.hpp"
 
 namespace potluck {
+
+/// Without effect when there is none.
+inline void flip_a_bit(std::vector<std::uint8_t>& bytes,
+                       random_stream& chance) {
+  if (!bytes.empty())
+    bytes[chance.below(bytes.size())]
+        ^= static_cast<std::uint8_t>(1u << chance.below(8));
+}
 
 class sim_disk : public disk {
 public:
@@ -36,6 +44,8 @@ public:
 
   /// The machine ends, with whatever it was writing.
   void cut();
+  /// A bit flips in each file.
+  void rot(random_stream& chance);
 
   bool full = false;         ///< Every write fails.
   bool tears_writes = false; ///< See above; else what was written is safe.

@@ -164,6 +164,8 @@ void world::over(std::size_t number, const peer_over& x) {
   // Who comes when the others have finished finds nobody to join. And chance
   // may want more of a supervisor than its budget of restarts.
   const auto& peer = peers_.all()[number];
+  if (peers_.group_of(number).role == "trainer")
+    stepped(peers_.at(number)); // One that gave up before never came in.
   if (peer.honest && !finishing_ && !worn_out(peer, now()))
     judge_.of<looked_at<ends_well>>().check(x.problem.empty(), now(), [&] {
       return "peer " + std::to_string(number) + " gave up: " + x.problem;
@@ -255,6 +257,10 @@ bool world::all_over() const {
 }
 
 void world::judge_the_end() {
+  for (std::size_t i = 0; i < peers_.all().size(); ++i)
+    if (auto& x = peers_.at(i);
+        x.box->running() && peers_.group_of(i).role == "trainer")
+      stepped(x); // Not to the end.
   if (what_.expects.finishes)
     judge_.of<all_finish>().check(all_over(), now(), [&] {
       return "the run has not finished: step "
