@@ -20,7 +20,8 @@
 /// - Of one network (/24, /48) two contacts have a place in a bucket, and ten
 /// in
 ///   all: many ids behind few addresses cannot fill a table.
-/// - Buckets are refreshed after half an hour (paper: an hour), because our peers
+/// - Buckets are refreshed after half an hour (paper: an hour), because our
+/// peers
 ///   stay for an evening; those so close that a look-up of the own id covers
 ///   them are not refreshed one by one. The own id is looked up every ten
 ///   minutes: records live for minutes, at the nodes that are closest.
