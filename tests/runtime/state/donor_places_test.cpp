@@ -13,11 +13,11 @@ const time_point begin{100s};
 
 /// A donor at step 7 that has made a copy of its state.
 waiting_donor donor() {
-  waiting_donor x{{{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
-                    limits::joiner_silence, limits::listeners_served},
-                   {limits::means_kept, limits::journal_steps,
-                    limits::journal_bytes},
-                   limits::snapshots_kept}};
+  waiting_donor x{
+      {{limits::joiners_served, limits::joiner_bytes_in_flight, 0,
+        limits::joiner_silence, limits::listeners_served},
+       {limits::means_kept, limits::journal_steps, limits::journal_bytes},
+       limits::snapshots_kept}};
   x.holds(7, state_of(values, 7).recent.front(), begin);
   return x;
 }
