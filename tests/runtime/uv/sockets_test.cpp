@@ -62,6 +62,11 @@ struct end_point : framed_socket::listener {
   void on_frame(incoming_frame x) override {
     frames.push_back(std::move(x));
   }
+  bool on_large(std::size_t) override {
+    return true;
+  }
+  void on_large_over() override {
+  }
   void on_wrong(const std::string& x) override {
     wrong = x;
     wire->finish();
