@@ -72,7 +72,8 @@ void router_state::on(const publish_record& x) {
 
 void router_state::on(const look_up_records& x) {
   askers_[++next_lookup_] = x.asker;
-  carry_out(client_->look_up(next_lookup_, {x.key, x.known, x.most, x.matters}, now()));
+  carry_out(client_->look_up(next_lookup_, {x.key, x.known, x.most, x.matters},
+                             now()));
 }
 
 void router_state::on(const tick&) {

@@ -205,7 +205,8 @@ std::vector<record_key> routing_table::refresh_targets(time_point now,
   std::size_t deeper = size();
   for (std::size_t bits = 0; bits < point_bits; ++bits) {
     deeper -= buckets_[bits].entries.size();
-    if (targets.size() < limit && due(buckets_[bits].looked_up, refresh_after)) {
+    if (targets.size() < limit
+        && due(buckets_[bits].looked_up, refresh_after)) {
       targets.push_back(random_point(self_, bits, random));
       buckets_[bits].looked_up = now;
     }

@@ -43,7 +43,7 @@ struct peer_joined {
   /// There is no line but through a hub: good for letters, not for gradients.
   bool relayed = false;
   bool is_hub = false; ///< It passes circuits on.
-  /// How far its clock is ahead of ours, in milliseconds; none: it has not said.
+  /// How far its clock is ahead of ours, in ms; none: it has not said.
   std::optional<std::int64_t> clock_ahead_ms = std::nullopt;
   bool was_dialled = false; ///< By this peer, which has chosen it.
 };
