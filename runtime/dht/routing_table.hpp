@@ -17,12 +17,10 @@
 ///   that was known for less than `settled_after` goes at the first, when a
 ///   replacement waits: who was here for long stays for long, and what is lost
 ///   on its way must not hand its place to whoever waits for that.
-/// - Of one network (/24, /48) two contacts have a place in a bucket, and ten
-/// in
+/// - Of one network (/24, /48) two contacts have a place in a bucket, ten in
 ///   all: many ids behind few addresses cannot fill a table.
-/// - Buckets are refreshed after half an hour (paper: an hour), because our
-/// peers
-///   stay for an evening; those so close that a look-up of the own id covers
+/// - Buckets are refreshed after half an hour (paper: an hour): our peers stay
+///   for an evening; those so close that a look-up of the own id covers
 ///   them are not refreshed one by one. The own id is looked up every ten
 ///   minutes: records live for minutes, at the nodes that are closest.
 #pragma once

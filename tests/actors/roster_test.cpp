@@ -427,6 +427,7 @@ TEST_CASE("who needs a few members asks for few records") {
   caf::anon_send(d.it, d.wired.for_roster());
   d.world.settle();
   CHECK(d.router->last<look_up_records>().most == limits::records_of_few);
+  CHECK(d.router->last<look_up_records>().matters); // It might found the run.
   // What it hears is told, but nobody founds a run by it.
   auto member = report_of(4);
   records_looked_up some;
@@ -454,6 +455,7 @@ TEST_CASE("who needs a few members asks for few records") {
     caf::anon_send(d.it, some);
     d.world.run_for(2 * limits::joining_publish_interval);
     CHECK(d.router->last<look_up_records>().most == limits::records_of_few);
+    CHECK_FALSE(d.router->last<look_up_records>().matters);
     // A member needs all, and at once.
     auto mine = own_report{};
     mine.report.id = peer(1);

@@ -78,6 +78,38 @@ TEST_CASE("what one node publishes another finds") {
   CHECK(found.answers == 2);
 }
 
+TEST_CASE("a peer that knows two bootstraps makes one swarm of theirs") {
+  test_world world;
+  std::vector<std::unique_ptr<node>> nodes;
+  const auto add = [&](std::vector<std::uint8_t> seeds) {
+    nodes.push_back(std::make_unique<node>(
+        world, static_cast<std::uint8_t>(nodes.size() + 1), std::move(seeds),
+        role::bootstrap));
+  };
+  add({});
+  add({});
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    add({1});
+    add({2});
+  }
+  world.run_for(10s);
+  const auto key = key_of("run/soup");
+  auto asker = nodes[3]->system.pretend<records_reader>(); // Of the second.
+  const auto found = [&] {
+    caf::anon_send(
+        nodes[2]->wired.router,
+        publish_record{{key, "", "abc", 60000, record_kind::coordinates}});
+    world.run_for(2s);
+    caf::anon_send(nodes[3]->wired.router, look_up_records{key, asker.handle});
+    world.run_for(2s);
+    return asker->last<records_looked_up>().records.size();
+  };
+  CHECK(found() == 0);
+  add({1, 2});
+  world.run_for(10s);
+  CHECK(found() == 1);
+}
+
 TEST_CASE("a publication does not wait for who is silent") {
   three_nodes x;
   x.world.network.silence(host(2), host(3));

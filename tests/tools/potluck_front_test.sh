@@ -21,6 +21,7 @@ cp "$potluck" "$scratch/"
 alone=$scratch/potluck
 absent='Cannot start .*/potluck-full: No such file'
 expect "light: bootstrap" 0 'usage: potluck bootstrap' "$alone" bootstrap --help
+expect "light: dht" 0 'usage: potluck dht' "$alone" dht --help
 expect "light: sim" 0 'usage: potluck sim' "$alone" sim --help
 expect "light: plan" 0 'usage: potluck plan' "$alone" plan --help
 expect "light: averaging" 0 'usage: potluck bench' "$alone" bench averaging --help
@@ -35,7 +36,7 @@ expect "full: another subcommand" 1 "$absent" "$alone" chaos --help
 expect "full: another bench" 1 "$absent" "$alone" bench optimizer
 
 # Both together.
-for name in demo create bootstrap join doctor expert export eval sim chaos plan bench; do
+for name in demo create bootstrap join doctor dht expert export eval sim chaos plan bench; do
   expect "$name in the list" 0 "^  $name " "$potluck" help
   expect "$name's help" 0 "usage: potluck $name" "$potluck" "$name" --help
   expect "$name's help, the other way" 0 "usage: potluck $name" \

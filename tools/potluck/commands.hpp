@@ -29,6 +29,7 @@ command bootstrap_command();
 command create_command();
 command join_command();
 command doctor_command();
+command dht_command();
 command expert_command();
 command export_command();
 command eval_command();

@@ -43,7 +43,7 @@ void prepare_process() {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> names{
-      "demo",   "create", "bootstrap", "join",  "doctor", "expert",
+      "demo",   "create", "bootstrap", "join",  "doctor", "dht",  "expert",
       "export", "eval",   "sim",       "chaos", "plan",   "bench"};
   return names;
 }

@@ -1,0 +1,443 @@
+/// How many signed records a second 64 nodes on the loopback store and find,
+/// next to OpenDHT's nodes in the same run, where that is installed.
+///
+///     dht_speed [RECORDS [NODES]]
+///
+/// Ours: dht_node and dht_client over TLS, each record checked by each node
+/// before it keeps it. OpenDHT's: `putSigned`, and plain `put` beside it. Each
+/// record has a key of its own, goes to eight nodes, and is looked up by
+/// another node than its owner. So many are under way at a time. Ends with 1
+/// where not all of ours are found.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "messages/codec.hpp"
+#include "runtime/dht/dht_client.hpp"
+#include "runtime/identity/key_pair.hpp"
+#include "runtime/random.hpp"
+#include "runtime/uv/uv_transport.hpp"
+#include "runtime/uv/wall_clock.hpp"
+
+#ifdef POTLUCK_OPENDHT
+#include <opendht.h>
+#endif
+
+using namespace potluck;
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t copies = 8; ///< As OpenDHT has it.
+constexpr std::size_t under_way = 32;
+constexpr std::size_t value_bytes = 200;
+
+struct speed {
+  double puts = 0; ///< A second.
+  double gets = 0;
+  double found = 0; ///< Of all.
+};
+
+double since(clock_type::time_point x) {
+  return std::chrono::duration<double>(clock_type::now() - x).count();
+}
+
+// ---- ours -------------------------------------------------------------------
+
+struct item {
+  std::size_t node = 0;
+  enum { accepted, connected, frame, closed } what = closed;
+  connection_id id = 0;
+  peer_id proven;
+  incoming_frame content;
+};
+
+/// What happens on all transports, for the one thread that decides.
+class news {
+public:
+  void push(item x) {
+    std::lock_guard<std::mutex> lock{mutex_};
+    all_.push_back(std::move(x));
+    arrived_.notify_one();
+  }
+  std::optional<item> next(clock_type::duration patience) {
+    std::unique_lock<std::mutex> lock{mutex_};
+    if (!arrived_.wait_for(lock, patience, [this] { return !all_.empty(); }))
+      return std::nullopt;
+    auto x = std::move(all_.front());
+    all_.pop_front();
+    return x;
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<item> all_;
+};
+
+class ear : public transport_listener {
+public:
+  ear(news& to, std::size_t node) : to_(to), node_(node) {
+  }
+  void on_accepted(connection_id id, const address&,
+                   const peer_id& proven) override {
+    to_.push({node_, item::accepted, id, proven, {}});
+  }
+  void on_connected(connection_id id, const address&,
+                    const peer_id& proven) override {
+    to_.push({node_, item::connected, id, proven, {}});
+  }
+  void on_frame(connection_id id, incoming_frame frame) override {
+    to_.push({node_, item::frame, id, {}, std::move(frame)});
+  }
+  void on_closed(connection_id id, const std::string&) override {
+    to_.push({node_, item::closed, id, {}, {}});
+  }
+
+private:
+  news& to_;
+  std::size_t node_;
+};
+
+class swarm {
+public:
+  explicit swarm(std::size_t nodes) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+      nodes_.push_back(std::make_unique<member>(i));
+      auto& x = *nodes_.back();
+      uv_transport_options how;
+      how.key = x.key;
+      x.net = make_uv_transport(how);
+      x.net->start(std::make_shared<ear>(box_, i));
+      x.who = {x.key.id(), *x.net->listen({"127.0.0.1", 0})};
+      by_id_[x.who.id] = i;
+    }
+    for (std::size_t i = 1; i < nodes; ++i) {
+      line(i, nodes_[0]->who);
+      run_until([&] { return nodes_[i]->lines.count(nodes_[0]->who.id) > 0; });
+      for (int n = 0; n < 8; ++n)
+        carry_out(i, nodes_[i]->client.refresh(now()));
+    }
+    run_until([&] { return idle(); });
+  }
+  ~swarm() {
+    for (auto& x : nodes_)
+      x->net->stop();
+  }
+
+  speed measure(std::size_t records) {
+    speed result;
+    const auto begun = clock_type::now();
+    for (std::size_t i = 0; i < records; ++i) {
+      run_until([&] { return i * copies < acks_ + under_way * copies; });
+      std::string value;
+      for (std::size_t b = 0; b < value_bytes; ++b)
+        value += static_cast<char>(b);
+      carry_out(owner(i),
+                nodes_[owner(i)]->client.publish(
+                    {key(i), "", value, 120'000, record_kind::coordinates},
+                    copies, now()));
+    }
+    run_until([&] { return acks_ >= records * copies || idle(); });
+    result.puts = static_cast<double>(records) / since(begun);
+    const auto then = clock_type::now();
+    for (std::size_t i = 0; i < records; ++i) {
+      run_until([&] { return i < over_ + under_way; });
+      dht_client::question x;
+      x.key = key(i);
+      carry_out(asker(i), nodes_[asker(i)]->client.look_up(i, x, now()));
+    }
+    run_until([&] { return over_ == records; });
+    result.gets = static_cast<double>(records) / since(then);
+    result.found = static_cast<double>(found_) / static_cast<double>(records);
+    return result;
+  }
+
+private:
+  struct member {
+    explicit member(std::size_t number)
+        : key(key_pair::generate()), here(key.id(), number, signatures_of(key)),
+          client(key.id(), here, 1) {
+    }
+    key_pair key;
+    contact who;
+    std::unique_ptr<transport> net;
+    dht_node here;
+    dht_client client;
+    std::map<peer_id, connection_id> lines;
+    std::map<connection_id, peer_id> ends;
+    std::map<peer_id, std::vector<message>> waiting;
+  };
+
+  static time_point now() {
+    return time_point{clock_type::now().time_since_epoch()};
+  }
+  static record_key key(std::size_t i) {
+    return key_of("record " + std::to_string(i));
+  }
+  std::size_t owner(std::size_t i) const {
+    return (7 * i) % nodes_.size();
+  }
+  std::size_t asker(std::size_t i) const {
+    return (7 * i + 1 + i % (nodes_.size() - 1)) % nodes_.size();
+  }
+  bool idle() const {
+    return std::none_of(nodes_.begin(), nodes_.end(),
+                        [](auto& x) { return x->client.waits(); });
+  }
+
+  template <class Done>
+  void run_until(Done done) {
+    while (!done()) {
+      if (auto x = box_.next(20ms))
+        handle(std::move(*x));
+      if (clock_type::now() < look_at_)
+        continue;
+      look_at_ = clock_type::now() + 500ms;
+      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const auto ms = wall_clock_ms();
+        nodes_[i]->here.clocks(ms, ms);
+        carry_out(i, nodes_[i]->client.look(now()));
+      }
+    }
+  }
+
+  void line(std::size_t from, const contact& to) {
+    auto& x = *nodes_[from];
+    x.ends[x.net->dial(to.where, to.id)] = to.id;
+  }
+
+  void carry_out(std::size_t from, dht_actions xs) {
+    auto& me = *nodes_[from];
+    for (auto& x : xs) {
+      if (auto call = std::get_if<dht_call>(&x)) {
+        if (const auto at = me.lines.find(call->to.id); at != me.lines.end()) {
+          me.net->send(at->second, {encode(call->content), {}});
+        } else {
+          auto [queue, fresh] = me.waiting.try_emplace(call->to.id);
+          queue->second.push_back(call->content);
+          if (fresh)
+            line(from, call->to);
+        }
+      } else if (auto end = std::get_if<lookup_over>(&x)) {
+        ++over_;
+        found_ += !end->records.empty();
+      }
+    }
+  }
+
+  void handle(item x) {
+    auto& me = *nodes_[x.node];
+    if (x.what == item::accepted || x.what == item::connected) {
+      me.ends[x.id] = x.proven;
+      me.lines[x.proven] = x.id;
+      carry_out(x.node, me.client.joined(nodes_[by_id_.at(x.proven)]->who, true,
+                                         now()));
+      auto all = me.waiting.extract(x.proven);
+      if (!all.empty())
+        for (auto& y : all.mapped())
+          me.net->send(x.id, {encode(y), {}});
+    } else if (x.what == item::frame) {
+      if (auto content = decode(x.content.head.data(), x.content.head.size(),
+                                x.content.body.size))
+        std::visit([&](auto& y) { read(x.node, x.id, me.ends.at(x.id), y); },
+                   *content);
+    }
+  }
+
+  void read(std::size_t at, connection_id from, const peer_id&,
+            const routing_ping& x) {
+    reply(at, from, nodes_[at]->here.answer(x));
+  }
+  void read(std::size_t at, connection_id from, const peer_id&,
+            const find_nodes& x) {
+    reply(at, from, nodes_[at]->here.answer(x));
+  }
+  void read(std::size_t at, connection_id from, const peer_id&,
+            const find_records& x) {
+    reply(at, from, nodes_[at]->here.answer(x, now()));
+  }
+  void read(std::size_t at, connection_id from, const peer_id& who,
+            const store_records& x) {
+    reply(at, from, nodes_[at]->here.answer(who, x, now()));
+  }
+  void read(std::size_t at, connection_id, const peer_id& who,
+            const records_stored& x) {
+    acks_ += x.accepted;
+    carry_out(at, nodes_[at]->client.read(who, x, now()));
+  }
+  void read(std::size_t at, connection_id, const peer_id& who,
+            const routing_pong& x) {
+    carry_out(at, nodes_[at]->client.read(who, x, now()));
+  }
+  void read(std::size_t at, connection_id, const peer_id& who,
+            const nodes_found& x) {
+    carry_out(at, nodes_[at]->client.read(who, x, now()));
+  }
+  void read(std::size_t at, connection_id, const peer_id& who,
+            const records_found& x) {
+    carry_out(at, nodes_[at]->client.read(who, x, now()));
+  }
+  template <class Other>
+  void read(std::size_t, connection_id, const peer_id&, const Other&) {
+  }
+  void reply(std::size_t from, connection_id to, const message& x) {
+    nodes_[from]->net->send(to, {encode(x), {}});
+  }
+
+  news box_;
+  std::vector<std::unique_ptr<member>> nodes_;
+  std::map<peer_id, std::size_t> by_id_;
+  clock_type::time_point look_at_{};
+  std::size_t acks_ = 0;
+  std::size_t over_ = 0;
+  std::size_t found_ = 0;
+};
+
+// ---- OpenDHT's --------------------------------------------------------------
+
+#ifdef POTLUCK_OPENDHT
+
+/// Counts what ends, for one thread that waits.
+class ends {
+public:
+  void add(bool good) {
+    std::lock_guard<std::mutex> lock{mutex_};
+    ++all_;
+    good_ += good;
+    changed_.notify_all();
+  }
+  void wait_for(std::size_t count) {
+    std::unique_lock<std::mutex> lock{mutex_};
+    changed_.wait_for(lock, 60s, [&] { return all_ >= count; });
+  }
+  std::size_t good() {
+    std::lock_guard<std::mutex> lock{mutex_};
+    return good_;
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t all_ = 0;
+  std::size_t good_ = 0;
+};
+
+class open_swarm {
+public:
+  explicit open_swarm(std::size_t nodes) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+      dht::DhtRunner::Config how;
+      how.dht_config.id
+          = dht::crypto::generateEcIdentity("node " + std::to_string(i));
+      how.dht_config.node_config.max_req_per_sec = -1;
+      how.dht_config.node_config.max_peer_req_per_sec = -1;
+      how.threaded = true;
+      nodes_.push_back(std::make_unique<dht::DhtRunner>());
+      nodes_.back()->run(0, how);
+      if (i > 0)
+        nodes_[i]->bootstrap("127.0.0.1",
+                             std::to_string(nodes_[0]->getBoundPort()));
+    }
+    std::this_thread::sleep_for(15s); // Until they know each other.
+  }
+  ~open_swarm() {
+    for (auto& x : nodes_)
+      x->join();
+  }
+  speed measure(std::size_t records, bool is_signed) {
+    speed result;
+    const std::string name = is_signed ? "signed " : "plain ";
+    auto put = std::make_shared<ends>();
+    const auto begun = clock_type::now();
+    for (std::size_t i = 0; i < records; ++i) {
+      if (i >= under_way)
+        put->wait_for(i - under_way + 1);
+      const auto key = dht::InfoHash::get(name + std::to_string(i));
+      auto value = std::make_shared<dht::Value>(
+          std::vector<std::uint8_t>(value_bytes, std::uint8_t{7}));
+      auto& node = *nodes_[(7 * i) % nodes_.size()];
+      const auto done = [put](bool good) { put->add(good); };
+      if (is_signed)
+        node.putSigned(key, value, done);
+      else
+        node.put(key, value, done);
+    }
+    put->wait_for(records);
+    result.puts = static_cast<double>(records) / since(begun);
+    auto got = std::make_shared<ends>();
+    const auto then = clock_type::now();
+    for (std::size_t i = 0; i < records; ++i) {
+      if (i >= under_way)
+        got->wait_for(i - under_way + 1);
+      const auto key = dht::InfoHash::get(name + std::to_string(i));
+      auto found = std::make_shared<bool>(false);
+      nodes_[(7 * i + 1 + i % (nodes_.size() - 1)) % nodes_.size()]->get(
+          key,
+          [found](const std::vector<std::shared_ptr<dht::Value>>& xs) {
+            *found = *found || !xs.empty();
+            return true;
+          },
+          [got, found](bool) { got->add(*found); });
+    }
+    got->wait_for(records);
+    result.gets = static_cast<double>(records) / since(then);
+    result.found
+        = static_cast<double>(got->good()) / static_cast<double>(records);
+    return result;
+  }
+
+private:
+  std::vector<std::unique_ptr<dht::DhtRunner>> nodes_;
+};
+
+#endif
+
+void print(const char* what, const speed& x) {
+  std::printf("%-18s %8.0f puts/s  %8.0f gets/s  %6.2f %% found\n", what,
+              x.puts, x.gets, 100 * x.found);
+  std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const auto records
+      = argc > 1 ? static_cast<std::size_t>(std::atol(argv[1])) : 2000;
+  const auto nodes
+      = argc > 2 ? static_cast<std::size_t>(std::atol(argv[2])) : 64;
+  if (records == 0 || nodes < 2) {
+    std::fprintf(stderr, "dht_speed [RECORDS [NODES]]: of each at least one, "
+                         "and two.\n");
+    return 2;
+  }
+  speed ours;
+  {
+    swarm all{nodes};
+    ours = all.measure(records);
+  }
+  print("potluck, signed", ours);
+#ifdef POTLUCK_OPENDHT
+  open_swarm theirs{nodes};
+  const auto is_signed = theirs.measure(records, true);
+  print("OpenDHT, signed", is_signed);
+  print("OpenDHT, plain", theirs.measure(records, false));
+  std::printf("ours over OpenDHT's, signed: %.2f puts, %.2f gets\n",
+              ours.puts / is_signed.puts, ours.gets / is_signed.gets);
+#else
+  std::printf("OpenDHT is not installed (.ci/packages-bench.txt)\n");
+#endif
+  return ours.found < 1 ? 1 : 0;
+}
