@@ -16,9 +16,9 @@ namespace {
 
 /// Of the steps a second without an attack.
 constexpr double least_pace = 0.8;
-/// Newcomers enter within twice the time that they need without one; a second
-/// is as good as less.
-constexpr duration least_entry = std::chrono::seconds{1};
+/// Newcomers enter within twice the time that they need without one, or in what
+/// a join may take in any case.
+constexpr duration usual_entry = std::chrono::seconds{5};
 
 const std::string folder = "tools/scenarios/strangers";
 
@@ -53,11 +53,10 @@ std::string complaint_of(const std::string& name, std::uint64_t seed) {
   if (pace < least_pace)
     return text + "\n  has " + readable(pace, 3) + " of the pace of\n"
            + alone.command(seed);
-  const auto usual = std::max(without.slowest_entry, least_entry);
-  if (with.slowest_entry > 2 * usual)
+  if (with.slowest_entry > std::max(2 * without.slowest_entry, usual_entry))
     return text + "\n  lets a newcomer in after "
-           + readable_seconds(to_seconds(with.slowest_entry)) + ", and not "
-           + readable_seconds(to_seconds(without.slowest_entry)) + ", as\n"
+           + readable(to_seconds(with.slowest_entry), 3) + " s, and not "
+           + readable(to_seconds(without.slowest_entry), 3) + " s, as\n"
            + alone.command(seed);
   return {};
 }
