@@ -50,6 +50,8 @@ END
 cat "$root/tools/examples/embedded_peer/main.cpp" >> "$scratch/consumer/consumer.cpp"
 
 expect 'install' 0 '' cmake --install "$build" --prefix "$scratch/prefix"
+expect 'the program for tokenizers is there' 2 'nothing to type' \
+  sh -c 'exec "$1" 3>&-' - "$scratch/prefix/bin/potluck-tokenizer"
 expect 'configure a consumer' 0 'Potluck is under GPL-3.0-or-later' \
   cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -G Ninja \
   -DCMAKE_PREFIX_PATH="$scratch/prefix"

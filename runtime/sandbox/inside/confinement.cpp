@@ -65,7 +65,8 @@ bool close_files() {
     if (nowhere < 0 ? ::close(i) != 0 && errno != EBADF
                     : ::dup2(nowhere, i) < 0)
       return false;
-  return ::close_range(channel + 1, ~0U, 0) == 0;
+  ::closefrom(channel + 1);
+  return true;
 }
 
 /// Empty, or why there is no filter.
