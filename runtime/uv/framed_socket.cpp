@@ -107,8 +107,10 @@ void framed_socket::on_proven(const peer_id& who) {
 
 void framed_socket::on_whole(frame_reader::frame frame) {
   auto* body = frame.body.get();
-  if (std::exchange(large_, false))
+  if (std::exchange(large_, false)) {
     to_.on_large_over();
+    hold(reason::room, false);
+  }
   const auto bytes = frame.head.size() + frame.body_size + frame_overhead_bytes;
   auto owner
       = std::make_shared<held_frame>(std::move(frame.body), bytes, credit_);
@@ -183,7 +185,7 @@ void framed_socket::has_room() {
 /// Who does not read our answers is not read. Bodies do not count: two that
 /// send each other much would wait for each other.
 void framed_socket::look_at_unread() {
-  if (trusted_)
+  if (trusted_ || !proven_) // What waits leaves after the handshake.
     return;
   const auto waits = unread().letters;
   if (waits > limits::unread_answers)
@@ -202,7 +204,8 @@ void framed_socket::hold(reason why, bool yes) {
 
 void framed_socket::trust() {
   trusted_ = true;
-  large_ = false;
+  if (std::exchange(large_, false))
+    to_.on_large_over();
   in_.spare(std::size_t{max_body_bytes} + 1);
   hold(reason::unread, false);
   has_room();

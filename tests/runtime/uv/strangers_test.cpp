@@ -24,7 +24,7 @@ public:
 private:
   static int open(const address& to) {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    const int bytes = 4096;
+    const int bytes = 128 * 1024;
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
     auto where = to_sockaddr(to);
     REQUIRE(connect(fd, reinterpret_cast<sockaddr*>(&where), sizeof(where))
