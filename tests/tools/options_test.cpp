@@ -473,6 +473,17 @@ TEST_CASE("a number is the same in the file and on the command line") {
   }
 }
 
+TEST_CASE("a line that no person wrote is refused, whatever is in it") {
+  // A line of this length was one call deeper for each of its characters.
+  for (auto begin : {"model=\"", "[", "a b c ", "initial-peer=[\"a\", \""}) {
+    CAPTURE(begin);
+    ini_file file{"threads=2\n" + (begin + std::string(1 << 20, 'a')) + "\n"};
+    CHECK(contains(file.mistake(), "line 2: this line is too long"));
+  }
+  ini_file file{"model=\"" + std::string(4000, 'a') + "\"\n"};
+  CHECK(file.with().parsed.config.text("model").size() == 4000);
+}
+
 TEST_CASE("the dump keeps small numbers exactly") {
   run first{{"--learning-rate=1.7600000000000001e-05", "--dump-config"}};
   ini_file file{first.out.str()};

@@ -16,6 +16,9 @@ namespace potluck::cli {
 
 namespace {
 
+/// Bytes. std::regex goes one call deeper for every character of some lines.
+constexpr std::size_t longest_line = 4096;
+
 std::string plain(caf::string_view text) {
   return {text.begin(), text.end()};
 }
@@ -188,6 +191,10 @@ void options_file::scan_lines() const {
   static const std::regex newer{"^\\s*(caf\\s*\\{|caf\\..*|\\[\\s*caf\\b.*)"};
   for (std::string line; std::getline(in, line);) {
     lines_.push_back(line);
+    if (line.size() > longest_line)
+      throw mistake{place(lines_.size())
+                    + "this line is too long: write a long list over several "
+                      "lines."};
     std::smatch match;
     if (std::regex_search(line, newer))
       throw mistake{place(lines_.size())

@@ -435,3 +435,67 @@ TEST_CASE("a damaged piece is fetched again") {
   CHECK(x.sent > 1.9 * state_size);
   CHECK(x.faults.empty());
 }
+
+TEST_CASE("who waits for a piece of a list that left with its lister is told "
+          "that it is gone") {
+  constexpr std::uint64_t few = 256;
+  memory_pieces store;
+  state_shelf shelf{id_of(hub), world::bounds(), &store};
+  const auto now = time_point{1s};
+  const auto joiner = id_of(hub + 1), leaver = id_of(0), stayer = id_of(1);
+  const auto first = state_of(few, 10);
+  const auto before = first.recent.front();
+  const state_snapshot snapshot{std::make_shared<training_state>(first),
+                                piece_bytes_for(state_bytes(few))};
+  to_do said;
+  said.note(shelf.heard(leaver, 10, before, now));
+  said.note(shelf.heard(stayer, 10, before, now));
+  state_request wish;
+  wish.token = 1;
+  wish.step = 10;
+  wish.state = before;
+  said.note(shelf.read(joiner, wish, now));
+  std::map<peer_id, std::uint64_t> tokens;
+  for (auto& x : said.take<state_letter>())
+    if (auto request = std::get_if<state_request>(&x.content)) {
+      tokens[x.to] = request->token;
+      said.note(shelf.read(x.to, snapshot.manifest(request->token), now));
+    }
+  REQUIRE(tokens.size() == 2);
+
+  // Two means whose only piece is the same.
+  const auto values = some_mean(few, 7);
+  const auto after = digest_of("after", 5), later = digest_of("later", 5);
+  const passed_mean eleven{11, 64, 64, before, after, values};
+  const passed_mean twelve{12, 64, 128, after, later, values};
+  auto list = [&](const peer_id& by, const passed_mean& mean) {
+    auto manifest = manifest_of(mean);
+    manifest.token = tokens.at(by);
+    said.note(shelf.read(by, manifest, now));
+  };
+  list(leaver, eleven);
+  list(stayer, twelve);
+  piece_request ask;
+  ask.state = after;
+  ask.mean = true;
+  said.note(shelf.read(joiner, ask, now));
+  said.note(shelf.lost(leaver, now));
+
+  std::size_t gone = 0;
+  for (auto all = said.take<state_letter>(); !all.empty();
+       all = said.take<state_letter>())
+    for (auto& x : all) {
+      auto wanted = std::get_if<piece_request>(&x.content);
+      auto piece = std::get_if<state_piece>(&x.content);
+      if (wanted && x.to == stayer)
+        said.note(shelf.read(
+            stayer, state_piece{wanted->state, wanted->piece, wanted->mean},
+            wanted->mean ? piece_of(twelve, wanted->piece)
+                         : snapshot.piece(wanted->piece),
+            now));
+      gone += piece && x.to == joiner && piece->state == after && piece->mean
+              && x.body.size == 0;
+    }
+  CHECK(store.has(manifest_of(twelve).pieces.front()));
+  CHECK(gone == 1);
+}

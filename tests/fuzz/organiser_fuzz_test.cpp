@@ -5,8 +5,9 @@
 
 #include "runtime/identity/sha256.hpp"
 #include "runtime/manifest/byte_reader.hpp"
+#include "tests/fuzz/organiser_samples.hpp"
 
-std::size_t fuzz_invite(const std::uint8_t* data, std::size_t size);
+std::size_t fuzz_organiser(const std::uint8_t* data, std::size_t size);
 
 using namespace potluck;
 
@@ -55,6 +56,11 @@ std::string manifest_bytes(generator& random) {
 
 } // namespace
 
+TEST_CASE("1,500 seeded charters, signed or not, mutated, are survived") {
+  // Else it would look at the beginnings alone.
+  CHECK(feed_mutants(organiser_samples::all(), 1500, 81, fuzz_organiser) > 300);
+}
+
 TEST_CASE("4,000 seeded invitations and manifests, mutated, are survived") {
   generator random{80};
   std::size_t fruitful = 0;
@@ -66,8 +72,8 @@ TEST_CASE("4,000 seeded invitations and manifests, mutated, are survived") {
     if (random() % 8 == 0)
       x.resize(random() % x.size());
     x.shrink_to_fit();
-    fruitful += fuzz_invite(reinterpret_cast<const std::uint8_t*>(x.data()),
-                            x.size());
+    fruitful += fuzz_organiser(reinterpret_cast<const std::uint8_t*>(x.data()),
+                               x.size());
   }
   CHECK(fruitful > 1000); // Else it would look at the beginnings alone.
 }
