@@ -29,9 +29,9 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
     network_->be_hub();
   if (!config_.guests)
     config_.guests = std::make_shared<guest_list>();
-  network_->start(
-      std::make_shared<mail_listener>(caf::actor_cast<gateway_actor>(self),
-                                      config_.intake, config_.guests, clock));
+  network_->start(std::make_shared<mail_listener>(
+      caf::actor_cast<gateway_actor>(self), config_.intake, config_.guests,
+      clock, config_.gate));
   auto say = [this](std::string sentence) {
     self_->send(config_.observer,
                 event{"notice", {{"message", std::move(sentence)}}});
@@ -86,6 +86,8 @@ void gateway_state::greet(connection_id id, const address& remote) {
   config_.introduction.seen_port = remote.port;
   if (config_.wall_clock)
     config_.introduction.clock_ms = config_.wall_clock();
+  if (config_.gate)
+    config_.introduction.admission = config_.gate->own();
   network_->send(id, {encode(config_.introduction), {}});
 }
 
@@ -175,11 +177,17 @@ void gateway_state::welcome(connection_id id, const link& l,
   if (partners_.has(theirs.id))
     network_->no_stranger(id);
   auto waited = links_.welcome(id, theirs);
-  auto& [session, news, planned, trusted] = guests_[theirs.id];
+  show(theirs);
+  auto& g = guests_[theirs.id];
+  auto& session = g.session;
+  auto& news = g.news;
   if (!session || (news.relayed && !circuit)) {
     news.seen_host = theirs.seen_host;
     news.dialled_us = !circuit && links_.came_from_afar(l);
-    news.is_hub = theirs.is_hub;
+    g.is_hub = theirs.is_hub;
+    g.role = theirs.role;
+    if (!session)
+      note_standing(theirs.id, g);
     news.was_dialled = l.dialled;
     if (config_.wall_clock && theirs.clock_ms != 0)
       news.clock_ahead_ms
@@ -194,20 +202,22 @@ void gateway_state::welcome(connection_id id, const link& l,
     self_->send(session, connection_added{id});
     config_.guests->add(id, theirs.id, session);
     note_ways(theirs.id);
+    on(admission_news{theirs.id});
     return;
   }
   news.relayed = circuit;
-  news.role = theirs.role;
   news.run = theirs.run;
   news.charter = theirs.charter;
-  trusted = std::make_shared<std::atomic<bool>>(partners_.has(theirs.id));
+  g.trusted = std::make_shared<std::atomic<bool>>(partners_.has(theirs.id));
   session_config how{news.who,
                      id,
                      network_,
                      caf::actor_cast<gateway_actor>(self_),
                      config_.relays_experts,
-                     trusted,
-                     homes_};
+                     g.trusted,
+                     homes_,
+                     config_.gate,
+                     theirs.role == role::bootstrap};
   session = self_->spawn(potluck::session, std::move(how));
   self_->monitor(session);
   if (config_.session_started)
@@ -218,9 +228,47 @@ void gateway_state::welcome(connection_id id, const link& l,
   // What comes from now on finds everybody prepared.
   config_.guests->add(id, theirs.id, session);
   if (!circuit)
-    line_.joined(theirs.id, theirs.role, session);
+    line_.joined(theirs.id, news.role, session);
   for (auto& x : waited)
     self_->send(session, std::move(x));
+}
+
+void gateway_state::show(const hello& theirs) {
+  if (!config_.gate || theirs.role == role::bootstrap)
+    return;
+  const auto problem = config_.gate->show(theirs.id, theirs.admission);
+  if (!problem.empty() && !theirs.admission.empty())
+    self_->send(config_.observer,
+                event{"fault",
+                      {{"peer", short_name(theirs.id)},
+                       {"what", std::string{"bad admission"}},
+                       {"detail", "it " + problem},
+                       {"refused", config_.gate->refused()}}});
+}
+
+bool gateway_state::note_standing(const peer_id& who, guest& g) const {
+  const bool inside
+      = !config_.gate || g.role == role::bootstrap || config_.gate->admits(who);
+  const auto before = g.news.role;
+  g.news.role = inside ? g.role : role::bootstrap;
+  g.news.is_hub = inside && g.is_hub;
+  return g.news.role != before;
+}
+
+void gateway_state::on(const admission_news& x) {
+  const bool own = x.of == config_.introduction.id;
+  for (auto& [id, g] : guests_) {
+    if (!own && id != x.of)
+      continue;
+    if (const auto mine = config_.gate->own(); own && !mine.empty())
+      self_->send(g.session, parcel{id, admission_shown{mine}, {}});
+    if (!note_standing(id, g))
+      continue;
+    if (!g.news.relayed)
+      line_.joined(id, g.news.role, g.session);
+    if (wired_.roster)
+      self_->send(wired_.roster, g.news, g.session);
+  }
 }
 
 void gateway_state::note_ways(const peer_id& who) {
@@ -320,6 +368,8 @@ void gateway_state::on_down(const caf::down_msg& x) {
     return;
   line_.left(found->first);
   config_.guests->ended(found->first);
+  if (config_.gate)
+    config_.gate->left(found->first);
   links_.parted(found->first);
   guests_.erase(found);
 }

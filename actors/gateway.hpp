@@ -14,6 +14,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/line_maker.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/admission/admission_gate.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 #include "runtime/strangers/letter_allowance.hpp"
@@ -38,6 +39,8 @@ struct gateway_config {
   std::shared_ptr<round_intake> intake = {};
   /// Where other threads and actors find the sessions; null for nobody.
   std::shared_ptr<guest_list> guests = {};
+  /// Whom this peer's run admits; null: everybody.
+  std::shared_ptr<admission_gate> gate = {};
   /// What this peer's clock says, in milliseconds since 1970, for people; null:
   /// that is not told.
   std::function<std::uint64_t()> wall_clock = {};
@@ -70,6 +73,7 @@ public:
   void on(const charter_known& x);
   void on(const drop_peer& x);
   void on(const no_strangers& x);
+  void on(const admission_news& x);
   void on(const windows_planned& x);
   void on(const circuits_owe&);
   void on(const leave_run& x);
@@ -78,6 +82,15 @@ public:
 
 private:
   using link = line_maker::link;
+  /// Sessions, and with what news of them a roster begins.
+  struct guest {
+    session_actor session;
+    peer_joined news;
+    bool planned = false;    ///< They have a window by the round's plan.
+    potluck::role role = {}; ///< Its own, whatever the news say.
+    bool is_hub = false;     ///< Likewise.
+    std::shared_ptr<std::atomic<bool>> trusted = {}; ///< Is a partner.
+  };
 
   /// On to its session; a stranger's first one is looked at.
   void pass(const frame_arrived& x);
@@ -86,6 +99,11 @@ private:
   void refuse(connection_id id, const link& l, const hello& theirs,
               const std::string& sentence);
   bool is_hub() const;
+  /// Shows an admission to the gate, and says so where it does not count.
+  void show(const hello& theirs);
+  /// Has the news of a guest say what its admission makes of it: one that is
+  /// not let in is nothing but a node of the DHT. @returns Whether that is new.
+  bool note_standing(const peer_id& who, guest& g) const;
   /// Of a guest's connections another set is open: a circuit, or more.
   void note_ways(const peer_id& who);
 
@@ -96,13 +114,6 @@ private:
   gateway_handles wired_;
   line_maker links_;
   gateway_line line_;
-  /// Sessions, and with what news of them a roster begins.
-  struct guest {
-    session_actor session;
-    peer_joined news;
-    bool planned = false; ///< They have a window by the round's plan.
-    std::shared_ptr<std::atomic<bool>> trusted = {}; ///< Is a partner.
-  };
   std::map<peer_id, guest> guests_;
   partners partners_;
   std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();

@@ -15,6 +15,10 @@ struct roster_handles;
 struct router_handles;
 struct address_keeper_handles;
 struct charter_shelf_handles;
+struct admission_handles;
+struct authority_handles;
+struct claims_answered;
+struct claim_vetted;
 struct hole_maker_handles;
 struct registrar_handles;
 struct state_keeper_handles;
@@ -96,9 +100,9 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<try_to_reach>, caf::reacts_to<ask_for_port>,
     caf::reacts_to<punch_holes>, caf::reacts_to<reach_known>,
     caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
-    caf::reacts_to<no_strangers>, caf::reacts_to<windows_planned>,
-    caf::reacts_to<circuits_owe>, caf::reacts_to<leave_run>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<admission_news>, caf::reacts_to<no_strangers>,
+    caf::reacts_to<windows_planned>, caf::reacts_to<circuits_owe>,
+    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
@@ -141,6 +145,19 @@ using charter_shelf_actor
     = caf::typed_actor<caf::reacts_to<charter_shelf_handles>,
                        caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
                        caf::reacts_to<peer_left>>;
+
+/// Gets this peer admitted to its run, keeps it so, and vouches for others.
+using admission_keeper_actor
+    = caf::typed_actor<caf::reacts_to<admission_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+                       caf::reacts_to<peer_left>,
+                       caf::reacts_to<charter_agreed>, caf::reacts_to<tick>>;
+
+/// Admits peers to runs, as their authority.
+using authority_actor
+    = caf::typed_actor<caf::reacts_to<authority_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<claims_answered>,
+                       caf::reacts_to<claim_vetted>>;
 
 /// Gets direct lines to peers that only circuits lead to.
 using hole_maker_actor = caf::typed_actor<
@@ -239,8 +256,9 @@ using expert_caller_door
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor = caf::typed_actor<
     caf::reacts_to<gateway_ready>, caf::reacts_to<charter_agreed>,
-    caf::reacts_to<round_begun>, caf::reacts_to<leave_run>,
-    caf::reacts_to<hand_over_done>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<run_entered>, caf::reacts_to<round_begun>,
+    caf::reacts_to<leave_run>, caf::reacts_to<hand_over_done>,
+    caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
 using chunk_reducer_actor = caf::typed_actor<
@@ -271,6 +289,7 @@ struct session_handles {
   letter_reader expert_host;
   letter_reader expert_caller;
   letter_reader hole_maker;
+  letter_reader admission; ///< Or the authority.
   observer_actor observer;
 };
 
@@ -289,6 +308,7 @@ struct roster_handles {
   peers_listener charter_shelf;
   hole_maker_actor hole_maker;
   registrar_actor registrar;
+  peers_listener admission_keeper;
   peers_listener state_keeper;
   cell_actor cell;
   conductor_actor conductor;
@@ -313,6 +333,18 @@ struct address_keeper_handles {
 };
 
 struct charter_shelf_handles {
+  letterbox letters;
+  observer_actor observer;
+};
+
+struct admission_handles {
+  letterbox letters;
+  gateway_actor gateway;
+  observer_actor observer;
+  supervisor_actor supervisor;
+};
+
+struct authority_handles {
   letterbox letters;
   observer_actor observer;
 };
@@ -415,6 +447,8 @@ POTLUCK_LOCAL_MESSAGE(roster_handles)
 POTLUCK_LOCAL_MESSAGE(router_handles)
 POTLUCK_LOCAL_MESSAGE(address_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(charter_shelf_handles)
+POTLUCK_LOCAL_MESSAGE(admission_handles)
+POTLUCK_LOCAL_MESSAGE(authority_handles)
 POTLUCK_LOCAL_MESSAGE(hole_maker_handles)
 POTLUCK_LOCAL_MESSAGE(registrar_handles)
 POTLUCK_LOCAL_MESSAGE(state_keeper_handles)

@@ -10,9 +10,10 @@ namespace potluck {
 mail_listener::mail_listener(gateway_actor gateway,
                              std::shared_ptr<round_intake> intake,
                              std::shared_ptr<guest_list> guests,
-                             caf::actor_clock& clock)
+                             caf::actor_clock& clock,
+                             std::shared_ptr<admission_gate> gate)
     : gateway_(std::move(gateway)), intake_(std::move(intake)),
-      guests_(std::move(guests)), clock_(clock) {
+      guests_(std::move(guests)), clock_(clock), gate_(std::move(gate)) {
 }
 
 void mail_listener::on_accepted(connection_id id, const address& remote,
@@ -48,7 +49,7 @@ void mail_listener::on_closed(connection_id id, const std::string& reason) {
 
 bool mail_listener::taken(connection_id id, const incoming_frame& frame) {
   auto from = guests_->at(id);
-  if (from.empty())
+  if (from.empty() || (gate_ && !gate_->admits(from)))
     return false;
   auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
   return content && intake_->take(from, *content, frame.body, clock_.now());

@@ -5,6 +5,7 @@
 
 #include "actors/guest_list.hpp"
 #include "actors/interfaces.hpp"
+#include "runtime/admission/admission_gate.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/ports/transport.hpp"
 
@@ -16,8 +17,10 @@ class mail_listener : public transport_listener {
 public:
   /// @param intake May be null.
   /// @param clock The actor system's; outlives this.
+  /// @param gate May be null: all are let in.
   mail_listener(gateway_actor gateway, std::shared_ptr<round_intake> intake,
-                std::shared_ptr<guest_list> guests, caf::actor_clock& clock);
+                std::shared_ptr<guest_list> guests, caf::actor_clock& clock,
+                std::shared_ptr<admission_gate> gate = nullptr);
 
   void on_accepted(connection_id id, const address& remote,
                    const peer_id& proven) override;
@@ -36,6 +39,7 @@ private:
   std::shared_ptr<round_intake> intake_;
   std::shared_ptr<guest_list> guests_;
   caf::actor_clock& clock_;
+  std::shared_ptr<admission_gate> gate_;
 };
 
 } // namespace potluck

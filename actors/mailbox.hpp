@@ -203,6 +203,16 @@ struct windows_planned {
   std::vector<std::pair<peer_id, planned_window>> windows;
 };
 
+// ---- admission (runtime/admission) -----------------------------------------
+
+/// To the gateway: whether a guest is admitted is to be looked at anew; or,
+/// with this peer's own id, whether all of them are, who see its admission.
+struct admission_news {
+  peer_id of;
+};
+/// Admission keeper to the supervisor: this peer is admitted to its run.
+struct run_entered {};
+
 // ---- roster: who is there --------------------------------------------------
 
 /// A peer has sent what no honest one sends.
@@ -371,6 +381,8 @@ POTLUCK_LOCAL_MESSAGE(leave_run)
 POTLUCK_LOCAL_MESSAGE(drop_peer)
 POTLUCK_LOCAL_MESSAGE(no_strangers)
 POTLUCK_LOCAL_MESSAGE(windows_planned)
+POTLUCK_LOCAL_MESSAGE(admission_news)
+POTLUCK_LOCAL_MESSAGE(run_entered)
 POTLUCK_LOCAL_MESSAGE(peer_joined)
 POTLUCK_LOCAL_MESSAGE(peer_left)
 POTLUCK_LOCAL_MESSAGE(report_heard)

@@ -60,6 +60,7 @@ void peer_state::init(supervisor_actor::pointer self,
   if (auto own = config_.manifests.find(config_.run);
       own != config_.manifests.end())
     *manifest_ = own->second;
+  open_gate();
   children_ = std::make_unique<supervisor>(self_, config_.child_started);
   start_network();
   wire();
@@ -91,6 +92,7 @@ void peer_state::start_network() {
                     c.rests = config_.rests;
                     c.relays_experts = config_.relays_experts;
                     c.guests = wired_.guests;
+                    c.gate = gate_;
                     c.probes_line = config_.upload_bytes_per_second == 0
                                     && (config_.role == role::trainer
                                         || config_.role == role::auxiliary);
@@ -127,9 +129,11 @@ void peer_state::start_network() {
   start_address_keeper();
   if (config_.role == role::bootstrap) {
     start_charter_shelf();
+    start_authority();
     return;
   }
   start_hole_maker();
+  start_admission_keeper();
   start_experts();
   if (config_.role == role::expert)
     return;
@@ -280,13 +284,23 @@ void peer_state::on(const gateway_ready& x) {
 void peer_state::on(const charter_agreed& x) {
   if (leaving_ || training_)
     return;
-  training_ = true;
   charter_ = x.agreed;
   self_->send(wired_.observer, event{"charter",
                                      {{"run", charter_.settings().run},
                                       {"founded", x.founded},
                                       {"digest", to_string(charter_.digest())},
                                       {"steps", charter_.settings().steps}}});
+  // The settings' check leaves no others.
+  gate_->lay_down(*admission_rules_of(charter_.settings()));
+  if (wired_.admission_keeper)
+    self_->send(wired_.admission_keeper, x);
+  enter();
+}
+
+void peer_state::enter() {
+  if (leaving_ || training_ || charter_.digest().empty() || !gate_->is_inside())
+    return;
+  training_ = true;
   start_training();
   wire();
 }

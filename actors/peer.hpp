@@ -15,6 +15,8 @@
 #include <memory>
 
 #include "actors/address_keeper.hpp"
+#include "actors/admission_keeper.hpp"
+#include "actors/authority.hpp"
 #include "actors/compute.hpp"
 #include "actors/experts/expert_caller.hpp"
 #include "actors/experts/expert_host.hpp"
@@ -111,6 +113,11 @@ struct peer_config {
   /// Where an auxiliary keeps states of its run for joiners that reach it
   /// better than they reach each other; null: nowhere.
   std::shared_ptr<piece_store> pieces;
+  /// What this peer has to show where its run does not admit everybody.
+  admission_papers papers;
+  /// Makes a bootstrap the authority that admits peers to runs; none: it is
+  /// none.
+  std::optional<authority_office> authority;
   /// Hears of all who come and go, and where others reach this peer; null:
   /// nobody.
   companion_actor beside;
@@ -152,6 +159,9 @@ public:
 
   void on(const gateway_ready& x);
   void on(const charter_agreed& x);
+  void on(const run_entered&) {
+    enter();
+  }
   void on(const round_begun& x);
   void on(const leave_run& x);
   void on(const hand_over_done&);
@@ -163,6 +173,12 @@ private:
   void start_address_keeper();
   void start_charter_shelf();
   void start_hole_maker();
+  void start_admission_keeper();
+  void start_authority();
+  /// Reads the run's rules where its charter is here from the start.
+  void open_gate();
+  /// Begins to train, once the charter is there and this peer admitted.
+  void enter();
   void start_experts();
   void start_state_keeper();
   void start_training();
@@ -177,6 +193,8 @@ private:
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
   /// Where the gateway puts a round's bulk; both may be restarted.
   std::shared_ptr<round_intake> intake_ = std::make_shared<round_intake>();
+  /// Whom this peer's run admits; its asker may be restarted.
+  std::shared_ptr<admission_gate> gate_;
   charter charter_;
   /// The run's, if it has one; the registrar may be restarted.
   std::shared_ptr<std::string> manifest_ = std::make_shared<std::string>();

@@ -6,6 +6,7 @@
 #include "actors/peer.hpp"
 #include "actors/state_keeper.hpp"
 #include "runtime/random.hpp"
+#include "runtime/state/run_manifest.hpp"
 
 namespace potluck {
 
@@ -57,6 +58,62 @@ void peer_state::start_hole_maker() {
              }),
        // It is told anew who is here.
        child_spec::policy::one_for_one});
+}
+
+void peer_state::open_gate() {
+  auto wall_clock = config_.wall_clock;
+  if (!wall_clock)
+    wall_clock = [&clock = self_->home_system().clock()] {
+      const auto now = clock.now().time_since_epoch();
+      return static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    };
+  gate_ = std::make_shared<admission_gate>(config_.self, config_.run,
+                                           config_.signs, wall_clock);
+  // A host of experts asks for no charter: the invitation says enough.
+  if (config_.role == role::expert && !config_.papers.authority.id.empty())
+    gate_->lay_down(
+        {admission_rules::mode::token, config_.papers.authority, true});
+  auto here = expected<charter>{config_.known.value_or(charter{})};
+  if (!config_.known && !manifest_->empty())
+    here = read_charter(config_.run, *manifest_);
+  if (!here || here->digest().empty())
+    return;
+  if (auto rules = admission_rules_of(here->settings()))
+    gate_->lay_down(*rules);
+}
+
+void peer_state::start_admission_keeper() {
+  if (gate_->run().empty())
+    return; // A trial.
+  children_->add({"admission_keeper",
+                  child(wired_.admission_keeper,
+                        [this] {
+                          admission_keeper_config c;
+                          c.self = config_.self;
+                          c.run = config_.run;
+                          c.papers = config_.papers;
+                          c.gate = gate_;
+                          c.signs = config_.signs;
+                          c.mode = config_.workers;
+                          return self_->spawn(admission_keeper, c);
+                        }),
+                  // It is told anew who is here.
+                  child_spec::policy::one_for_one});
+}
+
+void peer_state::start_authority() {
+  if (!config_.authority)
+    return;
+  children_->add({"authority",
+                  child(wired_.authority,
+                        [this] {
+                          auto c = *config_.authority;
+                          c.mode = config_.workers;
+                          return self_->spawn(authority, c);
+                        }),
+                  // Those who have asked ask again.
+                  child_spec::policy::one_for_one});
 }
 
 void peer_state::start_state_keeper() {

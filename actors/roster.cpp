@@ -44,8 +44,8 @@ void roster_state::tell_everybody(const News& news, bool router) {
   if (router)
     tell(w.router, news);
   all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
-      w.state_keeper, w.cell, w.conductor, w.matchmaking, w.averager,
-      w.expert_host, w.expert_caller, w.beside);
+      w.admission_keeper, w.state_keeper, w.cell, w.conductor, w.matchmaking,
+      w.averager, w.expert_host, w.expert_caller, w.beside);
 }
 
 void roster_state::tell_address() {
@@ -91,8 +91,15 @@ void roster_state::on(const roster_handles& w) {
 
 void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (auto seat = seats_.find(x.who.id);
-      seat != seats_.end() && seat->second.session == session)
-    return note_line(x);
+      seat != seats_.end() && seat->second.session == session) {
+    if (seat->second.news.role == x.role)
+      return note_line(x);
+    // Its admission came, or ended: it is somebody else to us from here on.
+    sessions_.erase(session.address());
+    seats_.erase(seat);
+    guests_->left(x.who.id);
+    tell_everybody(peer_left{x.who.id, "its admission has changed", true});
+  }
   if (!ledger_->connected(x.who, now(), x.role == role::bootstrap)) {
     self_->send(wired_.gateway, drop_peer{x.who.id, "not welcome for now"});
     return;

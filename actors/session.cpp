@@ -46,7 +46,22 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.expert_caller;
   if (is_one_of<hole_connect, hole_sync>(x))
     return w.hole_maker;
+  if (is_one_of<admission_request, admission_reply>(x))
+    return w.admission;
   return {};
+}
+
+/// What passes between this peer and one that its run has not admitted: how
+/// peers find each other and what the organiser has signed, nothing of the
+/// run's steps.
+bool is_for_everybody(const message& x) {
+  return is_one_of<refusal, goodbye, heartbeat, heartbeat_reply, line_switch,
+                   routing_ping, routing_pong, find_nodes, nodes_found,
+                   store_records, records_stored, find_records, records_found,
+                   charter_request, charter_reply, reach_request, reach_errand,
+                   reach_answer, hole_connect, hole_sync, amendments_request,
+                   amendments_reply, admission_request, admission_reply,
+                   admission_shown>(x);
 }
 
 /// Part of a gradient: no hub carries it.
@@ -83,7 +98,61 @@ void session_state::init(session_actor::pointer self, session_config config) {
   self_->monitor(config_.gateway);
   pulse_.emplace(self_->clock().now());
   letters_.emplace(config_.peer.where.host, config_.homes);
+  if (config_.gate)
+    stands_ = config_.gate->of(config_.peer.id);
   arm();
+}
+
+// ---- admission --------------------------------------------------------------
+
+bool session_state::look_at_admission() {
+  if (!config_.gate || config_.is_bootstrap)
+    return true;
+  const auto now = config_.gate->of(config_.peer.id);
+  if (std::exchange(stands_, now) != admission_gate::standing::inside
+      || now != admission_gate::standing::outside)
+    return true;
+  const auto why = config_.gate->sentence_for(config_.peer.id);
+  transmit(refusal{why});
+  end(caf::exit_reason::remote_link_unreachable, why);
+  return false;
+}
+
+bool session_state::may_pass(const message& x) const {
+  return !config_.gate || is_for_everybody(x)
+         || config_.gate->admits(config_.peer.id);
+}
+
+void session_state::refuse(const message& x) {
+  // Its reports are no fault: it may not know yet that it is outside. The same
+  // holds for line probes.
+  if (is_one_of<progress_report, line_probe>(x) || config_.is_bootstrap)
+    return;
+  const auto why = config_.gate->sentence_for(config_.peer.id);
+  if (auto call = std::get_if<expert_request>(&x))
+    transmit(expert_answer{call->number, expert_outcome::failed, why});
+  if (std::exchange(said_outside_, true))
+    return;
+  transmit(refusal{why});
+  if (wired_.observer)
+    self_->send(wired_.observer, event{"fault",
+                                       {{"peer", short_name(config_.peer.id)},
+                                        {"what", std::string{"not admitted"}},
+                                        {"detail", why}}});
+}
+
+void session_state::on_admission(const admission_shown& x) {
+  if (!config_.gate || config_.is_bootstrap)
+    return;
+  const auto problem = config_.gate->show(config_.peer.id, x.admission);
+  if (problem.empty())
+    self_->send(config_.gateway, admission_news{config_.peer.id});
+  else if (wired_.observer)
+    self_->send(wired_.observer, event{"fault",
+                                       {{"peer", short_name(config_.peer.id)},
+                                        {"what", std::string{"bad admission"}},
+                                        {"detail", "it " + problem},
+                                        {"refused", config_.gate->refused()}}});
 }
 
 void session_state::on_down(const caf::down_msg&) {
@@ -168,6 +237,12 @@ void session_state::read(const frame_arrived& x) {
   }
   if (!may_be_read(x.id, *content))
     return;
+  if (!look_at_admission())
+    return;
+  if (auto shown = std::get_if<admission_shown>(&*content))
+    return on_admission(*shown);
+  if (!may_pass(*content))
+    return refuse(*content);
   if (std::holds_alternative<line_probe>(*content)) {
     // Only the time that it takes matters, and to its sender.
     probed_ += frame.body.size;
@@ -270,7 +345,15 @@ void session_state::deliver(message content, shared_bytes body) {
     end(caf::exit_reason::normal, bye->reason);
     return;
   }
-  // A second hello or a late refusal has no reader and no effect.
+  if (auto no = std::get_if<refusal>(&content);
+      no && wired_.observer && !std::exchange(heard_refusal_, true)) {
+    self_->send(wired_.observer, event{"fault",
+                                       {{"peer", short_name(config_.peer.id)},
+                                        {"what", std::string{"refused us"}},
+                                        {"detail", no->sentence}}});
+    return;
+  }
+  // A second hello has no reader and no effect.
   if (auto reader = reader_of(content, wired_))
     self_->send(reader,
                 letter{config_.peer.id, std::move(content), std::move(body)});
@@ -315,8 +398,12 @@ void session_state::keep_off_circuits(const message& what) {
 }
 
 void session_state::on(const parcel& x) {
-  if (auto report = std::get_if<progress_report>(&x.content);
-      report && pulse_->report(*report, true, self_->clock().now()))
+  // A bootstrap hears where this peer is, as records tell everybody.
+  const bool report = std::holds_alternative<progress_report>(x.content);
+  if (!may_pass(x.content) && !(config_.is_bootstrap && report))
+    return;
+  if (auto said = std::get_if<progress_report>(&x.content);
+      said && pulse_->report(*said, true, self_->clock().now()))
     arm();
   transmit(x.content, x.body);
 }
@@ -343,7 +430,7 @@ void session_state::on(const tick&) {
   if (now < wake_ && ticks_ > 0)
     return;
   wake_ = {};
-  if (!look_at_held())
+  if (!look_at_held() || !look_at_admission())
     return;
   read_on();
   if (now >= pulse_->due()) {

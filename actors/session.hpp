@@ -12,6 +12,7 @@
 #include <atomic>
 
 #include "actors/interfaces.hpp"
+#include "runtime/admission/admission_gate.hpp"
 #include "runtime/membership/session_pulse.hpp"
 #include "runtime/relay/line_order.hpp"
 #include "runtime/strangers/letter_allowance.hpp"
@@ -28,6 +29,9 @@ struct session_config {
   std::shared_ptr<const std::atomic<bool>> trusted = {};
   /// What strangers' homes send; null for nobody's.
   std::shared_ptr<homes_letters> homes = {};
+  /// Whom this peer's run admits; null: everybody.
+  std::shared_ptr<admission_gate> gate = {};
+  bool is_bootstrap = false; ///< The peer: it takes part in no run.
 };
 
 class session_state {
@@ -63,6 +67,13 @@ private:
   void keep_off_circuits(const message& what);
   /// Wakes up when there is something to look at.
   void arm();
+  /// Ends the session of a guest whose admission has ended. @returns Whether it
+  /// goes on.
+  bool look_at_admission();
+  /// Whether the peer's admission allows this letter, from it or to it.
+  bool may_pass(const message& x) const;
+  void refuse(const message& x);
+  void on_admission(const admission_shown& x);
 
   session_actor::pointer self_ = nullptr;
   session_config config_;
@@ -83,6 +94,9 @@ private:
   caf::actor_clock::time_point wake_;
   unsigned ticks_ = 0;     ///< On their way.
   std::size_t probed_ = 0; ///< Bytes of line probes that came.
+  admission_gate::standing stands_ = admission_gate::standing::open;
+  bool said_outside_ = false; ///< To the peer, that it is.
+  bool heard_refusal_ = false;
 };
 
 session_actor::behavior_type

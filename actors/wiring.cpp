@@ -10,15 +10,19 @@ session_handles wiring::for_sessions() const {
   letter_reader charters = registrar;
   if (!charters)
     charters = charter_shelf;
-  return {roster,        router,      charters, state_keeper,
-          cell,          matchmaking, averager, expert_host,
-          expert_caller, hole_maker,  observer};
+  letter_reader admission = admission_keeper;
+  if (!admission)
+    admission = authority;
+  return {roster,        router,      charters,  state_keeper,
+          cell,          matchmaking, averager,  expert_host,
+          expert_caller, hole_maker,  admission, observer};
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,   router,       address_keeper, charter_shelf, hole_maker,
-          registrar, state_keeper, cell,           conductor,     matchmaking,
-          averager,  expert_host,  expert_caller,  beside,        observer};
+  return {gateway,     router,        address_keeper,   charter_shelf,
+          hole_maker,  registrar,     admission_keeper, state_keeper,
+          cell,        conductor,     matchmaking,      averager,
+          expert_host, expert_caller, beside,           observer};
 }
 
 router_handles wiring::for_router() const {
@@ -30,6 +34,14 @@ address_keeper_handles wiring::for_address_keeper() const {
 }
 
 charter_shelf_handles wiring::for_charter_shelf() const {
+  return {letters(), observer};
+}
+
+admission_handles wiring::for_admission_keeper() const {
+  return {letters(), gateway, observer, supervisor};
+}
+
+authority_handles wiring::for_authority() const {
   return {letters(), observer};
 }
 

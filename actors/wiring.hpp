@@ -14,6 +14,8 @@ struct wiring {
   address_keeper_actor address_keeper;
   charter_shelf_actor charter_shelf; ///< A bootstrap's.
   hole_maker_actor hole_maker;       ///< Of all others.
+  admission_keeper_actor admission_keeper;
+  authority_actor authority;
   registrar_actor registrar;
   state_keeper_actor state_keeper;
   compute_actor compute;
@@ -35,6 +37,8 @@ struct wiring {
   address_keeper_handles for_address_keeper() const;
   charter_shelf_handles for_charter_shelf() const;
   hole_maker_handles for_hole_maker() const;
+  admission_handles for_admission_keeper() const;
+  authority_handles for_authority() const;
   registrar_handles for_registrar() const;
   state_keeper_handles for_state_keeper() const;
   compute_handles for_compute() const;
@@ -65,6 +69,8 @@ void hand_out(const wiring& w, Send send) {
   tell(w.address_keeper, w.for_address_keeper());
   tell(w.charter_shelf, w.for_charter_shelf());
   tell(w.hole_maker, w.for_hole_maker());
+  tell(w.admission_keeper, w.for_admission_keeper());
+  tell(w.authority, w.for_authority());
   tell(w.registrar, w.for_registrar());
   tell(w.state_keeper, w.for_state_keeper());
   tell(w.cell, w.for_cell());

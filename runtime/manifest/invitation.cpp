@@ -11,9 +11,30 @@ namespace potluck {
 namespace {
 
 const std::string prefix = "potluck";
-constexpr std::uint8_t format_version = 1;
-constexpr const char* parts[] = {"the run's id", "the organiser's key",
-                                 "the run's name", "the addresses"};
+/// Of those to runs that admit everybody, and of the others.
+constexpr std::uint8_t open_version = 1;
+constexpr std::uint8_t admitting_version = 2;
+constexpr const char* parts[]
+    = {"the run's id", "the organiser's key", "the run's name", "the addresses",
+       "the admission"};
+
+bool admits(const invitation& x) {
+  return !x.authority.id.empty() || !x.code.empty();
+}
+
+void append(std::string& out, const contact& who) {
+  append_id(out, who.id);
+  append_little_endian(out, who.where.port);
+  append_text(out, who.where.host);
+}
+
+contact read_contact(byte_reader& in) {
+  contact who;
+  who.id = in.id<peer_id>();
+  who.where.port = in.integer<std::uint16_t>();
+  who.where.host = in.text();
+  return who;
+}
 
 /// Why this is no first contact; empty: it is one.
 std::string problem_with(const contact& x) {
@@ -36,6 +57,9 @@ std::string problem_with(const invitation& x) {
   for (const auto& who : x.contacts)
     if (auto problem = problem_with(who); !problem.empty())
       return problem;
+  if (admits(x))
+    if (auto problem = problem_with(x.authority); !problem.empty())
+      return problem;
   return problem_with_run_name(x.name);
 }
 
@@ -49,18 +73,17 @@ reading read_bytes(std::string_view bytes) {
   reading result;
   byte_reader all{bytes};
   auto& x = result.what;
-  all.integer<std::uint8_t>(); // The version.
+  const auto version = all.integer<std::uint8_t>();
   result.stated = all.integer<std::uint16_t>();
   x.id = all.id<run_id>();
   x.organiser = all.id<public_key>();
   x.name = all.text();
   const std::size_t count = all.integer<std::uint8_t>();
-  for (std::size_t i = 0; i < count && !all.lacks(); ++i) {
-    contact who;
-    who.id = all.id<peer_id>();
-    who.where.port = all.integer<std::uint16_t>();
-    who.where.host = all.text();
-    x.contacts.push_back(std::move(who));
+  for (std::size_t i = 0; i < count && !all.lacks(); ++i)
+    x.contacts.push_back(read_contact(all));
+  if (version == admitting_version) {
+    x.authority = read_contact(all);
+    x.code = all.id<invite_code>();
   }
   result.whole = all.done();
   return result;
@@ -71,8 +94,15 @@ const char* part_at(std::size_t at, const reading& all) {
   constexpr std::size_t id = 3;
   constexpr std::size_t key = id + run_id::size;
   constexpr std::size_t name = key + public_key::size;
+  const auto& x = all.what;
+  const std::size_t admission = admits(x) ? peer_id::size + 3
+                                                + x.authority.where.host.size()
+                                                + invite_code::size
+                                          : 0;
   if (at >= all.stated)
     return "the check sum";
+  if (all.whole && at >= all.stated - admission)
+    return parts[4];
   return at < id                                ? "its beginning"
          : at < key                             ? parts[0]
          : at < name                            ? parts[1]
@@ -95,12 +125,14 @@ expected<std::string> to_text(const invitation& x) {
   append_id(rest, x.organiser);
   append_text(rest, x.name);
   rest += static_cast<char>(x.contacts.size());
-  for (const auto& who : x.contacts) {
-    append_id(rest, who.id);
-    append_little_endian(rest, who.where.port);
-    append_text(rest, who.where.host);
+  for (const auto& who : x.contacts)
+    append(rest, who);
+  if (admits(x)) {
+    append(rest, x.authority);
+    append_id(rest, x.code);
   }
-  std::string bytes(1, static_cast<char>(format_version));
+  std::string bytes(
+      1, static_cast<char>(admits(x) ? admitting_version : open_version));
   append_little_endian(bytes, static_cast<std::uint16_t>(rest.size() + 3));
   auto text = to_checked_text(prefix, bytes + rest);
   if (text.size() > most_checked_characters)
@@ -122,8 +154,10 @@ expected<invitation> read_invitation(std::string_view text) {
                                    + part_at(has, all)
                              : ""));
   }
-  if (checked.bytes.empty()
-      || static_cast<std::uint8_t>(checked.bytes.front()) != format_version)
+  const auto version = checked.bytes.empty()
+                           ? std::uint8_t{0}
+                           : static_cast<std::uint8_t>(checked.bytes.front());
+  if (version != open_version && version != admitting_version)
     return failure{"This invitation was made by a newer version of Potluck; "
                    "install that one."};
   if (!all.whole || all.stated != checked.bytes.size())

@@ -2,8 +2,9 @@
 ///
 /// One line that goes through URLs, mails and QR codes unharmed: "potluck:" and
 /// a `checked_text` of the run's id and name, its organiser's key and one to
-/// three first contacts, each with the id that has to answer there. README.md
-/// has the layout. Pure.
+/// three first contacts, each with the id that has to answer there; of a run
+/// that does not admit everybody, the authority and a code, too. README.md has
+/// the layout. Pure.
 #pragma once
 
 #include <string>
@@ -13,6 +14,7 @@
 #include "messages/contact.hpp"
 #include "messages/expected.hpp"
 #include "messages/seal.hpp"
+#include "runtime/manifest/invite_code.hpp"
 #include "runtime/manifest/run_key.hpp"
 
 namespace potluck {
@@ -24,6 +26,8 @@ struct invitation {
   run_id id;        ///< Likewise.
   public_key organiser;
   std::vector<contact> contacts;
+  contact authority = {}; ///< Whom to ask for an admission; empty: nobody.
+  invite_code code = {};  ///< What to show there; empty: nothing.
 
   /// The word for the run: `run_key`.
   std::string run() const {

@@ -181,6 +181,11 @@ std::vector<setting> to_table(const run_settings& settings) {
   return table;
 }
 
+expected<admission_rules> admission_rules_of(const run_settings& settings) {
+  return read_admission_rules(settings.admission, settings.authority,
+                              settings.vouchers);
+}
+
 std::string problem_with(const run_settings& settings) {
   for (const auto& field : charter_fields()) {
     auto problem = field.problem(settings);
@@ -191,6 +196,8 @@ std::string problem_with(const run_settings& settings) {
     return "heads is " + std::to_string(settings.heads)
            + ", but must divide hidden-size, which is "
            + std::to_string(settings.hidden_size);
+  if (auto rules = admission_rules_of(settings); !rules)
+    return rules.error();
   if (settings.redraws_groups())
     if (auto problem = problem_with_moshpit(settings); !problem.empty())
       return problem;

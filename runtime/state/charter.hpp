@@ -9,6 +9,7 @@
 #include "messages/expected.hpp"
 #include "messages/handshake.hpp"
 #include "messages/ids.hpp"
+#include "runtime/admission/admission_rules.hpp"
 #include "runtime/averaging/robust_mean.hpp"
 
 namespace potluck {
@@ -68,6 +69,11 @@ struct run_settings {
 
   std::uint64_t seed = 1;              ///< Of initialization and data order.
   std::uint32_t chunk_values = 131072; ///< Of an averaged chunk (512 KiB).
+
+  /// Whom the run admits, and by whose word: runtime/admission.
+  std::string admission = "open";
+  std::string authority = "none";
+  std::string vouchers = "yes";
 
   /// Who packs what is planned for each round
   /// (runtime/planning/thin_lines.hpp).
@@ -132,6 +138,9 @@ expected<bool> assign(run_settings& settings, const std::string& name,
 /// The settings as `{name, text}` in declaration order, but for those that a
 /// charter leaves out at their defaults (`charter_field::unwritten`).
 std::vector<setting> to_table(const run_settings& settings);
+
+/// Whom they admit. Fails with a sentence where that is contradictory.
+expected<admission_rules> admission_rules_of(const run_settings& settings);
 
 /// A sentence when the settings cannot make a model (heads do not divide the
 /// hidden size, steps is zero, ...); empty when they can.

@@ -147,6 +147,19 @@ std::vector<charter_field> make_fields() {
        "Values of an averaged chunk at most: rounds halve it for small models, "
        "unless lines are fast; more where packing makes bodies shorter",
        u32_limits{&s::chunk_values, 256, 4194304}},
+      {"admission", "admission",
+       "Whom the run admits: open, whoever has the invitation; token, whoever "
+       "has one with a code of the run's authority; list, whom the authority "
+       "has on its list",
+       text_limits{&s::admission, 64, {"open", "token", "list"}}, "open"},
+      {"authority", "admission",
+       "The peer that admits, ID@HOST:PORT; HOST:PORT stands for the peer of "
+       "this identity directory",
+       text_limits{&s::authority, 350}, "none"},
+      {"vouchers", "admission",
+       "Whether members may vouch for each other while the authority is away: "
+       "yes or no",
+       text_limits{&s::vouchers, 64, {"yes", "no"}}, "yes"},
   };
 }
 

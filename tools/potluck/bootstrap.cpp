@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <mutex>
 
 #include "runtime/lines/rate.hpp"
 #include "runtime/state/piece_folder.hpp"
 #include "runtime/uv/faces.hpp"
 #include "tools/potluck/address_file.hpp"
+#include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -131,6 +133,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
                                           const held_identity& who,
                                           peer_config& bootstrap) {
   run_tenants_config result;
+  std::map<std::string, admission_papers> papers;
   for (const auto& word : options.list("run")) {
     auto named = run_named(word, who.directory);
     if (!named)
@@ -138,6 +141,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     if (named->manifest)
       bootstrap.manifests[named->run] = named->manifest->to_bytes();
     result.rules.runs.insert(named->run);
+    papers[named->run] = papers_for(*named, who.directory, "tenant");
   }
   result.rules.any = options.flag("any-run");
   if (result.rules.runs.count("") != 0)
@@ -181,8 +185,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   };
   result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
   result.make = [ports, announce = bootstrap.announce, memory = result.memory,
-                 folders, named = result.rules.runs](const std::string& run,
-                                                     const address& where) {
+                 folders, papers, named = result.rules.runs](
+                    const std::string& run, const address& where) {
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
@@ -204,6 +208,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
         = [ports, key] { return make_face(ports->get(), key); };
     tenant.memory = memory;
     tenant.pieces = folders->of(run);
+    if (auto mine = papers.find(run); mine != papers.end())
+      tenant.papers = mine->second;
     tenant.shows_status = false;
     tenant.seed = random_seed();
     tenant.nonce = random_seed;

@@ -26,6 +26,8 @@ const std::vector<command>& commands();
 
 command demo_command();
 command bootstrap_command();
+command authority_command();
+command delegate_command();
 command create_command();
 command join_command();
 command doctor_command();

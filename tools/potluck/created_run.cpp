@@ -39,7 +39,7 @@ invitation_from(const cli::command_line& options) {
 
 expected<named_run> run_invited(const invitation& to,
                                 const std::string& directory) {
-  named_run result{to.run()};
+  named_run result{to.run(), {}, to};
   if (directory.empty())
     return result;
   auto here = read_manifest_file(manifest_path(directory, to.name));

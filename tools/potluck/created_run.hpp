@@ -27,6 +27,8 @@ invitation_from(const cli::command_line& options);
 struct named_run {
   std::string run; ///< Its key.
   std::optional<potluck::manifest> manifest = {};
+  /// Where an invitation said it; else nothing is in it.
+  std::optional<invitation> invited = {};
 };
 
 /// What `--run WORD` of a bootstrap means: an invitation; a manifest's file,

@@ -8,6 +8,7 @@
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/address_file.hpp"
+#include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/join_trainer.hpp"
@@ -108,6 +109,11 @@ expected<bool> fill_training(const cli::command_line& options,
                              const std::optional<invitation>& invited,
                              peer_config& config,
                              const std::shared_ptr<notice_board>& notices) {
+  for (auto name : {"admission", "authority", "vouchers"})
+    if (options.given(name))
+      return failure{"--" + std::string{name}
+                     + ": whom a run admits its organiser says, with `potluck "
+                       "create`; a trial admits everybody."};
   if (invited && options.given("run"))
     return failure{"The invitation says which run it is; leave --run out."};
   auto settings = settings_from(options);
@@ -242,7 +248,7 @@ int run(cli::command_line& options, const std::string&) {
   if (!network)
     return complain(network.error());
   if (*invited)
-    add_seeds(config, (*invited)->contacts);
+    add_seeds(config, contacts_of(**invited));
   auto notices = std::make_shared<notice_board>();
   auto training = fill_training(options, *invited, config, notices);
   if (!training)
@@ -258,6 +264,9 @@ int run(cli::command_line& options, const std::string&) {
     auto accepted = accept(**invited, who->directory, config, *notices);
     if (!accepted)
       return complain(accepted.error());
+    auto papers = fill_papers(options, **invited, who->directory, config);
+    if (!papers)
+      return complain(papers.error());
   } else if (id_in(config.run).empty()) {
     notices->post("Run '" + config.run
                   + "' is a trial: whoever names it may found it, with "
@@ -288,6 +297,8 @@ command join_command() {
                "trial at home is\njoined, which its first trainer founds with "
                "the settings that it is given.\n";
   spec.options = own_options();
+  for (auto& option : admission_options())
+    spec.options.push_back(option);
   for (auto& option : network_options("0.0.0.0:0"))
     spec.options.push_back(option);
   for (auto& option : settings_options())

@@ -117,12 +117,15 @@ std::vector<option_spec> settings_options() {
 }
 
 expected<run_settings> settings_from(const cli::command_line& options,
-                                     const std::string& name) {
+                                     const std::vector<setting>& instead) {
   run_settings settings;
   for (auto& field : charter_fields()) {
-    const bool is_name = field.name == "run" && !name.empty();
-    auto done
-        = field.assign(settings, is_name ? name : options.text(field.name));
+    const auto other
+        = std::find_if(instead.begin(), instead.end(),
+                       [&](auto& x) { return x.name == field.name; });
+    auto done = field.assign(settings, other != instead.end()
+                                           ? other->value
+                                           : options.text(field.name));
     if (!done)
       return failure{"--" + done.error()};
   }

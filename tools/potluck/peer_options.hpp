@@ -22,9 +22,9 @@ std::vector<cli::option_spec> settings_options();
 
 /// The settings that the flags ask for, in a consistent whole: what was not
 /// given follows from what was (the warm-up from the steps).
-/// @param name Of the run; empty: --run says it.
+/// @param instead Of some of them: what counts instead of their flags.
 expected<run_settings> settings_from(const cli::command_line& options,
-                                     const std::string& name = "");
+                                     const std::vector<setting>& instead = {});
 
 /// The settings that were given explicitly.
 std::vector<setting> demanded_settings(const cli::command_line& options);

@@ -135,3 +135,24 @@ TEST_CASE("what nobody can use is not made an invitation") {
   }));
   CHECK(fails([](auto& x) { x.name = "two words"; }));
 }
+
+TEST_CASE("an invitation to a run with an authority names it, with a code") {
+  auto x = one();
+  x.authority = {some<peer_id>(7), {"gate.example.org", 7001}};
+  x.code = some<invite_code>(9);
+  const auto text = text_of(x);
+  auto back = read_invitation(text);
+  REQUIRE(back);
+  CHECK(back->authority == x.authority);
+  CHECK(back->code == x.code);
+  CHECK(back->contacts == x.contacts);
+  // A slip in the code is not a slip in the addresses.
+  const auto at = text.size() - 6 - 10;
+  auto wrong = text;
+  wrong[at] = wrong[at] == 'q' ? 'p' : 'q';
+  CHECK(says(refusal(wrong), ", in the admission"));
+  // Those to open runs stay what they were.
+  CHECK(read_invitation(text_of(one()))->authority.id.empty());
+  x.authority = {};
+  CHECK_FALSE(to_text(x)); // A code that nobody could be shown.
+}

@@ -10,6 +10,7 @@
 #include "models/images/image_data.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
+#include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/full/qr_code.hpp"
@@ -44,6 +45,19 @@ std::vector<option_spec> own_options() {
   };
 }
 
+/// ID@HOST:PORT, also where only HOST:PORT was given.
+expected<std::string> authority_from(const cli::command_line& options,
+                                     const std::string& directory) {
+  const auto text = options.text("authority");
+  auto where = parse_address(text);
+  if (!where || text.find('@') != std::string::npos)
+    return text; // What is no authority the settings' check says.
+  auto own = identity::key_in(directory, "identity");
+  if (!own)
+    return failure{own.error()};
+  return authority_text({own->id(), std::move(*where)});
+}
+
 /// Whom the invitation names.
 expected<std::vector<contact>> contacts_from(const cli::command_line& options,
                                              const std::string& directory) {
@@ -59,6 +73,10 @@ expected<std::vector<contact>> contacts_from(const cli::command_line& options,
       return failure{own.error()};
     result->insert(result->begin(), contact{own->id(), std::move(*where)});
   }
+  if (result->empty() && options.given("authority"))
+    if (auto rules = authority_from(options, directory))
+      if (auto who = parse_contact(*rules))
+        result->push_back(std::move(*who));
   if (result->empty())
     return failure{"An invitation says where the run is found; give the "
                    "address of this machine's bootstrap with --announce "
@@ -69,7 +87,11 @@ expected<std::vector<contact>> contacts_from(const cli::command_line& options,
 expected<manifest> make_manifest(const cli::command_line& options,
                                  const std::string& name,
                                  const std::string& directory) {
-  auto settings = settings_from(options, name);
+  auto authority = authority_from(options, directory);
+  if (!authority)
+    return failure{authority.error()};
+  auto settings
+      = settings_from(options, {{"run", name}, {"authority", *authority}});
   if (!settings)
     return failure{settings.error()};
   if (auto layout = layout_of(*settings); !layout)
@@ -92,13 +114,20 @@ expected<manifest> make_manifest(const cli::command_line& options,
 
 void print(const invitation& to, const std::string& text,
            const std::string& path, bool with_code) {
+  const bool open = to.authority.id.empty();
   std::cout << "Run '" << to.name << "', id " << short_name(to.id)
             << ", is laid down in " << path << ", signed by organiser "
             << short_name(id_of(to.organiser))
             << ".\nGive it to others here with `potluck bootstrap --run "
             << to.name
             << "`, or take part with `potluck join INVITATION --data PATH`.\n"
-               "Whoever has the invitation joins with it:\n\n";
+            << (open ? "Whoever has the invitation joins with it:\n\n"
+                     : "Whoever has the invitation joins with it where the "
+                       "authority has the key on its list;\n`potluck authority "
+                       "invite --run "
+                           + to.name
+                           + "` makes invitations that let in whoever has "
+                             "them:\n\n");
   auto capitals = text;
   std::transform(
       capitals.begin(), capitals.end(), capitals.begin(), [](char c) {
@@ -137,8 +166,12 @@ int run(cli::command_line& options, const std::string&) {
                         : make_manifest(options, name, directory);
   if (!what)
     return complain(what.error());
-  auto text = to_text(
-      {what->name(), what->id(), what->organiser(), std::move(*contacts)});
+  auto rules = rules_of(*what);
+  if (!rules)
+    return complain(rules.error());
+  const invitation to{what->name(), what->id(), what->organiser(),
+                      std::move(*contacts), rules->authority};
+  auto text = to_text(to);
   if (!text)
     return complain("No invitation: " + text.error() + ".");
   if (!*existing) {
@@ -147,8 +180,7 @@ int run(cli::command_line& options, const std::string&) {
     if (!written)
       return complain(written.error(), failed);
   }
-  print({what->name(), what->id(), what->organiser(), {}}, *text, path,
-        options.flag("qr") || isatty(STDOUT_FILENO) == 1);
+  print(to, *text, path, options.flag("qr") || isatty(STDOUT_FILENO) == 1);
   return all_well;
 }
 

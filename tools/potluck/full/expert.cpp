@@ -9,6 +9,7 @@
 #include "runtime/experts/expert_uid.hpp"
 #include "runtime/experts/task_pool.hpp"
 #include "tools/potluck/address_file.hpp"
+#include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/peer_options.hpp"
@@ -152,7 +153,7 @@ int run(cli::command_line& options, const std::string&) {
   if (!network)
     return complain(network.error());
   if (*invited)
-    add_seeds(config, (*invited)->contacts);
+    add_seeds(config, contacts_of(**invited));
   if (config.seeds.empty())
     return complain("A host of experts joins others; give it an invitation, or "
                     "name a peer of the run with --peer HOST:PORT.");
@@ -160,6 +161,11 @@ int run(cli::command_line& options, const std::string&) {
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
+  if (*invited) {
+    auto papers = fill_papers(options, **invited, who->directory, config);
+    if (!papers)
+      return complain(papers.error());
+  }
   auto directory = options.text("state-dir");
   if (directory.empty() && !who->directory.empty())
     directory = who->directory + "/experts/" + run_file_name(config.run);
@@ -186,6 +192,8 @@ command expert_command() {
                "[--peer HOST:PORT]... [OPTION]...";
   spec.positionals = 1;
   spec.options = own_options();
+  for (auto& option : admission_options())
+    spec.options.push_back(option);
   for (auto& option : network_options("0.0.0.0:0"))
     spec.options.push_back(option);
   return {spec, run};

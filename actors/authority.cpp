@@ -1,0 +1,94 @@
+#include "actors/authority.hpp"
+
+#include <utility>
+
+#include "actors/behavior.hpp"
+#include "actors/guest_list.hpp"
+
+namespace potluck {
+
+void authority_state::init(authority_actor::pointer self,
+                           authority_office config) {
+  self_ = self;
+  config_ = std::move(config);
+  thread_ = std::make_unique<worker>(config_.mode);
+}
+
+void authority_state::on(const letter& x) {
+  auto request = std::get_if<admission_request>(&x.content);
+  if (!request || waiting_.size() >= limits::claims_waiting)
+    return;
+  waiting_.push_back({x.from, *request});
+  take_up();
+}
+
+void authority_state::take_up() {
+  if (busy_ || waiting_.empty())
+    return;
+  busy_ = true;
+  auto outbox = caf::actor_cast<authority_actor>(self_);
+  thread_->post([desk = config_.desk, now = config_.wall_clock(), outbox,
+                 claims = std::exchange(waiting_, {})]() mutable {
+    caf::anon_send(outbox,
+                   claims_answered{desk->look_at(std::move(claims), now)});
+  });
+}
+
+void authority_state::on(const claims_answered& x) {
+  busy_ = false;
+  const auto& all = x.outcome;
+  if (!all.trouble.empty() && all.trouble != trouble_)
+    self_->send(wired_.observer, event{"fault",
+                                       {{"what", std::string{"book"}},
+                                        {"detail", all.trouble}}});
+  trouble_ = all.trouble;
+  for (const auto& [to, reply] : all.answers)
+    answer(to, reply);
+  for (const auto& claim : all.to_vet)
+    vet(claim);
+  take_up();
+}
+
+void authority_state::answer(const peer_id& to, admission_reply reply) {
+  // Refusals only: grants are in the book, and renewals are many.
+  if (reply.admission.empty())
+    self_->send(wired_.observer,
+                event{"refused",
+                      {{"peer", short_name(to)}, {"detail", reply.sentence}}});
+  post(self_, wired_.letters, parcel{to, std::move(reply), {}});
+}
+
+void authority_state::vet(authority_desk::claim x) {
+  if (vetting_.size() >= limits::claim_programs * limits::claims_a_program
+      || !vetting_.insert(x.from).second)
+    return; // It asks again, or has.
+  if (programs_.size() < limits::claim_programs)
+    programs_.push_back(std::make_unique<worker>(config_.mode));
+  auto outbox = caf::actor_cast<authority_actor>(self_);
+  programs_[next_program_++ % programs_.size()]->post(
+      [asks = config_.asks, x = std::move(x), outbox] {
+        const auto claim = read_claim(x.what.claim);
+        caf::anon_send(outbox,
+                       claim_vetted{x, claim && asks(x.from, claim->words)});
+      });
+}
+
+void authority_state::on(const claim_vetted& x) {
+  vetting_.erase(x.claim.from);
+  if (!x.yes)
+    return answer(x.claim.from,
+                  {x.claim.what.token,
+                   {},
+                   "The authority's own check did not let this peer in; look "
+                   "at what --claim holds, or ask the organiser."});
+  waiting_.push_back({x.claim.from, x.claim.what, true});
+  take_up();
+}
+
+authority_actor::behavior_type
+authority(authority_actor::stateful_pointer<authority_state> self,
+          authority_office config) {
+  return behave<authority_actor, authority_state>(self, std::move(config));
+}
+
+} // namespace potluck
