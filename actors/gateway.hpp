@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "actors/gateway_line.hpp"
 #include "actors/guest_list.hpp"
@@ -66,6 +67,7 @@ public:
   void on(const punch_holes& x);
   void on(const reach_known& x);
   void on(const charter_known& x);
+  void on(const bans_known& x);
   void on(const drop_peer& x);
   void on(const windows_planned& x);
   void on(const circuits_owe&);
@@ -83,6 +85,8 @@ private:
   void refuse(connection_id id, const link& l, const hello& theirs,
               const std::string& sentence);
   bool is_hub() const;
+  /// By the organiser of its run.
+  bool is_banned(const peer_id& who, const std::string& run) const;
   /// Of a guest's connections another set is open: a circuit, or more.
   void note_ways(const peer_id& who);
 
@@ -100,6 +104,7 @@ private:
     bool planned = false; ///< They have a window by the round's plan.
   };
   std::map<peer_id, guest> guests_;
+  std::map<std::string, std::set<peer_id>> banned_; ///< By run.
 };
 
 gateway_actor::behavior_type

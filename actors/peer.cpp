@@ -13,6 +13,7 @@
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
 #include "runtime/experts/replication_plan.hpp"
+#include "runtime/manifest/run_key.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
@@ -125,6 +126,8 @@ void peer_state::start_network() {
        // Whoever asks it looks again, and the roster tells it who is here.
        child_spec::policy::one_for_one});
   start_address_keeper();
+  if (config_.role != role::expert)
+    start_amendment_keeper();
   if (config_.role == role::bootstrap) {
     start_charter_shelf();
     return;
@@ -240,6 +243,8 @@ void peer_state::start_training() {
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
                     c.guards = config_.guards;
+                    c.terms = terms_;
+                    c.era = era_;
                     c.self = config_.self;
                     c.role = config_.role;
                     c.agreed = charter_;
@@ -278,15 +283,30 @@ void peer_state::on(const gateway_ready& x) {
 }
 
 void peer_state::on(const charter_agreed& x) {
-  if (leaving_ || training_)
+  if (leaving_ || !charter_.digest().empty())
     return;
-  training_ = true;
   charter_ = x.agreed;
   self_->send(wired_.observer, event{"charter",
                                      {{"run", charter_.settings().run},
                                       {"founded", x.founded},
                                       {"digest", to_string(charter_.digest())},
                                       {"steps", charter_.settings().steps}}});
+  if (id_in(charter_.settings().run).empty())
+    return on(terms_known{});
+  // It answers with what the organiser has said since.
+  self_->send(wired_.amendment_keeper,
+              manifest_known{config_.run,
+                             std::make_shared<const std::string>(*manifest_)});
+}
+
+void peer_state::on(const terms_known& x) {
+  if (leaving_ || stopping_ || charter_.digest().empty())
+    return;
+  terms_ = x.terms;
+  if (wired_.conductor)
+    self_->send(wired_.conductor, x);
+  if (std::exchange(training_, true))
+    return;
   start_training();
   wire();
 }

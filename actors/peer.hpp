@@ -64,6 +64,13 @@ struct peer_config {
   std::optional<address_keeping> keeping;
   std::function<std::unique_ptr<transport>()> make_transport;
 
+  /// Where what organisers have signed is kept, each run's in a file of its
+  /// own; empty: nowhere.
+  std::string amendments_folder;
+  /// Where a trainer of a created run keeps states of earlier, so that it can
+  /// be rolled back; empty: nowhere.
+  std::string kept_states_folder;
+
   /// Trainers: opens data and model. Unused by other roles.
   trainer_factory make_trainer;
   /// Trainers that may found a run: learns a tokenizer, fixes the settings.
@@ -150,6 +157,7 @@ public:
 
   void on(const gateway_ready& x);
   void on(const charter_agreed& x);
+  void on(const terms_known& x);
   void on(const round_begun& x);
   void on(const leave_run& x);
   void on(const hand_over_done&);
@@ -162,6 +170,7 @@ private:
   void start_charter_shelf();
   void start_hole_maker();
   void start_experts();
+  void start_amendment_keeper();
   void start_state_keeper();
   void start_training();
   void wire();
@@ -181,7 +190,10 @@ private:
   caf::actor_addr gateway_;
   round_begun last_round_;     ///< Begun by an averager.
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
-  bool conducted_ = false;     ///< A conductor was started.
+  shared_terms terms_;         ///< Null: nobody has amended the run.
+  /// See `step_settings::era`.
+  std::shared_ptr<std::uint64_t> era_ = std::make_shared<std::uint64_t>(0);
+  bool conducted_ = false; ///< A conductor was started.
   bool training_ = false;
   bool leaving_ = false;
   bool goodbye_said_ = false;

@@ -45,6 +45,8 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.expert_caller;
   if (is_one_of<hole_connect, hole_sync>(x))
     return w.hole_maker;
+  if (is_one_of<amendments_request, amendments_reply>(x))
+    return w.amendment_keeper;
   return {};
 }
 
@@ -54,7 +56,8 @@ bool is_small(const message& x) {
                    group_cancel, routing_ping, routing_pong, find_nodes,
                    nodes_found, store_records, records_stored, find_records,
                    records_found, charter_request, reach_request, reach_errand,
-                   reach_answer, hole_connect, hole_sync>(x);
+                   reach_answer, hole_connect, hole_sync, amendments_request,
+                   amendments_reply>(x);
 }
 
 /// Part of a gradient: no hub carries it.

@@ -10,15 +10,16 @@ session_handles wiring::for_sessions() const {
   letter_reader charters = registrar;
   if (!charters)
     charters = charter_shelf;
-  return {roster,        router,      charters, state_keeper,
-          cell,          matchmaking, averager, expert_host,
-          expert_caller, hole_maker,  observer};
+  return {roster,        router,      charters,         state_keeper,
+          cell,          matchmaking, averager,         expert_host,
+          expert_caller, hole_maker,  amendment_keeper, observer};
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,   router,       address_keeper, charter_shelf, hole_maker,
-          registrar, state_keeper, cell,           conductor,     matchmaking,
-          averager,  expert_host,  expert_caller,  beside,        observer};
+  return {gateway,       router,           address_keeper, charter_shelf,
+          hole_maker,    registrar,        state_keeper,   cell,
+          conductor,     matchmaking,      averager,       expert_host,
+          expert_caller, amendment_keeper, beside,         observer};
 }
 
 router_handles wiring::for_router() const {
@@ -30,7 +31,7 @@ address_keeper_handles wiring::for_address_keeper() const {
 }
 
 charter_shelf_handles wiring::for_charter_shelf() const {
-  return {letters(), observer};
+  return {letters(), amendment_keeper, observer};
 }
 
 hole_maker_handles wiring::for_hole_maker() const {
@@ -82,6 +83,10 @@ expert_replicator_handles wiring::for_expert_replicator() const {
 
 expert_caller_handles wiring::for_expert_caller() const {
   return {gateway, roster, router, expert_host};
+}
+
+amendment_keeper_handles wiring::for_amendment_keeper() const {
+  return {letters(), gateway, roster, observer, supervisor};
 }
 
 } // namespace potluck

@@ -69,6 +69,13 @@ struct run_settings {
   std::uint64_t seed = 1;              ///< Of initialization and data order.
   std::uint32_t chunk_values = 131072; ///< Of an averaged chunk (512 KiB).
 
+  // Of a run that an organiser created (runtime/organiser).
+  std::string successor
+      = "none"; ///< Key that may sign amendments, too, in hex.
+  /// Members keep the state of every so many steps, and
+  std::uint64_t keep_every = 100;
+  std::uint32_t keep_states = 3; ///< the newest so many of those.
+
   /// Who packs what is planned for each round
   /// (runtime/planning/thin_lines.hpp).
   bool packs_thin_lines() const {

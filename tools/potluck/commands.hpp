@@ -27,6 +27,7 @@ const std::vector<command>& commands();
 command demo_command();
 command bootstrap_command();
 command create_command();
+command amend_command();
 command join_command();
 command doctor_command();
 command expert_command();

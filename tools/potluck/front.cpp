@@ -43,8 +43,8 @@ void prepare_process() {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> names{
-      "demo",   "create", "bootstrap", "join",  "doctor", "expert",
-      "export", "eval",   "sim",       "chaos", "plan",   "bench"};
+      "demo",   "create", "amend", "bootstrap", "join", "doctor", "expert",
+      "export", "eval",   "sim",   "chaos",     "plan", "bench"};
   return names;
 }
 

@@ -220,6 +220,10 @@ int run(cli::command_line& options, const std::string&) {
   }
   const auto file = run_file_name(config.run);
   keep_addresses(config, who->directory, file + ".peers", *notices);
+  if (!id_in(config.run).empty() && !who->directory.empty()) {
+    config.amendments_folder = who->directory;
+    config.kept_states_folder = who->directory + "/" + file + ".states";
+  }
   if (config.role == role::trainer) {
     if (options.given("checkpoint"))
       config.checkpoint_path = options.text("checkpoint");
