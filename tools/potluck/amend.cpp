@@ -30,7 +30,7 @@ using words = std::vector<std::string>;
 /// that all have heard of it by then: some steps, and as many as are made in
 /// that time.
 constexpr std::uint64_t steps_ahead = 3;
-constexpr double seconds_ahead = 10;
+constexpr double seconds_ahead = 5;
 
 std::vector<cli::option_spec> own_options() {
   return {
@@ -270,7 +270,7 @@ int amend(const cli::command_line& options, const words& what,
   if (auto done = replace_file(path, {{file.data(), file.size()}}); !done)
     return complain(done.error(), failed);
   std::cout << line_of(x) << std::endl;
-  const auto sent = visit.deliver(bytes, x.number);
+  const auto sent = visit.deliver(book);
   if (sent.holders == 0)
     return complain("None of the " + std::to_string(sent.asked)
                         + " peers that answered shows it: it is kept in " + path

@@ -24,7 +24,7 @@ constexpr auto others_patience = 2s;
 constexpr auto answer_patience = 4s;
 /// For trainers' reports, and then for more of them, to see how fast it goes.
 constexpr auto report_patience = 6s;
-constexpr auto pace_patience = 3s;
+constexpr auto pace_patience = 2s;
 constexpr auto delivery_patience = 15s;
 constexpr auto again = 300ms;
 /// Members that are dialled besides the contacts, and that have to show it.
@@ -110,21 +110,27 @@ public:
     return result;
   }
 
-  delivery deliver(const std::string& bytes, std::uint64_t number) {
+  delivery deliver(const amendment_book& book) {
+    const auto latest = book.latest();
+    const auto newest = book.after(latest - 1);
+    // They may lack others before it.
+    const auto all
+        = book.after(latest - std::min<std::uint64_t>(latest, max_amendments));
     for (auto& [id, p] : peers_)
       if (p.welcomed)
-        say(id, amendments_reply{0, plan_.run, {{bytes}}});
+        say(id, amendments_reply{0, plan_.run, all});
     delivery result;
     result.asked = count();
     const auto wanted = std::min(enough_holders, result.asked);
     const auto end = clock::now() + delivery_patience;
     while (result.holders < wanted && clock::now() < end) {
-      ask(number - 1);
+      ask(latest - 1);
       wait(answer_patience, [&] { return answered() >= count(); });
       std::size_t holders = 0;
       for (const auto& [id, p] : peers_)
-        holders += std::any_of(p.shown.begin(), p.shown.end(),
-                               [&](auto& x) { return x.bytes == bytes; });
+        holders += std::any_of(p.shown.begin(), p.shown.end(), [&](auto& x) {
+          return x.bytes == newest.at(0).bytes;
+        });
       result.holders = std::max(result.holders, holders);
       if (holders < wanted)
         wait(again, [] { return false; });
@@ -300,9 +306,8 @@ std::optional<organiser_visit::progress> organiser_visit::look_at_progress() {
   return line_->look_at_progress();
 }
 
-organiser_visit::delivery organiser_visit::deliver(const std::string& bytes,
-                                                   std::uint64_t number) {
-  return line_->deliver(bytes, number);
+organiser_visit::delivery organiser_visit::deliver(const amendment_book& book) {
+  return line_->deliver(book);
 }
 
 } // namespace potluck::tools

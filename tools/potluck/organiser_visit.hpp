@@ -49,8 +49,9 @@ public:
     std::size_t holders = 0; ///< Peers that have shown it since.
     std::size_t asked = 0;
   };
-  /// Hands an amendment to all, and waits until several show it.
-  delivery deliver(const std::string& bytes, std::uint64_t number);
+  /// Hands the book's last amendment, and what may lack before it, to all, and
+  /// waits until several show it.
+  delivery deliver(const amendment_book& book);
 
 private:
   class line;
