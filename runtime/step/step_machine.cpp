@@ -34,6 +34,8 @@ void step_machine::enter(cause why) {
   }
   tell_facts();
   announce(true);
+  if (in() == stage::accumulating && is_over())
+    return finish(); // The organiser has said so meanwhile.
   if (in() == stage::accumulating && !go_back_if_told()) {
     catch_up_if_behind();
     pump();
@@ -51,6 +53,10 @@ void step_machine::begin_step() {
     enter(cause::state_shown);
   else
     finish();
+}
+
+bool step_machine::is_over() {
+  return trains() && !own().state.empty() && own().step >= run().steps;
 }
 
 void step_machine::finish() {
@@ -307,8 +313,8 @@ void step_machine::on(const terms_known& x) {
   take_terms();
   if (in() == stage::starting || in() == stage::fetching || go_back_if_told())
     return;
-  const bool over = own().step >= run().steps;
-  if (trains() && !own().state.empty() && over != (in() == stage::finished))
+  if (trains() && !own().state.empty()
+      && is_over() != (in() == stage::finished))
     return begin_step();
   tell_facts();
   pump();

@@ -64,6 +64,8 @@ private:
   /// Whatever came before: an applied mean, a download, or nothing.
   void begin_step();
   void finish();
+  /// The run's last step is held.
+  bool is_over();
   void note_step(const state_changed& x, const digest& before);
   void lead_if_due();
   void report_frozen();

@@ -31,6 +31,12 @@ terms_known terms(std::vector<amendment> all) {
   return {std::make_shared<run_terms>(of_the_run(), std::move(all))};
 }
 
+group_id seven() {
+  group_id x;
+  x.bytes[0] = 7;
+  return x;
+}
+
 struct machine {
   explicit machine(potluck::role role = potluck::role::trainer)
       : it(settings(role), start), now(start) {
@@ -144,8 +150,8 @@ TEST_CASE("a group that was told something is not told something else") {
   const auto known = m.count<terms_known>();
   m.tell(terms({word(1, new_rate_tail{2}, 5)}));
   CHECK(m.count<terms_known>() == known);
-  m.tell(freeze_wanted{{}});
-  m.tell(group_dissolved{{}, "nobody came"});
+  m.tell(freeze_wanted{seven()});
+  m.tell(group_dissolved{seven(), "nobody came"});
   CHECK(m.it.in() != stage::averaging);
   CHECK(m.count<terms_known>() == known + 1);
 }
@@ -183,7 +189,7 @@ TEST_CASE("while the run is paused nothing is computed and nobody is led") {
   m.tell(time_passed{});
   CHECK(m.last<run_status>()->trouble.find("paused") != std::string::npos);
   const auto batches = m.count<compute_batch>();
-  m.tell(freeze_wanted{{}}); // An invitation that crossed it.
+  m.tell(freeze_wanted{seven()}); // An invitation that crossed it.
   CHECK(m.it.in() == stage::accumulating);
   m.tell(terms({word(1, pause_run{}, 5), word(2, resume_run{})}));
   m.compute_all();
@@ -260,4 +266,16 @@ TEST_CASE("who is not that far yet has nothing to go back from") {
   m.tell(terms({word(1, roll_back{4, state(5)})}));
   CHECK(m.it.in() == stage::accumulating);
   CHECK(m.count<go_back>() == 0);
+}
+
+TEST_CASE("who hears in a group that the run is finished ends behind it") {
+  machine m;
+  m.hold(4);
+  m.compute_all();
+  REQUIRE(m.it.in() == stage::frozen);
+  m.tell(freeze_wanted{seven()});
+  m.tell(terms({word(1, finish_run{}, 4)}));
+  CHECK(m.it.in() == stage::frozen);
+  m.tell(group_dissolved{seven(), "nobody came"});
+  CHECK(m.it.in() == stage::finished);
 }
