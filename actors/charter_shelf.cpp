@@ -6,6 +6,13 @@
 
 namespace potluck {
 
+void charter_shelf_state::on(const charter_shelf_handles& w) {
+  wired_ = w;
+  if (w.amendment_keeper)
+    for (auto& [run, manifest] : manifests_)
+      self_->send(w.amendment_keeper, manifest_known{run, manifest});
+}
+
 void charter_shelf_state::on(const letter& x) {
   const auto now = self_->clock().now();
   if (auto request = std::get_if<charter_request>(&x.content)) {

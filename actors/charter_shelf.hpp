@@ -22,12 +22,10 @@ public:
   void init(charter_shelf_actor::pointer self, charter_shelf_config config) {
     self_ = self;
     for (auto& [run, manifest] : config.manifests)
-      kept_.keep(run, std::move(manifest));
+      manifests_[run] = kept_.keep(run, std::move(manifest));
   }
 
-  void on(const charter_shelf_handles& w) {
-    wired_ = w;
-  }
+  void on(const charter_shelf_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x) {
@@ -40,6 +38,8 @@ private:
   charter_shelf_actor::pointer self_ = nullptr;
   charter_shelf_handles wired_;
   kept_charters kept_;
+  /// Of runs whose amendments are kept, too.
+  std::map<std::string, kept_charters::bytes> manifests_;
 };
 
 charter_shelf_actor::behavior_type

@@ -190,11 +190,15 @@ void compute_state::on(const apply_mean& x) {
 
 void compute_state::on(const adopt_state& x) {
   post([x](workshop& shop, const compute_actor& outbox) {
-    if (x.state->parameters.size() != shop.model->layout().values())
+    const auto& layout = shop.model->layout();
+    auto state = x.state ? x.state
+                         : std::make_shared<training_state>(initial_state(
+                             layout, shop.config.agreed.settings().seed));
+    if (state->parameters.size() != layout.values())
       throw std::runtime_error("the downloaded state does not fit the model");
-    if (x.state->recent.empty())
-      remember_digest(*x.state);
-    shop.config.vault->state = x.state;
+    if (state->recent.empty())
+      remember_digest(*state);
+    shop.config.vault->state = state;
     shop.clear_gradient();
     shop.show_parameters();
     shop.show_state();
@@ -218,6 +222,12 @@ void compute_state::on(const take_snapshot&) {
       caf::anon_send(keeper, snapshot_taken{std::make_shared<training_state>(
                                  shop.state())});
   });
+}
+
+void compute_state::on(const terms_known& x) {
+  // Where the next step is taken, so that it is taken by them.
+  post_beside(
+      [x](workshop& shop, const compute_actor&) { shop.terms = x.terms; });
 }
 
 void compute_state::on(const state_changed& x) {

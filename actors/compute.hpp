@@ -67,6 +67,7 @@ public:
   void on(const adopt_state& x);
   void on(const add_gradient& x);
   void on(const take_snapshot&);
+  void on(const terms_known& x);
   void on(const state_changed& x);
   void on(const work_failed& x);
 

@@ -19,6 +19,8 @@ struct compute_state::workshop {
   std::unique_ptr<optimizer> optimize;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
 
+  shared_terms terms; ///< With the vault. Null: the charter's.
+
   // The first thread's.
   std::shared_ptr<std::vector<float>> gradient;
   std::shared_ptr<std::vector<float>> aside; ///< Null: nothing was set aside.
@@ -98,6 +100,10 @@ struct compute_state::workshop {
       add_to(alone(gradient).data(), newer->data(), newer->size());
   }
 
+  std::optional<double> rate(std::uint64_t step) const {
+    return terms ? std::make_optional(terms->rate(step)) : std::nullopt;
+  }
+
   /// With the vault: takes the optimizer step. @returns why not; empty: done.
   std::string apply(const apply_mean& x) {
     auto& s = state();
@@ -115,7 +121,7 @@ struct compute_state::workshop {
     state_digests digests;
     if (optimize->apply(model->layout(), s.parameters.data(),
                         s.first_moment.data(), s.second_moment.data(),
-                        x.mean->data(), s.step + 1, &digests)
+                        x.mean->data(), s.step + 1, &digests, rate(s.step + 1))
         != optimizer::verdict::applied) {
       if (x.redrawn)
         s.parameters = std::move(own);

@@ -28,7 +28,7 @@ struct carrier {
   void operator()(T& x) const {
     if constexpr (is_one_of<T, compute_batch, lend_gradient, drop_gradient,
                             set_gradient_aside, take_gradient_back, apply_mean,
-                            add_gradient>)
+                            add_gradient, terms_known>)
       send(to.compute, x);
     else if constexpr (is_one_of<T, matchmaking_facts, lead_group,
                                  gradient_frozen>)
@@ -38,8 +38,8 @@ struct carrier {
     else if constexpr (is_one_of<T, gather_contributions, contribution_taken,
                                  hand_over>)
       send(to.cell, x);
-    else if constexpr (is_one_of<T, fetch_state, report_heard, mean_applied,
-                                 save_checkpoint_now>)
+    else if constexpr (is_one_of<T, fetch_state, go_back, report_heard,
+                                 mean_applied, save_checkpoint_now>)
       send(to.state_keeper, x);
     else if constexpr (is_one_of<T, own_report>)
       send(to.roster, x);

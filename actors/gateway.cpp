@@ -144,6 +144,8 @@ void gateway_state::pass(const frame_arrived& x) {
       return links_.missed(x.id, answers);
     if (auto lie = false_claim(l->proven, theirs->id); !lie.empty())
       sentence = lie;
+    if (sentence.empty() && is_banned(theirs->id, theirs->run))
+      sentence = ban_from(theirs->run);
     if (sentence.empty())
       welcome(x.id, *l, *theirs);
     else
@@ -300,6 +302,11 @@ void gateway_state::on(const call& x) {
 void gateway_state::on(const dial_contact& x) {
   if (links_.leaving())
     return;
+  if (wired_.roster && is_banned(x.who.id, config_.introduction.run)) {
+    self_->send(wired_.roster,
+                dial_failed{x.who.where, x.who.id, "banned by the organiser"});
+    return;
+  }
   auto g = guests_.find(x.who.id);
   const bool relayed = g != guests_.end() && g->second.news.relayed;
   if (g != guests_.end() && !(relayed && dialable(x.who.where)))
@@ -341,6 +348,19 @@ void gateway_state::on(const circuits_owe&) {
 void gateway_state::on(const charter_known& x) {
   config_.introduction.charter = x.id;
   config_.introduction.settings = x.settings;
+}
+
+void gateway_state::on(const bans_known& x) {
+  banned_[x.run] = x.who;
+  for (auto& [id, g] : guests_)
+    if (is_banned(id, g.news.run))
+      self_->send(g.session, leave_run{ban_from(x.run)});
+}
+
+bool gateway_state::is_banned(const peer_id& who,
+                              const std::string& run) const {
+  auto bans = banned_.find(run);
+  return bans != banned_.end() && bans->second.count(who) != 0;
 }
 
 void gateway_state::on(const drop_peer& x) {

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "actors/gateway_line.hpp"
 #include "actors/guest_list.hpp"
@@ -71,6 +72,7 @@ public:
   void on(const punch_holes& x);
   void on(const reach_known& x);
   void on(const charter_known& x);
+  void on(const bans_known& x);
   void on(const drop_peer& x);
   void on(const no_strangers& x);
   void on(const admission_news& x);
@@ -104,6 +106,8 @@ private:
   /// Has the news of a guest say what its admission makes of it: one that is
   /// not let in is nothing but a node of the DHT. @returns Whether that is new.
   bool note_standing(const peer_id& who, guest& g) const;
+  /// By the organiser of its run.
+  bool is_banned(const peer_id& who, const std::string& run) const;
   /// Of a guest's connections another set is open: a circuit, or more.
   void note_ways(const peer_id& who);
 
@@ -117,6 +121,7 @@ private:
   std::map<peer_id, guest> guests_;
   partners partners_;
   std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();
+  std::map<std::string, std::set<peer_id>> banned_; ///< By run.
 };
 
 gateway_actor::behavior_type

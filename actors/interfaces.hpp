@@ -21,6 +21,7 @@ struct claims_answered;
 struct claim_vetted;
 struct hole_maker_handles;
 struct registrar_handles;
+struct amendment_keeper_handles;
 struct state_keeper_handles;
 struct compute_handles;
 struct cell_handles;
@@ -99,10 +100,11 @@ using gateway_actor = caf::typed_actor<
     caf::reacts_to<parcel>, caf::reacts_to<call>, caf::reacts_to<dial_contact>,
     caf::reacts_to<try_to_reach>, caf::reacts_to<ask_for_port>,
     caf::reacts_to<punch_holes>, caf::reacts_to<reach_known>,
-    caf::reacts_to<charter_known>, caf::reacts_to<drop_peer>,
-    caf::reacts_to<admission_news>, caf::reacts_to<no_strangers>,
-    caf::reacts_to<windows_planned>, caf::reacts_to<circuits_owe>,
-    caf::reacts_to<leave_run>, caf::reacts_to<tick>>;
+    caf::reacts_to<charter_known>, caf::reacts_to<bans_known>,
+    caf::reacts_to<drop_peer>, caf::reacts_to<admission_news>,
+    caf::reacts_to<no_strangers>, caf::reacts_to<windows_planned>,
+    caf::reacts_to<circuits_owe>, caf::reacts_to<leave_run>,
+    caf::reacts_to<tick>>;
 
 /// Stands for one connected peer; ends when the peer does.
 using session_actor = caf::typed_actor<
@@ -174,13 +176,21 @@ using registrar_actor = caf::typed_actor<
     caf::reacts_to<reach_known>, caf::reacts_to<proposal_ready>,
     caf::reacts_to<proposal_failed>, caf::reacts_to<tick>>;
 
+/// Keeps what runs' organisers have signed, and passes it on.
+using amendment_keeper_actor
+    = caf::typed_actor<caf::reacts_to<amendment_keeper_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+                       caf::reacts_to<peer_left>,
+                       caf::reacts_to<manifest_known>, caf::reacts_to<tick>>;
+
 /// Serves the training state to joiners, fetches it, writes checkpoints.
 using state_keeper_actor = caf::typed_actor<
     caf::reacts_to<state_keeper_handles>, caf::reacts_to<letter>,
     caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
     caf::reacts_to<fetch_state>, caf::reacts_to<snapshot_taken>,
     caf::reacts_to<state_changed>, caf::reacts_to<save_checkpoint_now>,
-    caf::reacts_to<checkpoint_saved>, caf::reacts_to<report_heard>,
+    caf::reacts_to<checkpoint_saved>, caf::reacts_to<go_back>,
+    caf::reacts_to<kept_state_read>, caf::reacts_to<report_heard>,
     caf::reacts_to<mean_applied>, caf::reacts_to<mean_relay>,
     caf::reacts_to<deadline_passed>>;
 
@@ -191,8 +201,8 @@ using compute_actor = caf::typed_actor<
     caf::reacts_to<drop_gradient>, caf::reacts_to<set_gradient_aside>,
     caf::reacts_to<take_gradient_back>, caf::reacts_to<apply_mean>,
     caf::reacts_to<adopt_state>, caf::reacts_to<add_gradient>,
-    caf::reacts_to<take_snapshot>, caf::reacts_to<state_changed>,
-    caf::reacts_to<work_failed>>;
+    caf::reacts_to<take_snapshot>, caf::reacts_to<terms_known>,
+    caf::reacts_to<state_changed>, caf::reacts_to<work_failed>>;
 
 /// Decides whether this trainer averages itself or through a sponsor; gathers
 /// gradients as a sponsor, hands them over as a contributor.
@@ -217,7 +227,8 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<round_over>, caf::reacts_to<state_fetched>,
     caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
     caf::reacts_to<line_measured>, caf::reacts_to<checkpoint_saved>,
-    caf::reacts_to<members_doubted>, caf::reacts_to<tick>>;
+    caf::reacts_to<members_doubted>, caf::reacts_to<terms_known>,
+    caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<
@@ -256,9 +267,9 @@ using expert_caller_door
 /// The root of a peer's tree: starts, restarts and ends the others.
 using supervisor_actor = caf::typed_actor<
     caf::reacts_to<gateway_ready>, caf::reacts_to<charter_agreed>,
-    caf::reacts_to<run_entered>, caf::reacts_to<round_begun>,
-    caf::reacts_to<leave_run>, caf::reacts_to<hand_over_done>,
-    caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<run_entered>, caf::reacts_to<terms_known>,
+    caf::reacts_to<round_begun>, caf::reacts_to<leave_run>,
+    caf::reacts_to<hand_over_done>, caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
 using chunk_reducer_actor = caf::typed_actor<
@@ -290,6 +301,7 @@ struct session_handles {
   letter_reader expert_caller;
   letter_reader hole_maker;
   letter_reader admission; ///< Or the authority.
+  letter_reader amendment_keeper;
   observer_actor observer;
 };
 
@@ -316,6 +328,7 @@ struct roster_handles {
   peers_listener averager;
   expert_host_door expert_host;
   peers_listener expert_caller;
+  peers_listener amendment_keeper;
   companion_actor beside; ///< Of the application (`peer_config::beside`).
   observer_actor observer;
 };
@@ -334,12 +347,21 @@ struct address_keeper_handles {
 
 struct charter_shelf_handles {
   letterbox letters;
+  amendment_keeper_actor amendment_keeper;
   observer_actor observer;
 };
 
 struct admission_handles {
   letterbox letters;
   gateway_actor gateway;
+  observer_actor observer;
+  supervisor_actor supervisor;
+};
+
+struct amendment_keeper_handles {
+  letterbox letters;
+  gateway_actor gateway;
+  offence_reader roster;
   observer_actor observer;
   supervisor_actor supervisor;
 };
@@ -451,6 +473,7 @@ POTLUCK_LOCAL_MESSAGE(admission_handles)
 POTLUCK_LOCAL_MESSAGE(authority_handles)
 POTLUCK_LOCAL_MESSAGE(hole_maker_handles)
 POTLUCK_LOCAL_MESSAGE(registrar_handles)
+POTLUCK_LOCAL_MESSAGE(amendment_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(state_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(compute_handles)
 POTLUCK_LOCAL_MESSAGE(cell_handles)

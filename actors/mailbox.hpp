@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -292,11 +293,30 @@ struct proposal_failed {
   std::string sentence;
 };
 
+// ---- the organiser's word ---------------------------------------------------
+
+/// To the amendment keeper: the manifest of a run whose amendments it is to
+/// keep.
+struct manifest_known {
+  std::string run; ///< Its key.
+  std::shared_ptr<const std::string> bytes;
+};
+/// Amendment keeper to gateway: whom to refuse, and to send away, of a run.
+struct bans_known {
+  std::string run;
+  std::set<peer_id> who;
+};
+
 // ---- compute ---------------------------------------------------------------
 
 /// Replace the training state; the accumulated gradient is dropped.
 struct adopt_state {
-  std::shared_ptr<training_state> state;
+  std::shared_ptr<training_state> state; ///< Null: that before the first step.
+};
+/// The state keeper's thread, to itself: what was to be held again.
+struct kept_state_read {
+  std::shared_ptr<training_state> state; ///< Null: it is not here.
+  std::string problem;                   ///< Why not.
 };
 struct take_snapshot {};
 struct snapshot_taken {
@@ -401,6 +421,11 @@ POTLUCK_LOCAL_MESSAGE(charter_agreed)
 POTLUCK_LOCAL_MESSAGE(charter_known)
 POTLUCK_LOCAL_MESSAGE(proposal_ready)
 POTLUCK_LOCAL_MESSAGE(proposal_failed)
+POTLUCK_LOCAL_MESSAGE(manifest_known)
+POTLUCK_LOCAL_MESSAGE(terms_known)
+POTLUCK_LOCAL_MESSAGE(bans_known)
+POTLUCK_LOCAL_MESSAGE(go_back)
+POTLUCK_LOCAL_MESSAGE(kept_state_read)
 POTLUCK_LOCAL_MESSAGE(compute_batch)
 POTLUCK_LOCAL_MESSAGE(batch_done)
 POTLUCK_LOCAL_MESSAGE(gradient_lent)

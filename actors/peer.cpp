@@ -13,6 +13,7 @@
 #include "actors/roster.hpp"
 #include "actors/router.hpp"
 #include "runtime/experts/replication_plan.hpp"
+#include "runtime/manifest/run_key.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/random.hpp"
 
@@ -127,6 +128,8 @@ void peer_state::start_network() {
        // Whoever asks it looks again, and the roster tells it who is here.
        child_spec::policy::one_for_one});
   start_address_keeper();
+  if (config_.role != role::expert)
+    start_amendment_keeper();
   if (config_.role == role::bootstrap) {
     start_charter_shelf();
     start_authority();
@@ -244,6 +247,8 @@ void peer_state::start_training() {
   children_->add({"conductor", child(wired_.conductor, [this] {
                     conductor_config c;
                     c.guards = config_.guards;
+                    c.terms = terms_;
+                    c.era = era_;
                     c.self = config_.self;
                     c.role = config_.role;
                     c.agreed = charter_;
@@ -282,7 +287,7 @@ void peer_state::on(const gateway_ready& x) {
 }
 
 void peer_state::on(const charter_agreed& x) {
-  if (leaving_ || training_)
+  if (leaving_ || !charter_.digest().empty())
     return;
   charter_ = x.agreed;
   self_->send(wired_.observer, event{"charter",
@@ -294,11 +299,26 @@ void peer_state::on(const charter_agreed& x) {
   gate_->lay_down(*admission_rules_of(charter_.settings()));
   if (wired_.admission_keeper)
     self_->send(wired_.admission_keeper, x);
+  if (id_in(charter_.settings().run).empty())
+    return on(terms_known{});
+  // It answers with what the organiser has said since.
+  self_->send(wired_.amendment_keeper,
+              manifest_known{config_.run,
+                             std::make_shared<const std::string>(*manifest_)});
+}
+
+void peer_state::on(const terms_known& x) {
+  if (leaving_ || stopping_ || charter_.digest().empty())
+    return;
+  terms_ = x.terms;
+  amended_ = true;
+  if (wired_.conductor)
+    self_->send(wired_.conductor, x);
   enter();
 }
 
 void peer_state::enter() {
-  if (leaving_ || training_ || charter_.digest().empty() || !gate_->is_inside())
+  if (leaving_ || stopping_ || training_ || !amended_ || !gate_->is_inside())
     return;
   training_ = true;
   start_training();

@@ -66,6 +66,13 @@ struct peer_config {
   std::optional<address_keeping> keeping;
   std::function<std::unique_ptr<transport>()> make_transport;
 
+  /// Where what organisers have signed is kept, each run's in a file of its
+  /// own; empty: nowhere.
+  std::string amendments_folder;
+  /// Where a trainer of a created run keeps states of earlier, so that it can
+  /// be rolled back; empty: nowhere.
+  std::string kept_states_folder;
+
   /// Trainers: opens data and model. Unused by other roles.
   trainer_factory make_trainer;
   /// Trainers that may found a run: learns a tokenizer, fixes the settings.
@@ -162,6 +169,7 @@ public:
   void on(const run_entered&) {
     enter();
   }
+  void on(const terms_known& x);
   void on(const round_begun& x);
   void on(const leave_run& x);
   void on(const hand_over_done&);
@@ -180,6 +188,7 @@ private:
   /// Begins to train, once the charter is there and this peer admitted.
   void enter();
   void start_experts();
+  void start_amendment_keeper();
   void start_state_keeper();
   void start_training();
   void wire();
@@ -201,7 +210,11 @@ private:
   caf::actor_addr gateway_;
   round_begun last_round_;     ///< Begun by an averager.
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
-  bool conducted_ = false;     ///< A conductor was started.
+  shared_terms terms_;         ///< Null: nobody has amended the run.
+  /// See `step_settings::era`.
+  std::shared_ptr<std::uint64_t> era_ = std::make_shared<std::uint64_t>(0);
+  bool conducted_ = false; ///< A conductor was started.
+  bool amended_ = false;   ///< What the organiser has said since is known.
   bool training_ = false;
   bool leaving_ = false;
   bool goodbye_said_ = false;

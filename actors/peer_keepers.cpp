@@ -1,6 +1,7 @@
 /// The children of a peer that keep something for later or for others, or make
 /// lines better: it could go on without each.
 #include "actors/address_keeper.hpp"
+#include "actors/amendment_keeper.hpp"
 #include "actors/charter_shelf.hpp"
 #include "actors/hole_maker.hpp"
 #include "actors/peer.hpp"
@@ -32,6 +33,24 @@ void peer_state::start_address_keeper() {
                           return self_->spawn(address_keeper, c);
                         }),
                   // It is told anew who is here.
+                  child_spec::policy::one_for_one});
+}
+
+void peer_state::start_amendment_keeper() {
+  children_->add({"amendment_keeper",
+                  child(wired_.amendment_keeper,
+                        [this] {
+                          amendment_keeper_config c;
+                          c.self = config_.self;
+                          c.folder = config_.amendments_folder;
+                          if (config_.role != role::bootstrap)
+                            c.run = config_.run;
+                          // For a successor; the first one is told.
+                          if (!charter_.digest().empty())
+                            c.manifest = *manifest_;
+                          return self_->spawn(amendment_keeper, c);
+                        }),
+                  // It reads what it kept, and asks anew.
                   child_spec::policy::one_for_one});
 }
 
@@ -130,6 +149,7 @@ void peer_state::start_state_keeper() {
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;
                     c.trains = config_.role == role::trainer;
                     c.pieces = config_.pieces;
+                    c.kept_folder = config_.kept_states_folder;
                     return self_->spawn(state_keeper, c);
                   })});
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
+#include "runtime/membership/handshake.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 
@@ -45,7 +46,7 @@ void roster_state::tell_everybody(const News& news, bool router) {
     tell(w.router, news);
   all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
       w.admission_keeper, w.state_keeper, w.cell, w.conductor, w.matchmaking,
-      w.averager, w.expert_host, w.expert_caller, w.beside);
+      w.averager, w.expert_host, w.expert_caller, w.amendment_keeper, w.beside);
 }
 
 void roster_state::tell_address() {
@@ -231,7 +232,7 @@ void roster_state::on(const dial_failed& x) {
 
 void roster_state::on(const peer_refused& x) {
   if (x.dialled && contact_->is_refused_by_all(x.where, x.sentence))
-    self_->send(wired_.observer, peer_over{x.sentence, true});
+    self_->send(wired_.observer, peer_over{x.sentence, !is_ban(x.sentence)});
   else
     say({"fault",
          {{"peer", to_string(x.where)},

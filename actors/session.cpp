@@ -48,6 +48,8 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.hole_maker;
   if (is_one_of<admission_request, admission_reply>(x))
     return w.admission;
+  if (is_one_of<amendments_request, amendments_reply>(x))
+    return w.amendment_keeper;
   return {};
 }
 

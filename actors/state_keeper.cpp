@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/kept_states.hpp"
 #include "runtime/state/limits.hpp"
 
 namespace potluck {
@@ -24,7 +25,7 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
                    config_.pieces.get());
     return;
   }
-  if (!config_.checkpoint_path.empty())
+  if (!config_.checkpoint_path.empty() || !config_.kept_folder.empty())
     thread_ = std::make_unique<worker>(config_.mode);
   state_donor::bounds give{
       {limits::joiners_served, limits::joiner_bytes_in_flight,
@@ -133,6 +134,13 @@ void state_keeper_state::on(const state_changed& x) {
   parameters_ = x.gradient_values;
   if (auto order = std::exchange(too_early_, std::nullopt))
     on(*order);
+  if (is_kept(x.step))
+    ask_for_snapshot();
+  if (std::exchange(goes_back_, false)) {
+    fetch_result back;
+    back.step = x.step;
+    self_->send(wired_.conductor, state_fetched{back});
+  }
   carry_out(donor_->holds(x.step, x.state, now()));
   carry_out(x.problem.empty() ? joiner_->applied(x.step, x.state, now())
                               : joiner_->refused(x.problem, now()));
@@ -273,18 +281,22 @@ checkpoint_saved save(const state_keeper_config& how,
 void state_keeper_state::on(const snapshot_taken& x) {
   snapshot_asked_ = false;
   carry_out(donor_->copied(x.state, now()));
-  auto due = std::move(checkpoints_due_);
-  checkpoints_due_.clear();
-  if (due.empty() || !thread_)
-    return;
+  keep(x.state);
+  const auto due = std::exchange(checkpoints_due_, {});
+  if (!due.empty())
+    save_checkpoint_of(x.state);
+}
+
+void state_keeper_state::save_checkpoint_of(
+    const std::shared_ptr<const training_state>& held) {
   auto outbox = caf::actor_cast<state_keeper_actor>(self_);
-  thread_->post([state = x.state, config = config_, outbox] {
+  thread_->post([state = held, config = config_, outbox] {
     caf::anon_send(outbox, save(config, *state));
   });
 }
 
 void state_keeper_state::on(const save_checkpoint_now& x) {
-  if (!thread_)
+  if (config_.checkpoint_path.empty())
     return;
   checkpoints_due_.push_back(x.step);
   ask_for_snapshot();
@@ -293,6 +305,56 @@ void state_keeper_state::on(const save_checkpoint_now& x) {
 void state_keeper_state::on(const checkpoint_saved& x) {
   if (wired_.conductor)
     self_->send(wired_.conductor, x);
+}
+
+// ---- roll-backs -------------------------------------------------------------
+
+bool state_keeper_state::is_kept(std::uint64_t step) const {
+  return !config_.kept_folder.empty() && donor_ && step > 0
+         && step % config_.agreed.settings().keep_every == 0;
+}
+
+void state_keeper_state::keep(
+    const std::shared_ptr<const training_state>& state) {
+  if (!is_kept(state->step))
+    return;
+  thread_->post([state, config = config_, observer = wired_.observer] {
+    const kept_states kept{config.kept_folder,
+                           config.agreed.settings().keep_states};
+    if (auto done = kept.keep(config.agreed, *state); !done && observer)
+      caf::anon_send(observer, event{"fault",
+                                     {{"what", std::string{"state not kept"}},
+                                      {"detail", done.error()}}});
+  });
+}
+
+void state_keeper_state::on(const go_back& x) {
+  if (!joiner_)
+    return;
+  carry_out(joiner_->cancel(now()));
+  if (config_.kept_folder.empty())
+    return on(kept_state_read{nullptr, "no states are kept here"});
+  thread_->post([to = x.to, folder = config_.kept_folder,
+                 outbox = caf::actor_cast<state_keeper_actor>(self_)] {
+    kept_state_read news;
+    auto found = kept_states{folder, 1}.find(to.step, to.state);
+    if (found)
+      news.state = std::make_shared<training_state>(std::move(*found));
+    else
+      news.problem = found.error();
+    caf::anon_send(outbox, std::move(news));
+  });
+}
+
+void state_keeper_state::on(const kept_state_read& x) {
+  if (!x.state)
+    self_->send(wired_.observer,
+                event{"notice",
+                      {{"message", "The state to go back to comes from "
+                                   "others: "
+                                       + x.problem + "."}}});
+  goes_back_ = true;
+  self_->send(wired_.compute, adopt_state{x.state});
 }
 
 state_keeper_actor::behavior_type

@@ -32,6 +32,8 @@ struct state_keeper_config {
   bool trains = true;
   /// keeps others' here; null: none.
   std::shared_ptr<piece_store> pieces = {};
+  /// Where states are kept for roll-backs; empty: nowhere.
+  std::string kept_folder = {};
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };
@@ -54,6 +56,8 @@ public:
   }
   void on(const save_checkpoint_now& x);
   void on(const checkpoint_saved& x);
+  void on(const go_back& x);
+  void on(const kept_state_read& x);
   void on(const deadline_passed& x);
 
 private:
@@ -90,6 +94,10 @@ private:
 
   void show_progress();
   void ask_for_snapshot();
+  void save_checkpoint_of(const std::shared_ptr<const training_state>& state);
+  /// For roll-backs, if it is one of those.
+  void keep(const std::shared_ptr<const training_state>& state);
+  bool is_kept(std::uint64_t step) const;
 
   state_keeper_actor::pointer self_ = nullptr;
   state_keeper_config config_;
@@ -105,6 +113,7 @@ private:
   bool snapshot_asked_ = false;
   std::optional<fetch_state> too_early_; ///< Until our model is known.
   std::vector<std::uint64_t> checkpoints_due_;
+  bool goes_back_ = false;          ///< Compute is to hold a state of earlier.
   std::optional<time_point> alarm_; ///< When `deadline_` comes.
   std::uint64_t deadline_ = 0;      ///< When to look again.
   time_point next_show_;

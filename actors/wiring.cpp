@@ -13,16 +13,17 @@ session_handles wiring::for_sessions() const {
   letter_reader admission = admission_keeper;
   if (!admission)
     admission = authority;
-  return {roster,        router,      charters,  state_keeper,
-          cell,          matchmaking, averager,  expert_host,
-          expert_caller, hole_maker,  admission, observer};
+  return {roster,      router,           charters,    state_keeper,  cell,
+          matchmaking, averager,         expert_host, expert_caller, hole_maker,
+          admission,   amendment_keeper, observer};
 }
 
 roster_handles wiring::for_roster() const {
   return {gateway,     router,        address_keeper,   charter_shelf,
           hole_maker,  registrar,     admission_keeper, state_keeper,
           cell,        conductor,     matchmaking,      averager,
-          expert_host, expert_caller, beside,           observer};
+          expert_host, expert_caller, amendment_keeper, beside,
+          observer};
 }
 
 router_handles wiring::for_router() const {
@@ -34,7 +35,7 @@ address_keeper_handles wiring::for_address_keeper() const {
 }
 
 charter_shelf_handles wiring::for_charter_shelf() const {
-  return {letters(), observer};
+  return {letters(), amendment_keeper, observer};
 }
 
 admission_handles wiring::for_admission_keeper() const {
@@ -94,6 +95,10 @@ expert_replicator_handles wiring::for_expert_replicator() const {
 
 expert_caller_handles wiring::for_expert_caller() const {
   return {gateway, roster, router, expert_host};
+}
+
+amendment_keeper_handles wiring::for_amendment_keeper() const {
+  return {letters(), gateway, roster, observer, supervisor};
 }
 
 } // namespace potluck

@@ -25,6 +25,7 @@ struct wiring {
   averager_actor averager;
   expert_host_door expert_host;
   expert_caller_door expert_caller;
+  amendment_keeper_actor amendment_keeper;
   companion_actor beside; ///< Of the application.
   observer_actor observer;
   supervisor_actor supervisor;
@@ -49,6 +50,7 @@ struct wiring {
   expert_host_handles for_expert_host() const;
   expert_replicator_handles for_expert_replicator() const;
   expert_caller_handles for_expert_caller() const;
+  amendment_keeper_handles for_amendment_keeper() const;
 
   letterbox letters() const {
     return {gateway, guests};
@@ -67,6 +69,7 @@ void hand_out(const wiring& w, Send send) {
   tell(w.gateway, w.for_gateway());
   tell(w.router, w.for_router());
   tell(w.address_keeper, w.for_address_keeper());
+  tell(w.amendment_keeper, w.for_amendment_keeper());
   tell(w.charter_shelf, w.for_charter_shelf());
   tell(w.hole_maker, w.for_hole_maker());
   tell(w.admission_keeper, w.for_admission_keeper());

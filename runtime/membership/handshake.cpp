@@ -34,6 +34,21 @@ std::string objection(const hello& ours, const hello& theirs) {
            "run with --run NAME.";
 }
 
+namespace {
+
+const std::string banned = "has banned this peer";
+
+} // namespace
+
+std::string ban_from(const std::string& run) {
+  return "The organiser of run '" + shown_run(run) + "' " + banned
+         + "; ask the organiser to lift the ban.";
+}
+
+bool is_ban(const std::string& sentence) {
+  return sentence.find(banned) != std::string::npos;
+}
+
 std::string false_claim(const peer_id& proven, const peer_id& claimed) {
   if (proven.empty() || proven == claimed)
     return "";

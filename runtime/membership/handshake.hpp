@@ -15,6 +15,11 @@ namespace potluck {
 /// have one: who has none yet is about to fetch it.
 std::string objection(const hello& ours, const hello& theirs);
 
+/// Likewise, to whom the run's organiser has banned.
+std::string ban_from(const std::string& run);
+/// Whether somebody's objection is that.
+bool is_ban(const std::string& sentence);
+
 /// Likewise, of whoever has proven to be one peer and says that they are
 /// another; empty when that is in order. Where nothing was proven (empty), a
 /// claim is all there is.

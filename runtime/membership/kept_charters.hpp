@@ -40,8 +40,9 @@ public:
   using peers = std::vector<peer_id>; ///< To be asked.
 
   /// The manifest of a run, which the user has given: kept for good.
-  void keep(const std::string& run, std::string manifest) {
-    given_[run] = std::make_shared<const std::string>(std::move(manifest));
+  bytes keep(const std::string& run, std::string manifest) {
+    return given_[run]
+           = std::make_shared<const std::string>(std::move(manifest));
   }
   /// A trainer or an auxiliary is connected. @param has As its hello says; may
   /// be empty.

@@ -189,8 +189,8 @@ optimizer::optimizer(const run_settings& settings, unsigned threads)
 optimizer::verdict optimizer::apply(const model_layout& layout,
                                     float* parameters, float* m, float* v,
                                     const float* mean_gradient,
-                                    std::uint64_t step,
-                                    state_digests* digests) const {
+                                    std::uint64_t step, state_digests* digests,
+                                    std::optional<double> rate) const {
   if (step == 0)
     throw std::invalid_argument("optimizer: updates are counted from 1");
   const standard_arithmetic standard;
@@ -253,7 +253,7 @@ optimizer::verdict optimizer::apply(const model_layout& layout,
     tensor_squares[blocks[i].tensor] += squares[i];
     tensor_directions[blocks[i].tensor] += direction_norms[i];
   }
-  const double learning_rate = learning_rate_at(settings_, step);
+  const double learning_rate = rate ? *rate : learning_rate_at(settings_, step);
   std::vector<float> rates(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     double trust = 1;

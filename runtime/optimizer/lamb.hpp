@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
@@ -45,9 +46,11 @@ public:
   ///             Throws std::invalid_argument when 0.
   /// @param digests If not null, of the vectors as they are now: made on the
   ///                way, as far as one thread does all.
+  /// @param rate Of this update; nothing: `learning_rate_at`.
   verdict apply(const model_layout& layout, float* parameters, float* m,
                 float* v, const float* mean_gradient, std::uint64_t step,
-                state_digests* digests = nullptr) const;
+                state_digests* digests = nullptr,
+                std::optional<double> rate = std::nullopt) const;
 
 private:
   run_settings settings_;

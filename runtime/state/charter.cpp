@@ -1,4 +1,5 @@
 #include "runtime/state/charter.hpp"
+#include "messages/seal.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -192,6 +193,11 @@ std::string problem_with(const run_settings& settings) {
     if (!problem.empty())
       return problem;
   }
+  public_key successor;
+  if (settings.successor != "none"
+      && !from_hex(settings.successor, successor.bytes.data(),
+                   public_key::size))
+    return "successor is no public key of 64 hex digits";
   if (settings.hidden_size % settings.heads != 0)
     return "heads is " + std::to_string(settings.heads)
            + ", but must divide hidden-size, which is "

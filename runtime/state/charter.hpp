@@ -74,6 +74,12 @@ struct run_settings {
   std::string admission = "open";
   std::string authority = "none";
   std::string vouchers = "yes";
+  // Of a run that an organiser created (runtime/organiser).
+  std::string successor
+      = "none"; ///< Key that may sign amendments, too, in hex.
+  /// Members keep the state of every so many steps, and
+  std::uint64_t keep_every = 100;
+  std::uint32_t keep_states = 3; ///< the newest so many of those.
 
   /// Who packs what is planned for each round
   /// (runtime/planning/thin_lines.hpp).

@@ -160,6 +160,16 @@ std::vector<charter_field> make_fields() {
        "Whether members may vouch for each other while the authority is away: "
        "yes or no",
        text_limits{&s::vouchers, 64, {"yes", "no"}}, "yes"},
+      {"successor", "organiser",
+       "Public key, in hex, whose holder may amend a created run as well: "
+       "`potluck amend key` prints that of a file",
+       text_limits{&s::successor, 64}, "none"},
+      {"keep-every", "organiser",
+       "Steps between two states that members of a created run keep, so that "
+       "it can be rolled back",
+       u64_limits{&s::keep_every, 1, most_steps}, "100"},
+      {"keep-states", "organiser", "How many of these, the newest, are kept",
+       u32_limits{&s::keep_states, 1, 100}, "3"},
   };
 }
 

@@ -156,6 +156,12 @@ struct fetch_state {
   fetch_goal goal;
 };
 
+/// Compute is to hold this state of earlier again, where it was kept here, or
+/// else the one before the first step. `state_fetched` says so then.
+struct go_back {
+  roll_back to;
+};
+
 /// A step was applied: its mean, for those who missed it.
 struct mean_applied {
   passed_mean mean;
@@ -201,8 +207,8 @@ using step_action = std::variant<
     compute_batch, lend_gradient, drop_gradient, set_gradient_aside,
     take_gradient_back, apply_mean, add_gradient, matchmaking_facts, lead_group,
     gradient_frozen, begin_round, member_withdrew, outcome_question,
-    gather_contributions, contribution_taken, hand_over, fetch_state,
-    mean_applied, save_checkpoint_now, own_report, contributor_pace,
-    report_heard, event, run_status, peer_over, look_later>;
+    gather_contributions, contribution_taken, hand_over, fetch_state, go_back,
+    terms_known, mean_applied, save_checkpoint_now, own_report,
+    contributor_pace, report_heard, event, run_status, peer_over, look_later>;
 
 } // namespace potluck

@@ -113,6 +113,15 @@ void company::forget(const peer_id& who) {
     known_.forget(who);
 }
 
+void company::begin_era() {
+  std::vector<peer_id> all;
+  for (const auto& [id, x] : known_.reports())
+    all.push_back(id);
+  for (const auto& id : all)
+    forget(id);
+  end_.forget_strangers();
+}
+
 company::actions company::silent(const round_over& x, time_point now) {
   actions out;
   for (auto& [who, wait] : doubts_.heard(x, now)) {

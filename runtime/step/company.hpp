@@ -60,6 +60,9 @@ public:
     for (const auto& member : x.members)
       averages_with(member.who.id);
   }
+  /// The run goes on from a state of earlier: nothing that was said of its
+  /// steps counts.
+  void begin_era();
   /// Its samples are counted in this peer's gradient.
   void gave(const peer_id& who) {
     known_.gave(who);

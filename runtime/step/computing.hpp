@@ -39,6 +39,10 @@ public:
   const sample_account& account() const {
     return account_;
   }
+  /// The run ends after another step than was said before.
+  void ends_after(std::uint64_t steps) {
+    account_.ends_after(steps);
+  }
   const step_pace& pace() const {
     return pace_;
   }

@@ -12,6 +12,7 @@
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/organiser/run_terms.hpp"
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
 #include "runtime/state/fetch_goal.hpp"
@@ -161,6 +162,13 @@ struct contribution_ready {
 /// All that were to be gathered are in, or were waited for long enough.
 struct gathering_over {
   std::uint64_t step = 0;
+};
+
+// ---- the organiser's word ---------------------------------------------------
+
+/// What holds in the run from here on; the conductor passes it to compute.
+struct terms_known {
+  shared_terms terms;
 };
 
 // ---- downloads and checkpoints ----------------------------------------------

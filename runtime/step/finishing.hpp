@@ -43,6 +43,11 @@ public:
   explicit finishing(std::uint64_t steps) : steps_(steps) {
   }
 
+  /// The run ends after another step than was said before.
+  void ends_after(std::uint64_t steps) {
+    steps_ = steps;
+  }
+
   // ---- this peer's own end ------------------------------------------------
 
   /// The last step is applied. @param writes A checkpoint is to be written

@@ -3,13 +3,36 @@
 #include <iterator>
 
 #include "runtime/membership/limits.hpp"
+#include "runtime/state/little_endian.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
 namespace potluck {
 
+namespace {
+
+/// What reports have in the place of the charter's digest, so that those from
+/// before a roll-back count for nobody behind it.
+digest era_digest(const digest& charter, std::uint64_t era) {
+  std::string bytes{charter.bytes.begin(), charter.bytes.end()};
+  append_little_endian(bytes, era);
+  return digest_of(bytes.data(), bytes.size());
+}
+
+/// The state as groups compare it.
+digest shaped(const digest& state, const digest& shape) {
+  if (shape.empty())
+    return state;
+  std::string bytes{state.bytes.begin(), state.bytes.end()};
+  bytes.append(shape.bytes.begin(), shape.bytes.end());
+  return digest_of(bytes.data(), bytes.size());
+}
+
+} // namespace
+
 participant::participant(step_settings how, time_point now)
-    : how_(std::move(how)),
+    : how_(std::move(how)), run_(how_.agreed.settings()),
+      next_terms_(how_.terms), era_(*how_.era),
       way_(make_way(run(), trains(), how_.agreed.digest())),
       stage_(trains() ? stage::starting : stage::accumulating), now_(now),
       me_(introduction(how_)),
@@ -21,13 +44,66 @@ participant::participant(step_settings how, time_point now)
                !how_.always_computes && !how_.order.shared) {
   if (how_.replaces)
     company_.end().lost_trainer(now);
+  how_.terms.reset();
+  if (era_ != 0)
+    me_.enter_era(era_digest(how_.agreed.digest(), era_));
+  take_terms();
 }
 
 void participant::on(const surroundings& x) {
+  if (how_.terms) // Compute may be new.
+    out(terms_known{how_.terms});
   me_.await_place(x.decide_place);
   announce(true);
   tell_facts();
   out(computing_.pace().pace());
+}
+
+void participant::take_terms() {
+  if (next_terms_) {
+    how_.terms = std::exchange(next_terms_, nullptr);
+    out(terms_known{how_.terms});
+  }
+  look_at_terms();
+}
+
+void participant::look_at_terms() {
+  if (!how_.terms)
+    return;
+  const auto& terms = *how_.terms;
+  const auto held = me_.own().step;
+  run_.steps = terms.steps(held);
+  company_.end().ends_after(run_.steps);
+  computing_.ends_after(run_.steps);
+  standstill_.clear();
+  const auto& back = terms.rolled_back();
+  if (terms.paused(held))
+    standstill_ = "paused by the run's organiser";
+  else if (trains() && back && era_ == back->number
+           && (held < back->to.step
+               || (held == back->to.step && me_.held() != back->to.state)))
+    standstill_ = "waiting for somebody who has the state of step "
+                  + std::to_string(back->to.step)
+                  + ", to which the run was rolled back";
+}
+
+bool participant::must_go_back() const {
+  return how_.terms && how_.terms->rolled_back()
+         && how_.terms->rolled_back()->number > era_;
+}
+
+std::optional<roll_back> participant::begin_era() {
+  const auto& back = *how_.terms->rolled_back();
+  era_ = back.number;
+  me_.enter_era(era_digest(how_.agreed.digest(), era_));
+  company_.begin_era();
+  const auto held = me_.own().step;
+  if (trains()
+      && (held > back.to.step
+          || (held == back.to.step && me_.held() != back.to.state)))
+    return back.to;
+  hold_era();
+  return std::nullopt;
 }
 
 bool participant::go(cause why) {
@@ -80,6 +156,8 @@ void participant::plan_for(const group_formed& x, const std::string& why) {
 }
 
 void participant::pump() {
+  if (stands_still())
+    return;
   tell_rest();
   compute([&](auto s) { return computing_.pump(s); });
 }
@@ -95,15 +173,21 @@ void participant::announce(bool urgent) {
 }
 
 void participant::tell_facts() {
-  auto open = me_.averages()
+  auto open = me_.averages() && !stands_still()
               && (stage_ == stage::accumulating || stage_ == stage::frozen);
-  out(facts_of(*way_, at(), company_.doubted(), leading_.order(), open,
-               parameters_));
+  auto facts = facts_of(*way_, at(), company_.doubted(), leading_.order(), open,
+                        parameters_);
+  // Who would make the step in another way is in another group.
+  if (how_.terms)
+    facts.state = shaped(facts.state, how_.terms->shape(facts.step + 1));
+  out(std::move(facts));
 }
 
 run_status participant::status(const round_watch::result& last) {
   auto result = status_of(at(), last, run().steps);
   result.trouble = company_.trouble();
+  if (stands_still())
+    result.trouble = standstill_;
   if (result.trouble.empty())
     result.trouble = part_of(own(), run().group_size, told_rest_);
   return result;

@@ -54,8 +54,9 @@ protected:
   const step_settings& how() const {
     return how_;
   }
+  /// As amended for the step that comes next.
   const run_settings& run() const {
-    return how_.agreed.settings();
+    return run_;
   }
   bool trains() const {
     return how_.role == role::trainer;
@@ -108,6 +109,27 @@ protected:
   /// The group stands: says what its plan is, and thinks of who is to rest.
   /// @param why It is another plan than the one before.
   void plan_for(const group_formed& x, const std::string& why);
+  /// What the organiser has said since counts from here on: no group has been
+  /// told of the step that comes next.
+  void take_terms();
+  /// Said, and not taken yet.
+  void keep_terms(shared_terms x) {
+    next_terms_ = std::move(x);
+  }
+  /// The run has been rolled back, and what is held lies before that.
+  bool must_go_back() const;
+  /// From here on nothing counts of what others report from before.
+  /// @return What is to be held again; nothing if all that is held is older.
+  std::optional<roll_back> begin_era();
+  /// It is held.
+  void hold_era() {
+    *how_.era = era_;
+    look_at_terms();
+  }
+  /// No step is to be made for now.
+  bool stands_still() const {
+    return !standstill_.empty();
+  }
   /// Computes the next batch if this is the time for it.
   void pump();
   /// Compute holds another state than this peer reported.
@@ -117,11 +139,16 @@ protected:
   run_status status(const round_watch::result& last);
 
 private:
+  void look_at_terms();
   bool rests();
   /// Says so when that changes.
   void tell_rest();
 
   step_settings how_;
+  run_settings run_;
+  shared_terms next_terms_;
+  std::uint64_t era_;      ///< The last roll-back's number; 0: there was none.
+  std::string standstill_; ///< Why no step is made; empty: one may be.
   std::unique_ptr<way> way_;
   stage stage_;
   time_point now_;

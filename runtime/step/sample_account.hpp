@@ -45,6 +45,10 @@ public:
 
   explicit sample_account(settings how);
 
+  /// The run ends after another step than was said before.
+  void ends_after(std::uint64_t steps) {
+    how_.steps = steps;
+  }
   /// What keeps the trainer busy, where no micro-batch is set.
   void usual(std::uint32_t samples);
 

@@ -27,6 +27,15 @@ bool self_report::follow(const progress_report& x) {
   return true;
 }
 
+void self_report::enter_era(const digest& charter) {
+  own_.charter = charter;
+  if (own_.role == role::trainer)
+    return; // Its state says where it stands.
+  own_.step = 0;
+  own_.state = {};
+  own_.history_samples = 0;
+}
+
 void self_report::measure(const line_measured& x) {
   if (!states_upload_)
     own_.upload_bytes_per_second = x.upload;

@@ -36,6 +36,9 @@ public:
   /// A peer without a model stands where the longest history does.
   /// @return Whether that is `x`.
   bool follow(const progress_report& x);
+  /// The run goes on from a state of earlier. What others report counts for
+  /// this peer, and the other way round, where this is the same.
+  void enter_era(const digest& charter);
   /// The line was measured; what the user states counts more.
   void measure(const line_measured& x);
 

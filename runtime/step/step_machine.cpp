@@ -1,6 +1,7 @@
 #include "runtime/step/step_machine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/membership/limits.hpp"
 #include "runtime/step/step_news.hpp"
@@ -26,13 +27,16 @@ void step_machine::enter(cause why) {
   if (!go(why))
     return;
   if (in() == stage::accumulating) {
+    take_terms();
     add(work().reopen());
     round_.reset();
     averaging().thawed();
   }
   tell_facts();
   announce(true);
-  if (in() == stage::accumulating) {
+  if (in() == stage::accumulating && is_over())
+    return finish(); // The organiser has said so meanwhile.
+  if (in() == stage::accumulating && !go_back_if_told()) {
     catch_up_if_behind();
     pump();
     announce(false);
@@ -40,6 +44,7 @@ void step_machine::enter(cause why) {
 }
 
 void step_machine::begin_step() {
+  take_terms();
   averaging().begin_step();
   turn().begin_step();
   if (auto pace = work().pace().begin_step(now()))
@@ -48,6 +53,10 @@ void step_machine::begin_step() {
     enter(cause::state_shown);
   else
     finish();
+}
+
+bool step_machine::is_over() {
+  return trains() && !own().state.empty() && own().step >= run().steps;
 }
 
 void step_machine::finish() {
@@ -103,7 +112,7 @@ void step_machine::on(const gradient_lent& x) {
 
 void step_machine::lead_if_due() {
   if (in() != stage::accumulating || !trains() || own().state.empty()
-      || !me().averages() || !averaging().due(at())) {
+      || !me().averages() || stands_still() || !averaging().due(at())) {
     turn().not_due();
     return;
   }
@@ -124,7 +133,7 @@ void step_machine::lead_if_due() {
 }
 
 void step_machine::on(const freeze_wanted& x) {
-  if (!go(cause::group_asked)) {
+  if (stands_still() || !go(cause::group_asked)) {
     tell_facts(); // Its news crossed ours: the invitation is to be declined.
     return;
   }
@@ -288,9 +297,46 @@ void step_machine::on(const report_heard& x) {
     if (work().delayed())
       pump(); // There may be enough samples now(), or too few again.
   } else if (!trains() && me().follow(r)) {
+    take_terms();
     announce(false);
   }
   end_if_done();
+}
+
+// ---- the organiser's word ---------------------------------------------------
+
+void step_machine::on(const terms_known& x) {
+  keep_terms(x.terms);
+  if (in() == stage::frozen || in() == stage::averaging
+      || in() == stage::applying)
+    return; // What its group was told holds until the step is over.
+  take_terms();
+  if (in() == stage::starting || in() == stage::fetching || go_back_if_told())
+    return;
+  if (trains() && !own().state.empty()
+      && is_over() != (in() == stage::finished))
+    return begin_step();
+  tell_facts();
+  pump();
+  lead_if_due();
+  end_if_done();
+}
+
+bool step_machine::go_back_if_told() {
+  const bool free = in() == stage::accumulating || in() == stage::finished;
+  if (!free || !must_go_back() || (trains() && own().state.empty())
+      || averaging().question())
+    return false;
+  const auto to = begin_era();
+  if (to) {
+    add(work().reopen());
+    go(cause::behind);
+    goes_back_ = true;
+    out(go_back{*to});
+  }
+  tell_facts();
+  announce(true);
+  return to.has_value();
 }
 
 // ---- catching up ------------------------------------------------------------
@@ -322,6 +368,13 @@ void step_machine::catch_up_if_behind() {
 void step_machine::on(const state_fetched& x) {
   if (in() != stage::fetching)
     return;
+  if (std::exchange(goes_back_, false)) {
+    add(work().drop());
+    hold_era();
+    out(event{"rolled_back",
+              {{"step", own().step}, {"digest", to_string(me().held())}}});
+    return begin_step();
+  }
   add(others().caught_up());
   out(catching_up_.news(x.result, me().held(), own().step));
   if (x.result.own_history_lost || x.result.own_history_unknown)
@@ -331,7 +384,7 @@ void step_machine::on(const state_fetched& x) {
 
 void step_machine::on(const state_fetch_failed& x) {
   out(fault_news("state download failed", x.reason));
-  if (in() != stage::fetching)
+  if (in() != stage::fetching || goes_back_)
     return;
   auto outcome = catching_up_.failed(me().held(), x.put_aside, now());
   if (outcome == catching_up::outcome::partly) {
@@ -382,6 +435,7 @@ void step_machine::on(const time_passed&) {
     on(*postponed);
   if (in() == stage::averaging)
     who_rests().look(); // While nothing waits for it.
+  go_back_if_told();
   catch_up_if_behind();
   pump();
   lead_if_due();

@@ -53,7 +53,8 @@ private:
   void on(const group_formed& x);
   void on(const group_dissolved& x);
   void on(const round_over& x);
-  // Downloads and the end.
+  // Downloads, the organiser's word and the end.
+  void on(const terms_known& x);
   void on(const state_fetched& x);
   void on(const state_fetch_failed& x);
   void on(const checkpoint_saved& x);
@@ -63,10 +64,15 @@ private:
   /// Whatever came before: an applied mean, a download, or nothing.
   void begin_step();
   void finish();
+  /// The run's last step is held.
+  bool is_over();
   void note_step(const state_changed& x, const digest& before);
   void lead_if_due();
   void report_frozen();
   void catch_up_if_behind();
+  /// To the state to which the run was rolled back, if it was.
+  /// @return Whether that has begun.
+  bool go_back_if_told();
   void end_if_done();
   bool ends_elsewhere(const way::reports& partners);
   void give_up_if_too_late();
@@ -74,6 +80,7 @@ private:
   round_watch round_;
   catching_up catching_up_;
   time_point next_status_;
+  bool goes_back_ = false; ///< A state of earlier is being loaded.
 };
 
 } // namespace potluck

@@ -1,7 +1,10 @@
 /// What a peer's step is made with, and what its parts need of that.
 #pragma once
 
+#include <memory>
+
 #include "messages/progress.hpp"
+#include "runtime/organiser/run_terms.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/collaboration.hpp"
 #include "runtime/random.hpp"
@@ -29,6 +32,11 @@ struct step_settings {
   bool replaces = false;
   /// Batches are numbered from here on: no predecessor's are.
   std::uint64_t first_batch_number = 0;
+  /// As the run's organiser has amended it; null: not at all.
+  shared_terms terms = {};
+  /// The number of the roll-back behind which the held state lies, which
+  /// outlives the machine.
+  std::shared_ptr<std::uint64_t> era = std::make_shared<std::uint64_t>(0);
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };

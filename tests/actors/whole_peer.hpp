@@ -27,6 +27,11 @@ public:
     std::lock_guard<std::mutex> guard{mutex_};
     caf::anon_send_exit(children_.at(name), caf::exit_reason::kill);
   }
+  template <class Message>
+  void tell(const std::string& name, Message x) {
+    std::lock_guard<std::mutex> guard{mutex_};
+    caf::anon_send(children_.at(name), std::move(x));
+  }
   int starts(const std::string& name) const {
     std::lock_guard<std::mutex> guard{mutex_};
     auto i = starts_.find(name);

@@ -230,6 +230,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(who.error());
   auto notices = std::make_shared<notice_board>();
   keep_addresses(config, who->directory, "peers", *notices);
+  config.amendments_folder = who->directory;
   std::optional<run_tenants_config> tenants;
   if (options.given("run") || options.flag("any-run")) {
     auto filled = tenants_from(options, *network, *who, config);

@@ -29,6 +29,7 @@ command bootstrap_command();
 command authority_command();
 command delegate_command();
 command create_command();
+command amend_command();
 command join_command();
 command doctor_command();
 command dht_command();

@@ -275,6 +275,10 @@ int run(cli::command_line& options, const std::string&) {
   }
   const auto file = run_file_name(config.run);
   keep_addresses(config, who->directory, file + ".peers", *notices);
+  if (!id_in(config.run).empty() && !who->directory.empty()) {
+    config.amendments_folder = who->directory;
+    config.kept_states_folder = who->directory + "/" + file + ".states";
+  }
   if (config.role == role::trainer) {
     auto kept = place_checkpoints(options, who->directory, file, config);
     if (!kept)

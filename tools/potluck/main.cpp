@@ -33,9 +33,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words{argv + 1, argv + argc};
   if (words.empty() || !is_light(words))
     return become_full();
-  for (const auto& c : {bootstrap_command(), authority_command(),
-                        delegate_command(), join_command(), dht_command(),
-                        sim_command(), plan_command(), bench_command()})
+  for (const auto& c :
+       {amend_command(), bootstrap_command(), authority_command(),
+        delegate_command(), join_command(), dht_command(), sim_command(),
+        plan_command(), bench_command()})
     if (c.spec.name == words[0])
       return run_command(one_of_all(c), {words.begin() + 1, words.end()},
                          argv[0]);

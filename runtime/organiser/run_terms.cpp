@@ -1,0 +1,112 @@
+#include "runtime/organiser/run_terms.hpp"
+
+#include <algorithm>
+
+#include "runtime/optimizer/lamb.hpp"
+#include "runtime/state/little_endian.hpp"
+
+namespace potluck {
+
+namespace {
+
+double real(std::uint64_t x) {
+  return static_cast<double>(x);
+}
+
+/// Whether it changes what a step's arithmetic is.
+bool shapes(const run_change& x) {
+  return std::holds_alternative<new_steps>(x)
+         || std::holds_alternative<new_rate_tail>(x);
+}
+
+} // namespace
+
+run_terms::run_terms(const run_settings& settings, std::vector<amendment> all)
+    : settings_(settings), all_(std::move(all)) {
+  for (const auto& x : all_) {
+    if (shapes(x.change))
+      bend(x);
+    if (auto bans = std::get_if<new_bans>(&x.change)) {
+      for (const auto& id : bans->who)
+        banned_.erase(id);
+      if (!bans->lifted)
+        banned_.insert(bans->who.begin(), bans->who.end());
+    }
+    if (auto admission = std::get_if<new_admission>(&x.change))
+      admission_ = admission->mode;
+    if (auto back = std::get_if<roll_back>(&x.change))
+      rolled_back_ = turn{x.number, *back};
+  }
+}
+
+void run_terms::bend(const amendment& x) {
+  // During the warm-up nothing changes: what falls begins at the peak.
+  piece y;
+  y.from = std::max(x.from, settings_.warmup_steps + 1);
+  y.rate = y.from == settings_.warmup_steps + 1 ? settings_.learning_rate
+                                                : rate(y.from - 1);
+  y.steps = pieces_.empty() ? settings_.steps : pieces_.back().steps;
+  if (auto steps = std::get_if<new_steps>(&x.change))
+    y.steps = steps->steps;
+  const auto left = y.steps >= y.from ? y.steps - y.from + 1 : 1;
+  auto tail = left;
+  for (const auto& z : all_)
+    if (auto wanted = std::get_if<new_rate_tail>(&z.change);
+        wanted && z.number <= x.number)
+      tail = wanted->length;
+  y.tail = std::min(tail, left);
+  pieces_.push_back(y);
+}
+
+std::uint64_t run_terms::steps(std::uint64_t held) const {
+  auto result = settings_.steps;
+  for (const auto& x : all_) {
+    if (x.from > held + 1)
+      continue;
+    if (auto steps = std::get_if<new_steps>(&x.change))
+      result = steps->steps;
+    else if (std::holds_alternative<finish_run>(x.change))
+      result = x.from;
+  }
+  return result;
+}
+
+double run_terms::rate(std::uint64_t step) const {
+  const auto holds = std::find_if(pieces_.rbegin(), pieces_.rend(),
+                                  [&](auto& x) { return x.from <= step; });
+  if (holds == pieces_.rend())
+    return learning_rate_at(settings_, step);
+  const auto& x = *holds;
+  if (step > x.steps)
+    return 0;
+  const auto left = x.steps - step + 1;
+  return left > x.tail ? x.rate : x.rate * real(left) / real(x.tail + 1);
+}
+
+bool run_terms::paused(std::uint64_t held) const {
+  bool result = false;
+  for (const auto& x : all_)
+    if (x.from <= held + 1) {
+      if (std::holds_alternative<pause_run>(x.change))
+        result = true;
+      else if (std::holds_alternative<resume_run>(x.change))
+        result = false;
+    }
+  return result;
+}
+
+digest run_terms::shape(std::uint64_t step) const {
+  std::string bytes;
+  for (const auto& x : all_)
+    if (x.from <= step && shapes(x.change)) {
+      append_little_endian(bytes, x.number);
+      append_little_endian(bytes, x.from);
+      append_little_endian(bytes, static_cast<std::uint8_t>(x.change.index()));
+      auto steps = std::get_if<new_steps>(&x.change);
+      auto tail = std::get_if<new_rate_tail>(&x.change);
+      append_little_endian(bytes, steps ? steps->steps : tail->length);
+    }
+  return bytes.empty() ? digest{} : digest_of(bytes.data(), bytes.size());
+}
+
+} // namespace potluck

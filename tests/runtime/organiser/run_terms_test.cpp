@@ -1,0 +1,122 @@
+#include "runtime/organiser/run_terms.hpp"
+
+#include <doctest/doctest.h>
+
+#include "runtime/optimizer/lamb.hpp"
+#include "tests/runtime/organiser/signed_amendments.hpp"
+
+using namespace potluck;
+using namespace potluck::amendments;
+
+namespace {
+
+/// 100 steps, of which 10 warm up.
+run_settings settings() {
+  run_settings x;
+  x.steps = 100;
+  x.warmup_steps = 10;
+  x.learning_rate = 0.01;
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("without amendments everything is the charter's") {
+  const run_terms terms{settings(), {}};
+  CHECK(terms.steps(0) == 100);
+  for (std::uint64_t step : {0, 1, 10, 11, 99, 100, 101})
+    CHECK(terms.rate(step) == learning_rate_at(settings(), step));
+  CHECK_FALSE(terms.paused(50));
+  CHECK(terms.shape(50).empty());
+  CHECK(terms.banned().empty());
+  CHECK_FALSE(terms.admission());
+  CHECK_FALSE(terms.rolled_back());
+}
+
+TEST_CASE("steps change from the step on that the amendment names") {
+  const run_terms terms{settings(), {of(1, new_steps{60}, 41)}};
+  CHECK(terms.steps(39) == 100);
+  CHECK(terms.steps(40) == 60);
+  CHECK(terms.steps(70) == 60); // Who hears of it too late has finished.
+  // The rate goes on where it was, and reaches zero behind the new end.
+  CHECK(terms.rate(40) == learning_rate_at(settings(), 40));
+  CHECK(terms.rate(41) < terms.rate(40));
+  CHECK(terms.rate(60) > 0);
+  CHECK(terms.rate(60) == doctest::Approx(terms.rate(40) / 21));
+  CHECK(terms.rate(61) == 0);
+  CHECK(terms.shape(40).empty());
+  CHECK_FALSE(terms.shape(41).empty());
+  const run_terms other{settings(), {of(1, new_steps{61}, 41)}};
+  CHECK(terms.shape(41) != other.shape(41));
+}
+
+TEST_CASE("steps that are amended in the warm-up leave it as it is") {
+  const run_terms terms{settings(), {of(1, new_steps{50}, 4)}};
+  auto shorter = settings();
+  shorter.steps = 50;
+  for (std::uint64_t step = 1; step <= 51; ++step)
+    CHECK(terms.rate(step) == doctest::Approx(learning_rate_at(shorter, step)));
+}
+
+TEST_CASE("the rate's tail begins where the organiser says") {
+  const run_terms terms{settings(), {of(1, new_rate_tail{10}, 41)}};
+  const auto held = learning_rate_at(settings(), 40);
+  CHECK(terms.rate(40) == held);
+  CHECK(terms.rate(41) == held);
+  CHECK(terms.rate(90) == held);
+  CHECK(terms.rate(91) == doctest::Approx(held * 10 / 11));
+  CHECK(terms.rate(100) == doctest::Approx(held / 11));
+  CHECK(terms.rate(101) == 0);
+  CHECK(terms.steps(50) == 100);
+  // Later steps keep that tail.
+  const run_terms longer{
+      settings(), {of(1, new_rate_tail{10}, 41), of(2, new_steps{200}, 51)}};
+  CHECK(longer.rate(190) == held);
+  CHECK(longer.rate(191) < held);
+}
+
+TEST_CASE("a pause lasts until the run is resumed") {
+  std::vector<amendment> all{of(1, pause_run{}, 20)};
+  CHECK_FALSE(run_terms(settings(), all).paused(18));
+  CHECK(run_terms(settings(), all).paused(19));
+  CHECK(run_terms(settings(), all).paused(20));
+  all.push_back(of(2, resume_run{}));
+  CHECK_FALSE(run_terms(settings(), all).paused(19));
+  all.push_back(of(3, pause_run{}, 30));
+  CHECK_FALSE(run_terms(settings(), all).paused(28));
+  CHECK(run_terms(settings(), all).paused(29));
+}
+
+TEST_CASE("a run that is finished ends with that step, for whoever is there") {
+  const run_terms terms{settings(), {of(1, finish_run{}, 30)}};
+  CHECK(terms.steps(28) == 100);
+  CHECK(terms.steps(29) == 30);
+  CHECK(terms.steps(30) == 30);
+  CHECK(terms.shape(30).empty()); // The steps are made as before.
+  const run_terms at_once{settings(), {of(1, finish_run{})}};
+  CHECK(at_once.steps(0) == 0);
+}
+
+TEST_CASE("bans add up, and are lifted") {
+  peer_id a;
+  a.bytes[0] = 1;
+  peer_id b;
+  b.bytes[0] = 2;
+  std::vector<amendment> all{of(1, new_bans{false, {a, b}})};
+  CHECK(run_terms(settings(), all).banned() == std::set<peer_id>{a, b});
+  all.push_back(of(2, new_bans{true, {a}}));
+  CHECK(run_terms(settings(), all).banned() == std::set<peer_id>{b});
+}
+
+TEST_CASE("of admissions and roll-backs the last one counts") {
+  digest then;
+  then.bytes[0] = 1;
+  const run_terms terms{settings(),
+                        {of(1, new_admission{admission_mode::token}),
+                         of(2, roll_back{20, then}), of(3, roll_back{10, then}),
+                         of(4, new_admission{admission_mode::list})}};
+  CHECK(terms.admission() == admission_mode::list);
+  REQUIRE(terms.rolled_back());
+  CHECK(terms.rolled_back()->number == 3);
+  CHECK(terms.rolled_back()->to.step == 10);
+}

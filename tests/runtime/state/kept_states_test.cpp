@@ -1,0 +1,61 @@
+#include "runtime/state/kept_states.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/support/temporary_directory.hpp"
+
+using namespace potluck;
+
+namespace {
+
+training_state state_of(std::uint64_t step, float value = 1) {
+  training_state x;
+  x.step = step;
+  x.history_samples = 64 * step;
+  x.parameters = {value, static_cast<float>(step)};
+  x.first_moment = {0, 1};
+  x.second_moment = {1, 0};
+  remember_digest(x);
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("the newest states are kept, and found by step and digest") {
+  support::temporary_directory there;
+  const kept_states kept{there / "poems.states", 3};
+  for (std::uint64_t step = 10; step <= 50; step += 10)
+    REQUIRE(kept.keep({}, state_of(step)));
+  for (std::uint64_t step : {30, 40, 50}) {
+    auto found = kept.find(step, digest_of_state(state_of(step)));
+    REQUIRE(found);
+    CHECK(found->parameters == state_of(step).parameters);
+    CHECK(found->history_samples == 64 * step);
+  }
+  for (std::uint64_t step : {10, 20, 60})
+    CHECK_FALSE(kept.find(step, digest_of_state(state_of(step))));
+}
+
+TEST_CASE("another state than the one that is meant is not taken") {
+  support::temporary_directory there;
+  const kept_states kept{there / "poems.states", 3};
+  REQUIRE(kept.keep({}, state_of(10, 2)));
+  auto other = kept.find(10, digest_of_state(state_of(10, 1)));
+  REQUIRE_FALSE(other);
+  CHECK(other.error().find("not the state") != std::string::npos);
+}
+
+TEST_CASE("states of a history that was given up go") {
+  support::temporary_directory there;
+  const auto folder = there / "poems.states";
+  const kept_states kept{folder, 3};
+  for (std::uint64_t step = 10; step <= 30; step += 10)
+    REQUIRE(kept.keep({}, state_of(step)));
+  REQUIRE(kept.keep({}, state_of(20, 2)));
+  CHECK_FALSE(kept.find(30, digest_of_state(state_of(30))));
+  CHECK(kept.find(20, digest_of_state(state_of(20, 2))));
+  CHECK(kept.find(10, digest_of_state(state_of(10))));
+  CHECK(std::distance(std::filesystem::directory_iterator{folder}, {}) == 2);
+}

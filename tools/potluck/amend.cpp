@@ -1,0 +1,386 @@
+/// `potluck amend`: change a created run by its organiser's word, which all its
+/// peers go by.
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "runtime/membership/handshake.hpp"
+#include "runtime/organiser/amendment_book.hpp"
+#include "runtime/organiser/run_terms.hpp"
+#include "runtime/state/atomic_file.hpp"
+#include "runtime/state/run_manifest.hpp"
+#include "tools/potluck/commands.hpp"
+#include "tools/potluck/created_run.hpp"
+#include "tools/potluck/organiser_visit.hpp"
+#include "tools/potluck/peer_options.hpp"
+
+namespace potluck::tools {
+
+namespace {
+
+using cli::option_kind;
+using words = std::vector<std::string>;
+
+/// An amendment that steps depend on holds so far ahead of where the run is
+/// that all have heard of it by then: some steps, and as many as are made in
+/// that time.
+constexpr std::uint64_t steps_ahead = 3;
+constexpr double seconds_ahead = 5;
+
+std::vector<cli::option_spec> own_options() {
+  return {
+      {"key", option_kind::text, "",
+       "Sign with the key in this file (default: organiser in the identity "
+       "directory).",
+       "FILE"},
+      {"run", option_kind::text, "",
+       "The run, instead of an invitation: its name, where `potluck create` "
+       "made it in this identity directory, or its manifest's path.",
+       "RUN"},
+      {"at", option_kind::integer, "0",
+       "The step from which it holds; 0: the first one that all can have "
+       "heard of it before.",
+       "STEP", cli::at_least(0)},
+      {"digest", option_kind::text, "",
+       "The digest of the state to roll back to, as any member's log has it.",
+       "HEX"},
+      {"reason", option_kind::text, "", "Why, for people.", "TEXT"},
+  };
+}
+
+/// The key in a file that is there.
+expected<key_pair> key_from(const cli::command_line& options,
+                            const std::string& directory) {
+  std::filesystem::path path{directory + "/organiser"};
+  if (options.given("key"))
+    path = std::filesystem::absolute(options.text("key"));
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    return failure{"There is no organiser's key " + path.string()
+                   + "; name its file with --key FILE."};
+  return identity::key_in(path.parent_path(), path.filename());
+}
+
+expected<std::uint64_t> number_in(const words& what, const char* name) {
+  std::uint64_t x = 0;
+  if (what.size() == 2) {
+    const auto& text = what[1];
+    const auto read
+        = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (read.ec == std::errc{} && read.ptr == text.data() + text.size())
+      return x;
+  }
+  return failure{"Write `potluck amend ... " + what[0] + " " + name
+                 + "`, with one whole number."};
+}
+
+expected<run_change> bans_in(const words& what) {
+  new_bans x;
+  x.lifted = what[0] == "unban";
+  for (std::size_t i = 1; i < what.size(); ++i) {
+    auto id = parse_id<peer_id>(what[i]);
+    if (!id)
+      return failure{"'" + what[i]
+                     + "' is no peer's id: these are 64 hex digits, as the "
+                       "`listening` and `join` lines of logs have them."};
+    x.who.push_back(*id);
+  }
+  if (x.who.empty())
+    return failure{"Say whom: `potluck amend ... " + what[0] + " ID...`."};
+  return run_change{std::move(x)};
+}
+
+/// What the words ask for.
+expected<run_change> change_in(const words& what,
+                               const cli::command_line& options) {
+  const auto& verb = what[0];
+  const bool alone = what.size() == 1;
+  if (verb == "steps" || verb == "rate-tail" || verb == "rollback") {
+    auto number = number_in(what, verb == "rollback" ? "STEP" : "STEPS");
+    if (!number)
+      return failure{number.error()};
+    if (verb == "steps")
+      return run_change{new_steps{*number}};
+    if (verb == "rate-tail")
+      return run_change{new_rate_tail{*number}};
+    auto state = parse_id<digest>(options.text("digest"));
+    if (!state)
+      return failure{"Say which state of step " + what[1]
+                     + " is meant: --digest HEX, as the `step` line of a "
+                       "member's --log-json has it."};
+    return run_change{roll_back{*number, *state}};
+  }
+  if (verb == "pause" && alone)
+    return run_change{pause_run{}};
+  if (verb == "resume" && alone)
+    return run_change{resume_run{}};
+  if (verb == "finish" && alone)
+    return run_change{finish_run{}};
+  if (verb == "ban" || verb == "unban")
+    return bans_in(what);
+  if (verb == "admission" && what.size() == 2)
+    for (auto mode :
+         {admission_mode::open, admission_mode::token, admission_mode::list})
+      if (to_string(mode) == what[1])
+        return run_change{new_admission{mode}};
+  if (verb == "admission")
+    return failure{"Write admission open, admission token or admission list."};
+  return failure{"'" + verb
+                 + "' is nothing that can be amended: write steps "
+                   "STEPS, rate-tail STEPS, pause, resume, finish, ban ID..., "
+                   "unban ID..., rollback STEP, admission MODE or list."};
+}
+
+/// Whether all have to begin with it at one step.
+bool needs_a_step(const run_change& x) {
+  return std::holds_alternative<new_steps>(x)
+         || std::holds_alternative<new_rate_tail>(x)
+         || std::holds_alternative<pause_run>(x)
+         || std::holds_alternative<finish_run>(x);
+}
+
+/// From which step on it holds.
+expected<std::uint64_t> step_for(const run_change& x, std::uint64_t wished,
+                                 const run_terms& terms,
+                                 organiser_visit& visit) {
+  if (!needs_a_step(x))
+    return wished;
+  const auto run = visit.look_at_progress();
+  if (!run && wished == 0)
+    return failure{"No trainer says how far the run is; wait for one, or say "
+                   "from which step on it holds with --at STEP."};
+  const auto present = run ? run->step : 0;
+  auto from = wished;
+  if (from == 0)
+    from = present + steps_ahead
+           + static_cast<std::uint64_t>(
+               std::ceil(run->steps_per_second * seconds_ahead));
+  if (from <= present)
+    return failure{"The run has made step " + std::to_string(present)
+                   + " already, so nothing can hold from step "
+                   + std::to_string(from)
+                   + " on; leave --at out, or name a "
+                     "later step."};
+  if (run)
+    std::cout << "The run is at step " << present << " (" << run->trainers
+              << " peers say so).\n";
+  const auto last = terms.steps(present);
+  if (from > last)
+    return failure{"The run ends with step " + std::to_string(last)
+                   + ", before this would hold, from step "
+                   + std::to_string(from) + " on."};
+  if (auto steps = std::get_if<new_steps>(&x);
+      steps != nullptr && steps->steps < from)
+    return failure{
+        "The run cannot end after step " + std::to_string(steps->steps)
+        + ": all will have heard of "
+          "it by step "
+        + std::to_string(from) + "; name a later one, or write finish."};
+  return from;
+}
+
+std::string line_of(const amendment& x) {
+  return std::to_string(x.number) + ". " + to_sentence(x.change, x.from)
+         + (x.from > 0 ? " (from step " + std::to_string(x.from) + " on)" : "")
+         + (x.reason.empty() ? "" : " " + x.reason);
+}
+
+std::uint64_t now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+/// What was signed before on this machine, or came here: so no number is given
+/// twice.
+std::string amendments_path(const std::string& directory,
+                            const std::string& run) {
+  return directory + "/" + run_file_name(run) + ".amendments";
+}
+
+int say_key(const cli::command_line& options, const std::string& directory) {
+  auto key = key_from(options, directory);
+  if (!key)
+    return complain(key.error());
+  std::cout << to_string(key->public_half()) << std::endl;
+  return all_well;
+}
+
+int amend(const cli::command_line& options, const words& what,
+          const std::string& directory, organiser_visit& visit,
+          const manifest& run, const run_settings& settings) {
+  std::vector<public_key> signers{run.organiser()};
+  if (auto successor = parse_id<public_key>(settings.successor))
+    signers.push_back(*successor);
+  amendment_book book{run.id(), signers};
+  const auto path = amendments_path(directory, run.run());
+  if (std::ifstream file{path, std::ios::binary}; file) {
+    const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+    if (auto problem = book.read(bytes); !problem.empty())
+      return complain(path + " " + problem + "; move it away.");
+  }
+  visit.read_amendments(book);
+  if (what[0] == "list") {
+    for (const auto& x : book.all())
+      std::cout << line_of(x) << "\n";
+    if (book.latest() == 0)
+      std::cout << "Run '" << shown_run(run.run()) << "' was never amended.\n";
+    std::cout << std::flush;
+    return all_well;
+  }
+  auto key = key_from(options, directory);
+  if (!key)
+    return complain(key.error());
+  if (std::find(signers.begin(), signers.end(), key->public_half())
+      == signers.end())
+    return complain("This key is not the organiser's of run '"
+                    + shown_run(run.run())
+                    + "', nor its successor's; name the right one's file with "
+                      "--key FILE.");
+  auto change = change_in(what, options);
+  if (!change)
+    return complain(change.error());
+  if (std::holds_alternative<roll_back>(*change) && settings.redraws_groups())
+    return complain("Members of this run hold different states (averaging "
+                    "moshpit), so it cannot be rolled back to one.");
+  auto from
+      = step_for(*change, static_cast<std::uint64_t>(options.integer("at")),
+                 run_terms{settings, book.all()}, visit);
+  if (!from)
+    return complain(from.error());
+  amendment x;
+  x.run = run.id();
+  x.number = book.latest() + 1;
+  x.from = *from;
+  x.signed_ms = now_ms();
+  x.change = std::move(*change);
+  x.reason = options.text("reason");
+  if (auto problem = problem_with(x); !problem.empty())
+    return complain("That is no amendment: " + problem + ".");
+  const auto bytes = sign_amendment(x, *key);
+  if (const auto taken = book.take(bytes);
+      taken.is != amendment_book::verdict::accepted)
+    return complain("This " + taken.sentence + ".");
+  const auto file = book.to_bytes();
+  if (auto done = replace_file(path, {{file.data(), file.size()}}); !done)
+    return complain(done.error(), failed);
+  std::cout << line_of(x) << std::endl;
+  const auto sent = visit.deliver(book);
+  if (sent.holders == 0)
+    return complain("None of the " + std::to_string(sent.asked)
+                        + " peers that answered shows it: it is kept in " + path
+                        + ", and a trainer with this identity directory hands "
+                          "it on.",
+                    failed);
+  std::cout << sent.holders << " of " << sent.asked
+            << " peers that were asked hold it, and pass it on." << std::endl;
+  return all_well;
+}
+
+int run(cli::command_line& options, const std::string&) {
+  words what = options.positionals();
+  const auto directory = identity_directory(options);
+  if (directory.empty())
+    return complain("Name the folder of the run's files with --identity-dir "
+                    "DIR.");
+  if (what == words{"key"})
+    return say_key(options, directory);
+  peer_config config;
+  auto how = fill_network(options, config);
+  if (!how)
+    return complain(how.error());
+  organiser_plan plan;
+  auto contacts = seeds_from(options);
+  if (!contacts)
+    return complain(contacts.error());
+  plan.contacts = std::move(*contacts);
+  named_run named;
+  if (!what.empty() && is_invitation(what[0])) {
+    auto to = read_invitation(what[0]);
+    if (!to)
+      return complain(to.error());
+    plan.contacts.insert(plan.contacts.end(), to->contacts.begin(),
+                         to->contacts.end());
+    auto run = run_invited(*to, directory);
+    if (!run)
+      return complain(run.error());
+    named = std::move(*run);
+    what.erase(what.begin());
+  } else if (options.given("run")) {
+    auto run = run_named(options.text("run"), directory);
+    if (!run)
+      return complain(run.error());
+    named = std::move(*run);
+  }
+  if (id_in(named.run).empty())
+    return complain("Say which run: `potluck amend INVITATION ...`, or --run "
+                    "NAME of one that `potluck create` made here.");
+  if (what.empty())
+    return complain("Say what changes, for instance `steps 5000`; see "
+                    "`potluck amend --help`.");
+  if (what[0] != "list")
+    if (auto change = change_in(what, options); !change)
+      return complain(change.error());
+  if (plan.contacts.empty())
+    return complain("Name a peer of the run with --peer HOST:PORT, or give an "
+                    "invitation.");
+  plan.run = named.run;
+  plan.listen = config.listen;
+  plan.how = *how;
+  plan.how.key = key_pair::generate();
+  organiser_visit visit{std::move(plan)};
+  if (auto begun = visit.begin(); !begun)
+    return complain(begun.error(), failed);
+  auto manifest
+      = named.manifest ? std::move(named.manifest) : visit.ask_for_manifest();
+  if (!manifest)
+    return complain("Nobody here has the manifest of run "
+                        + shown_run(named.run)
+                        + "; name a member with --peer HOST:PORT.",
+                    failed);
+  auto agreed = charter_of(*manifest);
+  if (!agreed)
+    return complain(agreed.error());
+  return amend(options, what, directory, visit, *manifest, agreed->settings());
+}
+
+} // namespace
+
+command amend_command() {
+  cli::command_spec spec;
+  spec.name = "amend";
+  spec.summary = "Change a run that was created, by its organiser's word";
+  spec.usage = "potluck amend INVITATION CHANGE [OPTION]...\n"
+               "       potluck amend --run NAME --peer HOST:PORT CHANGE "
+               "[OPTION]...";
+  spec.positionals = 2 + new_bans::most;
+  spec.options = own_options();
+  for (auto& x : network_options("0.0.0.0:0"))
+    for (auto wanted :
+         {"peer", "identity-dir", "insecure", "listen", "dial-from",
+          "max-upload", "max-download", "announce", "no-port-mapping"})
+      if (x.name == wanted)
+        spec.options.push_back(x);
+  spec.notes
+      = "A CHANGE is one of:\n"
+        "  steps STEPS       the run ends after so many; the rate falls to "
+        "zero there\n"
+        "  rate-tail STEPS   the rate stays, and falls over the last so many\n"
+        "  pause, resume     no step is made in between\n"
+        "  finish            the run ends, well, at the next step that all can "
+        "know of\n"
+        "  ban ID...         all refuse these peers; unban ID... lifts it\n"
+        "  rollback STEP     all go back to the state of then (--digest)\n"
+        "  admission MODE    open, token or list\n"
+        "  list              changes nothing, and says what was amended\n"
+        "  key               prints the public half of the key (create "
+        "--successor)\n";
+  return {spec, run};
+}
+
+} // namespace potluck::tools

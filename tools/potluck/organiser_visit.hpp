@@ -1,0 +1,61 @@
+/// A visit to some peers of a run by its organiser: what they hold of its
+/// amendments and how far they are, and a new amendment handed to them.
+///
+/// It takes no part: its key is made for the visit, and it hears reports as an
+/// auxiliary does.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/contact.hpp"
+#include "runtime/manifest/manifest.hpp"
+#include "runtime/organiser/amendment_book.hpp"
+#include "runtime/uv/uv_transport.hpp"
+
+namespace potluck::tools {
+
+struct organiser_plan {
+  std::string run; ///< Its key.
+  std::vector<contact> contacts;
+  address listen{"0.0.0.0", 0};
+  uv_transport_options how; ///< With a key.
+};
+
+class organiser_visit {
+public:
+  explicit organiser_visit(organiser_plan plan);
+  ~organiser_visit();
+
+  /// Dials the contacts, and members that they know of. Fails with a sentence
+  /// when nobody answers.
+  expected<bool> begin();
+  /// Of the run, from whoever has it.
+  std::optional<manifest> ask_for_manifest();
+  /// Has the book take what the peers hold. @returns How many answered.
+  std::size_t read_amendments(amendment_book& book);
+
+  struct progress {
+    std::uint64_t step = 0;
+    double steps_per_second = 0;
+    std::size_t trainers = 0;
+  };
+  /// What trainers report; nothing if none does in time.
+  std::optional<progress> look_at_progress();
+
+  struct delivery {
+    std::size_t holders = 0; ///< Peers that have shown it since.
+    std::size_t asked = 0;
+  };
+  /// Hands the book's last amendment, and what may lack before it, to all, and
+  /// waits until several show it.
+  delivery deliver(const amendment_book& book);
+
+private:
+  class line;
+  std::unique_ptr<line> line_;
+};
+
+} // namespace potluck::tools
