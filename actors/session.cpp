@@ -281,8 +281,9 @@ bool session_state::may_be_read(connection_id on, const message& x) {
     case letter_allowance::verdict::read:
       return true;
     case letter_allowance::verdict::dropped:
-      for (auto id : lines_.all())
-        config_.network->hold(id, true);
+      if (!silenced_until_)
+        for (auto id : lines_.all())
+          config_.network->hold(id, true);
       silenced_until_ = now + limits::letters_pause;
       arm();
       return false;

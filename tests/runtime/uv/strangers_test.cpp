@@ -33,11 +33,6 @@ private:
   }
 };
 
-std::string preamble_of(std::uint32_t head, std::uint32_t body) {
-  const auto x = write_preamble({head, body, 0});
-  return {x.begin(), x.end()};
-}
-
 std::string letter() {
   const std::vector<std::uint8_t> head(20, 7);
   const auto x
