@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
+#include "runtime/fault_points.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
 
@@ -351,11 +352,12 @@ void roster_state::on(const tick&) {
         publish();
     }
   }
-  self_->delayed_send(self_,
-                      dialling_.settled(scene())
-                          ? until_next_look(now(), look_pause_, config_.self)
-                          : duration{limits::roster_interval},
-                      tick{});
+  duration pause = dialling_.settled(scene())
+                       ? until_next_look(now(), look_pause_, config_.self)
+                       : duration{limits::roster_interval};
+  if (strikes(fault_point::roster_late))
+    pause += std::chrono::seconds{1};
+  self_->delayed_send(self_, pause, tick{});
 }
 
 roster_actor::behavior_type

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/fault_points.hpp"
 #include "runtime/state/limits.hpp"
 
 namespace potluck {
@@ -136,9 +137,10 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
   // another donor, where somebody who waits for this one may have the place.
   if (state_.empty() || (x.means_only && !has_means_for(x))) {
     decline(from, asker);
-  } else if (!(x.lists_only
-                   ? budget_.listens(from, now)
-                   : budget_.admit(from, now, places_for(x), !x.means_only))) {
+  } else if (strikes(fault_point::donor_busy)
+             || !(x.lists_only ? budget_.listens(from, now)
+                               : budget_.admit(from, now, places_for(x),
+                                               !x.means_only))) {
     state_manifest busy;
     busy.token = x.token;
     busy.step = step_;
@@ -328,7 +330,8 @@ state_actions state_donor::done(time_point now) {
   while (auto turn = budget_.next(now)) {
     auto& x = turn->request;
     actions_.push_back(state_letter{
-        turn->joiner, state_piece{x.state, x.piece, x.mean}, piece(x)});
+        turn->joiner, state_piece{x.state, x.piece, x.mean},
+        strikes(fault_point::piece_gone) ? shared_bytes{} : piece(x)});
   }
   tidy();
   if (!state_.empty() && awaited(step_))
