@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "runtime/averaging/round_memory.hpp"
 #include "runtime/config.hpp"
+#include "runtime/fault_points.hpp"
 #include "runtime/planning/planned_windows.hpp"
 
 namespace potluck {
@@ -82,6 +83,8 @@ void averager_state::on(const begin_round& x) {
   if (!has_samples(x.contract))
     return abandon("its contract counts no samples");
   self_->send(wired_.gateway, no_strangers{ids_of(x.contract)});
+  if (strikes(fault_point::round_abandoned))
+    return abandon("it gives the round up as it begins");
   plan_windows();
   const auto own = round_->bulk().map().chunks_of(round_->members().self());
   for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)

@@ -6,6 +6,7 @@
 #include "messages/codec.hpp"
 #include "runtime/dialable.hpp"
 #include "runtime/experts/open_calls.hpp"
+#include "runtime/fault_points.hpp"
 
 namespace potluck {
 
@@ -56,6 +57,8 @@ void line_maker::dial(const address& where, const peer_id& expected,
     return give_up(where, expected, "this peer itself answers there");
   if (links_.size() >= most_connections)
     return give_up(where, expected, "too many connections are open");
+  if (strikes(fault_point::dial_fails))
+    return give_up(where, expected, "the dial failed at once");
   link fresh{where, true, expected, {}, {}, {}};
   fresh.hubs = std::move(hubs);
   add(network_->dial(where, expected), std::move(fresh));

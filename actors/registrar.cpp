@@ -3,6 +3,7 @@
 #include "actors/behavior.hpp"
 #include "actors/charter_mail.hpp"
 #include "actors/guest_list.hpp"
+#include "runtime/fault_points.hpp"
 
 namespace potluck {
 
@@ -32,7 +33,9 @@ void registrar_state::on(const letter& x) {
   if (auto request = std::get_if<charter_request>(&x.content))
     post(self_, wired_.letters,
          parcel{x.from, charter_reply{request->token},
-                body_of(founding_->answer(request->run))});
+                body_of(strikes(fault_point::charter_not_yet)
+                            ? std::string{}
+                            : founding_->answer(request->run))});
   else if (std::holds_alternative<charter_reply>(x.content))
     carry_out(founding_->answered(x.from, text_of(x.body), now()));
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/behavior.hpp"
+#include "runtime/fault_points.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/membership/line_way.hpp"
@@ -36,7 +37,8 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
   lookup_.emplace(config_.self, config_.role, config_.run, now());
 }
 
-// ---- telling the others -----------------------------------------------------
+// ---- telling the others
+// -----------------------------------------------------
 
 template <class News>
 void roster_state::tell_everybody(const News& news, bool router) {
@@ -88,7 +90,8 @@ void roster_state::on(const roster_handles& w) {
     tell(wired_.cell, run_looked_up{lookup_->records_stored()});
 }
 
-// ---- coming and going -------------------------------------------------------
+// ---- coming and going
+// -------------------------------------------------------
 
 void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (auto seat = seats_.find(x.who.id);
@@ -177,7 +180,8 @@ void roster_state::on(const offence_seen& x) {
   tell(wired_.conductor, members_doubted{{x.who}, "banned", peer_ledger::ban});
 }
 
-// ---- dialling ---------------------------------------------------------------
+// ---- dialling
+// ---------------------------------------------------------------
 
 void roster_state::dial(const contact& who) {
   auto said = ledger_->last_report(who.id);
@@ -240,7 +244,8 @@ void roster_state::on(const peer_refused& x) {
           {"detail", x.sentence}}});
 }
 
-// ---- reports ----------------------------------------------------------------
+// ---- reports
+// ----------------------------------------------------------------
 
 void roster_state::read(const peer_id& from, const progress_report& said,
                         const shared_bytes&) {
@@ -359,11 +364,12 @@ void roster_state::on(const tick&) {
         publish();
     }
   }
-  self_->delayed_send(self_,
-                      dialling_.settled(scene())
-                          ? until_next_look(now(), look_pause_, config_.self)
-                          : duration{limits::roster_interval},
-                      tick{});
+  duration pause = dialling_.settled(scene())
+                       ? until_next_look(now(), look_pause_, config_.self)
+                       : duration{limits::roster_interval};
+  if (strikes(fault_point::roster_late))
+    pause += std::chrono::seconds{1};
+  self_->delayed_send(self_, pause, tick{});
 }
 
 roster_actor::behavior_type

@@ -10,6 +10,7 @@
 #include "actors/interfaces.hpp"
 #include "runtime/dht/dht_client.hpp"
 #include "runtime/dht/swarm_clock.hpp"
+#include "runtime/fault_points.hpp"
 
 namespace potluck {
 
@@ -67,7 +68,8 @@ private:
     reply(from, node_->answer(x));
   }
   void read(const peer_id& from, const find_records& x) {
-    reply(from, node_->answer(x, now()));
+    if (!strikes(fault_point::lookup_unanswered))
+      reply(from, node_->answer(x, now()));
   }
   void read(const peer_id& from, const store_records& x) {
     set_clocks();

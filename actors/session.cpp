@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
+#include "runtime/fault_points.hpp"
 #include "runtime/relay/limits.hpp"
 #include "runtime/strangers/letter_cost.hpp"
 
@@ -437,6 +438,8 @@ void session_state::on(const tick&) {
     return;
   read_on();
   if (now >= pulse_->due()) {
+    if (strikes(fault_point::line_ends))
+      return end(caf::exit_reason::remote_link_unreachable, "its line broke");
     const auto todo = pulse_->look_at(now);
     if (todo == session_pulse::look::gone)
       return end(caf::exit_reason::remote_link_unreachable,

@@ -4,6 +4,7 @@
 
 #include "messages/limits.hpp"
 #include "runtime/dialable.hpp"
+#include "runtime/fault_points.hpp"
 
 namespace potluck {
 
@@ -84,6 +85,8 @@ records_stored dht_node::answer(const peer_id& from, store_records x,
       = at == connected_.end() ? "?" : network_of(at->second.host);
   std::uint32_t accepted = 0;
   for (auto& record : sound) {
+    if (strikes(fault_point::record_refused))
+      continue;
     auto verdict = store_.store(record, now, network);
     accepted += verdict == record_store::verdict::stored
                 || verdict == record_store::verdict::refreshed;

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/fault_points.hpp"
+
 namespace potluck {
 
 // What a follower hears in which state. The rest changes nothing, but that a
@@ -71,6 +73,11 @@ group_actions group_follower::started(const peer_id& from,
   if (auto others = terms_.trainers_without_us(contract, answer_);
       !others.empty()) {
     release("no line of its own to those that average", {}, std::move(others));
+    return done();
+  }
+  if (strikes(fault_point::invitation_declined)) {
+    out_.push_back(decline(from, invite_.group, "stepping back"));
+    release("stepping back");
     return done();
   }
   auto problem = terms_.problem_with(contract, from, invite_.step, answer_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
+#include "runtime/fault_points.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/ways/cells/cell_tally.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
@@ -132,6 +133,8 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
                                   limits::longest_report_round);
   if (mine_.phase == phase::joining)
     pause = std::max<duration>(pause, limits::newcomers_report_pause);
+  if (strikes(fault_point::news_late))
+    return {};
   if (!last_round_ || now - *last_round_ >= pause)
     return all(guests, kept, now);
   // Those that lead, now or next, decide by what they hear. A crowd that only

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/fault_points.hpp"
+
 namespace potluck {
 
 namespace {
@@ -76,7 +78,8 @@ session_pulse::look session_pulse::look_at(time_point now) {
   const auto lately = interval() * 3 / 4;
   const bool ask = quick_heartbeats_ > 0 || now - heard >= lately
                    || now - said >= lately
-                   || now - last_asked_ >= spared_heartbeats * interval();
+                   || now - last_asked_ >= spared_heartbeats * interval()
+                   || strikes(fault_point::heartbeat_early);
   if (ask)
     last_asked_ = now;
   due_ = now + interval();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/fault_points.hpp"
 #include "runtime/state/limits.hpp"
 
 namespace potluck {
@@ -138,7 +139,7 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
     decline(from, asker);
   } else if (!x.means_only && x.step > step_ + limits::steps_ahead) {
     decline(from, asker);
-  } else if (!admit(from, x, now)) {
+  } else if (strikes(fault_point::donor_busy) || !admit(from, x, now)) {
     say_busy(from, x);
   } else {
     auto& entry = joiners_[from] = asker;
@@ -353,7 +354,8 @@ state_actions state_donor::done(time_point now) {
   while (auto turn = budget_.next(now)) {
     auto& x = turn->request;
     actions_.push_back(state_letter{
-        turn->joiner, state_piece{x.state, x.piece, x.mean}, piece(x)});
+        turn->joiner, state_piece{x.state, x.piece, x.mean},
+        strikes(fault_point::piece_gone) ? shared_bytes{} : piece(x)});
   }
   tidy();
   if (!state_.empty() && awaited(step_))

@@ -18,6 +18,15 @@ struct cost {
   double operator()(const store_records& x) const {
     return 1 + 2 * static_cast<double>(x.records.size());
   }
+  double operator()(const amendments_reply& x) const {
+    return 1 + 2 * static_cast<double>(x.amendments.size());
+  }
+  double operator()(const admission_request&) const {
+    return 4;
+  }
+  double operator()(const admission_shown&) const {
+    return 2;
+  }
   // a list of all pieces,
   double operator()(const state_request&) const {
     return 8;

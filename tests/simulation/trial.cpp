@@ -16,6 +16,8 @@ std::string trial::command(std::uint64_t seed) const {
             + safeguards()[static_cast<std::size_t>(*without)].name;
   if (!strangers)
     line += " --without-strangers";
+  if (fault_points)
+    line += " --fault-points";
   return line;
 }
 
@@ -35,6 +37,7 @@ report trial::run(std::uint64_t seed) const {
   options how;
   how.seed = seed;
   how.strangers = strangers;
+  how.fault_points = fault_points;
   if (without)
     how.guards = how.guards.without(*without);
   return world{what, how}.run();

@@ -14,6 +14,7 @@ struct trial {
   std::uint64_t steps = 0;
   std::optional<safeguard> without = {};
   bool strangers = true; ///< Whether those of the scenario do anything.
+  bool fault_points = false;
 
   /// The command that runs it again.
   std::string command(std::uint64_t seed) const;

@@ -49,6 +49,10 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
   nlohmann::ordered_json faults = nlohmann::ordered_json::object();
   for (auto& [kind, count] : x.faults)
     faults[to_string(kind)] = count;
+  nlohmann::ordered_json rare = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < x.rare_paths.size(); ++i)
+    if (x.rare_paths[i] > 0)
+      rare[name_of(static_cast<fault_point>(i))] = x.rare_paths[i];
   return {
       {"scenario", what.name},
       {"seed", seed},
@@ -76,6 +80,7 @@ nlohmann::ordered_json to_object(const report& x, const scenario& what,
       {"corrupted", x.network.corrupted},
       {"highest_queue", x.highest_queue},
       {"faults", faults},
+      {"fault_points", rare},
       {"history", x.history},
       {"log_digest", to_string(x.log)},
       {"replay", replay},
@@ -173,6 +178,7 @@ int run(cli::command_line& options, const std::string&) {
     how.guards = *guards;
     how.weightless = options.flag("weightless");
     how.strangers = !options.flag("without-strangers");
+    how.fault_points = options.flag("fault-points");
     how.threads = threads > 0 ? static_cast<unsigned>(threads)
                               : std::thread::hardware_concurrency();
     if (log.is_open())
@@ -261,6 +267,8 @@ command sim_command() {
        "Have the scenario's strangers do nothing: what their attack costs is "
        "the difference.",
        ""},
+      {"fault-points", option_kind::flag, "",
+       "Have peers take rare paths on purpose, which ones by the seed.", ""},
       {"log", option_kind::text, "",
        "Write what every peer reports to this file, a line of JSON each.",
        "FILE"},

@@ -191,6 +191,7 @@ std::optional<duration> machine::wake() const {
 
 std::size_t machine::run(duration now) {
   now_ = now;
+  const fault_points::turn taken{rare.get()};
   if (stranger_ && !stopped)
     stranger_->run(now);
   if (!system_ || stopped)

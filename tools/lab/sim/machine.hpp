@@ -14,6 +14,7 @@
 #include <caf/scheduler/test_coordinator.hpp>
 
 #include "actors/peer.hpp"
+#include "runtime/fault_points.hpp"
 #include "runtime/random.hpp"
 #include "tools/lab/scenario/fault_plan.hpp"
 #include "tools/lab/sim/strangers/stranger.hpp"
@@ -86,6 +87,8 @@ public:
   double slowness = 1;      ///< Computes so many times slower than planned.
   bool bends_means = false; ///< Lies about what it averages.
   bool stopped = false;
+  /// Rare paths that its peers take; null: none.
+  std::unique_ptr<fault_points> rare;
 
   // What is counted.
   std::size_t actors() const;

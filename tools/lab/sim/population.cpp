@@ -20,6 +20,7 @@ enum stream_kind : std::uint64_t {
   of_an_identity,
   of_a_disk = 107,
   of_a_stranger,
+  of_rare_paths,
 };
 
 constexpr std::uint16_t port = 31337;
@@ -111,6 +112,10 @@ inhabitant& population::at(std::size_t number) {
     inhabitant x;
     x.box
         = std::make_unique<machine>(plan, mix(mix(how_.seed, of_an_order), n));
+    if (how_.rare_paths) {
+      const auto run = mix(how_.seed, of_rare_paths);
+      x.box->rare = std::make_unique<fault_points>(run, mix(run, n));
+    }
     const auto router = router_named(group_of(n).router);
     x.host = router == router_kind::none ? public_host(n)
                                          : private_host(router, n);

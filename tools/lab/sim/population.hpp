@@ -43,6 +43,7 @@ public:
     bool weightless = false;  ///< Computing is its duration alone.
     bool all_compute = false; ///< Nobody rests.
     bool strangers = true;    ///< Else their machines do nothing.
+    bool rare_paths = false;  ///< By fault points.
     safeguard_set guards;
     std::function<void(std::size_t number, const event&)> told;
     std::function<void(std::size_t number, const peer_over&)> over;

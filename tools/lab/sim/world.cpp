@@ -124,6 +124,7 @@ population::customs world::customs() {
   result.all_compute = how_.all_compute;
   result.guards = how_.guards;
   result.strangers = how_.strangers;
+  result.rare_paths = how_.fault_points;
   result.told
       = [this](std::size_t number, const event& x) { heard(number, x); };
   result.over
@@ -345,6 +346,10 @@ report world::tell() const {
   result.messages = time_.messages();
   result.most_peers = peers_.most_at_a_time();
   result.faults = plan_.counts();
+  for (auto& x : peers_.all())
+    if (x.box->rare)
+      for (std::size_t i = 0; i < result.rare_paths.size(); ++i)
+        result.rare_paths[i] += x.box->rare->struck()[i];
   result.history = plan_.history();
   result.network = network_.totals();
   result.highest_queue = network_.highest_queue();

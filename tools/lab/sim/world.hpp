@@ -26,6 +26,8 @@ struct options {
   /// Whether the scenario's strangers do anything: what a run takes with them
   /// is held against what it takes without.
   bool strangers = true;
+  /// Whether peers take rare paths on purpose (runtime/fault_points.hpp).
+  bool fault_points = false;
   /// Gets every event as a line of JSON; null for none.
   std::function<void(const std::string& line)> log;
   /// Called about once a virtual second; false ends the simulation.
@@ -55,10 +57,11 @@ struct report {
   std::uint64_t messages = 0;     ///< That actors handled.
   std::size_t most_peers = 0;     ///< At one time.
   std::map<fault_kind, std::uint64_t> faults;
-  std::vector<std::string> history; ///< What befell whom.
-  line_counters network;            ///< Parcels are frames.
-  std::uint64_t highest_queue = 0;  ///< Bytes of one connection, one way.
-  digest log;                       ///< Of all events, in order.
+  potluck::fault_points::counts rare_paths{}; ///< Taken by all together.
+  std::vector<std::string> history;           ///< What befell whom.
+  line_counters network;                      ///< Parcels are frames.
+  std::uint64_t highest_queue = 0; ///< Bytes of one connection, one way.
+  digest log;                      ///< Of all events, in order.
 };
 
 class world {
