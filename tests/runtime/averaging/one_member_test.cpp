@@ -84,11 +84,7 @@ TEST_CASE("one member of 16 moves the mean anywhere, and robust rules by less "
           "than the others' noise") {
   constexpr float anything = 1e6f;
   CHECK(moved(aggregator::mean, anything) > 1e5);
-  for (auto how : {aggregator::centered_clip, aggregator::trimmed_mean,
-                   aggregator::median}) {
-    CAPTURE(static_cast<int>(how));
-    const auto by = moved(how, anything);
-    MESSAGE("moved by " << by);
-    CHECK(by < 1);
-  }
+  CHECK(moved(aggregator::centered_clip, anything) < 0.35);
+  CHECK(moved(aggregator::trimmed_mean, anything) < 0.55);
+  CHECK(moved(aggregator::median, anything) < 0.55);
 }
