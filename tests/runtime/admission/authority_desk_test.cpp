@@ -16,7 +16,6 @@ struct office {
   parties all;
   support::temporary_directory folder;
   std::string run = run_key("poems", all.at.run);
-  bool has_program = false;
   authority_desk desk = make();
 
   authority_desk make() {
