@@ -75,6 +75,11 @@ public:
            || (partners_.empty() && connected_.count(who) != 0);
   }
 
+  /// It has averaged with this peer, as far as that is remembered.
+  bool has_averaged_with(const peer_id& who) const {
+    return partners_.count(who) != 0;
+  }
+
   /// A report of a peer without a session. It is worth waiting for the session,
   /// and nothing more, unless unconnected trainers count. A stranger is worth
   /// that only at the beginning, and all strangers together once

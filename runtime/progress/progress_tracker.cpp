@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -15,12 +14,6 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
 }
 
 } // namespace
-
-bool better_history(const progress_report& a, const progress_report& b) {
-  return a.history_samples != b.history_samples
-             ? a.history_samples > b.history_samples
-             : a.state < b.state;
-}
 
 progress_tracker::progress_tracker(std::uint64_t target_batch,
                                    const peer_id& self, duration silent_after)
@@ -94,91 +87,13 @@ progress_tracker::auxiliaries(time_point now) const {
   return result;
 }
 
-std::vector<progress_report> progress_tracker::ahead(time_point now) {
-  const bool joining = self_.phase == phase::joining;
-  auto may_lead = [&](const heard& heard) {
-    // Contributors get their states from members, too.
-    return counts(heard, now) && heard.report.role == role::trainer
-           && !heard.report.contributes && heard.report.phase != phase::joining;
-  };
-  // Of the states that end histories as long as ours.
-  std::map<digest, std::size_t> holders{{self_.state, 1}};
-  for (const auto& [id, heard] : others_)
-    if (may_lead(heard)
-        && heard.report.history_samples == self_.history_samples)
-      ++holders[heard.report.state];
-  // Those that are better than ours, the longest first.
-  std::map<std::uint64_t, reports, std::greater<>> better;
-  std::map<peer_id, time_point> ahead_since;
-  std::size_t others_than = joining ? 0 : 1; // The longest, and not our rivals.
-  for (const auto& [id, heard] : others_) {
-    const auto& x = heard.report;
-    if (!may_lead(heard))
-      continue;
-    bool rival
-        = x.history_samples == self_.history_samples && x.state != self_.state;
-    others_than += !rival;
-    // Of equally long ones that counts which most hold: one peer with a state
-    // of its own, a banned one for instance, moves nobody.
-    bool tie = rival && holders[x.state] != holders[self_.state];
-    bool is_better = tie ? holders[x.state] > holders[self_.state]
-                         : better_history(x, self_);
-    if (!joining && !is_better)
-      continue;
-    better[x.history_samples].push_back(&x);
-    auto known = ahead_since_.find(id);
-    ahead_since[id] = known == ahead_since_.end() ? now : known->second;
-  }
-  ahead_since_ = std::move(ahead_since);
-
-  std::size_t supporters = 0;
-  for (const auto& [length, group] : better) {
-    bool longer = length > self_.history_samples;
-    if (longer) {
-      supporters += group.size();
-      others_than -= std::min(group.size(), others_than);
-    }
-    bool few = longer && limits::few_of * supporters < others_than;
-    if (!few || (!joining && long_ahead(group, now)))
-      return of_one_state(group, holders);
-  }
-  // A joiner has nothing to lose.
-  if (joining && !better.empty())
-    return of_one_state(better.begin()->second, holders);
-  return {};
-}
-
-bool progress_tracker::long_ahead(const reports& group, time_point now) const {
-  return std::any_of(group.begin(), group.end(), [&](const auto* x) {
-    return now - ahead_since_.at(x->id) >= limits::minority_patience;
-  });
-}
-
-std::vector<progress_report> progress_tracker::of_one_state(
-    const reports& group, const std::map<digest, std::size_t>& holders) const {
-  // Who is behind believes the most. Between equals the order decides, so that
-  // two halves of a run do not swap their states.
-  bool tie = group.front()->history_samples == self_.history_samples;
-  auto held_by = [&](const progress_report* x) {
-    auto known = holders.find(x->state);
-    return tie && known != holders.end() ? known->second : 0;
-  };
-  const auto* best = *std::min_element(
-      group.begin(), group.end(), [&](const auto* a, const auto* b) {
-        auto of_a = held_by(a);
-        auto of_b = held_by(b);
-        return of_a != of_b ? of_a > of_b : a->state < b->state;
-      });
-  if (self_.phase == phase::joining || !tie) {
-    std::map<digest, std::size_t> votes;
-    for (const auto* x : group)
-      if (2 * ++votes[x->state] > group.size())
-        best = x;
-  }
-  std::vector<progress_report> result;
-  for (const auto* x : group)
-    if (x->state == best->state && x->step == best->step)
-      result.push_back(*x);
+std::vector<const progress_report*>
+progress_tracker::averaging(time_point now) const {
+  std::vector<const progress_report*> result;
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && x.report.role == role::trainer
+        && !x.report.contributes && x.report.phase != phase::joining)
+      result.push_back(&x.report);
   return result;
 }
 

@@ -1,5 +1,5 @@
 /// What the reports of others say about the collaboration: how far the target
-/// batch is, who stands where this peer stands, and who is ahead of it.
+/// batch is, and who stands where this peer stands.
 ///
 /// Pure: the time comes in with every question. Reports are claims of their
 /// senders; figures that cannot be true count as zero, and nobody counts for
@@ -14,25 +14,7 @@
 
 #include "runtime/progress/speed_book.hpp"
 
-namespace potluck::limits {
-
-using namespace std::chrono_literals;
-
-/// A longer history that one trainer reports for every so many that hold ours,
-/// or fewer, may be a liar's, or that of a peer that trained alone: it is not
-/// followed for a while. In a run that is well everybody soon has it.
-constexpr std::size_t few_of = 4;
-constexpr auto minority_patience = 120s;
-
-} // namespace potluck::limits
-
 namespace potluck {
-
-/// The history rule: whether `a` holds the state that counts more. More samples
-/// in its history win; between different states of equally many, the smaller
-/// digest does. A total order of states, so all peers heal towards the same
-/// one.
-bool better_history(const progress_report& a, const progress_report& b);
 
 class progress_tracker {
 public:
@@ -69,18 +51,10 @@ public:
   /// Fresh auxiliaries; they hold no state, so they go with any step.
   std::vector<progress_report> auxiliaries(time_point now) const;
 
-  /// Fresh trainers with the best history, if that is strictly better than this
-  /// peer's: all hold the same state, any of them can be downloaded from. When
-  /// those of the longest history differ, a peer with a shorter one believes
-  /// more than half of them, if so many agree. Of equally long histories that
-  /// is better which most trainers hold, then the one whose state's digest is
-  /// smaller.
-  ///
-  /// A longer history that hardly anybody holds, one trainer for more than
-  /// `few_of` with shorter ones, is passed over for the next shorter one until
-  /// it has been reported for `minority_patience`. While this peer is joining,
-  /// every state is better than none.
-  std::vector<progress_report> ahead(time_point now);
+  /// Fresh trainers that average, wherever they stand: those whose states can
+  /// be taken over. Contributors get theirs from members, too. Valid until the
+  /// next report.
+  std::vector<const progress_report*> averaging(time_point now) const;
 
   /// What others can have, at most.
   speed_book speeds(time_point now) const;
@@ -111,15 +85,6 @@ public:
   static constexpr duration longest_estimate = std::chrono::hours{24 * 365};
 
 private:
-  using reports = std::vector<const progress_report*>;
-
-  /// Whether one of them has been ahead of this peer for long.
-  bool long_ahead(const reports& group, time_point now) const;
-  /// Of equally long histories those that end in the state to believe.
-  std::vector<progress_report>
-  of_one_state(const reports& group,
-               const std::map<digest, std::size_t>& holders) const;
-
   struct heard {
     progress_report report;
     time_point at;
@@ -135,8 +100,6 @@ private:
   progress_report self_;
   time_point held_since_; ///< The state of `self_`.
   std::map<peer_id, heard> others_;
-  /// Since when they report better histories than ours.
-  std::map<peer_id, time_point> ahead_since_;
 };
 
 } // namespace potluck

@@ -10,8 +10,8 @@
 namespace potluck {
 
 struct fetch_goal {
-  std::uint64_t step = 0;      ///< Of the history that counts most,
-  digest state;                ///< and its state.
+  std::uint64_t step = 0; ///< Of the history that counts most,
+  digest state; ///< and its state; empty: the next step's mean alone will do.
   std::vector<peer_id> donors; ///< Those that report it.
   std::uint64_t own_step = 0;
   digest own_state;         ///< Empty: none.

@@ -13,7 +13,7 @@ version_choice::way version_choice::begin(const fetch_goal& goal,
   known_step_ = goal.step;
   means_only_ = false;
   const auto missed = goal.step - std::min(goal.own_step, goal.step);
-  resumed_ = !goal.alone && put_aside_at_
+  resumed_ = !goal.alone && !goal.state.empty() && put_aside_at_
              && now - *put_aside_at_ < limits::parked_life
              && step_ > goal.own_step;
   if (resumed_) {
@@ -132,6 +132,8 @@ version_choice::change(const std::vector<donor_panel::refusal>& refusals,
   auto take_named = [&](std::uint64_t step) {
     return take(step, claims.believed(step).value_or(digest{}));
   };
+  if (means_only_ && goal.state.empty())
+    return {advice::fail, "nobody has the mean of the step that was missed"};
   if (means_only_ || resumed_)
     return take(goal.step, goal.state); // The whole state, then.
   if (tries_ >= most_tries)

@@ -37,9 +37,18 @@ public:
   /// @param own This peer's report: its samples are lost if another state is
   ///     taken over. @param held The state that is to be replaced.
   /// @param alone The donors hold different states, so one gives all of it.
+  /// @param next_step Only its mean is to be fetched, and no other state.
   fetch_state begin(const std::vector<progress_report>& donors,
                     const progress_report& own, const digest& held, bool alone,
-                    time_point now);
+                    bool next_step, time_point now);
+  /// What this peer reported before.
+  const progress_report& from() const {
+    return from_;
+  }
+  /// That were asked for it.
+  const std::vector<peer_id>& donors() const {
+    return donors_;
+  }
   /// A batch has ended meanwhile: it is in the gradient, and not counted.
   void batch_ended() {
     uncounted_batch_ = true;
@@ -51,7 +60,9 @@ public:
     uncounted, ///< It does not: the gradient holds more than was counted.
   };
   /// @param put_aside What came is kept for the next try, so that comes soon.
-  outcome failed(const digest& held, bool put_aside, time_point now);
+  /// @param lied Nothing that its donors say is believed any more: others are
+  ///     asked at once.
+  outcome failed(const digest& held, bool put_aside, bool lied, time_point now);
 
   /// The event of a download.
   event news(const fetch_result& x, const digest& held,
@@ -63,8 +74,9 @@ public:
 private:
   time_point next_ = time_point::min();
   time_point began_;
+  std::vector<peer_id> donors_;
   digest before_;
-  std::uint64_t samples_before_ = 0;
+  progress_report from_;
   bool uncounted_batch_ = false;
 };
 

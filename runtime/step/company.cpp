@@ -82,9 +82,15 @@ company::worth company::heard(const progress_report& x,
   return doubts_.forgive(x.id) ? worth::forgiven : worth::believed;
 }
 
-bool company::lets_go(const progress_report& own, time_point now) {
-  return trains_ ? end_.may_go(known_.reports(), own.state, now)
-                 : end_.all_done(known_.reports(), own.state);
+bool company::lets_go(const progress_report& own,
+                      const std::function<bool(const progress_report&)>& counts,
+                      time_point now) {
+  std::map<peer_id, progress_report> all;
+  for (const auto& x : known_.reports())
+    if (counts(x.second))
+      all.insert(x);
+  return trains_ ? end_.may_go(all, own.state, now)
+                 : end_.all_done(all, own.state);
 }
 
 company::actions company::stepped(time_point now) {

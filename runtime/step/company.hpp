@@ -5,6 +5,7 @@
 /// people should hear of it.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "runtime/progress/acquaintances.hpp"
@@ -38,7 +39,10 @@ public:
   }
   /// Whether a peer that has made the last step is over now, which is said
   /// once: nobody here needs it any more. @param own Its report.
-  bool lets_go(const progress_report& own, time_point now);
+  /// @param counts Whether a connected peer is worth waiting for.
+  bool lets_go(const progress_report& own,
+               const std::function<bool(const progress_report&)>& counts,
+               time_point now);
 
   /// @param step Held.
   actions joined(const peer_joined& x, std::uint64_t step, time_point now);

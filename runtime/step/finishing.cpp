@@ -86,4 +86,11 @@ std::string finishing::cut_off(std::uint64_t step, std::uint64_t steps) {
            "--resume FILE.";
 }
 
+std::string finishing::unproven(std::uint64_t step) {
+  return "One peer alone gave this one the state of the last step, "
+         + std::to_string(step)
+         + ", and nobody else vouches for it, so it is not taken for the run's "
+           "end: ask somebody whom you trust for a checkpoint.";
+}
+
 } // namespace potluck

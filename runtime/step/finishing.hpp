@@ -26,6 +26,8 @@ constexpr auto finish_linger = 10s;
 /// ...and so long for connected ones to get a step further, serving them: on a
 /// slow line whoever missed the last verdict needs its patience and a download.
 constexpr auto laggard_linger = 2min;
+/// One peer alone gave the run's last state: so long others may vouch for it.
+constexpr auto end_patience = 15s;
 /// Nobody is waited for longer than this after the last step.
 constexpr auto laggard_patience = 15min;
 
@@ -106,6 +108,8 @@ public:
   bool too_late(bool outnumbered, time_point now);
   /// What its user is told then.
   static std::string cut_off(std::uint64_t step, std::uint64_t steps);
+  /// And when nobody else vouches for the last state that was fetched.
+  static std::string unproven(std::uint64_t step);
 
 private:
   /// Connected trainers that have not finished.

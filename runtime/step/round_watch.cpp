@@ -57,7 +57,8 @@ std::vector<outcome_question> round_watch::hear(const progress_report& x,
   auto member = std::any_of(c.members.begin(), c.members.end(),
                             [&](auto& m) { return m.who.id == x.id; });
   auto wait = in_milliseconds(verdicts_.patience(x.id));
-  if (!asked_ && x.step == c.step && (member || one_history)) {
+  const auto known = one_history && others.has_averaged_with(x.id);
+  if (!asked_ && x.step == c.step && (member || known)) {
     asked_.emplace(x.id, now);
     result.push_back({{c.group, x.id, wait}, wait});
   }
@@ -88,6 +89,7 @@ bool round_watch::most_are_ahead(const acquaintances& others, bool one_history,
   std::size_t others_ahead = 0;
   for (auto& x : others.tracker().fresh(now))
     others_ahead += ahead(x) && members.count(x.id) == 0
+                    && others.has_averaged_with(x.id)
                     && (one_history || x.step > c.step);
   return 2 * members_ahead > members.size() || others_ahead >= members.size();
 }

@@ -21,6 +21,9 @@ namespace potluck::limits {
 /// A leader may set a round's patience to so many times what a member itself
 /// has learnt; a member that has seen fewer slow rounds follows its own.
 constexpr int leaders_patience = 2;
+/// A round that one member in more than so many held up says nothing about
+/// patience: the next goes without it.
+constexpr std::size_t few_of = 4;
 
 } // namespace potluck::limits
 

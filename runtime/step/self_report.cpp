@@ -18,9 +18,10 @@ void self_report::hold(const state_changed& x, const digest& reported) {
   held_ = x.state;
 }
 
-bool self_report::follow(const progress_report& x) {
-  if (x.role != role::trainer || x.history_samples <= own_.history_samples)
+bool self_report::follow(const std::vector<progress_report>& holders) {
+  if (holders.empty())
     return false;
+  const auto& x = holders.front();
   own_.step = x.step;
   own_.state = x.state;
   own_.history_samples = x.history_samples;

@@ -33,9 +33,10 @@ public:
   }
   /// Another state is held, of which `reported` is said.
   void hold(const state_changed& x, const digest& reported);
-  /// A peer without a model stands where the longest history does.
-  /// @return Whether that is `x`.
-  bool follow(const progress_report& x);
+  /// A peer without a model stands where the history does that counts.
+  /// @param holders That hold its state; none: it stays where it is.
+  /// @return Whether it has moved.
+  bool follow(const std::vector<progress_report>& holders);
   /// The run goes on from a state of earlier. What others report counts for
   /// this peer, and the other way round, where this is the same.
   void enter_era(const digest& charter);

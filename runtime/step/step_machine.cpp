@@ -45,6 +45,7 @@ void step_machine::enter(cause why) {
 
 void step_machine::begin_step() {
   take_terms();
+  history_.holds(own().step, own().state);
   averaging().begin_step();
   turn().begin_step();
   if (auto pace = work().pace().begin_step(now()))
@@ -60,7 +61,8 @@ bool step_machine::is_over() {
 }
 
 void step_machine::finish() {
-  others().end().made_last_step(how().writes_checkpoints, now());
+  const auto saves = how().writes_checkpoints && history_.vouched_for();
+  others().end().made_last_step(saves, now());
   enter(cause::last_state);
   add(others().last_word());
   out(event{"finished",
@@ -68,9 +70,20 @@ void step_machine::finish() {
              {"loss", round_.last().loss},
              {"samples", own().history_samples},
              {"digest", to_string(me().held())}}});
-  if (how().writes_checkpoints)
-    out(save_checkpoint_now{own().step});
+  save_checkpoint();
   end_if_done();
+}
+
+void step_machine::save_checkpoint() {
+  if (!how().writes_checkpoints)
+    return;
+  if (history_.vouched_for())
+    out(save_checkpoint_now{own().step});
+  else
+    out(fault_news("checkpoint withheld",
+                   "the state of step " + std::to_string(own().step)
+                       + " came from one peer alone, and overwrites nothing "
+                         "before more steps were made with others"));
 }
 
 // ---- accumulating -----------------------------------------------------------
@@ -116,6 +129,13 @@ void step_machine::lead_if_due() {
     turn().not_due();
     return;
   }
+  const auto is_here
+      = [this](auto& who) { return others().known().connected(who); };
+  // Steps are made behind others', not beside them.
+  if (history_.waits(is_here, now())
+      || (averaging().one_history() && own().history_samples == 0
+          && !better().donors.empty()))
+    return;
   const auto here = at();
   const auto partners = averaging().partners(here);
   const auto patience = round_.patience();
@@ -223,6 +243,7 @@ void step_machine::on(const state_changed& x) {
   hold(x);
   if (in() == stage::fetching) {
     // The state keeper lays means on the state; it says when that is over.
+    history_.holds(own().step, own().state);
     tell_facts();
     announce(true);
     return;
@@ -237,13 +258,15 @@ void step_machine::on(const state_changed& x) {
 void step_machine::note_step(const state_changed& x, const digest& before) {
   const auto& round = round_.applied();
   round_.note_outcome(how().self);
+  if (round)
+    history_.made(round->contract, round->left_out, now());
   std::chrono::duration<double> took = work().pace().since(now());
   out(step_news(x, round ? &*round : nullptr, round_.last(), took.count(),
                 !averaging().one_history()));
   add(others().stepped(now()));
-  if (how().writes_checkpoints && how().checkpoint_every > 0
-      && x.step % how().checkpoint_every == 0 && x.step < run().steps)
-    out(save_checkpoint_now{x.step});
+  if (how().checkpoint_every > 0 && x.step % how().checkpoint_every == 0
+      && x.step < run().steps)
+    save_checkpoint();
   // Nobody could use the mean of another group's step.
   if (round && averaging().one_history())
     out(mean_applied{{x.step, round->samples, x.history_samples, before,
@@ -271,6 +294,8 @@ void step_machine::on(const peer_left& x) {
   add(others().left(x, own(), now()));
   turn().left(x.id);
   averaging().lost(x.id);
+  if (x.orderly)
+    history_.parted(x.id);
   end_if_done();
 }
 
@@ -282,10 +307,14 @@ void step_machine::on(const report_heard& x) {
   if (worth == company::worth::forgiven)
     tell_facts();
   averaging().heard(at(), r);
+  history_.heard(r.id, now());
   // Nobody is led, or asked for a state, by what a contributor says: a sponsor
   // hears of hundreds.
-  if (!r.contributes && (in() == stage::fetching || !trains())
-      && r.role == role::trainer && r.phase != phase::joining)
+  const auto matters
+      = !trains()
+        || (in() == stage::fetching && history_.has_a_say(own(), r.id, now()));
+  if (!r.contributes && matters && r.role == role::trainer
+      && r.phase != phase::joining)
     out(x);
   if (!r.contributes && in() == stage::averaging)
     for (auto& question :
@@ -296,7 +325,7 @@ void step_machine::on(const report_heard& x) {
     lead_if_due();
     if (work().delayed())
       pump(); // There may be enough samples now(), or too few again.
-  } else if (!trains() && me().follow(r)) {
+  } else if (!trains() && me().follow(better().donors)) {
     take_terms();
     announce(false);
   }
@@ -341,6 +370,23 @@ bool step_machine::go_back_if_told() {
 
 // ---- catching up ------------------------------------------------------------
 
+own_history::choice step_machine::better() {
+  if (!how().guards.has(safeguard::longer_history))
+    return {};
+  auto all = others().tracker().averaging(now());
+  auto result = history_.better(own(), all, now());
+  const auto ends
+      = [this](const progress_report& x) { return x.step >= run().steps; };
+  if (!trains() || result.vouched_for || result.is_next_step
+      || result.donors.empty() || !ends(result.donors.front()))
+    return result;
+  // No run ends by one peer's word: the others count.
+  all.erase(
+      std::remove_if(all.begin(), all.end(), [&](auto* x) { return ends(*x); }),
+      all.end());
+  return history_.better(own(), all, now());
+}
+
 void step_machine::catch_up_if_behind() {
   // Also when finished: a part that finished apart has another last state.
   auto free = in() == stage::accumulating
@@ -349,20 +395,21 @@ void step_machine::catch_up_if_behind() {
   if (!free || !trains() || own().state.empty() || averaging().question()
       || !catching_up_.may_begin(now()))
     return;
-  auto ahead = others().tracker().ahead(now());
-  if (ahead.empty() // Most of the time.
-      || (own().phase != phase::joining
-          && !how().guards.has(safeguard::longer_history)))
+  auto choice = better();
+  if (choice.donors.empty()) // Most of the time.
     return;
-  auto donors = averaging().donors(at(), std::move(ahead), round_.patience());
+  auto donors
+      = averaging().donors(at(), std::move(choice.donors), round_.patience());
   if (donors.empty())
     return;
+  vouched_for_ = choice.vouched_for;
+  next_step_ = choice.is_next_step;
   add(work().reopen());
   go(cause::behind);
   tell_facts();
   announce(true);
   out(catching_up_.begin(donors, own(), me().held(), !averaging().one_history(),
-                         now()));
+                         next_step_, now()));
 }
 
 void step_machine::on(const state_fetched& x) {
@@ -371,6 +418,7 @@ void step_machine::on(const state_fetched& x) {
   if (std::exchange(goes_back_, false)) {
     add(work().drop());
     hold_era();
+    history_.adopts(own().step, own().state, true); // The organiser's word.
     out(event{"rolled_back",
               {{"step", own().step}, {"digest", to_string(me().held())}}});
     return begin_step();
@@ -379,17 +427,48 @@ void step_machine::on(const state_fetched& x) {
   out(catching_up_.news(x.result, me().held(), own().step));
   if (x.result.own_history_lost || x.result.own_history_unknown)
     out(island_news(x.result, own().step));
-  begin_step();
+  begin_with_fetched(x.result.whole_state);
+}
+
+void step_machine::begin_with_fetched(bool whole) {
+  if (whole)
+    history_.adopts(own().step, own().state, vouched_for_);
+  if (own().step < run().steps || vouched_for_)
+    begin_step();
+  else
+    end_in_doubt_ = now();
+  look_at_end();
+}
+
+void step_machine::look_at_end() {
+  if (!end_in_doubt_)
+    return;
+  if (own_history::is_held_by_most(own(),
+                                   others().tracker().averaging(now()))) {
+    end_in_doubt_.reset();
+    history_.adopts(own().step, own().state, true);
+    begin_step();
+  } else if (now() - *end_in_doubt_ >= limits::end_patience) {
+    end_in_doubt_.reset();
+    out(peer_over{finishing::unproven(own().step)});
+  }
 }
 
 void step_machine::on(const state_fetch_failed& x) {
   out(fault_news("state download failed", x.reason));
   if (in() != stage::fetching || goes_back_)
     return;
-  auto outcome = catching_up_.failed(me().held(), x.put_aside, now());
+  const auto& asked = catching_up_.donors();
+  const auto lied = std::all_of(asked.begin(), asked.end(), [&](auto& id) {
+    return others().doubted().has(id, now());
+  });
+  auto outcome = catching_up_.failed(me().held(), x.put_aside, lied, now());
+  if (next_step_)
+    history_.next_step_failed(now());
   if (outcome == catching_up::outcome::partly) {
     out(catching_up_.news_of_part(me().held(), own().step, now()));
-    begin_step();
+    const auto& from = catching_up_.from();
+    begin_with_fetched(!history_.goes_through(from.step, from.state));
     return;
   }
   if (outcome == catching_up::outcome::uncounted)
@@ -408,7 +487,10 @@ void step_machine::on(const checkpoint_saved& x) {
 
 void step_machine::end_if_done() {
   auto last = trains() ? in() == stage::finished : own().step >= run().steps;
-  if (!last || !others().lets_go(own(), now()))
+  const auto is_laggard = [this](const progress_report& x) {
+    return !history_.is_foreign(own(), x, now());
+  };
+  if (!last || !others().lets_go(own(), is_laggard, now()))
     return;
   out(status(round_.last()));
   out(peer_over{others().end().unsaved()});
@@ -436,6 +518,7 @@ void step_machine::on(const time_passed&) {
   if (in() == stage::averaging)
     who_rests().look(); // While nothing waits for it.
   go_back_if_told();
+  look_at_end();
   catch_up_if_behind();
   pump();
   lead_if_due();

@@ -10,6 +10,7 @@
 /// with whom to average is the way's (runtime/ways).
 #pragma once
 
+#include "runtime/history/own_history.hpp"
 #include "runtime/step/catching_up.hpp"
 #include "runtime/step/participant.hpp"
 #include "runtime/step/round_watch.hpp"
@@ -21,7 +22,9 @@ public:
   using actions = participant::actions;
 
   step_machine(step_settings how, time_point now)
-      : participant(std::move(how), now), next_status_(now) {
+      : participant(std::move(how), now),
+        history_(this->how().self, averaging().one_history()),
+        next_status_(now) {
   }
 
   /// Hears a fact. @param x Of one of the types that `on` takes, here or in
@@ -66,19 +69,30 @@ private:
   void finish();
   /// The run's last step is held.
   bool is_over();
+  void save_checkpoint();
   void note_step(const state_changed& x, const digest& before);
   void lead_if_due();
   void report_frozen();
+  /// Whether another history counts more than the one held.
+  own_history::choice better();
   void catch_up_if_behind();
   /// To the state to which the run was rolled back, if it was.
   /// @return Whether that has begun.
   bool go_back_if_told();
+  /// @param whole Not by means alone.
+  void begin_with_fetched(bool whole);
+  void look_at_end();
   void end_if_done();
   bool ends_elsewhere(const way::reports& partners);
   void give_up_if_too_late();
 
+  own_history history_;
   round_watch round_;
   catching_up catching_up_;
+  bool vouched_for_ = false; ///< What is being fetched.
+  bool next_step_ = false;   ///< It is that, and nothing else.
+  /// Since when the run's last state is held, for which too few vouch.
+  std::optional<time_point> end_in_doubt_;
   time_point next_status_;
   bool goes_back_ = false; ///< A state of earlier is being loaded.
 };

@@ -105,7 +105,7 @@ event split_news(const split_watch::split& x, std::uint64_t step) {
            {"lost", std::uint64_t{x.lost}},
            {"left", std::uint64_t{x.left}},
            {"detail", std::string{"trainers were lost at once; those who are "
-                                  "left go on, and the longer history counts "
+                                  "left go on, and one history counts "
                                   "when they meet again"}}}};
 }
 
@@ -113,7 +113,7 @@ event reunion_news(std::uint64_t step) {
   return {"reunion",
           {{"step", step},
            {"detail", std::string{"half of those who were lost are back; the "
-                                  "longer history counts"}}}};
+                                  "history of most of them counts"}}}};
 }
 
 event island_news(const fetch_result& x, std::uint64_t step) {
@@ -121,11 +121,11 @@ event island_news(const fetch_result& x, std::uint64_t step) {
           {{"donor", short_name(x.donor)},
            {"step", step},
            {"detail",
-            std::string{x.own_history_lost
-                            ? "own steps were not part of the longer history "
-                              "and are lost"
-                            : "own steps were not found in the longer "
-                              "history"}}}};
+            std::string{
+                x.own_history_lost
+                    ? "own steps were not part of the history that counts "
+                      "and are lost"
+                    : "own steps were not found in the history that counts"}}}};
 }
 
 event fault_news(const std::string& what, const std::string& detail) {

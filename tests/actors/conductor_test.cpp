@@ -495,9 +495,12 @@ TEST_CASE("who was cut off while as many finished makes no step of its own") {
   x.world.run_for(limits::laggard_linger - 1s);
   CHECK(x.matchmaking->count<lead_group>() == 0);
   CHECK(x.observer->count<peer_over>() == 0);
-  SUBCASE("and gets the last state if one of them is found") {
+  SUBCASE("and gets the last state if two of them are found") {
     x.join(8);
     x.hear(x.report(8, 3, phase::finished));
+    CHECK(x.state_keeper->count<fetch_state>() == 0);
+    x.join(9);
+    x.hear(x.report(9, 3, phase::finished));
     CHECK(x.state_keeper->count<fetch_state>() == 1);
     x.world.run_for(2s);
     CHECK(x.observer->count<peer_over>() == 0);

@@ -138,165 +138,23 @@ TEST_CASE("impossible speeds count as none") {
   CHECK(slow.my_quota(start) == 100);
 }
 
-TEST_CASE("the peers ahead hold the best history, and all the same state") {
+TEST_CASE("those that average have states to give, wherever they are") {
   auto x = tracker();
-  auto ids = [&] {
-    std::vector<peer_id> result;
-    for (const auto& r : x.ahead(start))
-      result.push_back(r.id);
-    return result;
-  };
-  using list = std::vector<peer_id>;
-  x.hear(report(1, 0, 1), start);
-  CHECK(ids() == list{}); // The same state is not better.
-  auto other = report(2, 0, 1);
-  other.state = state_number(8);
-  x.hear(other, start);
-  CHECK(ids() == list{}); // Equal history, greater digest.
-  other.state = state_number(6);
-  x.hear(other, start);
-  CHECK(ids() == list{}); // Smaller, but two hold ours.
-  other.id = peer(7);
-  x.hear(other, start);
-  CHECK(ids() == list{peer(2), peer(7)}); // As many: the digest decides.
-  other.state = state_number(8);
-  other.id = peer(2);
-  x.hear(other, start);
-  other.id = peer(7);
-  x.hear(other, start);
-  CHECK(ids() == list{});
-  other.id = peer(8);
-  x.hear(other, start);
-  CHECK(ids() == list{peer(2), peer(7), peer(8)}); // Three against two.
-  other = report(3, 0, 1);
-  other.history_samples = 301;
-  other.state = state_number(9);
-  x.hear(other, start);
-  CHECK(ids() == list{peer(3)});
-  other.id = peer(4);
-  x.hear(other, start);
-  CHECK(ids() == list{peer(3), peer(4)});
-  other.id = peer(5);
-  other.history_samples = 999;
-  other.phase = phase::joining;
-  x.hear(other, start);
-  other.id = peer(6);
-  other.phase = phase::waiting;
-  other.role = role::auxiliary;
-  x.hear(other, start);
-  CHECK(ids() == list{peer(3), peer(4)}); // Neither of them has a state.
-  CHECK(x.ahead(start + 11s).empty());
-}
-
-TEST_CASE("who is behind believes more than half of the longest histories") {
-  auto x = tracker();
-  for (std::uint8_t i = 1; i <= 3; ++i) {
-    auto r = report(i, 0, 1);
-    r.history_samples += 100;
-    ++r.step;
-    r.state = state_number(i == 1 ? 1 : 9); // The lone one is the smaller.
-    x.hear(r, start);
-    if (i == 2) // A draw: the order decides.
-      CHECK(x.ahead(start).front().id == peer(1));
+  for (std::size_t i = 1; i <= 5; ++i) {
+    auto other = report(i, 0, 1);
+    other.step += i;
+    other.role = i == 1 ? role::auxiliary : role::trainer;
+    other.contributes = i == 2;
+    other.phase = i == 3   ? phase::joining
+                  : i == 4 ? phase::finished
+                           : phase::accumulating;
+    x.hear(other, start);
   }
-  auto donors = x.ahead(start);
-  REQUIRE(donors.size() == 2);
-  CHECK(donors[0].state == state_number(9));
-  CHECK(donors[1].state == state_number(9));
-}
-
-TEST_CASE(
-    "a longer history that hardly anybody holds is not followed at once") {
-  auto x = tracker();
-  for (std::uint8_t i = 1; i <= 4; ++i)
-    x.hear(report(i, 0, 1), start);
-  auto lone = report(9, 0, 1);
-  lone.history_samples += 1000;
-  lone.state = state_number(1);
-  auto hear_again = [&](time_point now) {
-    for (std::uint8_t i = 1; i <= 4; ++i)
-      x.hear(report(i, 0, 1), now);
-    x.hear(lone, now);
-    return x.ahead(now).size();
-  };
-  CHECK(hear_again(start) == 0);
-  CHECK(hear_again(start + limits::minority_patience - 1s) == 0);
-  CHECK(hear_again(start + limits::minority_patience) == 1);
-  x.forget(peer(4)); // Four that hold ours, against one, are not enough.
-  CHECK(x.ahead(start + limits::minority_patience + 1s).size() == 1);
-}
-
-TEST_CASE("a lone longer history finds no followers while a step passes") {
-  // Some are a step behind, some a step ahead, and one claims a thousand.
-  for (std::uint8_t behind = 0; behind <= 8; ++behind) {
-    CAPTURE(behind);
-    auto x = tracker();
-    auto own = report(0, 10, 2);
-    own.step += 1;
-    own.history_samples += 100;
-    own.state = state_number(20);
-    x.update_self(own, start);
-    for (std::uint8_t i = 1; i <= 8; ++i) {
-      auto r = report(i, 0, 1);
-      if (i > behind) {
-        r.step += 2;
-        r.history_samples += 200;
-        r.state = state_number(30);
-      }
-      x.hear(r, start);
-    }
-    auto lone = report(9, 0, 1);
-    lone.history_samples += 100000;
-    lone.state = state_number(1);
-    x.hear(lone, start);
-    for (const auto& donor : x.ahead(start))
-      CHECK(donor.state == state_number(30));
-    // Most have gone on: those are followed, whatever the lone one says.
-    CHECK(x.ahead(start).empty() == (behind == 8));
-  }
-}
-
-TEST_CASE("a joiner prefers a history that more than a few have") {
-  auto x = tracker();
-  auto own = report(0, 0, 0);
-  own.phase = phase::joining;
-  own.step = own.history_samples = 0;
-  x.update_self(own, start);
-  auto lone = report(9, 0, 1);
-  lone.history_samples += 100000;
-  lone.state = state_number(1);
-  x.hear(lone, start);
-  CHECK(x.ahead(start).size() == 1); // Better than nothing.
-  for (std::uint8_t i = 1; i <= 5; ++i)
-    x.hear(report(i, 0, 1), start);
-  CHECK(x.ahead(start).size() == 5);
-}
-
-TEST_CASE("a joiner finds everybody ahead that has a state") {
-  progress_tracker x{100, peer(0), 10s};
-  auto first = report(1, 0, 1);
-  first.history_samples = 0;
-  first.step = 0;
-  x.hear(first, start);
-  CHECK(x.ahead(start).size() == 1);
-}
-
-TEST_CASE("the history rule orders states totally") {
-  std::mt19937_64 random{5};
-  std::vector<progress_report> all;
-  for (std::size_t i = 0; i < 40; ++i) {
-    all.push_back(report(i, 0, 1));
-    all.back().history_samples = random() % 4;
-    all.back().state = state_number(static_cast<std::uint8_t>(random() % 4));
-  }
-  for (const auto& a : all)
-    for (const auto& b : all) {
-      bool same = a.history_samples == b.history_samples && a.state == b.state;
-      CHECK(better_history(a, b) + better_history(b, a) == (same ? 0 : 1));
-      for (const auto& c : all)
-        if (better_history(a, b) && better_history(b, c))
-          CHECK(better_history(a, c));
-    }
+  auto all = x.averaging(start);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0]->id == peer(4));
+  CHECK(all[1]->id == peer(5));
+  CHECK(x.averaging(start + 11s).empty());
 }
 
 TEST_CASE("quotas of peers that know the same overshoot by one sample each") {

@@ -11,7 +11,7 @@ namespace {
 
 fetch_state begin(catching_up& x, bool alone = false) {
   return x.begin({report(1, 0, 6), report(2, 0, 6)}, report(5, 12), state(3),
-                 alone, start);
+                 alone, false, start);
 }
 
 } // namespace
@@ -27,6 +27,9 @@ TEST_CASE("a download names the goal, where this peer stands, and all donors") {
   CHECK(order.goal.donors == std::vector<peer_id>{peer(1), peer(2)});
   CHECK(
       begin(x, true).goal.state.empty()); // Each donor has a state of its own.
+  // Of a next step its mean alone will do.
+  CHECK(x.begin({report(1, 0, 4)}, report(5), state(3), false, true, start)
+            .goal.state.empty());
 }
 
 TEST_CASE("a download in vain is paid for with patience") {
@@ -34,16 +37,22 @@ TEST_CASE("a download in vain is paid for with patience") {
   begin(x);
   auto failed = start + 10s;
   SUBCASE("twice the time that it took") {
-    CHECK(x.failed(state(3), false, failed) == catching_up::outcome::in_vain);
+    CHECK(x.failed(state(3), false, false, failed)
+          == catching_up::outcome::in_vain);
     CHECK_FALSE(x.may_begin(failed + 19s));
     CHECK(x.may_begin(failed + 21s));
   }
   SUBCASE("but what was put aside is gone on with soon") {
-    x.failed(state(3), true, failed);
+    x.failed(state(3), true, false, failed);
     CHECK(x.may_begin(failed + limits::fetch_backoff));
   }
+  SUBCASE("nor has anybody to wait for the liars' sake") {
+    x.failed(state(3), false, true, failed);
+    CHECK(x.may_begin(failed));
+  }
   SUBCASE("and some of the way counts") {
-    CHECK(x.failed(state(4), false, failed) == catching_up::outcome::partly);
+    CHECK(x.failed(state(4), false, false, failed)
+          == catching_up::outcome::partly);
     CHECK(x.may_begin(failed + limits::fetch_backoff));
   }
 }
@@ -52,8 +61,9 @@ TEST_CASE("a batch that ended meanwhile was not counted") {
   catching_up x;
   begin(x);
   x.batch_ended();
-  CHECK(x.failed(state(3), true, start + 1s)
+  CHECK(x.failed(state(3), true, false, start + 1s)
         == catching_up::outcome::uncounted);
   begin(x);
-  CHECK(x.failed(state(3), true, start + 2s) == catching_up::outcome::in_vain);
+  CHECK(x.failed(state(3), true, false, start + 2s)
+        == catching_up::outcome::in_vain);
 }

@@ -97,7 +97,12 @@ TEST_CASE("a step of another group is none of ours where each makes its own") {
   x.form(group_of({1, 5}));
   seen apart{{report(1), report(7, 0, 4), report(8, 0, 4)}};
   CHECK(x.hear(report(7, 0, 4), apart.others, false, start).empty());
-  CHECK(x.hear(report(7, 0, 4), apart.others, true, start).size() == 2);
+  // Where it is the same for all, those are asked that have averaged with us.
+  CHECK(x.hear(report(7, 0, 4), apart.others, true, start).empty());
+  apart.others.averages_with(peer(7));
+  CHECK(x.hear(report(7, 0, 4), apart.others, true, start).size() == 1);
+  apart.others.averages_with(peer(8));
+  CHECK(x.hear(report(8, 0, 4), apart.others, true, start).size() == 1);
 }
 
 TEST_CASE("rounds that came to an end say how long to wait, vain ones double") {

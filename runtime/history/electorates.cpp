@@ -1,0 +1,84 @@
+#include "runtime/history/electorates.hpp"
+
+#include <algorithm>
+
+namespace potluck {
+
+namespace {
+
+double median(std::vector<double> x) {
+  const auto half = x.size() / 2;
+  std::sort(x.begin(), x.end());
+  return x.size() % 2 == 1 ? x[half] : (x[half - 1] + x[half]) / 2;
+}
+
+electorates::weights weights_of(const group_contract& x,
+                                const std::vector<std::uint8_t>& left_out) {
+  electorates::weights result;
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < x.members.size(); ++i) {
+    const auto& member = x.members[i];
+    if (member.role != role::trainer
+        || std::find(left_out.begin(), left_out.end(), i) != left_out.end())
+      continue;
+    const auto n = static_cast<double>(member.samples);
+    result[member.who.id] = n;
+    if (n > 0)
+      samples.push_back(n);
+  }
+  const auto usual = samples.empty() ? 1 : median(samples);
+  for (auto& [id, weight] : result)
+    weight = std::min(weight / usual, electorates::heaviest);
+  return result;
+}
+
+} // namespace
+
+bool electorates::made(const group_contract& x,
+                       const std::vector<std::uint8_t>& left_out) {
+  auto next = weights_of(x, left_out);
+  if (next.size() < 2)
+    return false;
+  auto newer = next;
+  all_.push_back(std::move(next));
+  for (auto i = all_.size() - 1; i-- > 0;) {
+    const auto size = newer.size();
+    newer.insert(all_[i].begin(), all_[i].end());
+    if (newer.size() == size)
+      all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (all_.size() > most)
+    all_.pop_front();
+  return true;
+}
+
+bool electorates::has(const peer_id& who) const {
+  return std::any_of(all_.begin(), all_.end(),
+                     [&](auto& x) { return x.count(who) != 0; });
+}
+
+electorates::weights electorates::behind(std::size_t index) const {
+  weights result;
+  for (auto i = all_.size(); i-- > index;) // The newest of each stays.
+    result.insert(all_[i].begin(), all_[i].end());
+  return result;
+}
+
+electorates::electorate electorates::last_with(const condition& any) const {
+  for (auto i = all_.size(); i-- > 0;) {
+    if (std::none_of(all_[i].begin(), all_[i].end(),
+                     [&](auto& x) { return any(x.first); }))
+      continue;
+    electorate result{all_[i], behind(i + 1)};
+    for (auto& x : result.members)
+      result.later.erase(x.first);
+    return result;
+  }
+  return {};
+}
+
+electorates::electorate electorates::of_all() const {
+  return {behind(0), {}};
+}
+
+} // namespace potluck

@@ -1,0 +1,113 @@
+#include "runtime/history/own_history.hpp"
+
+#include <algorithm>
+
+namespace potluck {
+
+void own_history::adopts(std::uint64_t step, const digest& state,
+                         bool vouched_for) {
+  digests_.restart(step, state);
+  vouched_for_ = vouched_for;
+  on_this_ = 0;
+}
+
+void own_history::made(const group_contract& x,
+                       const std::vector<std::uint8_t>& left_out,
+                       time_point now) {
+  parted_.clear();
+  most_missing_since_.reset();
+  if (!electors_.made(x, left_out))
+    return;
+  if (steps_++ == 0)
+    first_ = now;
+  heard_ = now;
+  if (++on_this_ >= limits::binding_steps)
+    vouched_for_ = true;
+}
+
+stance own_history::of(const progress_report& x,
+                       const progress_report& own) const {
+  if (x.step > own.step)
+    return stance::ahead;
+  if (x.step == own.step)
+    return x.state == own.state ? stance::ours : stance::aside;
+  if (const auto* known = digests_.after(x.step))
+    return x.state == *known ? stance::ours : stance::aside;
+  return own.step - x.step > limits::most_behind ? stance::aside : stance::ours;
+}
+
+own_history::choice own_history::better(const progress_report& own,
+                                        const reports& others, time_point now) {
+  std::vector<ballot> all;
+  bool differ = false;
+  for (const auto* x : others) {
+    heard(x->id, now);
+    all.push_back({x, of(*x, own)});
+    differ = differ || all.back().where != stance::ours;
+  }
+  if (!differ) // Most of the time.
+    return {};
+  auto result = bound(own, now)
+                    ? choice{outvoted(all, own, electors_, redrawn_), true}
+                    : most_of(all, own);
+  if (!result.donors.empty() || redrawn_ || own.contributes
+      || now < next_step_after_)
+    return result;
+  return {extended(all, own, electors_), false, true};
+}
+
+own_history::choice own_history::most_of(const std::vector<ballot>& all,
+                                         const progress_report& own) const {
+  // One peer alone never has another give up what it made with others.
+  const std::size_t least
+      = steps_ >= limits::binding_steps && !own.contributes ? 2 : 1;
+  auto donors = outnumbered(all, own, least);
+  std::size_t with_states = 0;
+  for (const auto& x : all)
+    with_states += x.report->history_samples > 0;
+  const auto vouched_for
+      = std::any_of(
+            donors.begin(), donors.end(),
+            [&](auto& x) { return own.contributes && x.id == own.sponsor; })
+        || (donors.size() >= limits::least_supporters
+            && 2 * donors.size() > with_states);
+  return {std::move(donors), vouched_for};
+}
+
+bool own_history::is_foreign(const progress_report& own,
+                             const progress_report& x, time_point now) const {
+  return x.phase != phase::joining && of(x, own) != stance::ours
+         && (own.role != role::trainer || !has_a_say(own, x.id, now));
+}
+
+bool own_history::is_held_by_most(const progress_report& own,
+                                  const reports& others) {
+  std::size_t same = 0;
+  std::size_t all = 0;
+  for (const auto* x : others) {
+    all += x->history_samples > 0;
+    same += x->step == own.step && x->state == own.state;
+  }
+  return same >= limits::least_supporters && 2 * same > all;
+}
+
+bool own_history::waits(const electorates::condition& is_here, time_point now) {
+  if (redrawn_ || electors_.empty())
+    return false;
+  std::size_t here = 0;
+  std::size_t all = 0;
+  for (const auto& [id, weight] : electors_.newest()) {
+    const auto present = id == self_ || is_here(id);
+    here += present;
+    all += present || parted_.count(id) == 0;
+  }
+  if (2 * here >= all) {
+    most_missing_since_.reset();
+    return false;
+  }
+  if (!most_missing_since_)
+    most_missing_since_ = now;
+  return now - *most_missing_since_ < limits::parting_patience;
+}
+
+} // namespace potluck
