@@ -40,8 +40,8 @@ public:
   bool open() const {
     return open_;
   }
-  /// Writes what was left of before, and then this, as far as it is taken. False
-  /// when something is left of before: then none of this is written.
+  /// Writes what was left of before, and then this, as far as it is taken.
+  /// False when something is left of before: then none of this is written.
   bool write(const std::string& bytes);
   void end_writing();
   /// Everything the other side writes until it closes; false if it does not.
@@ -70,6 +70,9 @@ std::string frame_of(const message& x, const std::string& body = "");
 std::string preamble_of(std::uint32_t head, std::uint32_t body);
 /// Of a trainer of the usual run.
 hello greeting(const key_pair& who = key());
+
+/// From here on this process may have as many sockets as the system lets it.
+void allow_many_sockets();
 
 /// Bytes of the process that are in memory.
 std::size_t memory_of(const peer& who);
