@@ -4,6 +4,7 @@
 #include <fstream>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -174,6 +175,13 @@ hello greeting(const key_pair& who) {
   x.id = who.id();
   x.run = "potluck";
   return x;
+}
+
+void allow_many_sockets() {
+  rlimit most{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &most) == 0);
+  most.rlim_cur = most.rlim_max;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &most) == 0);
 }
 
 std::size_t memory_of(const peer& who) {

@@ -71,6 +71,9 @@ std::string preamble_of(std::uint32_t head, std::uint32_t body);
 /// Of a trainer of the usual run.
 hello greeting(const key_pair& who = key());
 
+/// From here on this process may have as many sockets as the system lets it.
+void allow_many_sockets();
+
 /// Bytes of the process that are in memory.
 std::size_t memory_of(const peer& who);
 
