@@ -210,7 +210,7 @@ TEST_CASE("a pause begins at the step that is named") {
 
 TEST_CASE("a run that is rolled back goes on from the state of then") {
   machine m;
-  m.tell(peer_joined{{peer(1), {}}, role::trainer, "poems"});
+  m.tell(peer_joined{{peer(1), {}}, role::trainer, "poems", {}, {}});
   m.hold(8);
   const auto charter = m.last<own_report>()->report.charter;
   auto other = report(1, 0, 8);
