@@ -133,7 +133,6 @@ TEST_CASE("a run goes on where the organiser wants more steps of it") {
 TEST_CASE("compute hears the organiser's word before it has to go by it") {
   machine m;
   m.hold(4);
-  m.compute_all();
   const auto before = m.asked.size();
   m.tell(terms({word(1, new_steps{6}, 6)}));
   bool told = false;
@@ -210,11 +209,15 @@ TEST_CASE("a pause begins at the step that is named") {
 
 TEST_CASE("a run that is rolled back goes on from the state of then") {
   machine m;
-  m.tell(peer_joined{{peer(1), {}}, role::trainer, "poems", {}, {}});
+  peer_joined partner;
+  partner.who.id = peer(1);
+  m.tell(partner);
   m.hold(8);
   const auto charter = m.last<own_report>()->report.charter;
   auto other = report(1, 0, 8);
   other.charter = charter;
+  other.history_samples = 32 * 8;
+  other.state = state(9);
   m.tell(report_heard{other, true});
   const auto word_of_it = terms({word(1, roll_back{4, state(5)})});
   m.tell(word_of_it);
