@@ -117,8 +117,7 @@ public:
     return vouched_for_;
   }
   /// Whether so many hold what `own` does that a run may end with it.
-  static bool is_held_by_most(const progress_report& own,
-                              const reports& others);
+  bool is_held_by_most(const progress_report& own, const reports& others) const;
   /// Whether no step is to be made now, since most of the others may be back.
   bool waits(const electorates::condition& is_here, time_point now);
 
@@ -131,8 +130,8 @@ private:
   }
   stance of(const progress_report& x, const progress_report& own) const;
   /// As a young peer has it.
-  choice most_of(const std::vector<ballot>& all,
-                 const progress_report& own) const;
+  choice most_of(const std::vector<ballot>& all, const progress_report& own,
+                 const reports& others) const;
 
   peer_id self_;
   bool redrawn_;

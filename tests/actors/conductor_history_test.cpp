@@ -36,7 +36,7 @@ struct one_of_three : conductor_stage {
     formed.contract.step = step;
     formed.contract.gradient_values = tiny_trainer::values;
     for (auto i : {5, 1, 2}) {
-      group_member x;
+      struct group_member x;
       x.who = contact_of(i);
       x.samples = batch / 3;
       formed.contract.members.push_back(x);
@@ -108,7 +108,7 @@ TEST_CASE("strangers do not end a round") {
   x.tell(freeze_wanted{formed.contract.group});
   formed.contract.step = x.step + 1;
   for (auto i : {5, 1, 2}) {
-    group_member m;
+    struct group_member m;
     m.who = contact_of(i);
     m.samples = batch;
     formed.contract.members.push_back(m);

@@ -315,11 +315,12 @@ TEST_CASE("a checkpoint is overwritten by what others vouch for") {
 }
 
 TEST_CASE("a run ends with what most hold that are there, two at least") {
-  auto held = [](const all& others) {
+  own_history x{peer(0), true};
+  auto held = [&](const all& others) {
     own_history::reports heard;
     for (auto& r : others)
       heard.push_back(&r);
-    return own_history::is_held_by_most(report(0, 50), heard);
+    return x.is_held_by_most(report(0, 50), heard);
   };
   CHECK_FALSE(held({report(1, 50)}));
   CHECK(held({report(1, 50), report(2, 50)}));
@@ -327,6 +328,9 @@ TEST_CASE("a run ends with what most hold that are there, two at least") {
   CHECK(held({report(1, 50), report(2, 50), report(3, 0), report(4, 0)}));
   CHECK_FALSE(held(
       {report(1, 50), report(2, 50), report(3, 50, 'b'), report(4, 50, 'b')}));
+  x.made(four, {}, start); // One of those is needed.
+  CHECK(held({report(1, 50), report(9, 50)}));
+  CHECK_FALSE(held({report(8, 50), report(9, 50)}));
 }
 
 TEST_CASE("the smaller part of a group waits for the other for a moment") {
