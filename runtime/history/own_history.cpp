@@ -8,6 +8,7 @@ void own_history::adopts(std::uint64_t step, const digest& state,
                          bool vouched_for) {
   digests_.restart(step, state);
   vouched_for_ = vouched_for;
+  has_adopted_ = true;
   on_this_ = 0;
 }
 
@@ -62,7 +63,9 @@ own_history::choice own_history::most_of(const std::vector<ballot>& all,
   // One peer alone never has another give up what it made with others.
   const std::size_t least
       = steps_ >= limits::binding_steps && !own.contributes ? 2 : 1;
-  auto donors = outnumbered(all, own, least);
+  const auto resumed = own.role == role::trainer && !own.contributes
+                       && electors_.empty() && !has_adopted_;
+  auto donors = outnumbered(all, own, least, resumed);
   const auto has_sponsor
       = std::any_of(donors.begin(), donors.end(), [&](auto& x) {
           return own.contributes && x.id == own.sponsor;

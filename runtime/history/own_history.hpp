@@ -142,6 +142,7 @@ private:
   time_point heard_{};   ///< Of one of the others, last.
   unsigned on_this_ = 0; ///< Steps with others since another one was adopted.
   bool vouched_for_ = true;
+  bool has_adopted_ = false;
   std::set<peer_id> parted_; ///< Since the last step.
   std::optional<time_point> most_missing_since_;
   time_point next_step_after_ = time_point::min();
