@@ -186,7 +186,7 @@ std::vector<progress_report> extended(const std::vector<ballot>& all,
 
 std::vector<progress_report> outnumbered(const std::vector<ballot>& all,
                                          const progress_report& own,
-                                         std::size_t least) {
+                                         std::size_t least, bool resumed) {
   const auto weight = [&](const progress_report& x) {
     return own.contributes && x.id == own.sponsor ? 2.0 : 1.0;
   };
@@ -201,8 +201,11 @@ std::vector<progress_report> outnumbered(const std::vector<ballot>& all,
       x.weight = weight(*x.report);
     const auto* goal = middle(rivals, false);
     const auto theirs = weight_of(rivals);
+    const auto newer
+        = resumed && goal->step > own.step && few_of * theirs >= theirs + ours;
     if (rivals.size() >= least
-        && (theirs > ours || (theirs == ours && better_history(*goal, own))))
+        && (newer || theirs > ours
+            || (theirs == ours && better_history(*goal, own))))
       return holders_of(*goal, rivals);
   }
   return {};

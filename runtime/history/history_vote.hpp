@@ -49,8 +49,11 @@ std::vector<progress_report> extended(const std::vector<ballot>& all,
 /// As `outvoted`, by what most announce that are there, all alike, but for a
 /// contributor's sponsor, which counts twice.
 /// @param least That must announce another history.
+/// @param resumed This peer has come back and made no step with others yet:
+///     those ahead are followed unless they are few.
 std::vector<progress_report> outnumbered(const std::vector<ballot>& all,
                                          const progress_report& own,
-                                         std::size_t least);
+                                         std::size_t least,
+                                         bool resumed = false);
 
 } // namespace potluck

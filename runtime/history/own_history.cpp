@@ -8,6 +8,7 @@ void own_history::adopts(std::uint64_t step, const digest& state,
                          bool vouched_for) {
   digests_.restart(step, state);
   vouched_for_ = vouched_for;
+  has_adopted_ = true;
   on_this_ = 0;
 }
 
@@ -49,7 +50,7 @@ own_history::choice own_history::better(const progress_report& own,
     return {};
   auto result = bound(own, now)
                     ? choice{outvoted(all, own, electors_, redrawn_), true}
-                    : most_of(all, own);
+                    : most_of(all, own, others);
   if (!result.donors.empty() || redrawn_ || own.contributes
       || now < next_step_after_)
     return result;
@@ -57,20 +58,21 @@ own_history::choice own_history::better(const progress_report& own,
 }
 
 own_history::choice own_history::most_of(const std::vector<ballot>& all,
-                                         const progress_report& own) const {
+                                         const progress_report& own,
+                                         const reports& others) const {
   // One peer alone never has another give up what it made with others.
   const std::size_t least
       = steps_ >= limits::binding_steps && !own.contributes ? 2 : 1;
-  auto donors = outnumbered(all, own, least);
-  std::size_t with_states = 0;
-  for (const auto& x : all)
-    with_states += x.report->history_samples > 0;
+  const auto resumed = own.role == role::trainer && !own.contributes
+                       && electors_.empty() && !has_adopted_;
+  auto donors = outnumbered(all, own, least, resumed);
+  const auto has_sponsor
+      = std::any_of(donors.begin(), donors.end(), [&](auto& x) {
+          return own.contributes && x.id == own.sponsor;
+        });
   const auto vouched_for
-      = std::any_of(
-            donors.begin(), donors.end(),
-            [&](auto& x) { return own.contributes && x.id == own.sponsor; })
-        || (donors.size() >= limits::least_supporters
-            && 2 * donors.size() > with_states);
+      = has_sponsor
+        || (!donors.empty() && is_held_by_most(donors.front(), others));
   return {std::move(donors), vouched_for};
 }
 
@@ -81,14 +83,18 @@ bool own_history::is_foreign(const progress_report& own,
 }
 
 bool own_history::is_held_by_most(const progress_report& own,
-                                  const reports& others) {
+                                  const reports& others) const {
   std::size_t same = 0;
   std::size_t all = 0;
+  bool known = electors_.empty();
   for (const auto* x : others) {
     all += x->history_samples > 0;
-    same += x->step == own.step && x->state == own.state;
+    if (x->step != own.step || x->state != own.state)
+      continue;
+    ++same;
+    known = known || electors_.has(x->id);
   }
-  return same >= limits::least_supporters && 2 * same > all;
+  return known && same >= limits::least_supporters && 2 * same > all;
 }
 
 bool own_history::waits(const electorates::condition& is_here, time_point now) {

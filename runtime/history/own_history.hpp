@@ -117,8 +117,7 @@ public:
     return vouched_for_;
   }
   /// Whether so many hold what `own` does that a run may end with it.
-  static bool is_held_by_most(const progress_report& own,
-                              const reports& others);
+  bool is_held_by_most(const progress_report& own, const reports& others) const;
   /// Whether no step is to be made now, since most of the others may be back.
   bool waits(const electorates::condition& is_here, time_point now);
 
@@ -131,8 +130,8 @@ private:
   }
   stance of(const progress_report& x, const progress_report& own) const;
   /// As a young peer has it.
-  choice most_of(const std::vector<ballot>& all,
-                 const progress_report& own) const;
+  choice most_of(const std::vector<ballot>& all, const progress_report& own,
+                 const reports& others) const;
 
   peer_id self_;
   bool redrawn_;
@@ -143,6 +142,7 @@ private:
   time_point heard_{};   ///< Of one of the others, last.
   unsigned on_this_ = 0; ///< Steps with others since another one was adopted.
   bool vouched_for_ = true;
+  bool has_adopted_ = false;
   std::set<peer_id> parted_; ///< Since the last step.
   std::optional<time_point> most_missing_since_;
   time_point next_step_after_ = time_point::min();

@@ -443,8 +443,7 @@ void step_machine::begin_with_fetched(bool whole) {
 void step_machine::look_at_end() {
   if (!end_in_doubt_)
     return;
-  if (own_history::is_held_by_most(own(),
-                                   others().tracker().averaging(now()))) {
+  if (history_.is_held_by_most(own(), others().tracker().averaging(now()))) {
     end_in_doubt_.reset();
     history_.adopts(own().step, own().state, true);
     begin_step();

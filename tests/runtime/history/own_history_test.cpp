@@ -255,15 +255,28 @@ TEST_CASE("of two that contradict each other a newcomer takes the longer") {
         == std::vector<peer_id>{peer(1)});
 }
 
-TEST_CASE("who has just begun goes with more, but not with a single one") {
+TEST_CASE("of those that come back from checkpoints the newest counts") {
   own_history x{peer(0), true};
   x.holds(10, state(10));
+  const auto newer = report(3, 14);
+  CHECK(names(ask(x, report(0, 10), {report(1, 10), report(2, 10), newer}))
+        == std::vector<peer_id>{peer(3)});
+  CHECK(ask(x, report(0, 10), {report(2, 9, 'b')}).donors.empty());
+  // Unless few have it, or steps were made meanwhile.
+  CHECK(ask(x, report(0, 10),
+            {report(1, 10), report(2, 10), newer, report(4, 10)})
+            .donors.empty());
+  x.made(contract({{0, 10}, {1, 10}}), {}, start);
+  CHECK(ask(x, report(0, 10), {report(1, 10), report(2, 10), newer})
+            .donors.empty());
+}
+
+TEST_CASE("who has fetched a state goes with more, but not with a single one") {
+  own_history x{peer(0), true};
+  x.adopts(10, state(10), false);
   CHECK(ask(x, report(0, 10), {report(1, 10), liar(10)}).donors.empty());
-  CHECK(names(ask(x, report(0, 10), {report(1, 10), report(2, 14)})).empty());
-  // Both from checkpoints of their own: the newer one counts.
   CHECK(names(ask(x, report(0, 10), {report(2, 14)}))
         == std::vector<peer_id>{peer(2)});
-  CHECK(ask(x, report(0, 10), {report(2, 9, 'b')}).donors.empty());
 }
 
 TEST_CASE("who was left by all follows several, never one alone") {
@@ -315,11 +328,12 @@ TEST_CASE("a checkpoint is overwritten by what others vouch for") {
 }
 
 TEST_CASE("a run ends with what most hold that are there, two at least") {
-  auto held = [](const all& others) {
+  own_history x{peer(0), true};
+  auto held = [&](const all& others) {
     own_history::reports heard;
     for (auto& r : others)
       heard.push_back(&r);
-    return own_history::is_held_by_most(report(0, 50), heard);
+    return x.is_held_by_most(report(0, 50), heard);
   };
   CHECK_FALSE(held({report(1, 50)}));
   CHECK(held({report(1, 50), report(2, 50)}));
@@ -327,6 +341,9 @@ TEST_CASE("a run ends with what most hold that are there, two at least") {
   CHECK(held({report(1, 50), report(2, 50), report(3, 0), report(4, 0)}));
   CHECK_FALSE(held(
       {report(1, 50), report(2, 50), report(3, 50, 'b'), report(4, 50, 'b')}));
+  x.made(four, {}, start); // One of those is needed.
+  CHECK(held({report(1, 50), report(9, 50)}));
+  CHECK_FALSE(held({report(8, 50), report(9, 50)}));
 }
 
 TEST_CASE("the smaller part of a group waits for the other for a moment") {
