@@ -1,6 +1,7 @@
 #include "runtime/strangers/large_frames.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "runtime/strangers/home_of.hpp"
@@ -11,11 +12,7 @@ bool large_frames::begin(connection_id id, const std::string& host,
                          std::size_t bytes, time_point now) {
   frame x{id, home_of(host), bytes};
   // Nobody overtakes who waits for the same room.
-  const bool waits
-      = std::any_of(wait_.begin(), wait_.end(), [&](const frame& y) {
-          return y.home == x.home || home_has_room(y);
-        });
-  if (waits || !fits(x)) {
+  if (home_waits(x.home) || first_waiting() != wait_.end() || !fits(x)) {
     wait_.push_back(std::move(x));
     return false;
   }
@@ -41,34 +38,40 @@ void large_frames::over(connection_id id) {
 
 std::vector<connection_id> large_frames::next(time_point now) {
   std::vector<connection_id> result;
-  for (auto i = wait_.begin(); i != wait_.end();) {
-    if (!home_has_room(*i)) {
-      ++i; // Others of other homes need not wait for it.
-      continue;
-    }
-    if (!fits(*i))
-      break;
+  for (auto i = first_waiting(); i != wait_.end() && fits(*i);
+       i = first_waiting()) {
     result.push_back(i->id);
-    take(std::move(*i), now);
-    i = wait_.erase(i);
+    auto x = *i;
+    wait_.erase(i);
+    take(std::move(x), now);
   }
   return result;
 }
 
 std::optional<connection_id> large_frames::too_slow(time_point now) const {
+  const bool all_wanted = first_waiting() != wait_.end();
   for (const auto& [id, x] : come_) {
     const std::chrono::duration<double> takes{static_cast<double>(x.bytes)
                                               / most_.rate};
     if (now - x.since < most_.grace + takes)
       continue;
-    const bool wanted = std::any_of(wait_.begin(), wait_.end(),
-                                    [&, mine = x.home](const frame& y) {
-                                      return y.home == mine || home_has_room(y);
-                                    });
-    if (wanted)
+    if (all_wanted || home_waits(x.home))
       return id;
   }
   return std::nullopt;
+}
+
+bool large_frames::home_waits(const std::string& home) const {
+  return std::any_of(wait_.begin(), wait_.end(),
+                     [&](const frame& x) { return x.home == home; });
+}
+
+large_frames::line::const_iterator large_frames::first_waiting() const {
+  std::set<std::string> full;
+  return std::find_if(wait_.begin(), wait_.end(), [&](const frame& x) {
+    return full.count(x.home) == 0
+           && (home_has_room(x) || !full.insert(x.home).second);
+  });
 }
 
 bool large_frames::home_has_room(const frame& x) const {

@@ -51,7 +51,12 @@ private:
     time_point since = {}; ///< It has room.
   };
 
+  using line = std::deque<frame>;
+
   bool fits(const frame& x) const;
+  bool home_waits(const std::string& home) const;
+  /// The first one for which its home has room: only the room of all is wanted.
+  line::const_iterator first_waiting() const;
   bool home_has_room(const frame& x) const;
   void take(frame x, time_point now);
 
@@ -59,7 +64,7 @@ private:
   std::size_t taken_ = 0;
   std::map<std::string, std::size_t> homes_; ///< Taken by each.
   std::map<connection_id, frame> come_;
-  std::deque<frame> wait_;
+  line wait_;
 };
 
 } // namespace potluck
