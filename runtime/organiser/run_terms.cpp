@@ -85,13 +85,17 @@ double run_terms::rate(std::uint64_t step) const {
 
 bool run_terms::paused(std::uint64_t held) const {
   bool result = false;
-  for (const auto& x : all_)
-    if (x.from <= held + 1) {
-      if (std::holds_alternative<pause_run>(x.change))
-        result = true;
-      else if (std::holds_alternative<resume_run>(x.change))
-        result = false;
+  bool last_word = false;
+  for (const auto& x : all_) {
+    const bool pause = std::holds_alternative<pause_run>(x.change);
+    if (pause || std::holds_alternative<resume_run>(x.change)) {
+      last_word = pause;
+      if (x.from <= held + 1)
+        result = pause;
+    } else if (std::holds_alternative<roll_back>(x.change)) {
+      result = last_word; // The step from which it held lies ahead again.
     }
+  }
   return result;
 }
 

@@ -85,6 +85,14 @@ TEST_CASE("a pause lasts until the run is resumed") {
   all.push_back(of(3, pause_run{}, 30));
   CHECK_FALSE(run_terms(settings(), all).paused(28));
   CHECK(run_terms(settings(), all).paused(29));
+  // A paused run that is rolled back stays paused.
+  digest then;
+  then.bytes[0] = 1;
+  all.push_back(of(4, roll_back{10, then}));
+  CHECK(run_terms(settings(), all).paused(10));
+  all.push_back(of(5, resume_run{}));
+  CHECK_FALSE(run_terms(settings(), all).paused(10));
+  CHECK_FALSE(run_terms(settings(), all).paused(40));
 }
 
 TEST_CASE("a run that is finished ends with that step, for whoever is there") {
