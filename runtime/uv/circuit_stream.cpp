@@ -68,9 +68,11 @@ private:
     const auto bytes = in_.begun();
     if (taken_ > 0 || bytes <= limits::small_frame_bytes)
       return true;
-    taken_ = bytes;
-    if ((*large_ += bytes) > limits::circuits_large_frames)
+    if ((*large_ += bytes) > limits::circuits_large_frames) {
+      *large_ -= bytes;
       return false;
+    }
+    taken_ = bytes;
     in_.make_room();
     return true;
   }
