@@ -43,6 +43,9 @@ struct end_point {
     REQUIRE(listener->wait_for_open(out));
     auto in = to.listener->wait_for_accepted();
     REQUIRE(in != 0);
+    // So much waits for members alone.
+    network->no_stranger(out);
+    to.network->no_stranger(in);
     return {out, in};
   }
 
