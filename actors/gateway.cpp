@@ -258,6 +258,8 @@ bool gateway_state::note_standing(const peer_id& who, guest& g) const {
 }
 
 void gateway_state::on(const admission_news& x) {
+  if (!config_.gate)
+    return; // Everybody is admitted.
   const bool own = x.of == config_.introduction.id;
   for (auto& [id, g] : guests_) {
     if (!own && id != x.of)
