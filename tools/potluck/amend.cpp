@@ -1,6 +1,7 @@
 /// `potluck amend`: change a created run by its organiser's word, which all its
 /// peers go by.
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
