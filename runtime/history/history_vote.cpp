@@ -202,7 +202,7 @@ std::vector<progress_report> outnumbered(const std::vector<ballot>& all,
     const auto* goal = middle(rivals, false);
     const auto theirs = weight_of(rivals);
     const auto newer
-        = resumed && goal->step > own.step && few_of * theirs >= theirs + ours;
+        = resumed && goal->step > own.step && few_of * theirs >= ours;
     if (rivals.size() >= least
         && (newer || theirs > ours
             || (theirs == ours && better_history(*goal, own))))

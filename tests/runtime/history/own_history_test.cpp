@@ -264,7 +264,7 @@ TEST_CASE("of those that come back from checkpoints the newest counts") {
   CHECK(ask(x, report(0, 10), {report(2, 9, 'b')}).donors.empty());
   // Unless few have it, or steps were made meanwhile.
   CHECK(ask(x, report(0, 10),
-            {report(1, 10), report(2, 10), newer, report(4, 10)})
+            {report(1, 10), report(2, 10), newer, report(4, 10), report(5, 10)})
             .donors.empty());
   x.made(contract({{0, 10}, {1, 10}}), {}, start);
   CHECK(ask(x, report(0, 10), {report(1, 10), report(2, 10), newer})
