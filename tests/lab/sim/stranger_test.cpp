@@ -258,6 +258,7 @@ TEST_CASE("who claims 2^40 samples or great lines accepts all invitations") {
     meeting m{manner};
     group_invite to;
     to.group.bytes.fill(3);
+    to.state.bytes.fill(4);
     m.hear(to);
     const auto answers = m.said<group_answer>();
     REQUIRE(answers.size() == 1);
