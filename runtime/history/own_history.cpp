@@ -1,11 +1,14 @@
 #include "runtime/history/own_history.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace potluck {
 
 void own_history::adopts(std::uint64_t step, const digest& state,
-                         bool vouched_for) {
+                         bool vouched_for, std::vector<peer_id> from) {
+  from_ = std::move(from);
   digests_.restart(step, state);
   vouched_for_ = vouched_for;
   has_adopted_ = true;
@@ -66,6 +69,16 @@ own_history::choice own_history::most_of(const std::vector<ballot>& all,
   const auto resumed = own.role == role::trainer && !own.contributes
                        && electors_.empty() && !has_adopted_;
   auto donors = outnumbered(all, own, least, resumed);
+  if (donors.empty() && has_adopted_ && on_this_ == 0) {
+    // Others came with this peer. Those from which it has its state may have
+    // gone on: that is the same history.
+    std::vector<ballot> had_it;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(had_it),
+                 [this](const ballot& x) {
+                   return std::count(from_.begin(), from_.end(), x.report->id);
+                 });
+    donors = outnumbered(had_it, own, least, false);
+  }
   const auto has_sponsor
       = std::any_of(donors.begin(), donors.end(), [&](auto& x) {
           return own.contributes && x.id == own.sponsor;

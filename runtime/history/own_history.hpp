@@ -67,7 +67,9 @@ public:
     return digests_.goes_through(step, state);
   }
   /// It belongs to another history. @param vouched_for As its `choice` was.
-  void adopts(std::uint64_t step, const digest& state, bool vouched_for);
+  /// @param from Those that held it.
+  void adopts(std::uint64_t step, const digest& state, bool vouched_for,
+              std::vector<peer_id> from = {});
   /// A step was made by this contract's group. @param left_out Members' indices
   ///     that are not behind it.
   void made(const group_contract& x, const std::vector<std::uint8_t>& left_out,
@@ -143,7 +145,8 @@ private:
   unsigned on_this_ = 0; ///< Steps with others since another one was adopted.
   bool vouched_for_ = true;
   bool has_adopted_ = false;
-  std::set<peer_id> parted_; ///< Since the last step.
+  std::vector<peer_id> from_; ///< Had what was adopted.
+  std::set<peer_id> parted_;  ///< Since the last step.
   std::optional<time_point> most_missing_since_;
   time_point next_step_after_ = time_point::min();
 };

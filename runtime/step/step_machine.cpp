@@ -432,7 +432,8 @@ void step_machine::on(const state_fetched& x) {
 
 void step_machine::begin_with_fetched(bool whole) {
   if (whole)
-    history_.adopts(own().step, own().state, vouched_for_);
+    history_.adopts(own().step, own().state, vouched_for_,
+                    catching_up_.donors());
   if (own().step < run().steps || vouched_for_)
     begin_step();
   else

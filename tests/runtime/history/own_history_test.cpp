@@ -279,6 +279,20 @@ TEST_CASE("who has fetched a state goes with more, but not with a single one") {
         == std::vector<peer_id>{peer(2)});
 }
 
+TEST_CASE(
+    "who has fetched a state goes on with those that had it, however many "
+    "have come with it") {
+  own_history x{peer(0), true};
+  x.adopts(10, state(10), false, {peer(1), peer(2)});
+  all others{report(1, 11), report(2, 11)};
+  for (std::size_t i = 3; i < 9; ++i)
+    others.push_back(report(i, 10));
+  CHECK(names(ask(x, report(0, 10), others))
+        == std::vector<peer_id>{peer(1), peer(2)});
+  x.made(contract({{0, 10}, {3, 10}}), {}, start);
+  CHECK(ask(x, report(0, 10), others).donors.empty());
+}
+
 TEST_CASE("who was left by all follows several, never one alone") {
   auto x = bound(0, four);
   const auto later = start + 59s + limits::estrangement;
