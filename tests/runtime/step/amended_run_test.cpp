@@ -229,7 +229,6 @@ TEST_CASE("a run that is rolled back goes on from the state of then") {
   m.hold(4);
   m.tell(state_fetched{});
   CHECK(m.it.in() == stage::accumulating);
-  m.compute_all();
   // The other one has not heard of it: its longer history is none.
   other.samples = 1;
   m.tell(report_heard{other, true});
