@@ -1,5 +1,6 @@
 #include "actors/roster.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/behavior.hpp"
@@ -235,9 +236,16 @@ void roster_state::on(const dial_failed& x) {
 }
 
 void roster_state::on(const peer_refused& x) {
+  // It may have said hello first.
+  const auto& here = guests_->all();
+  const bool late = std::any_of(here.begin(), here.end(), [&](auto& g) {
+    return g.second.who.where == x.where;
+  });
+  if (late && here.size() == 1 && is_ban(x.sentence))
+    contact_->lost();
   if (x.dialled && contact_->is_refused_by_all(x.where, x.sentence))
     self_->send(wired_.observer, peer_over{x.sentence, !is_ban(x.sentence)});
-  else
+  else if (!late)
     say({"fault",
          {{"peer", to_string(x.where)},
           {"what", std::string{x.dialled ? "refused us" : "refused by us"}},

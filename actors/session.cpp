@@ -355,6 +355,9 @@ void session_state::deliver(message content, shared_bytes body) {
                                        {{"peer", short_name(config_.peer.id)},
                                         {"what", std::string{"refused us"}},
                                         {"detail", no->sentence}}});
+    if (wired_.roster)
+      self_->send(wired_.roster,
+                  peer_refused{config_.peer.where, no->sentence, true});
     return;
   }
   // A second hello has no reader and no effect.

@@ -25,6 +25,10 @@ public:
   void reached() {
     reached_ = true;
   }
+  /// The only one that was has refused us after all.
+  void lost() {
+    reached_ = false;
+  }
   void dial_failed(const std::string& reason) {
     problem_ = reason;
   }

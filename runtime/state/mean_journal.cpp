@@ -30,6 +30,16 @@ void mean_journal::add(passed_mean mean) {
   shrink();
 }
 
+void mean_journal::back_to(std::uint64_t step, const digest& state) {
+  while (!means_.empty()) {
+    const auto& last = means_.back().mean;
+    if (last.step < step || (last.step == step && last.after == state))
+      return;
+    bytes_ -= bytes_of(last);
+    means_.pop_back();
+  }
+}
+
 void mean_journal::keep_after(std::optional<std::uint64_t> step) {
   needed_after_ = step;
   shrink();

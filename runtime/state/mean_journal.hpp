@@ -26,6 +26,10 @@ public:
   /// history was taken over), those before are forgotten.
   void add(passed_mean mean);
 
+  /// This state is held from here on: means that came after it, or led
+  /// elsewhere, are of no use to anybody.
+  void back_to(std::uint64_t step, const digest& state);
+
   /// Keeps the means behind this step, if the bounds let it; none: nobody needs
   /// more than the newest.
   void keep_after(std::optional<std::uint64_t> step);

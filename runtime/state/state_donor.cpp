@@ -17,6 +17,7 @@ state_actions state_donor::holds(std::uint64_t step, const digest& state,
                                  time_point now) {
   step_ = step;
   state_ = state;
+  journal_.back_to(step, state);
   while (!coming_.empty() && coming_.begin()->first < step)
     forget_coming(coming_.begin());
   answer_waiting();

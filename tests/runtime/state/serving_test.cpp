@@ -71,6 +71,19 @@ TEST_CASE("a journal's bounds hold whatever joiners need") {
   CHECK(by_bytes.size() == 3);
 }
 
+TEST_CASE("a journal forgets what came after a state that is held again") {
+  mean_journal journal{{4, 20, 1u << 20}};
+  for (std::uint64_t step = 1; step <= 4; ++step)
+    journal.add(mean(step));
+  journal.back_to(4, after(4));
+  CHECK(journal.size() == 4);
+  journal.back_to(2, after(2));
+  CHECK(journal.size() == 2);
+  CHECK(journal.completing(3) == nullptr);
+  journal.back_to(2, after(7)); // Another state of that step.
+  CHECK(journal.size() == 1);
+}
+
 TEST_CASE("a journal begins anew with another history") {
   mean_journal journal{{4, 20, 1u << 20}};
   journal.add(mean(1));
