@@ -36,7 +36,7 @@ const std::vector<proof> proofs{
     {safeguard::avoidance, "outcasts", 12, "committed at the first try"},
     {safeguard::finite_part, "nan", 4, "found bad data in what the honest"},
     {safeguard::mean_parameters, "redrawn", 1, "of their length apart"},
-    {safeguard::group_majority, "cut-groups", 64, "after the same round"},
+    {safeguard::group_majority, "cut-groups", 128, "after the same round"},
 };
 
 } // namespace
