@@ -177,7 +177,7 @@ TEST_CASE("an organiser rolls a run of four peers back by twenty steps") {
     CHECK(next.at("step") == to + 1);
   }
   for (std::size_t i = 1; i < 4; ++i)
-    check_agree(*run.all[0], *run.all[i], 10, lines[i]);
+    check_agree(*run.all[0], *run.all[i], 10, lines[i], lines[0]);
 }
 
 TEST_CASE("a mistake with an amendment is one sentence") {

@@ -240,12 +240,13 @@ std::size_t check_equal_digests(const std::vector<peer*>& peers) {
   return shared;
 }
 
-void check_agree(peer& a, peer& b, std::size_t count, std::size_t first) {
+void check_agree(peer& a, peer& b, std::size_t count, std::size_t first,
+                 std::size_t first_of_a) {
   std::size_t common = 0;
   std::size_t different = 0;
   support::await(
       [&] {
-        auto of_a = a.digests();
+        auto of_a = a.digests(first_of_a);
         common = different = 0;
         for (auto& [step, digest] : b.digests(first))
           if (auto same = of_a.find(step); same != of_a.end()) {

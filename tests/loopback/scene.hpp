@@ -123,8 +123,10 @@ void check_all_finish(const std::vector<peer*>& peers,
 std::size_t check_equal_digests(const std::vector<peer*>& peers);
 
 /// Waits until `a` and `b` have `count` steps in common, of those in b's log
-/// from line `first` on, and checks that their digests are equal.
-void check_agree(peer& a, peer& b, std::size_t count, std::size_t first = 0);
+/// from line `first` on and in a's from `first_of_a` on, and checks that their
+/// digests are equal.
+void check_agree(peer& a, peer& b, std::size_t count, std::size_t first = 0,
+                 std::size_t first_of_a = 0);
 
 /// Checks that every step in the log has at least `target_batch` samples, and
 /// that steps come one by one but for downloads.
