@@ -1,19 +1,15 @@
 #include <doctest/doctest.h>
 
 #include "runtime/membership/limits.hpp"
-#include "runtime/step/step_machine.hpp"
-#include "tests/runtime/step/step_peers.hpp"
+#include "tests/runtime/step/driven_machine.hpp"
 
 using namespace potluck;
 using namespace potluck::step_peers;
 
 namespace {
 
-/// A machine with what it last asked for.
-struct machine {
-  explicit machine(bool delayed = false)
-      : it(settings(delayed), start), now(start) {
-    tell(surroundings{});
+struct machine : driven_machine {
+  explicit machine(bool delayed = false) : driven_machine(settings(delayed)) {
   }
   static step_settings settings(bool delayed) {
     run_settings run;
@@ -24,44 +20,6 @@ struct machine {
     x.self = peer(5);
     x.agreed = charter{run, {}};
     return x;
-  }
-  template <class Fact>
-  void tell(const Fact& x) {
-    for (auto& action : it.hear(x, now))
-      asked.push_back(std::move(action));
-  }
-  template <class Action>
-  const Action* last() const {
-    for (auto i = asked.rbegin(); i != asked.rend(); ++i)
-      if (auto found = std::get_if<Action>(&*i))
-        return found;
-    return nullptr;
-  }
-  template <class Action>
-  std::size_t count() const {
-    std::size_t result = 0;
-    for (auto& x : asked)
-      result += std::holds_alternative<Action>(x);
-    return result;
-  }
-  void hold(std::uint64_t step, bool applied = false) {
-    state_changed x;
-    x.step = step;
-    x.history_samples = 32 * step;
-    x.state = state(static_cast<std::uint8_t>(step + 1));
-    x.gradient_values = 10;
-    x.applied = applied;
-    tell(x);
-  }
-  void compute_all() {
-    while (count<compute_batch>() > done) {
-      ++done;
-      const auto asked_for = *last<compute_batch>();
-      tell(batch_done{asked_for.step,
-                      asked_for.number,
-                      {asked_for.request.samples, 1.0},
-                      0.001});
-    }
   }
   /// @param partner In the group besides; 0: nobody.
   group_formed form(std::uint8_t partner = 0) {
@@ -90,11 +48,6 @@ struct machine {
       result.mean = std::make_shared<std::vector<float>>(10);
     return result;
   }
-
-  step_machine it;
-  time_point now;
-  std::vector<step_action> asked;
-  std::size_t done = 0;
 };
 
 } // namespace
