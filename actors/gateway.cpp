@@ -261,10 +261,11 @@ void gateway_state::on(const admission_news& x) {
   if (!config_.gate)
     return; // Everybody is admitted.
   const bool own = x.of == config_.introduction.id;
+  const auto mine = own ? config_.gate->own() : std::string{};
   for (auto& [id, g] : guests_) {
     if (!own && id != x.of)
       continue;
-    if (const auto mine = config_.gate->own(); own && !mine.empty())
+    if (!mine.empty())
       self_->send(g.session, parcel{id, admission_shown{mine}, {}});
     if (!note_standing(id, g))
       continue;

@@ -314,8 +314,9 @@ void roster_state::on(const records_looked_up& x) {
 
 void roster_state::on(const own_report& x) {
   // It gets whole gradients from here on.
-  if (!x.report.sponsor.empty() && wired_.gateway)
-    self_->send(wired_.gateway, no_strangers{{x.report.sponsor}});
+  if (std::exchange(sponsor_, x.report.sponsor) != x.report.sponsor
+      && !sponsor_.empty() && wired_.gateway)
+    self_->send(wired_.gateway, no_strangers{{sponsor_}});
   auto change = news_.take(x.report, now());
   if (change == report_news::change::person)
     dialling_.look_soon();

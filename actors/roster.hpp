@@ -158,6 +158,7 @@ private:
   std::optional<first_contact> contact_;
   reach_finder reach_;
   report_news news_;
+  peer_id sponsor_; ///< This peer's; empty: none.
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
