@@ -1,30 +1,15 @@
 #include "actors/amendment_keeper.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
 #include "runtime/membership/handshake.hpp"
+#include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/organiser/run_terms.hpp"
-#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
 
 namespace potluck {
-
-namespace {
-
-/// The organiser's key, and its successor's.
-std::vector<public_key> signers_of(const manifest& run,
-                                   const run_settings& settings) {
-  std::vector<public_key> result{run.organiser()};
-  if (auto successor = parse_id<public_key>(settings.successor))
-    result.push_back(*successor);
-  return result;
-}
-
-} // namespace
 
 void amendment_keeper_state::init(amendment_keeper_actor::pointer self,
                                   amendment_keeper_config config) {
@@ -60,12 +45,9 @@ void amendment_keeper_state::on(const manifest_known& x) {
                       signers_of(*signed_by_organiser, settings)};
   std::string path;
   if (!config_.folder.empty()) {
-    path = config_.folder + "/" + run_file_name(x.run) + ".amendments";
-    if (std::ifstream file{path, std::ios::binary}; file) {
-      const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
-      if (auto problem = book.read(bytes); !problem.empty())
-        say("damaged amendments", x.run, path + " " + problem);
-    }
+    path = amendments_path(config_.folder, x.run);
+    if (auto problem = read_amendments(path, book); !problem.empty())
+      say("damaged amendments", x.run, problem);
   }
   auto& fresh = shelves_
                     .emplace(x.run, shelf{settings,
@@ -152,12 +134,9 @@ void amendment_keeper_state::carry_out(const std::string& run,
   }
   if (x.news.empty())
     return;
-  if (!here.path.empty()) {
-    const auto bytes = here.exchange.book().to_bytes();
-    auto done = replace_file(here.path, {{bytes.data(), bytes.size()}});
-    if (!done)
+  if (!here.path.empty())
+    if (auto done = keep_amendments(here.path, here.exchange.book()); !done)
       say("amendments not kept", run, done.error());
-  }
   tell(run, here);
 }
 

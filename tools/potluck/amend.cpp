@@ -6,14 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "runtime/membership/handshake.hpp"
-#include "runtime/organiser/amendment_book.hpp"
+#include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/organiser/run_terms.hpp"
-#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
@@ -197,13 +194,6 @@ std::uint64_t now_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-/// What was signed before on this machine, or came here: so no number is given
-/// twice.
-std::string amendments_path(const std::string& directory,
-                            const std::string& run) {
-  return directory + "/" + run_file_name(run) + ".amendments";
-}
-
 int say_key(const cli::command_line& options, const std::string& directory) {
   auto key = key_from(options, directory);
   if (!key)
@@ -215,16 +205,13 @@ int say_key(const cli::command_line& options, const std::string& directory) {
 int amend(const cli::command_line& options, const words& what,
           const std::string& directory, organiser_visit& visit,
           const manifest& run, const run_settings& settings) {
-  std::vector<public_key> signers{run.organiser()};
-  if (auto successor = parse_id<public_key>(settings.successor))
-    signers.push_back(*successor);
+  const auto signers = signers_of(run, settings);
   amendment_book book{run.id(), signers};
+  // What was signed before on this machine, or came here: so no number is given
+  // twice.
   const auto path = amendments_path(directory, run.run());
-  if (std::ifstream file{path, std::ios::binary}; file) {
-    const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
-    if (auto problem = book.read(bytes); !problem.empty())
-      return complain(path + " " + problem + "; move it away.");
-  }
+  if (auto problem = read_amendments(path, book); !problem.empty())
+    return complain(problem + "; move it away.");
   visit.read_amendments(book);
   if (what[0] == "list") {
     for (const auto& x : book.all())
@@ -267,8 +254,7 @@ int amend(const cli::command_line& options, const words& what,
   if (const auto taken = book.take(bytes);
       taken.is != amendment_book::verdict::accepted)
     return complain("This " + taken.sentence + ".");
-  const auto file = book.to_bytes();
-  if (auto done = replace_file(path, {{file.data(), file.size()}}); !done)
+  if (auto done = keep_amendments(path, book); !done)
     return complain(done.error(), failed);
   std::cout << line_of(x) << std::endl;
   const auto sent = visit.deliver(book);

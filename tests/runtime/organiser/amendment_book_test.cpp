@@ -1,9 +1,12 @@
-#include "runtime/organiser/amendment_book.hpp"
+#include "runtime/organiser/kept_amendments.hpp"
+
+#include <filesystem>
 
 #include <doctest/doctest.h>
 
 #include "messages/limits.hpp"
 #include "tests/runtime/organiser/signed_amendments.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace potluck;
 using namespace potluck::amendments;
@@ -75,4 +78,19 @@ TEST_CASE("a book is written and read, and a damaged one as far as it goes") {
   CHECK_FALSE(half.read(changed).empty());
   CHECK(half.latest() == 1);
   CHECK_FALSE(fresh().read("something else").empty());
+}
+
+TEST_CASE("kept amendments are there at the next start, and damage is named") {
+  support::temporary_directory folder;
+  const auto path = amendments_path(folder.path(), "poems");
+  auto book = fresh();
+  CHECK(read_amendments(path, book).empty()); // There is no file.
+  book.take(bytes(of(1, pause_run{}, 5)));
+  REQUIRE(keep_amendments(path, book));
+  auto again = fresh();
+  CHECK(read_amendments(path, again).empty());
+  CHECK(again.latest() == 1);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  auto damaged = fresh();
+  CHECK(read_amendments(path, damaged) == path + " is cut short");
 }

@@ -1,0 +1,38 @@
+#include "runtime/organiser/kept_amendments.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "runtime/manifest/run_key.hpp"
+#include "runtime/state/atomic_file.hpp"
+
+namespace potluck {
+
+std::vector<public_key> signers_of(const manifest& run,
+                                   const run_settings& settings) {
+  std::vector<public_key> result{run.organiser()};
+  if (auto successor = parse_id<public_key>(settings.successor))
+    result.push_back(*successor);
+  return result;
+}
+
+std::string amendments_path(const std::string& folder, const std::string& run) {
+  return folder + "/" + run_file_name(run) + ".amendments";
+}
+
+std::string read_amendments(const std::string& path, amendment_book& into) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return "";
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  const auto problem = into.read(bytes);
+  return problem.empty() ? "" : path + " " + problem;
+}
+
+expected<bool> keep_amendments(const std::string& path,
+                               const amendment_book& x) {
+  const auto bytes = x.to_bytes();
+  return replace_file(path, {{bytes.data(), bytes.size()}});
+}
+
+} // namespace potluck
