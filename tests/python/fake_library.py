@@ -44,7 +44,9 @@ class FakeLibrary:
             run["peers"].append(value)
         elif name not in ("run", "lr", "learning-rate", "target-batch",
                           "steps", "optimizer", "listen", "weight-decay",
-                          "checkpoint", "invitation", "beta1", "beta2"):
+                          "checkpoint", "invitation", "beta1", "beta2",
+                          "momentum", "schedule", "warmup-steps",
+                          "clip-norm"):
             return self._mistake(f"'{name}' is not a setting.")
         run["settings"][name] = value
         return 0

@@ -119,9 +119,40 @@ class DeclarationTest(TorchTest):
             self.make([{"params": [model.weight], "weight_decay": 0.1},
                        {"params": [model.bias], "weight_decay": 0.2}])
 
-    def test_buffers_that_are_to_be_averaged_are_refused(self):
-        with self.assertRaisesRegex(potluck.Mistake, 'buffers="average"'):
-            self.make(two_layers(), buffers="average")
+    def test_an_unknown_rule_for_buffers_is_refused(self):
+        with self.assertRaisesRegex(potluck.Mistake, 'buffers="mean"'):
+            self.make(two_layers(), buffers="mean")
+
+
+class BuffersTest(TorchTest):
+    def make(self, model, **settings):
+        return super().make(model, buffers="average", **settings)
+
+    def test_buffers_are_the_tensors_of_a_second_run(self):
+        self.make(nn.BatchNorm1d(2))
+        settings = self.run_inside["settings"]
+        self.assertEqual(settings["run"], "poems-buffers")
+        self.assertEqual(settings["learning-rate"], "1.0")
+        self.assertEqual(settings["target-batch"], "4")
+        self.assertEqual(self.names(), ["running_mean", "running_var"])
+
+    def test_they_become_the_mean_of_what_was_contributed(self):
+        model = nn.BatchNorm1d(2, momentum=1.0)
+        optimizer = self.make(model, target_batch=4)
+        for value in (2.0, 6.0):
+            model(torch.full((2, 2), value)).sum().backward()
+            optimizer.step(loss=1, samples=2)
+        self.assertEqual(model.running_mean.tolist(), [4.0, 4.0])
+        self.assertEqual(model.num_batches_tracked, 2)
+
+    def test_a_module_without_buffers_is_refused(self):
+        with self.assertRaisesRegex(potluck.Mistake, "has no buffer"):
+            self.make(nn.Linear(2, 2))
+        self.assertEqual(self.library.runs, {})
+
+    def test_both_runs_are_left(self):
+        self.make(nn.BatchNorm1d(2)).leave()
+        self.assertEqual(set(self.library.left), {1, 2})
 
 
 class StepTest(TorchTest):

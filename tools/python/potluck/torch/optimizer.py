@@ -9,6 +9,7 @@ import torch
 
 from potluck._errors import Mistake
 from potluck.run import Hook, Run, Status, Tensor
+from potluck.torch.buffers import Buffers
 from potluck.torch.gathering import Gathering
 from potluck.torch.memory import Memory
 from potluck.torch.tensors import (Entry, Parameters, decay_of, entries_of)
@@ -52,7 +53,8 @@ class Optimizer(torch.optim.Optimizer):
         @param samples_per_step Samples behind each call of `step` that does
             not say it.
         @param buffers "local": each peer keeps its own buffers, such as the
-            running means of batch norm.
+            running means of batch norm. "average": all take their mean at
+            each step, by a second run, NAME-buffers; all peers must say so.
         @param evaluate Called after every `evaluate_every` steps of the run;
             what it returns is given to `on_evaluation`.
         @param module Where the parameters get their names from, if `params`
@@ -61,10 +63,9 @@ class Optimizer(torch.optim.Optimizer):
             optimizer="adamw", lr=3e-4, weight_decay=0.01, warmup_steps=100,
             steps=10000. `python3 -m potluck join --help` lists them all.
         """
-        if buffers != "local":
-            raise Mistake(f'buffers="{buffers}" is not known; buffers stay '
-                          '"local", and what has to be equal everywhere must '
-                          "be a parameter.")
+        if buffers not in ("local", "average"):
+            raise Mistake(f'buffers="{buffers}" is not known; they stay '
+                          '"local", or everybody takes the "average".')
         if not isinstance(params, (torch.nn.Module, torch.Tensor)):
             params = list(params)
         self._entries = entries_of(params, module)
@@ -90,6 +91,13 @@ class Optimizer(torch.optim.Optimizer):
         super().__init__(groups, {"lr": settings.get("lr") or 0.0,
                                   "weight_decay": 0.0})
         self.run = self._joined()
+        self._buffers: Optional[Buffers] = None
+        if buffers == "average":
+            try:
+                self._buffers = Buffers(self._module, self._settings)
+            except BaseException:
+                self.run.leave()
+                raise
         self._read_out()
 
     # ---- training -----------------------------------------------------------
@@ -174,6 +182,8 @@ class Optimizer(torch.optim.Optimizer):
     def leave(self) -> None:
         """Says goodbye to the others."""
         self.run.leave()
+        if self._buffers is not None:
+            self._buffers.leave()
 
     def __enter__(self) -> "Optimizer":
         return self
@@ -306,11 +316,19 @@ class Optimizer(torch.optim.Optimizer):
                 samples, loss = self._gathering.samples, self._gathering.loss
         try:
             self.run.add(self._memory.gradients(gradients), samples, loss)
+            if self._buffers is not None:
+                self._buffers.add(samples, loss)
         finally:
             self._gathering.clear()
 
     def _follow(self) -> None:
-        if not self.run.follow(self._memory.targets()):
+        news = self.run.follow(self._memory.targets())
+        if self._buffers is not None:
+            if self.finished:
+                self._buffers.leave()
+            else:
+                self._buffers.follow()
+        if not news:
             return
         self._settle()
         # What was gathered belongs to the parameters before.

@@ -1,0 +1,137 @@
+"""Two peers train each example, and hold equal digests after every step.
+
+    runs.py [EXAMPLE]...     those of tools/python/examples; all without
+
+Not a `_test.py`: tests/tools/python_runs_test.sh runs it where the library and
+the program are built.
+"""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ROOT / "tools" / "python" / "examples"
+BUILD = pathlib.Path(os.environ.get("POTLUCK_BUILD_DIR", ROOT / "build"))
+STEPS = 6
+PATIENCE = 120  # Seconds.
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Scene:
+    """A bootstrap, and peers that know nobody else."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.port = free_port()
+        self.processes = []
+        self.bootstrap = self._start(
+            "bootstrap", [str(BUILD / "bin" / "potluck"), "bootstrap",
+                          "--listen", f"127.0.0.1:{self.port}"])
+
+    def _start(self, name, words):
+        state = self.folder / name
+        state.mkdir()
+        environment = dict(
+            os.environ, XDG_STATE_HOME=str(state), HOME=str(state),
+            POTLUCK_PEERS=f"127.0.0.1:{self.port}",
+            POTLUCK_LISTEN="127.0.0.1:0", OMP_NUM_THREADS="1",
+            PYTHONDONTWRITEBYTECODE="1")
+        environment.setdefault("POTLUCK_LIBRARY", str(BUILD / "lib"))
+        out = open(state / "out", "wb")
+        process = subprocess.Popen(words, stdout=out, stderr=out,
+                                   stdin=subprocess.DEVNULL, env=environment)
+        out.close()
+        self.processes.append(process)
+        return process
+
+    def peer(self, name, peers, example):
+        return self._start(name, [
+            sys.executable, str(ROOT / "tests" / "python" / "run_example.py"),
+            str(peers), str(EXAMPLES / f"{example}.py"), "--tiny", "--steps",
+            str(STEPS)])
+
+    def said(self, name):
+        return (self.folder / name / "out").read_text(errors="replace")
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+def steps_in(text):
+    """{(run, step): digest} and {run: peers of its steps}."""
+    digests, peers = {}, {}
+    for line in text.splitlines():
+        if line.startswith("{"):
+            event = json.loads(line)
+            if event["event"] == "step":
+                digests[event["run"], event["step"]] = event["digest"]
+                peers.setdefault(event["run"], []).append(event["peers"])
+    return digests, peers
+
+
+def problem_with(examples):
+    """Trains one run with a peer of each example; a sentence if it failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder)
+        names = [f"peer-{i}" for i in range(len(examples))]
+        try:
+            peers = [scene.peer(name, len(examples), example)
+                     for name, example in zip(names, examples)]
+            for name, peer in zip(names, peers):
+                try:
+                    status = peer.wait(PATIENCE)
+                except subprocess.TimeoutExpired:
+                    status = "not to be had in time"
+                if status != 0:
+                    return "\n".join(
+                        [f"{name}'s exit status is {status}:"]
+                        + [f"--- {each}\n{scene.said(each)}"
+                           for each in names])
+            heard = [steps_in(scene.said(name)) for name in names]
+        finally:
+            scene.end()
+    first, peers = heard[0]
+    if not first:
+        return "There was no step."
+    for run, counts in peers.items():
+        if max(counts) < len(examples):
+            return f"No step of {run} was made together."
+    for digests, _ in heard[1:]:
+        common = first.keys() & digests.keys()
+        for run in peers:
+            if not any(key[0] == run for key in common):
+                return f"No step of {run} was seen by both."
+            if (run, STEPS) not in common:
+                return f"One peer did not see the last step of {run}."
+        for key in sorted(common):
+            if first[key] != digests[key]:
+                return f"The digests of {key} are {first[key]} and {digests[key]}."
+    return ""
+
+
+def main():
+    asked = sys.argv[1:] or sorted(path.stem for path in EXAMPLES.glob("*.py"))
+    failed = 0
+    for example in asked:
+        both = ["first", "first_numpy"] if example == "first_numpy" else (
+            [example] * 2)
+        problem = problem_with(both)
+        print(f"{example}: {problem or 'OK'}", flush=True)
+        failed += bool(problem)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
