@@ -9,6 +9,7 @@ build=${POTLUCK_BUILD_DIR:-$root/build}
   || skip "python3-torch and python3-numpy are not installed."
 [ -e "$build/lib/libpotluck.so" ] || skip "libpotluck is not built."
 
+expect "the real library" 0 '^OK' "$python" "$root/tests/python/real_library.py"
 for example in "$root"/tools/python/examples/*.py; do
   name=$(basename "$example" .py)
   expect "$name" 0 ': OK$' "$python" "$root/tests/python/runs.py" "$name"

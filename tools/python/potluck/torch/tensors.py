@@ -10,6 +10,8 @@ import torch
 
 from potluck.run import decays_by_default
 
+_COMPILED = "_orig_mod."  # What torch.compile puts before a module's names.
+
 Parameters = Union[torch.nn.Module, Iterable[Any]]
 
 
@@ -36,7 +38,8 @@ def entries_of(params: Parameters,
         raise TypeError("The parameters are a single tensor; give the module, "
                         "or a list of parameters.")
     names = {} if module is None else {
-        id(parameter): name for name, parameter in module.named_parameters()}
+        id(parameter): name.replace(_COMPILED, "")
+        for name, parameter in module.named_parameters()}
     entries: List[Entry] = []
     seen: Dict[int, str] = {}
     for place, (name, parameter, decay) in enumerate(_flattened(params)):

@@ -1,0 +1,287 @@
+"""potluck.torch over the real library, one peer or two in this machine: what
+training gives, bad input, forks, exits and signals.
+
+Not a `_test.py`: tests/tools/python_runs_test.sh runs it where the library is
+built.
+"""
+import logging
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+import torch
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PACKAGE = ROOT / "tools" / "python"
+sys.path.insert(0, str(PACKAGE))
+
+import potluck  # noqa: E402
+import potluck.torch  # noqa: E402
+import potluck.numpy  # noqa: E402
+
+ALONE = dict(listen="127.0.0.1:0", port_mapping=False, identity="none",
+             progress=False, warmup_steps=0, schedule="constant",
+             clip_norm=0.0)
+
+
+def network():
+    torch.manual_seed(3)
+    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.LayerNorm(8),
+                         nn.Linear(8, 1))
+
+
+def losses(model, optimizer, steps, **said):
+    """Trains on numbers that are always the same."""
+    chance = torch.Generator().manual_seed(5)
+    found = []
+    for _ in range(steps):
+        x = torch.randn(16, 4, generator=chance)
+        loss = ((model(x) - x.prod(1, keepdim=True))**2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step(**(dict(said, loss=loss, samples=16) if said else {}))
+        found.append(loss.item())
+    return found
+
+
+class TrainingTest(unittest.TestCase):
+    names = iter(range(1000))
+
+    def make(self, model, **settings):
+        for name, value in dict(ALONE, run=f"test-{next(self.names)}",
+                                target_batch=16).items():
+            settings.setdefault(name, value)
+        optimizer = potluck.torch.Optimizer(model, **settings)
+        self.addCleanup(optimizer.leave)
+        return optimizer
+
+    def compare(self, theirs, **settings):
+        """Loss by loss with PyTorch's optimizer, over a hundred steps."""
+        expected = losses(*theirs, 100)
+        model = network()
+        with self.make(model, **settings) as optimizer:
+            found = losses(model, optimizer, 100, said=True)
+        for step, (mine, other) in enumerate(zip(found, expected)):
+            self.assertLess(abs(mine - other), 1e-4 * abs(other) + 1e-7, step)
+        parameters = zip(model.parameters(), theirs[0].parameters())
+        for mine, other in parameters:
+            gap = (mine - other).norm() / (other.norm() + 1e-3)
+            self.assertLess(gap.item(), 1e-4)
+
+    def test_sgd_learns_as_pytorchs(self):
+        model = network()
+        self.compare((model, torch.optim.SGD(model.parameters(), lr=0.05,
+                                             momentum=0.9)),
+                     optimizer="sgd", momentum=0.9, lr=0.05, weight_decay=0.0)
+
+    def test_adam_learns_as_pytorchs(self):
+        model = network()
+        self.compare((model, torch.optim.Adam(model.parameters(), lr=0.01,
+                                              eps=1e-8)),
+                     optimizer="adam", lr=0.01, eps=1e-8, weight_decay=0.0)
+
+    def test_adamw_learns_as_pytorchs_with_groups_without_decay(self):
+        model = network()
+        decayed = [each for each in model.parameters() if each.dim() > 1]
+        rest = [each for each in model.parameters() if each.dim() < 2]
+        self.compare((model, torch.optim.AdamW(
+            [{"params": decayed, "weight_decay": 0.1},
+             {"params": rest, "weight_decay": 0.0}], lr=0.01, eps=1e-8)),
+            optimizer="adamw", lr=0.01, eps=1e-8, weight_decay=0.1)
+
+    def test_the_state_goes_on_after_a_restart(self):
+        model = network()
+        with self.make(model, lr=0.01) as optimizer:
+            losses(model, optimizer, 5, said=True)
+            state, values = optimizer.state_dict(), model.state_dict()
+            digest = optimizer.digest
+        again = network()
+        again.load_state_dict(values)
+        other = self.make(again, lr=0.01)
+        other.load_state_dict(state)
+        self.assertEqual(other.step_number, 5)
+        self.assertEqual(other.digest, digest)
+
+    def test_a_checkpoint_goes_on_after_a_restart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kept.checkpoint")
+            model = network()
+            with self.make(model, lr=0.01, run="kept",
+                           checkpoint=path) as optimizer:
+                losses(model, optimizer, 5, said=True)
+                digest = optimizer.digest
+            self.assertTrue(os.path.exists(path))
+            again = network()
+            other = self.make(again, lr=0.01, run="kept", checkpoint=path)
+            self.assertEqual(other.digest, digest)
+            self.assertTrue(torch.equal(again[0].weight, model[0].weight))
+
+    def test_bad_batches_are_refused_and_training_goes_on(self):
+        model = network()
+        optimizer = self.make(model, lr=0.01)
+        model(torch.ones(16, 4)).sum().backward()
+        model[3].weight.grad[0, 0] = float("inf")
+        with self.assertRaisesRegex(potluck.NotFinite, "3.weight"):
+            optimizer.step(loss=1.0, samples=16)
+        with self.assertRaisesRegex(potluck.NotFinite, "loss is nan"):
+            optimizer.step(loss=float("nan"), samples=16)
+        losses(model, optimizer, 1, said=True)
+        self.assertEqual(optimizer.step_number, 1)
+
+    def test_mistakes_are_sentences(self):
+        for settings, words in ((dict(taget_batch=3), "taget-batch"),
+                                (dict(target_batch="many"), "target-batch"),
+                                (dict(optimizer="adma"), "adma"),
+                                (dict(peers=["nowhere"]), "nowhere")):
+            with self.assertRaisesRegex(potluck.Error, words):
+                self.make(network(), **settings)
+
+    def test_one_process_is_not_twice_in_a_run(self):
+        self.make(network(), run="twice")
+        with self.assertRaisesRegex(potluck.Mistake, "twice"):
+            self.make(network(), run="twice")
+
+    def test_another_model_in_one_run_is_refused_by_name(self):
+        first = self.make(network(), run="same")
+        where = first.run.get("address")
+        child = python(f"""
+            import torch
+            model = torch.nn.Sequential(torch.nn.Linear(4, 9))
+            potluck.torch.Optimizer(model, run="same", target_batch=16,
+                                    peers=["{where}"], **ALONE)
+            """)
+        self.assertNotEqual(child.returncode, 0)
+        self.assertRegex(child.stderr, "0.weight")
+
+    def test_a_second_peer_gets_the_firsts_values(self):
+        first = self.make(network(), run="values", lr=0.01)
+        where = first.run.get("address")
+        child = python(f"""
+            import torch
+            model = torch.nn.Sequential(
+                torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.LayerNorm(8),
+                torch.nn.Linear(8, 1))
+            optimizer = potluck.torch.Optimizer(
+                model, run="values", target_batch=16, lr=0.01,
+                peers=["{where}"], **ALONE)
+            print(optimizer.digest, model[0].weight.sum().item())
+            """)
+        self.assertEqual(child.returncode, 0, child.stderr)
+        digest, total = child.stdout.split()
+        self.assertEqual(digest, first.digest)
+        self.assertEqual(float(total), network()[0].weight.sum().item())
+
+    def test_a_forked_child_may_live_but_not_train(self):
+        model = network()
+        optimizer = self.make(model, lr=0.01)
+        child = os.fork()
+        if child == 0:
+            try:
+                losses(model, optimizer, 1, said=True)
+                os._exit(1)
+            except potluck.Mistake as mistake:
+                os._exit(0 if "forked" in str(mistake) else 2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        losses(model, optimizer, 1, said=True)
+
+    def test_workers_of_a_loader_leave_the_run_alone(self):
+        model = network()
+        optimizer = self.make(model, lr=0.01)
+        data = torch.utils.data.TensorDataset(torch.randn(32, 4))
+        loader = torch.utils.data.DataLoader(
+            data, batch_size=16, num_workers=2,
+            sampler=potluck.torch.Sampler(data))
+        for (x,) in loader:
+            model(x).mean().backward()
+            optimizer.step(loss=0.0, samples=len(x))
+        self.assertEqual(optimizer.step_number, 2)
+
+
+class ProcessTest(unittest.TestCase):
+    def test_a_program_that_exits_without_leaving_has_no_trouble(self):
+        for end in ("pass", "raise ValueError('mine')", "sys.exit(3)"):
+            child = python(f"""
+                model = torch.nn.Linear(2, 2)
+                optimizer = potluck.torch.Optimizer(model, run="exits",
+                                                    target_batch=4, **ALONE)
+                model(torch.ones(4, 2)).sum().backward()
+                optimizer.step(loss=1.0, samples=4)
+                print(optimizer.step_number, flush=True)
+                {end}
+                """)
+            self.assertEqual(child.stdout, "1\n", child.stderr)
+            self.assertEqual(child.returncode, {"p": 0, "r": 1, "s": 3}[end[0]],
+                             child.stderr)
+
+    def test_ctrl_c_is_heard_while_a_peer_waits(self):
+        child = subprocess.Popen(
+            [sys.executable, "-c", program("""
+                print("waits", flush=True)
+                potluck.torch.Optimizer(torch.nn.Linear(2, 2), run="waits",
+                                        peers=["127.0.0.1:9"], **ALONE)
+                """)], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        self.assertEqual(child.stdout.readline(), "waits\n")
+        # Heard at once or after a while: it ends soon after either.
+        time.sleep(0.5)
+        start = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=20)
+        self.assertIn("KeyboardInterrupt", said)
+        self.assertLess(time.monotonic() - start, 5)
+
+    def test_libraries_are_loaded_in_any_order(self):
+        for order in ("ssl, numpy, torch, potluck",
+                      "potluck, torch, numpy, ssl",
+                      "numpy, potluck, ssl, torch"):
+            child = subprocess.run(
+                [sys.executable, "-c",
+                 f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\n"
+                 f"import {order}\npotluck.version()\n"
+                 "ssl.create_default_context()\n"
+                 "print(torch.ones(3, 3).matmul(torch.ones(3, 3)).sum())"],
+                capture_output=True, text=True)
+            self.assertEqual(child.stdout, "tensor(27.)\n", child.stderr)
+
+    def test_a_program_may_spawn_others_that_open_runs(self):
+        child = python("""
+            import multiprocessing
+            model = torch.nn.Linear(2, 2)
+            with potluck.torch.Optimizer(model, run="parent", target_batch=4,
+                                         **ALONE):
+                context = multiprocessing.get_context("spawn")
+                process = context.Process(target=print, args=("child",))
+                process.start()
+                process.join()
+                print(process.exitcode)
+            """)
+        self.assertEqual(child.stdout, "child\n0\n", child.stderr)
+
+
+def program(text):
+    return (f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\n"
+            f"import torch, potluck.torch\nALONE = {ALONE!r}\n"
+            "if __name__ == '__main__':\n"
+            + textwrap.indent(textwrap.dedent(text), "    "))
+
+
+def python(text):
+    """The program in a process of its own, when it has ended."""
+    return subprocess.run([sys.executable, "-c", program(text)],
+                          capture_output=True, text=True, timeout=60)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    logging.disable(logging.WARNING)
+    os.environ["POTLUCK_LIBRARY"] = os.environ.get("POTLUCK_LIBRARY") or str(
+        pathlib.Path(os.environ.get("POTLUCK_BUILD_DIR", ROOT / "build"))
+        / "lib")
+    unittest.main()
