@@ -30,12 +30,12 @@ def add(self, *arguments):
     inner_add(self, *arguments)
 
 
-def tell(self):
+def tell(self, patience=0.0):
     def hear(event):
         if event["event"] in ("step", "finished", "fault"):
             print(json.dumps(dict(event, run=self.name)), flush=True)
     self._event_hook = hear
-    inner_tell(self)
+    inner_tell(self, patience)
 
 
 Run.add, Run._tell = add, tell

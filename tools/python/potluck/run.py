@@ -252,7 +252,8 @@ class Run:
         if not math.isfinite(loss):
             raise NotFinite(f"The loss is {loss}, so this batch was left out; "
                             "look at the data, or lower the learning rate.")
-        self._call("add", gradients, samples, loss)
+        while self._call("add", gradients, samples, loss) == c.TIMEOUT:
+            self._tell()
 
     def follow(self, parameters: Any, wait: bool = True) -> bool:
         """Waits until there is something to compute. Then events have been
@@ -268,7 +269,8 @@ class Run:
         while outcome == c.TIMEOUT and wait:
             self._tell()
             outcome = self._call("take", parameters, PATIENCE)
-        self._tell()
+        # The event of the end may come a moment behind it.
+        self._tell(1.0 if outcome == c.OVER else 0.0)
         if outcome == c.OVER:
             self._end()
         return outcome in (c.OK, c.OVER)
@@ -345,10 +347,11 @@ class Run:
             self._end_hook(self._last if self._last.get("event") == "finished"
                            else {"event": "left"})
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self, patience: float) -> Iterator[Event]:
         while True:
+            wait = 0.0 if self._last.get("event") == "finished" else patience
             length = self._library.potluck_event(
-                self._handle, self._text, len(self._text), 0.0)
+                self._handle, self._text, len(self._text), wait)
             if length >= len(self._text):
                 self._text = ctypes.create_string_buffer(length + 1)
                 continue
@@ -356,8 +359,12 @@ class Run:
                 return
             yield json.loads(self._text.value.decode(errors="replace"))
 
-    def _tell(self) -> None:
-        for event in self._events():
+    def _tell(self, patience: float = 0.0) -> None:
+        """Tells of what has happened.
+
+        @param patience Seconds to wait for the end of the run.
+        """
+        for event in self._events(patience):
             what = event.get("event")
             if what == "finished":
                 self._last = event
