@@ -87,6 +87,10 @@ class DeclarationTest(TorchTest):
         self.make(two_layers().named_parameters())
         self.assertEqual(self.names()[0], "0.weight")
 
+    def test_names_with_spaces_and_foreign_letters_are_written_in_ascii(self):
+        self.make(nn.ModuleDict({"größe 1": nn.Linear(1, 1, bias=False)}))
+        self.assertEqual(self.names(), ["gr%C3%B6%C3%9Fe%201.weight"])
+
     def test_what_cannot_be_trained_is_refused_by_name(self):
         complex_one = nn.Module()
         complex_one.phase = nn.Parameter(torch.zeros(2, dtype=torch.cfloat))
@@ -318,6 +322,65 @@ class StepTest(TorchTest):
         self.train(model, optimizer, 5)
         self.assertEqual([each["step"] for each in heard], [2, 4, 5])
         self.assertEqual(heard[0]["accuracy"], 0.5)
+
+
+@unittest.skipUnless(torch.cuda.is_available(), "there is no GPU")
+class GpuTest(TorchTest):
+    def test_steps_are_those_of_plain_gradient_descent(self):
+        for kind, tolerance in ((torch.float32, 1e-5), (torch.float16, 1e-2),
+                                (torch.bfloat16, 1e-1)):
+            model = two_layers().cuda().to(kind)
+            twin = copy.deepcopy(model).float()
+            optimizer = self.make(model, target_batch=2)
+            x = torch.ones(2, 3, device="cuda")
+            for _ in range(3):
+                optimizer.zero_grad()
+                loss = (model(x.to(kind))**2).mean()
+                loss.backward()
+                optimizer.step(loss=loss, samples=2)
+                twin.zero_grad()
+                (twin(x)**2).mean().backward()
+                with torch.no_grad():
+                    for each in twin.parameters():
+                        each.sub_(each.grad, alpha=0.1)
+            for mine, theirs in zip(model.parameters(), twin.parameters()):
+                self.assertTrue(torch.allclose(mine.float(), theirs,
+                                               atol=tolerance))
+            optimizer.leave()
+
+    def test_small_batches_stay_on_the_gpu_until_enough_are_there(self):
+        self.library.wanted = 6
+        model = nn.Linear(1, 1, bias=False).cuda()
+        before = model.weight.item()
+        optimizer = self.make(model, target_batch=8)
+        for gradient, own in ((1.0, 0), (2.0, 0), (6.0, 6), (3.0, 6)):
+            model.weight.grad = torch.full((1, 1), gradient, device="cuda")
+            optimizer.step(loss=1, samples=2)
+            self.assertEqual(self.run_inside["own"], own)
+        for _ in range(2):
+            optimizer.step(loss=1, samples=2)
+        self.assertEqual(self.run_inside["step"], 1)
+        mean = (2 * (1 + 2 + 6) + 6 * 3) / 12
+        self.assertAlmostEqual(model.weight.item(), before - 0.1 * mean,
+                               places=5)
+
+    def test_a_scaler_of_gradients_unscales_them_first(self):
+        model = nn.Linear(1, 1, bias=False).cuda()
+        before = model.weight.item()
+        optimizer = self.make(model, target_batch=2)
+        scaler = torch.cuda.amp.GradScaler()
+        scaler.scale(model(torch.ones(2, 1, device="cuda")).mean()).backward()
+        scaler.step(optimizer, loss=1, samples=2)
+        scaler.update()
+        self.assertAlmostEqual(model.weight.item(), before - 0.1, places=5)
+
+    def test_buffers_on_a_gpu_are_averaged(self):
+        model = nn.BatchNorm1d(2, momentum=1.0).cuda()
+        optimizer = self.make(model, target_batch=4, buffers="average")
+        for value in (2.0, 6.0):
+            model(torch.full((2, 2), value, device="cuda")).sum().backward()
+            optimizer.step(loss=1, samples=2)
+        self.assertEqual(model.running_mean.tolist(), [4.0, 4.0])
 
 
 class RefusalTest(TorchTest):

@@ -15,6 +15,7 @@ import sys
 import weakref
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, NamedTuple,
                     Optional, Sequence, Tuple, Union)
+from urllib.parse import quote
 
 from potluck import _library as c
 from potluck._errors import Failed, Mistake, NotFinite
@@ -69,6 +70,13 @@ def decays_by_default(name: str, dimensions: int) -> bool:
     biases and norms, nor to anything else of one dimension or none."""
     low = name.lower()
     return dimensions > 1 and "bias" not in low and "norm" not in low
+
+
+def as_name(name: str) -> str:
+    """A tensor's name as the library takes it: printable ASCII without spaces,
+    everything else as in a URL."""
+    return "".join(each if "!" <= each <= "~" else quote(each)
+                   for each in name)
 
 
 def as_text(value: Any) -> str:
@@ -197,7 +205,7 @@ class Run:
             self._call("set", name.encode(), value.encode())
         for tensor in self.tensors:
             shape = (ctypes.c_long * len(tensor.shape))(*tensor.shape)
-            self._call("tensor", tensor.name.encode(), shape,
+            self._call("tensor", as_name(tensor.name).encode(), shape,
                        len(tensor.shape), 1 if tensor.decays else 0,
                        tensor.address or None)
         if checkpoint is not None and os.path.exists(checkpoint):
