@@ -161,7 +161,7 @@ class LibraryTest(unittest.TestCase):
     def test_a_library_that_is_not_there_is_named(self):
         with mock.patch.dict(os.environ, POTLUCK_LIBRARY="/nowhere/lib.so"):
             with self.assertRaisesRegex(potluck.Failed,
-                                        "at /nowhere/lib.so; name"):
+                                        "at /nowhere/lib.so, which"):
                 _library.library()
 
     def test_another_file_is_no_library(self):

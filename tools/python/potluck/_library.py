@@ -18,6 +18,7 @@ OK, SAME, TIMEOUT, OVER = 0, 1, 2, 3
 MISTAKE, NO_RUN, NOT_FINITE, FAILED, FORKED = -1, -2, -3, -4, -5
 
 FILE = "libpotluck.so"
+INSTALLED = "libpotluck.so.1"
 
 
 class StatusFields(ctypes.Structure):
@@ -83,24 +84,27 @@ def library() -> Any:
 
     It is looked for where POTLUCK_LIBRARY says (the file or its folder), and
     nowhere else when that is set; in and beside the package; in the build
-    folder of the tree that the package is in. Raises Failed.
+    folder of the tree that the package is in; among the system's libraries.
+    Raises Failed.
     """
     global _loaded, _path
     with _lock:
         if _loaded is not None:
             return _loaded
         places = _places()
-        for path in places:
-            if path.is_file():
-                break
-        else:
-            raise Failed(f"There is no {FILE} at {places[0]}"
-                         + ("" if len(places) == 1 else
-                            f", nor in {len(places) - 1} more places")
-                         + "; name the file in POTLUCK_LIBRARY.")
+        path = next((str(each) for each in places if each.is_file()), "")
+        if not path and os.environ.get("POTLUCK_LIBRARY"):
+            raise Failed(f"There is no {FILE} at {places[0]}, which "
+                         "POTLUCK_LIBRARY names; name the file, or its "
+                         "folder.")
         try:
-            loaded = ctypes.CDLL(str(path))
+            # By its name alone: one that is installed.
+            loaded = ctypes.CDLL(path or INSTALLED)
         except OSError as problem:
+            if not path:
+                raise Failed(f"There is no {FILE} in {places[0].parent} nor "
+                             "where this system has libraries; name the file "
+                             "in POTLUCK_LIBRARY.") from None
             raise Failed(f"{path} cannot be loaded ({problem}); build it on "
                          "this machine, or copy its whole folder.") from None
         try:
@@ -108,13 +112,13 @@ def library() -> Any:
         except AttributeError:
             theirs = 0
         if theirs != INTERFACE:
-            raise Failed(f"{path} has interface {theirs}, and this package "
+            raise Failed(f"{path or INSTALLED} has interface {theirs}, and this package "
                          f"needs {INTERFACE}; use the two of one version.")
         for name, result, arguments in _FUNCTIONS:
             function = getattr(loaded, name)
             function.restype = result
             function.argtypes = arguments
-        _loaded, _path = loaded, str(path)
+        _loaded, _path = loaded, path or INSTALLED
         return loaded
 
 
