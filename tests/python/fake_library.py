@@ -15,7 +15,6 @@ class FakeLibrary:
         self.handles = 0
         self.sentence = b""
         self.left = []
-        self.wanted = 0
 
     # Names and results are those of the header, so no more is said of them.
 
@@ -82,7 +81,7 @@ class FakeLibrary:
         run["sums"] = [[0.0] * len(each) for each in run["values"]]
         return 0
 
-    def potluck_add(self, handle, gradients, samples, loss):
+    def potluck_add(self, handle, gradients, samples, loss, _):
         run = self.runs[handle]
         for place, values in enumerate(run["values"]):
             if not gradients[place]:
@@ -141,7 +140,8 @@ class FakeLibrary:
         fields.steps = int(run["settings"].get("steps", 1000))
         fields.own = run["own"]
         fields.peers = 1
-        fields.wanted = self.wanted
+        fields.samples = run["samples"]
+        fields.target = int(run["settings"].get("target-batch", 1))
         fields.learning_rate = float(run["settings"].get("learning-rate", 0.1))
         fields.phase = b"accumulating"
         return 0
@@ -157,7 +157,7 @@ class FakeLibrary:
         return len(line)
 
     def potluck_digest(self, handle, text):
-        ctypes.memmove(text, b"%064x\0" % self.runs[handle]["step"], 65)
+        ctypes.memmove(text, b"%032x\0" % self.runs[handle]["step"], 33)
         return 0
 
     def potluck_moments(self, handle, step, first, second):

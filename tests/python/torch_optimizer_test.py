@@ -349,18 +349,17 @@ class GpuTest(TorchTest):
             optimizer.leave()
 
     def test_small_batches_stay_on_the_gpu_until_enough_are_there(self):
-        self.library.wanted = 6
         model = nn.Linear(1, 1, bias=False).cuda()
         before = model.weight.item()
-        optimizer = self.make(model, target_batch=8)
-        for gradient, own in ((1.0, 0), (2.0, 0), (6.0, 6), (3.0, 6)):
+        optimizer = self.make(model, target_batch=64)
+        for gradient, own in ((1.0, 0), (2.0, 0), (6.0, 0), (3.0, 8)):
             model.weight.grad = torch.full((1, 1), gradient, device="cuda")
             optimizer.step(loss=1, samples=2)
             self.assertEqual(self.run_inside["own"], own)
-        for _ in range(2):
-            optimizer.step(loss=1, samples=2)
+        model.weight.grad = torch.full((1, 1), 3.0, device="cuda")
+        optimizer.step(loss=1, samples=56)
         self.assertEqual(self.run_inside["step"], 1)
-        mean = (2 * (1 + 2 + 6) + 6 * 3) / 12
+        mean = (2 * (1 + 2 + 6 + 3) + 56 * 3) / 64
         self.assertAlmostEqual(model.weight.item(), before - 0.1 * mean,
                                places=5)
 

@@ -27,8 +27,7 @@ class StatusFields(ctypes.Structure):
     _fields_ = [("size", c_ulong), ("step", c_ulong), ("steps", c_ulong),
                 ("peers", c_ulong), ("samples", c_ulong),
                 ("target", c_ulong), ("own", c_ulong), ("stale", c_ulong),
-                ("taken", c_ulong), ("wanted", c_ulong), ("loss", c_double),
-                ("rate", c_double), ("share", c_double),
+                ("taken", c_ulong), ("loss", c_double), ("rate", c_double), ("share", c_double),
                 ("learning_rate", c_double), ("progress", c_double),
                 ("phase", c_char * 32), ("trouble", c_char * 256)]
 
@@ -47,7 +46,8 @@ _FUNCTIONS = [
     ("potluck_create", c_int, [c_ulong, c_char_p, c_ulong]),
     ("potluck_load", c_int, [c_ulong, c_char_p]),
     ("potluck_open", c_int, [c_ulong]),
-    ("potluck_add", c_int, [c_ulong, _POINTERS, c_ulong, c_double]),
+    ("potluck_add", c_int,
+     [c_ulong, _POINTERS, c_ulong, c_double, c_double]),
     ("potluck_take", c_int, [c_ulong, _POINTERS, c_double]),
     ("potluck_status", c_int, [c_ulong, POINTER(StatusFields)]),
     ("potluck_event", c_long, [c_ulong, c_char_p, c_ulong, c_double]),

@@ -55,7 +55,6 @@ class Status(NamedTuple):
     own: int              #: Samples added here since the run was opened.
     stale: int            #: Of them, dropped: computed with old parameters.
     taken: int            #: Step of the parameters taken last.
-    wanted: int           #: Samples that suit one addition; 0: any.
     loss: float           #: Mean, in the last step.
     rate: float           #: Samples a second, of all peers.
     share: float          #: Of the last step's samples, of this peer.
@@ -260,7 +259,8 @@ class Run:
         if not math.isfinite(loss):
             raise NotFinite(f"The loss is {loss}, so this batch was left out; "
                             "look at the data, or lower the learning rate.")
-        while self._call("add", gradients, samples, loss) == c.TIMEOUT:
+        while self._call("add", gradients, samples, loss,
+                         PATIENCE) == c.TIMEOUT:
             self._tell()
 
     def follow(self, parameters: Any, wait: bool = True) -> bool:
@@ -295,7 +295,7 @@ class Run:
     @property
     def digest(self) -> str:
         """Of step, parameters and moments: equal at all peers after a step."""
-        text = ctypes.create_string_buffer(65)
+        text = ctypes.create_string_buffer(33)
         self._call("digest", text)
         return text.value.decode()
 

@@ -307,19 +307,28 @@ class Optimizer(torch.optim.Optimizer):
         on_gpu = any(gradient is not None and gradient.device.type == "cuda"
                      for gradient in gradients)
         if on_gpu or self._gathering.samples:
-            wanted = self.run.status.wanted
-            if self._gathering.samples or samples < wanted:
-                self._gathering.add(gradients, samples, loss)
-                if self._gathering.samples < wanted:
-                    return
-                gradients = self._gathering.mean()
-                samples, loss = self._gathering.samples, self._gathering.loss
+            self._gathering.add(gradients, samples, loss)
+            if self._can_wait(samples):
+                return
+            gradients = self._gathering.mean()
+            samples, loss = self._gathering.samples, self._gathering.loss
         try:
             self.run.add(self._memory.gradients(gradients), samples, loss)
             if self._buffers is not None:
                 self._buffers.add(samples, loss)
         finally:
             self._gathering.clear()
+
+    def _can_wait(self, samples: int) -> bool:
+        """Whether what was gathered, of which that many samples came last,
+        may lie where it is until the next batch: it is less than an eighth of
+        this peer's part of the step, and the step is not about to be made
+        without it."""
+        status = self.run.status
+        mine = self._gathering.samples
+        return (8 * mine * status.peers < status.target and
+                status.samples + (mine + samples) * status.peers
+                < status.target)
 
     def _follow(self) -> None:
         news = self.run.follow(self._memory.targets())
