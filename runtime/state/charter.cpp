@@ -105,6 +105,10 @@ std::optional<std::string> find(const std::vector<setting>& table,
 
 } // namespace
 
+digest run_settings::initial_digest() const {
+  return parse_id<digest>(initial).value_or(digest{});
+}
+
 averaging_rule run_settings::averaging() const {
   averaging_rule rule;
   rule.how = aggregator_from(aggregator).value_or(potluck::aggregator::mean);
@@ -198,6 +202,9 @@ std::string problem_with(const run_settings& settings) {
       && !from_hex(settings.successor, successor.bytes.data(),
                    public_key::size))
     return "successor is no public key of 64 hex digits";
+  if (settings.initial != "seed" && settings.initial_digest().empty())
+    return "initial is '" + settings.initial
+           + "', but must be seed, or a state's digest of 32 hex digits";
   if (settings.hidden_size % settings.heads != 0)
     return "heads is " + std::to_string(settings.heads)
            + ", but must divide hidden-size, which is "

@@ -20,6 +20,10 @@ struct run_settings {
   std::string run = "potluck";
   std::string model = "albert";
 
+  /// The digest, in hex, of the state before the first step, where that is its
+  /// founder's; else it follows from layout and seed (`initial_state`).
+  std::string initial = "seed";
+
   std::uint32_t vocabulary = 2000;    ///< Tokens, specials included.
   std::uint32_t sequence_length = 64; ///< Tokens a sample.
   std::uint32_t embedding_size = 64;
@@ -98,6 +102,9 @@ struct run_settings {
   bool redraws_groups() const {
     return averaging_method == "moshpit";
   }
+
+  /// The state before the first step; empty: any peer can make it.
+  digest initial_digest() const;
 
   /// How chunks are averaged. An unknown aggregator, which `problem_with`
   /// refuses, reads as the mean.
