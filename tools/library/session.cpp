@@ -23,13 +23,11 @@ namespace potluck::library {
 
 namespace {
 
-/// Under which name a charter carries the tensors.
-std::string layout_in(const charter& of) {
-  return of.tokenizer();
-}
+/// The file of a charter that has the tensors.
+constexpr auto layout_file = "layout";
 
 charter charter_with(const run_settings& settings, const model_layout& layout) {
-  return {settings, to_layout_text(layout)};
+  return {settings, charter_files{{layout_file, to_layout_text(layout)}}};
 }
 
 /// Why a run's tensors are not these; empty: they are.
@@ -38,7 +36,7 @@ std::string difference_from(const charter& run, const model_layout& here) {
     return "the run trains the model " + run.settings().model
            + ", which Potluck knows, and not the tensors of an outside loop; "
              "take part with `potluck join`";
-  auto there = read_layout_text(layout_in(run));
+  auto there = read_layout_text(run.file(layout_file));
   if (!there)
     return "the run's tensors cannot be read: " + there.error();
   auto difference = layout_difference(here, *there);
