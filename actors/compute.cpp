@@ -79,6 +79,7 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
           "use the settings that it was made with.");
     if (state->recent.empty())
       remember_digest(*state);
+    shop.lacks_state = !shop.holds_the_runs();
     shop.room.emplace(2 * layout.values());
     shop.clear_gradient();
     shop.show_parameters();
@@ -113,7 +114,9 @@ void compute_state::on(const compute_batch& x) {
         done.number = x.number;
         done.result = shop.compute(x, *cancelled);
         auto taken = takes ? takes(done.result.samples) : clock.now() - begin;
-        done.seconds = std::chrono::duration<double>(taken).count();
+        done.seconds = done.result.seconds > 0
+                           ? done.result.seconds
+                           : std::chrono::duration<double>(taken).count();
         if (takes)
           caf::delayed_anon_send(outbox, taken, done);
         else
@@ -199,6 +202,7 @@ void compute_state::on(const adopt_state& x) {
     if (state->recent.empty())
       remember_digest(*state);
     shop.config.vault->state = state;
+    shop.lacks_state = false;
     shop.clear_gradient();
     shop.show_parameters();
     shop.show_state();

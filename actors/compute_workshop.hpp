@@ -15,6 +15,8 @@ struct compute_state::workshop {
   compute_config config;
   bool delayed = false; ///< The run's updates.
   bool redrawn = false; ///< The last step's group (runtime/ways/moshpit).
+  /// With the vault: what it holds is not the run's, and nobody is told of it.
+  bool lacks_state = false;
   std::unique_ptr<trainer> model;
   std::unique_ptr<optimizer> optimize;
   std::uint64_t tenancy = 0; ///< Our number in the vault, from the first job.
@@ -34,6 +36,7 @@ struct compute_state::workshop {
   /// What batches read: those of a step that was the newest a moment ago.
   std::shared_ptr<const std::vector<float>> parameters;
   std::uint64_t parameters_step = 0;
+  digest parameters_state;
   std::shared_ptr<std::vector<float>> empty; ///< For the next gradient.
 
   training_state& state() {
@@ -152,6 +155,7 @@ struct compute_state::workshop {
     std::lock_guard<std::mutex> guard{desk};
     parameters = std::move(copy);
     parameters_step = state().step;
+    parameters_state = state().recent.front();
   }
 
   /// Makes room for the gradient of the step after the next.
@@ -163,19 +167,33 @@ struct compute_state::workshop {
 
   batch_result compute(const compute_batch& x,
                        const std::atomic<bool>& cancelled) {
-    if (!delayed)
-      return x.step == state().step
-                 ? model->accumulate(x.request, state().parameters.data(),
+    auto request = x.request;
+    if (!delayed) {
+      request.step = state().step;
+      request.state = state().recent.front();
+      return x.step == request.step
+                 ? model->accumulate(request, state().parameters.data(),
                                      alone(gradient).data(), cancelled)
                  : batch_result{};
+    }
     std::unique_lock<std::mutex> lock{desk};
     auto here = parameters;
-    // The step may have been made since the batch was asked for.
-    auto known = x.step == parameters_step || x.step + 1 == parameters_step;
+    request.step = parameters_step;
+    request.state = parameters_state;
     lock.unlock();
-    return known ? model->accumulate(x.request, here->data(),
+    // The step may have been made since the batch was asked for.
+    auto known = x.step == request.step || x.step + 1 == request.step;
+    return known ? model->accumulate(request, here->data(),
                                      alone(gradient).data(), cancelled)
                  : batch_result{};
+  }
+
+  /// With the vault: whether its state is one of the run's, as any but one of
+  /// step 0 is taken to be.
+  bool holds_the_runs() const {
+    const auto first = config.agreed.settings().initial_digest();
+    const auto& s = *config.vault->state;
+    return first.empty() || s.step > 0 || s.recent.front() == first;
   }
 
   state_changed describe() const {
@@ -183,7 +201,8 @@ struct compute_state::workshop {
     state_changed x;
     x.step = s.step;
     x.history_samples = s.history_samples;
-    x.state = s.recent.front();
+    if (!lacks_state)
+      x.state = s.recent.front();
     x.gradient_values = s.parameters.size();
     x.averaged = averaged;
     x.usual_request = model->usual_request();

@@ -57,7 +57,9 @@ void peer_state::init(supervisor_actor::pointer self,
   wired_.beside = config_.beside;
   wired_.supervisor = caf::actor_cast<supervisor_actor>(self);
   wired_.guests = std::make_shared<guest_list>();
-  vault_->state = config_.state;
+  if (config_.vault)
+    vault_ = config_.vault;
+  vault_->state = std::exchange(config_.state, nullptr);
   if (auto own = config_.manifests.find(config_.run);
       own != config_.manifests.end())
     *manifest_ = own->second;

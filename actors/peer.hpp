@@ -81,7 +81,12 @@ struct peer_config {
   std::vector<setting> demanded;
   /// From a checkpoint, when resuming.
   std::optional<charter> known;
+  /// Or, where the run's first state is its founder's
+  /// (`run_settings::initial`): the one that this peer would found it with.
   std::shared_ptr<training_state> state;
+  /// Where that lies, then and later, for whoever reads it beside the peer
+  /// under the vault's lock; null: nobody does.
+  std::shared_ptr<state_vault> vault;
 
   std::string checkpoint_path; ///< Empty: none are written.
   /// Where the last one goes when that fails; empty: nowhere.

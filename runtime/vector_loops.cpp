@@ -65,6 +65,13 @@ void add_to(float* sum, const float* values, std::size_t count) {
   add(sum, sum, values, count);
 }
 
+POTLUCK_WIDE void add_scaled(float* sum, const float* values, std::size_t count,
+                             float factor) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i)
+    sum[i] += values[i] * factor;
+}
+
 POTLUCK_WIDE void scale(float* values, std::size_t count, float factor) {
   for (std::size_t i = 0; i < count; ++i)
     values[i] *= factor;

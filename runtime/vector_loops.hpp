@@ -25,6 +25,10 @@ bool all_within(const float* values, std::size_t count, float most);
 /// sum[i] += values[i]. The two must not overlap.
 void add_to(float* sum, const float* values, std::size_t count);
 
+/// sum[i] += values[i] * factor, rounded after both. The two must not overlap.
+void add_scaled(float* sum, const float* values, std::size_t count,
+                float factor);
+
 /// sum[i] = (a[i] + b[i]) * factor, rounded after both. `sum` may be `a`, and
 /// overlaps the others in no other way.
 void add(float* sum, const float* a, const float* b, std::size_t count,

@@ -24,13 +24,17 @@ struct batch_request {
   std::uint64_t first_sample = 0;
   std::uint32_t samples = 0;
   std::uint32_t stride = 1; ///< Takes first, first + stride, ...
+  std::uint64_t step = 0;   ///< Of the parameters: updates behind them.
+  digest state = {};        ///< Of the training state that they are in.
 };
 
 struct batch_result {
   /// Fewer than asked when `cancelled` became true, or when the model waited
-  /// too long for others; perhaps none.
+  /// too long for others; perhaps none. More where somebody else computes them
+  /// in batches of its own.
   std::uint32_t samples = 0;
   double loss_sum = 0; ///< Sum of the samples' losses.
+  double seconds = 0;  ///< That they took; 0: as long as the call.
 };
 
 struct evaluation {

@@ -1,13 +1,12 @@
 #include "runtime/state/charter.hpp"
-#include "messages/seal.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 
+#include "messages/seal.hpp"
+#include "runtime/manifest/byte_reader.hpp"
 #include "runtime/state/charter_fields.hpp"
-#include "runtime/state/little_endian.hpp"
 
 namespace potluck {
 
@@ -16,10 +15,13 @@ namespace {
 // The layout is described in README.md, section "Bytes".
 constexpr char magic[] = "PLKCHART";
 constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 1;
-constexpr std::size_t header_bytes = 20;
+constexpr std::uint32_t format_version = 2;
 constexpr std::uint32_t max_table_bytes = 64u << 10;
-constexpr std::uint32_t max_tokenizer_bytes = 15u << 20;
+/// A created run's manifest has a section for each.
+constexpr std::size_t max_files = 16;
+constexpr std::size_t max_file_name_bytes = 27;
+/// A charter travels as one body.
+constexpr std::size_t max_files_bytes = 15u << 20;
 
 std::string table_text(const run_settings& settings) {
   std::string text;
@@ -103,7 +105,35 @@ std::optional<std::string> find(const std::vector<setting>& table,
   return std::nullopt;
 }
 
+bool is_file_name(const std::string& x) {
+  return !x.empty() && x.size() <= max_file_name_bytes
+         && std::all_of(x.begin(), x.end(), [](char c) {
+              return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+                     || c == '-';
+            });
+}
+
 } // namespace
+
+digest run_settings::initial_digest() const {
+  return parse_id<digest>(initial).value_or(digest{});
+}
+
+std::string problem_with(const charter_files& files) {
+  std::size_t bytes = 0;
+  for (const auto& [name, content] : files) {
+    if (!is_file_name(name))
+      return "\"" + shown(name) + "\" is no name of a file: it has 1 to "
+             + std::to_string(max_file_name_bytes)
+             + " small letters, digits and dashes";
+    bytes += content.size();
+  }
+  if (files.size() > max_files || bytes > max_files_bytes)
+    return "the files are too large: a charter has at most "
+           + std::to_string(max_files) + " files and "
+           + std::to_string(max_files_bytes >> 20) + " MiB of them";
+  return {};
+}
 
 averaging_rule run_settings::averaging() const {
   averaging_rule rule;
@@ -114,55 +144,80 @@ averaging_rule run_settings::averaging() const {
   return rule;
 }
 
-charter::charter(run_settings settings, std::string tokenizer)
-    : settings_(std::move(settings)), tokenizer_(std::move(tokenizer)) {
+charter::charter(run_settings settings, charter_files files)
+    : settings_(std::move(settings)), files_(std::move(files)) {
+  for (auto at = files_.begin(); at != files_.end();)
+    at = at->second.empty() ? files_.erase(at) : std::next(at);
   std::string bytes = to_bytes();
   digest_ = digest_of(bytes.data(), bytes.size());
 }
 
+charter::charter(run_settings settings, std::string tokenizer)
+    : charter(std::move(settings),
+              charter_files{{"tokenizer", std::move(tokenizer)}}) {
+}
+
+const std::string& charter::file(const std::string& name) const {
+  static const std::string none;
+  const auto at = files_.find(name);
+  return at == files_.end() ? none : at->second;
+}
+
 std::vector<setting> charter::table() const {
   auto result = to_table(settings_);
-  auto tokenizer = digest_of(tokenizer_.data(), tokenizer_.size());
-  result.push_back({"tokenizer", to_string(tokenizer)});
+  for (const auto& [name, bytes] : files_)
+    result.push_back(
+        {file_prefix + name, to_string(digest_of(bytes.data(), bytes.size()))});
   return result;
 }
 
 std::string charter::to_bytes() const {
-  std::string table = table_text(settings_);
+  const auto table = table_text(settings_);
   std::string bytes(magic, magic_bytes);
-  bytes.reserve(header_bytes + table.size() + tokenizer_.size());
   append_little_endian(bytes, format_version);
   append_little_endian(bytes, static_cast<std::uint32_t>(table.size()));
-  append_little_endian(bytes, static_cast<std::uint32_t>(tokenizer_.size()));
-  return bytes + table + tokenizer_;
+  append_little_endian(bytes, static_cast<std::uint32_t>(files_.size()));
+  bytes += table;
+  for (const auto& [name, content] : files_) {
+    append_text(bytes, name);
+    append_little_endian(bytes, static_cast<std::uint32_t>(content.size()));
+    bytes += content;
+  }
+  return bytes;
 }
 
 expected<charter> charter::from_bytes(const std::string& bytes) {
-  if (bytes.size() < header_bytes
-      || std::memcmp(bytes.data(), magic, magic_bytes) != 0)
+  byte_reader all{bytes};
+  if (all.bytes(magic_bytes) != std::string_view(magic, magic_bytes))
     return failure{"these bytes are no charter"};
-  auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  auto version = get_little_endian<std::uint32_t>(data + 8);
-  std::uint64_t table_size = get_little_endian<std::uint32_t>(data + 12);
-  std::uint64_t tokenizer_size = get_little_endian<std::uint32_t>(data + 16);
+  const auto version = all.integer<std::uint32_t>();
   if (version != format_version)
     return failure{"the charter is of format " + std::to_string(version)
                    + ", but this version of Potluck reads "
                    + std::to_string(format_version)
                    + "; use the same version everywhere"};
-  if (table_size > max_table_bytes || tokenizer_size > max_tokenizer_bytes
-      || bytes.size() != header_bytes + table_size + tokenizer_size)
+  const auto table_bytes = all.integer<std::uint32_t>();
+  const auto count = all.integer<std::uint32_t>();
+  const std::string table{all.bytes(table_bytes)};
+  charter_files files;
+  for (std::uint32_t i = 0; i < count && !all.lacks(); ++i) {
+    auto name = all.text();
+    files[std::move(name)] = all.bytes(all.integer<std::uint32_t>());
+  }
+  if (!all.done() || table_bytes > max_table_bytes)
     return failure{"the charter's sizes do not match its length"};
-  auto settings = read_table(bytes.substr(header_bytes, table_size));
+  if (auto problem = problem_with(files); !problem.empty())
+    return failure{problem};
+  auto settings = read_table(table);
   if (!settings)
     return failure{settings.error()};
   auto problem = problem_with(*settings);
   if (!problem.empty())
     return failure{problem};
-  charter result(std::move(*settings), bytes.substr(header_bytes + table_size));
+  charter result(std::move(*settings), std::move(files));
   // One charter has one digest, so it must have one form in bytes.
   if (result.to_bytes() != bytes)
-    return failure{"the charter's table is not in its canonical form"};
+    return failure{"the charter is not in its canonical form"};
   return result;
 }
 
@@ -198,6 +253,9 @@ std::string problem_with(const run_settings& settings) {
       && !from_hex(settings.successor, successor.bytes.data(),
                    public_key::size))
     return "successor is no public key of 64 hex digits";
+  if (settings.initial != "seed" && settings.initial_digest().empty())
+    return "initial is '" + settings.initial
+           + "', but must be seed, or a state's digest of 32 hex digits";
   if (settings.hidden_size % settings.heads != 0)
     return "heads is " + std::to_string(settings.heads)
            + ", but must divide hidden-size, which is "

@@ -1,8 +1,9 @@
 /// What all peers of a run must agree on before they can train together: the
-/// model, the hyperparameters, the tokenizer. Fixed for the run.
+/// model, the hyperparameters, files such as the tokenizer. Fixed for the run.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ namespace potluck {
 struct run_settings {
   std::string run = "potluck";
   std::string model = "albert";
+
+  /// The digest, in hex, of the state before the first step, where that is its
+  /// founder's; else it follows from layout and seed (`initial_state`).
+  std::string initial = "seed";
 
   std::uint32_t vocabulary = 2000;    ///< Tokens, specials included.
   std::uint32_t sequence_length = 64; ///< Tokens a sample.
@@ -99,30 +104,53 @@ struct run_settings {
     return averaging_method == "moshpit";
   }
 
+  /// The state before the first step; empty: any peer can make it.
+  digest initial_digest() const;
+
   /// How chunks are averaged. An unknown aggregator, which `problem_with`
   /// refuses, reads as the mean.
   averaging_rule averaging() const;
 };
 
-/// Settings and tokenizer, with their digest.
+/// Small files that a run's peers need beside its settings: names to bytes.
+using charter_files = std::map<std::string, std::string>;
+
+/// The digests of files stand in `charter::table`, and the files themselves in
+/// a manifest, under their names behind this.
+inline constexpr char file_prefix[] = "file-";
+
+/// A sentence when they are no files of a charter: at most 16, with names of 1
+/// to 27 small letters, digits and dashes, and 15 MiB in all. Empty when they
+/// are.
+std::string problem_with(const charter_files& files);
+
+/// Settings and files, with their digest.
 class charter {
 public:
   charter() = default;
+  /// @param files As `problem_with` wants them. A file without bytes is none.
+  charter(run_settings settings, charter_files files);
+  /// With the file `tokenizer` alone; empty: with none.
   charter(run_settings settings, std::string tokenizer);
 
   const run_settings& settings() const {
     return settings_;
   }
+  const charter_files& files() const {
+    return files_;
+  }
+  /// The bytes of this file; empty where there is none.
+  const std::string& file(const std::string& name) const;
   /// The tokenizer's model, as its library writes it; may be empty.
   const std::string& tokenizer() const {
-    return tokenizer_;
+    return file("tokenizer");
   }
-  /// Over settings and tokenizer. Empty for a default-constructed charter.
+  /// Over settings and files. Empty for a default-constructed charter.
   const potluck::digest& digest() const {
     return digest_;
   }
 
-  /// The settings as text, in a fixed order, with the tokenizer's digest last.
+  /// The settings as text, in a fixed order, and then the files' digests.
   std::vector<setting> table() const;
 
   /// The bytes that peers exchange and checkpoints contain.
@@ -131,7 +159,7 @@ public:
 
 private:
   run_settings settings_;
-  std::string tokenizer_;
+  charter_files files_;
   potluck::digest digest_;
 };
 

@@ -44,6 +44,10 @@ std::vector<charter_field> make_fields() {
       {"run", "run", "Name of the run; peers of one name train together",
        text_limits{&s::run, max_run_key}},
       {"model", "model", "Name of the model", text_limits{&s::model, 64}},
+      {"initial", "model",
+       "Digest of the state that training begins with, where whoever founds "
+       "the run brings it; seed: it follows from model and seed",
+       text_limits{&s::initial, 64}, "seed"},
       {"vocabulary", "model", "Tokens, specials included",
        u32_limits{&s::vocabulary, 16, 200000}},
       {"sequence-length", "model", "Tokens a sample",

@@ -8,7 +8,7 @@ namespace potluck {
 
 namespace {
 
-const std::string tokenizer_section = "tokenizer";
+const std::string file_section = file_prefix;
 
 /// In one form and order only. The run's name is the manifest's own.
 std::vector<manifest_section> sections_of(const charter& x) {
@@ -23,8 +23,8 @@ std::vector<manifest_section> sections_of(const charter& x) {
       at = result.insert(at, {field.section, {}});
     at->bytes += field.name + "=" + field.print(x.settings()) + "\n";
   }
-  if (!x.tokenizer().empty())
-    result.push_back({tokenizer_section, x.tokenizer()});
+  for (const auto& [name, bytes] : x.files())
+    result.push_back({file_section + name, bytes});
   return result;
 }
 
@@ -62,18 +62,19 @@ expected<charter> charter_of(const manifest& x) {
   for (const auto& field : charter_fields())
     if (!field.unwritten.empty())
       field.assign(settings, field.unwritten);
-  std::string tokenizer;
+  charter_files files;
   for (const auto& section : x.sections())
-    if (section.name == tokenizer_section)
-      tokenizer = section.bytes;
+    if (section.name.compare(0, file_section.size(), file_section) == 0)
+      files[section.name.substr(file_section.size())] = section.bytes;
     else if (auto problem = read_section(section.bytes, settings);
              !problem.empty())
       return failure{"the manifest's section '" + section.name
                      + "' cannot be used: " + problem};
   settings.run = x.run();
-  if (auto problem = problem_with(settings); !problem.empty())
-    return failure{problem};
-  charter result{std::move(settings), std::move(tokenizer)};
+  for (const auto& problem : {problem_with(settings), problem_with(files)})
+    if (!problem.empty())
+      return failure{problem};
+  charter result{std::move(settings), std::move(files)};
   // So nothing is missing, misplaced or unknown.
   if (!same(sections_of(result), x.sections()))
     return failure{"the manifest was made by another version of Potluck; use "

@@ -183,6 +183,7 @@ struct own_report {
 struct run_status {
   std::uint64_t step = 0;
   std::uint64_t steps = 0;
+  std::uint64_t samples = 0; ///< Of all that are known, for the next step.
   double loss = 0;
   double samples_per_second = 0; ///< Of the whole collaboration.
   double own_share = 0;          ///< Own samples in the last step, 0 to 1.

@@ -100,6 +100,8 @@ struct gradient_lent {
 struct state_changed {
   std::uint64_t step = 0;
   std::uint64_t history_samples = 0;
+  /// Empty: it holds none of this run's yet (`run_settings::initial`), and one
+  /// is to be fetched.
   digest state;
   std::uint64_t gradient_values = 0; ///< As many as the model's parameters.
   /// Of the parameters that the step began with, if its group was redrawn: the

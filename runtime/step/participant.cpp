@@ -186,6 +186,9 @@ void participant::tell_facts() {
 run_status participant::status(const round_watch::result& last) {
   auto result = status_of(at(), last, run().steps);
   result.trouble = company_.trouble();
+  if (stage_ == stage::starting && parameters_ > 0)
+    result.trouble = "waiting for somebody who has the state that this run "
+                     "began with, or a later one";
   if (stands_still())
     result.trouble = standstill_;
   if (result.trouble.empty())

@@ -18,6 +18,9 @@ constexpr transition transitions[] = {
     {stage::starting, cause::last_state, stage::finished},
     // The mean of a round that a predecessor of this machine was in.
     {stage::starting, cause::committed, stage::applying},
+    // Its first state is its founder's, and this peer has another one.
+    {stage::starting, cause::behind, stage::fetching},
+    {stage::fetching, cause::none_held, stage::starting},
 
     {stage::accumulating, cause::group_asked, stage::frozen},
     {stage::accumulating, cause::behind, stage::fetching},

@@ -4,7 +4,9 @@
 ///     starting -> accumulating -> frozen -> averaging -> applying -+
 ///                   ^   ^  ^________|__________|                   |
 ///                   |   |__________________________________________|
-///                   +-- fetching <-- accumulating or finished
+///                   +-- fetching <-- accumulating or finished; or starting,
+///                                    and back, where the run's first state is
+///                                    its founder's
 #pragma once
 
 #include <optional>
@@ -34,6 +36,7 @@ enum class cause {
   behind,      ///< Others have a longer history.
   not_fetched, ///< It could not be had, and nothing of it came.
   last_kept,   ///< The same, at a peer that holds the run's last state.
+  none_held,   ///< The same, at one that holds no state of the run yet.
 };
 
 /// Where `why` leads from `from`; nothing where it leads nowhere, for instance

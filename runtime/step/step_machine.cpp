@@ -241,6 +241,11 @@ void step_machine::on(const state_changed& x) {
     return; // Compute repeats itself to whoever is new.
   const auto before = me().held();
   hold(x);
+  if (x.state.empty()) {
+    tell_facts();
+    announce(true);
+    return catch_up_if_behind();
+  }
   if (in() == stage::fetching) {
     // The state keeper lays means on the state; it says when that is over.
     history_.holds(own().step, own().state);
@@ -374,6 +379,13 @@ own_history::choice step_machine::better() {
   if (!how().guards.has(safeguard::longer_history))
     return {};
   auto all = others().tracker().averaging(now());
+  // Another first state than the run's is nobody's to take over.
+  if (const auto first = how().agreed.settings().initial_digest();
+      !first.empty())
+    all.erase(std::remove_if(
+                  all.begin(), all.end(),
+                  [&](auto* x) { return x->step == 0 && x->state != first; }),
+              all.end());
   auto result = history_.better(own(), all, now());
   const auto ends
       = [this](const progress_report& x) { return x.step >= run().steps; };
@@ -389,10 +401,11 @@ own_history::choice step_machine::better() {
 
 void step_machine::catch_up_if_behind() {
   // Also when finished: a part that finished apart has another last state.
-  auto free = in() == stage::accumulating
+  auto free = (in() == stage::accumulating && !own().state.empty())
+              || lacks_first_state()
               || (in() == stage::finished && !others().end().over()
                   && !others().end().checkpoint_pending());
-  if (!free || !trains() || own().state.empty() || averaging().question()
+  if (!free || !trains() || averaging().question()
       || !catching_up_.may_begin(now()))
     return;
   auto choice = better();
@@ -473,7 +486,9 @@ void step_machine::on(const state_fetch_failed& x) {
   }
   if (outcome == catching_up::outcome::uncounted)
     add(work().drop());
-  enter(others().end().made() ? cause::last_kept : cause::not_fetched);
+  enter(own().state.empty()     ? cause::none_held
+        : others().end().made() ? cause::last_kept
+                                : cause::not_fetched);
 }
 
 // ---- the end ----------------------------------------------------------------

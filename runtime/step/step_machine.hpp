@@ -76,6 +76,10 @@ private:
   /// Whether another history counts more than the one held.
   own_history::choice better();
   void catch_up_if_behind();
+  /// Compute has shown itself, and holds no state of the run.
+  bool lacks_first_state() {
+    return in() == stage::starting && parameters() > 0 && own().state.empty();
+  }
   /// To the state to which the run was rolled back, if it was.
   /// @return Whether that has begun.
   bool go_back_if_told();

@@ -139,6 +139,7 @@ run_status status_of(const outlook& at, const round_watch::result& last,
   run_status x;
   x.step = at.own.step;
   x.steps = steps;
+  x.samples = tracker.total_samples(at.now);
   x.loss = last.loss;
   x.samples_per_second = tracker.samples_per_second(at.now);
   x.own_share = last.share;

@@ -36,7 +36,8 @@ inline fuzz_samples all() {
   other.averaging_method = "moshpit";
   fuzz_samples result;
   for (const auto& x : {charter{plain, ""}, charter{plain, "tokenizer"},
-                        charter{other, "tokens"}})
+                        charter{other, "tokens"},
+                        charter{other, charter_files{{"a", "1"}, {"b", "2"}}}})
     for (auto& sample : of(x))
       result.push_back(std::move(sample));
   return result;

@@ -17,8 +17,10 @@
  *       ;                                    joining
  *     for (;;) {
  *       loss = compute(tensors, gradients);
- *       potluck_add(run, gradients, samples, loss);
- *       do                                   blocks only while it must
+ *       do                                   both wait only while they must
+ *         outcome = potluck_add(run, gradients, samples, loss, 1.0);
+ *       while (outcome == POTLUCK_TIMEOUT);
+ *       do
  *         outcome = potluck_take(run, tensors, 1.0);
  *       while (outcome == POTLUCK_TIMEOUT);
  *       if (outcome < 0 || outcome == POTLUCK_OVER)
@@ -35,8 +37,7 @@
  * `potluck_error`.
  *
  * THREADS. Every function may be called from any thread at any time. Calls
- * that wait (potluck_take, potluck_event, potluck_leave) hold nothing
- * meanwhile: other calls on the same handle go on. What two threads give to
+ * that wait, those with `seconds`, hold nothing meanwhile: other calls on the same handle go on. What two threads give to
  * potluck_add is added in either order, each whole. Memory that is handed in
  * must not change during the call, and is not used after it.
  *
@@ -139,11 +140,11 @@ POTLUCK_API int potluck_set(potluck_run run, const char *name,
 
 /* Copies the value of an option or setting in effect to `text`, which has
  * room for `size` characters, the final 0 included, and cuts it there. Once
- * the run's settings are known (potluck_status.phase is not "joining") these
+ * the run's settings are known, after the first potluck_take for sure, these
  * are the run's. Besides the names of potluck_set:
  *
- *   id        of this peer, 64 hex digits      address   where it listens
- *   digest    of the training state held (see potluck_digest)
+ *   id        of this peer, 64 hex digits; once the run is opened
+ *   address   HOST:PORT at which it listens; empty until it does
  *   settings  all settings of the run, NAME=VALUE lines
  *
  * `text` may be null if `size` is 0. Returns the value's length; negative on
@@ -196,18 +197,22 @@ POTLUCK_API int potluck_open(potluck_run run);
  * step, or where updates are delayed with those of the one before. Else it is
  * dropped and counted in potluck_status.stale; the call succeeds.
  *
- * Waits, up to half a second and rarely, for the end of an optimizer step
- * under way. A null in `gradients` is a gradient of zeros. Not before the
- * first potluck_take.
+ * Waits up to `seconds` while the others make a step without this batch, to
+ * see whether it will count then. POTLUCK_TIMEOUT: nothing was added; call
+ * again. POTLUCK_OVER: nobody needs it any more. A null in `gradients` is a
+ * gradient of zeros. Not before the first potluck_take. At most twice the
+ * target batch in one call.
  *
  * POTLUCK_NOT_FINITE names the first tensor that has a value which is not
  * finite; then nothing was added. */
 POTLUCK_API int potluck_add(potluck_run run, const float *const *gradients,
-                            unsigned long samples, double loss);
+                            unsigned long samples, double loss,
+                            double seconds);
 
 /* The same, from one vector that holds the tensors behind each other. */
 POTLUCK_API int potluck_add_flat(potluck_run run, const float *gradient,
-                                 unsigned long samples, double loss);
+                                 unsigned long samples, double loss,
+                                 double seconds);
 
 /* Says how to go on, and copies the parameters where they are new.
  *
@@ -243,8 +248,6 @@ struct potluck_status {
   unsigned long own;     /* samples added here since the run was opened */
   unsigned long stale;   /* of them, dropped: their parameters were too old */
   unsigned long taken;   /* the step of the parameters taken last */
-  unsigned long wanted;  /* samples that suit one call of potluck_add, so
-                            that nobody waits long for them; 0: any */
   double loss;           /* mean, in the last step */
   double rate;           /* samples a second, of all peers */
   double share;          /* of the last step's samples, of this peer, 0 to 1 */
@@ -267,9 +270,10 @@ POTLUCK_API long potluck_event(potluck_run run, char *text, unsigned long size,
 
 /* ---- the training state -------------------------------------------------- */
 
-/* Copies the digest of the state held, 64 hex digits and a 0: of step,
- * parameters and moments. Equal at all peers after each step. */
-POTLUCK_API int potluck_digest(potluck_run run, char digest[65]);
+/* Copies the digest of the state held, 32 hex digits and a 0: of step,
+ * parameters and moments. Equal at all peers after each step. Once the run
+ * is opened. */
+POTLUCK_API int potluck_digest(potluck_run run, char digest[33]);
 
 /* Writes a checkpoint of the state held now; `potluck export` and
  * `potluck_load` read it. */
@@ -291,8 +295,9 @@ POTLUCK_API int potluck_set_moments(potluck_run run, unsigned long step,
 /* ---- the end ------------------------------------------------------------- */
 
 /* Says goodbye to the others and closes the run, which takes a moment. Waits
- * up to `seconds`; POTLUCK_TIMEOUT: it is still closing. The last state can
- * still be read. */
+ * up to `seconds`; POTLUCK_TIMEOUT: it is still closing. Where the run has
+ * made its last step, the first half of that time is for others that are not
+ * there yet, and for the checkpoint. The last state can still be read. */
 POTLUCK_API int potluck_leave(potluck_run run, double seconds);
 
 /* Gives the handle back, leaving within half a second if need be. */

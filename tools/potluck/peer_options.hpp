@@ -7,6 +7,7 @@
 #include "runtime/uv/uv_transport.hpp"
 #include "runtime/uv/wall_clock.hpp"
 #include "tools/potluck/options.hpp"
+#include "tools/potluck/peer_setup.hpp"
 
 namespace potluck::tools {
 
@@ -48,15 +49,8 @@ struct held_identity {
   std::optional<identity> lock;
 };
 
-/// Reads HOST:PORT or ID@HOST:PORT, with the id of the peer that has to answer
-/// there; without it the contact has none.
-expected<contact> parse_contact(const std::string& text);
-
 /// Whom --peer names.
 expected<std::vector<contact>> seeds_from(const cli::command_line& options);
-
-/// Has the peer dial them first.
-void add_seeds(peer_config& config, const std::vector<contact>& whom);
 
 /// Fills in listen, announce, seeds and the random seed, and how to connect.
 expected<uv_transport_options> fill_network(const cli::command_line& options,
@@ -70,13 +64,7 @@ expected<held_identity> take_identity(const cli::command_line& options,
                                       uv_transport_options how,
                                       peer_config& config);
 
-/// Where an identity is kept that nobody has named a place for:
-/// $XDG_STATE_HOME/potluck, or ~/.local/state/potluck; empty without a home.
-std::string default_identity_directory();
-/// What --identity-dir says, or else that.
+/// What --identity-dir says, or else `default_identity_directory`.
 std::string identity_directory(const cli::command_line& options);
-
-/// Fresh bytes from the system's source of randomness.
-std::uint64_t random_seed();
 
 } // namespace potluck::tools

@@ -174,7 +174,75 @@ TEST_CASE("a charter survives its bytes") {
   CHECK(copy->digest() == original.digest());
   CHECK(copy->tokenizer() == tokenizer);
   CHECK(copy->table() == original.table());
-  CHECK(copy->table().back().name == "tokenizer");
+  CHECK(copy->table().back().name == "file-tokenizer");
+}
+
+TEST_CASE("a charter carries small files by name") {
+  const charter original(
+      unusual_settings(),
+      charter_files{{"tokenizer", "words"}, {"layout", "w 2x3 decays\n"}});
+  auto copy = charter::from_bytes(original.to_bytes());
+  REQUIRE(bool(copy));
+  CHECK(copy->digest() == original.digest());
+  CHECK(copy->files() == original.files());
+  CHECK(copy->file("layout") == "w 2x3 decays\n");
+  CHECK(copy->tokenizer() == "words");
+  CHECK(copy->file("vocabulary").empty());
+  // Whoever has another file is told which one.
+  const charter other(
+      unusual_settings(),
+      charter_files{{"tokenizer", "words"}, {"layout", "w 3x2 decays\n"}});
+  CHECK(other.digest() != original.digest());
+  CHECK(differences(original.table(), other.table()).find("file-layout is ")
+        == 0);
+  const charter none(unusual_settings(), "");
+  CHECK(none.files().empty());
+  CHECK(differences(none.table(), original.table())
+            .find("file-layout is missing here and ")
+        == 0);
+}
+
+TEST_CASE("files that no charter may have are refused") {
+  auto refused = [](const charter_files& files) {
+    const auto problem = problem_with(files);
+    const auto read
+        = charter::from_bytes(charter(run_settings{}, files).to_bytes());
+    CHECK(problem.empty() == bool(read));
+    return problem;
+  };
+  CHECK(refused({{"a", "1"}, {"b-2", std::string(15u << 20, 'x').substr(1)}})
+        == "");
+  CHECK(refused({{"a", std::string((15u << 20) + 1, 'x')}})
+        == "the files are too large: a charter has at most 16 files and 15 MiB "
+           "of them");
+  for (auto name : {"", "Layout", "a/b", "a b", "a.b", "\x1b[2J",
+                    "twenty-eight-letters-is-more"})
+    CHECK(refused({{name, "x"}}).find("is no name of a file")
+          != refused({}).npos);
+  charter_files many;
+  for (int i = 0; i < 16; ++i)
+    many["file" + std::to_string(i)] = "x";
+  CHECK(refused(many) == "");
+  many["one-more"] = "x";
+  CHECK(refused(many) != "");
+}
+
+TEST_CASE("files come in one order, once, and none without bytes") {
+  const auto with = [](const std::string& files, char count) {
+    auto bytes = charter(run_settings{}, "").to_bytes();
+    bytes[16] = count;
+    return bool(charter::from_bytes(bytes + files));
+  };
+  const std::string a("\1a\1\0\0\0x", 7), b("\1b\1\0\0\0y", 7);
+  const std::string empty("\1c\0\0\0\0", 6);
+  CHECK(with(a + b, 2));
+  CHECK_FALSE(with(b + a, 2));
+  CHECK_FALSE(with(a + a, 2));
+  CHECK_FALSE(with(a + b, 1));
+  CHECK_FALSE(with(a + b, 3));
+  CHECK_FALSE(with(a + b + empty, 3));
+  // However many it says: nothing is set aside for them.
+  CHECK_FALSE(with(a + b, '\xff'));
 }
 
 TEST_CASE("the digest covers every setting and the tokenizer") {

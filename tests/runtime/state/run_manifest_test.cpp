@@ -24,7 +24,8 @@ charter draft() {
   x.learning_rate = 0.003;
   x.updates = "delayed";
   x.seed = 99;
-  return {x, "the tokenizer"};
+  return {x, charter_files{{"tokenizer", "the tokenizer"},
+                           {"layout", "weight 2x3 decays\n"}}};
 }
 
 manifest signed_draft() {
@@ -46,6 +47,7 @@ TEST_CASE("a charter goes through its manifest, and is then of that run") {
   meant.run = x.run();
   CHECK(to_table(back->settings()) == to_table(meant));
   CHECK(back->tokenizer() == "the tokenizer");
+  CHECK(back->files() == draft().files());
   CHECK(back->digest() != draft().digest());
   // As a checkpoint keeps it.
   auto kept = charter::from_bytes(back->to_bytes());
@@ -57,8 +59,9 @@ TEST_CASE("every setting stands in a section, each section once") {
   const auto x = signed_draft();
   std::size_t lines = 0;
   for (auto& section : x.sections())
-    for (char c : section.bytes)
-      lines += c == '\n';
+    if (section.name.find("file-") != 0)
+      for (char c : section.bytes)
+        lines += c == '\n';
   std::size_t written = 0;
   for (auto& field : charter_fields()) {
     CHECK(field.section != "");
@@ -91,6 +94,12 @@ TEST_CASE("sections that this version does not know are refused") {
   CHECK_FALSE(of(more));
   more.back().bytes = "";
   CHECK_FALSE(of(more));
+  more.back() = {"file-", "bytes"};
+  CHECK_FALSE(of(more));
+  more.back() = {"file-words", "bytes"};
+  CHECK(of(more));
+  more.back().bytes = "";
+  CHECK_FALSE(of(more));
   auto fewer = sections;
   fewer.erase(fewer.begin());
   CHECK_FALSE(of(fewer));
@@ -111,10 +120,12 @@ TEST_CASE("a charter without its manifest is held against its run's id") {
   CHECK(is_of_its_run(x, organiser().public_half()));
   CHECK_FALSE(
       is_of_its_run({x.settings(), "another"}, organiser().public_half()));
+  auto files = x.files();
+  files["layout"] += "bias 3 fixed\n";
+  CHECK_FALSE(is_of_its_run({x.settings(), files}, organiser().public_half()));
   auto changed = x.settings();
   changed.hidden_size *= 2;
-  CHECK_FALSE(
-      is_of_its_run({changed, x.tokenizer()}, organiser().public_half()));
+  CHECK_FALSE(is_of_its_run({changed, x.files()}, organiser().public_half()));
   CHECK_FALSE(is_of_its_run(x, key_pair::generate().public_half()));
   // A trial has no id to be held against.
   CHECK_FALSE(is_of_its_run(draft(), organiser().public_half()));

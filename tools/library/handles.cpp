@@ -1,0 +1,111 @@
+#include "tools/library/handles.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <unistd.h>
+#include <vector>
+
+namespace potluck::library {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of an exit, for goodbyes.
+constexpr auto exit_patience = 500ms;
+
+struct registry {
+  std::mutex mutex;
+  std::map<unsigned long, std::shared_ptr<session>> handles;
+  unsigned long last = 0; ///< Numbers are never given twice.
+  std::string problem;
+};
+
+/// Never destroyed: threads may be at it while the process exits.
+registry& all() {
+  static auto* const one = new registry;
+  return *one;
+}
+
+std::atomic<pid_t> opened_by{0};
+
+/// All say goodbye at once; what is not gone in time is left as it is.
+void leave_all(int, void*) {
+  if (is_forked())
+    return;
+  std::vector<std::shared_ptr<session>> left;
+  {
+    std::lock_guard<std::mutex> lock{all().mutex};
+    for (auto& x : all().handles)
+      left.push_back(x.second);
+  }
+  const auto end = meeting::clock::now() + exit_patience;
+  for (auto& x : left)
+    x->begin_to_leave();
+  for (auto& x : left) {
+    const auto patience
+        = std::max<duration>(end - meeting::clock::now(), duration::zero());
+    try {
+      x->leave(patience);
+    } catch (const complaint&) {
+      // It was not open.
+    }
+  }
+}
+
+complaint unknown(unsigned long handle) {
+  return complaint{handle == 0 ? "handle 0 is none; potluck_new gives one"
+                               : "there is no handle " + std::to_string(handle)
+                                     + "; it was freed, or never was one",
+                   POTLUCK_NO_RUN};
+}
+
+} // namespace
+
+bool is_forked() {
+  const auto by = opened_by.load();
+  return by != 0 && by != getpid();
+}
+
+void note_opened() {
+  if (opened_by.exchange(getpid()) == 0)
+    on_exit(leave_all, nullptr);
+}
+
+unsigned long add_handle() {
+  auto made = std::make_shared<session>();
+  std::lock_guard<std::mutex> lock{all().mutex};
+  if (all().handles.size() >= most_handles)
+    return 0;
+  all().handles.emplace(++all().last, std::move(made));
+  return all().last;
+}
+
+std::shared_ptr<session> find_handle(unsigned long handle) {
+  std::lock_guard<std::mutex> lock{all().mutex};
+  const auto found = all().handles.find(handle);
+  if (found == all().handles.end())
+    throw unknown(handle);
+  return found->second;
+}
+
+std::shared_ptr<session> take_handle(unsigned long handle) {
+  auto found = find_handle(handle);
+  std::lock_guard<std::mutex> lock{all().mutex};
+  all().handles.erase(handle);
+  return found;
+}
+
+void note_stray_problem(const std::string& sentence) {
+  std::lock_guard<std::mutex> lock{all().mutex};
+  all().problem = sentence;
+}
+
+std::string stray_problem() {
+  std::lock_guard<std::mutex> lock{all().mutex};
+  return all().problem;
+}
+
+} // namespace potluck::library

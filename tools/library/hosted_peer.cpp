@@ -1,0 +1,103 @@
+#include "tools/library/hosted_peer.hpp"
+
+#include <csignal>
+#include <utility>
+
+#include <caf/all.hpp>
+
+#include "actors/behavior.hpp"
+
+namespace potluck::library {
+
+namespace {
+
+struct listeners {
+  std::shared_ptr<news> heard;
+  std::shared_ptr<meeting> with;
+};
+
+class watcher_state {
+public:
+  void init(observer_actor::pointer, listeners x) {
+    to_ = std::move(x);
+  }
+
+  void on(const event& x) {
+    to_.heard->hear(x);
+    if (x.name == "finished")
+      to_.with->ends();
+  }
+  void on(const run_status& x) {
+    to_.heard->hear(x);
+  }
+  void on(const peer_over& x) {
+    to_.heard->hear(x);
+    to_.with->ends();
+  }
+
+private:
+  listeners to_;
+};
+
+observer_actor::behavior_type
+watcher(observer_actor::stateful_pointer<watcher_state> self, listeners x) {
+  return behave<observer_actor, watcher_state>(self, std::move(x));
+}
+
+/// Threads that start meanwhile take none of the process's signals.
+class without_signals {
+public:
+  without_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~without_signals() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  without_signals(const without_signals&) = delete;
+  without_signals& operator=(const without_signals&) = delete;
+
+private:
+  sigset_t before_;
+};
+
+caf::actor_system_config& quiet(caf::actor_system_config& options) {
+  // CAF's default, work stealing, polls thousands of times a second.
+  options.set("scheduler.policy", caf::atom("sharing"));
+  return options;
+}
+
+} // namespace
+
+struct hosted_peer::inside {
+  caf::actor_system_config options;
+  caf::actor_system system{quiet(options)};
+  observer_actor eyes;
+  peer_actor peer;
+};
+
+hosted_peer::hosted_peer(peer_config config, std::shared_ptr<news> heard,
+                         std::shared_ptr<meeting> with) {
+  const without_signals quiet;
+  inside_ = std::make_unique<inside>();
+  inside_->eyes = inside_->system.spawn(watcher, listeners{heard, with});
+  inside_->peer = spawn_peer(inside_->system, std::move(config), inside_->eyes);
+  inside_->peer->attach_functor([heard, with](const caf::error&) {
+    with->ends();
+    heard->close();
+  });
+}
+
+hosted_peer::~hosted_peer() {
+  leave();
+  caf::scoped_actor waiter{inside_->system};
+  waiter->wait_for(inside_->peer);
+  caf::anon_send_exit(inside_->eyes, caf::exit_reason::user_shutdown);
+}
+
+void hosted_peer::leave() {
+  caf::anon_send(inside_->peer, leave_run{"leaving"});
+}
+
+} // namespace potluck::library

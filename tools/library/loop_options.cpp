@@ -1,0 +1,166 @@
+#include "tools/library/loop_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/lines/rate.hpp"
+#include "runtime/manifest/invitation.hpp"
+#include "runtime/manifest/run_key.hpp"
+#include "runtime/nearest_name.hpp"
+#include "runtime/state/charter_fields.hpp"
+#include "tools/library/complaint.hpp"
+#include "tools/potluck/peer_setup.hpp"
+
+namespace potluck::library {
+
+namespace {
+
+/// Bytes per second below which heartbeats and reports alone would be late.
+constexpr double least_cap = 8000;
+constexpr std::uint64_t most_threads = 1024;
+
+/// The value, or a complaint that begins with the option's name.
+template <class T>
+T sound(const std::string& name, expected<T> x) {
+  if (!x)
+    throw complaint{name + ": " + x.error()};
+  return std::move(*x);
+}
+
+bool read_integer(const std::string& text, std::uint64_t& out) {
+  const auto end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, out);
+  return problem == std::errc{} && rest == end;
+}
+
+/// The tensors say them.
+bool is_derived(const std::string& name) {
+  return name == "model" || name == "initial";
+}
+
+} // namespace
+
+loop_options::loop_options()
+    : options_{{"run", run_settings{}.run},
+               {"invitation", ""},
+               {"peer", ""},
+               {"listen", "0.0.0.0:0"},
+               {"announce", ""},
+               {"identity-dir", tools::default_identity_directory()},
+               {"port-mapping", "yes"},
+               {"max-upload", ""},
+               {"max-download", ""},
+               {"checkpoint", ""},
+               {"checkpoint-every", "100"},
+               {"threads", "0"},
+               {"log-json", ""},
+               {"insecure", "no"}},
+      listen_{address{"0.0.0.0", 0}} {
+  settings_.model = "tensors";
+}
+
+void loop_options::set(const std::string& name, const std::string& value) {
+  const auto option = options_.find(name);
+  if (option == options_.end()) {
+    std::vector<std::string> known;
+    for (const auto& x : options_)
+      known.push_back(x.first);
+    for (const auto& field : charter_fields())
+      known.push_back(field.name);
+    if (std::count(known.begin(), known.end(), name) == 0) {
+      const auto guess = nearest_name(name, known);
+      throw complaint{"there is no option or setting '" + name + "'"
+                      + (guess.empty() ? "; potluck.h lists them"
+                                       : "; did you mean " + guess + "?")};
+    }
+    if (is_derived(name))
+      throw complaint{"'" + name
+                      + "' follows from the tensors, and cannot be set"};
+    if (auto done = assign(settings_, name, value); !done)
+      throw complaint{done.error()};
+    given_[name] = value;
+    return;
+  }
+  if (name == "run") {
+    if (auto problem = problem_with_run_name(value); !problem.empty())
+      throw complaint{"'" + value + "' is no name for a run: " + problem};
+    settings_.run = value;
+  } else if (name == "invitation") {
+    sound(name, read_invitation(value));
+  } else if (name == "peer") {
+    peers_.push_back(sound(name, tools::parse_contact(value)));
+    if (given(name)) {
+      option->second += " " + value;
+      return;
+    }
+  } else if (name == "listen") {
+    auto where = sound(name, parse_address(value));
+    if (!given(name))
+      listen_.clear();
+    listen_.push_back(std::move(where));
+    if (given(name)) {
+      option->second += " " + value;
+      return;
+    }
+  } else if (name == "announce") {
+    sound(name, parse_address(value));
+  } else if (name == "port-mapping" || name == "insecure") {
+    if (value != "yes" && value != "no")
+      throw complaint{name + " must be yes or no, and is '" + value + "'"};
+  } else if (name == "max-upload" || name == "max-download") {
+    if (sound(name, read_rate(value)) < least_cap)
+      throw complaint{name + ": " + value
+                      + " is too little to take part; give it 64kbit at least"};
+  } else if (name == "checkpoint-every" || name == "threads") {
+    std::uint64_t number = 0;
+    if (!read_integer(value, number)
+        || (name == "threads" && number > most_threads))
+      throw complaint{
+          name + " must be a whole number"
+          + (name == "threads" ? " up to " + std::to_string(most_threads) : "")
+          + ", and is '" + value + "'"};
+  }
+  option->second = value;
+  given_[name] = value;
+}
+
+std::string loop_options::get(const std::string& name) const {
+  if (auto option = options_.find(name); option != options_.end())
+    return option->second;
+  for (const auto& field : charter_fields())
+    if (field.name == name)
+      return field.print(settings_);
+  throw complaint{"there is no option or setting '" + name
+                  + "'; potluck.h lists them"};
+}
+
+run_settings loop_options::settings(const std::string& initial) const {
+  auto result = settings_;
+  result.initial = initial;
+  if (!given("warmup-steps"))
+    result.warmup_steps = std::min(
+        result.warmup_steps, std::max<std::uint64_t>(1, result.steps / 10));
+  if (auto problem = problem_with(result); !problem.empty())
+    throw complaint{problem};
+  return result;
+}
+
+std::vector<setting> loop_options::demanded() const {
+  std::vector<setting> result{{"model", settings_.model}};
+  for (const auto& field : charter_fields())
+    if (given(field.name) && field.name != "run")
+      result.push_back({field.name, field.print(settings_)});
+  return result;
+}
+
+std::uint64_t loop_options::integer(const std::string& name) const {
+  std::uint64_t number = 0;
+  read_integer(text(name), number); // Checked when it was set.
+  return number;
+}
+
+double loop_options::rate(const std::string& name) const {
+  return text(name).empty() ? 0 : sound(name, read_rate(text(name)));
+}
+
+} // namespace potluck::library

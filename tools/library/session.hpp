@@ -1,0 +1,124 @@
+/// One handle of the C interface: from its options and tensors to a peer, and
+/// to its end.
+///
+/// May be used by all threads at once; functions that wait hold nothing. What
+/// cannot be is a `complaint`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/identity/identity.hpp"
+#include "runtime/state/layout_text.hpp"
+#include "tools/library/complaint.hpp"
+#include "tools/library/hosted_peer.hpp"
+#include "tools/library/loop_options.hpp"
+
+namespace potluck::library {
+
+class session {
+public:
+  session() = default;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  // ---- before it is opened -------------------------------------------------
+
+  void set(const std::string& name, const std::string& value);
+  /// @param values Null: zeros.
+  void declare(const std::string& name, std::vector<std::int64_t> shape,
+               bool decays, const float* values);
+  /// @return The invitation.
+  std::string create();
+  void load(const std::string& path);
+  void set_moments(std::uint64_t step, const float* const* first,
+                   const float* const* second);
+  void open();
+
+  // ---- the loop
+  // --------------------------------------------------------------
+
+  /// Where tensors lie in the caller's memory: one behind the other, or each
+  /// somewhere, and left out where it is null.
+  template <class Value>
+  struct tensors {
+    Value* flat = nullptr;
+    Value* const* each = nullptr;
+  };
+
+  int add(tensors<const float> gradients, std::uint64_t samples, double loss,
+          duration patience);
+  int take(tensors<float> parameters, duration patience);
+
+  // ---- looking
+  // ----------------------------------------------------------------
+
+  std::string get(const std::string& name) const;
+  void look(struct potluck_status& status) const;
+  std::optional<std::string> next_event(std::size_t room, duration patience);
+  std::string digest() const;
+  void save(const std::string& path) const;
+  std::uint64_t moments(float* const* first, float* const* second) const;
+
+  // ---- the end
+  // ----------------------------------------------------------------
+
+  /// @return POTLUCK_OK when the peer is gone.
+  int leave(duration patience);
+  /// Begins it, and waits for nothing.
+  void begin_to_leave();
+
+  void fail_with(const std::string& sentence);
+  /// Of the last call that failed, or why the peer has ended.
+  std::string problem() const;
+
+private:
+  enum class stage { closed, open, leaving, left };
+
+  void must_be(stage x) const;
+  const training_state& own_state();
+  std::string first_digest();
+  /// Where the tensor lies in the caller's memory; null: left out.
+  template <class Value>
+  Value* part(const tensors<Value>& of, std::size_t index) const;
+  /// `job(state)` while nobody changes it.
+  template <class Job>
+  void read(Job job) const;
+  void copy_last(const tensors<float>& parameters);
+  std::optional<charter> agreed() const;
+  std::string identity_folder() const;
+  /// @return Of it, what is told.
+  std::vector<std::string> take_identity(peer_config& config);
+  void accept_invitation(peer_config& config);
+  void take_first_state(peer_config& config);
+
+  mutable std::mutex mutex_; ///< Of what is set before it is opened.
+  stage at_ = stage::closed;
+  loop_options options_;
+  model_layout layout_;
+  std::vector<std::uint64_t> offsets_;
+  std::shared_ptr<training_state> own_; ///< Null behind `open`.
+  std::optional<charter> resumed_;
+  std::string folder_; ///< Of the identity; empty: it has none.
+  std::optional<key_pair> key_;
+  std::optional<identity> lock_;
+  std::unique_ptr<hosted_peer> peer_;
+
+  std::shared_ptr<news> heard_ = std::make_shared<news>();
+  std::shared_ptr<meeting> with_ = std::make_shared<meeting>();
+  std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
+
+  /// What the peer's worker tells, and the last problem.
+  struct learnt {
+    std::mutex mutex;
+    std::optional<charter> agreed;
+    std::string problem;
+  };
+  std::shared_ptr<learnt> learnt_ = std::make_shared<learnt>();
+};
+
+} // namespace potluck::library
