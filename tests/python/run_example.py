@@ -2,8 +2,9 @@
 
     run_example.py PEERS EXAMPLE.py ARGUMENT...
 
-It computes nothing before PEERS peers are in the run, and prints each event
-`step` and `finished` as a line of JSON with the name of its run.
+Prints lines of JSON: first the addresses of its runs, `listens`; then, once
+PEERS peers are in a run and training has begun, its events `step` and
+`finished`, with the name of the run.
 """
 import json
 import pathlib
@@ -14,7 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent
                        / "tools" / "python"))
 
-from potluck.run import Run  # noqa: E402
+from potluck.run import Run, _open_runs  # noqa: E402
 
 peers = int(sys.argv[1])
 met = set()
@@ -22,11 +23,15 @@ inner_add, inner_tell = Run.add, Run._tell
 
 
 def add(self, *arguments):
+    if not met:
+        print(json.dumps({"event": "listens", "addresses": [
+            run.get("address") for run in _open_runs.values()]}), flush=True)
     while self.name not in met:
         self._tell()
         if self.status.peers >= peers:
             met.add(self.name)
-        time.sleep(0.01)
+        else:
+            time.sleep(0.01)
     inner_add(self, *arguments)
 
 

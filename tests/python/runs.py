@@ -8,10 +8,10 @@ the program are built.
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "tools" / "python" / "examples"
@@ -20,44 +20,42 @@ STEPS = 6
 PATIENCE = 120  # Seconds.
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Scene:
-    """A bootstrap, and peers that know nobody else."""
+    """Peers of which the first knows nobody."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.port = free_port()
         self.processes = []
-        self.bootstrap = self._start(
-            "bootstrap", [str(BUILD / "bin" / "potluck"), "bootstrap",
-                          "--listen", f"127.0.0.1:{self.port}"])
 
-    def _start(self, name, words):
+    def _start(self, name, words, known):
         state = self.folder / name
         state.mkdir()
         environment = dict(
             os.environ, XDG_STATE_HOME=str(state), HOME=str(state),
-            POTLUCK_PEERS=f"127.0.0.1:{self.port}",
-            POTLUCK_LISTEN="127.0.0.1:0", OMP_NUM_THREADS="1",
-            PYTHONDONTWRITEBYTECODE="1")
+            POTLUCK_PEERS=",".join(known), POTLUCK_LISTEN="127.0.0.1:0",
+            OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
         environment.setdefault("POTLUCK_LIBRARY", str(BUILD / "lib"))
-        out = open(state / "out", "wb")
-        process = subprocess.Popen(words, stdout=out, stderr=out,
-                                   stdin=subprocess.DEVNULL, env=environment)
-        out.close()
+        with open(state / "out", "wb") as out:
+            process = subprocess.Popen(words, stdout=out, stderr=out,
+                                       stdin=subprocess.DEVNULL,
+                                       env=environment)
         self.processes.append(process)
         return process
 
-    def peer(self, name, peers, example):
+    def addresses(self, name):
+        """Of its runs, once they are open; none when it has ended before."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.processes[0].poll() is None:
+            for event in events_in(self.said(name)):
+                return event["addresses"]
+            time.sleep(0.05)
+        return []
+
+    def peer(self, name, peers, example, known):
         return self._start(name, [
             sys.executable, str(ROOT / "tests" / "python" / "run_example.py"),
             str(peers), str(EXAMPLES / f"{example}.py"), "--tiny", "--steps",
-            str(STEPS)])
+            str(STEPS)], known)
 
     def said(self, name):
         return (self.folder / name / "out").read_text(errors="replace")
@@ -69,15 +67,20 @@ class Scene:
             process.wait()
 
 
+def events_in(text):
+    """The whole lines of JSON."""
+    for line in text.splitlines(keepends=True):
+        if line.startswith("{") and line.endswith("\n"):
+            yield json.loads(line)
+
+
 def steps_in(text):
     """{(run, step): digest} and {run: peers of its steps}."""
     digests, peers = {}, {}
-    for line in text.splitlines():
-        if line.startswith("{"):
-            event = json.loads(line)
-            if event["event"] == "step":
-                digests[event["run"], event["step"]] = event["digest"]
-                peers.setdefault(event["run"], []).append(event["peers"])
+    for event in events_in(text):
+        if event["event"] == "step":
+            digests[event["run"], event["step"]] = event["digest"]
+            peers.setdefault(event["run"], []).append(event["peers"])
     return digests, peers
 
 
@@ -87,8 +90,10 @@ def problem_with(examples):
         scene = Scene(folder)
         names = [f"peer-{i}" for i in range(len(examples))]
         try:
-            peers = [scene.peer(name, len(examples), example)
-                     for name, example in zip(names, examples)]
+            peers, known = [], []
+            for name, example in zip(names, examples):
+                peers.append(scene.peer(name, len(examples), example, known))
+                known = known or scene.addresses(name)
             for name, peer in zip(names, peers):
                 try:
                     status = peer.wait(PATIENCE)
@@ -107,7 +112,7 @@ def problem_with(examples):
         return "There was no step."
     for run, counts in peers.items():
         if max(counts) < len(examples):
-            return f"No step of {run} was made together."
+            return f"No step of {run} was made by all together."
     for digests, _ in heard[1:]:
         common = first.keys() & digests.keys()
         for run in peers:
