@@ -23,16 +23,13 @@ namespace potluck::library {
 
 namespace {
 
-/// The file of a charter that has the tensors.
-constexpr auto layout_file = "layout";
-
 charter charter_with(const run_settings& settings, const model_layout& layout) {
   return {settings, charter_files{{layout_file, to_layout_text(layout)}}};
 }
 
 /// Why a run's tensors are not these; empty: they are.
 std::string difference_from(const charter& run, const model_layout& here) {
-  if (run.settings().model != "tensors")
+  if (run.settings().model != tensors_model)
     return "the run trains the model " + run.settings().model
            + ", which Potluck knows, and not the tensors of an outside loop; "
              "take part with `potluck join`";
