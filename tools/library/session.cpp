@@ -174,6 +174,7 @@ std::string session::identity_folder() const {
 
 std::vector<std::string> session::take_identity(peer_config& config) {
   std::vector<std::string> told;
+  lock_.reset(); // Of a try that came to nothing.
   folder_ = identity_folder();
   if (!folder_.empty()) {
     auto held = identity::open(folder_);
