@@ -14,6 +14,10 @@
 
 namespace potluck {
 
+/// Of a run whose tensors the charter names in a file of this name.
+constexpr auto tensors_model = "tensors";
+constexpr auto layout_file = "layout";
+
 /// Of a layout; beyond, it is nobody's.
 constexpr std::size_t max_tensors = 65536;
 constexpr std::size_t max_tensor_name = 200; ///< Characters.

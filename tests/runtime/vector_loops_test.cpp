@@ -42,6 +42,12 @@ TEST_CASE("sums and products have the bits of one operation a value") {
     add_to(a.data(), b.data(), count);
     scale(a.data(), count, 0.3f);
     CHECK(same_bits(a, wanted));
+    for (std::size_t i = 0; i < count; ++i) {
+      volatile float product = b[i] * 3.7f;
+      wanted[i] = a[i] + product;
+    }
+    add_scaled(a.data(), b.data(), count, 3.7f);
+    CHECK(same_bits(a, wanted));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/manifest/run_key.hpp"
 #include "runtime/nearest_name.hpp"
 #include "runtime/state/charter_fields.hpp"
+#include "runtime/state/layout_text.hpp"
 #include "tools/library/complaint.hpp"
 #include "tools/potluck/peer_setup.hpp"
 
@@ -56,7 +57,7 @@ loop_options::loop_options()
                {"log-json", ""},
                {"insecure", "no"}},
       listen_{address{"0.0.0.0", 0}} {
-  settings_.model = "tensors";
+  settings_.model = tensors_model;
 }
 
 void loop_options::set(const std::string& name, const std::string& value) {

@@ -23,16 +23,13 @@ namespace potluck::library {
 
 namespace {
 
-/// The file of a charter that has the tensors.
-constexpr auto layout_file = "layout";
-
 charter charter_with(const run_settings& settings, const model_layout& layout) {
   return {settings, charter_files{{layout_file, to_layout_text(layout)}}};
 }
 
 /// Why a run's tensors are not these; empty: they are.
 std::string difference_from(const charter& run, const model_layout& here) {
-  if (run.settings().model != "tensors")
+  if (run.settings().model != tensors_model)
     return "the run trains the model " + run.settings().model
            + ", which Potluck knows, and not the tensors of an outside loop; "
              "take part with `potluck join`";
@@ -177,6 +174,7 @@ std::string session::identity_folder() const {
 
 std::vector<std::string> session::take_identity(peer_config& config) {
   std::vector<std::string> told;
+  lock_.reset(); // Of a try that came to nothing.
   folder_ = identity_folder();
   if (!folder_.empty()) {
     auto held = identity::open(folder_);

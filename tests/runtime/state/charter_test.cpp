@@ -97,6 +97,16 @@ TEST_CASE("an assignment outside the limits changes nothing and says why") {
   CHECK(to_table(x) == before);
 }
 
+TEST_CASE("a first state is its digest, or follows from the seed") {
+  run_settings x;
+  CHECK(x.initial_digest().empty());
+  x.initial = "000102030405060708090a0b0c0d0e0f";
+  CHECK(problem_with(x).empty());
+  CHECK(to_string(x.initial_digest()) == x.initial);
+  x.initial = "seeds";
+  CHECK(problem_with(x).find("initial is 'seeds'") == 0);
+}
+
 TEST_CASE("settings that cannot make a model are named") {
   CHECK(problem_after([](run_settings& x) { x.heads = 3; }).find("heads") == 0);
   CHECK(problem_after([](run_settings& x) { x.heads = 0; }).find("heads") == 0);

@@ -25,6 +25,11 @@ TEST_CASE("what fails leads back to accumulating") {
   CHECK(next_stage(stage::fetching, cause::last_kept) == stage::finished);
 }
 
+TEST_CASE("whoever holds no state of the run fetches one before it begins") {
+  CHECK(next_stage(stage::starting, cause::behind) == stage::fetching);
+  CHECK(next_stage(stage::fetching, cause::none_held) == stage::starting);
+}
+
 TEST_CASE("no group is joined in a round, a download or after the end") {
   for (auto x : {stage::starting, stage::averaging, stage::applying,
                  stage::fetching, stage::finished})

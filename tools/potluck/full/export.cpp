@@ -4,6 +4,7 @@
 
 #include "models/catalogue.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/layout_text.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/safetensors.hpp"
 
@@ -22,7 +23,9 @@ int run(cli::command_line& options, const std::string&) {
   auto saved = load_checkpoint(options.text("checkpoint"));
   if (!saved)
     return complain(saved.error());
-  auto layout = layout_of(saved->charter.settings());
+  auto layout = saved->charter.settings().model == tensors_model
+                    ? read_layout_text(saved->charter.file(layout_file))
+                    : layout_of(saved->charter.settings());
   if (!layout)
     return complain(layout.error());
   if (saved->state.parameters.size() != layout->values())

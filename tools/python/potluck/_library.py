@@ -17,8 +17,7 @@ INTERFACE = 1
 OK, SAME, TIMEOUT, OVER = 0, 1, 2, 3
 MISTAKE, NO_RUN, NOT_FINITE, FAILED, FORKED = -1, -2, -3, -4, -5
 
-FILE = "libpotluck.so"
-INSTALLED = "libpotluck.so.1"
+FILE = "libpotluck.so.1"
 
 
 class StatusFields(ctypes.Structure):
@@ -99,7 +98,7 @@ def library() -> Any:
                          "folder.")
         try:
             # By its name alone: one that is installed.
-            loaded = ctypes.CDLL(path or INSTALLED)
+            loaded = ctypes.CDLL(path or FILE)
         except OSError as problem:
             if not path:
                 raise Failed(f"There is no {FILE} in {places[0].parent} nor "
@@ -112,13 +111,13 @@ def library() -> Any:
         except AttributeError:
             theirs = 0
         if theirs != INTERFACE:
-            raise Failed(f"{path or INSTALLED} has interface {theirs}, and this package "
+            raise Failed(f"{path or FILE} has interface {theirs}, and this package "
                          f"needs {INTERFACE}; use the two of one version.")
         for name, result, arguments in _FUNCTIONS:
             function = getattr(loaded, name)
             function.restype = result
             function.argtypes = arguments
-        _loaded, _path = loaded, path or INSTALLED
+        _loaded, _path = loaded, path or FILE
         return loaded
 
 
