@@ -111,8 +111,9 @@ def library() -> Any:
         except AttributeError:
             theirs = 0
         if theirs != INTERFACE:
-            raise Failed(f"{path or FILE} has interface {theirs}, and this package "
-                         f"needs {INTERFACE}; use the two of one version.")
+            raise Failed(f"{path or FILE} has interface {theirs}, and this "
+                         f"package needs {INTERFACE}; use the two of one "
+                         "version.")
         for name, result, arguments in _FUNCTIONS:
             function = getattr(loaded, name)
             function.restype = result
