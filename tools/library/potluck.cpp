@@ -247,7 +247,7 @@ int potluck_free(potluck_run run) {
       last->begin_to_leave();
       if (last->leave(std::chrono::milliseconds{500}) != POTLUCK_OK)
         // What does not end in time ends beside the caller.
-        std::thread{[last = std::move(last)] {}}.detach();
+        std::thread{[last] { last->leave(std::chrono::minutes{1}); }}.detach();
     } catch (const complaint&) {
       // It was not open.
     }
