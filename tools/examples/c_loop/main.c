@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
   float *tensors[2], *gradients[2];
   const float *given[2];
   const long one[1] = {1};
-  char digest[33];
+  char digest[33], event[4096];
   struct potluck_status status;
   unsigned long peers = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
   potluck_run run = potluck_new();
@@ -89,12 +89,11 @@ int main(int argc, char **argv) {
   if (potluck_open(run) < 0)
     return give_up(run);
   status.size = sizeof(status);
-  do {
-    outcome = potluck_take(run, tensors, 0.1);
-    potluck_status(run, &status);
-  } while (outcome == POTLUCK_TIMEOUT
-           || (outcome >= 0 && outcome != POTLUCK_OVER
-               && status.peers < peers));
+  do
+    outcome = potluck_take(run, tensors, 1.0);
+  while (outcome == POTLUCK_TIMEOUT);
+  while (potluck_status(run, &status) == POTLUCK_OK && status.peers < peers)
+    potluck_event(run, event, sizeof(event), 0.1);
   while (outcome == POTLUCK_OK || outcome == POTLUCK_SAME) {
     double loss = compute(tensors, gradients);
     do
