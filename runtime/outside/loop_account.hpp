@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 /// Compute waits so long for the loop's gradient, then looks whether there is
 /// something else to do: others wait for that, so that it is not long; but it
 /// is told of on the way, so that it is not short.
-constexpr auto loop_patience = 250ms;
+constexpr auto loop_patience = 100ms;
 
 } // namespace potluck::limits
 

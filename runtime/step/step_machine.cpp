@@ -111,7 +111,8 @@ void step_machine::on(const batch_done& x) {
     compute([&](auto s) { return work().close_if_complete(s); });
   lead_if_due();
   pump();
-  announce(!own().contributes || own().samples == x.result.samples);
+  announce(x.result.samples > 0
+           && (!own().contributes || own().samples == x.result.samples));
 }
 
 void step_machine::on(const gradient_lent& x) {

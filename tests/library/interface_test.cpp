@@ -49,6 +49,7 @@ TEST_CASE("two peers with other values end with the same digest") {
     more.emplace_back("peer", first.address());
     loop second{5, more}; // Would begin elsewhere.
     second.open();
+    REQUIRE(second.take() == POTLUCK_OK); // It is there from the first step on.
     int outcomes[2] = {};
     std::thread other{[&] { outcomes[1] = second.train(2); }};
     outcomes[0] = first.train(1);
@@ -309,6 +310,7 @@ TEST_CASE("a created run is joined by invitation, and begins as its creator "
   CHECK(first.weight().front() == 0.25f);
   loop second{3, {{"invitation", invitation}, {"peer", first.address()}}};
   second.open();
+  REQUIRE(second.take() == POTLUCK_OK);
   int outcome = 0;
   std::thread other{[&] { outcome = second.train(1); }};
   CHECK(first.train(1) == POTLUCK_OVER);

@@ -29,12 +29,12 @@ address_in() {
   return 1
 }
 
-common=(run=line steps=40 port-mapping=no)
-timeout 120 "$example" 1 "${common[@]}" listen=127.0.0.1:0 \
+common=(run=line steps=300 port-mapping=no)
+timeout 120 "$example" 1 2 "${common[@]}" listen=127.0.0.1:0 \
   log-json="$scratch/one.jsonl" > "$scratch/one.out" 2>&1 &
 children+=($!)
 one=$(address_in "$scratch/one.jsonl")
-timeout 120 "$example" 2 "${common[@]}" listen=127.0.0.1:0 peer="$one" \
+timeout 120 "$example" 2 2 "${common[@]}" listen=127.0.0.1:0 peer="$one" \
   > "$scratch/two.out" 2>&1 &
 children+=($!)
 wait "${children[0]}"; expect 'the first one comes to the end' 0 '' test $? -eq 0
@@ -48,7 +48,7 @@ expect 'both hold the same' 0 '' \
   diff <(digest_in "$scratch/one.out") <(digest_in "$scratch/two.out")
 
 expect 'a setting that is none is refused' 1 "did you mean steps" \
-  "$example" 1 step=4
+  "$example" 1 1 step=4
 expect 'whoever exits without leaving exits well' 0 'in the middle' \
   timeout 60 "$exits" "$scratch/exits.jsonl"
 expect 'no symbol is exported but those of potluck.h' 1 '' \

@@ -1,11 +1,11 @@
 #include "tools/library/hosted_peer.hpp"
 
-#include <csignal>
 #include <utility>
 
 #include <caf/all.hpp>
 
 #include "actors/behavior.hpp"
+#include "tools/library/without_signals.hpp"
 
 namespace potluck::library {
 
@@ -44,24 +44,6 @@ watcher(observer_actor::stateful_pointer<watcher_state> self, listeners x) {
   return behave<observer_actor, watcher_state>(self, std::move(x));
 }
 
-/// Threads that start meanwhile take none of the process's signals.
-class without_signals {
-public:
-  without_signals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~without_signals() {
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  without_signals(const without_signals&) = delete;
-  without_signals& operator=(const without_signals&) = delete;
-
-private:
-  sigset_t before_;
-};
-
 caf::actor_system_config& quiet(caf::actor_system_config& options) {
   // CAF's default, work stealing, polls thousands of times a second.
   options.set("scheduler.policy", caf::atom("sharing"));
@@ -79,7 +61,7 @@ struct hosted_peer::inside {
 
 hosted_peer::hosted_peer(peer_config config, std::shared_ptr<news> heard,
                          std::shared_ptr<meeting> with) {
-  const without_signals quiet;
+  const without_signals unheard;
   inside_ = std::make_unique<inside>();
   inside_->eyes = inside_->system.spawn(watcher, listeners{heard, with});
   inside_->peer = spawn_peer(inside_->system, std::move(config), inside_->eyes);

@@ -21,10 +21,10 @@ void meeting::begins(bool delayed) {
   std::lock_guard<std::mutex> lock{mutex_};
   const auto samples = account_.samples();
   const auto stale = account_.stale();
+  had_parameters_ = had_parameters_ || account_.has_parameters();
   account_ = loop_account{delayed};
   account_.carries(samples, stale);
   delayed_ = delayed;
-  wanted_ = 0;
 }
 
 batch_result meeting::await(const batch_request& request,
@@ -33,7 +33,6 @@ batch_result meeting::await(const batch_request& request,
   window here{parameters, sum};
   std::unique_lock<std::mutex> lock{mutex_};
   account_.shows(request.step, request.state);
-  wanted_ = request.samples;
   open_ = &here;
   changed_.notify_all();
   const auto end = clock::now() + account_.patience(clock::now());
@@ -115,8 +114,8 @@ void meeting::took_last(std::uint64_t step) {
 meeting::figures meeting::look() const {
   std::lock_guard<std::mutex> lock{mutex_};
   return {account_.samples(), account_.stale(),
-          std::max(account_.taken(), last_step_), wanted_,
-          account_.has_parameters() || last_step_ > 0};
+          std::max(account_.taken(), last_step_),
+          had_parameters_ || account_.has_parameters() || last_step_ > 0};
 }
 
 meeting::pause::pause(meeting& of) : of_(of) {

@@ -60,8 +60,7 @@ public:
     std::uint64_t samples = 0;
     std::uint64_t stale = 0;
     std::uint64_t taken = 0;
-    std::uint32_t wanted = 0; ///< Samples, by the last window; 0: any.
-    bool has_parameters = false;
+    bool has_parameters = false; ///< Or had, of an earlier trainer.
   };
   figures look() const;
 
@@ -98,7 +97,7 @@ private:
   bool delayed_ = false;
   bool over_ = false;
   unsigned pauses_ = 0;
-  std::uint32_t wanted_ = 0;
+  bool had_parameters_ = false; ///< Of an earlier trainer.
   std::uint64_t last_step_ = 0; ///< Taken behind the end.
 };
 

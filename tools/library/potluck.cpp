@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tools/library/handles.hpp"
+#include "tools/library/without_signals.hpp"
 
 namespace {
 
@@ -245,9 +246,11 @@ int potluck_free(potluck_run run) {
     auto last = take_handle(run);
     try {
       last->begin_to_leave();
-      if (last->leave(std::chrono::milliseconds{500}) != POTLUCK_OK)
+      if (last->leave(std::chrono::milliseconds{500}) != POTLUCK_OK) {
         // What does not end in time ends beside the caller.
-        std::thread{[last = std::move(last)] {}}.detach();
+        const without_signals unheard;
+        std::thread{[last] { last->leave(std::chrono::minutes{1}); }}.detach();
+      }
     } catch (const complaint&) {
       // It was not open.
     }

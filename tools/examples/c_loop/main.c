@@ -1,15 +1,16 @@
 /* A training loop in C that takes part in a run: a line is fitted to points,
  * which each peer draws for itself.
  *
- *     c_loop SEED [NAME=VALUE]...
+ *     c_loop SEED PEERS [NAME=VALUE]...
  *
- * The names are those of potluck_set. In one terminal
+ * It waits until so many peers are there; the names are those of potluck_set.
+ * In one terminal
  *
- *     c_loop 1 listen=127.0.0.1:7000 run=line steps=50
+ *     c_loop 1 2 run=line steps=300 listen=127.0.0.1:7000
  *
  * and in another one
  *
- *     c_loop 2 peer=127.0.0.1:7000 run=line
+ *     c_loop 2 2 run=line peer=127.0.0.1:7000
  *
  * Both print the same digest.
  */
@@ -64,8 +65,9 @@ int main(int argc, char **argv) {
   float *tensors[2], *gradients[2];
   const float *given[2];
   const long one[1] = {1};
-  char digest[33];
+  char digest[33], event[4096];
   struct potluck_status status;
+  unsigned long peers = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
   potluck_run run = potluck_new();
   int outcome, i;
 
@@ -79,16 +81,19 @@ int main(int argc, char **argv) {
   potluck_set(run, "identity-dir", "none");
   potluck_set(run, "target-batch", "128");
   potluck_set(run, "learning-rate", "0.1");
-  for (i = 2; i < argc; ++i)
+  for (i = 3; i < argc; ++i)
     if (set(run, argv[i]) < 0)
       return give_up(run);
   potluck_tensor(run, "slope", one, 1, POTLUCK_DECAYS, &slope);
   potluck_tensor(run, "offset", one, 1, POTLUCK_FIXED, &offset);
   if (potluck_open(run) < 0)
     return give_up(run);
+  status.size = sizeof(status);
   do
     outcome = potluck_take(run, tensors, 1.0);
   while (outcome == POTLUCK_TIMEOUT);
+  while (potluck_status(run, &status) == POTLUCK_OK && status.peers < peers)
+    potluck_event(run, event, sizeof(event), 0.1);
   while (outcome == POTLUCK_OK || outcome == POTLUCK_SAME) {
     double loss = compute(tensors, gradients);
     do
@@ -102,7 +107,6 @@ int main(int argc, char **argv) {
   }
   if (outcome < 0)
     return give_up(run);
-  status.size = sizeof(status);
   potluck_status(run, &status);
   potluck_digest(run, digest);
   printf("y = %.2f x + %.2f, digest %s, loss %.4f, %lu samples, %lu too late\n",
