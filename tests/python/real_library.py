@@ -37,7 +37,7 @@ def network():
                          nn.Linear(8, 1))
 
 
-def losses(model, optimizer, steps, **said):
+def losses(model, optimizer, steps, ours=True):
     """Trains on numbers that are always the same."""
     chance = torch.Generator().manual_seed(5)
     found = []
@@ -46,9 +46,16 @@ def losses(model, optimizer, steps, **said):
         loss = ((model(x) - x.prod(1, keepdim=True))**2).mean()
         optimizer.zero_grad()
         loss.backward()
-        optimizer.step(**(dict(said, loss=loss, samples=16) if said else {}))
+        optimizer.step(**({"loss": loss, "samples": 16} if ours else {}))
         found.append(loss.item())
     return found
+
+
+def address_of(optimizer):
+    """Where the peer listens, once it does."""
+    while not optimizer.run.get("address"):
+        time.sleep(0.01)
+    return optimizer.run.get("address")
 
 
 class TrainingTest(unittest.TestCase):
@@ -64,10 +71,10 @@ class TrainingTest(unittest.TestCase):
 
     def compare(self, theirs, **settings):
         """Loss by loss with PyTorch's optimizer, over a hundred steps."""
-        expected = losses(*theirs, 100)
+        expected = losses(*theirs, 100, ours=False)
         model = network()
         with self.make(model, **settings) as optimizer:
-            found = losses(model, optimizer, 100, said=True)
+            found = losses(model, optimizer, 100)
         for step, (mine, other) in enumerate(zip(found, expected)):
             self.assertLess(abs(mine - other), 1e-4 * abs(other) + 1e-7, step)
         parameters = zip(model.parameters(), theirs[0].parameters())
@@ -99,7 +106,7 @@ class TrainingTest(unittest.TestCase):
     def test_the_state_goes_on_after_a_restart(self):
         model = network()
         with self.make(model, lr=0.01) as optimizer:
-            losses(model, optimizer, 5, said=True)
+            losses(model, optimizer, 5)
             state, values = optimizer.state_dict(), model.state_dict()
             digest = optimizer.digest
         again = network()
@@ -115,13 +122,14 @@ class TrainingTest(unittest.TestCase):
             model = network()
             with self.make(model, lr=0.01, run="kept",
                            checkpoint=path) as optimizer:
-                losses(model, optimizer, 5, said=True)
+                losses(model, optimizer, 5)
                 digest = optimizer.digest
             self.assertTrue(os.path.exists(path))
             again = network()
-            other = self.make(again, lr=0.01, run="kept", checkpoint=path)
-            self.assertEqual(other.digest, digest)
-            self.assertTrue(torch.equal(again[0].weight, model[0].weight))
+            with self.make(again, lr=0.01, run="kept",
+                           checkpoint=path) as other:
+                self.assertEqual(other.digest, digest)
+                self.assertTrue(torch.equal(again[0].weight, model[0].weight))
 
     def test_bad_batches_are_refused_and_training_goes_on(self):
         model = network()
@@ -132,7 +140,7 @@ class TrainingTest(unittest.TestCase):
             optimizer.step(loss=1.0, samples=16)
         with self.assertRaisesRegex(potluck.NotFinite, "loss is nan"):
             optimizer.step(loss=float("nan"), samples=16)
-        losses(model, optimizer, 1, said=True)
+        losses(model, optimizer, 1)
         self.assertEqual(optimizer.step_number, 1)
 
     def test_mistakes_are_sentences(self):
@@ -149,8 +157,7 @@ class TrainingTest(unittest.TestCase):
             self.make(network(), run="twice")
 
     def test_another_model_in_one_run_is_refused_by_name(self):
-        first = self.make(network(), run="same")
-        where = first.run.get("address")
+        where = address_of(self.make(network(), run="same"))
         child = python(f"""
             import torch
             model = torch.nn.Sequential(torch.nn.Linear(4, 9))
@@ -162,7 +169,7 @@ class TrainingTest(unittest.TestCase):
 
     def test_a_second_peer_gets_the_firsts_values(self):
         first = self.make(network(), run="values", lr=0.01)
-        where = first.run.get("address")
+        where = address_of(first)
         child = python(f"""
             import torch
             model = torch.nn.Sequential(
@@ -183,13 +190,15 @@ class TrainingTest(unittest.TestCase):
         optimizer = self.make(model, lr=0.01)
         child = os.fork()
         if child == 0:
+            code = 1
             try:
-                losses(model, optimizer, 1, said=True)
-                os._exit(1)
+                losses(model, optimizer, 1)
             except potluck.Mistake as mistake:
-                os._exit(0 if "forked" in str(mistake) else 2)
+                code = 0 if "forked" in str(mistake) else 2
+            finally:
+                os._exit(code)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
-        losses(model, optimizer, 1, said=True)
+        losses(model, optimizer, 1)
 
     def test_workers_of_a_loader_leave_the_run_alone(self):
         model = network()

@@ -105,8 +105,8 @@ class Optimizer:
 
     @property
     def step_number(self) -> int:
-        """Steps that the run has made."""
-        return self.run.status.step
+        """Steps that the run has made, of the parameters here."""
+        return self.run.status.taken
 
     @property
     def digest(self) -> str:

@@ -18,7 +18,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, List, NamedTuple,
 from urllib.parse import quote
 
 from potluck import _library as c
-from potluck._errors import Failed, Mistake, NotFinite
+from potluck._errors import Error, Failed, Mistake, NotFinite
 from potluck.progress import Progress, wanted_by_default
 
 log = logging.getLogger("potluck")
@@ -47,7 +47,7 @@ class Tensor(NamedTuple):
 class Status(NamedTuple):
     """What is known at a glance; `struct potluck_status` in potluck.h."""
 
-    step: int             #: Optimizer steps made.
+    step: int             #: Optimizer steps made, as of the last report.
     steps: int            #: Of the run; 0 while unknown.
     peers: int            #: That take part, this one included.
     samples: int          #: Of all peers for the next step, so far.
@@ -155,6 +155,7 @@ class Run:
         self._last: Event = {}
         self._process = os.getpid()
         self._opened = False
+        self._checkpoint = checkpoint
         self._text = ctypes.create_string_buffer(1 << 16)
         self._library = c.library()
         if not run and not invitation and not (
@@ -330,6 +331,8 @@ class Run:
         if self._opened:
             self._library.potluck_leave(self._handle, 2.0)
             self._tell()
+            if self._checkpoint is not None and not self.over:
+                self._keep()
             self._end()
         self._closing()
 
@@ -344,6 +347,13 @@ class Run:
                         "open one there, or keep its checkpoint.")
 
     # ---- inside -------------------------------------------------------------
+
+    def _keep(self) -> None:
+        """Writes the last checkpoint; at a run's end the library does."""
+        try:
+            self.save(self._checkpoint)
+        except Error as problem:
+            log.warning("%s: no checkpoint: %s", self.name, problem)
 
     def _end(self) -> None:
         if self.over:

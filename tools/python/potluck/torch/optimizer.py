@@ -171,8 +171,8 @@ class Optimizer(torch.optim.Optimizer):
 
     @property
     def step_number(self) -> int:
-        """Steps that the run has made."""
-        return self.run.status.step
+        """Steps that the run has made, of the parameters in the module."""
+        return self.run.status.taken
 
     @property
     def digest(self) -> str:
@@ -231,9 +231,9 @@ class Optimizer(torch.optim.Optimizer):
         except (KeyError, TypeError):
             raise Mistake("This is not the state of an optimizer of Potluck, "
                           "so it does not say how far the run was.") from None
-        if step <= self.run.status.step:
+        if step <= self.step_number:
             log.info("the run is at step %d, and the state at %d: it stays",
-                     self.run.status.step, step)
+                     self.step_number, step)
             return
         first: List[torch.Tensor] = [None] * len(self._entries)  # type: ignore
         second = list(first)
