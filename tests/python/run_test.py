@@ -47,6 +47,17 @@ class RunTest(WithFakeLibrary):
             self.assertEqual(run.name, "poems")
             self.assertEqual(self.run_inside["peers"], ["c:3"])
 
+    def test_further_runs_of_a_process_listen_at_further_ports(self):
+        with mock.patch.dict(os.environ, {"POTLUCK_LISTEN": "0.0.0.0:7000"}):
+            first = self.make().open()
+            self.assertEqual(self.run_inside["settings"]["listen"],
+                             "0.0.0.0:7000")
+            second = self.make(run="other")
+            self.assertEqual(self.run_inside["settings"]["listen"],
+                             "0.0.0.0:7001")
+            second.leave()
+            first.leave()
+
     def test_an_unknown_setting_is_a_mistake_and_the_handle_is_given_back(self):
         with self.assertRaisesRegex(potluck.Mistake, "'taget-batch' is not"):
             self.make(taget_batch=3)

@@ -92,6 +92,14 @@ def addresses(pointers: Sequence[Optional[int]]) -> Any:
     return (ctypes.c_void_p * len(pointers))(*pointers)
 
 
+def _further(address: str, ports: int) -> str:
+    """The address with a port that is so many further; port 0 is any."""
+    host, _, port = address.strip().rpartition(":")
+    if not port.isdigit() or port == "0":
+        return address
+    return f"{host}:{int(port) + ports}"
+
+
 def _close(library: Any, handle: int, process: int) -> None:
     """Leaves in order. Not in a child: what it inherited is its parent's."""
     if os.getpid() == process:
@@ -132,8 +140,9 @@ class Run:
         @param peers HOST:PORT of peers to contact first; without, those of
             the environment variable POTLUCK_PEERS, separated by commas. None
             at all: found the run.
-        @param listen HOST:PORT to listen at; without, POTLUCK_LISTEN, else any
-            free port.
+        @param listen HOST:PORT to listen at; without, POTLUCK_LISTEN, and for
+            further runs of this process the ports behind it; else any free
+            port.
         @param checkpoint File that gets the training state now and then, and
             in the end. If it is there, training goes on from it.
         @param on_step Called with each `step` event.
@@ -188,6 +197,8 @@ class Run:
                                       ("listen", listen, "POTLUCK_LISTEN")):
             if value is None:
                 value = os.environ.get(variable, "").split(",")
+                if name == "listen":
+                    value = [_further(each, len(_open_runs)) for each in value]
             if isinstance(value, str):
                 value = [value]
             found += [(name, each.strip()) for each in value if each.strip()]
