@@ -265,6 +265,7 @@ class Run:
         @param samples That the batch has.
         @param loss Their mean loss.
         """
+        samples = int(samples)
         if samples < 1:
             raise Mistake(f"A batch of {samples} samples was added; samples= "
                           "is how many it has, at least one.")
@@ -346,6 +347,8 @@ class Run:
                 self._keep()
             self._end()
         self._closing()
+        if _open_runs.get(self.name) is self:
+            del _open_runs[self.name]
 
     def __enter__(self) -> "Run":
         return self
