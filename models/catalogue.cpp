@@ -13,6 +13,7 @@
 #include "models/network_trainer.hpp"
 #include "models/tensor_memory.hpp"
 #include "runtime/manifest/run_key.hpp"
+#include "runtime/state/layout_text.hpp"
 #include "runtime/state/training_state.hpp"
 
 namespace potluck {
@@ -81,6 +82,26 @@ std::string obstacle(const run_settings& settings) {
   return model->what.problem ? model->what.problem(own) : "";
 }
 
+/// Why a run with this charter has another model than `here`, which its
+/// settings make in this build; empty when it has not.
+std::string problem_with_layout(const charter& agreed,
+                                const model_layout& here) {
+  const auto& text = agreed.file(layout_file);
+  const std::string mend = "; use the version of Potluck that the run was "
+                           "made with.";
+  if (text.empty())
+    return "";
+  const auto there = read_layout_text(text);
+  if (!there)
+    return "The run's model cannot be computed: " + there.error() + mend;
+  const auto difference = layout_difference(here, *there);
+  return difference.empty()
+             ? ""
+             : "The run has another model than this Potluck makes of its "
+               "settings: "
+                   + difference + mend;
+}
+
 std::unique_ptr<trainer> make_trainer(const trainer_options& options,
                                       const charter& agreed) {
   const auto& settings = agreed.settings();
@@ -105,11 +126,14 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     how.in_flight = std::max(1u, options.in_flight);
     how.notice = options.notice;
   }
+  auto built = model.what.build(own, around);
+  if (problem = problem_with_layout(agreed, built->layout()); !problem.empty())
+    throw std::runtime_error(problem);
   auto samples = model.what.source.open(own, agreed, options.data_path);
   limit_interop_threads();
   recycle_tensor_memory();
-  return std::make_unique<network_trainer>(model.what.build(own, around),
-                                           std::move(samples), std::move(how));
+  return std::make_unique<network_trainer>(std::move(built), std::move(samples),
+                                           std::move(how));
 }
 
 } // namespace
@@ -184,7 +208,12 @@ expected<charter> propose_charter(run_settings settings,
   if (auto problem = obstacle(settings); !problem.empty())
     return failure{problem};
   const auto& source = models().at(settings.model).what.source;
-  return source.propose(std::move(settings), data_path);
+  auto draft = source.propose(std::move(settings), data_path);
+  if (!draft)
+    return draft;
+  auto files = draft->files();
+  files[layout_file] = to_layout_text(unwrap(layout_of(draft->settings())));
+  return charter(draft->settings(), std::move(files));
 }
 
 } // namespace potluck

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "runtime/state/charter_fields.hpp"
+#include "runtime/state/layout_text.hpp"
 #include "runtime/state/training_state.hpp"
 #include "tests/models/fixture.hpp"
 
@@ -59,6 +60,36 @@ TEST_CASE("a trainer's layout is the one that needs no data") {
   auto layout = layout_of(run.agreed.settings());
   REQUIRE(layout);
   CHECK(layout->values() == run.model->layout().values());
+}
+
+TEST_CASE("a run names its model's tensors, and another model is refused by "
+          "the first that differs") {
+  small_run run(tiny_settings(), toy_text(1, 100));
+  trainer_options how;
+  how.data_path = run.folder.path("text");
+  how.device = "cpu";
+  auto files = run.agreed.files();
+  auto& layout = files[layout_file];
+  CHECK(layout == to_layout_text(run.model->layout()));
+  const auto with_files
+      = [&] { return reason_of(how, charter(run.agreed.settings(), files)); };
+  CHECK(with_files() == "no failure");
+  // As another version of this program might have it.
+  const std::string name = "albert.embeddings.position_embeddings.weight ";
+  const auto at = layout.find(name + "10x4 decays");
+  REQUIRE(at != std::string::npos);
+  layout.replace(at + name.size(), 4, "11x4");
+  CHECK(with_files()
+        == "The run has another model than this Potluck makes of its settings: "
+           "tensor 2 is "
+               + name + "10x4 decays here and " + name
+               + "11x4 decays there; use the version of Potluck that the run "
+                 "was made with.");
+  layout = "garbage\n";
+  CHECK(mentions(with_files(), "line 1 of the layout"));
+  // Whoever says nothing of it, nobody can contradict.
+  files.erase(layout_file);
+  CHECK(with_files() == "no failure");
 }
 
 TEST_CASE("what makes no trainer is refused in a sentence") {
