@@ -44,7 +44,7 @@ struct machine : driven_machine {
     step_settings x;
     x.self = peer(5);
     x.role = role;
-    x.agreed = charter{of_the_run(), {}};
+    x.agreed = charter{of_the_run(), ""};
     return x;
   }
 };

@@ -18,7 +18,7 @@ struct machine : driven_machine {
     run.updates = delayed ? "delayed" : "synchronous";
     step_settings x;
     x.self = peer(5);
-    x.agreed = charter{run, {}};
+    x.agreed = charter{run, ""};
     return x;
   }
   /// @param partner In the group besides; 0: nobody.
