@@ -14,15 +14,20 @@ namespace potluck {
 
 namespace {
 
-/// Adam's usual constants, and a rate that stays the same: an expert does not
-/// know when its training ends.
+// Adam's usual constants.
+constexpr double beta1 = 0.9;
+constexpr double beta2 = 0.999;
+constexpr double epsilon = 1e-8;
+
+/// Adam at a rate that stays the same: an expert does not know when its
+/// training ends.
 run_settings adam_settings(const expert_kind& kind) {
   run_settings x;
   x.learning_rate = kind.learning_rate;
-  x.beta1 = 0.9;
-  x.beta2 = 0.999;
-  x.epsilon = 1e-8;
-  x.weight_decay = 0;
+  x.own["optimizer"] = {{"beta1", print_real(beta1)},
+                        {"beta2", print_real(beta2)},
+                        {"epsilon", print_real(epsilon)},
+                        {"weight-decay", "0"}};
   x.clip_norm = 0;
   x.warmup_steps = 0;
   x.steps = std::uint64_t{1} << 62;
@@ -154,17 +159,16 @@ void trained_expert::learn_on_cpu() {
 }
 
 void trained_expert::learn_on_device() {
-  auto x = adam_settings(kind_);
   if (!(gradient_.square().sum().item<double>() <= 1e30)) // NaN is refused too.
     throw unusable_gradient();
   auto step = updates_ + 1;
-  auto m_correction = 1 / (1 - exact_power(x.beta1, step));
-  auto v_correction = 1 / (1 - exact_power(x.beta2, step));
-  first_moment_.mul_(x.beta1).add_(gradient_, 1 - x.beta1);
-  second_moment_.mul_(x.beta2).addcmul_(gradient_, gradient_, 1 - x.beta2);
+  auto m_correction = 1 / (1 - exact_power(beta1, step));
+  auto v_correction = 1 / (1 - exact_power(beta2, step));
+  first_moment_.mul_(beta1).add_(gradient_, 1 - beta1);
+  second_moment_.mul_(beta2).addcmul_(gradient_, gradient_, 1 - beta2);
   parameters_.addcdiv_(first_moment_ * m_correction,
-                       (second_moment_ * v_correction).sqrt_().add_(x.epsilon),
-                       -x.learning_rate);
+                       (second_moment_ * v_correction).sqrt_().add_(epsilon),
+                       -kind_.learning_rate);
 }
 
 std::vector<std::uint8_t> trained_expert::save() const {

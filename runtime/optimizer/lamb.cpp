@@ -182,8 +182,30 @@ double learning_rate_at(const run_settings& settings, std::uint64_t step) {
          / real(settings.steps - settings.warmup_steps + 1);
 }
 
+setting_kind lamb_kind() {
+  using real = declared_setting::real_limits;
+  const std::string section = "optimizer";
+  return {"lamb",
+          "LAMB (You et al. 2019)",
+          {{"beta1", section, "Memory of the gradient", real{0, 1, true, false},
+            "0.9"},
+           {"beta2", section, "Memory of the squared gradient",
+            real{0, 1, true, false}, "0.999"},
+           {"epsilon", section, "Guard against division by zero",
+            real{1e-30, 1, true, true}, "1e-06"},
+           {"weight-decay", section,
+            "Share of a parameter that is added to its direction",
+            real{0, 1, true, true}, "0.01"}}};
+}
+
 optimizer::optimizer(const run_settings& settings, unsigned threads)
     : settings_(settings), threads_(std::max(1u, threads)) {
+  const auto kind = lamb_kind();
+  const kind_settings own{kind, settings};
+  beta1_ = own.real("beta1");
+  beta2_ = own.real("beta2");
+  epsilon_ = own.real("epsilon");
+  weight_decay_ = own.real("weight-decay");
 }
 
 optimizer::verdict optimizer::apply(const model_layout& layout,
@@ -216,16 +238,14 @@ optimizer::verdict optimizer::apply(const model_layout& layout,
 
   coefficients c;
   c.scale = static_cast<float>(scale);
-  c.beta1 = static_cast<float>(settings_.beta1);
-  c.one_minus_beta1 = static_cast<float>(1 - settings_.beta1);
-  c.beta2 = static_cast<float>(settings_.beta2);
-  c.one_minus_beta2 = static_cast<float>(1 - settings_.beta2);
-  c.m_correction
-      = static_cast<float>(1 / (1 - exact_power(settings_.beta1, step)));
-  c.v_correction
-      = static_cast<float>(1 / (1 - exact_power(settings_.beta2, step)));
-  c.epsilon = static_cast<float>(settings_.epsilon);
-  const auto weight_decay = static_cast<float>(settings_.weight_decay);
+  c.beta1 = static_cast<float>(beta1_);
+  c.one_minus_beta1 = static_cast<float>(1 - beta1_);
+  c.beta2 = static_cast<float>(beta2_);
+  c.one_minus_beta2 = static_cast<float>(1 - beta2_);
+  c.m_correction = static_cast<float>(1 / (1 - exact_power(beta1_, step)));
+  c.v_correction = static_cast<float>(1 / (1 - exact_power(beta2_, step)));
+  c.epsilon = static_cast<float>(epsilon_);
+  const auto weight_decay = static_cast<float>(weight_decay_);
   // Blocks lie behind each other, and one thread takes them in order.
   const bool streams = digests != nullptr && threads_ == 1;
   digest_stream of_m, of_v, of_parameters;

@@ -12,9 +12,13 @@
 
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
+#include "runtime/state/setting_kinds.hpp"
 #include "runtime/state/state_digests.hpp"
 
 namespace potluck {
+
+/// The kind `lamb` of the setting `optimizer`.
+setting_kind lamb_kind();
 
 /// The rate of update number `step`, counted from 1: rises linearly to the peak
 /// at `warmup_steps`, then falls linearly and would reach zero one step after
@@ -54,6 +58,7 @@ public:
 
 private:
   run_settings settings_;
+  double beta1_, beta2_, epsilon_, weight_decay_;
   unsigned threads_;
 };
 

@@ -14,6 +14,7 @@
 #include "tools/potluck/join_trainer.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
+#include "tools/potluck/settings_options.hpp"
 
 namespace potluck::tools {
 

@@ -58,6 +58,12 @@ struct vectors {
   }
 };
 
+/// A setting of LAMB's alone, or its usual value.
+double number_in(const run_settings& x, const std::string& name) {
+  const auto kind = lamb_kind();
+  return kind_settings{kind, x}.real(name);
+}
+
 run_settings test_settings() {
   run_settings x;
   x.steps = 50;
@@ -89,22 +95,24 @@ struct naive_lamb {
 
   void apply(const run_settings& s, const model_layout& layout,
              const std::vector<float>& gradient, int step) {
+    const double beta1 = number_in(s, "beta1"), beta2 = number_in(s, "beta2");
+    const double epsilon = number_in(s, "epsilon");
     double squares = 0;
     for (double g : gradient)
       squares += g * g;
     double norm = std::sqrt(squares);
     double scale = norm > s.clip_norm ? s.clip_norm / norm : 1;
     for (const auto& tensor : layout.entries()) {
-      double decay = tensor.decays ? s.weight_decay : 0;
+      double decay = tensor.decays ? number_in(s, "weight-decay") : 0;
       std::vector<double> r;
       double x_squares = 0, r_squares = 0;
       for (auto i = tensor.offset; i < tensor.offset + tensor.values; ++i) {
         double g = gradient[i] * scale;
-        m[i] = s.beta1 * m[i] + (1 - s.beta1) * g;
-        v[i] = s.beta2 * v[i] + (1 - s.beta2) * g * g;
-        double m_hat = m[i] / (1 - std::pow(s.beta1, step));
-        double v_hat = v[i] / (1 - std::pow(s.beta2, step));
-        r.push_back(m_hat / (std::sqrt(v_hat) + s.epsilon) + decay * x[i]);
+        m[i] = beta1 * m[i] + (1 - beta1) * g;
+        v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+        double m_hat = m[i] / (1 - std::pow(beta1, step));
+        double v_hat = v[i] / (1 - std::pow(beta2, step));
+        r.push_back(m_hat / (std::sqrt(v_hat) + epsilon) + decay * x[i]);
         x_squares += x[i] * x[i];
         r_squares += r.back() * r.back();
       }
@@ -200,7 +208,7 @@ TEST_CASE("a quadratic problem converges") {
   settings.steps = 400;
   settings.warmup_steps = 20;
   settings.learning_rate = 0.05;
-  settings.weight_decay = 0;
+  settings.own["optimizer"]["weight-decay"] = "0";
   vectors state(layout.values(), 3);
   std::vector<float> target(1000);
   random_stream chance(4);
@@ -279,7 +287,7 @@ TEST_CASE("biases and norms neither decay nor get a trust ratio") {
   layout.add("weight", {2}, true, 0, 0);
   auto settings = test_settings();
   settings.warmup_steps = 0;
-  settings.weight_decay = 0.5;
+  settings.own["optimizer"]["weight-decay"] = "0.5";
   std::vector<float> x{4, -4, 4, -4}, m(4), v(4), gradient{0, 0, 0, 0};
   optimizer(settings).apply(layout, x.data(), m.data(), v.data(),
                             gradient.data(), 1);
