@@ -8,25 +8,25 @@
 
 #include "models/flushed_denormals.hpp"
 #include "models/layers.hpp"
+#include "runtime/optimizer/exact_loops.hpp"
+#include "runtime/optimizer/rules.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
 namespace {
 
-/// Adam's usual constants, and a rate that stays the same: an expert does not
-/// know when its training ends.
-run_settings adam_settings(const expert_kind& kind) {
-  run_settings x;
-  x.learning_rate = kind.learning_rate;
-  x.beta1 = 0.9;
-  x.beta2 = 0.999;
-  x.epsilon = 1e-8;
-  x.weight_decay = 0;
-  x.clip_norm = 0;
-  x.warmup_steps = 0;
-  x.steps = std::uint64_t{1} << 62;
-  return x;
+// Adam's usual constants. The rate stays the same: an expert does not know when
+// its training ends.
+constexpr double beta1 = 0.9;
+constexpr double beta2 = 0.999;
+constexpr double epsilon = 1e-8;
+
+std::unique_ptr<optimizer_rule> adam_rule() {
+  return unwrap(make_rule("adam", {{"beta1", beta1},
+                                   {"beta2", beta2},
+                                   {"epsilon", epsilon},
+                                   {"weight-decay", 0}}));
 }
 
 at::Tensor flat_view(const std::vector<float>& values) {
@@ -71,7 +71,7 @@ trained_expert::trained_expert(const expert_kind& kind, training_state fresh,
                                at::Device device, int threads)
     : kind_(kind), layout_(expert_layout(kind)), shape_(shape_of(kind)),
       device_(device), threads_(threads),
-      adam_(adam_settings(kind), static_cast<unsigned>(threads)) {
+      adam_(adam_rule(), layout_, {0, static_cast<unsigned>(threads)}) {
   adopt(fresh);
 }
 
@@ -145,26 +145,25 @@ void trained_expert::learn() {
 }
 
 void trained_expert::learn_on_cpu() {
-  auto done = adam_.apply(layout_, parameters_.data_ptr<float>(),
-                          first_moment_.data_ptr<float>(),
-                          second_moment_.data_ptr<float>(),
-                          gradient_.data_ptr<float>(), updates_ + 1);
+  auto done = adam_.apply(
+      {parameters_.data_ptr<float>(), first_moment_.data_ptr<float>(),
+       second_moment_.data_ptr<float>()},
+      gradient_.data_ptr<float>(), updates_ + 1, kind_.learning_rate);
   if (done != optimizer::verdict::applied)
     throw unusable_gradient();
 }
 
 void trained_expert::learn_on_device() {
-  auto x = adam_settings(kind_);
   if (!(gradient_.square().sum().item<double>() <= 1e30)) // NaN is refused too.
     throw unusable_gradient();
   auto step = updates_ + 1;
-  auto m_correction = 1 / (1 - exact_power(x.beta1, step));
-  auto v_correction = 1 / (1 - exact_power(x.beta2, step));
-  first_moment_.mul_(x.beta1).add_(gradient_, 1 - x.beta1);
-  second_moment_.mul_(x.beta2).addcmul_(gradient_, gradient_, 1 - x.beta2);
+  auto m_correction = 1 / (1 - exact_power(beta1, step));
+  auto v_correction = 1 / (1 - exact_power(beta2, step));
+  first_moment_.mul_(beta1).add_(gradient_, 1 - beta1);
+  second_moment_.mul_(beta2).addcmul_(gradient_, gradient_, 1 - beta2);
   parameters_.addcdiv_(first_moment_ * m_correction,
-                       (second_moment_ * v_correction).sqrt_().add_(x.epsilon),
-                       -x.learning_rate);
+                       (second_moment_ * v_correction).sqrt_().add_(epsilon),
+                       -kind_.learning_rate);
 }
 
 std::vector<std::uint8_t> trained_expert::save() const {

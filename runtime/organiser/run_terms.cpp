@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
-#include "runtime/optimizer/lamb.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {
 
 namespace {
-
-double real(std::uint64_t x) {
-  return static_cast<double>(x);
-}
 
 /// Whether it changes what a step's arithmetic is.
 bool shapes(const run_change& x) {
@@ -50,10 +45,14 @@ void run_terms::bend(const amendment& x) {
     y.steps = steps->steps;
   const auto left = y.steps >= y.from ? y.steps - y.from + 1 : 1;
   auto tail = left;
+  y.falls = &schedule_of(settings_);
   for (const auto& z : all_)
     if (auto wanted = std::get_if<new_rate_tail>(&z.change);
-        wanted && z.number <= x.number)
+        wanted && z.number <= x.number) {
       tail = wanted->length;
+      if (!y.falls->ends_at_zero)
+        y.falls = &linear_schedule(); // A tail that was asked for has an end.
+    }
   y.tail = std::min(tail, left);
   pieces_.push_back(y);
 }
@@ -79,8 +78,8 @@ double run_terms::rate(std::uint64_t step) const {
   const auto& x = *holds;
   if (step > x.steps)
     return 0;
-  const auto left = x.steps - step + 1;
-  return left > x.tail ? x.rate : x.rate * real(left) / real(x.tail + 1);
+  const auto begin = x.steps - x.tail;
+  return step <= begin ? x.rate : x.falls->rate(x.rate, begin, x.steps, step);
 }
 
 bool run_terms::paused(std::uint64_t held) const {

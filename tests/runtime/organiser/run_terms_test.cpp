@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/schedule.hpp"
 #include "tests/runtime/organiser/signed_amendments.hpp"
 
 using namespace potluck;
