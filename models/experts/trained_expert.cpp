@@ -9,7 +9,7 @@
 #include "models/flushed_denormals.hpp"
 #include "models/layers.hpp"
 #include "runtime/optimizer/exact_loops.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
@@ -23,10 +23,10 @@ constexpr double beta2 = 0.999;
 constexpr double epsilon = 1e-8;
 
 std::unique_ptr<optimizer_rule> adam_rule() {
-  return unwrap(make_rule("adam", {{"beta1", beta1},
-                                   {"beta2", beta2},
-                                   {"epsilon", epsilon},
-                                   {"weight-decay", 0}}));
+  return unwrap(make_rule("adam", {{"beta1", print_real(beta1)},
+                                   {"beta2", print_real(beta2)},
+                                   {"epsilon", print_real(epsilon)},
+                                   {"weight-decay", "0"}}));
 }
 
 at::Tensor flat_view(const std::vector<float>& values) {

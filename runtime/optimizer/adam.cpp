@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "runtime/optimizer/exact_loops.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 
 namespace potluck {
 
@@ -41,9 +41,10 @@ POTLUCK_WIDE void update(const coefficients& c, const float* gradient, float* x,
 
 class adam_rule : public optimizer_rule {
 public:
-  adam_rule(const rule_numbers& x, bool decoupled)
-      : beta1_(x.at("beta1")), beta2_(x.at("beta2")), epsilon_(x.at("epsilon")),
-        decay_(x.at("weight-decay")), decoupled_(decoupled) {
+  adam_rule(const kind_settings& x, bool decoupled)
+      : beta1_(x.real("beta1")), beta2_(x.real("beta2")),
+        epsilon_(x.real("epsilon")), decay_(x.real("weight-decay")),
+        decoupled_(decoupled) {
   }
 
   unsigned moments() const override {
@@ -80,31 +81,33 @@ private:
 };
 
 template <bool Decoupled>
-std::unique_ptr<optimizer_rule> make(const rule_numbers& numbers) {
-  return std::make_unique<adam_rule>(numbers, Decoupled);
+std::unique_ptr<optimizer_rule> make(const kind_settings& settings) {
+  return std::make_unique<adam_rule>(settings, Decoupled);
 }
 
-std::vector<rule_number> numbers(double decay, const char* of_decay) {
-  return {
-      {"beta1", 0.9, 0, 1, "Memory of the gradient"},
-      {"beta2", 0.999, 0, 1, "Memory of the squared gradient"},
-      {"epsilon", 1e-8, 1e-30, 1, "Guard against division by zero"},
-      {"weight-decay", decay, 0, 100, of_decay},
-  };
+std::vector<declared_setting> settings(declared_setting decay) {
+  return {beta1_setting("Memory of the gradient", 0.9),
+          beta2_setting("Memory of the squared gradient", 0.999),
+          epsilon_setting(1e-8), std::move(decay)};
 }
 
 } // namespace
 
 namespace optimizers {
 
-extern const optimizer_kind adam{
-    "adam", "Adam (Kingma and Ba 2014), with the gradient of a square penalty",
-    numbers(0, "Share of a weight in its gradient"), make<false>};
+optimizer_kind adam() {
+  return {{"adam", "Adam, its decay a part of the gradient (Kingma, Ba 2014)",
+           settings(decay_setting("Share of a weight in its gradient", 0))},
+          make<false>};
+}
 
-extern const optimizer_kind adamw{
-    "adamw", "Adam with decoupled weight decay (Loshchilov and Hutter 2017)",
-    numbers(0.01, "Share of a weight that it loses a step, over the rate"),
-    make<true>};
+optimizer_kind adamw() {
+  return {{"adamw",
+           "Adam with decoupled weight decay (Loshchilov, Hutter 2017)",
+           settings(decay_setting(
+               "Share of a weight that it loses a step, over the rate", 0.01))},
+          make<true>};
+}
 
 } // namespace optimizers
 

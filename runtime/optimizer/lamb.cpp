@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include "runtime/optimizer/exact_loops.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 
 namespace potluck {
 
@@ -63,9 +63,10 @@ constexpr double dedloc_largest_norm = 10'000;
 
 class lamb_rule : public optimizer_rule {
 public:
-  lamb_rule(const rule_numbers& x, bool dedloc)
-      : beta1_(x.at("beta1")), beta2_(x.at("beta2")), epsilon_(x.at("epsilon")),
-        decay_(static_cast<float>(x.at("weight-decay"))), dedloc_(dedloc) {
+  lamb_rule(const kind_settings& x, bool dedloc)
+      : beta1_(x.real("beta1")), beta2_(x.real("beta2")),
+        epsilon_(x.real("epsilon")),
+        decay_(static_cast<float>(x.real("weight-decay"))), dedloc_(dedloc) {
   }
 
   unsigned moments() const override {
@@ -138,31 +139,33 @@ private:
 };
 
 template <bool Dedloc>
-std::unique_ptr<optimizer_rule> make(const rule_numbers& numbers) {
-  return std::make_unique<lamb_rule>(numbers, Dedloc);
+std::unique_ptr<optimizer_rule> make(const kind_settings& settings) {
+  return std::make_unique<lamb_rule>(settings, Dedloc);
 }
 
-std::vector<rule_number> numbers() {
-  return {
-      {"beta1", 0.9, 0, 1, "Memory of the gradient"},
-      {"beta2", 0.999, 0, 1, "Memory of the squared gradient"},
-      {"epsilon", 1e-6, 1e-30, 1, "Guard against division by zero"},
-      {"weight-decay", 0.01, 0, 100, "Share of a weight in its direction"},
-  };
+std::vector<declared_setting> settings() {
+  return {beta1_setting("Memory of the gradient", 0.9),
+          beta2_setting("Memory of the squared gradient", 0.999),
+          epsilon_setting(1e-6),
+          decay_setting("Share of a weight in its direction", 0.01)};
 }
 
 } // namespace
 
 namespace optimizers {
 
-extern const optimizer_kind lamb{"lamb",
-                                 "LAMB, for large batches (You et al. 2019)",
-                                 numbers(), make<false>};
+optimizer_kind lamb() {
+  return {{"lamb", "LAMB, for large batches (You et al. 2019)", settings()},
+          make<false>};
+}
 
-extern const optimizer_kind dedloc_lamb{
-    "dedloc-lamb",
-    "LAMB as in DeDLOC's code: other bias correction, trust ratios for all",
-    numbers(), make<true>};
+optimizer_kind dedloc_lamb() {
+  return {{"dedloc-lamb",
+           "LAMB as in DeDLOC's code: other bias correction, trust ratios for "
+           "all tensors",
+           settings()},
+          make<true>};
+}
 
 } // namespace optimizers
 

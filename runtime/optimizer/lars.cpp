@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "runtime/optimizer/exact_loops.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 
 namespace potluck {
 
@@ -42,9 +42,9 @@ POTLUCK_WIDE void roll_down(const coefficients& c, const float* gradient,
 
 class lars_rule : public optimizer_rule {
 public:
-  lars_rule(const rule_numbers& x, bool larc)
-      : momentum_(static_cast<float>(x.at("momentum"))),
-        trust_(x.at("trust-coefficient")), decay_(x.at("weight-decay")),
+  lars_rule(const kind_settings& x, bool larc)
+      : momentum_(static_cast<float>(x.real("momentum"))),
+        trust_(x.real("trust-coefficient")), decay_(x.real("weight-decay")),
         larc_(larc) {
   }
 
@@ -103,30 +103,34 @@ private:
 };
 
 template <bool Larc>
-std::unique_ptr<optimizer_rule> make(const rule_numbers& numbers) {
-  return std::make_unique<lars_rule>(numbers, Larc);
+std::unique_ptr<optimizer_rule> make(const kind_settings& settings) {
+  return std::make_unique<lars_rule>(settings, Larc);
 }
 
-std::vector<rule_number> numbers(double trust) {
+std::vector<declared_setting> settings(double trust) {
   return {
-      {"momentum", 0.9, 0, 1, "Share of the last direction"},
-      {"trust-coefficient", trust, 1e-12, 1e6,
-       "How far a tensor moves at a rate of 1, over its norm"},
-      {"weight-decay", 1e-4, 0, 100, "Share of a weight in its gradient"},
-  };
+      momentum_setting("Share of the last direction"),
+      optimizer_setting("trust-coefficient",
+                        "How far a tensor moves at a rate of 1, over its norm",
+                        {0, 1e6, false, true}, trust),
+      decay_setting("Share of a weight in its gradient", 1e-4)};
 }
 
 } // namespace
 
 namespace optimizers {
 
-extern const optimizer_kind lars{
-    "lars", "SGD whose rate each tensor adapts (You et al. 2017)",
-    numbers(0.001), make<false>};
+optimizer_kind lars() {
+  return {{"lars", "SGD whose rate each tensor adapts (You et al. 2017)",
+           settings(0.001)},
+          make<false>};
+}
 
-extern const optimizer_kind larc{
-    "larc", "LARS that never exceeds the rate (NVIDIA's Apex)", numbers(0.02),
-    make<true>};
+optimizer_kind larc() {
+  return {{"larc", "LARS that never exceeds the rate (NVIDIA's Apex)",
+           settings(0.02)},
+          make<true>};
+}
 
 } // namespace optimizers
 

@@ -3,7 +3,7 @@
 ///   c = beta1 m + (1 - beta1) g,  m <- beta2 m + (1 - beta2) g
 ///   x <- x - rate (sign(c) + decay x)
 #include "runtime/optimizer/exact_loops.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 
 namespace potluck {
 
@@ -33,12 +33,12 @@ POTLUCK_WIDE void update(const coefficients& c, const float* gradient, float* x,
 
 class lion_rule : public optimizer_rule {
 public:
-  explicit lion_rule(const rule_numbers& x)
-      : decay_(static_cast<float>(x.at("weight-decay"))) {
-    c_.beta1 = static_cast<float>(x.at("beta1"));
-    c_.one_minus_beta1 = static_cast<float>(1 - x.at("beta1"));
-    c_.beta2 = static_cast<float>(x.at("beta2"));
-    c_.one_minus_beta2 = static_cast<float>(1 - x.at("beta2"));
+  explicit lion_rule(const kind_settings& x)
+      : decay_(static_cast<float>(x.real("weight-decay"))) {
+    c_.beta1 = static_cast<float>(x.real("beta1"));
+    c_.one_minus_beta1 = static_cast<float>(1 - x.real("beta1"));
+    c_.beta2 = static_cast<float>(x.real("beta2"));
+    c_.one_minus_beta2 = static_cast<float>(1 - x.real("beta2"));
   }
 
   unsigned moments() const override {
@@ -62,25 +62,25 @@ private:
   coefficients c_{};
 };
 
-std::unique_ptr<optimizer_rule> make(const rule_numbers& numbers) {
-  return std::make_unique<lion_rule>(numbers);
+std::unique_ptr<optimizer_rule> make(const kind_settings& settings) {
+  return std::make_unique<lion_rule>(settings);
 }
 
 } // namespace
 
 namespace optimizers {
 
-extern const optimizer_kind lion{
-    "lion",
-    "The sign of a momentum (Chen et al. 2023); wants a third to a tenth of "
-    "Adam's rate",
-    {
-        {"beta1", 0.9, 0, 1, "Memory of the gradient in the direction"},
-        {"beta2", 0.99, 0, 1, "Memory of the gradient that is kept"},
-        {"weight-decay", 0.01, 0, 100,
-         "Share of a weight that it loses a step, over the rate"},
-    },
-    make};
+optimizer_kind lion() {
+  return {
+      {"lion",
+       "The sign of a momentum (Chen et al. 2023); wants a third to a "
+       "tenth of Adam's rate",
+       {beta1_setting("Memory of the gradient in the direction", 0.9),
+        beta2_setting("Memory of the gradient that is kept", 0.99),
+        decay_setting("Share of a weight that it loses a step, over the rate",
+                      0.01)}},
+      make};
+}
 
 } // namespace optimizers
 

@@ -1,23 +1,30 @@
 #include "runtime/optimizer/schedule.hpp"
 
+/// One line a schedule: NAME stands for `tails::NAME`, in the file of that
+/// name.
+// clang-format off
+#define POTLUCK_SCHEDULES(add) \
+  add(linear) \
+  add(cosine) \
+  add(inverse_sqrt) \
+  add(constant)
+// clang-format on
+
 namespace potluck {
 
 namespace tails {
 
-extern const schedule linear;
-extern const schedule cosine;
-extern const schedule inverse_sqrt;
-extern const schedule constant;
+#define POTLUCK_DECLARE(name) extern const schedule name;
+POTLUCK_SCHEDULES(POTLUCK_DECLARE)
+#undef POTLUCK_DECLARE
 
 } // namespace tails
 
 const std::vector<const schedule*>& schedules() {
-  using namespace tails;
   static const std::vector<const schedule*> all{
-      &linear,
-      &cosine,
-      &inverse_sqrt,
-      &constant,
+#define POTLUCK_ADD(name) &tails::name,
+      POTLUCK_SCHEDULES(POTLUCK_ADD)
+#undef POTLUCK_ADD
   };
   return all;
 }
@@ -33,8 +40,9 @@ const schedule& linear_schedule() {
   return tails::linear;
 }
 
-const schedule& schedule_of(const run_settings&) {
-  return tails::linear;
+const schedule& schedule_of(const run_settings& settings) {
+  const auto named = find_schedule(settings.schedule);
+  return named ? *named : tails::linear;
 }
 
 double learning_rate_at(const run_settings& settings, std::uint64_t step) {

@@ -13,8 +13,8 @@
 namespace potluck {
 
 struct schedule {
-  std::string name;
-  std::string meaning; ///< For people.
+  const char* name;
+  const char* meaning; ///< For people.
   bool ends_at_zero;   ///< It would be there one step after the last.
   /// The rate of `step`, from `begin` + 1 to `end`, where `begin` is the step
   /// that had the `peak`, or 0, and `end` the run's last.
@@ -32,7 +32,8 @@ const schedule* find_schedule(const std::string& name);
 /// no end.
 const schedule& linear_schedule();
 
-/// That of the run.
+/// That of the run; the linear one where the name, which no charter has, is
+/// unknown.
 const schedule& schedule_of(const run_settings& settings);
 
 /// The rate of update number `step`, counted from 1: rises linearly to the peak

@@ -6,7 +6,7 @@
 ///
 /// Without momentum it keeps nothing: x <- x - rate g.
 #include "runtime/optimizer/exact_loops.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 
 namespace potluck {
 
@@ -37,10 +37,10 @@ POTLUCK_WIDE void roll_down(const coefficients& c, const float* gradient,
 
 class sgd_rule : public optimizer_rule {
 public:
-  explicit sgd_rule(const rule_numbers& x)
-      : momentum_(static_cast<float>(x.at("momentum"))),
-        nesterov_(x.at("nesterov") != 0),
-        decay_(static_cast<float>(x.at("weight-decay"))) {
+  explicit sgd_rule(const kind_settings& x)
+      : momentum_(static_cast<float>(x.real("momentum"))),
+        nesterov_(x.text("nesterov") == "yes"),
+        decay_(static_cast<float>(x.real("weight-decay"))) {
   }
 
   unsigned moments() const override {
@@ -73,23 +73,24 @@ private:
   float scale_ = 1;
 };
 
-std::unique_ptr<optimizer_rule> make(const rule_numbers& numbers) {
-  return std::make_unique<sgd_rule>(numbers);
+std::unique_ptr<optimizer_rule> make(const kind_settings& settings) {
+  return std::make_unique<sgd_rule>(settings);
 }
 
 } // namespace
 
 namespace optimizers {
 
-extern const optimizer_kind sgd{
-    "sgd",
-    "Gradient descent with momentum",
-    {
-        {"momentum", 0.9, 0, 1, "Share of the last direction; 0 keeps none"},
-        {"nesterov", 0, 0, 2, "1: look ahead by the momentum (Nesterov)"},
-        {"weight-decay", 0, 0, 100, "Share of a weight in its gradient"},
-    },
-    make};
+optimizer_kind sgd() {
+  return {{"sgd",
+           "Gradient descent with momentum",
+           {momentum_setting("Share of the last direction; 0 keeps none"),
+            {"nesterov", "optimizer",
+             "Whether to look ahead by the momentum (Nesterov): yes or no",
+             declared_setting::text_limits{3, {"yes", "no"}}, "no"},
+            decay_setting("Share of a weight in its gradient", 0)}},
+          make};
+}
 
 } // namespace optimizers
 

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <doctest/doctest.h>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include <torch/torch.h>
 
 #include "runtime/optimizer/optimizer.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/random.hpp"
 
 using namespace potluck;
@@ -20,26 +21,29 @@ using torch_optimizer = std::unique_ptr<torch::optim::Optimizer>;
 
 struct trial {
   std::string name;
-  rule_numbers numbers;
+  std::map<std::string, std::string> numbers;
   std::function<torch_optimizer(std::vector<torch::Tensor>, double)> make;
 };
 
 trial sgd(double momentum, bool nesterov, double decay) {
-  return {
-      "sgd",
-      {{"momentum", momentum}, {"nesterov", nesterov}, {"weight-decay", decay}},
-      [=](std::vector<torch::Tensor> x, double rate) {
-        return std::make_unique<torch::optim::SGD>(
-            std::move(x), torch::optim::SGDOptions{rate}
-                              .momentum(momentum)
-                              .nesterov(nesterov)
-                              .weight_decay(decay));
-      }};
+  return {"sgd",
+          {{"momentum", print_real(momentum)},
+           {"nesterov", nesterov ? "yes" : "no"},
+           {"weight-decay", print_real(decay)}},
+          [=](std::vector<torch::Tensor> x, double rate) {
+            return std::make_unique<torch::optim::SGD>(
+                std::move(x), torch::optim::SGDOptions{rate}
+                                  .momentum(momentum)
+                                  .nesterov(nesterov)
+                                  .weight_decay(decay));
+          }};
 }
 
 trial adam(double decay) {
   return {"adam",
-          {{"beta1", 0.8}, {"beta2", 0.98}, {"weight-decay", decay}},
+          {{"beta1", "0.8"},
+           {"beta2", "0.98"},
+           {"weight-decay", print_real(decay)}},
           [=](std::vector<torch::Tensor> x, double rate) {
             return std::make_unique<torch::optim::Adam>(
                 std::move(x), torch::optim::AdamOptions{rate}
@@ -50,7 +54,7 @@ trial adam(double decay) {
 
 trial adamw(double decay) {
   return {"adamw",
-          {{"weight-decay", decay}},
+          {{"weight-decay", print_real(decay)}},
           [=](std::vector<torch::Tensor> x, double rate) {
             return std::make_unique<torch::optim::AdamW>(
                 std::move(x),

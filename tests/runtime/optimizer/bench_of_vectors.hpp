@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <doctest/doctest.h>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "messages/ids.hpp"
 #include "runtime/optimizer/optimizer.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/random.hpp"
 
 namespace potluck::test {
@@ -56,12 +57,21 @@ struct vectors {
   }
 };
 
+using rule_numbers = std::map<std::string, double>;
+
+inline std::map<std::string, std::string> as_text(const rule_numbers& numbers) {
+  std::map<std::string, std::string> result;
+  for (const auto& [name, x] : numbers)
+    result[name] = name != "nesterov" ? print_real(x) : x > 0 ? "yes" : "no";
+  return result;
+}
+
 /// With the rule's usual numbers, but for `numbers`.
 inline optimizer optimizer_of(const std::string& name,
                               const model_layout& layout,
                               optimizer::options how = {1.0, 1, {}},
                               const rule_numbers& numbers = {}) {
-  return {unwrap(make_rule(name, numbers)), layout, std::move(how)};
+  return {unwrap(make_rule(name, as_text(numbers))), layout, std::move(how)};
 }
 
 /// The state after some updates by random gradients, at 0.002, 0.004, ...

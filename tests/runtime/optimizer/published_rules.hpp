@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/optimizer/rules.hpp"
 #include "runtime/state/model_layout.hpp"
+#include "tests/runtime/optimizer/bench_of_vectors.hpp"
 
 namespace potluck::test {
 

@@ -35,8 +35,8 @@ std::vector<trial> trials() {
 
 rule_numbers all_numbers(const trial& x) {
   rule_numbers all = x.numbers;
-  for (const auto& number : find_optimizer(x.name)->numbers)
-    all.insert({number.name, number.usual});
+  for (const auto& number : optimizer_family().find(x.name)->settings)
+    all.insert({number.name, real_in(number.usual)}); // "no" is 0.
   return all;
 }
 

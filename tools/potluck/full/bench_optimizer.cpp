@@ -8,7 +8,7 @@
 
 #include "models/adam_reference.hpp"
 #include "runtime/optimizer/optimizer.hpp"
-#include "runtime/optimizer/rules.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
@@ -60,7 +60,7 @@ struct rule_trial {
   double bytes_a_value = 0;   ///< That an update reads and writes of memory.
 };
 
-expected<rule_trial> measure(const optimizer_kind& kind,
+expected<rule_trial> measure(const std::string& name,
                              const model_layout& layout, unsigned threads,
                              std::uint64_t rounds) {
   const auto values = layout.values();
@@ -68,7 +68,7 @@ expected<rule_trial> measure(const optimizer_kind& kind,
   optimizer::options how;
   how.clip_norm = 1;
   how.threads = threads;
-  optimizer rule{unwrap(make_rule(kind.name)), layout, how};
+  optimizer rule{unwrap(make_rule(name)), layout, how};
   rule_trial result;
   // The gradient is read once more, for its norm.
   result.bytes_a_value = (1 + rule.rule().traffic()) * sizeof(float);
@@ -76,7 +76,7 @@ expected<rule_trial> measure(const optimizer_kind& kind,
     const auto began = clock::now();
     if (rule.apply({x.data(), m.data(), v.data()}, g.data(), step, 1e-3)
         != optimizer::verdict::applied)
-      return failure{kind.name + " refused its gradient."};
+      return failure{name + " refused its gradient."};
     if (step == 1)
       continue; // Its pages are new.
     result.seconds.push_back(since(began));
@@ -89,8 +89,9 @@ expected<rule_trial> measure(const optimizer_kind& kind,
 
 int bench_optimizer(cli::command_line& options) {
   const auto wanted = options.text("optimizer");
-  if (wanted != "all" && !find_optimizer(wanted))
-    return complain("--optimizer: " + make_rule(wanted).error() + ", all.");
+  if (wanted != "all" && !optimizer_family().find(wanted))
+    return complain("--optimizer must be one of " + optimizer_family().names()
+                    + ", all.");
   auto rounds = options.integer("rounds");
   auto threads = options.integer("threads");
   if (threads == 0)
@@ -103,17 +104,17 @@ int bench_optimizer(cli::command_line& options) {
       time_adam(values, tensor_values, workers, static_cast<unsigned>(rounds)),
       0.5);
   auto result = nlohmann::ordered_json::array();
-  for (auto kind : optimizer_kinds()) {
-    if (wanted != "all" && wanted != kind->name)
+  for (const auto& kind : optimizer_family().kinds) {
+    if (wanted != "all" && wanted != kind.name)
       continue;
-    const auto x
-        = measure(*kind, layout, workers, static_cast<std::uint64_t>(rounds));
+    const auto x = measure(kind.name, layout, workers,
+                           static_cast<std::uint64_t>(rounds));
     if (!x)
       return complain(x.error(), failed);
     const auto seconds = bench::quantile(x->seconds, 0.5);
     const auto memory = bench::quantile(x->memory, 0.5);
     const auto bytes = static_cast<double>(values) * x->bytes_a_value;
-    result.push_back({{"optimizer", kind->name},
+    result.push_back({{"optimizer", kind.name},
                       {"values", values},
                       {"threads", workers},
                       {"rounds", rounds},

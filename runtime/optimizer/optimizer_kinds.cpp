@@ -1,0 +1,107 @@
+#include "runtime/optimizer/optimizer_kinds.hpp"
+
+/// One line an optimizer: NAME stands for `optimizer_kind NAME()`, in the
+/// optimizer's own file.
+// clang-format off
+#define POTLUCK_OPTIMIZERS(add) \
+  add(lamb) \
+  add(dedloc_lamb) \
+  add(adam) \
+  add(adamw) \
+  add(sgd) \
+  add(lars) \
+  add(larc) \
+  add(lion)
+// clang-format on
+
+namespace potluck {
+
+namespace optimizers {
+
+#define POTLUCK_DECLARE(name) optimizer_kind name();
+POTLUCK_OPTIMIZERS(POTLUCK_DECLARE)
+#undef POTLUCK_DECLARE
+
+} // namespace optimizers
+
+const std::vector<optimizer_kind>& optimizer_kinds() {
+  static const std::vector<optimizer_kind> kinds{
+#define POTLUCK_ADD(name) optimizers::name(),
+      POTLUCK_OPTIMIZERS(POTLUCK_ADD)
+#undef POTLUCK_ADD
+  };
+  return kinds;
+}
+
+const kind_family& optimizer_family() {
+  static const auto all = [] {
+    kind_family result{"optimizer", {"optimizer"}, {}};
+    for (const auto& kind : optimizer_kinds())
+      result.kinds.push_back(kind.declared);
+    return result;
+  }();
+  return all;
+}
+
+expected<std::unique_ptr<optimizer_rule>>
+make_rule(const run_settings& settings) {
+  auto whole = settings; // What is not said is as usual.
+  complete(whole, {&optimizer_family()});
+  if (auto problem = problem_with(whole, {&optimizer_family()});
+      !problem.empty())
+    return failure{problem};
+  for (const auto& kind : optimizer_kinds())
+    if (kind.declared.name == settings.optimizer)
+      return kind.make({kind.declared, whole});
+  return failure{"there is no optimizer " + settings.optimizer};
+}
+
+expected<std::unique_ptr<optimizer_rule>>
+make_rule(const std::string& name,
+          const std::map<std::string, std::string>& numbers) {
+  run_settings settings;
+  settings.optimizer = name;
+  for (const auto& [number, value] : numbers)
+    if (auto done = assign(settings, number, value, {&optimizer_family()});
+        !done)
+      return failure{done.error()};
+  return make_rule(settings);
+}
+
+declared_setting optimizer_setting(std::string name, std::string meaning,
+                                   declared_setting::real_limits limits,
+                                   double usual) {
+  return {std::move(name), "optimizer", std::move(meaning), limits,
+          print_real(usual)};
+}
+
+namespace {
+
+/// A share of what was, from 0 on and below 1.
+constexpr declared_setting::real_limits share{0, 1, true, false};
+
+} // namespace
+
+declared_setting beta1_setting(const std::string& meaning, double usual) {
+  return optimizer_setting("beta1", meaning, share, usual);
+}
+
+declared_setting beta2_setting(const std::string& meaning, double usual) {
+  return optimizer_setting("beta2", meaning, share, usual);
+}
+
+declared_setting epsilon_setting(double usual) {
+  return optimizer_setting("epsilon", "Guard against division by zero",
+                           {1e-30, 1, true, true}, usual);
+}
+
+declared_setting momentum_setting(const std::string& meaning) {
+  return optimizer_setting("momentum", meaning, share, 0.9);
+}
+
+declared_setting decay_setting(const std::string& meaning, double usual) {
+  return optimizer_setting("weight-decay", meaning, {0, 100, true, true},
+                           usual);
+}
+
+} // namespace potluck
