@@ -6,7 +6,7 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/vector_loops.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
 

@@ -1,5 +1,6 @@
 #include "models/albert_parts.hpp"
-#include "models/networks.hpp"
+#include "models/model_kinds.hpp"
+#include "models/text/text_source.hpp"
 
 namespace potluck {
 
@@ -16,14 +17,15 @@ namespace {
 /// 1 for LayerNorm's weights, 0 for biases.
 class albert : public network {
 public:
-  explicit albert(const run_settings& settings)
-      : layers_(settings.layers), heads_(settings.heads) {
+  explicit albert(const kind_settings& settings)
+      : layers_(settings.small("layers")), heads_(settings.small("heads")) {
+    const auto hidden = settings.small("hidden-size");
+    const auto inner = settings.small("intermediate-size");
     add_albert_embeddings(layout_, settings);
     add_albert_attention(layout_, settings);
     const layout_section layer{layout_, albert_layer_prefix};
-    layer.linear("ffn", settings.intermediate_size, settings.hidden_size);
-    layer.linear("ffn_output", settings.hidden_size,
-                 settings.intermediate_size);
+    layer.linear("ffn", inner, hidden);
+    layer.linear("ffn_output", hidden, inner);
     add_albert_head(layout_, settings);
   }
 
@@ -51,11 +53,21 @@ private:
   std::int64_t heads_;
 };
 
+std::unique_ptr<network> build(const kind_settings& settings,
+                               const network_surroundings&) {
+  return std::make_unique<albert>(settings);
+}
+
 } // namespace
 
-std::unique_ptr<network> make_albert(const run_settings& settings,
-                                     const network_surroundings&) {
-  return std::make_unique<albert>(settings);
+model_kind albert_kind() {
+  auto settings = albert_settings();
+  settings.push_back(model_setting(
+      "intermediate-size", "Width of the feed-forward part", {1, 16384}, 512));
+  return {"albert",           "a masked language model (Lan et al. 2019)",
+          masked_text(),      false,
+          settings,           build,
+          problem_with_albert};
 }
 
 } // namespace potluck

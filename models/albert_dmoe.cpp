@@ -1,6 +1,7 @@
 #include "models/albert_parts.hpp"
 #include "models/expert_mixture.hpp"
-#include "models/networks.hpp"
+#include "models/model_kinds.hpp"
+#include "models/text/text_source.hpp"
 
 namespace potluck {
 
@@ -11,11 +12,11 @@ namespace {
 /// with a decentralised mixture of experts for each token, one in every layer.
 class albert_dmoe : public network {
 public:
-  albert_dmoe(const run_settings& settings, const network_surroundings& around)
-      : heads_(settings.heads) {
+  albert_dmoe(const kind_settings& settings, const network_surroundings& around)
+      : heads_(settings.small("heads")) {
     add_albert_embeddings(layout_, settings);
     add_albert_attention(layout_, settings);
-    for (std::uint32_t i = 0; i < settings.layers; ++i)
+    for (std::uint32_t i = 0; i < settings.small("layers"); ++i)
       mixtures_.emplace_back(settings, i, around.experts).add_to(layout_);
     add_albert_head(layout_, settings);
   }
@@ -41,11 +42,19 @@ private:
   std::int64_t heads_;
 };
 
+std::unique_ptr<network> build(const kind_settings& settings,
+                               const network_surroundings& around) {
+  return std::make_unique<albert_dmoe>(settings, around);
+}
+
 } // namespace
 
-std::unique_ptr<network> make_albert_dmoe(const run_settings& settings,
-                                          const network_surroundings& around) {
-  return std::make_unique<albert_dmoe>(settings, around);
+model_kind albert_dmoe_kind() {
+  return {
+      "albert-dmoe",      "albert with a mixture of experts on other machines",
+      masked_text(),      true,
+      albert_settings(),  build,
+      problem_with_albert};
 }
 
 } // namespace potluck

@@ -2,31 +2,56 @@
 
 namespace potluck {
 
-void add_albert_embeddings(model_layout& layout, const run_settings& x) {
+std::vector<declared_setting> albert_settings() {
+  return {
+      model_setting("embedding-size", "Width of the token embeddings",
+                    {1, 16384}, 64),
+      model_setting("hidden-size", "Width of the layers", {1, 16384}, 128),
+      model_setting("layers", "Applications of the shared layer", {1, 128}, 4),
+      model_setting("heads", "Attention heads; must divide hidden-size",
+                    {1, 16384}, 4)};
+}
+
+std::string problem_with_albert(const kind_settings& settings) {
+  const auto hidden = settings.whole("hidden-size");
+  const auto heads = settings.whole("heads");
+  if (hidden % heads == 0)
+    return "";
+  return "heads is " + std::to_string(heads)
+         + ", but must divide hidden-size, which is " + std::to_string(hidden);
+}
+
+void add_albert_embeddings(model_layout& layout,
+                           const kind_settings& settings) {
+  const auto vocabulary = settings.small("vocabulary");
+  const auto length = settings.small("sequence-length");
+  const auto width = settings.small("embedding-size");
   const layout_section embeddings{layout, "albert.embeddings."};
-  embeddings.matrix("word_embeddings", x.vocabulary, x.embedding_size);
-  embeddings.matrix("position_embeddings", x.sequence_length, x.embedding_size);
-  embeddings.matrix("token_type_embeddings", 2, x.embedding_size);
-  embeddings.layer_norm("LayerNorm", x.embedding_size);
+  embeddings.matrix("word_embeddings", vocabulary, width);
+  embeddings.matrix("position_embeddings", length, width);
+  embeddings.matrix("token_type_embeddings", 2, width);
+  embeddings.layer_norm("LayerNorm", width);
   layout_section{layout, "albert.encoder."}.linear(
-      "embedding_hidden_mapping_in", x.hidden_size, x.embedding_size);
+      "embedding_hidden_mapping_in", settings.small("hidden-size"), width);
 }
 
-void add_albert_attention(model_layout& layout, const run_settings& x) {
+void add_albert_attention(model_layout& layout, const kind_settings& settings) {
+  const auto hidden = settings.small("hidden-size");
   const layout_section layer{layout, albert_layer_prefix};
-  layer.layer_norm("full_layer_layer_norm", x.hidden_size);
-  layer.linear("attention.query", x.hidden_size, x.hidden_size);
-  layer.linear("attention.key", x.hidden_size, x.hidden_size);
-  layer.linear("attention.value", x.hidden_size, x.hidden_size);
-  layer.linear("attention.dense", x.hidden_size, x.hidden_size);
-  layer.layer_norm("attention.LayerNorm", x.hidden_size);
+  layer.layer_norm("full_layer_layer_norm", hidden);
+  layer.linear("attention.query", hidden, hidden);
+  layer.linear("attention.key", hidden, hidden);
+  layer.linear("attention.value", hidden, hidden);
+  layer.linear("attention.dense", hidden, hidden);
+  layer.layer_norm("attention.LayerNorm", hidden);
 }
 
-void add_albert_head(model_layout& layout, const run_settings& x) {
+void add_albert_head(model_layout& layout, const kind_settings& settings) {
+  const auto width = settings.small("embedding-size");
   const layout_section predictions{layout, "predictions."};
-  layout.add("predictions.bias", {x.vocabulary}, false, 0, 0);
-  predictions.layer_norm("LayerNorm", x.embedding_size);
-  predictions.linear("dense", x.embedding_size, x.hidden_size);
+  layout.add("predictions.bias", {settings.small("vocabulary")}, false, 0, 0);
+  predictions.layer_norm("LayerNorm", width);
+  predictions.linear("dense", width, settings.small("hidden-size"));
 }
 
 albert_embeddings::albert_embeddings(parameter_reader& next) {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "models/layers.hpp"
-#include "models/network.hpp"
+#include "models/model_kind.hpp"
 
 namespace potluck {
 
@@ -16,9 +16,16 @@ namespace potluck {
 inline constexpr char albert_layer_prefix[]
     = "albert.encoder.albert_layer_groups.0.albert_layers.0.";
 
-void add_albert_embeddings(model_layout& layout, const run_settings& settings);
-void add_albert_attention(model_layout& layout, const run_settings& settings);
-void add_albert_head(model_layout& layout, const run_settings& settings);
+/// The settings of these parts: embedding-size, hidden-size, layers, heads. The
+/// vocabulary and the sequence's length are the text's.
+std::vector<declared_setting> albert_settings();
+
+/// A sentence when heads do not divide the hidden size; empty when they do.
+std::string problem_with_albert(const kind_settings& settings);
+
+void add_albert_embeddings(model_layout& layout, const kind_settings& settings);
+void add_albert_attention(model_layout& layout, const kind_settings& settings);
+void add_albert_head(model_layout& layout, const kind_settings& settings);
 
 struct albert_embeddings {
   at::Tensor words, positions, types;

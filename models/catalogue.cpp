@@ -8,87 +8,78 @@
 
 #include "models/device.hpp"
 #include "models/expert_mixture.hpp"
+#include "models/images/image_data.hpp"
+#include "models/model_kinds.hpp"
 #include "models/network_trainer.hpp"
-#include "models/networks.hpp"
-#include "models/sample_sources.hpp"
 #include "models/tensor_memory.hpp"
-#include "models/text/corpus.hpp"
-#include "models/text/tokenizer.hpp"
 #include "runtime/manifest/run_key.hpp"
+#include "runtime/optimizer/run_optimizer.hpp"
 #include "runtime/state/training_state.hpp"
 
 namespace potluck {
 
 namespace {
 
-/// What a model learns from.
-enum class material { text, images };
-
-struct model_kind {
-  material learns_from;
-  bool calls_experts;
-  network_builder build;
+/// A model's own settings, its source's, and its experts'.
+struct known_model {
+  model_kind what;
+  setting_kind declared;
 };
 
-/// A new model is one more line here (models/README.md).
-const std::map<std::string, model_kind>& kinds() {
-  static const std::map<std::string, model_kind> all{
-      {"albert", {material::text, false, make_albert}},
-      {"albert-dmoe", {material::text, true, make_albert_dmoe}},
-      {"mnist-dmoe", {material::images, true, make_mnist_dmoe}},
-      {"mnist-ffn", {material::images, false, make_mnist_ffn}},
+known_model known(model_kind x) {
+  setting_kind declared{x.name, x.meaning, x.settings};
+  const auto add = [&](const std::vector<declared_setting>& more) {
+    declared.settings.insert(declared.settings.end(), more.begin(), more.end());
   };
+  add(x.source.settings);
+  if (x.calls_experts)
+    add(expert_settings());
+  return {std::move(x), std::move(declared)};
+}
+
+const std::map<std::string, known_model>& models() {
+  static const auto all = [] {
+    std::map<std::string, known_model> result;
+    const auto add = [&](model_kind x) { result.emplace(x.name, known(x)); };
+#define POTLUCK_ADD(name) add(name##_kind());
+    POTLUCK_MODEL_KINDS(POTLUCK_ADD)
+#undef POTLUCK_ADD
+    return result;
+  }();
   return all;
+}
+
+const kind_family& model_family() {
+  static const auto all = [] {
+    kind_family result{"model", {"model", "data", "experts"}, {}};
+    for (const auto& [name, model] : models())
+      result.kinds.push_back(model.declared);
+    return result;
+  }();
+  return all;
+}
+
+/// Null when there is none of this name.
+const known_model* find_model(const std::string& name) {
+  const auto at = models().find(name);
+  return at == models().end() ? nullptr : &at->second;
 }
 
 /// Empty when the settings describe a model of this build.
 std::string obstacle(const run_settings& settings) {
-  if (kinds().count(settings.model) == 0) {
-    std::string names;
-    for (const auto& name : known_models())
-      names += (names.empty() ? "" : ", ") + name;
+  const auto model = find_model(settings.model);
+  if (!model)
     return "This potluck knows no model '" + settings.model
-           + "': choose one of " + names + ".";
-  }
-  const auto problem = problem_with(settings);
-  if (!problem.empty() || !kinds().at(settings.model).calls_experts)
-    return problem;
-  return problem_with_experts(settings);
-}
-
-/// Why there is no value; empty when there is one.
-template <class T>
-std::string problem_of(const expected<T>& x) {
-  return x ? "" : x.error();
-}
-
-expected<image_data> read_digits(const std::string& path) {
-  return read_images(path, mnist_shape::side, mnist_shape::side,
-                     mnist_shape::classes);
-}
-
-/// Drawn digits are always fine, and drawing them takes seconds.
-std::string problem_with_images(const std::string& path) {
-  return path == drawn_digits ? "" : problem_of(read_digits(path));
-}
-
-std::unique_ptr<sample_source> open_text(const std::string& path,
-                                         const charter& agreed) {
-  const auto& settings = agreed.settings();
-  const auto words = unwrap(tokenizer::open(agreed.tokenizer()));
-  if (words->vocabulary() != settings.vocabulary)
-    throw std::runtime_error(
-        "The run's tokenizer has " + std::to_string(words->vocabulary())
-        + " tokens and its settings say " + std::to_string(settings.vocabulary)
-        + ": start the run from its text again.");
-  auto tokens = words->encode(unwrap(read_corpus(path)));
-  if (tokens.empty())
-    throw std::runtime_error(path
-                             + " holds nothing but white space: name a file or "
-                               "folder with text in it.");
-  return make_text_source(
-      sample_stream(std::move(tokens), settings.sequence_length,
-                    settings.vocabulary, settings.mask_probability));
+           + "': choose one of " + model_family().names() + ".";
+  for (const auto& problem :
+       {problem_with(settings), problem_with(settings, known_families())})
+    if (!problem.empty())
+      return problem;
+  const kind_settings own{model->declared, settings};
+  if (model->what.calls_experts)
+    if (auto problem = problem_with_experts(own); !problem.empty())
+      return problem;
+  return model->what.problem ? model->what.problem(own) : "";
 }
 
 std::unique_ptr<trainer> make_trainer(const trainer_options& options,
@@ -103,9 +94,10 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
   how.device = choose_device(options.device);
   how.threads = options.threads;
   how.micro_batch = options.micro_batch;
-  const auto& kind = kinds().at(settings.model);
+  const auto& model = models().at(settings.model);
+  const kind_settings own{model.declared, settings};
   network_surroundings around;
-  if (kind.calls_experts) {
+  if (model.what.calls_experts) {
     if (!options.experts)
       throw std::runtime_error("The model " + settings.model
                                + " calls experts of other peers: it cannot be "
@@ -114,13 +106,10 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     how.in_flight = std::max(1u, options.in_flight);
     how.notice = options.notice;
   }
-  auto samples
-      = kind.learns_from == material::text
-            ? open_text(options.data_path, agreed)
-            : make_image_source(unwrap(read_digits(options.data_path)));
+  auto samples = model.what.source.open(own, agreed, options.data_path);
   limit_interop_threads();
   recycle_tensor_memory();
-  return std::make_unique<network_trainer>(kind.build(settings, around),
+  return std::make_unique<network_trainer>(model.what.build(own, around),
                                            std::move(samples), std::move(how));
 }
 
@@ -135,16 +124,18 @@ std::string problem_with_device(const std::string& name) {
   return "";
 }
 
-std::vector<std::string> known_models() {
-  std::vector<std::string> names;
-  for (const auto& [name, kind] : kinds())
-    names.push_back(name);
-  return names;
+const kind_families& known_families() {
+  static const auto all = [] {
+    auto result = built_in_families();
+    result.insert(result.begin(), &model_family());
+    return result;
+  }();
+  return all;
 }
 
 bool calls_experts(const run_settings& settings) {
-  const auto kind = kinds().find(settings.model);
-  return kind != kinds().end() && kind->second.calls_experts;
+  const auto model = find_model(settings.model);
+  return model && model->what.calls_experts;
 }
 
 trainer_factory make_trainer_factory(trainer_options options) {
@@ -157,7 +148,8 @@ expected<model_layout> layout_of(const run_settings& settings) {
   const auto problem = obstacle(settings);
   if (!problem.empty())
     return failure{problem};
-  return kinds().at(settings.model).build(settings, {})->layout();
+  const auto& model = models().at(settings.model);
+  return model.what.build({model.declared, settings}, {})->layout();
 }
 
 std::string problem_with_size(const run_settings& settings,
@@ -178,46 +170,26 @@ std::string problem_with_size(const run_settings& settings,
 
 std::string problem_with_data(const std::string& model,
                               const std::string& data_path) {
-  const auto kind = kinds().find(model);
-  if (kind == kinds().end()) {
-    std::error_code ignored;
-    return data_path == drawn_digits
-                   || std::filesystem::exists(data_path, ignored)
-               ? ""
-               : "There is no file or folder " + data_path + ".";
-  }
-  if (kind->second.learns_from == material::images)
-    return problem_with_images(data_path);
-  return problem_of(read_corpus(data_path));
+  if (const auto known = find_model(model))
+    return known->what.source.problem_with_data(data_path);
+  std::error_code ignored;
+  return data_path == drawn_digits
+                 || std::filesystem::exists(data_path, ignored)
+             ? ""
+             : "There is no file or folder " + data_path + ".";
 }
 
 expected<charter> propose_charter(run_settings settings,
                                   const std::string& data_path) {
-  auto problem = obstacle(settings);
-  if (!problem.empty())
+  complete(settings, known_families());
+  if (auto problem = obstacle(settings); !problem.empty())
     return failure{problem};
-  if (kinds().at(settings.model).learns_from == material::images) {
-    problem = problem_with_images(data_path);
-    if (!problem.empty())
-      return failure{problem};
-    return charter(std::move(settings), "");
-  }
-  auto text = read_corpus(data_path);
-  if (!text)
-    return failure{text.error()};
-  auto model = tokenizer::learn(*text, settings.vocabulary);
-  if (!model)
-    return failure{model.error()};
-  auto words = tokenizer::open(*model);
-  if (!words)
-    return failure{words.error()};
-  settings.vocabulary = (*words)->vocabulary();
-  problem = problem_with(settings);
-  if (!problem.empty())
-    return failure{data_path
-                   + " holds too little text to learn a tokenizer from ("
-                   + problem + "): add text."};
-  return charter(std::move(settings), std::move(*model));
+  const auto optimizer
+      = make_optimizer(settings, *layout_of(settings), 1); // Knows the tensors.
+  if (!optimizer)
+    return failure{optimizer.error()};
+  const auto& source = models().at(settings.model).what.source;
+  return source.propose(std::move(settings), data_path);
 }
 
 } // namespace potluck

@@ -15,7 +15,7 @@
 #include "messages/expected.hpp"
 #include "runtime/ports/expert_network.hpp"
 #include "runtime/ports/trainer.hpp"
-#include "runtime/state/charter.hpp"
+#include "runtime/state/setting_kinds.hpp"
 
 namespace potluck {
 
@@ -43,8 +43,9 @@ struct trainer_options {
 /// what mends it; empty when they can.
 std::string problem_with_device(const std::string& name);
 
-/// Names of the models, in alphabetical order.
-std::vector<std::string> known_models();
+/// The models that this build knows, with the settings of their sources and
+/// experts, and what every peer knows.
+const kind_families& known_families();
 
 /// Whether the model needs `trainer_options::experts`. False for unknown ones.
 bool calls_experts(const run_settings& settings);
@@ -56,7 +57,8 @@ bool calls_experts(const run_settings& settings);
 trainer_factory make_trainer_factory(trainer_options options);
 
 /// The layout of the model that the settings describe; fails on an unknown
-/// model and on settings that `problem_with` refuses. Needs no data.
+/// model, on settings that `problem_with` refuses, and where the model's are
+/// not all there (`complete`). Needs no data.
 expected<model_layout> layout_of(const run_settings& settings);
 
 /// Why the model that the settings describe is none for a peer that gives
@@ -70,7 +72,8 @@ std::string problem_with_size(const run_settings& settings, std::uint64_t most);
 std::string problem_with_data(const std::string& model,
                               const std::string& data_path);
 
-/// The charter of a new run. For models of text it learns the tokenizer from
+/// The charter of a new run. What has no value in the settings gets the usual
+/// one. For models of text it learns the tokenizer from
 /// the text at `data_path` and sets the vocabulary to what came out, which may
 /// be below what `settings` ask for. Blocks for some seconds.
 expected<charter> propose_charter(run_settings settings,

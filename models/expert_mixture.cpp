@@ -11,22 +11,35 @@ namespace {
 /// How much an even use of the experts counts against the samples' mean loss.
 constexpr double balance_weight = 0.01;
 
-std::string name_of_layer(const run_settings& settings, std::uint32_t layer) {
-  return settings.experts + "." + std::to_string(layer);
-}
-
-std::vector<std::uint32_t> grid_of(const run_settings& settings) {
-  auto grid = parse_expert_grid(settings.expert_grid);
+std::vector<std::uint32_t> grid_of(const kind_settings& settings) {
+  auto grid = parse_expert_grid(settings.text("expert-grid"));
   return grid ? *grid : std::vector<std::uint32_t>{1};
 }
 
 } // namespace
 
-std::string problem_with_experts(const run_settings& settings) {
-  auto grid = parse_expert_grid(settings.expert_grid);
+std::vector<declared_setting> expert_settings() {
+  using text = declared_setting::text_limits;
+  const std::string section = "experts";
+  return {{"experts", section,
+           "Name of the experts that layers of a mixture call", text{}, "ffn"},
+          {"expert-grid", section,
+           "How many experts such a layer has in each dimension", text{},
+           "4x4"},
+          {"experts-per-sample", section,
+           "Experts that such a layer calls for a sample",
+           declared_setting::whole_limits{1, 256}, "4"},
+          {"call-packing", section,
+           "How values travel to experts and back: float32, float16, bfloat16 "
+           "or int8",
+           text{64, {"float32", "float16", "bfloat16", "int8"}}, "float32"}};
+}
+
+std::string problem_with_experts(const kind_settings& settings) {
+  auto grid = parse_expert_grid(settings.text("expert-grid"));
   if (!grid)
     return "expert-grid: " + grid.error();
-  auto first = settings.experts + ".0";
+  auto first = settings.text("experts") + ".0";
   for (std::size_t i = 0; i < grid->size(); ++i)
     first += ".0";
   if (auto uid = parse_expert_uid(first); !uid)
@@ -34,26 +47,27 @@ std::string problem_with_experts(const run_settings& settings) {
   std::uint64_t experts = 1;
   for (auto size : *grid)
     experts *= size;
-  if (settings.experts_per_sample > experts)
-    return "experts-per-sample is "
-           + std::to_string(settings.experts_per_sample)
+  const auto called = settings.whole("experts-per-sample");
+  if (called > experts)
+    return "experts-per-sample is " + std::to_string(called)
            + ", but expert-grid has room for " + std::to_string(experts);
-  if (settings.layers > 256)
-    return "layers is " + std::to_string(settings.layers)
+  const auto layers = settings.whole("layers");
+  if (layers > 256)
+    return "layers is " + std::to_string(layers)
            + ", but experts' names have room for 256";
   return "";
 }
 
-expert_mixture::expert_mixture(const run_settings& settings,
+expert_mixture::expert_mixture(const kind_settings& settings,
                                std::uint32_t layer,
                                std::shared_ptr<expert_network> experts)
     : layer_(layer), experts_(std::move(experts)) {
-  options_.layer = name_of_layer(settings, layer);
+  options_.layer = settings.text("experts") + "." + std::to_string(layer);
   options_.grid = grid_of(settings);
-  options_.inputs = settings.hidden_size;
-  options_.k = settings.experts_per_sample;
+  options_.inputs = settings.small("hidden-size");
+  options_.k = settings.small("experts-per-sample");
   options_.call_packing
-      = packing_named(settings.call_packing).value_or(packing::float32);
+      = packing_named(settings.text("call-packing")).value_or(packing::float32);
   options_.zero_when_too_few = true;
 }
 

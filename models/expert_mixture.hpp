@@ -8,6 +8,7 @@
 #include "models/layers.hpp"
 #include "models/moe/decentralized_moe.hpp"
 #include "models/network.hpp"
+#include "runtime/state/setting_kinds.hpp"
 
 namespace potluck {
 
@@ -16,7 +17,7 @@ namespace potluck {
 class expert_mixture {
 public:
   /// @param layer Its number in the network, from 0.
-  expert_mixture(const run_settings& settings, std::uint32_t layer,
+  expert_mixture(const kind_settings& settings, std::uint32_t layer,
                  std::shared_ptr<expert_network> experts);
 
   /// The gates' tensors: "mixtures.LAYER.gates.DIMENSION".
@@ -35,8 +36,12 @@ private:
   std::shared_ptr<expert_network> experts_;
 };
 
+/// What every model with such layers lets its run choose, in the section
+/// "experts"; beside these it has the settings hidden-size and layers.
+std::vector<declared_setting> expert_settings();
+
 /// A sentence when the settings describe no grid of experts; empty when they
 /// do.
-std::string problem_with_experts(const run_settings& settings);
+std::string problem_with_experts(const kind_settings& settings);
 
 } // namespace potluck

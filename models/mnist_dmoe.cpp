@@ -1,5 +1,6 @@
 #include "models/expert_mixture.hpp"
-#include "models/networks.hpp"
+#include "models/images/image_source.hpp"
+#include "models/model_kinds.hpp"
 
 namespace potluck {
 
@@ -13,11 +14,12 @@ namespace {
 /// ten classes.
 class mnist_dmoe : public network {
 public:
-  mnist_dmoe(const run_settings& settings, const network_surroundings& around) {
-    const auto hidden = settings.hidden_size;
+  mnist_dmoe(const kind_settings& settings,
+             const network_surroundings& around) {
+    const auto hidden = settings.small("hidden-size");
     layout_section{layout_, "", fan_in_deviation(mnist_shape::pixels)}.linear(
         "input", hidden, mnist_shape::pixels);
-    for (std::uint32_t i = 0; i < settings.layers; ++i)
+    for (std::uint32_t i = 0; i < settings.small("layers"); ++i)
       mixtures_.emplace_back(settings, i, around.experts).add_to(layout_);
     layout_section{layout_, ""}.layer_norm("norm", hidden);
     layout_section{layout_, "", fan_in_deviation(hidden)}.linear(
@@ -41,11 +43,22 @@ private:
   std::vector<expert_mixture> mixtures_;
 };
 
+std::unique_ptr<network> build(const kind_settings& settings,
+                               const network_surroundings& around) {
+  return std::make_unique<mnist_dmoe>(settings, around);
+}
+
 } // namespace
 
-std::unique_ptr<network> make_mnist_dmoe(const run_settings& settings,
-                                         const network_surroundings& around) {
-  return std::make_unique<mnist_dmoe>(settings, around);
+model_kind mnist_dmoe_kind() {
+  return {"mnist-dmoe",
+          "a classifier of digits with a mixture of experts on other machines",
+          digit_images(),
+          true,
+          {model_setting("hidden-size", "Width of the layers", {1, 16384}, 128),
+           model_setting("layers", "Mixtures between input and output",
+                         {1, 128}, 4)},
+          build};
 }
 
 } // namespace potluck

@@ -1,5 +1,6 @@
+#include "models/images/image_source.hpp"
 #include "models/layers.hpp"
-#include "models/networks.hpp"
+#include "models/model_kinds.hpp"
 
 namespace potluck {
 
@@ -12,9 +13,10 @@ namespace {
 /// ten classes.
 class mnist_ffn : public network {
 public:
-  explicit mnist_ffn(const run_settings& settings) : layers_(settings.layers) {
-    const auto hidden = settings.hidden_size;
-    const auto inner = settings.intermediate_size;
+  explicit mnist_ffn(const kind_settings& settings)
+      : layers_(settings.small("layers")) {
+    const auto hidden = settings.small("hidden-size");
+    const auto inner = settings.small("intermediate-size");
     layout_section{layout_, "", fan_in_deviation(mnist_shape::pixels)}.linear(
         "input", hidden, mnist_shape::pixels);
     for (std::uint32_t i = 0; i < layers_; ++i) {
@@ -48,11 +50,24 @@ private:
   std::uint32_t layers_;
 };
 
+std::unique_ptr<network> build(const kind_settings& settings,
+                               const network_surroundings&) {
+  return std::make_unique<mnist_ffn>(settings);
+}
+
 } // namespace
 
-std::unique_ptr<network> make_mnist_ffn(const run_settings& settings,
-                                        const network_surroundings&) {
-  return std::make_unique<mnist_ffn>(settings);
+model_kind mnist_ffn_kind() {
+  return {
+      "mnist-ffn",
+      "a classifier of handwritten digits",
+      digit_images(),
+      false,
+      {model_setting("hidden-size", "Width of the layers", {1, 16384}, 128),
+       model_setting("intermediate-size", "Width inside of each layer",
+                     {1, 16384}, 512),
+       model_setting("layers", "Layers between input and output", {1, 128}, 4)},
+      build};
 }
 
 } // namespace potluck

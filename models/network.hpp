@@ -2,14 +2,12 @@
 /// folder, since it includes LibTorch.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include <ATen/ATen.h>
 
 #include "runtime/ports/expert_network.hpp"
-#include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
 
 namespace potluck {
@@ -58,8 +56,5 @@ protected:
 struct network_surroundings {
   std::shared_ptr<expert_network> experts; ///< May be null: the layout only.
 };
-
-using network_builder = std::function<std::unique_ptr<network>(
-    const run_settings&, const network_surroundings&)>;
 
 } // namespace potluck

@@ -1,5 +1,6 @@
-#include "models/sample_sources.hpp"
+#include "models/images/image_source.hpp"
 
+#include "models/images/image_data.hpp"
 #include "models/permutation.hpp"
 #include "runtime/random.hpp"
 
@@ -55,10 +56,34 @@ private:
   image_data data_;
 };
 
+expected<image_data> read_digits(const std::string& path) {
+  return read_images(path, mnist_shape::side, mnist_shape::side,
+                     mnist_shape::classes);
+}
+
+/// Drawn digits are always fine, and drawing them takes seconds.
+std::string problem_with_data(const std::string& path) {
+  if (path == drawn_digits)
+    return "";
+  const auto images = read_digits(path);
+  return images ? "" : images.error();
+}
+
+expected<charter> propose(run_settings settings, const std::string& path) {
+  if (auto problem = problem_with_data(path); !problem.empty())
+    return failure{problem};
+  return charter(std::move(settings), charter_files{});
+}
+
+std::unique_ptr<sample_source> open(const kind_settings&, const charter&,
+                                    const std::string& path) {
+  return std::make_unique<image_source>(unwrap(read_digits(path)));
+}
+
 } // namespace
 
-std::unique_ptr<sample_source> make_image_source(image_data data) {
-  return std::make_unique<image_source>(std::move(data));
+source_kind digit_images() {
+  return {{}, problem_with_data, propose, open};
 }
 
 } // namespace potluck

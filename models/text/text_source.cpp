@@ -1,6 +1,11 @@
-#include "models/sample_sources.hpp"
+#include "models/text/text_source.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "models/text/corpus.hpp"
+#include "models/text/sample_stream.hpp"
+#include "models/text/tokenizer.hpp"
 
 namespace potluck {
 
@@ -11,7 +16,6 @@ namespace {
 constexpr std::uint64_t cpu_tokens = 2048;
 constexpr std::uint64_t gpu_tokens = 32768;
 
-/// Evaluation looks at the same text: give `potluck eval` another one.
 class text_source : public sample_source {
 public:
   explicit text_source(sample_stream stream) : stream_(std::move(stream)) {
@@ -56,10 +60,69 @@ private:
   sample_stream stream_;
 };
 
+std::vector<declared_setting> settings() {
+  using whole = declared_setting::whole_limits;
+  using real = declared_setting::real_limits;
+  const std::string section = "data";
+  return {{"vocabulary", section, "Tokens, specials included",
+           whole{16, 200000}, "2000"},
+          {"sequence-length", section, "Tokens a sample", whole{8, 4096}, "64"},
+          {"mask-probability", section, "Share of the tokens to predict",
+           real{0, 1, false, false}, "0.15"}};
+}
+
+std::string problem_with_data(const std::string& path) {
+  const auto text = read_corpus(path);
+  return text ? "" : text.error();
+}
+
+/// Learns the tokenizer. The vocabulary becomes what came out, which may be
+/// less than was asked for.
+expected<charter> propose(run_settings run, const std::string& path) {
+  const setting_kind kind{"masked text", "", settings()};
+  auto text = read_corpus(path);
+  if (!text)
+    return failure{text.error()};
+  auto model
+      = tokenizer::learn(*text, kind_settings{kind, run}.small("vocabulary"));
+  if (!model)
+    return failure{model.error()};
+  auto words = tokenizer::open(*model);
+  if (!words)
+    return failure{words.error()};
+  const auto& vocabulary = kind.settings.front();
+  auto tokens = vocabulary.read(std::to_string((*words)->vocabulary()));
+  if (!tokens)
+    return failure{path + " holds too little text to learn a tokenizer from ("
+                   + tokens.error() + "): add text."};
+  run.own[vocabulary.section][vocabulary.name] = std::move(*tokens);
+  return charter(std::move(run), std::move(*model));
+}
+
+std::unique_ptr<sample_source> open(const kind_settings& settings,
+                                    const charter& agreed,
+                                    const std::string& path) {
+  const auto vocabulary = settings.small("vocabulary");
+  const auto words = unwrap(tokenizer::open(agreed.tokenizer()));
+  if (words->vocabulary() != vocabulary)
+    throw std::runtime_error(
+        "The run's tokenizer has " + std::to_string(words->vocabulary())
+        + " tokens and its settings say " + std::to_string(vocabulary)
+        + ": start the run from its text again.");
+  auto tokens = words->encode(unwrap(read_corpus(path)));
+  if (tokens.empty())
+    throw std::runtime_error(path
+                             + " holds nothing but white space: name a file or "
+                               "folder with text in it.");
+  return std::make_unique<text_source>(
+      sample_stream(std::move(tokens), settings.small("sequence-length"),
+                    vocabulary, settings.real("mask-probability")));
+}
+
 } // namespace
 
-std::unique_ptr<sample_source> make_text_source(sample_stream stream) {
-  return std::make_unique<text_source>(std::move(stream));
+source_kind masked_text() {
+  return {settings(), problem_with_data, propose, open};
 }
 
 } // namespace potluck

@@ -1,5 +1,9 @@
 #include "runtime/optimizer/optimizer_kinds.hpp"
 
+#include <stdexcept>
+
+#include "runtime/optimizer/schedules/schedule.hpp"
+
 /// One line an optimizer: NAME stands for `optimizer_kind NAME()`, in the
 /// optimizer's own file.
 // clang-format off
@@ -24,9 +28,44 @@ POTLUCK_OPTIMIZERS(POTLUCK_DECLARE)
 
 } // namespace optimizers
 
+namespace {
+
+constexpr std::size_t longest_list = 255; // Characters.
+
+/// What every optimizer has beside its own.
+std::vector<declared_setting> shared_settings() {
+  using text = declared_setting::text_limits;
+  std::vector<std::string> names;
+  std::string tails;
+  for (auto x : schedules()) {
+    names.push_back(x->name);
+    tails += (tails.empty() ? "" : "; ") + names.back() + " " + x->meaning;
+  }
+  return {{"schedule", "optimizer",
+           "What the learning rate does after the warm-up: " + tails,
+           text{64, names}, "linear"},
+          {"decay-except", "optimizer",
+           "Tensors that do not decay, beside those of which the model says "
+           "so: names with commas between them, where * is any text, as in "
+           "*bias,*norm*; or none",
+           text{longest_list}, "none"},
+          {"rates", "optimizer",
+           "Tensors whose learning rate is the run's times a factor, as in "
+           "head.*:10,embedding*:0.1; the first that fits counts; or none",
+           text{longest_list}, "none"}};
+}
+
+optimizer_kind with_shared(optimizer_kind x) {
+  for (auto& more : shared_settings())
+    x.declared.settings.push_back(std::move(more));
+  return x;
+}
+
+} // namespace
+
 const std::vector<optimizer_kind>& optimizer_kinds() {
   static const std::vector<optimizer_kind> kinds{
-#define POTLUCK_ADD(name) optimizers::name(),
+#define POTLUCK_ADD(name) with_shared(optimizers::name()),
       POTLUCK_OPTIMIZERS(POTLUCK_ADD)
 #undef POTLUCK_ADD
   };
@@ -41,6 +80,13 @@ const kind_family& optimizer_family() {
     return result;
   }();
   return all;
+}
+
+kind_settings optimizer_settings(const run_settings& settings) {
+  const auto kind = optimizer_family().chosen(settings);
+  if (!kind)
+    throw std::logic_error("there is no optimizer " + settings.optimizer);
+  return {*kind, settings};
 }
 
 expected<std::unique_ptr<optimizer_rule>>

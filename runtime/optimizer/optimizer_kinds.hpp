@@ -27,6 +27,11 @@ const std::vector<optimizer_kind>& optimizer_kinds();
 /// They, chosen by the setting `optimizer`.
 const kind_family& optimizer_family();
 
+/// The settings of the chosen one: its own and those that all have, `schedule`,
+/// `decay-except` and `rates`. Outlived by `settings`. Throws std::logic_error
+/// when it is unknown, as it is in no charter.
+kind_settings optimizer_settings(const run_settings& settings);
+
 /// The rule that the settings name, with their numbers, or the usual ones.
 /// Fails with a sentence where there is no such rule, or a number is out of its
 /// limits.

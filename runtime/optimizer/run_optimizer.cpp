@@ -11,7 +11,7 @@ expected<optimizer> make_optimizer(const run_settings& settings,
   auto rule = make_rule(settings);
   if (!rule)
     return failure{rule.error()};
-  const kind_settings own{*optimizer_family().chosen(settings), settings};
+  const auto own = optimizer_settings(settings);
   const auto groups
       = tensor_groups::read(own.text("decay-except"), own.text("rates"));
   if (!groups)

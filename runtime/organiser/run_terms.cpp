@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {
@@ -43,17 +44,11 @@ void run_terms::bend(const amendment& x) {
   y.steps = pieces_.empty() ? settings_.steps : pieces_.back().steps;
   if (auto steps = std::get_if<new_steps>(&x.change))
     y.steps = steps->steps;
-  const auto left = y.steps >= y.from ? y.steps - y.from + 1 : 1;
-  auto tail = left;
-  y.falls = &schedule_of(settings_);
+  y.tail = 0;
   for (const auto& z : all_)
     if (auto wanted = std::get_if<new_rate_tail>(&z.change);
-        wanted && z.number <= x.number) {
-      tail = wanted->length;
-      if (!y.falls->ends_at_zero)
-        y.falls = &linear_schedule(); // A tail that was asked for has an end.
-    }
-  y.tail = std::min(tail, left);
+        wanted && z.number <= x.number)
+      y.tail = wanted->length;
   pieces_.push_back(y);
 }
 
@@ -78,8 +73,13 @@ double run_terms::rate(std::uint64_t step) const {
   const auto& x = *holds;
   if (step > x.steps)
     return 0;
-  const auto begin = x.steps - x.tail;
-  return step <= begin ? x.rate : x.falls->rate(x.rate, begin, x.steps, step);
+  const auto& own = schedule_of(settings_);
+  if (x.tail == 0)
+    return own.rate(x.rate, x.from - 1, x.steps, step);
+  // A tail that was asked for has an end.
+  const auto& falls = own.ends_at_zero ? own : linear_schedule();
+  const auto begin = std::max(x.from - 1, x.steps - std::min(x.steps, x.tail));
+  return step <= begin ? x.rate : falls.rate(x.rate, begin, x.steps, step);
 }
 
 bool run_terms::paused(std::uint64_t held) const {

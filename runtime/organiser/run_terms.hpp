@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/optimizer/schedule.hpp"
 #include "runtime/organiser/amendment.hpp"
 #include "runtime/state/charter.hpp"
 
@@ -56,14 +55,13 @@ public:
   }
 
 private:
-  /// From a step on the rate is `rate`, and goes by `falls` over the last
-  /// `tail` steps before `steps` is over.
+  /// From a step on the rate is `rate`, then goes by the run's schedule; or, if
+  /// `tail` is not 0, falls to zero over so many steps before `steps` is over.
   struct piece {
     std::uint64_t from = 1;
     double rate = 0;
     std::uint64_t steps = 1;
     std::uint64_t tail = 1;
-    const schedule* falls = nullptr;
   };
   void bend(const amendment& x);
 

@@ -1,30 +1,76 @@
 #include "runtime/state/charter.hpp"
-#include "messages/seal.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 
+#include "messages/seal.hpp"
+#include "runtime/manifest/byte_reader.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
+#include "runtime/optimizer/tensor_groups.hpp"
 #include "runtime/state/charter_fields.hpp"
-#include "runtime/state/little_endian.hpp"
+#include "runtime/state/setting_kinds.hpp"
 
 namespace potluck {
 
 namespace {
 
+/// Of all kinds together: a `hello` has room for 128 settings and files.
+constexpr std::size_t most_own_settings = 64;
+/// As in a `hello`.
+constexpr std::size_t longest_own_value = 255;
+
+std::vector<setting> common_table(const run_settings& settings) {
+  std::vector<setting> table;
+  for (const auto& field : charter_fields())
+    if (field.written(settings))
+      table.push_back({field.name, field.print(settings)});
+  return table;
+}
+
+/// Whoever knows the kind says whether the values are right.
+std::string problem_with(const own_settings& own) {
+  std::set<std::string> names;
+  std::size_t count = 0;
+  for (const auto& [section, values] : own)
+    for (const auto& [name, value] : values) {
+      if (own_sections().count(section) == 0)
+        return "there is no section of settings called \"" + shown(section)
+               + "\"";
+      if (!is_setting_name(name) || find_field(name))
+        return "\"" + shown(name) + "\" is no name of a setting of a "
+               + section;
+      if (!names.insert(name).second)
+        return name + " is there twice";
+      if (!is_setting_text(value, longest_own_value))
+        return name + " must be 1 to " + std::to_string(longest_own_value)
+               + " printable ASCII characters";
+      if (++count > most_own_settings)
+        return "there are more than " + std::to_string(most_own_settings)
+               + " settings of a model, its data and its optimizer";
+    }
+  return {};
+}
+
 // The layout is described in README.md, section "Bytes".
 constexpr char magic[] = "PLKCHART";
 constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 1;
-constexpr std::size_t header_bytes = 20;
+constexpr std::uint32_t format_version = 2;
 constexpr std::uint32_t max_table_bytes = 64u << 10;
-constexpr std::uint32_t max_tokenizer_bytes = 15u << 20;
+/// A created run's manifest has a section for each.
+constexpr std::size_t max_files = 16;
+constexpr std::size_t max_file_name_bytes = 27;
+/// A charter travels as one body.
+constexpr std::size_t max_files_bytes = 15u << 20;
 
+/// A kind's own setting is written with its section: "model.layers=4".
 std::string table_text(const run_settings& settings) {
   std::string text;
-  for (const auto& line : to_table(settings))
+  for (const auto& line : common_table(settings))
     text += line.name + "=" + line.value + "\n";
+  for (const auto& [section, own] : settings.own)
+    for (const auto& [name, value] : own)
+      text += section + "." + name + "=" + value + "\n";
   return text;
 }
 
@@ -50,45 +96,42 @@ std::string problem_with_moshpit(const run_settings& settings) {
   return {};
 }
 
-/// Reads the table's text: every field once. Order is checked by the caller.
+/// Reads the table's text. Whether all of it is there, in order and once, the
+/// caller sees when it is written again.
 expected<run_settings> read_table(const std::string& text) {
   run_settings settings;
-  for (const auto& field : charter_fields())
-    if (!field.unwritten.empty())
-      field.assign(settings, field.unwritten);
-  std::size_t lines = 0;
-  for (std::size_t start = 0; start < text.size(); ++lines) {
-    auto end = text.find('\n', start);
-    auto middle = text.find('=', start);
+  set_unwritten(settings);
+  std::size_t common = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const auto end = text.find('\n', start);
+    const auto middle = text.find('=', start);
     if (end == std::string::npos || middle == std::string::npos || middle > end)
       return failure{"the charter's table is malformed"};
-    auto done = assign(settings, text.substr(start, middle - start),
-                       text.substr(middle + 1, end - middle - 1));
-    if (!done)
-      return failure{done.error()};
+    const auto name = text.substr(start, middle - start);
+    auto value = text.substr(middle + 1, end - middle - 1);
     start = end + 1;
+    const auto dot = name.find('.');
+    if (dot != std::string::npos) {
+      settings.own[name.substr(0, dot)][name.substr(dot + 1)]
+          = std::move(value);
+      continue;
+    }
+    const auto field = find_field(name);
+    if (!field)
+      return failure{"there is no setting called \"" + shown(name) + "\""};
+    if (auto done = field->assign(settings, value); !done)
+      return failure{done.error()};
+    ++common;
   }
   auto may_lack = static_cast<std::size_t>(std::count_if(
       charter_fields().begin(), charter_fields().end(),
       [](const auto& field) { return !field.unwritten.empty(); }));
   auto all = charter_fields().size();
-  if (lines > all || lines + may_lack < all)
-    return failure{"the charter has " + std::to_string(lines)
+  if (common > all || common + may_lack < all)
+    return failure{"the charter has " + std::to_string(common)
                    + " settings, but this version of Potluck has "
                    + std::to_string(all) + "; use the same version everywhere"};
   return settings;
-}
-
-/// Text of another peer, made safe and short for a terminal.
-std::string shown(const std::string& text) {
-  constexpr std::size_t longest = 64;
-  std::string result = text.substr(0, longest);
-  for (char& c : result)
-    if (c < 0x20 || c > 0x7e)
-      c = '?';
-  if (text.size() > longest)
-    result += "...";
-  return result;
 }
 
 /// The setting's value; that which is not written where there is none.
@@ -97,13 +140,36 @@ std::optional<std::string> find(const std::vector<setting>& table,
   for (const auto& line : table)
     if (line.name == name)
       return line.value;
-  for (const auto& field : charter_fields())
-    if (field.name == name && !field.unwritten.empty())
-      return field.unwritten;
-  return std::nullopt;
+  const auto field = find_field(name);
+  return field && !field->unwritten.empty() ? std::optional{field->unwritten}
+                                            : std::nullopt;
+}
+
+bool is_file_name(const std::string& x) {
+  return !x.empty() && x.size() <= max_file_name_bytes
+         && std::all_of(x.begin(), x.end(), [](char c) {
+              return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+                     || c == '-';
+            });
 }
 
 } // namespace
+
+std::string problem_with(const charter_files& files) {
+  std::size_t bytes = 0;
+  for (const auto& [name, content] : files) {
+    if (!is_file_name(name))
+      return "\"" + shown(name) + "\" is no name of a file: it has 1 to "
+             + std::to_string(max_file_name_bytes)
+             + " small letters, digits and dashes";
+    bytes += content.size();
+  }
+  if (files.size() > max_files || bytes > max_files_bytes)
+    return "the files are too large: a charter has at most "
+           + std::to_string(max_files) + " files and "
+           + std::to_string(max_files_bytes >> 20) + " MiB of them";
+  return {};
+}
 
 averaging_rule run_settings::averaging() const {
   averaging_rule rule;
@@ -114,71 +180,94 @@ averaging_rule run_settings::averaging() const {
   return rule;
 }
 
-charter::charter(run_settings settings, std::string tokenizer)
-    : settings_(std::move(settings)), tokenizer_(std::move(tokenizer)) {
+charter::charter(run_settings settings, charter_files files)
+    : settings_(std::move(settings)), files_(std::move(files)) {
+  complete(settings_, built_in_families());
+  for (auto at = files_.begin(); at != files_.end();)
+    at = at->second.empty() ? files_.erase(at) : std::next(at);
   std::string bytes = to_bytes();
   digest_ = digest_of(bytes.data(), bytes.size());
 }
 
+charter::charter(run_settings settings, std::string tokenizer)
+    : charter(std::move(settings),
+              charter_files{{"tokenizer", std::move(tokenizer)}}) {
+}
+
+const std::string& charter::file(const std::string& name) const {
+  static const std::string none;
+  const auto at = files_.find(name);
+  return at == files_.end() ? none : at->second;
+}
+
 std::vector<setting> charter::table() const {
   auto result = to_table(settings_);
-  auto tokenizer = digest_of(tokenizer_.data(), tokenizer_.size());
-  result.push_back({"tokenizer", to_string(tokenizer)});
+  for (const auto& [name, bytes] : files_)
+    result.push_back(
+        {file_prefix + name, to_string(digest_of(bytes.data(), bytes.size()))});
   return result;
 }
 
 std::string charter::to_bytes() const {
-  std::string table = table_text(settings_);
+  const auto table = table_text(settings_);
   std::string bytes(magic, magic_bytes);
-  bytes.reserve(header_bytes + table.size() + tokenizer_.size());
   append_little_endian(bytes, format_version);
   append_little_endian(bytes, static_cast<std::uint32_t>(table.size()));
-  append_little_endian(bytes, static_cast<std::uint32_t>(tokenizer_.size()));
-  return bytes + table + tokenizer_;
+  append_little_endian(bytes, static_cast<std::uint32_t>(files_.size()));
+  bytes += table;
+  for (const auto& [name, content] : files_) {
+    append_text(bytes, name);
+    append_little_endian(bytes, static_cast<std::uint32_t>(content.size()));
+    bytes += content;
+  }
+  return bytes;
 }
 
 expected<charter> charter::from_bytes(const std::string& bytes) {
-  if (bytes.size() < header_bytes
-      || std::memcmp(bytes.data(), magic, magic_bytes) != 0)
+  byte_reader all{bytes};
+  if (all.bytes(magic_bytes) != std::string_view(magic, magic_bytes))
     return failure{"these bytes are no charter"};
-  auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  auto version = get_little_endian<std::uint32_t>(data + 8);
-  std::uint64_t table_size = get_little_endian<std::uint32_t>(data + 12);
-  std::uint64_t tokenizer_size = get_little_endian<std::uint32_t>(data + 16);
+  const auto version = all.integer<std::uint32_t>();
   if (version != format_version)
     return failure{"the charter is of format " + std::to_string(version)
                    + ", but this version of Potluck reads "
                    + std::to_string(format_version)
                    + "; use the same version everywhere"};
-  if (table_size > max_table_bytes || tokenizer_size > max_tokenizer_bytes
-      || bytes.size() != header_bytes + table_size + tokenizer_size)
+  const auto table_bytes = all.integer<std::uint32_t>();
+  const auto count = all.integer<std::uint32_t>();
+  const std::string table{all.bytes(table_bytes)};
+  charter_files files;
+  for (std::uint32_t i = 0; i < count && !all.lacks(); ++i) {
+    auto name = all.text();
+    files[std::move(name)] = all.bytes(all.integer<std::uint32_t>());
+  }
+  if (!all.done() || table_bytes > max_table_bytes)
     return failure{"the charter's sizes do not match its length"};
-  auto settings = read_table(bytes.substr(header_bytes, table_size));
+  if (auto problem = problem_with(files); !problem.empty())
+    return failure{problem};
+  auto settings = read_table(table);
   if (!settings)
     return failure{settings.error()};
   auto problem = problem_with(*settings);
   if (!problem.empty())
     return failure{problem};
-  charter result(std::move(*settings), bytes.substr(header_bytes + table_size));
+  charter result(std::move(*settings), std::move(files));
   // One charter has one digest, so it must have one form in bytes.
   if (result.to_bytes() != bytes)
-    return failure{"the charter's table is not in its canonical form"};
+    return failure{"the charter is not in its canonical form"};
   return result;
 }
 
 expected<bool> assign(run_settings& settings, const std::string& name,
                       const std::string& value) {
-  for (const auto& field : charter_fields())
-    if (field.name == name)
-      return field.assign(settings, value);
-  return failure{"there is no setting called \"" + shown(name) + "\""};
+  return assign(settings, name, value, built_in_families());
 }
 
 std::vector<setting> to_table(const run_settings& settings) {
-  std::vector<setting> table;
-  for (const auto& field : charter_fields())
-    if (field.written(settings))
-      table.push_back({field.name, field.print(settings)});
+  auto table = common_table(settings);
+  for (const auto& [section, own] : settings.own)
+    for (const auto& [name, value] : own)
+      table.push_back({name, value});
   return table;
 }
 
@@ -198,10 +287,17 @@ std::string problem_with(const run_settings& settings) {
       && !from_hex(settings.successor, successor.bytes.data(),
                    public_key::size))
     return "successor is no public key of 64 hex digits";
-  if (settings.hidden_size % settings.heads != 0)
-    return "heads is " + std::to_string(settings.heads)
-           + ", but must divide hidden-size, which is "
-           + std::to_string(settings.hidden_size);
+  if (auto problem = problem_with(settings.own); !problem.empty())
+    return problem;
+  auto whole = settings; // What is not said is as usual.
+  complete(whole, built_in_families());
+  if (auto problem = problem_with(whole, built_in_families()); !problem.empty())
+    return problem;
+  const auto of_optimizer = optimizer_settings(settings);
+  if (auto groups = tensor_groups::read(of_optimizer.text("decay-except"),
+                                        of_optimizer.text("rates"));
+      !groups)
+    return groups.error();
   if (auto rules = admission_rules_of(settings); !rules)
     return rules.error();
   if (settings.redraws_groups())

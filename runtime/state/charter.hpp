@@ -1,8 +1,9 @@
 /// What all peers of a run must agree on before they can train together: the
-/// model, the hyperparameters, the tokenizer. Fixed for the run.
+/// model, the hyperparameters, files such as the tokenizer. Fixed for the run.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,28 +15,15 @@
 
 namespace potluck {
 
-/// Numbers that shape the model and its training. Every field has one line in
-/// `charter_fields()`, from which printing, parsing and comparison follow.
+/// Values of settings, by section and name.
+using own_settings = std::map<std::string, std::map<std::string, std::string>>;
+
+/// What shapes the model and its training. Every field has one line in
+/// `charter_fields()`, from which printing, parsing and comparison follow; what
+/// only some kinds of model, source or optimizer have stands in `own`.
 struct run_settings {
   std::string run = "potluck";
   std::string model = "albert";
-
-  std::uint32_t vocabulary = 2000;    ///< Tokens, specials included.
-  std::uint32_t sequence_length = 64; ///< Tokens a sample.
-  std::uint32_t embedding_size = 64;
-  std::uint32_t hidden_size = 128;
-  std::uint32_t intermediate_size = 512;
-  std::uint32_t layers = 4; ///< Applications of the shared layer.
-  std::uint32_t heads = 4;
-  double mask_probability = 0.15;
-
-  /// Of models with a decentralised mixture of experts (runtime/experts): the
-  /// experts of its layer L are EXPERTS.L.I.J..., with as many further
-  /// coordinates as the grid has dimensions.
-  std::string experts = "ffn";
-  std::string expert_grid = "4x4";
-  std::uint32_t experts_per_sample = 4;
-  std::string call_packing = "float32"; ///< Of calls of experts.
 
   std::uint64_t target_batch = 256; ///< Samples behind one step (paper: B).
   /// Samples collected beyond the target batch, so that a step can lose some.
@@ -46,14 +34,11 @@ struct run_settings {
   /// Whether all average as one, or in groups that are drawn anew for every
   /// step (runtime/ways/moshpit).
   std::string averaging_method = "exact";
-  std::uint64_t steps = 1000; ///< The run ends after this many.
+  std::uint64_t steps = 1000;     ///< The run ends after this many.
+  std::string optimizer = "lamb"; ///< runtime/optimizer/optimizer_kinds.hpp
   std::uint64_t warmup_steps = 100;
   double learning_rate = 0.00176; ///< Peak, after warm-up.
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-6;
-  double weight_decay = 0.01;
-  double clip_norm = 1.0; ///< Of the mean gradient; 0 for none.
+  double clip_norm = 1.0;         ///< Of the mean gradient; 0 for none.
 
   std::string aggregator = "mean"; ///< How parts become one: robust_mean.hpp.
   double trim = averaging_rule{}.trim;
@@ -81,6 +66,11 @@ struct run_settings {
   std::uint64_t keep_every = 100;
   std::uint32_t keep_states = 3; ///< the newest so many of those.
 
+  /// Settings that the kinds of these declare, in the form that
+  /// `declared_setting::read` gives them. What has no value here has the usual
+  /// one, until a charter is made of it (setting_kinds.hpp).
+  own_settings own;
+
   /// Who packs what is planned for each round
   /// (runtime/planning/thin_lines.hpp).
   bool packs_thin_lines() const {
@@ -104,25 +94,47 @@ struct run_settings {
   averaging_rule averaging() const;
 };
 
-/// Settings and tokenizer, with their digest.
+/// Small files that a run's peers need beside its settings: names to bytes.
+using charter_files = std::map<std::string, std::string>;
+
+/// The digests of files stand in `charter::table`, and the files themselves in
+/// a manifest, under their names behind this.
+inline constexpr char file_prefix[] = "file-";
+
+/// A sentence when they are no files of a charter: at most 16, with names of 1
+/// to 27 small letters, digits and dashes, and 15 MiB in all. Empty when they
+/// are.
+std::string problem_with(const charter_files& files);
+
+/// Settings and files, with their digest.
 class charter {
 public:
   charter() = default;
+  /// @param settings Those of the optimizer that have no value get the usual
+  ///     one. For the model's `complete` is called before.
+  /// @param files As `problem_with` wants them. A file without bytes is none.
+  charter(run_settings settings, charter_files files);
+  /// With the file `tokenizer` alone; empty: with none.
   charter(run_settings settings, std::string tokenizer);
 
   const run_settings& settings() const {
     return settings_;
   }
+  const charter_files& files() const {
+    return files_;
+  }
+  /// The bytes of this file; empty where there is none.
+  const std::string& file(const std::string& name) const;
   /// The tokenizer's model, as its library writes it; may be empty.
   const std::string& tokenizer() const {
-    return tokenizer_;
+    return file("tokenizer");
   }
-  /// Over settings and tokenizer. Empty for a default-constructed charter.
+  /// Over settings and files. Empty for a default-constructed charter.
   const potluck::digest& digest() const {
     return digest_;
   }
 
-  /// The settings as text, in a fixed order, with the tokenizer's digest last.
+  /// The settings as text, in a fixed order, and then the files' digests.
   std::vector<setting> table() const;
 
   /// The bytes that peers exchange and checkpoints contain.
@@ -131,25 +143,28 @@ public:
 
 private:
   run_settings settings_;
-  std::string tokenizer_;
+  charter_files files_;
   potluck::digest digest_;
 };
 
-/// Sets the field called `name` (as in `charter::table`, for instance
+/// Sets the setting called `name` (as in `charter::table`, for instance
 /// "target-batch") from text. Fails with a sentence on an unknown name or a
-/// value outside the field's limits.
+/// value outside the setting's limits. Knows the optimizers' settings; what
+/// knows the models', too, is in setting_kinds.hpp.
 expected<bool> assign(run_settings& settings, const std::string& name,
                       const std::string& value);
 
-/// The settings as `{name, text}` in declaration order, but for those that a
-/// charter leaves out at their defaults (`charter_field::unwritten`).
+/// The settings as `{name, text}`: those of every run in declaration order, but
+/// for those that a charter leaves out at their defaults
+/// (`charter_field::unwritten`); then the kinds' own.
 std::vector<setting> to_table(const run_settings& settings);
 
 /// Whom they admit. Fails with a sentence where that is contradictory.
 expected<admission_rules> admission_rules_of(const run_settings& settings);
 
-/// A sentence when the settings cannot make a model (heads do not divide the
-/// hidden size, steps is zero, ...); empty when they can.
+/// A sentence when the settings cannot make a run (steps is zero, ...), or when
+/// the kinds' own are no texts that may stand there; empty when they can.
+/// Whether the model's are right its kind says.
 std::string problem_with(const run_settings& settings);
 
 /// What differs, for a person: "target-batch is 256 here and 512 there". Empty

@@ -1,5 +1,4 @@
-/// The table behind `run_settings`: one line a field, from which flags, help,
-/// parsing, printing, comparison and limits follow.
+/// The table behind `run_settings`: one line a setting that every run has.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +7,15 @@
 #include <vector>
 
 #include "runtime/state/charter.hpp"
+#include "runtime/state/declared_setting.hpp"
 
 namespace potluck {
 
-struct charter_field {
-  struct text_limits {
-    std::string run_settings::*member;
-    std::size_t longest;                   ///< Characters; the shortest is one.
-    std::vector<std::string> choices = {}; ///< Empty: any text.
-  };
-  template <class Integer>
-  struct integer_limits {
-    Integer run_settings::*member;
-    std::uint64_t low;
-    std::uint64_t high; ///< Inclusive.
-  };
-  struct real_limits {
-    double run_settings::*member;
-    double low;
-    double high;
-    bool low_allowed; ///< Whether `low` itself is allowed; else it is not.
-    bool high_allowed;
-  };
-
-  std::string name;    ///< Also its flag, without the dashes: "target-batch".
-  std::string section; ///< Of a manifest (runtime/manifest), where it stands.
-  std::string meaning; ///< One line of help.
-  std::variant<text_limits, integer_limits<std::uint32_t>,
-               integer_limits<std::uint64_t>, real_limits>
-      limits;
+/// A setting that is a member of `run_settings`.
+struct charter_field : declared_setting {
+  std::variant<std::string run_settings::*, std::uint32_t run_settings::*,
+               std::uint64_t run_settings::*, double run_settings::*>
+      member;
   /// A charter has no line of the field where this is its value: what all did
   /// before there was the field. So charters that do without a newer setting
   /// stay what they were. Empty: there is a line in every charter.
@@ -46,8 +25,7 @@ struct charter_field {
     return unwritten.empty() || print(settings) != unwritten;
   }
 
-  /// The field's value in `settings`; reals in the shortest form that reads
-  /// back as the same number.
+  /// The field's value in `settings`, as `read` gives it.
   std::string print(const run_settings& settings) const;
 
   /// A sentence when the value in `settings` is outside the limits, else empty.
@@ -59,5 +37,11 @@ struct charter_field {
 
 /// All fields, in declaration order.
 const std::vector<charter_field>& charter_fields();
+
+/// Null when there is none of this name.
+const charter_field* find_field(const std::string& name);
+
+/// Sets what a charter may leave out to what that means.
+void set_unwritten(run_settings& settings);
 
 } // namespace potluck

@@ -8,37 +8,51 @@ namespace potluck {
 
 namespace {
 
-const std::string tokenizer_section = "tokenizer";
+const std::string file_section = file_prefix;
+/// Of a section with settings, with room to spare.
+constexpr std::size_t most_settings_bytes = 64 << 10;
 
-/// In one form and order only. The run's name is the manifest's own.
+/// In one form and order only: those of a section that every run has, then
+/// those of its kind. The run's name is the manifest's own.
 std::vector<manifest_section> sections_of(const charter& x) {
   std::vector<manifest_section> result;
-  for (const auto& field : charter_fields()) {
-    if (field.name == "run" || !field.written(x.settings()))
-      continue;
-    auto at = std::find_if(result.begin(), result.end(), [&](auto& section) {
-      return section.name == field.section;
-    });
+  const auto add = [&](const std::string& section, const std::string& name,
+                       const std::string& value) {
+    auto at = std::find_if(result.begin(), result.end(),
+                           [&](auto& y) { return y.name == section; });
     if (at == result.end())
-      at = result.insert(at, {field.section, {}});
-    at->bytes += field.name + "=" + field.print(x.settings()) + "\n";
-  }
-  if (!x.tokenizer().empty())
-    result.push_back({tokenizer_section, x.tokenizer()});
+      at = result.insert(at, {section, {}});
+    at->bytes += name + "=" + value + "\n";
+  };
+  for (const auto& field : charter_fields())
+    if (field.name != "run" && field.written(x.settings()))
+      add(field.section, field.name, field.print(x.settings()));
+  for (const auto& [section, own] : x.settings().own)
+    for (const auto& [name, value] : own)
+      add(section, name, value);
+  for (const auto& [name, bytes] : x.files())
+    result.push_back({file_section + name, bytes});
   return result;
 }
 
-std::string read_section(const std::string& text, run_settings& settings) {
+std::string read_section(const manifest_section& from, run_settings& settings) {
+  const auto& text = from.bytes;
+  if (text.size() > most_settings_bytes)
+    return "it is too long";
   for (std::size_t start = 0; start < text.size();) {
     const auto end = text.find('\n', start);
     const auto middle = text.find('=', start);
     if (end == std::string::npos || middle == std::string::npos || middle > end)
       return "a line of it is no setting";
-    auto done = assign(settings, text.substr(start, middle - start),
-                       text.substr(middle + 1, end - middle - 1));
-    if (!done)
-      return done.error();
+    const auto name = text.substr(start, middle - start);
+    auto value = text.substr(middle + 1, end - middle - 1);
     start = end + 1;
+    if (const auto field = find_field(name)) {
+      if (auto done = field->assign(settings, value); !done)
+        return done.error();
+    } else {
+      settings.own[from.name][name] = std::move(value);
+    }
   }
   return "";
 }
@@ -59,21 +73,19 @@ expected<manifest> sign_charter(const charter& draft,
 
 expected<charter> charter_of(const manifest& x) {
   run_settings settings;
-  for (const auto& field : charter_fields())
-    if (!field.unwritten.empty())
-      field.assign(settings, field.unwritten);
-  std::string tokenizer;
+  set_unwritten(settings);
+  charter_files files;
   for (const auto& section : x.sections())
-    if (section.name == tokenizer_section)
-      tokenizer = section.bytes;
-    else if (auto problem = read_section(section.bytes, settings);
-             !problem.empty())
+    if (section.name.compare(0, file_section.size(), file_section) == 0)
+      files[section.name.substr(file_section.size())] = section.bytes;
+    else if (auto problem = read_section(section, settings); !problem.empty())
       return failure{"the manifest's section '" + section.name
                      + "' cannot be used: " + problem};
   settings.run = x.run();
-  if (auto problem = problem_with(settings); !problem.empty())
-    return failure{problem};
-  charter result{std::move(settings), std::move(tokenizer)};
+  for (const auto& problem : {problem_with(settings), problem_with(files)})
+    if (!problem.empty())
+      return failure{problem};
+  charter result{std::move(settings), std::move(files)};
   // So nothing is missing, misplaced or unknown.
   if (!same(sections_of(result), x.sections()))
     return failure{"the manifest was made by another version of Potluck; use "

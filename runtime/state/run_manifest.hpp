@@ -1,5 +1,5 @@
 /// A charter as its run's manifest, and back: which settings stand in which
-/// section (`charter_field::section`), and the tokenizer in one of its own.
+/// section (`declared_setting::section`), and each file in one of its own.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ struct amended_run {
     settings.keep_every = 10;
     settings.keep_states = 8;
     what = std::make_unique<manifest>(
-        unwrap(sign_charter(charter{settings, {}}, organiser)));
+        unwrap(sign_charter(charter{settings, ""}, organiser)));
     for (std::uint8_t i = 1; i <= peers; ++i)
       add(i);
     REQUIRE(reach(45));

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "runtime/optimizer/run_optimizer.hpp"
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "tests/actors/compute_stage.hpp"
 
 using namespace potluck;

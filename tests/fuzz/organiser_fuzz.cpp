@@ -74,7 +74,7 @@ bool try_sections(const std::string& bytes) {
     return false;
   check_charter(*terms);
   const auto again = sign_charter(*terms, organiser());
-  if (again && charter_of(*again)->tokenizer() != terms->tokenizer())
+  if (again && charter_of(*again)->files() != terms->files())
     std::abort();
   return true;
 }

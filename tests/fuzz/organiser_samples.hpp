@@ -34,9 +34,12 @@ inline fuzz_samples all() {
   other.aggregator = "centered-clip";
   other.packing = "auto";
   other.averaging_method = "moshpit";
+  other.own["model"] = {{"layers", "7"}, {"width", "8"}};
+  other.own["data"] = {{"words", "a = b"}};
   fuzz_samples result;
   for (const auto& x : {charter{plain, ""}, charter{plain, "tokenizer"},
-                        charter{other, "tokens"}})
+                        charter{other, "tokens"},
+                        charter{other, charter_files{{"a", "1"}, {"b", "2"}}}})
     for (auto& sample : of(x))
       result.push_back(std::move(sample));
   return result;

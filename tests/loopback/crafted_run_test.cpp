@@ -26,10 +26,14 @@ struct strangers_run {
 potluck::run_settings settings(std::uint32_t vocabulary) {
   potluck::run_settings x;
   x.run = "poems";
-  x.vocabulary = vocabulary;
-  x.sequence_length = 8;
-  x.embedding_size = x.hidden_size = x.intermediate_size = 8;
-  x.layers = x.heads = 1;
+  x.own["data"] = {{"vocabulary", std::to_string(vocabulary)},
+                   {"sequence-length", "8"},
+                   {"mask-probability", "0.15"}};
+  x.own["model"] = {{"embedding-size", "8"},
+                    {"hidden-size", "8"},
+                    {"intermediate-size", "8"},
+                    {"layers", "1"},
+                    {"heads", "1"}};
   x.target_batch = 64;
   x.steps = 5;
   x.warmup_steps = 1;

@@ -25,8 +25,6 @@ words network() {
           "16",
           "--layers",
           "2",
-          "--heads",
-          "1",
           "--experts",
           "ffn",
           "--expert-grid",

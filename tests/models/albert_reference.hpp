@@ -11,6 +11,7 @@
 #include "models/text/sample_stream.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
+#include "tests/models/fixture.hpp"
 
 namespace potluck::test {
 
@@ -21,7 +22,10 @@ public:
 
   albert_reference(const run_settings& settings, const model_layout& layout,
                    const std::vector<float>& parameters)
-      : settings_(settings) {
+      : embedding_size_(size_in(settings, "embedding-size")),
+        hidden_size_(size_in(settings, "hidden-size")),
+        layers_(size_in(settings, "layers")),
+        heads_(size_in(settings, "heads")) {
     for (const auto& entry : layout.entries()) {
       auto from
           = parameters.begin() + static_cast<std::ptrdiff_t>(entry.offset);
@@ -101,7 +105,7 @@ private:
     const std::string embeddings = "albert.embeddings.";
     rows x;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      row e(settings_.embedding_size);
+      row e(embedding_size_);
       for (std::size_t k = 0; k < e.size(); ++k)
         e[k] = at(embeddings + "word_embeddings.weight")
                    [static_cast<std::size_t>(tokens[i]) * e.size() + k]
@@ -110,7 +114,7 @@ private:
       x.push_back(linear("albert.encoder.embedding_hidden_mapping_in",
                          norm(embeddings + "LayerNorm", e)));
     }
-    for (std::uint32_t i = 0; i < settings_.layers; ++i)
+    for (std::size_t i = 0; i < layers_; ++i)
       x = layer(x);
     return x;
   }
@@ -141,9 +145,9 @@ private:
       key.push_back(linear(prefix + "key", each));
       value.push_back(linear(prefix + "value", each));
     }
-    const std::size_t width = settings_.hidden_size / settings_.heads;
-    rows context(x.size(), row(settings_.hidden_size));
-    for (std::size_t head = 0; head < settings_.heads; ++head)
+    const std::size_t width = hidden_size_ / heads_;
+    rows context(x.size(), row(hidden_size_));
+    for (std::size_t head = 0; head < heads_; ++head)
       for (std::size_t i = 0; i < x.size(); ++i) {
         row scores(x.size());
         for (std::size_t j = 0; j < x.size(); ++j)
@@ -158,7 +162,12 @@ private:
     return context;
   }
 
-  run_settings settings_;
+  static std::size_t size_in(const run_settings& settings,
+                             const std::string& name) {
+    return static_cast<std::size_t>(number_in(settings, name));
+  }
+
+  std::size_t embedding_size_, hidden_size_, layers_, heads_;
   std::map<std::string, row> values_;
 };
 

@@ -15,12 +15,11 @@ using namespace potluck;
 using namespace potluck::test;
 
 TEST_CASE("ALBERT's tensors have Hugging Face's names and shapes") {
-  run_settings x;
-  x.vocabulary = 30;
-  x.sequence_length = 16;
-  x.embedding_size = 4;
-  x.hidden_size = 8;
-  x.intermediate_size = 12;
+  const auto x = settings_of("albert", {{"vocabulary", "30"},
+                                        {"sequence-length", "16"},
+                                        {"embedding-size", "4"},
+                                        {"hidden-size", "8"},
+                                        {"intermediate-size", "12"}});
   using shape = std::vector<std::int64_t>;
   std::vector<std::pair<std::string, shape>> wanted{
       {"albert.embeddings.word_embeddings.weight", {30, 4}},
@@ -77,8 +76,12 @@ TEST_CASE("every parameter does what its name says") {
   const auto parameters = draw_parameters(run.model->layout(), 3, 20, 0.1);
   auto words = tokenizer::open(run.agreed.tokenizer());
   REQUIRE(words);
-  const sample_stream stream((*words)->encode(text), settings.sequence_length,
-                             settings.vocabulary, settings.mask_probability);
+  const auto whole = [&](auto name) {
+    return static_cast<std::uint32_t>(number_in(settings, name));
+  };
+  const sample_stream stream((*words)->encode(text), whole("sequence-length"),
+                             whole("vocabulary"),
+                             number_in(settings, "mask-probability"));
   const albert_reference reference(settings, run.model->layout(), parameters);
   double sum = 0;
   for (std::uint64_t k = 0; k < 8; ++k) {

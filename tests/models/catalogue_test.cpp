@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <set>
 #include <stdexcept>
 
+#include "runtime/state/charter_fields.hpp"
 #include "runtime/state/training_state.hpp"
 #include "tests/models/fixture.hpp"
 
@@ -29,16 +32,16 @@ bool mentions(const std::string& sentence, const std::string& part) {
 
 TEST_CASE("a proposed charter has the vocabulary that its tokenizer has") {
   scratch_folder folder;
-  auto settings = tiny_settings();
-  settings.vocabulary = 2000;
+  const auto settings = with(tiny_settings(), "data", "vocabulary", "2000");
   auto proposed
       = propose_charter(settings, folder.write("text", toy_text(1, 100)));
   REQUIRE_MESSAGE(proposed, proposed.error());
-  CHECK(proposed->settings().vocabulary < 2000);
+  const auto vocabulary = number_in(proposed->settings(), "vocabulary");
+  CHECK(vocabulary < 2000);
   CHECK_FALSE(proposed->tokenizer().empty());
   auto layout = layout_of(proposed->settings());
   REQUIRE(layout);
-  CHECK(layout->entries()[0].shape[0] == proposed->settings().vocabulary);
+  CHECK(static_cast<double>(layout->entries()[0].shape[0]) == vocabulary);
 }
 
 TEST_CASE("the same text gives the same charter") {
@@ -73,14 +76,25 @@ TEST_CASE("what makes no trainer is refused in a sentence") {
   CHECK(mentions(layout_of(other).error(), "albert"));
   CHECK_FALSE(propose_charter(other, good.data_path));
 
-  other = settings;
-  other.vocabulary += 1;
+  other = with(settings, "data", "vocabulary", "199999");
   CHECK(mentions(reason_of(good, charter(other, words)), "tokenizer has"));
   CHECK(mentions(reason_of(good, charter(settings, "garbage")), "damaged"));
+  const auto refused = [&](const run_settings& x) {
+    // Whoever knows no models sees nothing in them.
+    CHECK(problem_with(x).empty());
+    CHECK(charter::from_bytes(charter(x, words).to_bytes()));
+    CHECK_FALSE(layout_of(x));
+    return reason_of(good, charter(x, words));
+  };
+  CHECK(refused(with(settings, "model", "heads", "5"))
+        == "heads is 5, but must divide hidden-size, which is 6");
+  CHECK(mentions(refused(with(settings, "model", "heads", "0")), "heads"));
+  CHECK(mentions(refused(with(settings, "model", "heads", "two")), "heads"));
+  CHECK(mentions(refused(with(settings, "model", "heads", "02")), "heads"));
+  CHECK(mentions(refused(with(settings, "model", "noise", "1")), "noise"));
   other = settings;
-  other.heads = 5;
-  CHECK_FALSE(problem_with(other).empty());
-  CHECK(reason_of(good, charter(other, words)) == problem_with(other));
+  other.own["data"].erase("mask-probability");
+  CHECK(mentions(refused(other), "mask-probability"));
 
   auto wrong = good;
   wrong.data_path = run.folder.path("nowhere");
@@ -116,9 +130,56 @@ TEST_CASE("a model too large is refused before its tokenizer is looked at") {
   CHECK(mentions(reason, "--max-model"));
 
   // The largest that a charter can ask for costs nothing to refuse.
-  auto huge = settings;
-  huge.vocabulary = 200000;
-  huge.embedding_size = huge.hidden_size = huge.intermediate_size = 16384;
-  REQUIRE(problem_with(huge).empty());
+  auto huge = with(settings, "data", "vocabulary", "200000");
+  for (auto name : {"embedding-size", "hidden-size", "intermediate-size"})
+    huge.own["model"][name] = "16384";
+  REQUIRE(layout_of(huge));
   CHECK(mentions(reason_of(options, charter(huge, "garbage")), "MB"));
+}
+
+TEST_CASE("each model's settings have names of their own") {
+  for (const auto* family : known_families())
+    for (const auto& kind : family->kinds) {
+      CAPTURE(kind.name);
+      CHECK_FALSE(kind.meaning.empty());
+      std::set<std::string> names;
+      for (const auto* other : known_families())
+        if (other != family)
+          for (const auto& x : other->kinds)
+            for (const auto& own : x.settings)
+              names.insert(own.name);
+      for (const auto& own : kind.settings) {
+        CAPTURE(own.name);
+        CHECK(is_setting_name(own.name));
+        CHECK(names.insert(own.name).second);
+        CHECK(find_field(own.name) == nullptr);
+        CHECK(own_sections().count(own.section) == 1);
+        CHECK(std::count(family->sections.begin(), family->sections.end(),
+                         own.section)
+              == 1);
+        auto usual = own.read(own.usual);
+        REQUIRE(usual);
+        CHECK(*usual == own.usual);
+      }
+    }
+}
+
+TEST_CASE("a setting is for those who chose its kind") {
+  run_settings x;
+  const auto& all = known_families();
+  CHECK(assign(x, "heads", "8", all));
+  CHECK(assign(x, "beta1", "0.5", all));
+  CHECK(x.own["model"]["heads"] == "8");
+  CHECK(x.own["optimizer"]["beta1"] == "0.5");
+  auto refused = assign(x, "expert-grid", "2x2", all);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error()
+        == "\"expert-grid\" is a setting of the model albert-dmoe and "
+           "mnist-dmoe, and the model is albert");
+  CHECK_FALSE(assign(x, "heads", "8"));
+  CHECK_FALSE(assign(x, "horns", "8", all));
+  // Whatever the order, the kind is chosen first.
+  CHECK(assign(x, {{"expert-grid", "2x2"}, {"model", "mnist-dmoe"}}, all));
+  CHECK(x.own["experts"]["expert-grid"] == "2x2");
+  CHECK_FALSE(layout_of(x));
 }

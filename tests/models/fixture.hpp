@@ -64,18 +64,42 @@ inline std::string toy_text(std::uint64_t seed, unsigned sentences) {
   return text;
 }
 
+/// A run of this model with these settings of it; the others are as usual.
+inline run_settings settings_of(const std::string& model,
+                                const std::vector<setting>& own) {
+  run_settings x;
+  x.model = model;
+  if (auto done = assign(x, own, known_families()); !done)
+    throw std::runtime_error(done.error());
+  complete(x, known_families());
+  return x;
+}
+
+/// The same run with another value, which need not be one that is allowed.
+inline run_settings with(run_settings x, const std::string& section,
+                         const std::string& name, const std::string& value) {
+  x.own[section][name] = value;
+  return x;
+}
+
+/// What a setting of the model or its data says.
+inline double number_in(const run_settings& x, const std::string& name) {
+  for (const auto& line : to_table(x))
+    if (line.name == name)
+      return std::stod(line.value);
+  throw std::logic_error("no setting " + name);
+}
+
 /// Some hundred parameters.
 inline run_settings tiny_settings() {
-  run_settings x;
-  x.vocabulary = 32;
-  x.sequence_length = 10;
-  x.embedding_size = 4;
-  x.hidden_size = 6;
-  x.intermediate_size = 8;
-  x.layers = 2;
-  x.heads = 2;
-  x.mask_probability = 0.25;
-  return x;
+  return settings_of("albert", {{"vocabulary", "32"},
+                                {"sequence-length", "10"},
+                                {"embedding-size", "4"},
+                                {"hidden-size", "6"},
+                                {"intermediate-size", "8"},
+                                {"layers", "2"},
+                                {"heads", "2"},
+                                {"mask-probability", "0.25"}});
 }
 
 /// A trainer on a text that stays on disk as long as it does.

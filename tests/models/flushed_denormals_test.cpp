@@ -56,9 +56,7 @@ TEST_CASE("denormals are flushed, in threads begun meanwhile, and no longer") {
 TEST_CASE("a gradient has no denormals, and its thread keeps its arithmetic") {
   if (!possible())
     return support::skip("this processor cannot flush denormals");
-  auto settings = run_settings{};
-  settings.model = "mnist-ffn";
-  settings.hidden_size = 32;
+  const auto settings = settings_of("mnist-ffn", {{"hidden-size", "32"}});
   trainer_options options;
   options.data_path = "digits";
   options.device = "cpu";

@@ -11,12 +11,9 @@ using namespace potluck::test;
 namespace {
 
 run_settings small_network() {
-  run_settings x;
-  x.model = "mnist-ffn";
-  x.hidden_size = 16;
-  x.intermediate_size = 24;
-  x.layers = 2;
-  return x;
+  return settings_of(
+      "mnist-ffn",
+      {{"hidden-size", "16"}, {"intermediate-size", "24"}, {"layers", "2"}});
 }
 
 std::unique_ptr<trainer> open(const run_settings& settings) {

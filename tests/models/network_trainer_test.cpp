@@ -129,7 +129,7 @@ TEST_CASE("an untrained model is as unsure as its vocabulary is large") {
   small_run run(tiny_settings(), toy_text(1, 300));
   const auto parameters = draw_parameters(run.model->layout(), 3);
   const auto found = run.model->evaluate(parameters.data(), 9, 50);
-  const double vocabulary = run.agreed.settings().vocabulary;
+  const auto vocabulary = number_in(run.agreed.settings(), "vocabulary");
   CHECK(found.loss == doctest::Approx(std::log(vocabulary)).epsilon(0.05));
 }
 
@@ -139,15 +139,14 @@ TEST_CASE("gradient descent lowers the loss on real text") {
     return support::skip("this machine has no " + licenses);
   auto text = read_corpus(licenses + "/GPL-3");
   REQUIRE(text);
-  run_settings settings;
-  settings.vocabulary = 200;
-  settings.sequence_length = 18;
-  settings.embedding_size = 16;
-  settings.hidden_size = 32;
-  settings.intermediate_size = 64;
-  settings.layers = 2;
-  settings.heads = 2;
-  small_run run(settings, *text);
+  small_run run(settings_of("albert", {{"vocabulary", "200"},
+                                       {"sequence-length", "18"},
+                                       {"embedding-size", "16"},
+                                       {"hidden-size", "32"},
+                                       {"intermediate-size", "64"},
+                                       {"layers", "2"},
+                                       {"heads", "2"}}),
+                *text);
   auto parameters = draw_parameters(run.model->layout(), 1);
   const auto before = run.model->evaluate(parameters.data(), 99, 200);
   const std::uint32_t batch = 32;

@@ -490,3 +490,85 @@ TEST_CASE("the dump keeps small numbers exactly") {
   CHECK(file.with().parsed.config.real("learning-rate")
         == 1.7600000000000001e-05);
 }
+
+namespace {
+
+/// A command whose option `shape` chooses which others there are.
+command_spec spec_of_shapes() {
+  command_spec x;
+  x.name = "draw";
+  x.usage = "potluck draw [OPTION]...";
+  x.options = {
+      {"shape", option_kind::text, "square", "What to draw.", "NAME"},
+      {"width",
+       option_kind::text,
+       "2",
+       "Its width.",
+       "CM",
+       {},
+       option_condition{"shape", {"square", "line"}}},
+      {"ink",
+       option_kind::text,
+       "red",
+       "Its ink.",
+       "NAME",
+       {},
+       option_condition{"shape", {"square"}}},
+      {"ink",
+       option_kind::text,
+       "blue",
+       "The ink of it.",
+       "NAME",
+       {},
+       option_condition{"shape", {"circle"}}},
+  };
+  return x;
+}
+
+struct drawn {
+  std::string out, err;
+  parsed_command parsed;
+
+  explicit drawn(const std::vector<std::string>& words) : parsed(parse(words)) {
+  }
+
+  parsed_command parse(const std::vector<std::string>& words) {
+    std::ostringstream to_out, to_err;
+    auto result = parse_command(spec_of_shapes(), words, to_out, to_err);
+    out = to_out.str();
+    err = to_err.str();
+    return result;
+  }
+};
+
+} // namespace
+
+TEST_CASE("an option is there where the choice that it belongs to is made") {
+  drawn usual{{"--width=3"}};
+  REQUIRE_FALSE(usual.parsed.exit_code);
+  CHECK(usual.parsed.config.text("width") == "3");
+  CHECK(usual.parsed.config.text("ink") == "red");
+  drawn circle{{"--shape", "circle"}};
+  REQUIRE_FALSE(circle.parsed.exit_code);
+  CHECK(circle.parsed.config.text("ink") == "blue");
+  CHECK_FALSE(circle.parsed.config.given("ink"));
+  drawn misplaced{{"--width=3", "--shape=circle"}};
+  CHECK(misplaced.parsed.exit_code == 2);
+  CHECK(misplaced.err
+        == "potluck draw: --width goes with --shape=square or line, and shape "
+           "is circle: change the one, or leave --width out.\n");
+}
+
+TEST_CASE("help shows the options of what is chosen beside it") {
+  drawn usual{{"--help"}};
+  CHECK(usual.parsed.exit_code == 0);
+  CHECK(usual.out.find("options with --shape=square") != std::string::npos);
+  CHECK(usual.out.find("--width") != std::string::npos);
+  CHECK(usual.out.find("Its ink. (default: red)") != std::string::npos);
+  drawn circle{{"--help", "--shape=circle"}};
+  CHECK(circle.out.find("--width") == std::string::npos);
+  CHECK(circle.out.find("The ink of it. (default: blue)") != std::string::npos);
+  drawn dumped{{"--dump-config", "--shape=circle"}};
+  CHECK(dumped.out.find("width") == std::string::npos);
+  CHECK(dumped.out.find("ink=\"blue\"") != std::string::npos);
+}

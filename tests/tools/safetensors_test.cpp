@@ -45,13 +45,12 @@ TEST_CASE("an exported model can be read again tensor by tensor") {
 
 TEST_CASE("the configuration names the charter's sizes") {
   run_settings settings;
-  settings.vocabulary = 30000;
-  settings.sequence_length = 512;
-  settings.embedding_size = 128;
-  settings.hidden_size = 1024;
-  settings.intermediate_size = 4096;
-  settings.layers = 24;
-  settings.heads = 16;
+  settings.own["data"] = {{"vocabulary", "30000"}, {"sequence-length", "512"}};
+  settings.own["model"] = {{"embedding-size", "128"},
+                           {"hidden-size", "1024"},
+                           {"intermediate-size", "4096"},
+                           {"layers", "24"},
+                           {"heads", "16"}};
   auto config = json::parse(albert_config(settings));
   CHECK(config["model_type"] == "albert");
   CHECK(config["architectures"] == json::array({"AlbertForMaskedLM"}));

@@ -14,6 +14,7 @@
 #include "tools/potluck/join_trainer.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
+#include "tools/potluck/settings_options.hpp"
 
 namespace potluck::tools {
 
@@ -179,7 +180,7 @@ expected<bool> fill_training(const cli::command_line& options,
                      + " was created by somebody; give its invitation as "
                        "well."};
     if (created && !is_of_its_run(saved->charter, invited->organiser))
-      return failure{"--resume: the settings or the tokenizer in this "
+      return failure{"--resume: the settings or the files in this "
                      "checkpoint are not those of run "
                      + shown_run(saved->charter.settings().run)
                      + "; join without it, and fetch the state from others."};

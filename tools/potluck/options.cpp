@@ -102,12 +102,18 @@ CLI::Option* add(CLI::App& app, const std::string& names,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-void add_own(CLI::App& app, const option_spec& option, option_value& value) {
+constexpr auto own_group = "options";
+
+std::string help_of(const option_spec& option) {
   auto help = option.help;
   if (option.kind == option_kind::list)
     help += " (may be repeated)";
   if (option.kind != option_kind::flag && !option.default_text.empty())
     help += " (default: " + option.default_text + ")";
+  return help;
+}
+
+void add_own(CLI::App& app, const option_spec& option, option_value& value) {
   auto start = "--" + option.name;
   auto take = [&option, &value, start](const texts& all) {
     auto x = to_value(option.kind, all);
@@ -137,14 +143,14 @@ void add_own(CLI::App& app, const option_spec& option, option_value& value) {
   auto added = add(app, start,
                    option.placeholder.empty() ? "VALUE" : option.placeholder,
                    option.kind == option_kind::flag, take);
-  added->description(help)->group("options");
+  added->description(help_of(option))->group(own_group);
   if (option.kind == option_kind::list)
     added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_common(CLI::App& app, bool& dump) {
   constexpr auto group = "of every command";
-  app.set_config("--config-file", "caf-application.ini",
+  app.set_config("--config-file", usual_file,
                  "Read options from FILE, as name=value lines (default: "
                  "caf-application.ini, if there is one).")
       ->type_name("FILE")
@@ -274,7 +280,24 @@ std::optional<std::string> command_line::read(const texts& words,
   texts caf_words;
   app.set_help_flag();
   for (const auto& option : spec_.options)
-    add_own(app, option, values_[option.name]);
+    if (!app.get_option_no_throw("--" + option.name))
+      add_own(app, option, values_[option.name]);
+  // What is shown depends on what was given beside --help.
+  auto help = [&] {
+    for (auto shown : app.get_options()) {
+      if (shown->get_group() != own_group)
+        continue;
+      if (auto option = in_effect(shown->get_lnames().front()))
+        shown->description(help_of(*option))
+            ->group(option->only_with
+                        ? "options with --" + option->only_with->option + "="
+                              + text(option->only_with->option)
+                        : own_group);
+      else
+        shown->group("");
+    }
+    return app.help();
+  };
   add_common(app, dumps);
   add_launch(app, launch_);
   for (const auto& option : custom_options_)
@@ -286,13 +309,13 @@ std::optional<std::string> command_line::read(const texts& words,
   try {
     app.parse(last_first(words));
   } catch (const CLI::CallForAllHelp&) {
-    answer = app.help();
+    answer = help();
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     for (auto option : app.get_options())
       if (option->get_group() == caf_group)
         option->group("");
-    answer = app.help();
+    answer = help();
     return std::nullopt;
   } catch (const mistake& x) {
     return x.sentence;
@@ -313,12 +336,49 @@ std::optional<std::string> command_line::read(const texts& words,
   for (const auto& [name, value] : values_) {
     if (app.count("--" + name) > 0)
       given_.insert(name);
+    else if (auto option = in_effect(name); option && option->only_with)
+      values_[name] = option->default_text;
     content[name]
         = std::visit([](const auto& x) { return caf::config_value{x}; }, value);
   }
+  if (auto wrong = misplaced(); !wrong.empty())
+    return wrong;
   if (dumps)
     answer = dump();
   return std::nullopt;
+}
+
+bool command_line::holds(const option_spec& option) const {
+  if (!option.only_with)
+    return true;
+  const auto& values = option.only_with->values;
+  return std::find(values.begin(), values.end(), text(option.only_with->option))
+         != values.end();
+}
+
+const option_spec* command_line::in_effect(const std::string& name) const {
+  for (const auto& option : spec_.options)
+    if (option.name == name && holds(option))
+      return &option;
+  return nullptr;
+}
+
+std::string command_line::misplaced() const {
+  for (const auto& name : given_) {
+    if (in_effect(name))
+      continue;
+    std::string chooser, values;
+    for (const auto& option : spec_.options)
+      if (option.name == name) {
+        chooser = option.only_with->option;
+        for (const auto& value : option.only_with->values)
+          values += (values.empty() ? "" : " or ") + value;
+      }
+    return "--" + name + " goes with --" + chooser + "=" + values + ", and "
+           + chooser + " is " + text(chooser) + ": change the one, or leave --"
+           + name + " out.";
+  }
+  return {};
 }
 
 bool command_line::given(const std::string& name) const {
@@ -359,7 +419,8 @@ std::string command_line::dump() const {
               + (number ? digits_of(*number) : caf::deep_to_string(x)) + "\n";
   };
   for (const auto& [name, value] : values_)
-    write(name, content.find(name)->second);
+    if (in_effect(name))
+      write(name, content.find(name)->second);
   for (const auto& [name, x] : content) {
     auto section = caf::get_if<caf::settings>(&x);
     if (section == nullptr || !is_caf_section(custom_options_, name))

@@ -27,6 +27,9 @@
 
 namespace potluck::cli {
 
+/// The configuration file that is read where none is named.
+constexpr char usual_file[] = "caf-application.ini";
+
 /// What an option's value is.
 enum class option_kind {
   text,    ///< Any characters; in the file, between double quotes.
@@ -56,6 +59,12 @@ constexpr number_range at_least(double least) {
   return {least};
 }
 
+/// That another option, a text, has one of these values.
+struct option_condition {
+  std::string option;
+  std::vector<std::string> values;
+};
+
 /// One option of a subcommand.
 struct option_spec {
   std::string name; ///< Without dashes: `target-batch`.
@@ -65,6 +74,9 @@ struct option_spec {
   std::string help;         ///< One sentence, for `--help`.
   std::string placeholder;  ///< What the value is called there: `NUMBER`.
   number_range allowed = {};
+  /// Where it does not hold, the option is neither shown nor accepted. Several
+  /// texts of one name may have conditions of which one holds at a time.
+  std::optional<option_condition> only_with = {};
 };
 
 /// One subcommand of the program.
@@ -149,6 +161,11 @@ private:
     return std::get<value_of<Kind>>(hit->second);
   }
   [[noreturn]] void refuse(const std::string& name) const;
+  bool holds(const option_spec& option) const;
+  /// The option of this name whose condition holds; null: none does.
+  const option_spec* in_effect(const std::string& name) const;
+  /// Why an option that was given has no place beside the others; or empty.
+  std::string misplaced() const;
   std::string dump() const;
 
   command_spec spec_;

@@ -9,7 +9,6 @@
 
 #include "runtime/lines/rate.hpp"
 #include "runtime/portmap/mapping_keeper.hpp"
-#include "runtime/state/charter_fields.hpp"
 #include "tools/potluck/commands.hpp"
 
 namespace potluck::tools {
@@ -105,49 +104,6 @@ option_spec relay_experts_option() {
       "Let calls of experts pass through hubs, at their owners' cost, where "
       "the other end allows it as well; else they take direct lines only.",
       ""};
-}
-
-std::vector<option_spec> settings_options() {
-  std::vector<option_spec> result;
-  const run_settings defaults;
-  for (auto& field : charter_fields())
-    result.push_back({field.name, option_kind::text, field.print(defaults),
-                      field.meaning + ".", "VALUE"});
-  return result;
-}
-
-expected<run_settings> settings_from(const cli::command_line& options,
-                                     const std::vector<setting>& instead) {
-  run_settings settings;
-  for (auto& field : charter_fields()) {
-    const auto other
-        = std::find_if(instead.begin(), instead.end(),
-                       [&](auto& x) { return x.name == field.name; });
-    auto done = field.assign(settings, other != instead.end()
-                                           ? other->value
-                                           : options.text(field.name));
-    if (!done)
-      return failure{"--" + done.error()};
-  }
-  if (!options.given("warmup-steps"))
-    settings.warmup_steps = std::min(
-        settings.warmup_steps, std::max<std::uint64_t>(1, settings.steps / 10));
-  auto problem = problem_with(settings);
-  if (!problem.empty())
-    return failure{problem};
-  return settings;
-}
-
-std::vector<setting> demanded_settings(const cli::command_line& options) {
-  std::vector<setting> result;
-  for (auto& field : charter_fields())
-    if (field.name != "run" && options.given(field.name)) {
-      // As the charter prints it, so that 1e-3 equals 0.001.
-      run_settings settings;
-      field.assign(settings, options.text(field.name));
-      result.push_back({field.name, field.print(settings)});
-    }
-  return result;
 }
 
 expected<double> cap_from(const cli::command_line& options,

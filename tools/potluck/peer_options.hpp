@@ -17,18 +17,6 @@ std::vector<cli::option_spec> network_options(const std::string& listen);
 /// For those who call experts, and who host them.
 cli::option_spec relay_experts_option();
 
-/// A flag for every setting of a run, from `charter_fields()`.
-std::vector<cli::option_spec> settings_options();
-
-/// The settings that the flags ask for, in a consistent whole: what was not
-/// given follows from what was (the warm-up from the steps).
-/// @param instead Of some of them: what counts instead of their flags.
-expected<run_settings> settings_from(const cli::command_line& options,
-                                     const std::vector<setting>& instead = {});
-
-/// The settings that were given explicitly.
-std::vector<setting> demanded_settings(const cli::command_line& options);
-
 /// What `--NAME RATE` says, in bytes per second; 0 when it was not given.
 expected<double> cap_from(const cli::command_line& options,
                           const std::string& name);

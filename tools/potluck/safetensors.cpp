@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "runtime/state/atomic_file.hpp"
+#include "runtime/state/declared_setting.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {
@@ -28,18 +29,21 @@ std::string safetensors_header(const model_layout& layout) {
 }
 
 std::string albert_config(const run_settings& settings) {
+  const auto own = [&](auto section, auto name) {
+    return whole_in(settings.own.at(section).at(name));
+  };
   nlohmann::ordered_json config = {
       {"architectures", {"AlbertForMaskedLM"}},
       {"model_type", "albert"},
-      {"vocab_size", settings.vocabulary},
-      {"embedding_size", settings.embedding_size},
-      {"hidden_size", settings.hidden_size},
-      {"intermediate_size", settings.intermediate_size},
-      {"num_hidden_layers", settings.layers},
+      {"vocab_size", own("data", "vocabulary")},
+      {"embedding_size", own("model", "embedding-size")},
+      {"hidden_size", own("model", "hidden-size")},
+      {"intermediate_size", own("model", "intermediate-size")},
+      {"num_hidden_layers", own("model", "layers")},
       {"num_hidden_groups", 1},
       {"inner_group_num", 1},
-      {"num_attention_heads", settings.heads},
-      {"max_position_embeddings", settings.sequence_length},
+      {"num_attention_heads", own("model", "heads")},
+      {"max_position_embeddings", own("data", "sequence-length")},
       {"type_vocab_size", 2},
       {"hidden_act", "gelu_new"},
       {"layer_norm_eps", 1e-12},

@@ -1,5 +1,5 @@
 /// The peak stays.
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 
 namespace potluck::tails {
 

@@ -5,7 +5,7 @@
 /// its digits where it is small. Of these the one whose argument is at most
 /// pi / 4 is summed as its Taylor series, up to the term that no longer counts:
 /// the rate is within 1e-15 of its own size.
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 
 namespace potluck::tails {
 

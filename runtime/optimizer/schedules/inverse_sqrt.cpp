@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 
 namespace potluck::tails {
 

@@ -1,5 +1,5 @@
 /// A straight fall.
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 
 namespace potluck::tails {
 

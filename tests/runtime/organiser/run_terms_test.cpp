@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "tests/runtime/organiser/signed_amendments.hpp"
 
 using namespace potluck;
@@ -79,7 +79,7 @@ TEST_CASE("what the organiser changes bends the run's own schedule") {
   auto x = settings();
   for (std::string name : {"linear", "cosine", "inverse-sqrt", "constant"}) {
     CAPTURE(name);
-    x.schedule = name;
+    x.own["optimizer"]["schedule"] = name;
     const auto held = learning_rate_at(x, 40);
     const run_terms shorter{x, {of(1, new_steps{60}, 41)}};
     CHECK(shorter.rate(40) == held);

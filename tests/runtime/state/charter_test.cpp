@@ -23,8 +23,9 @@ run_settings unusual_settings() {
   x.run = "bengali = better";
   x.target_batch = std::uint64_t{1} << 32;
   x.learning_rate = 0.1 + 0.2;
-  x.beta2 = 0.98765432101234567;
-  x.epsilon = 1e-17;
+  x.clip_radius = 0.98765432101234567;
+  x.own["model"] = {{"layers", "7"}, {"formula", "a = b.c, d"}};
+  x.own["optimizer"] = {{"beta2", "0.5"}};
   x.seed = std::numeric_limits<std::uint64_t>::max();
   x.steps = 125000;
   x.warmup_steps = 5000;
@@ -39,6 +40,7 @@ TEST_CASE("the default settings can make a model") {
 
 TEST_CASE("every setting survives being printed and read") {
   auto original = unusual_settings();
+  original.own.erase("model"); // That no peer without the model can read.
   run_settings copy;
   for (const auto& line : to_table(original)) {
     CAPTURE(line.name);
@@ -46,8 +48,7 @@ TEST_CASE("every setting survives being printed and read") {
   }
   CHECK(to_table(copy) == to_table(original));
   CHECK(copy.learning_rate == original.learning_rate);
-  CHECK(copy.beta2 == original.beta2);
-  CHECK(copy.epsilon == original.epsilon);
+  CHECK(copy.clip_radius == original.clip_radius);
   CHECK(copy.seed == original.seed);
 }
 
@@ -68,18 +69,17 @@ TEST_CASE("an assignment outside the limits changes nothing and says why") {
       {"target-batch", "-1"},
       {"target-batch", ""},
       {"target-batch", " 1"},
-      {"vocabulary", "15"},
-      {"vocabulary", "4294967296"},
-      {"sequence-length", "7"},
-      {"layers", "129"},
-      {"hidden-size", "16385"},
+      {"group-size", "129"},
+      {"group-size", "4294967298"},
+      {"steps", "18446744073709551616"},
       {"learning-rate", "0"},
       {"learning-rate", "inf"},
       {"learning-rate", "nan"},
       {"learning-rate", "1e999"},
       {"beta1", "1"},
-      {"mask-probability", "0"},
-      {"mask-probability", "1"},
+      {"epsilon", "0"},
+      {"optimizer", "lion-tamer"},
+      {"averaging", "Exact"},
       {"chunk-values", "255"},
       {"chunk-values", "4194305"},
       {"run", ""},
@@ -98,8 +98,17 @@ TEST_CASE("an assignment outside the limits changes nothing and says why") {
 }
 
 TEST_CASE("settings that cannot make a model are named") {
-  CHECK(problem_after([](run_settings& x) { x.heads = 3; }).find("heads") == 0);
-  CHECK(problem_after([](run_settings& x) { x.heads = 0; }).find("heads") == 0);
+  CHECK(problem_after([](run_settings& x) {
+          x.optimizer = "lion-tamer";
+        }).find("optimizer")
+        == 0);
+  CHECK(problem_after([](run_settings& x) {
+          x.own["optimizer"]["beta1"] = "1";
+        }).find("beta1")
+        == 0);
+  CHECK(
+      problem_after([](run_settings& x) { x.own["optimizer"]["beta3"] = "1"; })
+      == "the optimizer lamb has no setting beta3");
   CHECK(problem_after([](run_settings& x) { x.steps = 0; }).find("steps") == 0);
   CHECK(problem_after([](run_settings& x) {
           x.steps = 10;
@@ -174,7 +183,75 @@ TEST_CASE("a charter survives its bytes") {
   CHECK(copy->digest() == original.digest());
   CHECK(copy->tokenizer() == tokenizer);
   CHECK(copy->table() == original.table());
-  CHECK(copy->table().back().name == "tokenizer");
+  CHECK(copy->table().back().name == "file-tokenizer");
+}
+
+TEST_CASE("a charter carries small files by name") {
+  const charter original(
+      unusual_settings(),
+      charter_files{{"tokenizer", "words"}, {"layout", "w 2x3 decays\n"}});
+  auto copy = charter::from_bytes(original.to_bytes());
+  REQUIRE(bool(copy));
+  CHECK(copy->digest() == original.digest());
+  CHECK(copy->files() == original.files());
+  CHECK(copy->file("layout") == "w 2x3 decays\n");
+  CHECK(copy->tokenizer() == "words");
+  CHECK(copy->file("vocabulary").empty());
+  // Whoever has another file is told which one.
+  const charter other(
+      unusual_settings(),
+      charter_files{{"tokenizer", "words"}, {"layout", "w 3x2 decays\n"}});
+  CHECK(other.digest() != original.digest());
+  CHECK(differences(original.table(), other.table()).find("file-layout is ")
+        == 0);
+  const charter none(unusual_settings(), "");
+  CHECK(none.files().empty());
+  CHECK(differences(none.table(), original.table())
+            .find("file-layout is missing here and ")
+        == 0);
+}
+
+TEST_CASE("files that no charter may have are refused") {
+  auto refused = [](const charter_files& files) {
+    const auto problem = problem_with(files);
+    const auto read
+        = charter::from_bytes(charter(run_settings{}, files).to_bytes());
+    CHECK(problem.empty() == bool(read));
+    return problem;
+  };
+  CHECK(refused({{"a", "1"}, {"b-2", std::string(15u << 20, 'x').substr(1)}})
+        == "");
+  CHECK(refused({{"a", std::string((15u << 20) + 1, 'x')}})
+        == "the files are too large: a charter has at most 16 files and 15 MiB "
+           "of them");
+  for (auto name : {"", "Layout", "a/b", "a b", "a.b", "\x1b[2J",
+                    "twenty-eight-letters-is-more"})
+    CHECK(refused({{name, "x"}}).find("is no name of a file")
+          != refused({}).npos);
+  charter_files many;
+  for (int i = 0; i < 16; ++i)
+    many["file" + std::to_string(i)] = "x";
+  CHECK(refused(many) == "");
+  many["one-more"] = "x";
+  CHECK(refused(many) != "");
+}
+
+TEST_CASE("files come in one order, once, and none without bytes") {
+  const auto with = [](const std::string& files, char count) {
+    auto bytes = charter(run_settings{}, "").to_bytes();
+    bytes[16] = count;
+    return bool(charter::from_bytes(bytes + files));
+  };
+  const std::string a("\1a\1\0\0\0x", 7), b("\1b\1\0\0\0y", 7);
+  const std::string empty("\1c\0\0\0\0", 6);
+  CHECK(with(a + b, 2));
+  CHECK_FALSE(with(b + a, 2));
+  CHECK_FALSE(with(a + a, 2));
+  CHECK_FALSE(with(a + b, 1));
+  CHECK_FALSE(with(a + b, 3));
+  CHECK_FALSE(with(a + b + empty, 3));
+  // However many it says: nothing is set aside for them.
+  CHECK_FALSE(with(a + b, '\xff'));
 }
 
 TEST_CASE("the digest covers every setting and the tokenizer") {
@@ -231,6 +308,74 @@ TEST_CASE("a charter read from damaged bytes is valid or refused") {
   }
   // Edits inside a value or the tokenizer may well make another charter.
   CHECK(accepted < 3000);
+}
+
+TEST_CASE("settings of a model that a peer does not know are kept as text") {
+  const charter original(unusual_settings(), "");
+  auto copy = charter::from_bytes(original.to_bytes());
+  REQUIRE(bool(copy));
+  CHECK(copy->settings().own == original.settings().own);
+  CHECK(copy->settings().own.at("model").at("formula") == "a = b.c, d");
+  auto other = unusual_settings();
+  other.own["model"]["layers"] = "8";
+  CHECK(charter(other, "").digest() != original.digest());
+  CHECK(differences(to_table(other), copy->table())
+            .find("layers is 8 here and 7 there")
+        != std::string::npos);
+}
+
+TEST_CASE("a kind's settings are short texts with names of their own") {
+  const auto refused = [](const std::string& section, const std::string& name,
+                          const std::string& value) {
+    run_settings x;
+    x.own[section][name] = value;
+    const auto problem = problem_with(x);
+    const auto read = charter::from_bytes(charter(x, "").to_bytes());
+    CHECK(problem.empty() == bool(read));
+    return !problem.empty();
+  };
+  CHECK_FALSE(refused("model", "layers", "7"));
+  CHECK_FALSE(refused("data", "text-7", std::string(255, '~')));
+  CHECK(refused("data", "text", std::string(256, '~')));
+  CHECK(refused("model", "layers", ""));
+  CHECK(refused("model", "layers", "7\n8=9"));
+  CHECK(refused("model", "layers", "7\x1b[2J"));
+  CHECK(refused("model", "layers", "\xc3\xa4"));
+  CHECK(refused("model", "", "7"));
+  CHECK(refused("model", "Layers", "7"));
+  CHECK(refused("model", "lay.ers", "7"));
+  CHECK(refused("model", "lay ers", "7"));
+  CHECK(refused("model", std::string(33, 'x'), "7"));
+  CHECK(refused("diffusion", "noise", "7"));
+  CHECK(refused("", "noise", "7"));
+  // Every run has one, and it is no model's.
+  CHECK(refused("model", "steps", "7"));
+  // In two sections at once.
+  run_settings twice;
+  twice.own["model"]["layers"] = twice.own["data"]["layers"] = "7";
+  CHECK(problem_with(twice) == "layers is there twice");
+  run_settings many;
+  for (int i = 0; i < 64; ++i)
+    many.own["model"]["x" + std::to_string(i)] = "1";
+  CHECK(problem_with(many).empty());
+  many.own["data"]["y"] = "1";
+  CHECK_FALSE(problem_with(many).empty());
+}
+
+TEST_CASE("a charter says all that its optimizer goes by") {
+  const charter x(run_settings{}, "");
+  CHECK(x.settings().own.at("optimizer").at("beta2") == "0.999");
+  auto bytes = x.to_bytes();
+  const std::string line = "optimizer.beta2=0.999\n";
+  const auto at = bytes.find(line);
+  REQUIRE(at != std::string::npos);
+  bytes.erase(at, line.size());
+  const auto size = static_cast<unsigned char>(bytes[12])
+                    + (static_cast<unsigned char>(bytes[13]) << 8)
+                    - static_cast<int>(line.size());
+  bytes[12] = static_cast<char>(size & 255);
+  bytes[13] = static_cast<char>(size >> 8);
+  CHECK_FALSE(charter::from_bytes(bytes));
 }
 
 TEST_CASE("a charter has one form in bytes only") {

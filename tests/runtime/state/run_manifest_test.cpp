@@ -17,14 +17,15 @@ charter draft() {
   run_settings x;
   x.run = "poems";
   x.model = "mnist";
-  x.layers = 7;
-  x.mask_probability = 0.25;
-  x.experts_per_sample = 2;
+  x.own["model"]["layers"] = "7";
+  x.own["data"]["mask-probability"] = "0.25";
+  x.own["experts"]["experts-per-sample"] = "2";
   x.target_batch = 1234;
   x.learning_rate = 0.003;
   x.updates = "delayed";
   x.seed = 99;
-  return {x, "the tokenizer"};
+  return {x, charter_files{{"tokenizer", "the tokenizer"},
+                           {"layout", "weight 2x3 decays\n"}}};
 }
 
 manifest signed_draft() {
@@ -44,8 +45,11 @@ TEST_CASE("a charter goes through its manifest, and is then of that run") {
   REQUIRE(back);
   auto meant = draft().settings();
   meant.run = x.run();
+  meant.own["optimizer"] = draft().settings().own.at("optimizer");
   CHECK(to_table(back->settings()) == to_table(meant));
+  CHECK(back->settings().own == meant.own);
   CHECK(back->tokenizer() == "the tokenizer");
+  CHECK(back->files() == draft().files());
   CHECK(back->digest() != draft().digest());
   // As a checkpoint keeps it.
   auto kept = charter::from_bytes(back->to_bytes());
@@ -57,12 +61,17 @@ TEST_CASE("every setting stands in a section, each section once") {
   const auto x = signed_draft();
   std::size_t lines = 0;
   for (auto& section : x.sections())
-    for (char c : section.bytes)
-      lines += c == '\n';
+    if (section.name.find("file-") != 0)
+      for (char c : section.bytes)
+        lines += c == '\n';
   std::size_t written = 0;
   for (auto& field : charter_fields()) {
     CHECK(field.section != "");
     written += field.written(draft().settings());
+  }
+  for (auto& [section, own] : draft().settings().own) {
+    CHECK_FALSE(own.empty());
+    written += own.size();
   }
   CHECK(lines + 1 == written); // But the name, which is the manifest's.
 }
@@ -91,14 +100,23 @@ TEST_CASE("sections that this version does not know are refused") {
   CHECK_FALSE(of(more));
   more.back().bytes = "";
   CHECK_FALSE(of(more));
+  more.back() = {"file-", "bytes"};
+  CHECK_FALSE(of(more));
+  more.back() = {"file-words", "bytes"};
+  CHECK(of(more));
+  more.back().bytes = "";
+  CHECK_FALSE(of(more));
   auto fewer = sections;
   fewer.erase(fewer.begin());
   CHECK_FALSE(of(fewer));
   auto swapped = sections;
   std::swap(swapped[0], swapped[1]);
   CHECK_FALSE(of(swapped));
-  for (auto& text : {"noise=3\n", "layers\n", "layers=7", "layers=0\n",
-                     "run=prose\n", "layers=07\n", "target-batch=1234\n"}) {
+  // Of the run, where no kind's setting stands.
+  REQUIRE(sections[0].name == "model");
+  for (auto& text : {"Noise=3\n", "layers\n", "layers=7", "layers=\n",
+                     "layers=\xff\n", "layers=7\n", "run=prose\n",
+                     "mask-probability=0.25\n", "target-batch=1234\n"}) {
     CAPTURE(text);
     auto changed = sections;
     changed[0].bytes += text;
@@ -111,10 +129,12 @@ TEST_CASE("a charter without its manifest is held against its run's id") {
   CHECK(is_of_its_run(x, organiser().public_half()));
   CHECK_FALSE(
       is_of_its_run({x.settings(), "another"}, organiser().public_half()));
+  auto files = x.files();
+  files["layout"] += "bias 3 fixed\n";
+  CHECK_FALSE(is_of_its_run({x.settings(), files}, organiser().public_half()));
   auto changed = x.settings();
-  changed.hidden_size *= 2;
-  CHECK_FALSE(
-      is_of_its_run({changed, x.tokenizer()}, organiser().public_half()));
+  changed.own["model"]["layers"] = "8";
+  CHECK_FALSE(is_of_its_run({changed, x.files()}, organiser().public_half()));
   CHECK_FALSE(is_of_its_run(x, key_pair::generate().public_half()));
   // A trial has no id to be held against.
   CHECK_FALSE(is_of_its_run(draft(), organiser().public_half()));

@@ -2,9 +2,11 @@
 // between its members.
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "runtime/state/charter_fields.hpp"
+#include "runtime/state/setting_kinds.hpp"
 #include "tools/lab/network/router_kind.hpp"
 #include "tools/lab/scenario/field.hpp"
 #include "tools/lab/scenario/limits.hpp"
@@ -48,22 +50,27 @@ demand entries(std::size_t most) {
 void read_run(const json_tree& j, scenario& out) {
   if (!j.is_object())
     wrong("it is an object, as in {\"target-batch\": 256}.");
-  std::vector<std::string> known;
+  std::map<std::string, const declared_setting*> declared;
+  for (const auto* family : built_in_families())
+    for (const auto& kind : family->kinds)
+      for (const auto& x : kind.settings)
+        declared[x.name] = &x;
   for (const auto& x : charter_fields())
-    known.push_back(x.name);
+    declared[x.name] = &x;
+  std::vector<std::string> known;
+  for (const auto& [name, x] : declared)
+    known.push_back(name);
   for (const auto& [name, value] : j.items()) {
-    auto i = std::find(known.begin(), known.end(), name);
-    if (i == known.end())
+    const auto x = declared.find(name);
+    if (x == declared.end())
       unknown("setting", name, known);
     if (!value.is_string() && !value.is_number())
       wrong("`" + name + "` is a number or a text.");
-    run_settings settings;
-    const auto& x
-        = charter_fields()[static_cast<std::size_t>(i - known.begin())];
-    auto text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (auto done = x.assign(settings, text); !done)
-      wrong(done.error() + ".");
-    out.run.push_back({name, x.print(settings)});
+    auto text = x->second->read(value.is_string() ? value.get<std::string>()
+                                                  : value.dump());
+    if (!text)
+      wrong(text.error() + ".");
+    out.run.push_back({name, std::move(*text)});
   }
 }
 

@@ -47,9 +47,8 @@ run_settings settings_of(const scenario& what, std::uint64_t seed) {
   s.target_batch = 256;
   s.chunk_values = 256;
   s.seed = seed;
-  for (auto& x : what.run)
-    if (auto done = assign(s, x.name, x.value); !done)
-      throw std::runtime_error{"run: " + done.error()};
+  if (auto done = assign(s, what.run); !done)
+    throw std::runtime_error{"run: " + done.error()};
   if (auto problem = problem_with(s); !problem.empty())
     throw std::runtime_error{"run: " + problem};
   return s;

@@ -15,6 +15,7 @@
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/full/qr_code.hpp"
 #include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/settings_options.hpp"
 
 namespace potluck::tools {
 

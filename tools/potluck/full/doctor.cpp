@@ -16,6 +16,7 @@
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/doctor_visit.hpp"
 #include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/settings_options.hpp"
 
 namespace potluck::tools {
 

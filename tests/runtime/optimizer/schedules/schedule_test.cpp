@@ -1,4 +1,4 @@
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 
 #include <cmath>
 #include <doctest/doctest.h>

@@ -1,4 +1,8 @@
-#include "runtime/optimizer/schedule.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
+
+#include <stdexcept>
+
+#include "runtime/optimizer/optimizer_kinds.hpp"
 
 /// One line a schedule: NAME stands for `tails::NAME`, in the file of that
 /// name.
@@ -41,8 +45,11 @@ const schedule& linear_schedule() {
 }
 
 const schedule& schedule_of(const run_settings& settings) {
-  const auto named = find_schedule(settings.schedule);
-  return named ? *named : tails::linear;
+  const auto named
+      = find_schedule(optimizer_settings(settings).text("schedule"));
+  if (!named)
+    throw std::logic_error("there is no such schedule");
+  return *named;
 }
 
 double learning_rate_at(const run_settings& settings, std::uint64_t step) {

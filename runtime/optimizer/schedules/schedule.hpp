@@ -1,7 +1,7 @@
 /// The learning rate of each step: a linear warm-up to the peak, then a tail.
 ///
 /// Rates have the same bits everywhere: only + - * / and the square root.
-/// Adding a tail is a file in schedules/, and its line in schedule.cpp.
+/// Adding a tail is a file beside this, and its line in schedule.cpp.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ const schedule* find_schedule(const std::string& name);
 /// no end.
 const schedule& linear_schedule();
 
-/// That of the run; the linear one where the name, which no charter has, is
-/// unknown.
+/// That of the run. Throws std::logic_error when its name, or the optimizer's,
+/// is unknown, as it is in no charter.
 const schedule& schedule_of(const run_settings& settings);
 
 /// The rate of update number `step`, counted from 1: rises linearly to the peak

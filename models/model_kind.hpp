@@ -1,0 +1,36 @@
+/// What a kind of model is: its settings, what it learns from, and the network
+/// that it makes of both. Private to this folder, since it includes LibTorch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/network.hpp"
+#include "models/source_kind.hpp"
+#include "runtime/state/setting_kinds.hpp"
+
+namespace potluck {
+
+struct model_kind {
+  std::string name;
+  std::string meaning; ///< One line of help, with its source.
+  source_kind source;
+  /// It needs `network_surroundings::experts`, and has the settings of
+  /// `expert_settings()` beside its own.
+  bool calls_experts = false;
+  /// Its own; the network reads the source's as well.
+  std::vector<declared_setting> settings;
+  /// Precondition: each setting is within its limits, and `problem` has none.
+  std::unique_ptr<network> (*build)(const kind_settings& settings,
+                                    const network_surroundings& around);
+  /// A sentence when settings do not go together; may be null.
+  std::string (*problem)(const kind_settings& settings) = nullptr;
+};
+
+/// A setting of a model, a whole number.
+declared_setting model_setting(std::string name, std::string meaning,
+                               declared_setting::whole_limits limits,
+                               std::uint64_t usual);
+
+} // namespace potluck
