@@ -5,6 +5,7 @@
 
 #include "actors/behavior.hpp"
 #include "actors/compute_workshop.hpp"
+#include "runtime/optimizer/run_optimizer.hpp"
 
 namespace potluck {
 
@@ -67,8 +68,9 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
   post([](workshop& shop, const compute_actor& outbox) {
     const auto& settings = shop.config.agreed.settings();
     shop.model = shop.config.make_trainer(shop.config.agreed);
-    shop.optimize = std::make_unique<optimizer>(settings, shop.config.threads);
     const auto& layout = shop.model->layout();
+    shop.optimize = std::make_unique<optimizer>(
+        unwrap(make_optimizer(settings, layout, shop.config.threads)));
     auto& state = shop.config.vault->state;
     if (!state)
       state = std::make_shared<training_state>(

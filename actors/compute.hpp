@@ -19,7 +19,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/optimizer.hpp"
 #include "runtime/safeguards.hpp"
 
 namespace potluck {

@@ -6,6 +6,7 @@
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/vector_loops.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
 
@@ -103,8 +104,9 @@ struct compute_state::workshop {
       add_to(alone(gradient).data(), newer->data(), newer->size());
   }
 
-  std::optional<double> rate(std::uint64_t step) const {
-    return terms ? std::make_optional(terms->rate(step)) : std::nullopt;
+  double rate(std::uint64_t step) const {
+    return terms ? terms->rate(step)
+                 : learning_rate_at(config.agreed.settings(), step);
   }
 
   /// With the vault: takes the optimizer step. @returns why not; empty: done.
@@ -122,9 +124,9 @@ struct compute_state::workshop {
     if (x.redrawn)
       take_parameters(*x.mean);
     state_digests digests;
-    if (optimize->apply(model->layout(), s.parameters.data(),
-                        s.first_moment.data(), s.second_moment.data(),
-                        x.mean->data(), s.step + 1, &digests, rate(s.step + 1))
+    if (optimize->apply({s.parameters.data(), s.first_moment.data(),
+                         s.second_moment.data()},
+                        x.mean->data(), s.step + 1, rate(s.step + 1), &digests)
         != optimizer::verdict::applied) {
       if (x.redrawn)
         s.parameters = std::move(own);

@@ -14,6 +14,7 @@
 #include "models/tensor_memory.hpp"
 #include "runtime/manifest/run_key.hpp"
 #include "runtime/state/layout_text.hpp"
+#include "runtime/optimizer/run_optimizer.hpp"
 #include "runtime/state/training_state.hpp"
 
 namespace potluck {
@@ -207,6 +208,10 @@ expected<charter> propose_charter(run_settings settings,
   complete(settings, known_families());
   if (auto problem = obstacle(settings); !problem.empty())
     return failure{problem};
+  const auto optimizer
+      = make_optimizer(settings, *layout_of(settings), 1); // Knows the tensors.
+  if (!optimizer)
+    return failure{optimizer.error()};
   const auto& source = models().at(settings.model).what.source;
   auto draft = source.propose(std::move(settings), data_path);
   if (!draft)

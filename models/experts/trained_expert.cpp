@@ -8,30 +8,25 @@
 
 #include "models/flushed_denormals.hpp"
 #include "models/layers.hpp"
+#include "runtime/optimizer/exact_loops.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
 namespace {
 
-// Adam's usual constants.
+// Adam's usual constants. The rate stays the same: an expert does not know when
+// its training ends.
 constexpr double beta1 = 0.9;
 constexpr double beta2 = 0.999;
 constexpr double epsilon = 1e-8;
 
-/// Adam at a rate that stays the same: an expert does not know when its
-/// training ends.
-run_settings adam_settings(const expert_kind& kind) {
-  run_settings x;
-  x.learning_rate = kind.learning_rate;
-  x.own["optimizer"] = {{"beta1", print_real(beta1)},
-                        {"beta2", print_real(beta2)},
-                        {"epsilon", print_real(epsilon)},
-                        {"weight-decay", "0"}};
-  x.clip_norm = 0;
-  x.warmup_steps = 0;
-  x.steps = std::uint64_t{1} << 62;
-  return x;
+std::unique_ptr<optimizer_rule> adam_rule() {
+  return unwrap(make_rule("adam", {{"beta1", print_real(beta1)},
+                                   {"beta2", print_real(beta2)},
+                                   {"epsilon", print_real(epsilon)},
+                                   {"weight-decay", "0"}}));
 }
 
 at::Tensor flat_view(const std::vector<float>& values) {
@@ -76,7 +71,7 @@ trained_expert::trained_expert(const expert_kind& kind, training_state fresh,
                                at::Device device, int threads)
     : kind_(kind), layout_(expert_layout(kind)), shape_(shape_of(kind)),
       device_(device), threads_(threads),
-      adam_(adam_settings(kind), static_cast<unsigned>(threads)) {
+      adam_(adam_rule(), layout_, {0, static_cast<unsigned>(threads)}) {
   adopt(fresh);
 }
 
@@ -150,10 +145,10 @@ void trained_expert::learn() {
 }
 
 void trained_expert::learn_on_cpu() {
-  auto done = adam_.apply(layout_, parameters_.data_ptr<float>(),
-                          first_moment_.data_ptr<float>(),
-                          second_moment_.data_ptr<float>(),
-                          gradient_.data_ptr<float>(), updates_ + 1);
+  auto done = adam_.apply(
+      {parameters_.data_ptr<float>(), first_moment_.data_ptr<float>(),
+       second_moment_.data_ptr<float>()},
+      gradient_.data_ptr<float>(), updates_ + 1, kind_.learning_rate);
   if (done != optimizer::verdict::applied)
     throw unusable_gradient();
 }

@@ -7,14 +7,13 @@
 #include <ATen/ATen.h>
 
 #include "models/experts/expert_layout.hpp"
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/optimizer.hpp"
 #include "runtime/ports/expert_module.hpp"
 
 namespace potluck {
 
 /// Adam (Kingma and Ba 2014) without weight decay: on a CPU the loops of
-/// runtime/optimizer, of which LAMB without decay and trust ratio is Adam; on a
-/// GPU the same formula, where the parameters are.
+/// runtime/optimizer; on a GPU the same formula, where the parameters are.
 class trained_expert : public expert_module {
 public:
   /// Precondition: `problem_with(kind)` is empty and it has parameters.

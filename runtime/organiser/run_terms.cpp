@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {
 
 namespace {
-
-double real(std::uint64_t x) {
-  return static_cast<double>(x);
-}
 
 /// Whether it changes what a step's arithmetic is.
 bool shapes(const run_change& x) {
@@ -48,13 +44,11 @@ void run_terms::bend(const amendment& x) {
   y.steps = pieces_.empty() ? settings_.steps : pieces_.back().steps;
   if (auto steps = std::get_if<new_steps>(&x.change))
     y.steps = steps->steps;
-  const auto left = y.steps >= y.from ? y.steps - y.from + 1 : 1;
-  auto tail = left;
+  y.tail = 0;
   for (const auto& z : all_)
     if (auto wanted = std::get_if<new_rate_tail>(&z.change);
         wanted && z.number <= x.number)
-      tail = wanted->length;
-  y.tail = std::min(tail, left);
+      y.tail = wanted->length;
   pieces_.push_back(y);
 }
 
@@ -79,8 +73,13 @@ double run_terms::rate(std::uint64_t step) const {
   const auto& x = *holds;
   if (step > x.steps)
     return 0;
-  const auto left = x.steps - step + 1;
-  return left > x.tail ? x.rate : x.rate * real(left) / real(x.tail + 1);
+  const auto& own = schedule_of(settings_);
+  if (x.tail == 0)
+    return own.rate(x.rate, x.from - 1, x.steps, step);
+  // A tail that was asked for has an end.
+  const auto& falls = own.ends_at_zero ? own : linear_schedule();
+  const auto begin = std::max(x.from - 1, x.steps - std::min(x.steps, x.tail));
+  return step <= begin ? x.rate : falls.rate(x.rate, begin, x.steps, step);
 }
 
 bool run_terms::paused(std::uint64_t held) const {

@@ -55,8 +55,8 @@ public:
   }
 
 private:
-  /// From a step on the rate is `rate`, and falls to zero over the last `tail`
-  /// steps before `steps` is over.
+  /// From a step on the rate is `rate`, then goes by the run's schedule; or, if
+  /// `tail` is not 0, falls to zero over so many steps before `steps` is over.
   struct piece {
     std::uint64_t from = 1;
     double rate = 0;

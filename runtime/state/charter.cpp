@@ -6,6 +6,8 @@
 
 #include "messages/seal.hpp"
 #include "runtime/manifest/byte_reader.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
+#include "runtime/optimizer/tensor_groups.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/setting_kinds.hpp"
 
@@ -298,6 +300,11 @@ std::string problem_with(const run_settings& settings) {
   complete(whole, built_in_families());
   if (auto problem = problem_with(whole, built_in_families()); !problem.empty())
     return problem;
+  const auto of_optimizer = optimizer_settings(settings);
+  if (auto groups = tensor_groups::read(of_optimizer.text("decay-except"),
+                                        of_optimizer.text("rates"));
+      !groups)
+    return groups.error();
   if (auto rules = admission_rules_of(settings); !rules)
     return rules.error();
   if (settings.redraws_groups())

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "runtime/optimizer/run_optimizer.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "tests/actors/compute_stage.hpp"
 
 using namespace potluck;
@@ -48,6 +50,15 @@ std::vector<float> expected_gradient(std::uint64_t first,
   model.accumulate({3, first, samples, 1}, state.parameters.data(),
                    result.data(), never);
   return result;
+}
+
+/// The first step of a run, as the optimizer alone would have it.
+void step_alone(const run_settings& settings, const model_layout& layout,
+                training_state& state, const std::vector<float>& mean) {
+  auto alone = unwrap(make_optimizer(settings, layout, 1));
+  alone.apply({state.parameters.data(), state.first_moment.data(),
+               state.second_moment.data()},
+              mean.data(), 1, learning_rate_at(settings, 1));
 }
 
 } // namespace
@@ -121,13 +132,9 @@ TEST_CASE("a mean makes a step and empties the gradient") {
   CHECK(news.problem.empty());
   CHECK(news.step == 1);
   CHECK(news.history_samples == 64);
-  // As the optimizer alone would have it.
   tiny_trainer model;
   auto state = initial_state(model.layout(), 1);
-  optimizer alone{x.config.agreed.settings()};
-  alone.apply(model.layout(), state.parameters.data(),
-              state.first_moment.data(), state.second_moment.data(),
-              mean->data(), 1);
+  step_alone(x.config.agreed.settings(), model.layout(), state, *mean);
   CHECK(x.config.vault->state->parameters == state.parameters);
   CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
 }
@@ -161,9 +168,7 @@ TEST_CASE(
   tiny_trainer model;
   auto expected = initial_state(model.layout(), 1);
   expected.parameters = theirs;
-  optimizer{settings}.apply(model.layout(), expected.parameters.data(),
-                            expected.first_moment.data(),
-                            expected.second_moment.data(), mean->data(), 1);
+  step_alone(settings, model.layout(), expected, *mean);
   CHECK(x.config.vault->state->parameters == expected.parameters);
   // A mean that is refused leaves nothing of the others' parameters.
   auto before = x.config.vault->state->parameters;

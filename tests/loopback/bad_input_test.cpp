@@ -122,6 +122,17 @@ TEST_CASE("a bootstrap peer that is not there is given up in time") {
   CHECK(took < 20s);
 }
 
+TEST_CASE("a rate for a tensor that the model does not have is refused") {
+  scene s;
+  const auto x = s.run(
+      "a", founding(s.text())
+               + words{"--rates", "haed*:2", "--identity-dir", s.path("a")});
+  INFO(x.output);
+  CHECK(x.status != 0);
+  CHECK(x.output.find("rates: this model has no tensor called \"haed*\"")
+        != std::string::npos);
+}
+
 TEST_CASE("settings that differ from the run's are refused by name") {
   scene s;
   auto& host = s.join("host", tiny_run(64, 1000000));

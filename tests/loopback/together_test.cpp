@@ -57,3 +57,17 @@ TEST_CASE("peers of one user need no identity directories") {
   CHECK(ids.size() == 4);
   finish_as_one(all, 256);
 }
+
+TEST_CASE("peers train with AdamW along a cosine") {
+  scene s;
+  auto seed = s.bootstrap().address();
+  const auto how
+      = words{"--peer", seed} + tiny_run(256, 20)
+        + words{"--optimizer",     "adamw",        "--schedule",     "cosine",
+                "--learning-rate", "0.003",        "--weight-decay", "0.1",
+                "--decay-except",  "*embeddings*", "--rates",        "*bias:2"};
+  std::vector<peer*> all;
+  for (auto name : {"a", "b", "c"})
+    all.push_back(&s.join(name, how));
+  finish_as_one(all, 256);
+}

@@ -38,6 +38,10 @@ if [ $reference = gloo ]; then
 fi
 expect "the optimizer is measured next to memory and to Adam" 0 \
   '"memory_share": [0-9.]+' bench optimizer --megabytes 4 --rounds 2 --json
+expect "one rule alone is measured" 0 '"optimizer": "lion"' \
+  bench optimizer --optimizer lion --megabytes 4 --rounds 2 --json
+expect "rules have names" 2 'optimizer must be one of lamb, ' \
+  bench optimizer --optimizer sdg
 expect "it needs parameters" 2 'megabytes must be' \
   bench optimizer --megabytes 0
 expect "threads are counted" 2 'threads must be' bench optimizer --threads -1

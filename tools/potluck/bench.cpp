@@ -146,6 +146,8 @@ command bench_command() {
       {"threads", option_kind::integer, "0",
        "Experts and optimizer: threads; 0 for one a core.", "NUMBER",
        cli::between(0, 1024)},
+      {"optimizer", option_kind::text, "all",
+       "Optimizer: the rule to measure, or all.", "NAME"},
       {"row", option_kind::text, "all",
        "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
        "all.",

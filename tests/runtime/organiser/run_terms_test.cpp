@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "tests/runtime/organiser/signed_amendments.hpp"
 
 using namespace potluck;
@@ -73,6 +73,29 @@ TEST_CASE("the rate's tail begins where the organiser says") {
       settings(), {of(1, new_rate_tail{10}, 41), of(2, new_steps{200}, 51)}};
   CHECK(longer.rate(190) == held);
   CHECK(longer.rate(191) < held);
+}
+
+TEST_CASE("what the organiser changes bends the run's own schedule") {
+  auto x = settings();
+  for (std::string name : {"linear", "cosine", "inverse-sqrt", "constant"}) {
+    CAPTURE(name);
+    x.own["optimizer"]["schedule"] = name;
+    const auto held = learning_rate_at(x, 40);
+    const run_terms shorter{x, {of(1, new_steps{60}, 41)}};
+    CHECK(shorter.rate(40) == held);
+    CHECK(shorter.rate(60) > 0);
+    CHECK(shorter.rate(61) == 0);
+    const bool ends = name == "linear" || name == "cosine";
+    CHECK((shorter.rate(60) < held / 20) == ends);
+    if (!ends) // They do not know where the run ends.
+      CHECK(shorter.rate(60) == doctest::Approx(learning_rate_at(x, 60)));
+    // A tail that is asked for ends at zero in every run.
+    const run_terms tail{x, {of(1, new_rate_tail{10}, 41)}};
+    CHECK(tail.rate(90) == held);
+    CHECK(tail.rate(91) < held);
+    CHECK(tail.rate(100) > 0);
+    CHECK(tail.rate(100) < held / 10);
+  }
 }
 
 TEST_CASE("a pause lasts until the run is resumed") {

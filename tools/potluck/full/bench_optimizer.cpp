@@ -1,4 +1,4 @@
-/// `potluck bench optimizer`: LAMB on flat vectors, next to the machine's
+/// `potluck bench optimizer`: each rule on flat vectors, next to the machine's
 /// memory and to LibTorch's Adam.
 
 #include <chrono>
@@ -7,7 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/adam_reference.hpp"
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/optimizer.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
@@ -19,11 +20,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t tensor_values = 4'000'000;
-/// What an update reads and writes of memory a value, at least: the gradient
-/// for its norm; gradient, both moments and the parameter for the direction's
-/// norm, and the moments again when they are written; the three to move the
-/// parameter, which is written. Ours has all of these passes and no other.
-constexpr double bytes_a_value = 4 + 4 * 4 + 2 * 4 + 3 * 4 + 4;
 
 double since(clock::time_point began) {
   return std::chrono::duration<double>(clock::now() - began).count();
@@ -57,9 +53,45 @@ double bandwidth(std::vector<float>& out, const std::vector<float>& a,
   return static_cast<double>(out.size()) * 3 * sizeof(float) / since(began);
 }
 
+/// Of updates, in seconds, and of the machine's memory meanwhile.
+struct rule_trial {
+  std::vector<double> seconds;
+  std::vector<double> memory; ///< Bytes a second.
+  double bytes_a_value = 0;   ///< That an update reads and writes of memory.
+};
+
+expected<rule_trial> measure(const std::string& name,
+                             const model_layout& layout, unsigned threads,
+                             std::uint64_t rounds) {
+  const auto values = layout.values();
+  std::vector<float> x(values, 0.1f), m(values), v(values), g(values, 0.01f);
+  optimizer::options how;
+  how.clip_norm = 1;
+  how.threads = threads;
+  optimizer rule{unwrap(make_rule(name)), layout, how};
+  rule_trial result;
+  // The gradient is read once more, for its norm.
+  result.bytes_a_value = (1 + rule.rule().traffic()) * sizeof(float);
+  for (std::uint64_t step = 1; step <= rounds + 1; ++step) {
+    const auto began = clock::now();
+    if (rule.apply({x.data(), m.data(), v.data()}, g.data(), step, 1e-3)
+        != optimizer::verdict::applied)
+      return failure{name + " refused its gradient."};
+    if (step == 1)
+      continue; // Its pages are new.
+    result.seconds.push_back(since(began));
+    result.memory.push_back(bandwidth(g, m, v, threads));
+  }
+  return result;
+}
+
 } // namespace
 
 int bench_optimizer(cli::command_line& options) {
+  const auto wanted = options.text("optimizer");
+  if (wanted != "all" && !optimizer_family().find(wanted))
+    return complain("--optimizer must be one of " + optimizer_family().names()
+                    + ", all.");
   auto rounds = options.integer("rounds");
   auto threads = options.integer("threads");
   if (threads == 0)
@@ -67,41 +99,32 @@ int bench_optimizer(cli::command_line& options) {
   auto workers = static_cast<unsigned>(threads);
   auto values = static_cast<std::uint64_t>(options.real("megabytes") * 1e6
                                            / sizeof(float));
-  auto layout = layout_of(values);
-  std::vector<double> own;
-  std::vector<double> memory;
-  {
-    std::vector<float> x(values, 0.1f), m(values), v(values), g(values, 0.01f);
-    run_settings settings;
-    settings.steps = static_cast<std::uint64_t>(rounds) + 1;
-    settings.warmup_steps = 0;
-    optimizer lamb{settings, workers};
-    for (std::uint64_t step = 1; step <= settings.steps; ++step) {
-      auto began = clock::now();
-      if (lamb.apply(layout, x.data(), m.data(), v.data(), g.data(), step)
-          != optimizer::verdict::applied)
-        return complain("The optimizer refused its gradient.", failed);
-      if (step == 1)
-        continue; // Its pages are new.
-      own.push_back(since(began));
-      memory.push_back(bandwidth(g, m, v, workers));
-    }
+  const auto layout = layout_of(values);
+  const auto adam = bench::quantile(
+      time_adam(values, tensor_values, workers, static_cast<unsigned>(rounds)),
+      0.5);
+  auto result = nlohmann::ordered_json::array();
+  for (const auto& kind : optimizer_family().kinds) {
+    if (wanted != "all" && wanted != kind.name)
+      continue;
+    const auto x = measure(kind.name, layout, workers,
+                           static_cast<std::uint64_t>(rounds));
+    if (!x)
+      return complain(x.error(), failed);
+    const auto seconds = bench::quantile(x->seconds, 0.5);
+    const auto memory = bench::quantile(x->memory, 0.5);
+    const auto bytes = static_cast<double>(values) * x->bytes_a_value;
+    result.push_back({{"optimizer", kind.name},
+                      {"values", values},
+                      {"threads", workers},
+                      {"rounds", rounds},
+                      {"seconds_median", seconds},
+                      {"memory_bytes_per_second", memory},
+                      {"memory_share", bytes / seconds / memory},
+                      {"torch_adam_seconds_median", adam},
+                      {"ratio", seconds / adam}});
   }
-  auto adam = time_adam(values, tensor_values, workers,
-                        static_cast<unsigned>(rounds));
-  auto seconds = bench::quantile(own, 0.5);
-  auto reference = bench::quantile(adam, 0.5);
-  auto share = static_cast<double>(values) * bytes_a_value / seconds
-               / bench::quantile(memory, 0.5);
-  return report(options,
-                {{"values", values},
-                 {"threads", workers},
-                 {"rounds", rounds},
-                 {"seconds_median", seconds},
-                 {"memory_bytes_per_second", bench::quantile(memory, 0.5)},
-                 {"memory_share", share},
-                 {"reference_seconds_median", reference},
-                 {"ratio", seconds / reference}});
+  return report(options, result);
 }
 
 } // namespace potluck::tools

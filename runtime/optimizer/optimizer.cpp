@@ -1,0 +1,167 @@
+#include "runtime/optimizer/optimizer.hpp"
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+
+#include "messages/digest_stream.hpp"
+#include "runtime/optimizer/exact_loops.hpp"
+
+namespace potluck {
+
+namespace {
+
+/// Values that are summed and updated together; a multiple of `sum_lanes`.
+/// Part of the definition of the sums: another size gives other bits.
+constexpr std::size_t block_values = 8192;
+static_assert(block_values % sum_lanes == 0);
+
+/// Rounding to nearest and denormals as they are, in this thread and in those
+/// that it starts, whatever the caller's arithmetic is.
+class standard_arithmetic {
+public:
+  standard_arithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~standard_arithmetic() {
+    std::fesetenv(&before_);
+  }
+  standard_arithmetic(const standard_arithmetic&) = delete;
+  standard_arithmetic& operator=(const standard_arithmetic&) = delete;
+
+private:
+  std::fenv_t before_;
+};
+
+/// The gradient's square must still be a float, with room to spare.
+constexpr double largest_norm = 1e15;
+
+/// Calls `work(i)` for every i below `count`, on up to `threads` threads.
+template <class Work>
+void for_each_index(std::size_t count, unsigned threads, const Work& work) {
+  std::size_t workers = std::min<std::size_t>(threads, count);
+  auto share = [&](std::size_t worker) {
+    std::size_t end = count * (worker + 1) / workers;
+    for (std::size_t i = count * worker / workers; i < end; ++i)
+      work(i);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t worker = 1; worker < workers; ++worker)
+    others.emplace_back(share, worker);
+  if (workers > 0)
+    share(0);
+  for (auto& x : others)
+    x.join();
+}
+
+block_vectors at(const optimized_vectors& all, const float* mean_gradient,
+                 std::size_t begin, std::size_t size) {
+  return {all.parameters + begin, all.first_moment + begin,
+          all.second_moment + begin, mean_gradient + begin, size};
+}
+
+} // namespace
+
+optimizer::optimizer(std::unique_ptr<optimizer_rule> rule,
+                     const model_layout& layout, options how)
+    : rule_(std::move(rule)), clip_norm_(how.clip_norm),
+      threads_(std::max(1u, how.threads)), tensors_(std::move(how.tensors)),
+      values_(layout.values()) {
+  const auto& entries = layout.entries();
+  if (tensors_.empty())
+    for (const auto& x : entries)
+      tensors_.push_back({x.decays, 1});
+  if (tensors_.size() != entries.size())
+    throw std::invalid_argument("optimizer: terms of another layout");
+  // Every tensor on its own, so that its norm is a sum over blocks.
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t end = entries[i].offset + entries[i].values;
+    for (std::size_t begin = entries[i].offset; begin < end;
+         begin += block_values)
+      blocks_.push_back({i, begin, std::min(block_values, end - begin)});
+  }
+}
+
+double optimizer::gradient_squares(const float* mean_gradient) const {
+  std::vector<double> squares(blocks_.size());
+  for_each_index(blocks_.size(), threads_, [&](std::size_t i) {
+    squares[i]
+        = block_squares(mean_gradient + blocks_[i].begin, blocks_[i].size);
+  });
+  double sum = 0;
+  for (double x : squares)
+    sum += x;
+  return sum;
+}
+
+std::vector<double> optimizer::trust(const optimized_vectors& vectors,
+                                     const float* mean_gradient,
+                                     double rate) const {
+  std::vector<double> result(tensors_.size(), 1);
+  if (!rule_->measures())
+    return result;
+  std::vector<squared_norms> shares(blocks_.size());
+  for_each_index(blocks_.size(), threads_, [&](std::size_t i) {
+    const auto& b = blocks_[i];
+    shares[i] = rule_->measure(at(vectors, mean_gradient, b.begin, b.size),
+                               tensors_[b.tensor]);
+  });
+  std::vector<squared_norms> sums(tensors_.size());
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    auto& sum = sums[blocks_[i].tensor];
+    sum.parameters += shares[i].parameters;
+    sum.direction += shares[i].direction;
+  }
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    result[i] = rule_->trust(sums[i], tensors_[i], rate * tensors_[i].rate);
+  return result;
+}
+
+optimizer::verdict optimizer::apply(const optimized_vectors& vectors,
+                                    const float* mean_gradient,
+                                    std::uint64_t step, double rate,
+                                    state_digests* digests) {
+  if (step == 0)
+    throw std::invalid_argument("optimizer: updates are counted from 1");
+  const standard_arithmetic standard;
+  const double norm = std::sqrt(gradient_squares(mean_gradient));
+  const double scale
+      = clip_norm_ > 0 && norm > clip_norm_ ? clip_norm_ / norm : 1;
+  // Written so that a NaN is refused too.
+  if (!(norm * scale <= largest_norm))
+    return verdict::unusable;
+
+  rule_->begin(step, static_cast<float>(scale));
+  const auto ratios = trust(vectors, mean_gradient, rate);
+  // Blocks lie behind each other, and one thread takes them in order.
+  const bool streams = digests != nullptr && threads_ == 1;
+  digest_stream of_m, of_v, of_parameters;
+  for_each_index(blocks_.size(), threads_, [&](std::size_t i) {
+    const auto& b = blocks_[i];
+    const auto& terms = tensors_[b.tensor];
+    const auto here = at(vectors, mean_gradient, b.begin, b.size);
+    rule_->move(here, terms, rate * terms.rate, ratios[b.tensor]);
+    if (!streams)
+      return;
+    of_parameters.add(here.x, b.size * sizeof(float));
+    of_m.add(here.m, b.size * sizeof(float));
+    of_v.add(here.v, b.size * sizeof(float));
+  });
+  if (streams) {
+    *digests = {of_parameters.result(), of_m.result(), of_v.result()};
+  } else if (digests != nullptr) {
+    const float* all[]
+        = {vectors.parameters, vectors.first_moment, vectors.second_moment};
+    digest made[3];
+    for_each_index(3, threads_, [&](std::size_t i) {
+      made[i] = digest_of(all[i], values_ * sizeof(float));
+    });
+    *digests = {made[0], made[1], made[2]};
+  }
+  return verdict::applied;
+}
+
+} // namespace potluck
