@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "runtime/manifest/organisers.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/little_endian.hpp"
 
@@ -193,11 +194,9 @@ std::string problem_with(const run_settings& settings) {
     if (!problem.empty())
       return problem;
   }
-  public_key successor;
-  if (settings.successor != "none"
-      && !from_hex(settings.successor, successor.bytes.data(),
-                   public_key::size))
-    return "successor is no public key of 64 hex digits";
+  // Whose key the organiser's is, is in the manifest.
+  if (auto others = read_organisers({}, settings.successor); !others)
+    return "successor " + others.error();
   if (settings.hidden_size % settings.heads != 0)
     return "heads is " + std::to_string(settings.heads)
            + ", but must divide hidden-size, which is "

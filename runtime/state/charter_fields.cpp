@@ -161,9 +161,10 @@ std::vector<charter_field> make_fields() {
        "yes or no",
        text_limits{&s::vouchers, 64, {"yes", "no"}}, "yes"},
       {"successor", "organiser",
-       "Public key, in hex, whose holder may amend a created run as well: "
-       "`potluck amend key` prints that of a file",
-       text_limits{&s::successor, 64}, "none"},
+       "Who may amend a created run as well: a public key in hex, as `potluck "
+       "amend key` prints that of a file; or K/KEY,KEY,...: then K signatures "
+       "count, of these keys and the organiser's",
+       text_limits{&s::successor, 522}, "none"},
       {"keep-every", "organiser",
        "Steps between two states that members of a created run keep, so that "
        "it can be rolled back",
