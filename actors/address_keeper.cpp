@@ -119,6 +119,12 @@ void address_keeper_state::publish_or_look() {
     network_at_ = now() + bootstrap_record::publish_interval;
     self_->send(wired_.router, publish_record{bootstrap_record::of(self),
                                               limits::report_copies});
+    if (config_.is_authority)
+      self_->send(wired_.router,
+                  publish_record{bootstrap_record::of(
+                                     self, bootstrap_record::key_of_authority(
+                                               config_.self)),
+                                 limits::report_copies});
   }
 }
 

@@ -43,6 +43,7 @@ struct address_keeper_config {
   peer_id self;
   potluck::role role = potluck::role::trainer;
   address_keeping keeping;
+  bool is_authority = false; ///< Members look for it by its id.
   worker_mode mode = worker_mode::threaded;
 };
 

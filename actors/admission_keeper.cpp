@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
 #include "messages/codec.hpp"
+#include "runtime/membership/bootstrap_record.hpp"
 
 namespace potluck {
 
@@ -15,12 +16,14 @@ void admission_keeper_state::init(admission_keeper_actor::pointer self,
   course_.emplace(config_.papers.authority);
   if (!config_.papers.path.empty())
     thread_ = std::make_unique<worker>(config_.mode, 0, worker_end::runs_them);
-  known_ = config_.gate->closed();
-  if (known_)
+  known_ = config_.known;
+  if (config_.gate->closed())
     course_->authority_is(config_.gate->rules().authority);
-  // Of no use, it is asked for anew.
-  if (config_.gate->own().empty() && !config_.papers.last.empty())
-    static_cast<void>(config_.gate->take(config_.papers.last));
+  // What is of no use any more is asked for anew.
+  for (const auto* x :
+       {&config_.papers.kept.token, &config_.papers.kept.voucher})
+    if (config_.gate->own().empty() && !x->empty())
+      static_cast<void>(config_.gate->take(*x));
   self_->send(self_, tick{});
 }
 
@@ -33,8 +36,22 @@ void admission_keeper_state::on(const peer_joined& x) {
     swarm_.says(x.who, *x.clock_ahead_ms, x.was_dialled);
     config_.gate->clock_is_behind(swarm_.ahead_ms());
   }
+  if (x.was_dialled && !x.seen_host.empty())
+    seen_host_ = x.seen_host;
+  using guest = admission_course::guest;
+  // The gate has others take an outsider for a bootstrap.
   const bool member = x.role == role::trainer || x.role == role::auxiliary;
-  course_->joined(x.who.id, member);
+  course_->joined(x.who.id, member                 ? guest::member
+                            : x.run == config_.run ? guest::outsider
+                                                   : guest::other);
+  look();
+}
+
+void admission_keeper_state::on(const records_looked_up& x) {
+  for (auto& record : x.records)
+    if (auto who = bootstrap_record::read(record);
+        who && may_knock(seen_host_, who->where.host))
+      course_->found(*who);
   look();
 }
 
@@ -65,24 +82,35 @@ admission_course::standing admission_keeper_state::standing() const {
   result.needed = known_ ? gate.closed() : !course_->authority().id.empty();
   result.left = gate.own_left();
   result.life = gate.own_life();
-  result.may_be_vouched_for
-      = gate.closed() && gate.rules().vouchers && !config_.papers.last.empty();
+  result.may_be_vouched_for = gate.closed() && gate.rules().vouchers
+                              && !config_.papers.kept.token.empty();
   return result;
 }
 
 void admission_keeper_state::look() {
   for (auto& x : course_->look(standing(), now()))
     std::visit([this](const auto& y) { carry_out(y); }, x);
+  heed_refusal();
 }
 
 void admission_keeper_state::carry_out(const admission_course::dial& x) {
   self_->send(wired_.gateway, dial_contact{x.who});
 }
 
+void admission_keeper_state::carry_out(const admission_course::look_up& x) {
+  if (wired_.router)
+    self_->send(wired_.router,
+                look_up_records{bootstrap_record::key_of_authority(x.whom),
+                                caf::actor_cast<admission_keeper_actor>(self_),
+                                {},
+                                0,
+                                true});
+}
+
 void admission_keeper_state::carry_out(const admission_course::ask& x) {
   auto claim = config_.papers.claim;
   if (x.to_vouch)
-    claim = {{}, {}, {}, config_.papers.last};
+    claim = {{}, {}, {}, config_.papers.kept.token};
   post(self_, wired_.letters,
        parcel{x.whom, admission_request{1, config_.run, to_bytes(claim)}, {}});
 }
@@ -116,15 +144,25 @@ void admission_keeper_state::read(const peer_id& from,
     return accept(from, x.admission);
   if (from != course_->authority().id)
     return; // The next member is asked.
-  const bool lost = config_.gate->own_left().count() == 0;
-  if (lost) {
-    self_->send(wired_.observer,
-                peer_over{"The authority of run '" + shown_run(config_.run)
-                              + "' does not admit this peer: " + x.sentence,
-                          true});
-  } else if (std::exchange(refusal_, x.sentence) != x.sentence) {
+  if (refusal_.empty())
+    refused_at_ = now();
+  if (std::exchange(refusal_, x.sentence) != x.sentence)
     fault(from, "no admission", x.sentence);
-  }
+  heed_refusal();
+}
+
+void admission_keeper_state::heed_refusal() {
+  if (refusal_.empty() || config_.gate->own_left().count() > 0)
+    return;
+  // The organiser may have opened the run since it was created.
+  if (known_ ? !config_.gate->closed()
+             : now() - refused_at_ < limits::before_complaint)
+    return;
+  self_->send(wired_.observer,
+              peer_over{"The authority of run '" + shown_run(config_.run)
+                            + "' does not admit this peer: " + refusal_,
+                        true});
+  refusal_.clear();
 }
 
 void admission_keeper_state::accept(const peer_id& from,
@@ -138,10 +176,12 @@ void admission_keeper_state::accept(const peer_id& from,
   }
   course_->granted();
   refusal_.clear();
-  if (from == course_->authority().id) {
-    config_.papers.last = bytes;
-    keep(bytes);
-  }
+  auto& kept = config_.papers.kept;
+  if (from == course_->authority().id)
+    kept = {bytes, {}};
+  else
+    kept.voucher = bytes;
+  keep();
   self_->send(wired_.gateway, admission_news{config_.self});
   self_->send(wired_.supervisor, run_entered{});
   if (std::exchange(said_, true))
@@ -175,7 +215,7 @@ std::string admission_keeper_state::vouch(const peer_id& whom,
     return "The run's authority " + short_name(rules.authority.id)
            + " answers; ask it for an admission.";
   const admission_scene at{gate.run(), rules, gate.now_ms()};
-  const auto own = read_admission(config_.papers.last);
+  const auto own = read_admission(config_.papers.kept.token);
   if (!own
       || !problem_with_backing(*own, config_.self, at, *config_.signs).empty())
     return "This peer has no token of the authority itself.";
@@ -197,18 +237,23 @@ std::string admission_keeper_state::vouch(const peer_id& whom,
     return "This peer has just been vouched for.";
   const auto life = static_cast<std::uint64_t>(
       std::chrono::milliseconds{limits::voucher_life}.count());
-  out = to_bytes(issue(
-      {gate.run(), whom, at.now_ms, at.now_ms + life, {}, config_.papers.last},
-      *config_.signs));
+  out = to_bytes(issue({gate.run(),
+                        whom,
+                        at.now_ms,
+                        at.now_ms + life,
+                        {},
+                        config_.papers.kept.token},
+                       *config_.signs));
   self_->send(wired_.observer, event{"voucher", {{"for", short_name(whom)}}});
   return "";
 }
 
-void admission_keeper_state::keep(const std::string& bytes) {
+void admission_keeper_state::keep() {
   if (!thread_)
     return;
   auto* where = config_.papers.where ? config_.papers.where : &local_disk();
-  thread_->post([where, path = config_.papers.path, bytes] {
+  thread_->post([where, path = config_.papers.path,
+                 bytes = to_bytes(config_.papers.kept)] {
     // Without it the next start asks the authority.
     static_cast<void>(where->replace(path, {{bytes.data(), bytes.size()}}));
   });

@@ -16,6 +16,7 @@
 #include "runtime/admission/admission_claim.hpp"
 #include "runtime/admission/admission_course.hpp"
 #include "runtime/admission/admission_gate.hpp"
+#include "runtime/admission/kept_admission.hpp"
 #include "runtime/dht/swarm_clock.hpp"
 #include "runtime/ports/disk.hpp"
 
@@ -36,7 +37,7 @@ namespace potluck {
 struct admission_papers {
   contact authority;     ///< Of the invitation; empty: the charter names it.
   admission_claim claim; ///< Without `last`.
-  std::string last = {}; ///< The last token of an earlier start.
+  kept_admission kept;   ///< Of an earlier start.
   std::string path = {}; ///< Where it is kept for the next; empty: nowhere.
   potluck::disk* where = nullptr; ///< Null: this machine's.
 };
@@ -47,6 +48,7 @@ struct admission_keeper_config {
   admission_papers papers;
   std::shared_ptr<admission_gate> gate;
   shared_signatures signs; ///< Null: it vouches for nobody.
+  bool known = false;      ///< What holds in the run; for a successor.
   worker_mode mode = worker_mode::threaded;
 };
 
@@ -59,6 +61,7 @@ public:
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);
+  void on(const records_looked_up& x);
   void on(const charter_agreed& x);
   void on(const tick&);
 
@@ -68,7 +71,10 @@ private:
   }
   admission_course::standing standing() const;
   void look();
+  /// Ends the peer if the authority does not admit it, and the run needs that.
+  void heed_refusal();
   void carry_out(const admission_course::dial& x);
+  void carry_out(const admission_course::look_up& x);
   void carry_out(const admission_course::ask& x);
   void carry_out(const admission_course::say& x);
   void read(const peer_id& from, const admission_request& x);
@@ -77,7 +83,7 @@ private:
   /// Why no voucher is given; empty: it is in `out`.
   std::string vouch(const peer_id& whom, const std::string& claim,
                     std::string& out);
-  void keep(const std::string& bytes);
+  void keep();
   void fault(const peer_id& who, const char* what, const std::string& detail);
 
   admission_keeper_actor::pointer self_ = nullptr;
@@ -85,11 +91,14 @@ private:
   admission_handles wired_;
   std::optional<admission_course> course_;
   swarm_clock swarm_;
+  std::string seen_host_;                 ///< This machine's, as others see it.
   std::map<peer_id, time_point> vouched_; ///< For whom, and when last.
   std::set<peer_id> faulty_;              ///< Whose nonsense was told of.
-  std::string refusal_;                   ///< The authority's last sentence.
-  bool known_ = false;                    ///< The charter.
-  bool said_ = false;                     ///< That it is admitted.
+  std::string refusal_;     ///< The authority's last sentence; empty: none.
+  time_point refused_at_{}; ///< First.
+  /// The charter, and what the organiser has said since.
+  bool known_ = false;
+  bool said_ = false; ///< That it is admitted.
   std::unique_ptr<worker> thread_;
 };
 

@@ -25,6 +25,11 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
           caf::anon_send(it, circuits_owe{});
       });
   links_.init(self, network_, config_.introduction.id);
+  if (config_.gate)
+    network_->only_for(
+        [gate = config_.gate](const peer_id& who, const std::string& run) {
+          return gate->passes(who, run);
+        });
   if (is_hub())
     network_->be_hub();
   if (!config_.guests)
@@ -178,8 +183,8 @@ void gateway_state::welcome(connection_id id, const link& l,
   const bool circuit = relaying_transport::is_circuit(id);
   if (partners_.has(theirs.id))
     network_->no_stranger(id);
+  show(theirs); // Before a circuit of theirs is looked at.
   auto waited = links_.welcome(id, theirs);
-  show(theirs);
   auto& g = guests_[theirs.id];
   auto& session = g.session;
   auto& news = g.news;

@@ -153,6 +153,7 @@ using admission_keeper_actor
     = caf::typed_actor<caf::reacts_to<admission_handles>,
                        caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
                        caf::reacts_to<peer_left>,
+                       caf::reacts_to<records_looked_up>,
                        caf::reacts_to<charter_agreed>, caf::reacts_to<tick>>;
 
 /// Admits peers to runs, as their authority.
@@ -354,6 +355,7 @@ struct charter_shelf_handles {
 struct admission_handles {
   letterbox letters;
   gateway_actor gateway;
+  record_finder router;
   observer_actor observer;
   supervisor_actor supervisor;
 };

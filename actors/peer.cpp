@@ -297,10 +297,7 @@ void peer_state::on(const charter_agreed& x) {
                                       {"founded", x.founded},
                                       {"digest", to_string(charter_.digest())},
                                       {"steps", charter_.settings().steps}}});
-  // The settings' check leaves no others.
-  gate_->lay_down(*admission_rules_of(charter_.settings()));
-  if (wired_.admission_keeper)
-    self_->send(wired_.admission_keeper, x);
+  lay_down(charter_.settings());
   if (id_in(charter_.settings().run).empty())
     return on(terms_known{});
   // It answers with what the organiser has said since.
@@ -314,6 +311,12 @@ void peer_state::on(const terms_known& x) {
     return;
   terms_ = x.terms;
   amended_ = true;
+  if (terms_ && terms_->admission()) {
+    // Both have open, token and list in this order.
+    gate_->amend(static_cast<admission_rules::mode>(*terms_->admission()));
+  }
+  if (wired_.admission_keeper)
+    self_->send(wired_.admission_keeper, charter_agreed{charter_, false});
   if (wired_.conductor)
     self_->send(wired_.conductor, x);
   enter();

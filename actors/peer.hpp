@@ -133,6 +133,9 @@ struct peer_config {
   /// Hears of all who come and go, and where others reach this peer; null:
   /// nobody.
   companion_actor beside;
+  /// Of a bootstrap: the runs that it is there for (see
+  /// `admission_gate::passes_for`).
+  std::map<std::string, passed_run> passes_for;
   /// Whether it passes no circuits on for now where it is a hub; may be called
   /// on any thread; null: it does.
   std::function<bool()> rests;
@@ -190,6 +193,8 @@ private:
   void start_authority();
   /// Reads the run's rules where its charter is here from the start.
   void open_gate();
+  /// Whom this run admits, and by whose word.
+  void lay_down(const run_settings& agreed);
   /// Begins to train, once the charter is there and this peer admitted.
   void enter();
   void start_experts();

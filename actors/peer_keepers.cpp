@@ -6,6 +6,7 @@
 #include "actors/hole_maker.hpp"
 #include "actors/peer.hpp"
 #include "actors/state_keeper.hpp"
+#include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/run_manifest.hpp"
 
@@ -29,6 +30,7 @@ void peer_state::start_address_keeper() {
                           c.role = config_.role;
                           c.keeping
                               = config_.keeping.value_or(address_keeping{});
+                          c.is_authority = config_.authority.has_value();
                           c.mode = config_.workers;
                           return self_->spawn(address_keeper, c);
                         }),
@@ -89,6 +91,7 @@ void peer_state::open_gate() {
     };
   gate_ = std::make_shared<admission_gate>(config_.self, config_.run,
                                            config_.signs, wall_clock);
+  gate_->passes_for(config_.passes_for);
   // A host of experts asks for no charter: the invitation says enough.
   if (config_.role == role::expert && !config_.papers.authority.id.empty())
     gate_->lay_down(
@@ -98,7 +101,14 @@ void peer_state::open_gate() {
     here = read_charter(config_.run, *manifest_);
   if (!here || here->digest().empty())
     return;
-  if (auto rules = admission_rules_of(here->settings()))
+  lay_down(here->settings());
+}
+
+void peer_state::lay_down(const run_settings& agreed) {
+  if (auto signed_by = manifest::read(*manifest_, id_in(agreed.run)))
+    gate_->organisers_are(signers_of(*signed_by, agreed).keys);
+  // The settings' check leaves no others.
+  if (auto rules = admission_rules_of(agreed))
     gate_->lay_down(*rules);
 }
 
@@ -114,6 +124,7 @@ void peer_state::start_admission_keeper() {
                           c.papers = config_.papers;
                           c.gate = gate_;
                           c.signs = config_.signs;
+                          c.known = amended_;
                           c.mode = config_.workers;
                           return self_->spawn(admission_keeper, c);
                         }),

@@ -27,6 +27,10 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
   }
   if (!config_.checkpoint_path.empty() || !config_.kept_folder.empty())
     thread_ = std::make_unique<worker>(config_.mode);
+  if (!config_.kept_folder.empty())
+    thread_->post([kept = kept_, folder = config_.kept_folder] {
+      kept->set(kept_states{folder, 0}.all());
+    });
   state_donor::bounds give{
       {limits::joiners_served, limits::joiner_bytes_in_flight,
        limits::joiners_upload_share * config_.upload_bytes_per_second,
@@ -34,6 +38,7 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
       {limits::means_kept, limits::journal_steps, limits::journal_bytes},
       limits::snapshots_kept};
   donor_.emplace(give);
+  donor_->keeps([kept = kept_](std::uint64_t step) { return kept->at(step); });
   state_joiner::bounds take{{limits::joiner_bytes_in_flight,
                              limits::piece_floor, limits::piece_cap,
                              limits::least_bytes_in_flight},
@@ -318,13 +323,15 @@ void state_keeper_state::keep(
     const std::shared_ptr<const training_state>& state) {
   if (!is_kept(state->step))
     return;
-  thread_->post([state, config = config_, observer = wired_.observer] {
+  thread_->post([state, config = config_, observer = wired_.observer,
+                 list = kept_] {
     const kept_states kept{config.kept_folder,
                            config.agreed.settings().keep_states};
     if (auto done = kept.keep(config.agreed, *state); !done && observer)
       caf::anon_send(observer, event{"fault",
                                      {{"what", std::string{"state not kept"}},
                                       {"detail", done.error()}}});
+    list->set(kept.all());
   });
 }
 

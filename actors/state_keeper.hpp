@@ -11,6 +11,7 @@
 #include "actors/worker.hpp"
 #include "runtime/ports/disk.hpp"
 #include "runtime/safeguards.hpp"
+#include "runtime/state/kept_states.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
 #include "runtime/state/state_shelf.hpp"
@@ -113,6 +114,7 @@ private:
   bool snapshot_asked_ = false;
   std::optional<fetch_state> too_early_; ///< Until our model is known.
   std::vector<std::uint64_t> checkpoints_due_;
+  std::shared_ptr<kept_list> kept_ = std::make_shared<kept_list>();
   bool goes_back_ = false;          ///< Compute is to hold a state of earlier.
   std::optional<time_point> alarm_; ///< When `deadline_` comes.
   std::uint64_t deadline_ = 0;      ///< When to look again.

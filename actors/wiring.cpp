@@ -39,7 +39,7 @@ charter_shelf_handles wiring::for_charter_shelf() const {
 }
 
 admission_handles wiring::for_admission_keeper() const {
-  return {letters(), gateway, observer, supervisor};
+  return {letters(), gateway, router, observer, supervisor};
 }
 
 authority_handles wiring::for_authority() const {

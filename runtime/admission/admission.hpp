@@ -1,5 +1,6 @@
-/// What a peer shows to be let into a run: a token of the run's authority, or a
-/// member's voucher that tides over while the authority is away.
+/// What a peer shows to be let into a run: a token of the run's authority or of
+/// an organiser, or a member's voucher that tides over while the authority is
+/// away.
 ///
 /// Canonical bytes, signed with Ed25519; README.md has the layout. Times are
 /// milliseconds since 1970. Pure.
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/contact.hpp"
 #include "messages/expected.hpp"
@@ -43,8 +45,8 @@ struct admission {
   std::uint64_t not_before_ms = 0;
   std::uint64_t expiry_ms = 0;
   public_key issuer;
-  /// Of a voucher: the bytes of its issuer's own token. Empty: the authority is
-  /// the issuer.
+  /// Of a voucher: the bytes of its issuer's own token. Empty: the authority or
+  /// an organiser is the issuer.
   std::string backing = {};
   signature proof = {};
 
@@ -73,6 +75,8 @@ struct admission_scene {
   run_id run;
   admission_rules rules;
   std::uint64_t now_ms = 0;
+  /// Whose tokens count beside the authority's.
+  std::vector<public_key> organisers = {};
 };
 
 /// Why an admission does not let `holder` in, as the rest of a sentence that
@@ -80,7 +84,7 @@ struct admission_scene {
 std::string problem_with(const admission& x, const peer_id& holder,
                          const admission_scene& at, const signatures& how);
 
-/// Likewise, why it is no token of the authority that was good at most
+/// Likewise, why it is no token that was good at most
 /// `limits::vouching_grace` ago.
 std::string problem_with_backing(const admission& x, const peer_id& holder,
                                  const admission_scene& at,

@@ -20,19 +20,22 @@ void admission_course::authority_is(const contact& x) {
   authority_ = x;
 }
 
-void admission_course::joined(const peer_id& who, bool member) {
+void admission_course::joined(const peer_id& who, guest what) {
   connected_.insert(who);
   if (who == authority_.id) {
     dial_pause_ = limits::first_authority_dial;
     ask_at_ = {};
   }
-  if (member)
+  if (what == guest::member)
     members_.insert(who);
+  else if (what == guest::outsider)
+    outsiders_.insert(who);
 }
 
 void admission_course::left(const peer_id& who) {
   connected_.erase(who);
   members_.erase(who);
+  outsiders_.erase(who);
   asked_.erase(who);
 }
 
@@ -53,12 +56,25 @@ void admission_course::ask_authority(std::vector<action>& out, time_point now) {
     ask_at_ = now + limits::authority_patience;
     asked_.insert(authority_.id);
     out.emplace_back(ask{authority_.id});
-  } else if (!authority_is_here() && now >= dial_at_ && dialable(authority_)) {
+  } else if (!authority_is_here() && now >= dial_at_) {
+    const bool again = dial_pause_ > limits::first_authority_dial;
     dial_at_ = now + dial_pause_;
     dial_pause_
         = std::min<duration>(2 * dial_pause_, limits::last_authority_dial);
-    out.emplace_back(dial{authority_});
+    if (dialable(authority_))
+      out.emplace_back(dial{authority_});
+    if (again || !dialable(authority_))
+      out.emplace_back(look_up{authority_.id});
   }
+}
+
+void admission_course::found(const contact& x) {
+  if (x.id != authority_.id || x.where == authority_.where
+      || authority_is_here())
+    return;
+  authority_.where = x.where;
+  dial_pause_ = limits::first_authority_dial;
+  dial_at_ = {};
 }
 
 std::vector<admission_course::action>
@@ -81,20 +97,32 @@ admission_course::look(const standing& own, time_point now) {
                    ? " cannot be reached at " + to_string(authority_.where)
                    : " is nowhere to be found")
             + "; it is asked again and again"});
-  if (!own.may_be_vouched_for || members_.empty() || own.left > margin / 2
+  if (!own.may_be_vouched_for || own.left > margin / 2
       || lacking < std::min<duration>(limits::before_vouchers, margin / 2 + 1ms)
       || now < voucher_at_)
     return out;
   voucher_at_ = now + limits::voucher_interval;
-  auto next = members_.upper_bound(last_member_);
-  if (next == members_.end())
-    next = members_.begin();
+  if (!members_.empty()) {
+    ask_to_vouch(out, members_);
+    return out;
+  }
+  const auto most
+      = std::min<std::size_t>(outsiders_.size(), limits::outsiders_at_once);
+  for (std::size_t i = 0; i < most; ++i)
+    ask_to_vouch(out, outsiders_);
+  return out;
+}
+
+void admission_course::ask_to_vouch(std::vector<action>& out,
+                                    const std::set<peer_id>& whom) {
+  auto next = whom.upper_bound(last_member_);
+  if (next == whom.end())
+    next = whom.begin();
   last_member_ = *next;
   if (*next == authority_.id)
-    return out;
+    return;
   asked_.insert(*next);
   out.emplace_back(ask{*next, true});
-  return out;
 }
 
 } // namespace potluck

@@ -1,9 +1,11 @@
 /// What a peer does to be admitted to its run, and to stay so: whom it asks,
 /// and when.
 ///
-/// Asks the authority a minute before its token ends. While that is away it
-/// asks members to vouch for it, one after the other. Pure: what its own
-/// admission is worth it is told.
+/// Asks the authority a minute before its token ends. Where that does not
+/// answer a dial it is looked up, since it may have moved. While it is away
+/// this peer asks members to vouch for it, one after the other; where all have
+/// come back with tokens that have ended, those that say they are of the run.
+/// Pure: what its own admission is worth it is told.
 #pragma once
 
 #include <optional>
@@ -34,6 +36,8 @@ constexpr duration before_vouchers = 3s;
 constexpr duration before_complaint = 10s;
 /// Between two members that are asked to vouch.
 constexpr duration voucher_interval = 2s;
+/// Outsiders that are asked at once: anybody can be one, so there may be many.
+constexpr int outsiders_at_once = 8;
 
 } // namespace limits
 
@@ -50,6 +54,10 @@ public:
   struct dial {
     contact who;
   };
+  /// What the authority itself says in the DHT of where it is.
+  struct look_up {
+    peer_id whom;
+  };
   struct ask {
     peer_id whom;
     bool to_vouch = false; ///< A member, not the authority.
@@ -58,7 +66,7 @@ public:
   struct say {
     std::string sentence;
   };
-  using action = std::variant<dial, ask, say>;
+  using action = std::variant<dial, look_up, ask, say>;
 
   explicit admission_course(const contact& authority) : authority_(authority) {
   }
@@ -69,9 +77,16 @@ public:
     return authority_;
   }
 
+  /// By its own word; what is said of others is no news.
+  void found(const contact& x);
+
+  enum class guest {
+    other,    ///< Of no run, or of another one.
+    outsider, ///< Of this run by its own word; without an admission.
+    member,   ///< It may vouch.
+  };
   /// A connection is there.
-  /// @param member It may vouch.
-  void joined(const peer_id& who, bool member);
+  void joined(const peer_id& who, guest what);
   void left(const peer_id& who);
   bool authority_is_here() const {
     return connected_.count(authority_.id) > 0;
@@ -85,10 +100,12 @@ public:
 
 private:
   void ask_authority(std::vector<action>& out, time_point now);
+  void ask_to_vouch(std::vector<action>& out, const std::set<peer_id>& whom);
 
   contact authority_;
   std::set<peer_id> connected_;
   std::set<peer_id> members_;
+  std::set<peer_id> outsiders_;
   std::set<peer_id> asked_;         ///< Their answers are awaited.
   std::optional<time_point> since_; ///< It lacks an admission.
   time_point ask_at_{};             ///< Not before.

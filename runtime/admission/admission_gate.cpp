@@ -1,5 +1,6 @@
 #include "runtime/admission/admission_gate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace potluck {
@@ -21,7 +22,7 @@ std::uint64_t admission_gate::now_ms() const {
 }
 
 admission_scene admission_gate::scene() const {
-  return {run_, rules_, now_ms()};
+  return {run_, rules_, now_ms(), organisers_};
 }
 
 admission_gate::shown admission_gate::judge(const peer_id& who,
@@ -43,16 +44,56 @@ void admission_gate::lay_down(const admission_rules& rules) {
     return;
   known_ = true;
   rules_ = rules;
+  look_again();
+}
+
+void admission_gate::look_again() {
   for (auto& [who, x] : guests_)
     x = judge(who, x.bytes);
-  if (rules.closed() && !own_.empty() && judge(self_, own_).until_ms == 0)
+  if (rules_.closed() && !own_.empty() && judge(self_, own_).until_ms == 0)
     own_.clear();
-  closed_ = rules.closed();
+  closed_ = rules_.closed();
+}
+
+void admission_gate::organisers_are(std::vector<public_key> keys) {
+  lock guard{mutex_};
+  if (organisers_ == keys)
+    return;
+  organisers_ = std::move(keys);
+  if (known_)
+    look_again();
+}
+
+void admission_gate::amend(admission_rules::mode how) {
+  lock guard{mutex_};
+  if (!known_ || rules_.authority.id.empty() || rules_.how == how)
+    return;
+  rules_.how = how;
+  look_again();
 }
 
 admission_rules admission_gate::rules() const {
   lock guard{mutex_};
   return rules_;
+}
+
+void admission_gate::passes_for(const std::map<std::string, passed_run>& runs) {
+  for (const auto& [run, x] : runs) {
+    auto& gate = passed_[run];
+    gate = std::make_unique<admission_gate>(self_, run, how_,
+                                            [this] { return now_ms(); });
+    gate->organisers_are(x.organisers);
+    gate->lay_down(x.rules);
+  }
+}
+
+bool admission_gate::passes(const peer_id& who, const std::string& run) const {
+  if (passed_.empty())
+    return admits(who);
+  if (const auto at = passed_.find(run); at != passed_.end())
+    return at->second->admits(who);
+  return std::any_of(passed_.begin(), passed_.end(),
+                     [](auto& x) { return !x.second->closed(); });
 }
 
 std::string admission_gate::take(const std::string& bytes) {
@@ -108,14 +149,14 @@ admission_gate::standing admission_gate::of(const peer_id& who) const {
 }
 
 std::string admission_gate::show(const peer_id& who, const std::string& bytes) {
+  for (auto& [run, gate] : passed_)
+    static_cast<void>(gate->show(who, bytes)); // It may be of another one.
   lock guard{mutex_};
   auto& x = guests_[who];
-  if (!known_) {
+  if (!known_ || !rules_.closed()) {
     x.bytes = bytes;
     return "";
   }
-  if (!rules_.closed())
-    return "";
   auto fresh = judge(who, bytes);
   const auto problem = fresh.problem;
   if (!problem.empty() && !bytes.empty())
@@ -143,6 +184,8 @@ std::string admission_gate::sentence_for(const peer_id& who) const {
 }
 
 void admission_gate::left(const peer_id& who) {
+  for (auto& [run, gate] : passed_)
+    gate->left(who);
   lock guard{mutex_};
   guests_.erase(who);
 }

@@ -10,13 +10,21 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/admission/admission.hpp"
 
 namespace potluck {
+
+/// A run that a peer passes circuits on for without taking part in it.
+struct passed_run {
+  admission_rules rules;
+  std::vector<public_key> organisers = {};
+};
 
 class admission_gate {
 public:
@@ -34,6 +42,11 @@ public:
   /// The run's rules are known from here on. Until then all are let in: there
   /// is nothing here to protect.
   void lay_down(const admission_rules& rules);
+  /// Whose word counts beside the authority's.
+  void organisers_are(std::vector<public_key> keys);
+  /// The organiser has amended what was laid down. A run without an authority
+  /// stays open.
+  void amend(admission_rules::mode how);
   admission_rules rules() const;
   /// Whether the rules are known and ask for an admission.
   bool closed() const {
@@ -62,6 +75,15 @@ public:
     behind_ms_ = ms;
   }
   std::uint64_t now_ms() const;
+
+  // ---- other runs
+
+  /// This peer, a bootstrap, is a hub for these runs; none: for any. Of runs
+  /// that are not among them it passes nothing on where all of these are
+  /// closed. Before anything is shown.
+  void passes_for(const std::map<std::string, passed_run>& runs);
+  /// Whether circuits of a guest that says it is of this run are passed on.
+  bool passes(const peer_id& who, const std::string& run) const;
 
   // ---- guests
 
@@ -101,7 +123,9 @@ private:
 
   admission_scene scene() const;
   shown judge(const peer_id& who, const std::string& bytes) const;
-  /// Precondition: the mutex is held.
+  /// Judges all anew. Precondition: the mutex is held.
+  void look_again();
+  /// Likewise.
   bool counts(const shown& x) const {
     return x.until_ms >= now_ms();
   }
@@ -117,9 +141,12 @@ private:
   mutable std::mutex mutex_;
   bool known_ = false; ///< The rules.
   admission_rules rules_;
+  std::vector<public_key> organisers_;
   std::string own_;
   std::map<peer_id, shown> guests_;
   std::set<peer_id> banned_;
+  /// Of the runs that it passes circuits on for; never changed once in use.
+  std::map<std::string, std::unique_ptr<admission_gate>> passed_;
 };
 
 } // namespace potluck

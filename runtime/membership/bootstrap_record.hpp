@@ -1,5 +1,7 @@
 /// The record by which a bootstrap is found when those that the user named are
-/// gone: its report, under a key that is the same for every run.
+/// gone: its report, under a key that is the same for every run. An authority,
+/// whose id members know, publishes it under a key of its own, too, since it
+/// may have moved.
 #pragma once
 
 #include <optional>
@@ -27,13 +29,17 @@ inline record_key key() {
   return key_of("bootstraps");
 }
 
-inline dht_record of(const contact& self) {
+inline record_key key_of_authority(const peer_id& id) {
+  return key_of("authority/" + to_string(id));
+}
+
+inline dht_record of(const contact& self, const record_key& under = key()) {
   progress_report x;
   x.id = self.id;
   x.where = self.where;
   x.role = role::bootstrap;
   x.phase = phase::waiting;
-  return {key(), subkey_of(self.id), encode_progress(x),
+  return {under, subkey_of(self.id), encode_progress(x),
           static_cast<std::uint32_t>(std::chrono::milliseconds{life}.count()),
           record_kind::bootstrap};
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint8_t format_version = 1;
 constexpr char signing_domain[] = "potluck amendment\n";
-constexpr std::size_t tail_bytes = public_key::size + signature::size;
+constexpr std::size_t seal_bytes = public_key::size + signature::size;
 constexpr std::uint64_t most_steps = std::uint64_t{1} << 40;
 
 template <class... Handlers>
@@ -125,7 +125,7 @@ std::string problem_with(const run_change& x) {
           [](const roll_back& y) -> std::string {
             if (y.step == 0 || y.step > most_steps)
               return "it goes back to a step of the run, from 1 on";
-            return y.state.empty() ? "it says which state it goes back to" : "";
+            return "";
           },
           [](const auto&) -> std::string { return ""; },
       },
@@ -176,7 +176,8 @@ std::string to_sentence(const run_change& x, std::uint64_t from) {
           },
           [](const roll_back& y) {
             return "The run goes back to step " + std::to_string(y.step)
-                   + ", digest " + to_string(y.state) + ".";
+                   + (y.state.empty() ? ", each peer to its own state of then."
+                                      : ", digest " + to_string(y.state) + ".");
           },
           [](const new_admission& y) {
             return "Admission is " + to_string(y.mode) + ".";
@@ -198,37 +199,105 @@ std::string problem_with(const amendment& x) {
   return problem_with(x.change);
 }
 
-std::string sign_amendment(const amendment& x, const key_pair& organiser) {
-  auto bytes = body_of(x);
-  append_id(bytes, organiser.public_half());
-  append_id(bytes, organiser.sign(signing_domain + bytes));
-  return bytes;
+namespace {
+
+std::string seal_by(const key_pair& key, const std::string& body) {
+  auto bytes = body;
+  append_id(bytes, key.public_half());
+  append_id(bytes, key.sign(signing_domain + bytes));
+  return bytes.substr(body.size());
 }
 
-read_amendment read_amendment_of(const run_id& run,
-                                 const std::vector<public_key>& signers,
+/// Why these `count` seals at the end are not in order; empty: they are.
+const char* problem_with_seals(const organisers& who, std::string_view bytes,
+                               std::size_t count) {
+  if (bytes.size() <= count * seal_bytes || bytes.size() > max_amendment_bytes)
+    return "is no amendment";
+  const auto body = bytes.substr(0, bytes.size() - count * seal_bytes);
+  byte_reader seals{bytes.substr(body.size())};
+  public_key last;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto signer = seals.id<public_key>();
+    const auto proof = seals.id<signature>();
+    if (!who.has(signer))
+      return "is an amendment by somebody who is no organiser of the run";
+    if (i > 0 && !(last < signer))
+      return "is an amendment whose signatures are in no order";
+    last = signer;
+    std::string covered = signing_domain + std::string{body};
+    append_id(covered, signer);
+    if (!has_signed(signer, covered, proof))
+      return "is an amendment that was changed after it was signed";
+  }
+  return "";
+}
+
+} // namespace
+
+std::string sign_amendment(const amendment& x, const key_pair& organiser) {
+  const auto body = body_of(x);
+  return body + seal_by(organiser, body);
+}
+
+std::size_t signatures_on(const run_id& run, const organisers& who,
+                          std::string_view bytes) {
+  for (auto count = who.needed; count > 0; --count)
+    if (read_amendment_of(run, {who.keys, count}, bytes).is
+        == read_amendment::verdict::sound)
+      return count;
+  return 0;
+}
+
+std::string_view unsigned_part(const organisers& who, std::string_view bytes) {
+  return bytes.substr(0, bytes.size()
+                             - std::min(bytes.size(), who.needed * seal_bytes));
+}
+
+expected<std::string> sign_as_well(const run_id& run, const organisers& who,
+                                   const std::string& bytes,
+                                   const key_pair& key) {
+  const auto count = signatures_on(run, who, bytes);
+  if (count == 0)
+    return failure{"is no amendment of this run"};
+  if (count == who.needed)
+    return failure{"has all signatures already"};
+  if (!who.has(key.public_half()))
+    return failure{"takes signatures of the run's organisers, and this key is "
+                   "none of theirs"};
+  const auto body = bytes.substr(0, bytes.size() - count * seal_bytes);
+  std::vector<std::string> seals{seal_by(key, body)};
+  for (auto at = body.size(); at < bytes.size(); at += seal_bytes)
+    seals.push_back(bytes.substr(at, seal_bytes));
+  // By their keys, which come first.
+  std::sort(seals.begin(), seals.end());
+  auto result = body;
+  for (std::size_t i = 0; i < seals.size(); ++i) {
+    if (i > 0
+        && seals[i].compare(0, public_key::size, seals[i - 1], 0,
+                            public_key::size)
+               == 0)
+      return failure{"has been signed with this key"};
+    result += seals[i];
+  }
+  return result;
+}
+
+read_amendment read_amendment_of(const run_id& run, const organisers& who,
                                  std::string_view bytes) {
   using verdict = read_amendment::verdict;
-  const auto wrong = [](const char* how) {
+  const auto wrong = [](const std::string& how) {
     return read_amendment{verdict::wrong, {}, how};
   };
-  if (bytes.size() <= tail_bytes || bytes.size() > max_amendment_bytes)
-    return wrong("is no amendment");
-  const auto covered = bytes.substr(0, bytes.size() - signature::size);
-  byte_reader tail{bytes.substr(bytes.size() - tail_bytes)};
-  const auto signer = tail.id<public_key>();
-  const auto proof = tail.id<signature>();
-  if (std::find(signers.begin(), signers.end(), signer) == signers.end())
-    return wrong("is an amendment by somebody who is no organiser of the run");
-  if (!has_signed(signer, signing_domain + std::string{covered}, proof))
-    return wrong("is an amendment that was changed after it was signed");
+  const std::string problem = problem_with_seals(who, bytes, who.needed);
+  if (!problem.empty())
+    return wrong(problem);
 
   // What the organiser has signed is still only believed within bounds.
   read_amendment result;
   result.is = verdict::newer;
   result.sentence = "is an amendment that this version of Potluck does not "
                     "understand; install the one that the organiser has";
-  byte_reader all{bytes.substr(0, bytes.size() - tail_bytes)};
+  byte_reader all{unsigned_part(who, bytes)};
   if (all.integer<std::uint8_t>() != format_version)
     return result;
   auto& x = result.what;
@@ -243,8 +312,8 @@ read_amendment read_amendment_of(const run_id& run,
   if (!change || !all.done())
     return result;
   x.change = std::move(*change);
-  if (auto problem = problem_with(x); !problem.empty()) {
-    result.sentence = "is an amendment that cannot be: " + problem;
+  if (auto why = problem_with(x); !why.empty()) {
+    result.sentence = "is an amendment that cannot be: " + why;
     return result;
   }
   result.is = verdict::sound;

@@ -15,6 +15,7 @@
 #include "messages/expected.hpp"
 #include "messages/ids.hpp"
 #include "runtime/identity/key_pair.hpp"
+#include "runtime/manifest/organisers.hpp"
 #include "runtime/manifest/run_key.hpp"
 
 namespace potluck {
@@ -44,7 +45,9 @@ struct new_bans {
 /// All go back to the state that they held after this step.
 struct roll_back {
   std::uint64_t step = 0;
-  digest state; ///< Of then: nothing else is loaded.
+  /// Of then: nothing else is loaded. Empty: where groups are redrawn, each has
+  /// its own.
+  digest state;
 };
 /// Whom the run admits. The values are in signed bytes: append only.
 enum class admission_mode : std::uint8_t {
@@ -83,14 +86,27 @@ struct amendment {
 /// Why nobody would believe this amendment, as a sentence; empty: it is one.
 std::string problem_with(const amendment& x);
 
-/// The bytes that travel. Precondition: `problem_with` finds none.
+/// The bytes that travel, where one signature is needed. Precondition:
+/// `problem_with` finds none.
 std::string sign_amendment(const amendment& x, const key_pair& organiser);
+
+/// Adds a signature to what lacks some. Fails with the end of a sentence that
+/// begins with what `bytes` are.
+expected<std::string> sign_as_well(const run_id& run, const organisers& who,
+                                   const std::string& bytes,
+                                   const key_pair& key);
+/// How many organisers have signed these bytes, of those that are needed; 0:
+/// they are no amendment of the run.
+std::size_t signatures_on(const run_id& run, const organisers& who,
+                          std::string_view bytes);
+/// Without the signatures: what two that say the same have in common.
+std::string_view unsigned_part(const organisers& who, std::string_view bytes);
 
 /// What somebody gave as an amendment of a run.
 struct read_amendment {
   enum class verdict {
     sound,
-    wrong, ///< No organiser of the run has signed these bytes.
+    wrong, ///< Too few organisers of the run have signed these bytes.
     newer, ///< An organiser has, and this version does not understand them.
   };
   verdict is = verdict::wrong;
@@ -98,10 +114,8 @@ struct read_amendment {
   std::string sentence; ///< Why it is not, as the end of one.
 };
 
-/// The signature is verified before anything else of the bytes is looked at.
-/// @param signers The organiser's key, and those that may stand for it.
-read_amendment read_amendment_of(const run_id& run,
-                                 const std::vector<public_key>& signers,
+/// The signatures are verified before anything else of the bytes is looked at.
+read_amendment read_amendment_of(const run_id& run, const organisers& who,
                                  std::string_view bytes);
 
 } // namespace potluck

@@ -22,6 +22,13 @@ amendment_book::outcome amendment_book::take(const std::string& bytes) {
     return {verdict::newer, read.sentence};
   if (read.is == read_amendment::verdict::wrong)
     return {verdict::wrong, read.sentence};
+  // Others of the organisers may have signed the same.
+  if (read.what.number <= latest()
+      && unsigned_part(signers_, bytes)
+             == unsigned_part(
+                 signers_,
+                 bytes_[static_cast<std::size_t>(read.what.number - 1)]))
+    return {verdict::known, {}};
   if (read.what.number <= latest())
     return {verdict::contradicts,
             "is a second amendment " + std::to_string(read.what.number)

@@ -19,8 +19,7 @@ public:
   /// Of one run: an organiser that changes its mind more often creates another.
   static constexpr std::size_t most = 512;
 
-  /// @param signers See `read_amendment_of`.
-  amendment_book(run_id run, std::vector<public_key> signers)
+  amendment_book(run_id run, organisers signers)
       : run_(run), signers_(std::move(signers)) {
   }
 
@@ -56,7 +55,7 @@ public:
 
 private:
   run_id run_;
-  std::vector<public_key> signers_;
+  organisers signers_;
   std::vector<amendment> all_;
   std::vector<std::string> bytes_; ///< Of each.
 };

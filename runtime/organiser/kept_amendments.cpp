@@ -8,12 +8,10 @@
 
 namespace potluck {
 
-std::vector<public_key> signers_of(const manifest& run,
-                                   const run_settings& settings) {
-  std::vector<public_key> result{run.organiser()};
-  if (auto successor = parse_id<public_key>(settings.successor))
-    result.push_back(*successor);
-  return result;
+organisers signers_of(const manifest& run, const run_settings& settings) {
+  // The settings' check leaves no others, but for the organiser's own key.
+  auto result = read_organisers(run.organiser(), settings.successor);
+  return result ? std::move(*result) : organisers{run.organiser()};
 }
 
 std::string amendments_path(const std::string& folder, const std::string& run) {

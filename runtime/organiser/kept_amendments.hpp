@@ -11,9 +11,8 @@
 
 namespace potluck {
 
-/// Who may sign: the organiser, and the successor that the settings name.
-std::vector<public_key> signers_of(const manifest& run,
-                                   const run_settings& settings);
+/// Who may sign: the organiser, and the others that the settings name.
+organisers signers_of(const manifest& run, const run_settings& settings);
 
 /// @param run Its key.
 std::string amendments_path(const std::string& folder, const std::string& run);

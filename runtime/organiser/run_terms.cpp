@@ -30,7 +30,9 @@ run_terms::run_terms(const run_settings& settings, std::vector<amendment> all)
     }
     if (auto admission = std::get_if<new_admission>(&x.change))
       admission_ = admission->mode;
-    if (auto back = std::get_if<roll_back>(&x.change))
+    // Where all hold one state it has a name.
+    if (auto back = std::get_if<roll_back>(&x.change);
+        back && back->state.empty() == settings_.redraws_groups())
       rolled_back_ = turn{x.number, *back};
   }
 }

@@ -15,6 +15,9 @@ circuit_close closing(std::uint32_t number, bool opened_here,
 }
 
 const std::string another_run = "the two peers are not of one run";
+const std::string not_admitted
+    = "this hub passes circuits on only between peers that their run has "
+      "admitted";
 
 } // namespace
 
@@ -105,6 +108,8 @@ std::string circuit_desk::objection(connection_id on, guest& from,
   const auto& ours = lines_[on].run;
   if (ours && ours != lines_[there->second.welcome.back()].run)
     return another_run;
+  if (!admitted(on, there->second.welcome.back()))
+    return not_admitted;
   if (rests_)
     return "this hub carries no circuits at present";
   if (between(from, to) >= limits::circuits_a_pair)
@@ -128,6 +133,16 @@ std::string circuit_desk::objection(connection_id on, guest& from,
   if (circuits() >= budget_.circuits)
     return "this hub carries as many circuits as it can";
   return "";
+}
+
+bool circuit_desk::admitted(connection_id a, connection_id b) const {
+  if (!admits_)
+    return true;
+  const auto& of_a = lines_.at(a).run;
+  const auto& of_b = lines_.at(b).run;
+  const auto& run = of_a ? of_a : of_b;
+  return run && admits_(whose_.at(a).who, *run)
+         && admits_(whose_.at(b).who, *run);
 }
 
 std::size_t circuit_desk::between(const guest& x, const peer_id& y) const {
@@ -244,6 +259,9 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
       = static_cast<std::uint32_t>(body.size) + limits::circuit_frame_cost;
   if (cost > it.credit)
     return cut(at, "an end of the circuit sent more than it may");
+  // An admission may have ended meanwhile.
+  if (!admitted(from, it.other.on))
+    return cut(at, not_admitted);
   auto& line = lines_[it.other.on];
   if (*line.held + cost > limits::circuits_held_a_line)
     return cut(at, "one of the two peers does not read");

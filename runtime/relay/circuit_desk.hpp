@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,6 +45,13 @@ public:
   /// Its hello was welcome and named this run: circuits to it come on the
   /// newest such connection, and lead to peers of the same run alone.
   sendings welcome(connection_id on, const std::string& run);
+  /// Whether a peer of a run may have circuits here.
+  using admits
+      = std::function<bool(const peer_id& who, const std::string& run)>;
+  /// Null: everybody may.
+  void only_for(admits whom) {
+    admits_ = std::move(whom);
+  }
   /// Whether to open none for others, from here on.
   void rest(bool rests) {
     rests_ = rests;
@@ -125,6 +133,9 @@ private:
   /// Why not; empty when there may be one.
   std::string objection(connection_id on, guest& from, const peer_id& asker,
                         const peer_id& to, time_point now);
+  /// Whether the hub passes on for both ends of these connections. Of one that
+  /// has not said hello its run is not known.
+  bool admitted(connection_id a, connection_id b) const;
   /// Circuits between the two.
   std::size_t between(const guest& x, const peer_id& y) const;
   void add(const place& at, const place& other, const peer_id& who,
@@ -148,6 +159,7 @@ private:
   std::map<std::string, std::size_t> opened_; ///< Circuits, by their homes.
   std::map<place, end> at_;
   std::set<place> owing_;
+  admits admits_;
   bool rests_ = false;
   limits::hub_budget budget_ = limits::usual_hub;
   token_bucket rate_{budget_.rate, budget_.burst};

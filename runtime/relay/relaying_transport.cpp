@@ -23,6 +23,11 @@ void relaying_transport::rest(bool rests) {
   board_->rest(rests);
 }
 
+void relaying_transport::only_for(
+    std::function<bool(const peer_id& who, const std::string& run)> admits) {
+  board_->only_for(std::move(admits));
+}
+
 void relaying_transport::belongs(connection_id id, const peer_id& who,
                                  const std::string& run) {
   if (!is_circuit(id))

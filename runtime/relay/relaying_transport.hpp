@@ -37,6 +37,10 @@ public:
   /// As a hub, opens no circuits from here on, or does again; those that are
   /// open go on.
   void rest(bool rests = true);
+  /// As a hub, passes circuits on only for whom this lets; it may be called on
+  /// any thread.
+  void only_for(
+      std::function<bool(const peer_id& who, const std::string& run)> admits);
   /// The connection belongs to this peer, whose hello was welcome.
   /// @param run By its own word. Circuits lead from one peer to another of the
   ///     same run.

@@ -88,6 +88,11 @@ void relaying_transport::switchboard::rest(bool rests) {
   desk_.rest(rests);
 }
 
+void relaying_transport::switchboard::only_for(circuit_desk::admits whom) {
+  guard lock{mutex_};
+  desk_.only_for(std::move(whom));
+}
+
 void relaying_transport::switchboard::belongs(connection_id id,
                                               const peer_id& who,
                                               const std::string& run) {

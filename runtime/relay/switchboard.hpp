@@ -27,6 +27,7 @@ public:
   }
   void be_hub(bool is, const limits::hub_budget& budget);
   void rest(bool rests);
+  void only_for(circuit_desk::admits whom);
   void belongs(connection_id id, const peer_id& who, const std::string& run);
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();

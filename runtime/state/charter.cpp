@@ -8,6 +8,7 @@
 #include "runtime/manifest/byte_reader.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/tensor_groups.hpp"
+#include "runtime/manifest/organisers.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/setting_kinds.hpp"
 
@@ -286,11 +287,9 @@ std::string problem_with(const run_settings& settings) {
     if (!problem.empty())
       return problem;
   }
-  public_key successor;
-  if (settings.successor != "none"
-      && !from_hex(settings.successor, successor.bytes.data(),
-                   public_key::size))
-    return "successor is no public key of 64 hex digits";
+  // Whose key the organiser's is, is in the manifest.
+  if (auto others = read_organisers({}, settings.successor); !others)
+    return "successor " + others.error();
   if (settings.initial != "seed" && settings.initial_digest().empty())
     return "initial is '" + settings.initial
            + "', but must be seed, or a state's digest of 32 hex digits";

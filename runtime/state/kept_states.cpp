@@ -3,7 +3,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
-#include <set>
+#include <utility>
 
 #include "runtime/state/atomic_file.hpp"
 
@@ -15,23 +15,37 @@ namespace fs = std::filesystem;
 
 const std::string ending = ".checkpoint";
 
-/// The step in a file's name; nothing where it is no kept state's.
-std::optional<std::uint64_t> step_in(const std::string& name) {
-  if (name.size() <= ending.size()
-      || name.compare(name.size() - ending.size(), ending.size(), ending) != 0)
+/// STEP.DIGEST.checkpoint; nothing where it is no kept state's.
+std::optional<std::pair<std::uint64_t, digest>>
+kept_in(const std::string& name) {
+  const auto dot = name.find('.');
+  const auto last = name.rfind('.');
+  if (dot == last || name.substr(last) != ending)
     return std::nullopt;
   std::uint64_t step = 0;
-  const auto* end = name.data() + name.size() - ending.size();
+  const auto* end = name.data() + dot;
   const auto read = std::from_chars(name.data(), end, step);
-  if (read.ec != std::errc{} || read.ptr != end)
+  const auto state = parse_id<digest>(name.substr(dot + 1, last - dot - 1));
+  if (read.ec != std::errc{} || read.ptr != end || !state)
     return std::nullopt;
-  return step;
+  return std::pair{step, *state};
 }
 
 } // namespace
 
-std::string kept_states::path_of(std::uint64_t step) const {
-  return folder_ + "/" + std::to_string(step) + ending;
+std::string kept_states::path_of(std::uint64_t step,
+                                 const digest& state) const {
+  return folder_ + "/" + std::to_string(step) + "." + to_string(state) + ending;
+}
+
+std::map<std::uint64_t, digest> kept_states::all() const {
+  std::map<std::uint64_t, digest> result;
+  std::error_code problem;
+  for (fs::directory_iterator i{folder_, problem}, end; !problem && i != end;
+       i.increment(problem))
+    if (auto x = kept_in(i->path().filename()))
+      result.insert(*x);
+  return result;
 }
 
 expected<bool> kept_states::keep(const charter& agreed,
@@ -41,30 +55,39 @@ expected<bool> kept_states::keep(const charter& agreed,
   if (problem)
     return failure{"cannot make the folder " + folder_ + ": "
                    + problem.message()};
-  auto saved = save_checkpoint(path_of(state.step), agreed, state);
+  const auto others = all();
+  const auto now = digest_of_state(state);
+  auto saved = save_checkpoint(path_of(state.step, now), agreed, state);
   if (!saved)
     return saved;
-  std::set<std::uint64_t> others;
-  for (fs::directory_iterator i{folder_, problem}, end; !problem && i != end;
-       i.increment(problem))
-    if (auto step = step_in(i->path().filename()); step && *step != state.step)
-      others.insert(*step);
-  // What lies behind this state counts no more; of the others the newest stay.
-  auto remove = [&](std::uint64_t step) { fs::remove(path_of(step), problem); };
+  // What lies behind this state counts no more, nor does another one of its
+  // step; of the others the newest stay.
   std::size_t kept = 1;
-  for (auto i = others.rbegin(); i != others.rend(); ++i)
-    if (*i > state.step || ++kept > most_)
-      remove(*i);
+  for (auto i = others.rbegin(); i != others.rend(); ++i) {
+    const auto& [step, its] = *i;
+    if (step == state.step ? its != now : step > state.step || ++kept > most_)
+      fs::remove(path_of(step, its), problem);
+  }
   return true;
 }
 
 expected<training_state> kept_states::find(std::uint64_t step,
                                            const digest& state) const {
-  auto saved = load_checkpoint(path_of(step));
+  auto wanted = state;
+  if (wanted.empty()) {
+    const auto here = all();
+    const auto found = here.find(step);
+    if (found == here.end())
+      return failure{"no state of step " + std::to_string(step) + " is kept in "
+                     + folder_};
+    wanted = found->second;
+  }
+  const auto path = path_of(step, wanted);
+  auto saved = load_checkpoint(path);
   if (!saved)
     return failure{saved.error()};
-  if (saved->state.step != step || digest_of_state(saved->state) != state)
-    return failure{path_of(step) + " is not the state to go back to"};
+  if (saved->state.step != step || digest_of_state(saved->state) != wanted)
+    return failure{path + " is not the state to go back to"};
   return std::move(saved->state);
 }
 

@@ -1,11 +1,14 @@
 /// States of earlier that a member keeps on disk, so that its run can be rolled
-/// back: the newest few, each a checkpoint in a folder of its own.
+/// back: the newest few, each a checkpoint in a folder of its own, under its
+/// step and its digest.
 ///
 /// Blocking: for a worker's thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "messages/expected.hpp"
@@ -26,13 +29,36 @@ public:
 
   /// The state after this step, if it is here and is this one; fails with a
   /// sentence where it is not.
+  /// @param state Empty: whichever is here.
   expected<training_state> find(std::uint64_t step, const digest& state) const;
 
+  /// By step, as the files' names have them.
+  std::map<std::uint64_t, digest> all() const;
+
 private:
-  std::string path_of(std::uint64_t step) const;
+  std::string path_of(std::uint64_t step, const digest& state) const;
 
   std::string folder_;
   std::size_t most_;
+};
+
+/// What is kept, for another thread. Thread-safe.
+class kept_list {
+public:
+  void set(std::map<std::uint64_t, digest> all) {
+    std::lock_guard<std::mutex> guard{mutex_};
+    all_ = std::move(all);
+  }
+  /// Empty: the state after this step is not kept.
+  digest at(std::uint64_t step) const {
+    std::lock_guard<std::mutex> guard{mutex_};
+    const auto found = all_.find(step);
+    return found == all_.end() ? digest{} : found->second;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, digest> all_;
 };
 
 } // namespace potluck

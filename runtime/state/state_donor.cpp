@@ -238,6 +238,8 @@ void state_donor::decline(const peer_id& id, const joiner& x) {
   state_manifest none;
   none.token = x.wish.token;
   none.step = step_;
+  if (x.wish.state.empty() && kept_)
+    none.state = kept_(x.wish.step);
   if (!versions_.empty())
     none.offered = versions_.back().state().step;
   for (auto& other : unanswered_)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -26,6 +27,12 @@ public:
     std::size_t snapshots;
   };
   explicit state_donor(bounds most);
+
+  /// What is kept of earlier, for whoever asks which state that is: it is told
+  /// the digest, and gets nothing.
+  void keeps(std::function<digest(std::uint64_t step)> what) {
+    kept_ = std::move(what);
+  }
 
   // What this peer holds.
   state_actions holds(std::uint64_t step, const digest& state, time_point now);
@@ -110,6 +117,7 @@ private:
   std::set<peer_id> unanswered_;
   std::multiset<std::uint64_t> wishes_; ///< The joiners' steps.
   state_actions actions_;
+  std::function<digest(std::uint64_t step)> kept_;
 };
 
 } // namespace potluck

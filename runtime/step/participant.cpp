@@ -80,11 +80,14 @@ void participant::look_at_terms() {
   if (terms.paused(held))
     standstill_ = "paused by the run's organiser";
   else if (trains() && back && era_ == back->number
-           && (held < back->to.step
-               || (held == back->to.step && me_.held() != back->to.state)))
+           && (held < back->to.step || holds_another(back->to)))
     standstill_ = "waiting for somebody who has the state of step "
                   + std::to_string(back->to.step)
                   + ", to which the run was rolled back";
+}
+
+bool participant::holds_another(const roll_back& x) const {
+  return me_.own().step == x.step && !x.state.empty() && me_.held() != x.state;
 }
 
 bool participant::must_go_back() const {
@@ -98,9 +101,7 @@ std::optional<roll_back> participant::begin_era() {
   me_.enter_era(era_digest(how_.agreed.digest(), era_));
   company_.begin_era();
   const auto held = me_.own().step;
-  if (trains()
-      && (held > back.to.step
-          || (held == back.to.step && me_.held() != back.to.state)))
+  if (trains() && (held > back.to.step || holds_another(back.to)))
     return back.to;
   hold_era();
   return std::nullopt;

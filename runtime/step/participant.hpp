@@ -118,6 +118,8 @@ protected:
   }
   /// The run has been rolled back, and what is held lies before that.
   bool must_go_back() const;
+  /// The state of that step, and not the one that is meant.
+  bool holds_another(const roll_back& x) const;
   /// From here on nothing counts of what others report from before.
   /// @return What is to be held again; nothing if all that is held is older.
   std::optional<roll_back> begin_era();

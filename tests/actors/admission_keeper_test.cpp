@@ -23,7 +23,7 @@ run_id poems() {
 
 /// Peer 1's keeper among fakes; peer 9 is the run's authority.
 struct desk {
-  explicit desk(bool has_token = false)
+  explicit desk(bool has_token = false, bool knows_terms = true)
       : system(world.add_system()), gateway(system.pretend<gateway_actor>()),
         observer(system.pretend<observer_actor>()),
         parent(system.pretend<supervisor_actor>()) {
@@ -34,9 +34,10 @@ struct desk {
     c.run = run_key("poems", poems());
     c.gate = gate;
     c.signs = made_up(peer(1));
+    c.known = knows_terms;
     c.mode = worker_mode::immediate;
     if (has_token)
-      c.papers.last = token(1, noon_ms);
+      c.papers.kept.token = token(1, noon_ms);
     it = system.keep((*system).spawn(admission_keeper, c));
     admission_handles w;
     w.letters.gateway = gateway.handle;
@@ -129,6 +130,30 @@ TEST_CASE("an answer that nobody has asked for changes nothing") {
   d.says(9, admission_reply{1, "", "no"});
   REQUIRE(d.observer->count<peer_over>() == 1);
   CHECK(d.observer->last<peer_over>().users_mistake);
+}
+
+TEST_CASE("a refusal ends nothing before it is known whether the organiser has "
+          "opened the run") {
+  desk d{false, false};
+  d.joins(9, role::bootstrap);
+  d.says(9, admission_reply{1, "", "no"});
+  CHECK(d.observer->count<peer_over>() == 0);
+  CHECK(d.observer->events("fault").size() == 1);
+  SUBCASE("which it has") {
+    d.gate->amend(admission_rules::mode::open);
+    caf::anon_send(d.it, charter_agreed{});
+    d.world.run_for(60s);
+    CHECK(d.observer->count<peer_over>() == 0);
+  }
+  SUBCASE("which it has not") {
+    caf::anon_send(d.it, charter_agreed{});
+    d.world.settle();
+    CHECK(d.observer->count<peer_over>() == 1);
+  }
+  SUBCASE("which nobody says") {
+    d.world.run_for(11s);
+    CHECK(d.observer->count<peer_over>() == 1);
+  }
 }
 
 TEST_CASE("a refused renewal ends nothing before the token does") {

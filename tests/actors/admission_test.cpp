@@ -52,8 +52,15 @@ struct kitchen {
     world.run_for(2 * limits::leave_patience);
   }
 
-  void open_gate() {
-    auto c = tiny_peer(world.network, gate, {}, 1);
+  /// @param number Of the host where it is.
+  void open_gate(std::uint8_t number = gate,
+                 std::vector<std::uint8_t> seeds = {}) {
+    auto c = tiny_peer(world.network, number, std::move(seeds), 1);
+    c.self = peer(gate);
+    c.signs = made_up(c.self);
+    c.make_transport = [this, number] {
+      return world.network.make_transport(host(number), peer(gate));
+    };
     c.role = role::bootstrap;
     c.run.clear();
     c.manifests[soup.run()] = soup.to_bytes();
@@ -81,9 +88,7 @@ struct kitchen {
   }
   whole_peer& join(std::uint8_t number, std::vector<std::uint8_t> seeds,
                    std::uint8_t code) {
-    everybody.push_back(std::make_unique<whole_peer>(
-        world, newcomer(number, std::move(seeds), code)));
-    return *everybody.back();
+    return start(newcomer(number, std::move(seeds), code));
   }
   bool train_together(whole_peer& a, whole_peer& b, duration patience) {
     const auto from = std::max(a.step(), b.step());
@@ -97,10 +102,22 @@ struct kitchen {
         },
         patience);
   }
-  std::string kept(std::uint8_t number) const {
+  kept_admission kept(std::uint8_t number) const {
     std::ifstream file{folder / (std::to_string(number) + ".admission"),
                        std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
+    const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+    return read_kept_admission(bytes);
+  }
+  /// As the next start of a member begins, with what it had kept.
+  peer_config returning(std::uint8_t number, std::vector<std::uint8_t> seeds) {
+    auto c = newcomer(number, std::move(seeds), 1);
+    c.papers.kept = kept(number);
+    c.manifests[soup.run()] = soup.to_bytes();
+    return c;
+  }
+  whole_peer& start(peer_config c) {
+    everybody.push_back(std::make_unique<whole_peer>(world, std::move(c)));
+    return *everybody.back();
   }
 
   support::temporary_directory folder;
@@ -227,7 +244,7 @@ TEST_CASE("whoever speaks without a token hears of the DHT, and nothing else") {
   CHECK(a.observer->events("join").size() == told + 1); // As a node.
 
   SUBCASE("with somebody else's token") {
-    s.say(admission_shown{k.kept(2)});
+    s.say(admission_shown{k.kept(2).token});
     k.world.run_for(1s);
     CHECK(faults(a, "bad admission")
           == std::vector<std::string>{"it is for another peer's key"});
@@ -277,23 +294,57 @@ TEST_CASE("without the authority, members stay in by vouching for each other") {
   CHECK_FALSE(a.observer->events("voucher").empty());
 
   // One that was in before comes back.
-  auto again = k.newcomer(2, {1}, 1);
-  again.papers.last = k.kept(2);
-  again.manifests[k.soup.run()] = k.soup.to_bytes();
-  REQUIRE_FALSE(again.papers.last.empty());
   b.leave();
   k.world.run_for(5s);
-  k.everybody.push_back(
-      std::make_unique<whole_peer>(k.world, std::move(again)));
-  CHECK(k.train_together(a, *k.everybody.back(), 60s));
+  REQUIRE_FALSE(k.kept(2).voucher.empty());
+  auto& again = k.start(k.returning(2, {1}));
+  CHECK(k.train_together(a, again, 60s));
+  // Its voucher had not ended.
+  CHECK(again.observer->events("admission").empty());
 
   // One that never was does not come in.
   auto late = k.newcomer(4, {1}, 1);
   late.manifests[k.soup.run()] = k.soup.to_bytes();
-  k.everybody.push_back(std::make_unique<whole_peer>(k.world, std::move(late)));
+  auto& outside = k.start(std::move(late));
   k.world.run_for(60s);
-  CHECK(k.everybody.back()->observer->events("step").empty());
-  CHECK(faults(*k.everybody.back(), "no admission").size() == 1);
+  CHECK(outside.observer->events("step").empty());
+  CHECK(faults(outside, "no admission").size() == 1);
+}
+
+TEST_CASE("when all come back with tokens that have ended, without the "
+          "authority, they vouch for each other") {
+  kitchen k;
+  auto& a = k.join(1, {gate}, 1);
+  auto& b = k.join(2, {gate, 1}, 1);
+  REQUIRE(k.train_together(a, b, 60s));
+  k.authority.reset();
+  a.leave();
+  b.leave();
+  k.world.run_for(std::chrono::milliseconds{2 * token_ms});
+  REQUIRE(k.kept(1).voucher.empty());
+  auto& first = k.start(k.returning(1, {2}));
+  auto& second = k.start(k.returning(2, {1}));
+  CHECK(k.train_together(first, second, 60s));
+}
+
+TEST_CASE("an authority that has moved is found by its own word in the DHT") {
+  kitchen k{false};
+  auto& a = k.join(1, {gate}, 1);
+  auto& b = k.join(2, {gate, 1}, 1);
+  REQUIRE(k.train_together(a, b, 60s));
+  k.authority.reset();
+  // It does not know where they are: only another node leads to it.
+  whole_peer other{k.world, [&] {
+                     auto c = tiny_peer(k.world.network, 7, {1}, 1);
+                     c.role = role::bootstrap;
+                     c.run.clear();
+                     return c;
+                   }()};
+  k.world.run_for(5s);
+  k.open_gate(8, {7});
+  k.world.run_for(std::chrono::milliseconds{2 * token_ms});
+  CHECK(k.train_together(a, b, 60s));
+  CHECK(faults(a, "not admitted").empty());
 }
 
 TEST_CASE("where the manifest takes no vouchers, all are out in the end") {

@@ -15,8 +15,16 @@ using namespace std::chrono_literals;
 namespace {
 
 struct amended_run {
-  explicit amended_run(std::uint8_t peers) : organiser(key_pair::generate()) {
+  explicit amended_run(std::uint8_t peers,
+                       const std::string& averaging = "exact")
+      : organiser(key_pair::generate()) {
     auto settings = tiny_charter(100000, 64).settings();
+    settings.averaging_method = averaging;
+    if (settings.redraws_groups()) {
+      settings.reserve = 0;
+      settings.packing = "float32";
+      settings.group_size = 2;
+    }
     settings.keep_every = 10;
     settings.keep_states = 8;
     what = std::make_unique<manifest>(
@@ -199,5 +207,41 @@ TEST_CASE("four peers go back by twenty steps, one of which kept nothing") {
     for (const auto& [step, digest] : others)
       if (auto at = first.find(step); at != first.end())
         CHECK(at->second == digest);
+  }
+}
+
+TEST_CASE("where groups are redrawn each peer goes back to its own state of "
+          "then, and who has none fetches one") {
+  amended_run run{3, "moshpit"};
+  auto last = run.all[0]->step();
+  for (auto& x : run.all)
+    last = std::min(last, x->step());
+  const auto to = (last - 20) / 10 * 10;
+  std::vector<std::string> then;
+  for (auto& x : run.all)
+    then.push_back(amended_run::digests(*x).at(to));
+  std::filesystem::remove_all(run.kept_by(3));
+  run.say(roll_back{to, {}});
+  REQUIRE(run.world.run_until(
+      [&] {
+        return std::all_of(run.all.begin(), run.all.end(), [](auto& x) {
+          return !x->observer->events("rolled_back").empty();
+        });
+      },
+      30s));
+  std::vector<std::size_t> made;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto back = run.all[i]->observer->events("rolled_back").front();
+    CHECK(field<std::uint64_t>(back, "step") == (i < 2 ? to : 0));
+    if (i < 2)
+      CHECK(field<std::string>(back, "digest") == then[i]);
+    made.push_back(run.all[i]->observer->events("step").size());
+  }
+  run.world.run_for(20s);
+  for (std::size_t i = 0; i < 3; ++i) {
+    INFO(run.all[i]->log());
+    const auto since = amended_run::digests(*run.all[i], made[i]);
+    REQUIRE(since.size() > 5);
+    CHECK(since.begin()->first > to);
   }
 }

@@ -21,8 +21,15 @@ words settings() {
 
 /// A created run with its bootstrap and some trainers.
 struct amended_run {
-  explicit amended_run(std::size_t trainers) {
-    create({"--announce", "127.0.0.1:9", "--data", s.text()});
+  /// @param more Settings.
+  explicit amended_run(std::size_t trainers, const words& more = {}) {
+    if (!more.empty())
+      others = key("others");
+    auto own = more;
+    for (auto& x : own)
+      if (x == "2/KEY")
+        x = "2/" + others;
+    create(words{"--announce", "127.0.0.1:9", "--data", s.text()} + own);
     hub = &s.start("hub", {"bootstrap", "--run", "poems", "--listen",
                            "127.0.0.1:0", "--identity-dir", s.path("hub"),
                            "--log-json", s.path("hub.jsonl")});
@@ -34,6 +41,16 @@ struct amended_run {
       x->await_step(5);
   }
 
+  /// The public half of an organiser's key in that folder.
+  std::string key(const std::string& name) {
+    auto made
+        = s.run("create", {"create", "other", "--identity-dir", s.path(name),
+                           "--announce", "127.0.0.1:9", "--data", s.text()});
+    CAPTURE(made.output);
+    REQUIRE(made.status == 0);
+    return s.run("amend", {"amend", "key", "--identity-dir", s.path(name)})
+        .output.substr(0, 64);
+  }
   std::string create(const words& more) {
     auto known = std::filesystem::exists(s.path("hub/poems.manifest"));
     auto x = s.run("create",
@@ -78,6 +95,7 @@ struct amended_run {
   scene s;
   peer* hub = nullptr;
   std::string invitation;
+  std::string others; ///< The key of another organiser; empty: there is none.
   std::vector<peer*> all;
 };
 
@@ -151,6 +169,14 @@ TEST_CASE("an organiser rolls a run of four peers back by twenty steps") {
   const auto last = run.await_pause();
   const auto to = (last - 20) / 10 * 10;
   const auto then = run.all[0]->digests().at(to);
+  // They say which state that was.
+  const auto asked = run.amend({"rollback", std::to_string(to)});
+  CAPTURE(asked.output);
+  CHECK(asked.status == 2);
+  CHECK(asked.output.find(" members that keep a state of step "
+                          + std::to_string(to) + " keep digest " + then)
+        != std::string::npos);
+  CHECK(asked.output.find("Nothing was changed") != std::string::npos);
   // One of them has lost what it kept.
   for (auto& entry : std::filesystem::directory_iterator{run.s.path("d")})
     if (entry.path().extension() == ".states")
@@ -180,6 +206,25 @@ TEST_CASE("an organiser rolls a run of four peers back by twenty steps") {
     check_agree(*run.all[0], *run.all[i], 10, lines[i], lines[0]);
 }
 
+TEST_CASE("what two organisers have to sign counts with both signatures") {
+  amended_run run{1, {"--successor", "2/KEY"}};
+  const auto file = run.s.path("draft");
+  auto one = run.amend({"finish", "--at", "1000000", "--out", file});
+  CAPTURE(one.output);
+  CHECK(one.status == 0);
+  CHECK(one.output.find("1 of 2 signatures") != std::string::npos);
+  CHECK(run.all[0]->log.named("amendment").empty());
+  auto again = run.amend({"sign", file});
+  CHECK(again.status == 2);
+  CHECK(again.output.find("has been signed with this key")
+        != std::string::npos);
+  auto two = run.amend({"sign", file, "--key", run.s.path("others/organiser")});
+  CAPTURE(two.output);
+  CHECK(two.status == 0);
+  CHECK(two.output.find("hold it") != std::string::npos);
+  CHECK(run.all[0]->await("amendment").at("number") == 1);
+}
+
 TEST_CASE("a mistake with an amendment is one sentence") {
   amended_run run{1};
   auto x = run.s.run("others",
@@ -191,6 +236,7 @@ TEST_CASE("a mistake with an amendment is one sentence") {
   for (auto& [said, answer] : {
            std::pair<words, std::string>{{"finish", "--key", others},
                                          "not the organiser's"},
+           {{"rollback", "7"}, "No member that answers keeps"},
            {{"finish", "--key", run.s.path("none")}, "no organiser's key"},
            {{"steps"}, "one whole number"},
            {{"steps", "many"}, "one whole number"},
@@ -199,7 +245,7 @@ TEST_CASE("a mistake with an amendment is one sentence") {
            {{"pause", "--at", "2000000"}, "before this would hold"},
            {{"ban", "7"}, "no peer's id"},
            {{"ban"}, "Say whom"},
-           {{"rollback", "10"}, "--digest"},
+           {{"rollback", "10", "--digest", "7"}, "no state's digest"},
            {{"admission", "closed"}, "admission open"},
            {{"layers", "7"}, "nothing that can be amended"},
            {{}, "Say what changes"},

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 
 #include <doctest/doctest.h>
@@ -193,13 +194,13 @@ TEST_CASE("two train by invitation, a third without a code gets nothing, and "
   CHECK(potluck::support::await(vouched, startup_patience));
   check_agree(a, b, 3, b.log.lines().size());
 
-  // Whoever was there before comes back by a voucher, and nobody else comes.
+  // Whoever was there before comes back by the voucher that it has kept, and
+  // nobody else comes.
   b.process.signal(SIGKILL);
   b.process.wait(startup_patience);
   auto& again
       = r.s.join("b2", {invitation, "--micro-batch", "4", "--identity-dir",
                         r.s.path("b"), "--peer", a.id() + "@" + a.address()});
-  CHECK(again.await("admission").at("by") == a.id().substr(0, 8));
   // Until then each had trained alone.
   auto one_again = [&] {
     const auto of_a = a.digests(), of_b = again.digests();
@@ -210,6 +211,7 @@ TEST_CASE("two train by invitation, a third without a code gets nothing, and "
   };
   CHECK(potluck::support::await(one_again, startup_patience));
   check_agree(a, again, 3, again.log.lines().size());
+  CHECK(again.log.named("admission").empty());
 
   // What it had granted it knows after its crash.
   auto& back = r.serve({"--token-life", "20s"});
@@ -220,6 +222,103 @@ TEST_CASE("two train by invitation, a third without a code gets nothing, and "
   CHECK(says(list.output, "code"));
 }
 
+TEST_CASE(
+    "with the authority and every bootstrap killed, members train on, and "
+    "come back by what they have kept") {
+  closed_run r;
+  auto& gate = r.serve({"--token-life", "20s"});
+  gate.await("listening");
+  auto& hub = r.s.bootstrap();
+  const auto invitation = r.invite("2");
+  const auto member
+      = [&](const std::string& name, const std::string& folder) -> peer& {
+    return r.join(name, invitation,
+                  {"--peer", hub.id() + "@" + hub.address(), "--identity-dir",
+                   r.s.path(folder)});
+  };
+  auto& a = member("a", "a");
+  auto& b = member("b", "b");
+  check_agree(a, b, 3);
+  for (auto* x : {&gate, &hub}) {
+    x->process.signal(SIGKILL);
+    REQUIRE(x->process.wait(startup_patience));
+  }
+  check_agree(a, b, 3, b.log.lines().size());
+
+  // By its token. Whoever has dialled the other has kept where that is.
+  const auto knows = [&](const std::string& folder, const std::string& where) {
+    for (auto& file : std::filesystem::directory_iterator(r.s.path(folder)))
+      if (file.path().extension() == ".peers") {
+        std::ifstream in{file.path()};
+        const std::string text{std::istreambuf_iterator<char>{in}, {}};
+        if (says(text, where))
+          return true;
+      }
+    return false;
+  };
+  const auto where_a = a.address();
+  const auto where_b = b.address();
+  REQUIRE(potluck::support::await(
+      [&] { return knows("a", where_b) || knows("b", where_a); },
+      startup_patience));
+  b.process.signal(SIGKILL);
+  REQUIRE(b.process.wait(startup_patience));
+  auto& b2 = member("b2", "b");
+  check_agree(a, b2, 3, 0, a.log.lines().size());
+
+  // By vouchers, with nobody there to begin with.
+  const auto vouched = [&] {
+    return !a.log.named("voucher").empty() && !b2.log.named("voucher").empty();
+  };
+  REQUIRE(potluck::support::await(vouched, startup_patience));
+  check_agree(a, b2, 3, b2.log.lines().size(), a.log.lines().size());
+  for (auto* x : {&a, &b2}) {
+    x->process.signal(SIGKILL);
+    REQUIRE(x->process.wait(startup_patience));
+  }
+  auto& a3 = member("a3", "a");
+  auto& b3 = member("b3", "b");
+  check_agree(a3, b3, 3);
+}
+
+TEST_CASE("an organiser amends a closed run without an admission of the "
+          "authority") {
+  closed_run r;
+  r.serve().await("listening");
+  const auto invitation = r.invite("2");
+  auto& a = r.join("a", invitation);
+  auto& b = r.join("b", invitation, {"--peer", a.id() + "@" + a.address()});
+  check_agree(a, b, 3);
+  const auto amend = [&](const words& what) {
+    return r.s.run("amend",
+                   words{"amend", r.bare, "--identity-dir", r.s.path("gate"),
+                         "--peer", a.id() + "@" + a.address()}
+                       + what);
+  };
+  // It hears from trainers how far they are.
+  auto paused = amend({"pause"});
+  CAPTURE(paused.output);
+  REQUIRE(paused.status == 0);
+  CHECK(says(paused.output, "peers say so"));
+  CHECK(says(paused.output, "hold it"));
+  for (auto* x : {&a, &b})
+    CHECK(x->await("amendment").at("number") == 1);
+  CHECK(amend({"resume"}).status == 0);
+  for (auto& fault : a.log.named("fault"))
+    CHECK(fault.at("what") != "bad admission");
+
+  // From here on everybody gets in, and then nobody more.
+  CHECK(amend({"admission", "open"}).status == 0);
+  auto& c = r.join("c", r.bare, {"--peer", a.id() + "@" + a.address()});
+  check_agree(a, c, 3);
+  CHECK(amend({"admission", "token"}).status == 0);
+  const auto alone = [&] {
+    const auto steps = a.log.named("step");
+    return !steps.empty() && steps.back().at("peers") == 2;
+  };
+  CHECK(potluck::support::await(alone, startup_patience));
+}
+
 TEST_CASE("a list, a delegation and a program let in whom they mean") {
   closed_run r{{"--admission", "list"}};
   const auto script = r.s.path("log-in");
@@ -228,6 +327,9 @@ TEST_CASE("a list, a delegation and a program let in whom they mean") {
   ::chmod(script.c_str(), 0700);
   r.serve({"--ask", script}).await("listening");
 
+  const auto none = r.ask({"invite"});
+  CHECK(none.status == 2);
+  CHECK(says(none.output, "admits by its list"));
   // Ann is on the list, with a machine that only she names.
   auto ids = r.s.run("ann", {"delegate", "--identity-dir", r.s.path("ann")});
   REQUIRE(ids.status == 0);

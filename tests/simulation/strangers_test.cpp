@@ -25,7 +25,7 @@ const std::string folder = "tools/scenarios/strangers";
 const std::vector<std::string> withstood{
     "finishers", "impersonator", "phantoms",     "names-others",
     "sybils",    "unread",       "short-bodies", "idle",
-    "mutator",   "far-step",     "long-history"};
+    "mutator",   "far-step",     "long-history", "uninvited"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {
@@ -70,6 +70,19 @@ TEST_CASE("a run withstands strangers") {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
       CHECK(complaint_of(name, seed) == "");
   }
+}
+
+TEST_CASE(
+    "nobody without a token ever holds parameters, and it would be seen") {
+  const trial closed{folder + "/uninvited.json", 0, 0, {}, true};
+  const auto fine = closed.run(4);
+  CHECK(fine.violations.empty());
+  const trial open{
+      "tests/simulation/scenarios/uninvited-open.json", 0, 0, {}, true};
+  const auto told = open.run(4).violations;
+  CHECK(std::any_of(told.begin(), told.end(), [](auto& x) {
+    return x.find("got parameters of the run") != std::string::npos;
+  }));
 }
 
 TEST_CASE("there is a scenario for every manner of strangers") {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "messages/limits.hpp"
+#include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
 
@@ -66,7 +67,8 @@ admission_papers papers_for(const named_run& run, const std::string& directory,
     return result;
   result.path = directory + "/" + run_file_name(run.run)
                 + (as.empty() ? "" : "." + as) + ".admission";
-  result.last = first_bytes(result.path, max_admission_bytes);
+  result.kept = read_kept_admission(
+      first_bytes(result.path, kept_admission::most_bytes));
   return result;
 }
 
@@ -94,6 +96,17 @@ expected<bool> fill_papers(const cli::command_line& options,
     claim.of = std::move(*of);
   }
   return true;
+}
+
+passed_run passed(const named_run& x) {
+  if (x.manifest)
+    if (auto agreed = charter_of(*x.manifest))
+      if (auto rules = admission_rules_of(agreed->settings()))
+        return {*rules, signers_of(*x.manifest, agreed->settings()).keys};
+  if (x.invited && !x.invited->authority.id.empty())
+    return {{admission_rules::mode::token, x.invited->authority, true},
+            {x.invited->organiser}};
+  return {};
 }
 
 expected<std::chrono::milliseconds> read_life(const std::string& text) {

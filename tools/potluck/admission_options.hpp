@@ -33,6 +33,9 @@ expected<bool> fill_papers(const cli::command_line& options,
                            const invitation& to, const std::string& directory,
                            peer_config& config);
 
+/// What a hub for this run goes by; open where nobody says more.
+passed_run passed(const named_run& x);
+
 /// Reads "30min", "12h", "7d". Fails with a sentence.
 expected<std::chrono::milliseconds> read_life(const std::string& text);
 

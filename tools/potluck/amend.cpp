@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
+#include "messages/limits.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/organiser/run_terms.hpp"
+#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
@@ -45,9 +48,15 @@ std::vector<cli::option_spec> own_options() {
        "heard of it before.",
        "STEP", cli::at_least(0)},
       {"digest", option_kind::text, "",
-       "The digest of the state to roll back to, as any member's log has it.",
+       "The digest of the state to roll back to, as any member's log has it "
+       "(default: that which most members keep of the step, after a "
+       "question).",
        "HEX"},
       {"reason", option_kind::text, "", "Why, for people.", "TEXT"},
+      {"out", option_kind::text, "",
+       "Where several organisers have to sign: write here what lacks their "
+       "signatures (default: RUN.amendment in the identity directory).",
+       "FILE"},
   };
 }
 
@@ -106,11 +115,13 @@ expected<run_change> change_in(const words& what,
       return run_change{new_steps{*number}};
     if (verb == "rate-tail")
       return run_change{new_rate_tail{*number}};
+    if (!options.given("digest"))
+      return run_change{roll_back{*number, {}}};
     auto state = parse_id<digest>(options.text("digest"));
-    if (!state)
-      return failure{"Say which state of step " + what[1]
-                     + " is meant: --digest HEX, as the `step` line of a "
-                       "member's --log-json has it."};
+    if (!state || state->empty())
+      return failure{"--digest: '" + options.text("digest")
+                     + "' is no state's digest: these are 32 hex digits, as "
+                       "the `step` line of a member's --log-json has them."};
     return run_change{roll_back{*number, *state}};
   }
   if (verb == "pause" && alone)
@@ -182,6 +193,44 @@ expected<std::uint64_t> step_for(const run_change& x, std::uint64_t wished,
   return from;
 }
 
+/// Fills in which state of the step is meant, where the user has not said.
+expected<bool> choose_state(roll_back& x, const run_settings& settings,
+                            organiser_visit& visit) {
+  const auto step = std::to_string(x.step);
+  if (settings.redraws_groups()) {
+    if (x.state.empty())
+      return true;
+    return failure{"Members of this run hold different states (averaging "
+                   "moshpit), and each goes back to its own; leave --digest "
+                   "out."};
+  }
+  if (!x.state.empty())
+    return true;
+  std::size_t answers = 0;
+  std::size_t most = 0;
+  for (const auto& [state, members] : visit.ask_for_kept(x.step)) {
+    answers += members;
+    if (members > most) {
+      most = members;
+      x.state = state;
+    }
+  }
+  if (most == 0)
+    return failure{"No member that answers keeps a state of step " + step
+                   + "; they keep the newest "
+                   + std::to_string(settings.keep_states) + " of every "
+                   + std::to_string(settings.keep_every) + " steps."};
+  std::cout << most << " of " << answers
+            << " members that keep a state of step " << step << " keep digest "
+            << to_string(x.state) << ". Go back to it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "yes")
+    return true;
+  return failure{"Nothing was changed; say y, or name the state with --digest "
+                 + to_string(x.state) + "."};
+}
+
 std::string line_of(const amendment& x) {
   return std::to_string(x.number) + ". " + to_sentence(x.change, x.from)
          + (x.from > 0 ? " (from step " + std::to_string(x.from) + " on)" : "")
@@ -202,9 +251,73 @@ int say_key(const cli::command_line& options, const std::string& directory) {
   return all_well;
 }
 
+/// Keeps it, and hands it to members.
+int publish(const std::string& bytes, amendment_book& book,
+            const std::string& path, organiser_visit& visit) {
+  if (const auto taken = book.take(bytes);
+      taken.is != amendment_book::verdict::accepted)
+    return complain(taken.is == amendment_book::verdict::known
+                        ? "The run has this amendment already."
+                        : "This " + taken.sentence + ".");
+  if (auto done = keep_amendments(path, book); !done)
+    return complain(done.error(), failed);
+  const auto sent = visit.deliver(book);
+  if (sent.holders == 0)
+    return complain("None of the " + std::to_string(sent.asked)
+                        + " peers that answered shows it: it is kept in " + path
+                        + ", and a trainer with this identity directory hands "
+                          "it on.",
+                    failed);
+  std::cout << sent.holders << " of " << sent.asked
+            << " peers that were asked hold it, and pass it on." << std::endl;
+  return all_well;
+}
+
+/// Writes what lacks signatures to a file, for another organiser.
+int ask_for_signatures(const std::string& bytes, std::size_t count,
+                       const organisers& who, const std::string& file) {
+  if (auto done = replace_file(file, {{bytes.data(), bytes.size()}}); !done)
+    return complain(done.error(), failed);
+  std::cout << count << " of " << who.needed << " signatures: give " << file
+            << " to another organiser, for `potluck amend INVITATION sign "
+               "FILE`."
+            << std::endl;
+  return all_well;
+}
+
+/// Adds a signature to a file's amendment, and publishes what has enough.
+int sign_file(const std::string& file, const manifest& run,
+              const organisers& who, const key_pair& key, amendment_book& book,
+              const std::string& path, const run_settings& settings,
+              organiser_visit& visit) {
+  std::ifstream from{file, std::ios::binary};
+  std::string bytes(max_amendment_bytes + 1, '\0');
+  from.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(from.gcount()));
+  if (bytes.empty())
+    return complain(file
+                    + " cannot be read; give the file of an amendment "
+                      "that lacks signatures.");
+  auto more = sign_as_well(run.id(), who, bytes, key);
+  if (!more)
+    return complain(file + " " + more.error() + ".");
+  const auto count = signatures_on(run.id(), who, *more);
+  const auto what = read_amendment_of(run.id(), {who.keys, count}, *more).what;
+  std::cout << line_of(what) << std::endl;
+  if (count < who.needed)
+    return ask_for_signatures(*more, count, who, file);
+  if (auto from_step = step_for(what.change, what.from,
+                                run_terms{settings, book.all()}, visit);
+      !from_step)
+    return complain(from_step.error());
+  return publish(*more, book, path, visit);
+}
+
+/// @param key Null where nothing is to change.
 int amend(const cli::command_line& options, const words& what,
-          const std::string& directory, organiser_visit& visit,
-          const manifest& run, const run_settings& settings) {
+          const std::string& directory, const key_pair* key,
+          organiser_visit& visit, const manifest& run,
+          const run_settings& settings) {
   const auto signers = signers_of(run, settings);
   amendment_book book{run.id(), signers};
   // What was signed before on this machine, or came here: so no number is given
@@ -213,7 +326,7 @@ int amend(const cli::command_line& options, const words& what,
   if (auto problem = read_amendments(path, book); !problem.empty())
     return complain(problem + "; move it away.");
   visit.read_amendments(book);
-  if (what[0] == "list") {
+  if (key == nullptr) {
     for (const auto& x : book.all())
       std::cout << line_of(x) << "\n";
     if (book.latest() == 0)
@@ -221,21 +334,23 @@ int amend(const cli::command_line& options, const words& what,
     std::cout << std::flush;
     return all_well;
   }
-  auto key = key_from(options, directory);
-  if (!key)
-    return complain(key.error());
-  if (std::find(signers.begin(), signers.end(), key->public_half())
-      == signers.end())
+  if (!signers.has(key->public_half()))
     return complain("This key is not the organiser's of run '"
                     + shown_run(run.run())
                     + "', nor its successor's; name the right one's file with "
                       "--key FILE.");
+  if (what[0] == "sign")
+    return sign_file(what[1], run, signers, *key, book, path, settings, visit);
   auto change = change_in(what, options);
   if (!change)
     return complain(change.error());
-  if (std::holds_alternative<roll_back>(*change) && settings.redraws_groups())
-    return complain("Members of this run hold different states (averaging "
-                    "moshpit), so it cannot be rolled back to one.");
+  if (auto back = std::get_if<roll_back>(&*change))
+    if (auto chosen = choose_state(*back, settings, visit); !chosen)
+      return complain(chosen.error());
+  if (std::holds_alternative<new_admission>(*change)
+      && settings.authority == "none")
+    return complain("This run's manifest names no authority, so it stays "
+                    "open.");
   auto from
       = step_for(*change, static_cast<std::uint64_t>(options.integer("at")),
                  run_terms{settings, book.all()}, visit);
@@ -251,22 +366,14 @@ int amend(const cli::command_line& options, const words& what,
   if (auto problem = problem_with(x); !problem.empty())
     return complain("That is no amendment: " + problem + ".");
   const auto bytes = sign_amendment(x, *key);
-  if (const auto taken = book.take(bytes);
-      taken.is != amendment_book::verdict::accepted)
-    return complain("This " + taken.sentence + ".");
-  if (auto done = keep_amendments(path, book); !done)
-    return complain(done.error(), failed);
   std::cout << line_of(x) << std::endl;
-  const auto sent = visit.deliver(book);
-  if (sent.holders == 0)
-    return complain("None of the " + std::to_string(sent.asked)
-                        + " peers that answered shows it: it is kept in " + path
-                        + ", and a trainer with this identity directory hands "
-                          "it on.",
-                    failed);
-  std::cout << sent.holders << " of " << sent.asked
-            << " peers that were asked hold it, and pass it on." << std::endl;
-  return all_well;
+  if (signers.needed > 1)
+    return ask_for_signatures(bytes, 1, signers,
+                              options.given("out")
+                                  ? options.text("out")
+                                  : directory + "/" + run_file_name(run.run())
+                                        + ".amendment");
+  return publish(bytes, book, path, visit);
 }
 
 int run(cli::command_line& options, const std::string&) {
@@ -310,9 +417,18 @@ int run(cli::command_line& options, const std::string&) {
   if (what.empty())
     return complain("Say what changes, for instance `steps 5000`; see "
                     "`potluck amend --help`.");
-  if (what[0] != "list")
-    if (auto change = change_in(what, options); !change)
-      return complain(change.error());
+  std::optional<key_pair> key;
+  if (what[0] != "list") {
+    if (what[0] == "sign" && what.size() != 2)
+      return complain("Say which file: `potluck amend ... sign FILE`.");
+    if (what[0] != "sign")
+      if (auto change = change_in(what, options); !change)
+        return complain(change.error());
+    auto held = key_from(options, directory);
+    if (!held)
+      return complain(held.error());
+    key = std::move(*held);
+  }
   if (plan.contacts.empty())
     return complain("Name a peer of the run with --peer HOST:PORT, or give an "
                     "invitation.");
@@ -320,6 +436,7 @@ int run(cli::command_line& options, const std::string&) {
   plan.listen = config.listen;
   plan.how = *how;
   plan.how.key = key_pair::generate();
+  plan.organiser = key;
   organiser_visit visit{std::move(plan)};
   if (auto begun = visit.begin(); !begun)
     return complain(begun.error(), failed);
@@ -333,7 +450,8 @@ int run(cli::command_line& options, const std::string&) {
   auto agreed = charter_of(*manifest);
   if (!agreed)
     return complain(agreed.error());
-  return amend(options, what, directory, visit, *manifest, agreed->settings());
+  return amend(options, what, directory, key ? &*key : nullptr, visit,
+               *manifest, agreed->settings());
 }
 
 } // namespace
@@ -362,8 +480,10 @@ command amend_command() {
         "  finish            the run ends, well, at the next step that all can "
         "know of\n"
         "  ban ID...         all refuse these peers; unban ID... lifts it\n"
-        "  rollback STEP     all go back to the state of then (--digest)\n"
+        "  rollback STEP     all go back to the state of then\n"
         "  admission MODE    open, token or list\n"
+        "  sign FILE         adds a signature where a run needs several, and "
+        "publishes what\n                    has enough\n"
         "  list              changes nothing, and says what was amended\n"
         "  key               prints the public half of the key (create "
         "--successor)\n";

@@ -153,6 +153,7 @@ int serve(cli::command_line& options) {
     if (run->named.manifest)
       config.manifests[run->named.run] = run->named.manifest->to_bytes();
     how.runs.insert(run->named.run);
+    config.passes_for[run->named.run] = passed(run->named);
   }
   auto token = life_from(options, "token-life");
   auto grant = life_from(options, "grant");
@@ -186,6 +187,13 @@ int invite(const cli::command_line& options, desk_tools& x) {
   auto grant = life_from(options, "grant");
   if (!until || !grant)
     return complain(until ? grant.error() : until.error());
+  if (x.run.named.manifest)
+    if (auto rules = rules_of(*x.run.named.manifest);
+        rules && rules->how == admission_rules::mode::list)
+      return complain("Run " + shown_run(x.run.named.run)
+                      + " admits by its list; put keys on it with `potluck "
+                        "authority allow ID`, and give out the invitation of "
+                        "`potluck create`.");
   invitation to;
   if (x.run.named.invited) {
     to = *x.run.named.invited;

@@ -141,6 +141,8 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
     if (named->manifest)
       bootstrap.manifests[named->run] = named->manifest->to_bytes();
     result.rules.runs.insert(named->run);
+    if (!options.flag("any-run"))
+      bootstrap.passes_for[named->run] = passed(*named);
     papers[named->run] = papers_for(*named, who.directory, "tenant");
   }
   result.rules.any = options.flag("any-run");

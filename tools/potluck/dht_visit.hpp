@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,8 +15,7 @@
 
 #include "messages/expected.hpp"
 #include "runtime/dht/dht_client.hpp"
-#include "runtime/uv/uv_transport.hpp"
-#include "tools/potluck/transport_news.hpp"
+#include "tools/potluck/visit.hpp"
 
 namespace potluck::tools {
 
@@ -34,14 +32,10 @@ struct dht_finding {
   std::size_t asked = 0;
 };
 
-class dht_visitor {
+class dht_visitor : public visit {
 public:
   /// @param how With the key that the visitor is known by, and signs with.
-  explicit dht_visitor(uv_transport_options how);
-  ~dht_visitor();
-
-  dht_visitor(const dht_visitor&) = delete;
-  dht_visitor& operator=(const dht_visitor&) = delete;
+  explicit dht_visitor(const uv_transport_options& how);
 
   /// Greets the first contacts; those with an id have to prove it.
   /// @returns How many are there, or why nobody is.
@@ -54,34 +48,20 @@ public:
   expected<std::size_t> put(dht_record record);
 
 private:
-  using clock = std::chrono::steady_clock;
-  struct link {
-    contact who; ///< Without an id until it has proven one.
-    bool dialled_for_id = false;
-    bool is_ready = false;
-    bool is_over = false;
-    std::string why; ///< It is over.
-    std::vector<message> waiting;
-  };
-
   static time_point now();
-  /// Handles what happens until `done`, or the time is over.
-  template <class Done>
-  bool wait(clock::duration patience, Done done);
-  void handle(const transport_news::item& x);
-  void read(connection_id id, link& l, const message& content);
-  void closed(connection_id id, const std::string& reason);
   void carry_out(dht_actions xs);
   void call(const dht_call& x);
 
-  uv_transport_options how_;
-  peer_id self_;
-  std::shared_ptr<transport_news> box_ = std::make_shared<transport_news>();
-  std::unique_ptr<transport> net_;
+  void welcomed(line& l) override;
+  void heard(line& l, const message& content, const shared_bytes&) override;
+  void ended(line& l) override;
+  void idle() override;
+
+  const shared_signatures signs_;
   dht_node here_;
   dht_client client_;
-  std::map<connection_id, link> links_;
-  std::map<peer_id, connection_id> by_id_;
+  std::map<peer_id, line*> by_id_;
+  clock::time_point look_at_;
   std::string seen_host_; ///< This machine's, as the first contact sees it.
   // Of the one look-up, or the one publication.
   std::map<peer_id, std::size_t> paths_;

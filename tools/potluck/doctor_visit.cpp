@@ -14,14 +14,13 @@
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/peer_options.hpp"
-#include "tools/potluck/transport_news.hpp"
+#include "tools/potluck/visit.hpp"
 
 namespace potluck::tools {
 
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 
 /// For a connection, its proof and its hello, from the dial on.
 constexpr auto greeting_patience = 16s;
@@ -33,6 +32,8 @@ constexpr auto mapping_patience = 8s;
 constexpr auto upload_patience = 12s;
 constexpr auto charter_patience = 3s;
 constexpr std::size_t probe_bytes = 1 << 20;
+/// Of the heartbeat behind them.
+constexpr std::uint64_t probes_end = 2;
 
 /// The addresses that a name stands for, or why it stands for none.
 void look_up(peer_facts& x) {
@@ -54,69 +55,45 @@ void look_up(peer_facts& x) {
   ::freeaddrinfo(found);
 }
 
-class visitor {
+visit::plan plan_of(const visit_plan& x) {
+  visit::plan result;
+  result.how = x.how;
+  result.as.run = x.run;
+  return result;
+}
+
+class visitor : public visit {
 public:
   explicit visitor(visit_plan plan)
-      : plan_(std::move(plan)), self_(plan_.how.key->id()),
-        guests_(self_, role::expert), own_({}),
+      : visit(plan_of(plan)), plan_(std::move(plan)),
+        guests_(self(), role::expert), own_({}),
         reach_(role::expert, random_seed()) {
   }
 
   visit_report pay() {
-    net_ = make_uv_transport(plan_.how);
-    net_->start(box_);
-    if (auto bound = net_->listen(plan_.listen)) {
+    if (auto bound = listen(plan_.listen)) {
       own_.listens(*bound);
       port_ = bound->port;
       greet();
       see_reach();
       measure_upload();
       ask_for_charter();
-      for (auto& [id, c] : calls_)
-        if (c.peer && c.peer->welcomed)
-          say(id, goodbye{"has seen enough"});
-      for (auto& [id, c] : calls_)
-        net_->close(id);
     } else {
       result_.problem = bound.error();
     }
-    net_->stop();
     return std::move(result_);
   }
 
 private:
+  /// A connection that others have dialled, or that only tells our port.
   struct call {
-    peer_facts* peer = nullptr; ///< Null: they came, or only tell our port.
     bool asks_for_port = false;
     address remote;
     peer_id who;
-    clock::time_point since{};
   };
 
   static time_point now() {
     return time_point{clock::now().time_since_epoch()};
-  }
-
-  void say(connection_id id, const message& x, shared_bytes body = {}) {
-    net_->send(id, {encode(x), std::move(body)});
-  }
-  void ask_for_sign(connection_id id, std::uint64_t token) {
-    calls_[id].since = clock::now();
-    awaited_ = token;
-    say(id, heartbeat{token});
-  }
-
-  /// Handles what happens until `done`, or the time is over.
-  template <class Done>
-  bool wait(clock::duration patience, Done done) {
-    const auto end = clock::now() + patience;
-    while (!done()) {
-      if (clock::now() >= end)
-        return false;
-      if (auto x = box_->next(50ms))
-        handle(*x);
-    }
-    return true;
   }
 
   void greet() {
@@ -129,18 +106,17 @@ private:
       if (!peer.unresolved.empty())
         continue;
       dialled_.note(where.host, now());
-      calls_[net_->dial(where)] = {&peer, false, where, {}, clock::now()};
+      facts_[dial({{}, where}).id] = &peer;
     }
-    wait(greeting_patience, [&] {
-      return std::all_of(result_.peers.begin(), result_.peers.end(),
-                         [](auto& x) {
-                           return x.welcomed || !x.unresolved.empty()
-                                  || !x.closed.empty() || !x.refusal.empty();
-                         });
-    });
-    for (auto& x : result_.peers)
+    wait(greeting_patience, [&] { return !anything_pending(); });
+    for (auto& [id, l] : lines()) {
+      auto& x = *facts_.at(id);
+      x.connected = l.connected;
+      x.said = l.said;
+      x.refusal = l.refusal;
       if (!x.connected && x.closed.empty())
         x.closed = "no answer in time";
+    }
   }
 
   bool anybody() const {
@@ -179,17 +155,16 @@ private:
               = std::make_shared<const std::vector<std::uint8_t>>(errand_bytes);
           body = {zeros, zeros->data(), zeros->size()};
         }
-        for (auto& [id, c] : calls_)
-          if (c.peer && c.who == q->whom)
-            say(id, q->text, body);
+        for (auto* l : guests())
+          if (l->who.id == q->whom)
+            say(*l, q->text, body);
       }
       if (reach_.changes() && !reach_.reachable())
         quiet = clock::now() + 4s;
       if (auto whom = reach_.ask_for_port(guests_, now())) {
         quiet = clock::now() + 4s;
         dialled_.note(whom->where.host, now());
-        calls_[net_->punch(whom->where, true)]
-            = {nullptr, true, whom->where, whom->id, clock::now()};
+        calls_[net().punch(whom->where, true)] = {true, whom->where, whom->id};
       }
       // What a router said of a port is nothing before somebody gets through.
       const bool clear = reach_.reachable() || !own_.is_mapped();
@@ -224,20 +199,19 @@ private:
   }
 
   void measure_upload() {
-    for (auto& [id, c] : calls_) {
-      if (!c.peer || !c.peer->welcomed)
-        continue;
+    for (auto* l : guests()) {
       auto zeros
           = std::make_shared<const std::vector<std::uint8_t>>(max_probe_bytes);
       const auto begin = clock::now();
       for (std::size_t sent = 0; sent < probe_bytes; sent += max_probe_bytes)
-        say(id, line_probe{}, {zeros, zeros->data(), zeros->size()});
+        say(*l, line_probe{}, {zeros, zeros->data(), zeros->size()});
       // Its answer comes behind all of that.
-      ask_for_sign(id, 2);
-      if (!wait(upload_patience, [&] { return awaited_ == 0; }))
+      say(*l, heartbeat{probes_end});
+      if (!wait(upload_patience, [&] { return probed_; }))
         return;
-      const std::chrono::duration<double> took = clock::now() - begin;
-      const auto there = took.count() - c.peer->round_trip;
+      const std::chrono::duration<double> took
+          = clock::now() - begin - l->round_trip;
+      const auto there = took.count();
       result_.upload = probe_bytes / std::max(there, 1e-3);
       return;
     }
@@ -246,79 +220,37 @@ private:
   void ask_for_charter() {
     if (plan_.run.empty())
       return;
-    for (auto& [id, c] : calls_)
-      if (c.peer && c.peer->welcomed)
-        say(id, charter_request{1, plan_.run});
+    for (auto* l : guests())
+      say(*l, charter_request{1, plan_.run});
     if (anybody())
       wait(charter_patience, [&] { return !result_.charter.empty(); });
   }
 
-  void handle(const transport_news::item& x) {
-    if (x.happened == transport_news::what::accepted) {
-      calls_[x.id] = {nullptr, false, x.remote, x.proven, clock::now()};
-      return;
-    }
-    auto at = calls_.find(x.id);
-    if (at == calls_.end())
-      return;
-    auto& c = at->second;
-    if (x.happened == transport_news::what::closed) {
-      if (c.peer) {
-        c.peer->welcomed = false;
-        c.peer->closed = x.reason;
-        guests_.left(c.who);
-      }
-      calls_.erase(at);
-    } else if (x.happened == transport_news::what::connected) {
-      c.remote = x.remote;
-      dialled_.note(x.remote.host, now());
-      if (!c.peer) {
-        if (!x.proven.empty() && x.proven != c.who)
-          net_->close(x.id, 0);
-        return;
-      }
-      c.who = x.proven;
-      c.peer->connected = true;
-      hello ours;
-      ours.id = self_;
-      ours.run = plan_.run;
-      ours.seen_host = x.remote.host;
-      ours.seen_port = x.remote.port;
-      ours.clock_ms = wall_clock_ms();
-      say(x.id, ours);
-      ask_for_sign(x.id, 1);
-    } else if (auto content = decode(x.frame.head.data(), x.frame.head.size(),
-                                     x.frame.body.size)) {
-      read(x.id, c, *content, x.frame.body);
-    }
+  // ---- what happens
+
+  void welcomed(line& l) override {
+    auto& x = *facts_.at(l.id);
+    x.welcomed = true;
+    x.round_trip = std::chrono::duration<double>{l.round_trip}.count();
+    guests_.joined({l.who.id, {l.who.where.host, l.said->listen_port}},
+                   role::bootstrap, now());
   }
 
-  void read(connection_id id, call& c, const message& content,
-            const shared_bytes& body) {
-    if (auto proof = std::get_if<reach_proof>(&content)) {
-      reach_.proven(proof->nonce, c.remote.host,
-                    dialled_.proves_something(c.remote.host, now()), now());
-      net_->close(id, 0);
-    } else if (auto theirs = std::get_if<hello>(&content)) {
-      if (c.asks_for_port) {
-        reach_.port_seen({theirs->seen_host, theirs->seen_port}, c.remote.host);
-        net_->close(id, 0);
-      } else if (c.peer) {
-        said_hello(c, *theirs);
-      }
-    } else if (!c.peer) {
-      return;
-    } else if (auto no = std::get_if<refusal>(&content)) {
-      c.peer->refusal = no->sentence;
-    } else if (auto beat = std::get_if<heartbeat>(&content)) {
-      say(id, heartbeat_reply{beat->token});
+  void ended(line& l) override {
+    auto& x = *facts_.at(l.id);
+    x.welcomed = false;
+    x.closed = l.closed;
+    guests_.left(l.who.id);
+  }
+
+  void heard(line& l, const message& content,
+             const shared_bytes& body) override {
+    if (auto theirs = std::get_if<hello>(&content)) {
+      said_hello(l, *theirs);
     } else if (auto reply = std::get_if<heartbeat_reply>(&content)) {
-      if (reply->token == 1 && c.peer->said && !c.peer->welcomed)
-        is_welcome(c);
-      if (reply->token == awaited_)
-        awaited_ = 0;
+      probed_ = probed_ || reply->token == probes_end;
     } else if (auto answer = std::get_if<reach_answer>(&content)) {
-      reach_.answered(c.who, *answer, now());
+      reach_.answered(l.who.id, *answer, now());
     } else if (std::holds_alternative<charter_reply>(content)) {
       auto theirs = read_charter(
           plan_.run, {reinterpret_cast<const char*>(body.data), body.size});
@@ -329,44 +261,65 @@ private:
     }
   }
 
-  void said_hello(call& c, const hello& theirs) {
-    c.peer->said = theirs;
-    const std::chrono::duration<double> half = (clock::now() - c.since) / 2;
+  void said_hello(line& l, const hello& theirs) {
+    dialled_.note(l.who.where.host, now());
+    const std::chrono::duration<double> half = (clock::now() - l.since) / 2;
     if (theirs.clock_ms != 0)
-      c.peer->clock_behind = (static_cast<double>(theirs.clock_ms)
-                              - static_cast<double>(wall_clock_ms()))
-                                 / 1e3
-                             + half.count();
-    own_.seen_at(theirs.seen_host, c.remote.host, false);
-    hosts_.insert(c.remote.host);
+      facts_.at(l.id)->clock_behind = (static_cast<double>(theirs.clock_ms)
+                                       - static_cast<double>(wall_clock_ms()))
+                                          / 1e3
+                                      + half.count();
+    own_.seen_at(theirs.seen_host, l.who.where.host, false);
+    hosts_.insert(l.who.where.host);
   }
 
-  void is_welcome(call& c) {
-    c.peer->welcomed = true;
-    const std::chrono::duration<double> took = clock::now() - c.since;
-    c.peer->round_trip = took.count();
-    guests_.joined({c.who, {c.remote.host, c.peer->said->listen_port}},
-                   role::bootstrap, now());
+  void other(const transport_news::item& x) override {
+    using what = transport_news::what;
+    if (x.happened == what::accepted) {
+      calls_[x.id] = {false, x.remote, x.proven};
+      return;
+    }
+    auto at = calls_.find(x.id);
+    if (at == calls_.end())
+      return;
+    auto& c = at->second;
+    if (x.happened == what::closed) {
+      calls_.erase(at);
+    } else if (x.happened == what::connected) {
+      c.remote = x.remote;
+      dialled_.note(x.remote.host, now());
+      if (!x.proven.empty() && x.proven != c.who)
+        net().close(x.id, 0);
+    } else if (auto content = decode(x.frame.head.data(), x.frame.head.size(),
+                                     x.frame.body.size)) {
+      if (auto proof = std::get_if<reach_proof>(&*content)) {
+        reach_.proven(proof->nonce, c.remote.host,
+                      dialled_.proves_something(c.remote.host, now()), now());
+        net().close(x.id, 0);
+      } else if (auto theirs = std::get_if<hello>(&*content);
+                 theirs && c.asks_for_port) {
+        reach_.port_seen({theirs->seen_host, theirs->seen_port}, c.remote.host);
+        net().close(x.id, 0);
+      }
+    }
   }
 
   visit_plan plan_;
-  peer_id self_;
-  std::shared_ptr<transport_news> box_ = std::make_shared<transport_news>();
-  std::unique_ptr<transport> net_;
   std::uint16_t port_ = 0;
+  std::map<connection_id, peer_facts*> facts_; ///< Of the visit's lines.
   std::map<connection_id, call> calls_;
   std::set<std::string> hosts_; ///< Of those that were greeted.
   guest_book guests_;
   own_address own_;
   own_reach reach_;
   dialled_hosts dialled_;
-  std::uint64_t awaited_ = 0; ///< A heartbeat's token; 0: it came back.
+  bool probed_ = false; ///< The other end has got all probes.
   visit_report result_;
 };
 
 } // namespace
 
-visit_report visit(visit_plan plan) {
+visit_report see(visit_plan plan) {
   return visitor{std::move(plan)}.pay();
 }
 

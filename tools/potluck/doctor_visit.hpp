@@ -34,6 +34,6 @@ struct visit_report {
 /// Takes up to a minute where nobody answers, a few seconds else. Sends at most
 /// 1 MiB to measure the line, and 32 KiB for each third peer that tries whether
 /// this machine can be dialled.
-visit_report visit(visit_plan plan);
+visit_report see(visit_plan plan);
 
 } // namespace potluck::tools

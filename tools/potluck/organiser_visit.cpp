@@ -7,15 +7,16 @@
 
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
+#include "runtime/admission/admission.hpp"
 #include "runtime/dialable.hpp"
-#include "tools/potluck/transport_news.hpp"
+#include "runtime/uv/wall_clock.hpp"
+#include "tools/potluck/visit.hpp"
 
 namespace potluck::tools {
 
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 
 /// For a connection, its proof and its hello.
 constexpr auto greeting_patience = 8s;
@@ -31,51 +32,61 @@ constexpr auto again = 300ms;
 constexpr std::size_t most_members = 8;
 constexpr std::size_t enough_holders = 3;
 
+/// For the visitor's key.
+std::string admission_by(const key_pair& organiser, const organiser_plan& to) {
+  const auto now = wall_clock_ms();
+  const auto life = static_cast<std::uint64_t>(
+      std::chrono::milliseconds{limits::token_life}.count());
+  return to_bytes(
+      issue({id_in(to.run), to.how.key->id(), now, now + life, {}, {}},
+            *signatures_of(organiser)));
+}
+
+visit::plan plan_of(const organiser_plan& x) {
+  visit::plan result;
+  result.how = x.how;
+  result.as.role = role::auxiliary;
+  result.as.run = x.run;
+  if (x.organiser)
+    result.as.admission = admission_by(*x.organiser, x);
+  result.goodbye = "has said what the organiser wants";
+  return result;
+}
+
 } // namespace
 
-class organiser_visit::line {
+class organiser_visit::conversation : public visit {
 public:
-  explicit line(organiser_plan plan) : plan_(std::move(plan)) {
-    net_ = make_uv_transport(plan_.how);
-    net_->start(box_);
-  }
-  ~line() {
-    for (auto& [id, p] : peers_) {
-      if (p.welcomed)
-        say(id, goodbye{"has said what the organiser wants"});
-      net_->close(id);
-    }
-    net_->stop();
+  explicit conversation(organiser_plan plan)
+      : visit(plan_of(plan)), plan_(std::move(plan)) {
   }
 
   expected<bool> begin() {
-    if (auto bound = net_->listen(plan_.listen); !bound)
+    if (auto bound = listen(plan_.listen); !bound)
       return failure{bound.error()};
     for (const auto& who : plan_.contacts)
-      dial(who);
-    wait(greeting_patience, [&] { return count() > 0 || dials_ == 0; });
+      call_on(who);
+    wait(greeting_patience, [&] { return count() > 0 || !anything_pending(); });
     if (count() == 0)
-      return failure{refusal_.empty()
+      return failure{refusal().empty()
                          ? "Nobody of run " + shown_run(plan_.run)
                                + " answers at the addresses given; name a peer "
                                  "of it with --peer HOST:PORT."
-                         : "The peers refuse this visit: " + refusal_};
-    wait(others_patience, [&] { return dials_ == 0; });
-    for (auto& [id, p] : peers_)
-      if (p.welcomed)
-        say(id,
-            find_records{1, key_of("run/" + plan_.run), {}, {}, most_members});
+                         : "The peers refuse this visit: " + refusal()};
+    wait(others_patience, [&] { return !anything_pending(); });
+    for (auto* l : guests())
+      say(*l,
+          find_records{1, key_of("run/" + plan_.run), {}, {}, most_members});
     wait(others_patience, [&] { return found_ >= count(); });
     for (const auto& who : members_)
-      dial(who);
-    wait(others_patience, [&] { return dials_ == 0; });
+      call_on(who);
+    wait(others_patience, [&] { return !anything_pending(); });
     return true;
   }
 
   std::optional<manifest> ask_for_manifest() {
-    for (auto& [id, p] : peers_)
-      if (p.welcomed)
-        say(id, charter_request{1, plan_.run});
+    for (auto* l : guests())
+      say(*l, charter_request{1, plan_.run});
     wait(answer_patience, [&] { return manifest_.has_value(); });
     return manifest_;
   }
@@ -85,8 +96,8 @@ public:
       const auto before = book.latest();
       ask(before);
       wait(answer_patience, [&] { return answered() >= count(); });
-      for (const auto& [id, p] : peers_)
-        for (const auto& x : p.shown)
+      for (const auto& [id, shown] : shown_)
+        for (const auto& x : shown)
           book.take(x.bytes);
       more = book.latest() > before;
     }
@@ -96,7 +107,7 @@ public:
   std::optional<progress> look_at_progress() {
     if (!wait(report_patience, [&] { return step().has_value(); }))
       return std::nullopt;
-    wait(300ms, [] { return false; }); // More of them.
+    wait(again, [] { return false; }); // More of them.
     const auto first = *step();
     const auto begin = clock::now();
     wait(pace_patience, [] { return false; });
@@ -110,15 +121,28 @@ public:
     return result;
   }
 
+  std::map<digest, std::size_t> ask_for_kept(std::uint64_t step) {
+    wait(report_patience, [&] { return !reports_.empty(); });
+    wait(again, [] { return false; }); // More of them.
+    ++question_;
+    for (auto* l : guests())
+      say(*l, state_request{question_, step, {}, false, true});
+    wait(answer_patience, [&] { return kept_.size() >= reports_.size(); });
+    std::map<digest, std::size_t> result;
+    for (const auto& [who, state] : kept_)
+      if (!state.empty())
+        ++result[state];
+    return result;
+  }
+
   delivery deliver(const amendment_book& book) {
     const auto latest = book.latest();
     const auto newest = book.after(latest - 1);
     // They may lack others before it.
     const auto all
         = book.after(latest - std::min<std::uint64_t>(latest, max_amendments));
-    for (auto& [id, p] : peers_)
-      if (p.welcomed)
-        say(id, amendments_reply{0, plan_.run, all});
+    for (auto* l : guests())
+      say(*l, amendments_reply{0, plan_.run, all});
     delivery result;
     result.asked = count();
     const auto wanted = std::min(enough_holders, result.asked);
@@ -127,8 +151,8 @@ public:
       ask(latest - 1);
       wait(answer_patience, [&] { return answered() >= count(); });
       std::size_t holders = 0;
-      for (const auto& [id, p] : peers_)
-        holders += std::any_of(p.shown.begin(), p.shown.end(), [&](auto& x) {
+      for (const auto& [id, shown] : shown_)
+        holders += std::any_of(shown.begin(), shown.end(), [&](auto& x) {
           return x.bytes == newest.at(0).bytes;
         });
       result.holders = std::max(result.holders, holders);
@@ -139,44 +163,30 @@ public:
   }
 
 private:
-  struct peer {
-    peer_id who;
-    bool welcomed = false;
-    bool answered = false;
-    std::vector<signed_amendment> shown;
-  };
-
-  void say(connection_id id, const message& x) {
-    net_->send(id, {encode(x), {}});
+  void call_on(const contact& who) {
+    if (dialable(who.where) && dialled_.insert(who.where).second)
+      dial(who);
   }
 
-  void dial(const contact& who) {
-    if (!dialable(who.where) || !dialled_.insert(who.where).second)
-      return;
-    ++dials_;
-    peers_[net_->dial(who.where)].who = who.id;
+  std::string refusal() {
+    for (const auto& [id, l] : lines())
+      if (!l.refusal.empty())
+        return l.refusal;
+    return "";
   }
 
-  std::size_t count() const {
+  std::size_t answered() {
+    const auto all = guests();
     return static_cast<std::size_t>(
-        std::count_if(peers_.begin(), peers_.end(),
-                      [](auto& x) { return x.second.welcomed; }));
-  }
-  std::size_t answered() const {
-    return static_cast<std::size_t>(
-        std::count_if(peers_.begin(), peers_.end(), [](auto& x) {
-          return x.second.welcomed && x.second.answered;
-        }));
+        std::count_if(all.begin(), all.end(),
+                      [&](auto* l) { return shown_.count(l->id) != 0; }));
   }
 
   void ask(std::uint64_t after) {
     ++question_;
-    for (auto& [id, p] : peers_)
-      if (p.welcomed) {
-        p.answered = false;
-        p.shown.clear();
-        say(id, amendments_request{question_, plan_.run, after});
-      }
+    shown_.clear();
+    for (auto* l : guests())
+      say(*l, amendments_request{question_, plan_.run, after});
   }
 
   /// Where most trainers are, or ahead of: one that lies does not matter.
@@ -191,61 +201,11 @@ private:
     return all[all.size() / 2];
   }
 
-  /// Handles what happens until `done`, or the time is over.
-  template <class Done>
-  bool wait(clock::duration patience, Done done) {
-    const auto end = clock::now() + patience;
-    while (!done()) {
-      if (clock::now() >= end)
-        return false;
-      if (auto x = box_->next(20ms))
-        handle(*x);
-    }
-    return true;
-  }
-
-  void handle(const transport_news::item& x) {
-    auto at = peers_.find(x.id);
-    if (at == peers_.end()) // Somebody who tries whether we can be dialled.
-      return;
-    auto& p = at->second;
-    if (x.happened == transport_news::what::closed) {
-      dials_ -= !p.welcomed;
-      peers_.erase(at);
-    } else if (x.happened == transport_news::what::connected) {
-      if (!p.who.empty() && !x.proven.empty() && x.proven != p.who)
-        return net_->close(x.id, 0);
-      if (!x.proven.empty())
-        p.who = x.proven;
-      hello ours;
-      ours.id = plan_.how.key->id();
-      ours.role = role::auxiliary;
-      ours.run = plan_.run;
-      ours.seen_host = x.remote.host;
-      ours.seen_port = x.remote.port;
-      say(x.id, ours);
-      say(x.id, heartbeat{1}); // Whoever answers it has let us in.
-    } else if (auto content = decode(x.frame.head.data(), x.frame.head.size(),
-                                     x.frame.body.size)) {
-      read(x.id, p, *content, x.frame.body);
-    }
-  }
-
-  void read(connection_id id, peer& p, const message& content,
-            const shared_bytes& body) {
-    if (auto theirs = std::get_if<hello>(&content)) {
-      if (p.who.empty()) // Insecure.
-        p.who = theirs->id;
-    } else if (auto no = std::get_if<refusal>(&content)) {
-      refusal_ = no->sentence;
-    } else if (auto beat = std::get_if<heartbeat>(&content)) {
-      say(id, heartbeat_reply{beat->token});
-    } else if (std::holds_alternative<heartbeat_reply>(content)) {
-      dials_ -= !p.welcomed;
-      p.welcomed = true;
-    } else if (auto report = std::get_if<progress_report>(&content)) {
-      if (report->id == p.who)
-        reports_[p.who] = *report;
+  void heard(line& l, const message& content,
+             const shared_bytes& body) override {
+    if (auto report = std::get_if<progress_report>(&content)) {
+      if (report->id == l.who.id)
+        reports_[l.who.id] = *report;
     } else if (auto found = std::get_if<records_found>(&content)) {
       ++found_;
       for (const auto& x : found->records)
@@ -254,13 +214,13 @@ private:
                             : expected<progress_report>{failure{}};
             said && members_.size() < most_members)
           members_.push_back({said->id, said->where});
-    } else if (auto request = std::get_if<amendments_request>(&content)) {
-      say(id, amendments_reply{request->token, request->run, {}});
     } else if (auto reply = std::get_if<amendments_reply>(&content)) {
-      if (reply->token == question_ && reply->run == plan_.run) {
-        p.answered = true;
-        p.shown = reply->amendments;
-      }
+      if (reply->token == question_ && reply->run == plan_.run)
+        shown_[l.id] = reply->amendments;
+    } else if (auto kept = std::get_if<state_manifest>(&content)) {
+      if (kept->token == question_ && !kept->mean && kept->retry_ms == 0)
+        kept_[l.who.id] = kept->state;
+      say(l, state_done{});
     } else if (std::holds_alternative<charter_reply>(content)) {
       auto theirs = manifest::read(
           {reinterpret_cast<const char*>(body.data), body.size},
@@ -271,43 +231,46 @@ private:
   }
 
   organiser_plan plan_;
-  std::shared_ptr<transport_news> box_ = std::make_shared<transport_news>();
-  std::unique_ptr<transport> net_;
-  std::map<connection_id, peer> peers_;
   std::set<address> dialled_;
-  std::size_t dials_ = 0; ///< Under way.
   std::size_t found_ = 0; ///< Answers with records.
   std::vector<contact> members_;
   std::map<peer_id, progress_report> reports_;
+  /// Answers to the last question, by connection.
+  std::map<connection_id, std::vector<signed_amendment>> shown_;
+  std::map<peer_id, digest> kept_; ///< Of the step that was asked for.
   std::optional<manifest> manifest_;
-  std::string refusal_;
   std::uint64_t question_ = 1;
 };
 
 organiser_visit::organiser_visit(organiser_plan plan)
-    : line_(std::make_unique<line>(std::move(plan))) {
+    : here_(std::make_unique<conversation>(std::move(plan))) {
 }
 
 organiser_visit::~organiser_visit() = default;
 
 expected<bool> organiser_visit::begin() {
-  return line_->begin();
+  return here_->begin();
 }
 
 std::optional<manifest> organiser_visit::ask_for_manifest() {
-  return line_->ask_for_manifest();
+  return here_->ask_for_manifest();
 }
 
 std::size_t organiser_visit::read_amendments(amendment_book& book) {
-  return line_->read_amendments(book);
+  return here_->read_amendments(book);
 }
 
 std::optional<organiser_visit::progress> organiser_visit::look_at_progress() {
-  return line_->look_at_progress();
+  return here_->look_at_progress();
+}
+
+std::map<digest, std::size_t>
+organiser_visit::ask_for_kept(std::uint64_t step) {
+  return here_->ask_for_kept(step);
 }
 
 organiser_visit::delivery organiser_visit::deliver(const amendment_book& book) {
-  return line_->deliver(book);
+  return here_->deliver(book);
 }
 
 } // namespace potluck::tools

@@ -2,9 +2,11 @@
 /// amendments and how far they are, and a new amendment handed to them.
 ///
 /// It takes no part: its key is made for the visit, and it hears reports as an
-/// auxiliary does.
+/// auxiliary does. Where the run does not admit everybody, it shows an
+/// admission that the organiser's key has signed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +24,8 @@ struct organiser_plan {
   std::vector<contact> contacts;
   address listen{"0.0.0.0", 0};
   uv_transport_options how; ///< With a key.
+  /// The organiser's; none: the visit sees what strangers may.
+  std::optional<key_pair> organiser;
 };
 
 class organiser_visit {
@@ -45,6 +49,9 @@ public:
   /// What trainers report; nothing if none does in time.
   std::optional<progress> look_at_progress();
 
+  /// Which state of this step members keep, and how many of them.
+  std::map<digest, std::size_t> ask_for_kept(std::uint64_t step);
+
   struct delivery {
     std::size_t holders = 0; ///< Peers that have shown it since.
     std::size_t asked = 0;
@@ -54,8 +61,8 @@ public:
   delivery deliver(const amendment_book& book);
 
 private:
-  class line;
-  std::unique_ptr<line> line_;
+  class conversation;
+  std::unique_ptr<conversation> here_;
 };
 
 } // namespace potluck::tools

@@ -41,6 +41,70 @@ TEST_CASE("what was shown before the rules were known counts from then on") {
         != std::string::npos);
 }
 
+TEST_CASE(
+    "an amendment closes a run to those without admission, and opens it") {
+  scene s;
+  s.gate.lay_down(s.all.at.rules);
+  const auto ann = s.all.ann.id();
+  s.gate.amend(admission_rules::mode::open);
+  CHECK(s.gate.of(ann) == standing::open);
+  CHECK(s.gate.show(ann, to_bytes(s.all.token(s.all.ann))) == "");
+  CHECK(s.gate.show(s.all.stranger.id(), "") == "");
+  s.gate.amend(admission_rules::mode::token);
+  CHECK(s.gate.of(ann) == standing::inside);
+  CHECK(s.gate.of(s.all.stranger.id()) == standing::outside);
+}
+
+TEST_CASE("a hub passes on for those of its runs that these have admitted") {
+  scene s;
+  const auto poems = run_key("poems", s.all.at.run);
+  const auto ann = s.all.ann.id();
+  admission_gate hub{s.all.stranger.id(), "", s.all.stranger.signs,
+                     [&] { return s.now; }};
+  CHECK(hub.passes(ann, poems));
+  SUBCASE("of nothing but closed runs") {
+    hub.passes_for({{poems, {s.all.at.rules}}});
+    CHECK_FALSE(hub.passes(ann, poems));
+    hub.show(ann, to_bytes(s.all.token(s.all.ann)));
+    CHECK(hub.passes(ann, poems));
+    CHECK_FALSE(hub.passes(s.all.bob.id(), poems));
+    CHECK_FALSE(hub.passes(s.all.bob.id(), "trial"));
+    s.now += 2 * hour_ms;
+    CHECK_FALSE(hub.passes(ann, poems));
+  }
+  SUBCASE("of open ones, too") {
+    hub.passes_for({{poems, {s.all.at.rules}}, {"trial", {}}});
+    CHECK_FALSE(hub.passes(ann, poems));
+    CHECK(hub.passes(ann, "trial"));
+    CHECK(hub.passes(ann, "another"));
+    hub.show(ann, to_bytes(s.all.token(s.all.ann)));
+    CHECK(hub.passes(ann, poems));
+    hub.left(ann);
+    CHECK_FALSE(hub.passes(ann, poems));
+  }
+}
+
+TEST_CASE("a run without an authority stays open, whatever is amended") {
+  scene s;
+  s.gate.lay_down({});
+  s.gate.amend(admission_rules::mode::list);
+  CHECK(s.gate.of(s.all.ann.id()) == standing::open);
+  CHECK(s.gate.is_inside());
+}
+
+TEST_CASE("organisers' tokens count from when their keys are known") {
+  scene s;
+  s.gate.lay_down(s.all.at.rules);
+  const auto ann = s.all.ann.id();
+  const auto token
+      = to_bytes(issue({s.all.at.run, ann, noon_ms, noon_ms + hour_ms, {}, {}},
+                       *s.all.stranger.signs));
+  CHECK(s.gate.show(ann, token) != "");
+  CHECK(s.gate.of(ann) == standing::outside);
+  s.gate.organisers_are({s.all.stranger.signs->key()});
+  CHECK(s.gate.of(ann) == standing::inside);
+}
+
 TEST_CASE("a guest is out at the moment when its admission ends") {
   scene s;
   s.gate.lay_down(s.all.at.rules);

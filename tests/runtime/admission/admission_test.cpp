@@ -25,6 +25,20 @@ TEST_CASE("a token of the authority lets its holder in, and nobody else") {
   CHECK(says(all.problem(copied, all.stranger), "not signed"));
 }
 
+TEST_CASE("an organiser's token counts where the organiser's key is known") {
+  parties all;
+  const party organiser;
+  const auto x
+      = issue({all.at.run, all.ann.id(), noon_ms, noon_ms + hour_ms, {}, {}},
+              *organiser.signs);
+  CHECK(says(all.problem(x, all.ann), "not of the run's authority"));
+  all.at.organisers = {organiser.signs->key()};
+  CHECK(all.problem(x, all.ann) == "");
+  CHECK(says(all.problem(x, all.bob), "another peer's key"));
+  all.at.now_ms += 2 * hour_ms;
+  CHECK(says(all.problem(x, all.ann), "expired"));
+}
+
 TEST_CASE("a token is for one run, of one authority, for a time") {
   parties all;
   const auto x = all.token(all.ann);

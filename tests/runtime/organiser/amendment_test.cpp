@@ -1,4 +1,5 @@
 #include "runtime/organiser/amendment.hpp"
+#include "runtime/organiser/amendment_book.hpp"
 
 #include <doctest/doctest.h>
 
@@ -97,11 +98,10 @@ TEST_CASE("what a newer version signs is not understood, and is no lie") {
 }
 
 TEST_CASE("what cannot be is no amendment") {
-  for (const auto& change :
-       std::vector<run_change>{new_steps{0}, new_rate_tail{0}, new_bans{},
-                               new_bans{false, {somebody(1), somebody(1)}},
-                               new_bans{false, std::vector<peer_id>(101)},
-                               roll_back{5, {}}, roll_back{0, {}}})
+  for (const auto& change : std::vector<run_change>{
+           new_steps{0}, new_rate_tail{0}, new_bans{},
+           new_bans{false, {somebody(1), somebody(1)}},
+           new_bans{false, std::vector<peer_id>(101)}, roll_back{0, {}}})
     CHECK_FALSE(problem_with(of(1, change)).empty());
   CHECK_FALSE(problem_with(of(0, pause_run{})).empty());
   auto ill = of(1, pause_run{});
@@ -111,4 +111,41 @@ TEST_CASE("what cannot be is no amendment") {
   CHECK_FALSE(problem_with(ill).empty());
   // An organiser that signs it all the same is not believed.
   CHECK(read(bytes(of(1, new_steps{0}))).is == verdict::newer);
+}
+
+TEST_CASE("where several have to sign, fewer, or one twice, do not do") {
+  const auto a = key_pair::generate();
+  const auto b = key_pair::generate();
+  const auto c = key_pair::generate();
+  const auto stranger = key_pair::generate();
+  const organisers who{{a.public_half(), b.public_half(), c.public_half()}, 2};
+  const auto one = sign_amendment(of(1, pause_run{}), a);
+  CHECK(read_amendment_of(run(), who, one).is == verdict::wrong);
+  CHECK(signatures_on(run(), who, one) == 1);
+  CHECK_FALSE(sign_as_well(run(), who, one, a));
+  CHECK_FALSE(sign_as_well(run(), who, one, stranger));
+  const auto two = sign_as_well(run(), who, one, b);
+  REQUIRE(two);
+  CHECK(signatures_on(run(), who, *two) == 2);
+  CHECK(read_amendment_of(run(), who, *two).is == verdict::sound);
+  CHECK_FALSE(sign_as_well(run(), who, *two, c));
+  for (std::size_t i = 0; i < two->size(); ++i) {
+    auto bent = *two;
+    bent[i] ^= 1;
+    CHECK(read_amendment_of(run(), who, bent).is == verdict::wrong);
+  }
+  // Where one is enough there is one.
+  CHECK(read_amendment_of(run(), {who.keys, 1}, *two).is != verdict::sound);
+
+  // The same, signed by another two, is no other amendment.
+  amendment_book book{run(), who};
+  CHECK(book.take(*two).is == amendment_book::verdict::accepted);
+  const auto others
+      = sign_as_well(run(), who, sign_amendment(of(1, pause_run{}), c), b);
+  REQUIRE(others);
+  CHECK(book.take(*others).is == amendment_book::verdict::known);
+  const auto another
+      = sign_as_well(run(), who, sign_amendment(of(1, resume_run{}), c), b);
+  REQUIRE(another);
+  CHECK(book.take(*another).is == amendment_book::verdict::contradicts);
 }

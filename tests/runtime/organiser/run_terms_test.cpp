@@ -139,6 +139,22 @@ TEST_CASE("bans add up, and are lifted") {
   CHECK(run_terms(settings(), all).banned() == std::set<peer_id>{b});
 }
 
+TEST_CASE(
+    "a roll-back names a state where all hold one, and none where each has "
+    "its own") {
+  digest then;
+  then.bytes[0] = 1;
+  auto redrawn = settings();
+  redrawn.averaging_method = "moshpit";
+  REQUIRE(redrawn.redraws_groups());
+  const std::vector<amendment> named{of(1, roll_back{10, then})};
+  const std::vector<amendment> each{of(1, roll_back{10, {}})};
+  CHECK(run_terms(settings(), named).rolled_back());
+  CHECK_FALSE(run_terms(settings(), each).rolled_back());
+  CHECK_FALSE(run_terms(redrawn, named).rolled_back());
+  CHECK(run_terms(redrawn, each).rolled_back());
+}
+
 TEST_CASE("of admissions and roll-backs the last one counts") {
   digest then;
   then.bytes[0] = 1;

@@ -425,3 +425,31 @@ TEST_CASE("a house sends no more than its rate, under however many names") {
                       + 40 * limits::circuit_credit);
   CHECK(passed >= 0.9 * 20 * limits::prefix_rate);
 }
+
+TEST_CASE("circuits are passed on between those that are admitted, as long as "
+          "they are") {
+  hub x;
+  std::set<peer_id> inside{id(1)};
+  x.desk.only_for([&](const peer_id& who, const std::string& run) {
+    return run == "soup" && inside.count(who) != 0;
+  });
+  CHECK(x.refusal(11, 1, id(2)).find("has admitted") != std::string::npos);
+  CHECK(x.refusal(12, 1, id(1)).find("has admitted") != std::string::npos);
+  inside.insert(id(2));
+  CHECK(x.refusal(11, 2, id(2)) == "");
+  CHECK(x.desk.pass(11, {2, true}, bytes(100), at(0s)).size() == 1);
+  inside.erase(id(1));
+  const auto out = x.desk.pass(11, {2, true}, bytes(100), at(0s));
+  REQUIRE(out.size() == 2);
+  CHECK(std::get_if<circuit_close>(&out[0].what) != nullptr);
+  CHECK(x.desk.circuits() == 0);
+}
+
+TEST_CASE("who has not said hello gets a circuit only where all may") {
+  hub x;
+  x.desk.met(20, id(9), "192.0.9.1");
+  CHECK(x.refusal(20, 1, id(2)) == "");
+  x.desk.only_for(
+      [](const peer_id& who, const std::string&) { return who != id(9); });
+  CHECK(x.refusal(20, 2, id(2)).find("has admitted") != std::string::npos);
+}

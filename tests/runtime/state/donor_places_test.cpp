@@ -90,3 +90,28 @@ TEST_CASE("those who wait for a step that does not come make room") {
       busy += manifest->retry_ms > 0;
   CHECK(busy == 1);
 }
+
+TEST_CASE(
+    "who asks for a step that is kept hears its digest, and gets nothing") {
+  state_donor donor{usual_donor()};
+  digest kept;
+  kept.bytes[0] = 7;
+  donor.keeps([&](std::uint64_t step) { return step == 10 ? kept : digest{}; });
+  const time_point now{std::chrono::hours{1}};
+  digest held;
+  held.bytes[0] = 1;
+  donor.holds(20, held, now);
+  const auto told = [&](const state_request& x) {
+    for (auto& y : donor.read(id_of(1), x, now))
+      if (auto letter = std::get_if<state_letter>(&y))
+        return std::get<state_manifest>(letter->content);
+    return state_manifest{};
+  };
+  const auto yes = told({1, 10, {}, false, true});
+  CHECK_FALSE(yes.available);
+  CHECK(yes.state == kept);
+  CHECK(yes.step == 20);
+  CHECK(told({2, 11, {}, false, true}).state.empty());
+  // Whoever names a state fetches it, and is told where others may have it.
+  CHECK(told({3, 10, held, false, true}).state.empty());
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/support/temporary_directory.hpp"
 
@@ -42,9 +43,37 @@ TEST_CASE("another state than the one that is meant is not taken") {
   support::temporary_directory there;
   const kept_states kept{there / "poems.states", 3};
   REQUIRE(kept.keep({}, state_of(10, 2)));
+  CHECK_FALSE(kept.find(10, digest_of_state(state_of(10, 1))));
+  // Nor one that lies under another's name.
+  const auto name = [&](float value) {
+    return there / "poems.states/10."
+           + to_string(digest_of_state(state_of(10, value))) + ".checkpoint";
+  };
+  std::filesystem::rename(name(2), name(1));
   auto other = kept.find(10, digest_of_state(state_of(10, 1)));
   REQUIRE_FALSE(other);
   CHECK(other.error().find("not the state") != std::string::npos);
+}
+
+TEST_CASE("what is kept is known by its names") {
+  support::temporary_directory there;
+  const auto folder = there / "poems.states";
+  const kept_states kept{folder, 3};
+  CHECK(kept.all().empty());
+  REQUIRE(kept.keep({}, state_of(10, 2)));
+  REQUIRE(kept.keep({}, state_of(20)));
+  std::ofstream{folder + "/30.checkpoint"} << "not one of ours";
+  kept_list list;
+  CHECK(list.at(10).empty());
+  list.set(kept.all());
+  CHECK(list.at(10) == digest_of_state(state_of(10, 2)));
+  CHECK(list.at(20) == digest_of_state(state_of(20)));
+  CHECK(list.at(30).empty());
+  // Whichever it is.
+  auto found = kept.find(10, {});
+  REQUIRE(found);
+  CHECK(found->parameters == state_of(10, 2).parameters);
+  CHECK_FALSE(kept.find(30, {}));
 }
 
 TEST_CASE("states of a history that was given up go") {

@@ -114,6 +114,10 @@ std::string learns::demand(const terms& run) {
              : "the loss is known";
 }
 
+std::string stays_inside::demand(const terms&) {
+  return "nobody without an admission ever gets parameters";
+}
+
 std::string ends_well::demand(const terms&) {
   return "the run gets through, and every process ends as it should";
 }

@@ -105,6 +105,9 @@ struct commits_at_once {
 struct learns {
   static std::string demand(const terms& run);
 };
+struct stays_inside {
+  static std::string demand(const terms& run);
+};
 struct ends_well {
   static std::string demand(const terms& run);
 };

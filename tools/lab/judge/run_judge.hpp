@@ -64,13 +64,12 @@ public:
   std::vector<finding> findings() const;
 
 private:
-  using promises
-      = std::tuple<looked_at<ends_well>, equal_states, equal_rounds, all_finish,
-                   full_batches, steps_in_order, sound_checkpoints,
-                   near_parameters, counted_once, finite_means, fair_blame,
-                   sound_experts, looked_at<goes_on>,
-                   looked_at<commits_at_once>, looked_at<learns>,
-                   looked_at<stays_in_bounds>, looked_at<leaves_nothing>>;
+  using promises = std::tuple<
+      looked_at<ends_well>, equal_states, equal_rounds, all_finish,
+      full_batches, steps_in_order, sound_checkpoints, near_parameters,
+      counted_once, finite_means, fair_blame, sound_experts, looked_at<goes_on>,
+      looked_at<commits_at_once>, looked_at<learns>, looked_at<stays_in_bounds>,
+      looked_at<leaves_nothing>, looked_at<stays_inside>>;
 
   terms run_;
   ledger ledger_;

@@ -151,6 +151,8 @@ const std::vector<stranger_manner>& stranger_manners() {
       {"auxiliaries", "auxiliaries with great lines that are silent in rounds"},
       {"big_claim", "a trainer that has 2^40 samples, and is silent in rounds"},
       {"mutator", "what others say, with bits flipped"},
+      {"uninvited", "shows admissions that are none, guesses codes, and asks "
+                    "for parameters"},
   };
   return manners;
 }

@@ -43,6 +43,13 @@ std::string private_host(router_kind behind, std::size_t number) {
   return "192.168." + std::to_string(high) + "." + std::to_string(low);
 }
 
+/// @param life 0 as long as it keeps its disk.
+peer_id identity_of(std::uint64_t seed, std::size_t number,
+                    std::uint64_t life = 0) {
+  random_stream identity{mix(mix(seed, of_an_identity), mix(number, life))};
+  return identity.draw<peer_id>();
+}
+
 role role_named(const std::string& name) {
   return name == "bootstrap"   ? role::bootstrap
          : name == "auxiliary" ? role::auxiliary
@@ -69,6 +76,21 @@ population::population(const scenario& what, const fault_plan& plan,
                                                && group.router == "none"
                                                && seeds_.size() < most_seeds)
         seeds_.push_back({public_host(x.number), port_of(group)});
+  if (how_.settings.admission != "open")
+    close_run();
+}
+
+void population::close_run() {
+  for (auto& x : plan_.peers())
+    if (auto& group = what_.groups[x.group]; group.role == "bootstrap") {
+      const auto id = identity_of(how_.seed, x.number);
+      closed_ = std::make_unique<closed_run>(
+          how_.settings, contact{id, {public_host(x.number), port_of(group)}},
+          made_up(id));
+      return;
+    }
+  throw std::runtime_error{"run: its authority is the first bootstrap, and "
+                           "there is none."};
 }
 
 std::uint16_t population::port_of(const peer_group& x) const {
@@ -234,9 +256,7 @@ void population::take_up_addresses(const inhabitant& x, peer_config& c) {
 void population::settle_in(std::size_t number, inhabitant& x, bool keeps_disk) {
   ++x.lives;
   if (x.lives == 1 || !keeps_disk) {
-    random_stream identity{mix(mix(how_.seed, of_an_identity),
-                               mix(number, keeps_disk ? 0 : x.lives))};
-    x.id = identity.draw<peer_id>();
+    x.id = identity_of(how_.seed, number, keeps_disk ? 0 : x.lives);
   }
   if (!x.disk || !keeps_disk)
     x.disk = std::make_unique<sim_disk>(
@@ -279,6 +299,16 @@ void population::start_stranger(inhabitant& x) {
     return network_.make_transport(host, who);
   };
   c.wall_clock = [this, box = x.box.get()] { return wall_clock(*box); };
+  if (like.manner == "uninvited")
+    c.got = [this, number = plan.number](bool parameters) {
+      time_.note(number, [this, number, parameters] {
+        judge_.of<looked_at<stays_inside>>().check(
+            !parameters, time_.now(), [number] {
+              return "stranger " + std::to_string(number)
+                     + " got parameters of the run";
+            });
+      });
+    };
   auto it = std::make_unique<stranger>(std::move(c));
   if (!it->reads()) {
     auto line = usual_line(plan, what_.groups[plan.group]);
@@ -321,6 +351,8 @@ void population::start_peer(inhabitant& x) {
     take_up_checkpoint(x, config);
   if (group_of(number).keeps_addresses)
     take_up_addresses(x, config);
+  if (closed_)
+    closed_->equip(config);
   auto beside = experts_.equip(x.box->plan(), x.lives, config);
   x.box->start(std::move(config), std::move(audience), time_.now(), beside);
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/state/charter.hpp"
 #include "tools/lab/judge/run_judge.hpp"
+#include "tools/lab/sim/closed_run.hpp"
 #include "tools/lab/sim/expert_staff.hpp"
 #include "tools/lab/sim/memory_pieces.hpp"
 #include "tools/lab/sim/sim_disk.hpp"
@@ -85,6 +86,8 @@ public:
   void retire(std::size_t number, const std::string& why);
 
 private:
+  /// Makes the run a created one that the first bootstrap admits peers to.
+  void close_run();
   /// Puts its machine into a home: its own, or one that its group shares.
   void settle_home(const inhabitant& x);
   std::uint16_t port_of(const peer_group& x) const;
@@ -102,13 +105,14 @@ private:
 
   const scenario& what_;
   const fault_plan& plan_;
-  const customs how_;
+  customs how_;
   sim_network& network_;
   turns& time_;
   run_judge& judge_;
   expert_staff& experts_;
   std::vector<inhabitant> all_;
   std::vector<address> seeds_;
+  std::unique_ptr<closed_run> closed_;        ///< Null: everybody is admitted.
   std::map<std::size_t, std::size_t> housed_; ///< Peers, by group.
   /// Public hosts of homes that are shared, by group and number.
   std::map<std::pair<std::size_t, std::size_t>, std::string> homes_;

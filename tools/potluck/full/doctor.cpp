@@ -125,7 +125,7 @@ int run(cli::command_line& options, const std::string&) {
                    : options.given("run") ? options.text("run")
                                           : "";
   plan.run = run;
-  auto seen = visit(std::move(plan));
+  auto seen = see(std::move(plan));
   if (!seen.problem.empty())
     all.push_back({"listening", finding::grade::fatal, seen.problem, ""});
   add(all, of_peers(seen.peers));

@@ -59,5 +59,6 @@ owned_manner make_big_claim();
 owned_manner make_unread();
 owned_manner make_short_bodies();
 owned_manner make_mutator();
+owned_manner make_uninvited();
 
 } // namespace potluck::simulation

@@ -21,6 +21,7 @@ owned_manner make_manner(const std::string& name) {
       {"auxiliaries", make_auxiliaries},
       {"big_claim", make_big_claim},
       {"mutator", make_mutator},
+      {"uninvited", make_uninvited},
   };
   const auto found = makers.find(name);
   if (found == makers.end())

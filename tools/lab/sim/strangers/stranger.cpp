@@ -14,6 +14,14 @@ namespace {
 
 /// With so many keys each has a line to everybody; with more, to one peer.
 constexpr std::size_t few_identities = 8;
+/// What of a run's model may be in a letter.
+bool holds_parameters(const message& x, std::size_t body) {
+  return body > 0
+         && (std::holds_alternative<state_piece>(x)
+             || std::holds_alternative<chunk_part>(x)
+             || std::holds_alternative<chunk_mean>(x)
+             || std::holds_alternative<contribution_part>(x));
+}
 /// Between two dials of one place, and as much again by chance.
 constexpr duration between_dials = std::chrono::seconds{1};
 /// What is remembered of each kind.
@@ -198,6 +206,8 @@ void stranger::read(line& on, const incoming_frame& frame) {
       = decode(frame.head.data(), frame.head.size(), frame.body.size);
   if (!content)
     return;
+  if (config_.got)
+    config_.got(holds_parameters(*content, frame.body.size));
   if (auto beat = std::get_if<heartbeat>(&*content)) {
     say(on, heartbeat_reply{beat->token});
     return;
@@ -219,6 +229,8 @@ void stranger::learn(const line& on, const message& what) {
       heard_.charter = theirs->charter;
       heard_.settings = theirs->settings;
     }
+    if (!theirs->admission.empty() && heard_.admissions.size() < most_overheard)
+      heard_.admissions.push_back(theirs->admission);
   } else if (auto report = std::get_if<progress_report>(&what)) {
     if (report->id == on.peer && heard_.reports.size() < most_overheard)
       heard_.reports[on.peer] = *report;

@@ -39,6 +39,9 @@ struct stranger_config {
   std::function<std::unique_ptr<transport>(const peer_id&)> make_transport;
   /// In milliseconds since 1970.
   std::function<std::uint64_t()> wall_clock;
+  /// Hears of every letter that came, and whether parameters were in it, as
+  /// gradients, means and states are; null: nobody does.
+  std::function<void(bool parameters)> got;
 };
 
 class stranger {
@@ -61,6 +64,7 @@ public:
     std::vector<setting> settings;
     std::map<peer_id, progress_report> reports; ///< Their own, each's last.
     std::map<peer_id, dht_record> records;      ///< Under the run's key.
+    std::vector<std::string> admissions;        ///< Raw, others' own.
   };
 
   explicit stranger(stranger_config config);
