@@ -138,9 +138,10 @@ std::vector<charter_field> make_fields() {
        &s::vouchers,
        "yes"},
       {{"successor", "organiser",
-        "Public key, in hex, whose holder may amend a created run as well: "
-        "`potluck amend key` prints that of a file",
-        text{64}},
+        "Who may amend a created run as well: a public key in hex, as `potluck "
+        "amend key` prints that of a file; or K/KEY,KEY,...: then K signatures "
+        "count, of these keys and the organiser's",
+        text{522}},
        &s::successor,
        "none"},
       {{"keep-every", "organiser",

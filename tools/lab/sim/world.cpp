@@ -47,17 +47,11 @@ run_settings settings_of(const scenario& what, std::uint64_t seed) {
   s.target_batch = 256;
   s.chunk_values = 256;
   s.seed = seed;
-<<<<<<< HEAD
   if (auto done = assign(s, what.run); !done)
     throw std::runtime_error{"run: " + done.error()};
-=======
-  for (auto& x : what.run)
-    if (auto done = assign(s, x.name, x.value); !done)
-      throw std::runtime_error{"run: " + done.error()};
   // The first bootstrap is (`population::close_run`).
   if (s.admission != "open" && s.authority == "none")
     s.authority = authority_text({random_stream{seed}.draw<peer_id>(), {}});
->>>>>>> snap-admit
   if (auto problem = problem_with(s); !problem.empty())
     throw std::runtime_error{"run: " + problem};
   return s;
