@@ -4,12 +4,11 @@
 #include <map>
 #include <stdexcept>
 
-#include <ATen/Context.h>
-
 #include "models/device.hpp"
 #include "models/expert_mixture.hpp"
 #include "models/network_trainer.hpp"
 #include "models/networks.hpp"
+#include "models/precision.hpp"
 #include "models/sample_sources.hpp"
 #include "models/tensor_memory.hpp"
 #include "models/text/corpus.hpp"
@@ -22,7 +21,11 @@ namespace potluck {
 namespace {
 
 /// What a model learns from.
-enum class material { text, images };
+enum class material {
+  masked_text,
+  running_text,
+  images,
+};
 
 struct model_kind {
   material learns_from;
@@ -33,8 +36,9 @@ struct model_kind {
 /// A new model is one more line here (models/README.md).
 const std::map<std::string, model_kind>& kinds() {
   static const std::map<std::string, model_kind> all{
-      {"albert", {material::text, false, make_albert}},
-      {"albert-dmoe", {material::text, true, make_albert_dmoe}},
+      {"albert", {material::masked_text, false, make_albert}},
+      {"albert-dmoe", {material::masked_text, true, make_albert_dmoe}},
+      {"gpt", {material::running_text, false, make_gpt}},
       {"mnist-dmoe", {material::images, true, make_mnist_dmoe}},
       {"mnist-ffn", {material::images, false, make_mnist_ffn}},
   };
@@ -73,7 +77,7 @@ std::string problem_with_images(const std::string& path) {
 }
 
 std::unique_ptr<sample_source> open_text(const std::string& path,
-                                         const charter& agreed) {
+                                         const charter& agreed, bool masked) {
   const auto& settings = agreed.settings();
   const auto words = unwrap(tokenizer::open(agreed.tokenizer()));
   if (words->vocabulary() != settings.vocabulary)
@@ -86,9 +90,20 @@ std::unique_ptr<sample_source> open_text(const std::string& path,
     throw std::runtime_error(path
                              + " holds nothing but white space: name a file or "
                                "folder with text in it.");
-  return make_text_source(
+  if (!masked)
+    return make_next_token_source(token_windows(
+        std::move(tokens), settings.sequence_length, settings.vocabulary));
+  return make_masked_source(
       sample_stream(std::move(tokens), settings.sequence_length,
                     settings.vocabulary, settings.mask_probability));
+}
+
+std::unique_ptr<sample_source> open_samples(const model_kind& kind,
+                                            const std::string& path,
+                                            const charter& agreed) {
+  if (kind.learns_from == material::images)
+    return make_image_source(unwrap(read_digits(path)));
+  return open_text(path, agreed, kind.learns_from == material::masked_text);
 }
 
 std::unique_ptr<trainer> make_trainer(const trainer_options& options,
@@ -101,8 +116,10 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     throw std::runtime_error(problem);
   computing_options how;
   how.device = choose_device(options.device);
+  how.bits = choose_precision(options.precision, how.device);
   how.threads = options.threads;
   how.micro_batch = options.micro_batch;
+  how.notice = options.notice;
   const auto& kind = kinds().at(settings.model);
   network_surroundings around;
   if (kind.calls_experts) {
@@ -112,12 +129,8 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
                                  "computed by one that has joined no run.");
     around.experts = options.experts;
     how.in_flight = std::max(1u, options.in_flight);
-    how.notice = options.notice;
   }
-  auto samples
-      = kind.learns_from == material::text
-            ? open_text(options.data_path, agreed)
-            : make_image_source(unwrap(read_digits(options.data_path)));
+  auto samples = open_samples(kind, options.data_path, agreed);
   limit_interop_threads();
   recycle_tensor_memory();
   return std::make_unique<network_trainer>(kind.build(settings, around),
@@ -125,15 +138,6 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
 }
 
 } // namespace
-
-std::string problem_with_device(const std::string& name) {
-  if (name != "cpu" && name != "cuda" && name != "auto")
-    return "There is no device '" + name + "': choose auto, cpu or cuda.";
-  if (name == "cuda" && !at::hasCUDA())
-    return "This LibTorch finds no CUDA device: choose the device cpu, or "
-           "install a LibTorch with CUDA.";
-  return "";
-}
 
 std::vector<std::string> known_models() {
   std::vector<std::string> names;

@@ -12,6 +12,8 @@ std::unique_ptr<network> make_albert(const run_settings& settings,
                                      const network_surroundings& around);
 std::unique_ptr<network> make_albert_dmoe(const run_settings& settings,
                                           const network_surroundings& around);
+std::unique_ptr<network> make_gpt(const run_settings& settings,
+                                  const network_surroundings& around);
 std::unique_ptr<network> make_mnist_dmoe(const run_settings& settings,
                                          const network_surroundings& around);
 std::unique_ptr<network> make_mnist_ffn(const run_settings& settings,

@@ -1,5 +1,6 @@
 #include "models/sample_sources.hpp"
 
+#include "models/device.hpp"
 #include "models/permutation.hpp"
 #include "runtime/random.hpp"
 
@@ -43,7 +44,7 @@ public:
       labels[i] = images.labels[at];
     }
     for (auto* x : {&result.inputs, &result.labels, &result.weights})
-      *x = x->to(device);
+      *x = to_device(*x, device);
     return result;
   }
 

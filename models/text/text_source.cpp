@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "models/device.hpp"
+#include "models/text/tokenizer.hpp"
+
 namespace potluck {
 
 namespace {
@@ -11,10 +14,23 @@ namespace {
 constexpr std::uint64_t cpu_tokens = 2048;
 constexpr std::uint64_t gpu_tokens = 32768;
 
+std::uint64_t micro_batch_of(std::uint64_t length, at::Device device) {
+  return std::max<std::uint64_t>(1, (device.is_cpu() ? cpu_tokens : gpu_tokens)
+                                        / length);
+}
+
+/// A copy of the values, on the device.
+template <class T>
+at::Tensor place(std::vector<T>& values, at::ScalarType type,
+                 at::Device device) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  return to_device(at::from_blob(values.data(), {size}, type).clone(), device);
+}
+
 /// Evaluation looks at the same text: give `potluck eval` another one.
-class text_source : public sample_source {
+class masked_source : public sample_source {
 public:
-  explicit text_source(sample_stream stream) : stream_(std::move(stream)) {
+  explicit masked_source(sample_stream stream) : stream_(std::move(stream)) {
   }
 
   labelled_batch gather(sample_part, std::uint64_t order_seed,
@@ -32,34 +48,71 @@ public:
       weights.insert(weights.end(), x.labels.size(),
                      1.0f / static_cast<float>(x.labels.size()));
     }
-    auto place = [&](auto& values, at::ScalarType type) {
-      const auto size = static_cast<std::int64_t>(values.size());
-      return at::from_blob(values.data(), {size}, type)
-          .to(device, type, /*non_blocking=*/false, /*copy=*/true);
-    };
     labelled_batch result;
-    result.inputs
-        = place(tokens, at::kLong).view({static_cast<std::int64_t>(count), -1});
-    result.positions = place(positions, at::kLong);
-    result.labels = place(labels, at::kLong);
-    result.weights = place(weights, at::kFloat);
+    result.inputs = place(tokens, at::kLong, device)
+                        .view({static_cast<std::int64_t>(count), -1});
+    result.positions = place(positions, at::kLong, device);
+    result.labels = place(labels, at::kLong, device);
+    result.weights = place(weights, at::kFloat, device);
     return result;
   }
 
   std::uint64_t usual_micro_batch(at::Device device) const override {
-    const auto length = stream_.sample(0, 0).tokens.size();
-    return std::max<std::uint64_t>(
-        1, (device.is_cpu() ? cpu_tokens : gpu_tokens) / length);
+    return micro_batch_of(stream_.sample(0, 0).tokens.size(), device);
   }
 
 private:
   sample_stream stream_;
 };
 
+/// Every token of a window is a label, and its input is the one before it; the
+/// first has [CLS] before it.
+class next_token_source : public sample_source {
+public:
+  explicit next_token_source(token_windows windows)
+      : windows_(std::move(windows)) {
+  }
+
+  labelled_batch gather(sample_part, std::uint64_t order_seed,
+                        std::uint64_t first, std::uint64_t stride,
+                        std::uint64_t count, at::Device device) const override {
+    const auto length = windows_.length();
+    std::vector<std::int32_t> window;
+    std::vector<std::int64_t> tokens, labels;
+    tokens.reserve(count * length);
+    labels.reserve(count * length);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      window.clear();
+      windows_.append(order_seed, first + i * stride, window);
+      labels.insert(labels.end(), window.begin(), window.end());
+      tokens.push_back(special_token::begin);
+      tokens.insert(tokens.end(), window.begin(), window.end() - 1);
+    }
+    labelled_batch result;
+    result.inputs = place(tokens, at::kLong, device)
+                        .view({static_cast<std::int64_t>(count), -1});
+    result.labels = place(labels, at::kLong, device);
+    result.weights = at::full({result.labels.size(0)}, 1.0 / length,
+                              at::TensorOptions(device).dtype(at::kFloat));
+    return result;
+  }
+
+  std::uint64_t usual_micro_batch(at::Device device) const override {
+    return micro_batch_of(windows_.length(), device);
+  }
+
+private:
+  token_windows windows_;
+};
+
 } // namespace
 
-std::unique_ptr<sample_source> make_text_source(sample_stream stream) {
-  return std::make_unique<text_source>(std::move(stream));
+std::unique_ptr<sample_source> make_masked_source(sample_stream stream) {
+  return std::make_unique<masked_source>(std::move(stream));
+}
+
+std::unique_ptr<sample_source> make_next_token_source(token_windows windows) {
+  return std::make_unique<next_token_source>(std::move(windows));
 }
 
 } // namespace potluck

@@ -85,7 +85,9 @@ struct small_run {
   std::unique_ptr<trainer> model;
 
   explicit small_run(const run_settings& settings, const std::string& text,
-                     std::uint32_t micro_batch = 0) {
+                     std::uint32_t micro_batch = 0,
+                     const std::string& precision = "float32",
+                     const std::string& device = "cpu") {
     const auto path = folder.write("text", text);
     auto proposed = propose_charter(settings, path);
     if (!proposed)
@@ -93,9 +95,10 @@ struct small_run {
     agreed = *proposed;
     trainer_options options;
     options.data_path = path;
-    options.device = "cpu";
+    options.device = device;
     options.threads = 1;
     options.micro_batch = micro_batch;
+    options.precision = precision;
     model = make_trainer_factory(options)(agreed);
   }
 };
