@@ -143,9 +143,9 @@ void compute_state::on(const lend_gradient& x) {
     borrower = wired_.conductor;
   post(
       [x, borrower](workshop& shop, const compute_actor&) {
-        gradient_lent lent{x.aside ? shop.aside : shop.gradient, x.round};
+        gradient_lent lent{x.aside ? shop.aside : shop.whole(), x.round};
         if (x.with_parameters)
-          lent.gradient = shop.with_parameters(*shop.gradient, x.samples);
+          lent.gradient = shop.with_parameters(*shop.whole(), x.samples);
         caf::anon_send(borrower, lent);
       },
       x.with_parameters);

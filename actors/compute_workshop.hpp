@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
@@ -27,14 +28,16 @@ struct compute_state::workshop {
   // The first thread's.
   std::shared_ptr<std::vector<float>> gradient;
   std::shared_ptr<std::vector<float>> aside; ///< Null: nothing was set aside.
-  digest averaged; ///< Of the last mean parameters taken, in a redrawn group.
+  digest averaged;   ///< Of the last mean parameters taken, in a redrawn group.
+  bool kept = false; ///< The trainer may keep a part of the gradient.
 
   /// Where gradients and copies of parameters come from, and back to.
   std::optional<value_pool> room;
 
   // What both threads touch, if there are two.
   std::mutex desk;
-  /// What batches read: those of a step that was the newest a moment ago.
+  /// What batches read, where updates are delayed: those of a step that was the
+  /// newest a moment ago.
   std::shared_ptr<const std::vector<float>> parameters;
   std::uint64_t parameters_step = 0;
   digest parameters_state;
@@ -56,6 +59,18 @@ struct compute_state::workshop {
     if (gradient.use_count() > 1)
       gradient = std::make_shared<std::vector<float>>(*gradient);
     return *gradient;
+  }
+
+  /// The gradient, with what the trainer has kept of it.
+  const std::shared_ptr<std::vector<float>>& whole() {
+    if (std::exchange(kept, false))
+      model->collect(alone(gradient).data());
+    return gradient;
+  }
+
+  void drop_kept() {
+    if (std::exchange(kept, false))
+      model->drop();
   }
 
   /// With the vault: what a round of redrawn groups averages of this peer.
@@ -80,6 +95,7 @@ struct compute_state::workshop {
 
   void clear_gradient() {
     aside.reset();
+    drop_kept();
     if (gradient && gradient.use_count() == 1)
       std::fill(gradient->begin(), gradient->end(), 0.0f);
     else
@@ -87,6 +103,7 @@ struct compute_state::workshop {
   }
 
   void set_aside() {
+    whole();
     aside = std::move(gradient);
     {
       std::lock_guard<std::mutex> guard{desk};
@@ -102,6 +119,8 @@ struct compute_state::workshop {
     auto newer = std::exchange(gradient, std::move(aside));
     if (with_newer)
       add_to(alone(gradient).data(), newer->data(), newer->size());
+    else
+      drop_kept();
   }
 
   double rate(std::uint64_t step) const {
@@ -149,11 +168,12 @@ struct compute_state::workshop {
 
   /// With the vault: batches that begin from here on see the present state.
   void show_parameters() {
-    if (!delayed)
-      return;
-    const auto& present = state().parameters;
-    auto copy = room->take(present.size());
-    std::copy(present.begin(), present.end(), copy->begin());
+    std::shared_ptr<std::vector<float>> copy;
+    if (delayed) {
+      const auto& present = state().parameters;
+      copy = room->take(present.size());
+      std::copy(present.begin(), present.end(), copy->begin());
+    }
     std::lock_guard<std::mutex> guard{desk};
     parameters = std::move(copy);
     parameters_step = state().step;
@@ -170,24 +190,20 @@ struct compute_state::workshop {
   batch_result compute(const compute_batch& x,
                        const std::atomic<bool>& cancelled) {
     auto request = x.request;
-    if (!delayed) {
-      request.step = state().step;
-      request.state = state().recent.front();
-      return x.step == request.step
-                 ? model->accumulate(request, state().parameters.data(),
-                                     alone(gradient).data(), cancelled)
-                 : batch_result{};
-    }
     std::unique_lock<std::mutex> lock{desk};
-    auto here = parameters;
+    const auto copy = parameters;
+    // The step may have been made since the batch was asked for.
+    const auto known = x.step == parameters_step
+                       || (delayed && x.step + 1 == parameters_step);
     request.step = parameters_step;
     request.state = parameters_state;
     lock.unlock();
-    // The step may have been made since the batch was asked for.
-    auto known = x.step == request.step || x.step + 1 == request.step;
-    return known ? model->accumulate(request, here->data(),
-                                     alone(gradient).data(), cancelled)
-                 : batch_result{};
+    if (!known)
+      return {};
+    kept = true;
+    return model->accumulate(request,
+                             (delayed ? *copy : state().parameters).data(),
+                             alone(gradient).data(), cancelled);
   }
 
   /// With the vault: whether its state is one of the run's, as any but one of

@@ -67,7 +67,7 @@ model_kind albert_kind() {
   return {"albert",           "a masked language model (Lan et al. 2019)",
           masked_text(),      false,
           settings,           build,
-          problem_with_albert};
+          problem_with_heads};
 }
 
 } // namespace potluck

@@ -54,7 +54,7 @@ model_kind albert_dmoe_kind() {
       "albert-dmoe",      "albert with a mixture of experts on other machines",
       masked_text(),      true,
       albert_settings(),  build,
-      problem_with_albert};
+      problem_with_heads};
 }
 
 } // namespace potluck

@@ -12,15 +12,6 @@ std::vector<declared_setting> albert_settings() {
                     {1, 16384}, 4)};
 }
 
-std::string problem_with_albert(const kind_settings& settings) {
-  const auto hidden = settings.whole("hidden-size");
-  const auto heads = settings.whole("heads");
-  if (hidden % heads == 0)
-    return "";
-  return "heads is " + std::to_string(heads)
-         + ", but must divide hidden-size, which is " + std::to_string(hidden);
-}
-
 void add_albert_embeddings(model_layout& layout,
                            const kind_settings& settings) {
   const auto vocabulary = settings.small("vocabulary");

@@ -20,8 +20,6 @@ inline constexpr char albert_layer_prefix[]
 /// vocabulary and the sequence's length are the text's.
 std::vector<declared_setting> albert_settings();
 
-/// A sentence when heads do not divide the hidden size; empty when they do.
-std::string problem_with_albert(const kind_settings& settings);
 
 void add_albert_embeddings(model_layout& layout, const kind_settings& settings);
 void add_albert_attention(model_layout& layout, const kind_settings& settings);

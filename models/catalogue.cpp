@@ -4,44 +4,34 @@
 #include <map>
 #include <stdexcept>
 
-#include <ATen/Context.h>
-
 #include "models/device.hpp"
 #include "models/expert_mixture.hpp"
 #include "models/images/image_data.hpp"
 #include "models/model_kinds.hpp"
 #include "models/network_trainer.hpp"
+#include "models/precision.hpp"
 #include "models/tensor_memory.hpp"
 #include "runtime/manifest/run_key.hpp"
-#include "runtime/state/layout_text.hpp"
 #include "runtime/optimizer/run_optimizer.hpp"
+#include "runtime/state/layout_text.hpp"
 #include "runtime/state/training_state.hpp"
 
 namespace potluck {
 
 namespace {
 
-/// A model's own settings, its source's, and its experts'.
 struct known_model {
   model_kind what;
   setting_kind declared;
 };
 
-known_model known(model_kind x) {
-  setting_kind declared{x.name, x.meaning, x.settings};
-  const auto add = [&](const std::vector<declared_setting>& more) {
-    declared.settings.insert(declared.settings.end(), more.begin(), more.end());
-  };
-  add(x.source.settings);
-  if (x.calls_experts)
-    add(expert_settings());
-  return {std::move(x), std::move(declared)};
-}
-
 const std::map<std::string, known_model>& models() {
   static const auto all = [] {
     std::map<std::string, known_model> result;
-    const auto add = [&](model_kind x) { result.emplace(x.name, known(x)); };
+    const auto add = [&](model_kind x) {
+      auto declared = declared_by(x);
+      result.emplace(x.name, known_model{std::move(x), std::move(declared)});
+    };
 #define POTLUCK_ADD(name) add(name##_kind());
     POTLUCK_MODEL_KINDS(POTLUCK_ADD)
 #undef POTLUCK_ADD
@@ -113,8 +103,10 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     throw std::runtime_error(problem);
   computing_options how;
   how.device = choose_device(options.device);
+  how.bits = choose_precision(options.precision, how.device);
   how.threads = options.threads;
   how.micro_batch = options.micro_batch;
+  how.notice = options.notice;
   const auto& model = models().at(settings.model);
   const kind_settings own{model.declared, settings};
   network_surroundings around;
@@ -125,7 +117,6 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
                                  "computed by one that has joined no run.");
     around.experts = options.experts;
     how.in_flight = std::max(1u, options.in_flight);
-    how.notice = options.notice;
   }
   auto built = model.what.build(own, around);
   if (problem = problem_with_layout(agreed, built->layout()); !problem.empty())

@@ -25,17 +25,18 @@ struct trainer_options {
   /// A file or a folder of UTF-8 text; for models of images, a folder with
   /// MNIST's files or "digits" for drawn ones.
   std::string data_path;
-  int threads = 0;               ///< For LibTorch; 0 for all cores.
-  std::string device = "auto";   ///< "cpu", "cuda", or cuda where there is one.
-  std::uint32_t micro_batch = 0; ///< Samples computed at once; 0 to choose.
+  int threads = 0;                   ///< For LibTorch; 0 for all cores.
+  std::string device = "auto";       ///< As in `device_name.hpp`.
+  std::string precision = "float32"; ///< Or "bf16", or, on a card, "fp16".
+  std::uint32_t micro_batch = 0;     ///< Samples computed at once; 0 to choose.
   /// Bytes of parameters and optimizer that a run may make this peer hold
   /// (`problem_with_size`). Gradients and activations come on top.
   std::uint64_t max_model = UINT64_MAX;
   /// Micro-batches that wait for experts at once, in models that call them.
   std::uint32_t in_flight = 8;
   std::shared_ptr<expert_network> experts; ///< Needed by such models only.
-  /// Hears why a trainer waits, in a sentence, again and again; from any
-  /// thread.
+  /// Hears why a trainer waits, again and again, or computes otherwise than
+  /// asked, in a sentence; from any thread.
   std::function<void(const std::string&)> notice;
 };
 
@@ -46,6 +47,15 @@ std::string problem_with_device(const std::string& name);
 /// The models that this build knows, with the settings of their sources and
 /// experts, and what every peer knows.
 const kind_families& known_families();
+
+/// The device that trainers get by this name: "cpu", or "cuda:0". Throws
+/// std::runtime_error where there is a problem with it.
+std::string device_in_use(const std::string& name);
+
+/// Why trainers cannot compute in the precision of this name on the device of
+/// that one, with which there is no problem; empty when they can.
+std::string problem_with_precision(const std::string& name,
+                                   const std::string& device);
 
 /// Whether the model needs `trainer_options::experts`. False for unknown ones.
 bool calls_experts(const run_settings& settings);

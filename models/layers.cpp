@@ -1,16 +1,41 @@
 #include "models/layers.hpp"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
+#include <torch/version.h>
+
 namespace potluck {
+
+namespace {
+
+/// All [B, heads, S, width].
+at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key,
+                            const at::Tensor& value) {
+#if TORCH_VERSION_MAJOR >= 2
+  return at::scaled_dot_product_attention(query, key, value, {}, 0, true);
+#else
+  const auto length = query.size(2);
+  const auto later
+      = at::ones({length, length}, query.options().dtype(at::kBool)).triu(1);
+  const auto scaled = query / std::sqrt(static_cast<double>(query.size(3)));
+  const auto scores
+      = at::matmul(scaled, key.transpose(2, 3))
+            .masked_fill(later, -std::numeric_limits<double>::infinity());
+  return at::matmul(at::softmax(scores, -1), value);
+#endif
+}
+
+} // namespace
 
 at::Tensor apply(const affine& map, const at::Tensor& x) {
   return at::linear(x, map.weight, map.bias);
 }
 
-at::Tensor normalize(const affine& norm, const at::Tensor& x) {
-  return at::layer_norm(x, {x.size(-1)}, norm.weight, norm.bias, 1e-12);
+at::Tensor normalize(const affine& norm, const at::Tensor& x, double epsilon) {
+  return at::layer_norm(x.to(at::kFloat), {x.size(-1)}, norm.weight, norm.bias,
+                        epsilon);
 }
 
 at::Tensor activate(const at::Tensor& x) {
@@ -35,6 +60,19 @@ at::Tensor attend(const affine& qkv, const at::Tensor& x, std::int64_t batch,
       .view({batch, heads, length, width})
       .permute({0, 2, 1, 3})
       .reshape({batch * length, heads * width});
+}
+
+at::Tensor attend_to_earlier(const at::Tensor& qkv, std::int64_t batch,
+                             std::int64_t heads) {
+  const auto length = qkv.size(0) / batch;
+  const auto hidden = qkv.size(1) / 3;
+  // Split, not permuted: then the gradients' way back is one copy, not two.
+  auto parts = qkv.view({batch, length, 3 * hidden}).split(hidden, 2);
+  for (auto& part : parts)
+    part = part.view({batch, length, heads, hidden / heads}).transpose(1, 2);
+  return causal_attention(parts[0], parts[1], parts[2])
+      .transpose(1, 2)
+      .reshape({batch * length, hidden});
 }
 
 at::Tensor parameter_reader::tensor() {

@@ -18,8 +18,9 @@ struct affine {
 
 at::Tensor apply(const affine& map, const at::Tensor& x);
 
-/// LayerNorm over the last dimension, epsilon 1e-12.
-at::Tensor normalize(const affine& norm, const at::Tensor& x);
+/// LayerNorm over the last dimension, in float32 whatever x is.
+at::Tensor normalize(const affine& norm, const at::Tensor& x,
+                     double epsilon = 1e-12);
 
 /// GELU by its tanh form.
 at::Tensor activate(const at::Tensor& x);
@@ -28,6 +29,11 @@ at::Tensor activate(const at::Tensor& x);
 /// query, key and value. Returns [B * S, hidden], before the output's map.
 at::Tensor attend(const affine& qkv, const at::Tensor& x, std::int64_t batch,
                   std::int64_t heads);
+
+/// The same in which a token sees those before it and itself only; `qkv` are
+/// query, key and value [B * S, 3 * hidden].
+at::Tensor attend_to_earlier(const at::Tensor& qkv, std::int64_t batch,
+                             std::int64_t heads);
 
 /// Reads a network's parameters one after the other, in the layout's order.
 /// Throws std::logic_error when there are fewer than are read.

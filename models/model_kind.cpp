@@ -1,6 +1,28 @@
 #include "models/model_kind.hpp"
 
+#include "models/expert_mixture.hpp"
+
 namespace potluck {
+
+setting_kind declared_by(const model_kind& x) {
+  setting_kind result{x.name, x.meaning, x.settings};
+  const auto add = [&](const std::vector<declared_setting>& more) {
+    result.settings.insert(result.settings.end(), more.begin(), more.end());
+  };
+  add(x.source.settings);
+  if (x.calls_experts)
+    add(expert_settings());
+  return result;
+}
+
+std::string problem_with_heads(const kind_settings& settings) {
+  const auto hidden = settings.whole("hidden-size");
+  const auto heads = settings.whole("heads");
+  if (hidden % heads == 0)
+    return "";
+  return "heads is " + std::to_string(heads)
+         + ", but must divide hidden-size, which is " + std::to_string(hidden);
+}
 
 declared_setting model_setting(std::string name, std::string meaning,
                                declared_setting::whole_limits limits,

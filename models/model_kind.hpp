@@ -28,6 +28,13 @@ struct model_kind {
   std::string (*problem)(const kind_settings& settings) = nullptr;
 };
 
+/// A model's own settings, its source's, and those of its experts.
+setting_kind declared_by(const model_kind& x);
+
+/// Of settings "heads" and "hidden-size": a sentence when those do not divide
+/// this.
+std::string problem_with_heads(const kind_settings& settings);
+
 /// A setting of a model, a whole number.
 declared_setting model_setting(std::string name, std::string meaning,
                                declared_setting::whole_limits limits,

@@ -10,6 +10,7 @@
 #define POTLUCK_MODEL_KINDS(add) \
   add(albert) \
   add(albert_dmoe) \
+  add(gpt) \
   add(mnist_dmoe) \
   add(mnist_ffn)
 // clang-format on

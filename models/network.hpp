@@ -17,8 +17,8 @@ struct labelled_batch {
   /// [B, S] int64, a text's tokens; or [B, V] float32, an image's pixels from 0
   /// to 1.
   at::Tensor inputs;
-  /// [M] int64, into the B * S tokens: where the labels belong. Undefined for
-  /// images, which have one label each.
+  /// [M] int64, into the B * S tokens: where the labels belong. Undefined where
+  /// every token has one, or every image.
   at::Tensor positions;
   at::Tensor labels;  ///< [M] int64
   at::Tensor weights; ///< [M] float32: one over its sample's labels.

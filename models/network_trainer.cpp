@@ -1,15 +1,18 @@
 #include "models/network_trainer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/autograd/autograd.h>
 
+#include "models/device.hpp"
 #include "models/flushed_denormals.hpp"
 #include "models/moe/too_few_experts.hpp"
 
@@ -20,27 +23,71 @@ namespace {
 /// Between two attempts to reach experts that do not answer.
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{2000};
+/// Between two looks whether a graphics card has done a micro-batch.
+constexpr std::chrono::microseconds card_pause{50};
 /// A trainer without experts goes on with what it has after this.
 constexpr std::chrono::seconds request_patience{5};
 /// Whoever evaluates has a person waiting.
 constexpr std::chrono::seconds evaluation_patience{30};
+/// Micro-batches of a request to a graphics card: between two requests it
+/// waits.
+constexpr std::uint64_t card_request = 8;
 
-at::Tensor flat_view(const float* values, std::uint64_t count) {
-  // LibTorch knows no constant tensors; nothing writes through this one.
-  return at::from_blob(const_cast<float*>(values),
-                       {static_cast<std::int64_t>(count)}, at::kFloat);
-}
+/// What a trainer's call needs of its thread.
+struct computing_thread {
+  explicit computing_thread(const computing_options& options) {
+    at::set_num_threads(options.threads);
+    if (!options.device.is_cpu())
+      card.reset_device(options.device);
+  }
 
-/// Cross entropy of each label, weighed: its sum is the samples' losses.
-at::Tensor loss_sum(const at::Tensor& scores, const labelled_batch& batch) {
-  auto each
-      = at::cross_entropy_loss(scores, batch.labels, {}, at::Reduction::None);
-  return (each * batch.weights).sum();
+  // OpenMP's threads begin as the one that needs them first, and keep the
+  // number per calling thread.
+  const flushed_denormals flushed;
+  c10::OptionalDeviceGuard card;
+};
+
+/// One where a gradient has a value that is not finite, else zero.
+at::Tensor overflows(const std::vector<at::Tensor>& gradient,
+                     at::Device device) {
+  const auto options = at::TensorOptions(device).dtype(at::kFloat);
+  auto found = at::zeros({1}, options);
+  const auto unchanged = at::ones({1}, options);
+  for (auto type : {at::kHalf, at::kFloat}) {
+    std::vector<at::Tensor> of_type;
+    for (const auto& x : gradient)
+      if (x.defined() && x.scalar_type() == type)
+        of_type.push_back(x);
+    if (!of_type.empty())
+      at::_amp_foreach_non_finite_check_and_unscale_(of_type, found, unchanged);
+  }
+  return found;
 }
 
 } // namespace
 
-/// What the threads of one request share.
+at::Tensor loss_sum(const at::Tensor& scores, const labelled_batch& batch) {
+  auto each = at::cross_entropy_loss(scores.to(at::kFloat), batch.labels, {},
+                                     at::Reduction::None);
+  return (each * batch.weights).sum();
+}
+
+struct network_trainer::micro_batch {
+  std::uint64_t first = 0; ///< In the request.
+  std::uint64_t count = 0;
+  labelled_batch samples;
+};
+
+struct network_trainer::passed {
+  std::uint64_t count = 0;
+  /// The loss; in fp16 also whether a gradient overflowed. In the processor's
+  /// memory, when the device has come as far.
+  at::Tensor report;
+  std::optional<c10::Event> reported; ///< Of another device than the processor.
+  double scale = 1;                   ///< What `gradient` is too large by.
+  std::vector<at::Tensor> gradient;   ///< In fp16, to be added.
+};
+
 struct network_trainer::shared_work {
   const batch_request& request;
   const std::vector<at::Tensor>& leaves;
@@ -50,6 +97,7 @@ struct network_trainer::shared_work {
   std::uint64_t given_out = 0; ///< Samples of micro-batches that were taken.
   batch_result result;
   std::exception_ptr failed;
+  std::atomic<bool> given_up{false}; ///< Experts are missing.
 };
 
 network_trainer::network_trainer(std::unique_ptr<network> model,
@@ -57,27 +105,44 @@ network_trainer::network_trainer(std::unique_ptr<network> model,
                                  computing_options options)
     : model_(std::move(model)), samples_(std::move(samples)),
       options_(std::move(options)), micro_batch_(options_.micro_batch) {
-  if (options_.threads <= 0)
-    options_.threads
-        = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options_.threads = choose_threads(options_.threads);
   if (micro_batch_ == 0)
     micro_batch_ = samples_->usual_micro_batch(options_.device);
+  if (options_.bits == precision::fp16)
+    scale_.emplace();
+  if (options_.device.is_cpu() && options_.bits == precision::float32)
+    return;
+  const computing_thread here(options_);
+  try {
+    memory_ = std::make_unique<model_memory>(layout(), options_.device,
+                                             options_.bits);
+  } catch (const std::exception& e) {
+    if (!is_out_of_memory(e))
+      throw;
+    const auto needed = model_memory::bytes(layout(), options_.bits);
+    throw std::runtime_error(
+        "The device " + options_.device.str()
+        + " has no room for this model, whose parameters and gradient alone "
+          "take "
+        + std::to_string(needed / 1'000'000 + 1)
+        + "MB: choose another with --device, or end what else computes on it.");
+  }
 }
 
 std::uint32_t network_trainer::usual_request() const {
-  return options_.in_flight == 1
-             ? trainer::usual_request()
-             : static_cast<std::uint32_t>(micro_batch_ * options_.in_flight);
+  if (!options_.device.is_cpu())
+    return static_cast<std::uint32_t>(
+        micro_batch_
+        * std::max<std::uint64_t>(card_request, options_.in_flight));
+  const auto at_once
+      = static_cast<std::uint32_t>(micro_batch_ * options_.in_flight);
+  return options_.in_flight == 1 ? std::max(trainer::usual_request(), at_once)
+                                 : at_once;
 }
 
-std::vector<at::Tensor> network_trainer::split(const at::Tensor& flat) const {
-  std::vector<at::Tensor> result;
-  for (const auto& entry : layout().entries())
-    result.push_back(flat.narrow(0, static_cast<std::int64_t>(entry.offset),
-                                 static_cast<std::int64_t>(entry.values))
-                         .view(entry.shape)
-                         .detach());
-  return result;
+void network_trainer::tell(const std::string& sentence) const {
+  if (options_.notice)
+    options_.notice(sentence);
 }
 
 std::optional<network_output>
@@ -90,10 +155,10 @@ network_trainer::forward(const std::vector<at::Tensor>& leaves,
   for (auto pause = first_pause; !cancelled;
        pause = std::min(2 * pause, longest_pause)) {
     try {
+      const autocast_scope mixed(options_.device, options_.bits);
       return model_->forward(leaves, batch);
     } catch (const too_few_experts& e) {
-      if (options_.notice)
-        options_.notice(e.what());
+      tell(e.what());
       if (clock::now() - begin > patience)
         throw;
     }
@@ -104,56 +169,169 @@ network_trainer::forward(const std::vector<at::Tensor>& leaves,
   return std::nullopt;
 }
 
-void network_trainer::compute_micro_batch(shared_work& work,
-                                          std::uint64_t first,
-                                          std::uint64_t count) const {
+network_trainer::micro_batch
+network_trainer::gather(const shared_work& work, std::uint64_t first,
+                        std::uint64_t count) const {
   const auto& request = work.request;
-  const auto batch
-      = samples_->gather(sample_part::training, request.order_seed,
-                         request.first_sample + first * request.stride,
-                         request.stride, count, options_.device);
-  std::optional<network_output> output;
-  try {
-    output = forward(work.leaves, batch, work.cancelled, request_patience);
-  } catch (const too_few_experts&) {
-    // Said already; whoever asked for the samples has other work meanwhile.
-    std::lock_guard<std::mutex> guard{work.busy};
-    work.given_out = work.request.samples;
-  }
-  if (!output)
-    return;
-  auto loss = loss_sum(output->scores, batch);
-  const auto loss_of_samples = loss.item<double>();
-  if (output->regularizer.defined())
-    loss = loss + output->regularizer * static_cast<double>(count);
-  // Autograd adds to the leaves' gradients one thread at a time.
-  loss.backward();
-  std::lock_guard<std::mutex> guard{work.busy};
-  work.result.loss_sum += loss_of_samples;
-  work.result.samples += static_cast<std::uint32_t>(count);
+  return {first, count,
+          samples_->gather(sample_part::training, request.order_seed,
+                           request.first_sample + first * request.stride,
+                           request.stride, count, options_.device)};
 }
 
-void network_trainer::work_off(shared_work& work) const {
-  // OpenMP's threads begin as the one that needs them first, and keep the
-  // number per calling thread.
-  const flushed_denormals flushed;
-  at::set_num_threads(options_.threads);
+std::optional<network_trainer::micro_batch>
+network_trainer::take(shared_work& work) const {
+  std::unique_lock<std::mutex> guard{work.busy};
+  const auto first = work.given_out;
+  const auto count
+      = std::min<std::uint64_t>(micro_batch_, work.request.samples - first);
+  if (count == 0 || work.cancelled || work.given_up || work.failed)
+    return std::nullopt;
+  work.given_out += count;
+  guard.unlock();
+  return gather(work, first, count);
+}
+
+std::optional<network_trainer::passed>
+network_trainer::pass(shared_work& work, const micro_batch& x) {
+  std::optional<network_output> output;
+  try {
+    output = forward(work.leaves, x.samples, work.cancelled, request_patience);
+  } catch (const too_few_experts&) {
+    // Said already; whoever asked for the samples has other work meanwhile.
+    work.given_up = true;
+  }
+  if (!output)
+    return std::nullopt;
+  passed result;
+  result.count = x.count;
+  auto loss = loss_sum(output->scores, x.samples);
+  result.report = loss.detach().view({1});
+  if (output->regularizer.defined())
+    loss = loss + output->regularizer * static_cast<double>(x.count);
+  if (memory_)
+    pass_back(work, loss, result);
+  else
+    // Autograd adds to the leaves' gradients one thread at a time.
+    loss.backward();
+  return result;
+}
+
+void network_trainer::pass_back(shared_work& work, at::Tensor loss,
+                                passed& result) {
+  if (scale_) {
+    // Of the mean loss: how large gradients are must not depend on the count.
+    std::lock_guard<std::mutex> guard{work.busy};
+    result.scale = scale_->value() / static_cast<double>(result.count);
+    loss = loss * result.scale;
+  }
+  auto gradient = torch::autograd::grad(
+      {loss}, work.leaves, {}, /*retain_graph=*/false, /*create_graph=*/false,
+      /*allow_unused=*/true);
+  if (scale_) {
+    result.report
+        = at::cat({result.report, overflows(gradient, options_.device)});
+    result.gradient = std::move(gradient);
+  }
+  if (!options_.device.is_cpu()) {
+    const auto where
+        = result.report.options().device(at::kCPU).pinned_memory(true);
+    const auto report = at::empty(result.report.sizes(), where);
+    report.copy_(result.report, /*non_blocking=*/true);
+    result.report = report;
+    result.reported.emplace(options_.device.type());
+    result.reported->record(c10::impl::VirtualGuardImpl(options_.device.type())
+                                .getStream(options_.device));
+  }
+  if (!scale_) {
+    // Nothing fails behind it: a micro-batch is in the sum whole, or not at
+    // all.
+    std::lock_guard<std::mutex> guard{work.busy};
+    memory_->add(gradient, 1);
+  }
+}
+
+void network_trainer::shrink(std::uint64_t samples) {
+  if (samples == 1)
+    throw std::runtime_error(
+        "The device " + options_.device.str()
+        + " has too little memory for one sample of this model: choose "
+          "another with --device, try --precision bf16, or end what else "
+          "computes on it.");
+  if (samples > micro_batch_)
+    return; // Another thread has seen it.
+  if (too_large_ == 0)
+    too_large_ = samples;
+  micro_batch_ = samples / 2;
+}
+
+std::vector<network_trainer::passed>
+network_trainer::compute(shared_work& work, const micro_batch& x) {
+  try {
+    std::vector<passed> result;
+    if (auto one = pass(work, x))
+      result.push_back(std::move(*one));
+    return result;
+  } catch (const std::exception& e) {
+    if (!memory_ || !is_out_of_memory(e))
+      throw;
+  }
+  // What the failed passes held is free by now.
+  shrink(x.count);
+  const auto half = x.count / 2;
+  auto result = compute(work, gather(work, x.first, half));
+  for (auto& more : compute(work, gather(work, x.first + half, x.count - half)))
+    result.push_back(std::move(more));
+  return result;
+}
+
+void network_trainer::settle(shared_work& work, const passed& x) {
+  while (x.reported && !x.reported->query())
+    std::this_thread::sleep_for(card_pause);
+  if (const auto before = too_large_.exchange(0))
+    tell("The device " + options_.device.str() + " has too little memory for "
+         + std::to_string(before) + " samples at once: "
+         + std::to_string(micro_batch_) + " are computed from now on.");
+  std::lock_guard<std::mutex> guard{work.busy};
+  if (scale_ && x.report[1].item<float>() != 0) {
+    overflow(x.count);
+    return;
+  }
+  if (scale_) {
+    memory_->add(x.gradient, 1 / x.scale);
+    scale_->fitted();
+  }
+  work.result.loss_sum += x.report[0].item<double>();
+  work.result.samples += static_cast<std::uint32_t>(x.count);
+}
+
+void network_trainer::overflow(std::uint64_t samples) {
+  if (!scale_->overflowed())
+    throw std::runtime_error(
+        "Gradients overflow in fp16 however small the loss is made: choose "
+        "--precision bf16 or float32.");
+  tell("A micro-batch of " + std::to_string(samples)
+       + " samples overflowed in fp16 and is left out; losses are scaled by "
+       + std::to_string(static_cast<long>(scale_->value())) + " from now on.");
+}
+
+void network_trainer::work_off(shared_work& work) {
+  const computing_thread here(options_);
   const c10::AutoGradMode recording(true);
   try {
-    while (!work.cancelled) {
-      std::uint64_t first = 0;
-      std::uint64_t count = 0;
-      {
-        std::lock_guard<std::mutex> guard{work.busy};
-        first = work.given_out;
-        count = std::min<std::uint64_t>(micro_batch_,
-                                        work.request.samples - first);
-        work.given_out += count;
-        if (count == 0 || work.failed)
-          return;
-      }
-      compute_micro_batch(work, first, count);
+    // A device has two micro-batches before it: it never waits for the first to
+    // be settled.
+    std::vector<passed> before;
+    auto next = take(work);
+    while (next && !work.given_up) {
+      auto done = compute(work, *next);
+      next = take(work);
+      std::swap(before, done);
+      for (const auto& x : done)
+        settle(work, x);
     }
+    for (const auto& x : before)
+      settle(work, x);
   } catch (...) {
     std::lock_guard<std::mutex> guard{work.busy};
     if (!work.failed)
@@ -165,20 +343,24 @@ batch_result network_trainer::accumulate(const batch_request& request,
                                          const float* parameters,
                                          float* gradient,
                                          const std::atomic<bool>& cancelled) {
-  const auto values = layout().values();
-  const auto device = options_.device;
-  const auto flat = flat_view(parameters, values).to(device);
-  const auto host_sum = flat_view(gradient, values);
-  const auto sum = device.is_cpu() ? host_sum : at::zeros_like(flat);
-  auto leaves = split(flat);
-  const auto sums = split(sum);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    leaves[i].requires_grad_(true);
-    // Autograd adds to a gradient that is there, in place.
-    leaves[i].mutable_grad() = sums[i];
+  std::unique_lock<std::mutex> alone{memory_busy_, std::defer_lock};
+  std::vector<at::Tensor> leaves, sums;
+  if (memory_) {
+    alone.lock();
+    const computing_thread here(options_);
+    memory_->set_parameters(parameters, request.state);
+    leaves = memory_->tensors();
+  } else {
+    leaves = split(layout(), flat_view(parameters, layout().values()));
+    sums = split(layout(), flat_view(gradient, layout().values()));
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      leaves[i].requires_grad_(true);
+      // Autograd adds to a gradient that is there, in place.
+      leaves[i].mutable_grad() = sums[i];
+    }
   }
 
-  shared_work work{request, leaves, cancelled, {}, 0, {}, {}};
+  shared_work work{request, leaves, cancelled, {}, 0, {}, {}, {}};
   const auto batches = (request.samples + micro_batch_ - 1) / micro_batch_;
   std::vector<std::thread> others;
   for (std::uint64_t i = 1;
@@ -190,22 +372,42 @@ batch_result network_trainer::accumulate(const batch_request& request,
   if (work.failed)
     std::rethrow_exception(work.failed);
 
-  for (std::size_t i = 0; i < leaves.size(); ++i)
+  for (std::size_t i = 0; i < sums.size(); ++i)
     if (leaves[i].grad().data_ptr() != sums[i].data_ptr())
       throw std::logic_error("autograd has replaced a gradient's memory");
-  if (!device.is_cpu())
-    host_sum.add_(sum.cpu());
   return work.result;
+}
+
+void network_trainer::collect(float* gradient) {
+  if (!memory_)
+    return;
+  std::lock_guard<std::mutex> alone{memory_busy_};
+  const computing_thread here(options_);
+  memory_->collect(gradient);
+}
+
+void network_trainer::drop() {
+  if (!memory_)
+    return;
+  std::lock_guard<std::mutex> alone{memory_busy_};
+  const computing_thread here(options_);
+  memory_->drop();
 }
 
 evaluation network_trainer::evaluate(const float* parameters,
                                      std::uint64_t order_seed,
                                      std::uint64_t samples) {
-  const flushed_denormals flushed;
-  at::set_num_threads(options_.threads);
+  const computing_thread here(options_);
   const c10::NoGradGuard no_recording;
-  const auto leaves
-      = split(flat_view(parameters, layout().values()).to(options_.device));
+  std::unique_lock<std::mutex> alone{memory_busy_, std::defer_lock};
+  std::vector<at::Tensor> leaves;
+  if (memory_) {
+    alone.lock();
+    memory_->set_parameters(parameters, {});
+    leaves = memory_->tensors();
+  } else {
+    leaves = split(layout(), flat_view(parameters, layout().values()));
+  }
   const std::atomic<bool> never{false};
   evaluation result;
   std::int64_t chosen = 0;

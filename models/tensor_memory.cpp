@@ -25,9 +25,28 @@ void give_back(void* values) {
 }
 
 /// Values are what LibTorch's own allocator leaves them: anything.
+///
+/// Which of these functions override one depends on LibTorch's version: since
+/// 2.3 `allocate` is not const, and there is `copy_data`.
 class recycling final : public c10::Allocator {
 public:
-  c10::DataPtr allocate(std::size_t wanted) const override {
+  c10::DataPtr allocate(std::size_t wanted) const {
+    return take(wanted);
+  }
+  c10::DataPtr allocate(std::size_t wanted) {
+    return take(wanted);
+  }
+
+  void copy_data(void* to, const void* from, std::size_t count) const {
+    std::memcpy(to, from, count);
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override {
+    return &give_back;
+  }
+
+private:
+  static c10::DataPtr take(std::size_t wanted) {
     const c10::Device cpu{c10::DeviceType::CPU};
     if (wanted == 0)
       return {nullptr, nullptr, &give_back, cpu};
@@ -35,10 +54,6 @@ public:
     auto* block = static_cast<unsigned char*>(take_block(bytes));
     std::memcpy(block, &bytes, sizeof(bytes));
     return {block + head, block + head, &give_back, cpu};
-  }
-
-  c10::DeleterFnPtr raw_deleter() const override {
-    return &give_back;
   }
 };
 

@@ -1,6 +1,7 @@
 #include "models/images/image_source.hpp"
 
 #include "models/images/image_data.hpp"
+#include "models/device.hpp"
 #include "models/permutation.hpp"
 #include "runtime/random.hpp"
 
@@ -44,7 +45,7 @@ public:
       labels[i] = images.labels[at];
     }
     for (auto* x : {&result.inputs, &result.labels, &result.weights})
-      *x = x->to(device);
+      *x = to_device(*x, device);
     return result;
   }
 

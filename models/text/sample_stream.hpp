@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/text/token_windows.hpp"
+
 namespace potluck {
 
 struct masked_sample {
@@ -30,25 +32,20 @@ public:
   sample_stream(std::vector<std::int32_t> text, std::uint32_t sequence_length,
                 std::uint32_t vocabulary, double mask_probability);
 
-  /// Windows in an epoch. An epoch's windows do not overlap and miss less than
-  /// one window's tokens; they begin at another place of the (cyclic) text each
-  /// epoch. A text shorter than a window is repeated inside it.
+  /// `token_windows::count`.
   std::uint64_t windows() const {
-    return windows_;
+    return windows_.count();
   }
 
-  /// Sample `number` of the stream that `order_seed` fixes. Each run of
-  /// `windows()` samples, counted from 0, holds every window of an epoch once.
+  /// Sample `number` of the stream that `order_seed` fixes: window `number`.
   masked_sample sample(std::uint64_t order_seed, std::uint64_t number) const;
 
 private:
   void mask(masked_sample& x, std::uint64_t seed) const;
 
-  std::vector<std::int32_t> text_;
-  std::uint32_t window_; ///< Text tokens of a sample.
+  token_windows windows_;
   std::uint32_t vocabulary_;
   std::uint32_t chosen_; ///< Tokens to choose of a sample.
-  std::uint64_t windows_;
 };
 
 } // namespace potluck

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "models/device.hpp"
 #include "models/text/corpus.hpp"
-#include "models/text/sample_stream.hpp"
 #include "models/text/tokenizer.hpp"
 
 namespace potluck {
@@ -16,9 +16,22 @@ namespace {
 constexpr std::uint64_t cpu_tokens = 2048;
 constexpr std::uint64_t gpu_tokens = 32768;
 
-class text_source : public sample_source {
+std::uint64_t micro_batch_of(std::uint64_t length, at::Device device) {
+  return std::max<std::uint64_t>(1, (device.is_cpu() ? cpu_tokens : gpu_tokens)
+                                        / length);
+}
+
+/// A copy of the values, on the device.
+template <class T>
+at::Tensor place(std::vector<T>& values, at::ScalarType type,
+                 at::Device device) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  return to_device(at::from_blob(values.data(), {size}, type).clone(), device);
+}
+
+class masked_source : public sample_source {
 public:
-  explicit text_source(sample_stream stream) : stream_(std::move(stream)) {
+  explicit masked_source(sample_stream stream) : stream_(std::move(stream)) {
   }
 
   labelled_batch gather(sample_part, std::uint64_t order_seed,
@@ -36,39 +49,80 @@ public:
       weights.insert(weights.end(), x.labels.size(),
                      1.0f / static_cast<float>(x.labels.size()));
     }
-    auto place = [&](auto& values, at::ScalarType type) {
-      const auto size = static_cast<std::int64_t>(values.size());
-      return at::from_blob(values.data(), {size}, type)
-          .to(device, type, /*non_blocking=*/false, /*copy=*/true);
-    };
     labelled_batch result;
-    result.inputs
-        = place(tokens, at::kLong).view({static_cast<std::int64_t>(count), -1});
-    result.positions = place(positions, at::kLong);
-    result.labels = place(labels, at::kLong);
-    result.weights = place(weights, at::kFloat);
+    result.inputs = place(tokens, at::kLong, device)
+                        .view({static_cast<std::int64_t>(count), -1});
+    result.positions = place(positions, at::kLong, device);
+    result.labels = place(labels, at::kLong, device);
+    result.weights = place(weights, at::kFloat, device);
     return result;
   }
 
   std::uint64_t usual_micro_batch(at::Device device) const override {
-    const auto length = stream_.sample(0, 0).tokens.size();
-    return std::max<std::uint64_t>(
-        1, (device.is_cpu() ? cpu_tokens : gpu_tokens) / length);
+    return micro_batch_of(stream_.sample(0, 0).tokens.size(), device);
   }
 
 private:
   sample_stream stream_;
 };
 
-std::vector<declared_setting> settings() {
+/// Every token of a window is a label, and its input is the one before it; the
+/// first has [CLS] before it.
+class next_token_source : public sample_source {
+public:
+  explicit next_token_source(token_windows windows)
+      : windows_(std::move(windows)) {
+  }
+
+  labelled_batch gather(sample_part, std::uint64_t order_seed,
+                        std::uint64_t first, std::uint64_t stride,
+                        std::uint64_t count, at::Device device) const override {
+    const auto length = windows_.length();
+    std::vector<std::int32_t> window;
+    std::vector<std::int64_t> tokens, labels;
+    tokens.reserve(count * length);
+    labels.reserve(count * length);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      window.clear();
+      windows_.append(order_seed, first + i * stride, window);
+      labels.insert(labels.end(), window.begin(), window.end());
+      tokens.push_back(special_token::begin);
+      tokens.insert(tokens.end(), window.begin(), window.end() - 1);
+    }
+    labelled_batch result;
+    result.inputs = place(tokens, at::kLong, device)
+                        .view({static_cast<std::int64_t>(count), -1});
+    result.labels = place(labels, at::kLong, device);
+    result.weights = at::full({result.labels.size(0)}, 1.0 / length,
+                              at::TensorOptions(device).dtype(at::kFloat));
+    return result;
+  }
+
+  std::uint64_t usual_micro_batch(at::Device device) const override {
+    return micro_batch_of(windows_.length(), device);
+  }
+
+private:
+  token_windows windows_;
+};
+
+using declared = std::vector<declared_setting>;
+
+declared windows_of_text() {
   using whole = declared_setting::whole_limits;
-  using real = declared_setting::real_limits;
   const std::string section = "data";
-  return {{"vocabulary", section, "Tokens, specials included",
-           whole{16, 200000}, "2000"},
-          {"sequence-length", section, "Tokens a sample", whole{8, 4096}, "64"},
-          {"mask-probability", section, "Share of the tokens to predict",
-           real{0, 1, false, false}, "0.15"}};
+  return {
+      {"vocabulary", section, "Tokens, specials included", whole{16, 200000},
+       "2000"},
+      {"sequence-length", section, "Tokens a sample", whole{8, 4096}, "64"}};
+}
+
+declared settings_of_masks() {
+  auto result = windows_of_text();
+  result.push_back({"mask-probability", "data",
+                    "Share of the tokens to predict",
+                    declared_setting::real_limits{0, 1, false, false}, "0.15"});
+  return result;
 }
 
 std::string problem_with_data(const std::string& path) {
@@ -79,7 +133,7 @@ std::string problem_with_data(const std::string& path) {
 /// Learns the tokenizer. The vocabulary becomes what came out, which may be
 /// less than was asked for.
 expected<charter> propose(run_settings run, const std::string& path) {
-  const setting_kind kind{"masked text", "", settings()};
+  const setting_kind kind{"text", "", windows_of_text()};
   auto text = read_corpus(path);
   if (!text)
     return failure{text.error()};
@@ -99,10 +153,10 @@ expected<charter> propose(run_settings run, const std::string& path) {
   return charter(std::move(run), std::move(*model));
 }
 
-std::unique_ptr<sample_source> open(const kind_settings& settings,
-                                    const charter& agreed,
-                                    const std::string& path) {
-  const auto vocabulary = settings.small("vocabulary");
+/// The tokens of what is there.
+std::vector<std::int32_t> read_tokens(std::uint32_t vocabulary,
+                                      const charter& agreed,
+                                      const std::string& path) {
   const auto words = unwrap(tokenizer::open(agreed.tokenizer()));
   if (words->vocabulary() != vocabulary)
     throw std::runtime_error(
@@ -114,15 +168,43 @@ std::unique_ptr<sample_source> open(const kind_settings& settings,
     throw std::runtime_error(path
                              + " holds nothing but white space: name a file or "
                                "folder with text in it.");
-  return std::make_unique<text_source>(
-      sample_stream(std::move(tokens), settings.small("sequence-length"),
-                    vocabulary, settings.real("mask-probability")));
+  return tokens;
+}
+
+std::unique_ptr<sample_source> open_masked(const kind_settings& settings,
+                                           const charter& agreed,
+                                           const std::string& path) {
+  const auto vocabulary = settings.small("vocabulary");
+  return make_masked_source(sample_stream(
+      read_tokens(vocabulary, agreed, path), settings.small("sequence-length"),
+      vocabulary, settings.real("mask-probability")));
+}
+
+std::unique_ptr<sample_source> open_running(const kind_settings& settings,
+                                            const charter& agreed,
+                                            const std::string& path) {
+  const auto vocabulary = settings.small("vocabulary");
+  return make_next_token_source(
+      token_windows(read_tokens(vocabulary, agreed, path),
+                    settings.small("sequence-length"), vocabulary));
 }
 
 } // namespace
 
+std::unique_ptr<sample_source> make_masked_source(sample_stream stream) {
+  return std::make_unique<masked_source>(std::move(stream));
+}
+
+std::unique_ptr<sample_source> make_next_token_source(token_windows windows) {
+  return std::make_unique<next_token_source>(std::move(windows));
+}
+
 source_kind masked_text() {
-  return {settings(), problem_with_data, propose, open};
+  return {settings_of_masks(), problem_with_data, propose, open_masked};
+}
+
+source_kind running_text() {
+  return {windows_of_text(), problem_with_data, propose, open_running};
 }
 
 } // namespace potluck

@@ -57,11 +57,21 @@ public:
 
   /// Adds to `gradient` the *sum* over the samples of the gradient of each
   /// sample's loss at `parameters`. Both hold `layout().values()` floats.
+  /// A trainer whose memory is elsewhere, on a graphics card say, may keep the
+  /// sum of this and later calls there until `collect` or `drop`.
   /// Throws std::exception on failure; then `gradient` is unspecified.
   virtual batch_result accumulate(const batch_request& request,
                                   const float* parameters, float* gradient,
                                   const std::atomic<bool>& cancelled)
       = 0;
+
+  /// Adds to `gradient` what calls of `accumulate` have kept.
+  virtual void collect(float*) {
+  }
+
+  /// Forgets that instead.
+  virtual void drop() {
+  }
 
   /// Loss and accuracy over `samples` samples of the stream `order_seed`.
   virtual evaluation evaluate(const float* parameters, std::uint64_t order_seed,

@@ -28,6 +28,53 @@ private:
   int batches_ = 0;
 };
 
+/// What calls of `keeping_trainer` say.
+struct keeping_log {
+  std::vector<digest> states; ///< Of parameters, of each batch.
+  int collected = 0;
+};
+
+/// Keeps sums to itself until they are collected, as one on a graphics card.
+class keeping_trainer : public tiny_trainer {
+public:
+  explicit keeping_trainer(std::shared_ptr<keeping_log> log)
+      : log_(std::move(log)) {
+  }
+  batch_result accumulate(const batch_request& request, const float* parameters,
+                          float*, const std::atomic<bool>& cancelled) override {
+    log_->states.push_back(request.state);
+    return tiny_trainer::accumulate(request, parameters, kept_.data(),
+                                    cancelled);
+  }
+  void collect(float* gradient) override {
+    ++log_->collected;
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      gradient[i] += kept_[i];
+    drop();
+  }
+  void drop() override {
+    std::fill(kept_.begin(), kept_.end(), 0.0f);
+  }
+
+private:
+  std::shared_ptr<keeping_log> log_;
+  std::vector<float> kept_ = std::vector<float>(values, 0.0f);
+};
+
+std::vector<float> plus(std::vector<float> a, const std::vector<float>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] += b[i];
+  return a;
+}
+
+compute_config keeping(const std::shared_ptr<keeping_log>& log) {
+  compute_config c;
+  c.make_trainer = [log](const charter&) {
+    return std::make_unique<keeping_trainer>(log);
+  };
+  return c;
+}
+
 struct shop : compute_stage {
   explicit shop(compute_config c = {}, bool delayed = false)
       : compute_stage(settings(delayed), std::move(c)) {
@@ -366,4 +413,58 @@ TEST_CASE("delayed or not, a mean leads to the same state") {
   b.tell(apply_mean{1, 64, mean, true});
   CHECK(a.conductor->last<state_changed>().state
         == b.conductor->last<state_changed>().state);
+}
+
+TEST_CASE("what a trainer keeps leaves it when the gradient is lent, once") {
+  auto log = std::make_shared<keeping_log>();
+  shop x(keeping(log));
+  x.batch(0, 0, 5);
+  x.batch(0, 5, 7);
+  CHECK(log->collected == 0);
+  CHECK(x.lent() == expected_gradient(0, 12));
+  CHECK(x.lent() == expected_gradient(0, 12)); // A round that is tried again.
+  CHECK(log->collected == 1);
+  x.batch(0, 12, 3);
+  const auto more = plus(expected_gradient(0, 12), expected_gradient(12, 3));
+  CHECK(x.lent() == more);
+  CHECK(log->collected == 2);
+  REQUIRE(log->states.size() == 3);
+  CHECK(!log->states[0].empty());
+  CHECK(log->states[0] == log->states[2]);
+}
+
+TEST_CASE("a step drops what a trainer keeps, and names its parameters anew") {
+  auto log = std::make_shared<keeping_log>();
+  shop x(keeping(log));
+  x.batch(0, 0, 64);
+  auto mean = std::make_shared<std::vector<float>>(x.lent());
+  x.batch(0, 64, 4); // Too late for the round.
+  x.tell(apply_mean{1, 64, mean});
+  CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+  x.batch(1, 68, 4);
+  x.tell(adopt_state{});
+  CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+  x.batch(0, 0, 1);
+  REQUIRE(log->states.size() == 4);
+  CHECK(log->states[1] != log->states[2]);
+  CHECK(log->states[2] != log->states[3]);
+}
+
+TEST_CASE("what a trainer keeps goes aside with the gradient") {
+  auto log = std::make_shared<keeping_log>();
+  shop x(keeping(log), true);
+  x.batch(0, 0, 5);
+  x.tell(set_gradient_aside{});
+  x.batch(0, 5, 7);
+  CHECK(x.lent(true) == expected_gradient(0, 5));
+  CHECK(x.lent() == expected_gradient(5, 7));
+  x.batch(0, 12, 3);
+  x.tell(take_gradient_back{true});
+  const auto all = plus(plus(expected_gradient(0, 5), expected_gradient(5, 7)),
+                        expected_gradient(12, 3));
+  CHECK(x.lent() == all);
+  x.tell(set_gradient_aside{});
+  x.batch(0, 15, 3);
+  x.tell(take_gradient_back{false});
+  CHECK(x.lent() == all);
 }

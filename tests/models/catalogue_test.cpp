@@ -141,8 +141,16 @@ TEST_CASE("what makes no trainer is refused in a sentence") {
 TEST_CASE("a device is refused before anything is loaded for it") {
   CHECK(problem_with_device("cpu").empty());
   CHECK(problem_with_device("auto").empty());
-  CHECK(problem_with_device("abacus").find("choose auto, cpu or cuda")
+  CHECK(problem_with_device("abacus").find("choose auto, cpu, cuda")
         != std::string::npos);
+}
+
+TEST_CASE("a precision is refused where it cannot be computed in") {
+  for (const auto* good : {"float32", "bf16"})
+    CHECK(problem_with_precision(good, "cpu").empty());
+  CHECK(mentions(problem_with_precision("fp16", "cpu"), "bf16"));
+  CHECK(mentions(problem_with_precision("float64", "cpu"),
+                 "choose float32, bf16 or fp16"));
 }
 
 TEST_CASE("a model too large is refused before its tokenizer is looked at") {

@@ -90,16 +90,16 @@ inline double number_in(const run_settings& x, const std::string& name) {
   throw std::logic_error("no setting " + name);
 }
 
-/// Some hundred parameters.
-inline run_settings tiny_settings() {
-  return settings_of("albert", {{"vocabulary", "32"},
-                                {"sequence-length", "10"},
-                                {"embedding-size", "4"},
-                                {"hidden-size", "6"},
-                                {"intermediate-size", "8"},
-                                {"layers", "2"},
-                                {"heads", "2"},
-                                {"mask-probability", "0.25"}});
+/// Some hundred parameters, of a model of text.
+inline run_settings tiny_settings(const std::string& model = "albert") {
+  std::vector<setting> own{{"vocabulary", "32"},       {"sequence-length", "10"},
+                           {"hidden-size", "6"},       {"intermediate-size", "8"},
+                           {"layers", "2"},            {"heads", "2"}};
+  if (model == "albert") {
+    own.push_back({"embedding-size", "4"});
+    own.push_back({"mask-probability", "0.25"});
+  }
+  return settings_of(model, own);
 }
 
 /// A trainer on a text that stays on disk as long as it does.
@@ -109,7 +109,9 @@ struct small_run {
   std::unique_ptr<trainer> model;
 
   explicit small_run(const run_settings& settings, const std::string& text,
-                     std::uint32_t micro_batch = 0) {
+                     std::uint32_t micro_batch = 0,
+                     const std::string& precision = "float32",
+                     const std::string& device = "cpu") {
     const auto path = folder.write("text", text);
     auto proposed = propose_charter(settings, path);
     if (!proposed)
@@ -117,9 +119,10 @@ struct small_run {
     agreed = *proposed;
     trainer_options options;
     options.data_path = path;
-    options.device = "cpu";
+    options.device = device;
     options.threads = 1;
     options.micro_batch = micro_batch;
+    options.precision = precision;
     model = make_trainer_factory(options)(agreed);
   }
 };

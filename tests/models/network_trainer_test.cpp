@@ -21,6 +21,15 @@ struct sum {
   vector gradient;
 };
 
+/// Of a state that this number names; 0: of none that is named.
+batch_request in_state(std::uint64_t number, std::uint64_t first,
+                       std::uint32_t samples) {
+  batch_request x{5, first, samples};
+  if (number != 0)
+    x.state = digest_of(&number, sizeof number);
+  return x;
+}
+
 sum accumulate(trainer& model, const batch_request& request,
                const vector& parameters) {
   sum result{{}, vector(parameters.size())};
@@ -81,6 +90,96 @@ TEST_CASE("the size of a micro-batch changes nothing but rounding") {
   CHECK(distance(b.gradient, a.gradient) < 1e-5);
   CHECK(b.counted.loss_sum
         == doctest::Approx(a.counted.loss_sum).epsilon(1e-6));
+}
+
+TEST_CASE("in 16 bits gradients are those of 32, but for rounding") {
+  const auto text = toy_text(1, 300);
+  for (const auto* model : {"albert", "gpt"}) {
+    INFO(std::string{model});
+    const auto settings = tiny_settings(model);
+    small_run full(settings, text, 4);
+    small_run half(settings, text, 4, "bf16");
+    const auto parameters = draw_parameters(full.model->layout(), 3, 20);
+    const auto wanted = accumulate(*full.model, {5, 0, 12, 1}, parameters);
+    auto found = accumulate(*half.model, {5, 0, 12, 1}, parameters);
+    half.model->collect(found.gradient.data());
+    CHECK(found.counted.samples == 12);
+    CHECK(found.counted.loss_sum
+          == doctest::Approx(wanted.counted.loss_sum).epsilon(0.02));
+    const auto apart = distance(found.gradient, wanted.gradient);
+    CHECK(apart < 0.05);
+    CHECK(apart > 1e-5); // Or it would have been computed in 32.
+  }
+}
+
+TEST_CASE("a graphics card computes the gradients that the processor does") {
+  if (const auto problem = problem_with_device("cuda"); !problem.empty())
+    return support::skip(problem);
+  const auto text = toy_text(1, 300);
+  for (const auto* model : {"albert", "gpt"})
+    for (const auto* precision : {"float32", "bf16", "fp16"}) {
+      INFO(std::string{model} << " in " << std::string{precision});
+      const auto settings = tiny_settings(model);
+      small_run full(settings, text, 4);
+      small_run card(settings, text, 4, precision, "cuda");
+      const auto parameters = draw_parameters(full.model->layout(), 3, 20);
+      const auto wanted = accumulate(*full.model, {5, 0, 40, 1}, parameters);
+      // In fp16 until the loss is scaled as it should be.
+      for (int i = 0; i < 20; ++i)
+        accumulate(*card.model, in_state(1, 0, 40), parameters);
+      card.model->drop();
+      auto found = accumulate(*card.model, in_state(1, 0, 12), parameters);
+      const auto more = accumulate(*card.model, in_state(1, 12, 28), parameters);
+      card.model->collect(found.gradient.data());
+      CHECK(found.counted.samples + more.counted.samples == 40);
+      CHECK(found.counted.loss_sum + more.counted.loss_sum
+            == doctest::Approx(wanted.counted.loss_sum).epsilon(0.02));
+      CHECK(distance(found.gradient, wanted.gradient)
+            < (precision == std::string{"float32"} ? 1e-4 : 0.05));
+    }
+}
+
+TEST_CASE("what is kept of gradients is handed over once") {
+  small_run run(tiny_settings(), toy_text(1, 300), 4, "bf16");
+  const auto parameters = draw_parameters(run.model->layout(), 3, 20);
+  const auto first = accumulate(*run.model, {5, 0, 8, 1}, parameters);
+  CHECK(first.gradient == vector(parameters.size()));
+  accumulate(*run.model, {5, 8, 8, 1}, parameters);
+  vector parts(parameters.size(), 1);
+  run.model->collect(parts.data());
+  const auto collected = parts;
+  run.model->collect(parts.data());
+  CHECK(parts == collected);
+
+  accumulate(*run.model, {5, 0, 16, 1}, parameters);
+  vector whole(parameters.size(), 1);
+  run.model->collect(whole.data());
+  CHECK(distance(parts, whole) < 1e-5);
+  CHECK(distance(parts, vector(parameters.size(), 1)) > 1e-3);
+
+  accumulate(*run.model, {5, 0, 16, 1}, parameters);
+  run.model->drop();
+  run.model->collect(whole.data());
+  CHECK(distance(parts, whole) < 1e-5);
+}
+
+TEST_CASE("parameters are read again when their state is another") {
+  small_run run(tiny_settings(), toy_text(1, 300), 4, "bf16");
+  const auto ours = draw_parameters(run.model->layout(), 3, 20);
+  const auto others = draw_parameters(run.model->layout(), 4, 20);
+  auto loss = [&](const vector& at, std::uint64_t number) {
+    return accumulate(*run.model, in_state(number, 0, 8), at).counted.loss_sum;
+  };
+  const auto of_ours = loss(ours, 7);
+  const auto of_others = loss(others, 8);
+  REQUIRE(of_ours != of_others);
+  CHECK(loss(ours, 0) == of_ours); // Nothing is said about them.
+  CHECK(loss(others, 0) == of_others);
+  CHECK(loss(ours, 9) == of_ours);
+  CHECK(loss(others, 9) == of_ours); // Said to be the same ones.
+  // Whoever evaluates has others.
+  run.model->evaluate(others.data(), 5, 4);
+  CHECK(loss(ours, 9) == of_ours);
 }
 
 TEST_CASE("a cancelled request computes nothing more") {

@@ -53,6 +53,15 @@ done
 expect "a step is held against computing alone" 0 'ideal_seconds +0.4' \
   bench step --peers 2 --megabytes 0.01 --rounds 2 --target-batch 64 \
   --batch 8 --batch-seconds 0.1
+expect "a trainer is held against a bare loop" 0 '"bare_samples_per_second"' \
+  sh -c '"$1" bench trainer --row gpt --device cpu --samples 32 --rounds 1 \
+    --json | grep bare_' - "$potluck"
+expect "workloads have names" 2 'row must be all, albert, gpt' \
+  bench trainer --device cpu --row lstm
+expect "devices have names" 2 'choose auto, cpu, cuda' \
+  bench trainer --device abacus
+expect "precisions have names" 2 'choose float32, bf16 or fp16' \
+  bench trainer --device cpu --precision int4
 expect "computing takes time" 2 'batch-seconds must be' \
   bench step --batch-seconds 0
 expect "what is measured has to be said" 2 'potluck bench averaging' bench

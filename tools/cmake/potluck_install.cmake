@@ -33,6 +33,7 @@ write_basic_package_version_file(
 install(FILES
   ${PROJECT_BINARY_DIR}/potluckConfig.cmake
   ${PROJECT_BINARY_DIR}/potluckConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/tools/cmake/potluck_torch.cmake
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindCAF.cmake
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindLibUV.cmake
   ${PROJECT_SOURCE_DIR}/tools/cmake/FindGLPK.cmake

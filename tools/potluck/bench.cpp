@@ -61,9 +61,11 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_beam(options);
   if (what == std::vector<std::string>{"step"})
     return bench_step(options, program);
-  return complain(
-      "Say what to measure: potluck bench averaging, potluck bench beam, "
-      "potluck bench experts, potluck bench optimizer, or potluck bench step.");
+  if (what == std::vector<std::string>{"trainer"})
+    return bench_trainer(options);
+  return complain("Say what to measure: potluck bench averaging, potluck bench "
+                  "beam, potluck bench experts, potluck bench optimizer, "
+                  "potluck bench step, or potluck bench trainer.");
 }
 
 } // namespace
@@ -102,9 +104,10 @@ member_commands(const cli::command_line& options, const std::string& program,
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary = "Measure averaging, steps, the optimizer, or experts";
-  spec.usage
-      = "potluck bench averaging|beam|experts|optimizer|step [OPTION]...";
+  spec.summary
+      = "Measure averaging, steps, trainers, the optimizer, or experts";
+  spec.usage = "potluck bench averaging|beam|experts|optimizer|step|trainer "
+               "[OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -144,14 +147,21 @@ command bench_command() {
        "(default: a temporary one).",
        "DIR"},
       {"threads", option_kind::integer, "0",
-       "Experts and optimizer: threads; 0 for one a core.", "NUMBER",
+       "Experts, optimizer and trainer: threads; 0 for one a core.", "NUMBER",
        cli::between(0, 1024)},
       {"optimizer", option_kind::text, "all",
        "Optimizer: the rule to measure, or all.", "NAME"},
       {"row", option_kind::text, "all",
-       "Experts: the workload: nop-large, nop-small, ffn-large, ffn-small, or "
-       "all.",
+       "The workload. Experts: nop-large, nop-small, ffn-large, ffn-small, or "
+       "all; trainer: albert, gpt, all for these two, or gpt-100m.",
        "NAME"},
+      {"device", option_kind::text, "auto",
+       "Trainer: where to compute, as for join.", "DEVICE"},
+      {"precision", option_kind::text, "float32",
+       "Trainer: what to compute in, as for join.", "NAME"},
+      {"samples", option_kind::integer, "0",
+       "Trainer: of a step; 0 for what suits the workload.", "NUMBER",
+       cli::between(0, 65536)},
       {"seconds", option_kind::real, "5", "Experts: to measure each workload.",
        "NUMBER", cli::between(0.1, 3600)},
       {"grids", option_kind::list, "4x4",

@@ -16,6 +16,7 @@ int bench_beam(cli::command_line& options);
 int bench_experts(cli::command_line& options, const std::string& program);
 int bench_optimizer(cli::command_line& options);
 int bench_step(cli::command_line& options, const std::string& program);
+int bench_trainer(cli::command_line& options);
 
 /// Prints figures as JSON, or, unless that is asked for, as tables: the names
 /// of the figures below each other, and beside each what was measured in each

@@ -63,8 +63,14 @@ std::vector<option_spec> own_options() {
        "stays usable.",
        "NUMBER", cli::between(0, 1024)},
       {"device", option_kind::text, "auto",
-       "Where to compute: cpu, cuda, or auto (cuda where there is one).",
+       "Where to compute: cpu, cuda, cuda:N for the card with number N, or "
+       "auto "
+       "(cuda where there is one that can be used).",
        "DEVICE"},
+      {"precision", option_kind::text, "float32",
+       "What to compute in: float32, bf16, or, on a card, fp16; a choice of "
+       "this peer's own, since gradients are float32 in any case.",
+       "NAME"},
       {"upload", option_kind::real, "0",
        "What this line sends, in Mbit/s; 0: measured.", "MBIT",
        cli::between(0, 1e6)},

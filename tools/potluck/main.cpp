@@ -83,4 +83,8 @@ int bench_optimizer(cli::command_line&) {
   return become_full();
 }
 
+int bench_trainer(cli::command_line&) {
+  return become_full();
+}
+
 } // namespace potluck::tools

@@ -31,6 +31,8 @@ int run(cli::command_line& options, const std::string&) {
   trainer_options how;
   how.data_path = options.text("data");
   how.device = options.text("device");
+  if (auto problem = problem_with_device(how.device); !problem.empty())
+    return complain("--device: " + problem);
   how.threads
       = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::optional<calling_peer> caller;
@@ -91,7 +93,8 @@ command eval_command() {
        "How many windows of text, or images.", "NUMBER", cli::at_least(1)},
       {"order-seed", option_kind::integer, "0",
        "Which windows, and which tokens are masked.", "NUMBER"},
-      {"device", option_kind::text, "auto", "cpu, cuda or auto.", "DEVICE"},
+      {"device", option_kind::text, "auto", "cpu, cuda, cuda:N or auto.",
+       "DEVICE"},
       {"peer", option_kind::list, "",
        "A peer of the run, through which a model's experts are found.",
        "HOST:PORT"},

@@ -69,8 +69,8 @@ std::vector<option_spec> own_options() {
        "Threads that the experts compute with; 0 for half the cores.", "NUMBER",
        cli::between(0, 1024)},
       {"device", option_kind::text, "auto",
-       "Where experts are computed: cpu, cuda, or auto for cuda where there is "
-       "one.",
+       "Where experts are computed: cpu, cuda, cuda:N, or auto for cuda where "
+       "there is one.",
        "NAME"},
       relay_experts_option(),
       {"batch", option_kind::integer, std::to_string(limits::expert_batch),

@@ -25,6 +25,10 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
     return failure{"--device: " + problem};
+  how.precision = options.text("precision");
+  if (auto problem = problem_with_precision(how.precision, how.device);
+      !problem.empty())
+    return failure{"--precision: " + problem};
   auto most = bytes_from(options, "max-model", quarter_of_memory());
   if (!most)
     return failure{most.error()};
@@ -47,6 +51,11 @@ expected<bool> fill_trainer(const cli::command_line& options,
   };
   if (auto layout = layout_of(settings); !layout)
     return failure{layout.error()};
+  if (const auto device = device_in_use(how.device); device != "cpu") {
+    notices->post("Gradients are computed on " + device + " in " + how.precision
+                  + ".");
+    return true;
+  }
   if (auto slow = slow_blas_remedy(); !slow.empty())
     complain(slow);
   notices->post("Matrices are multiplied by " + blas_in_use() + ".");
