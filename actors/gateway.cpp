@@ -419,6 +419,8 @@ void gateway_state::on(const traffic_seen& x) {
 }
 
 void gateway_state::on(const no_strangers& x) {
+  if (wired_.roster)
+    self_->send(wired_.roster, x);
   for (const auto& id : x.ids) {
     if (!partners_.add(id))
       continue;

@@ -124,7 +124,8 @@ using roster_actor = caf::typed_actor<
     caf::reacts_to<port_mapped>, caf::reacts_to<own_report>,
     caf::reacts_to<contributor_pace>, caf::reacts_to<links_wanted>,
     caf::reacts_to<records_looked_up>, caf::reacts_to<record_published>,
-    caf::reacts_to<more_seeds>, caf::reacts_to<tick>>;
+    caf::reacts_to<more_seeds>, caf::reacts_to<no_strangers>,
+    caf::reacts_to<tick>>;
 
 /// Kademlia: answers routing messages, looks records up, publishes ours.
 using router_actor = caf::typed_actor<

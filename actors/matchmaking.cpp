@@ -79,6 +79,14 @@ void matchmaking_state::make_matchmaker() {
     };
   terms.plan
       = [this](const group_contract& c) { return plan_digest(plans_->of(c)); };
+  terms.idle = [this](const group_contract& c) {
+    std::vector<std::size_t> result;
+    const auto& chunks = plans_->of(c).chunks;
+    for (std::size_t i = 0; i < c.members.size(); ++i)
+      if (c.members[i].role == role::auxiliary && chunks[i] == 0)
+        result.push_back(i);
+    return result;
+  };
   if (config_.memory)
     terms.hindrance = [this](const group_contract& c) { return too_large(c); };
   terms.believe = [this] { return plans_->believe(); };
@@ -148,7 +156,8 @@ void matchmaking_state::on(const lead_group& x) {
       = outnumbered_since_ && now - *outnumbered_since_ >= limits::round_cap;
   std::vector<invitee> invitees;
   for (std::size_t i = 0; i < x.invitees.size(); ++i)
-    invitees.push_back({x.invitees[i], x.roles[i]});
+    invitees.push_back({x.invitees[i], x.roles[i],
+                        i < x.most_lines.size() ? x.most_lines[i] : 0});
   carry_out(matchmaker_->begin(group, invitees, std::move(orders)));
   arm();
 }

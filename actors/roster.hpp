@@ -77,6 +77,10 @@ public:
   void on(const record_published&) {
   }
   void on(const more_seeds& x);
+  void on(const no_strangers& x) {
+    for (auto& id : x.ids)
+      guests_->works_with(id);
+  }
   void on(const tick&);
   void on_down(const caf::down_msg& x);
 

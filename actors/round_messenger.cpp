@@ -70,6 +70,8 @@ void round_messenger::carry_out(round_outcome& x) {
   for (auto i : x.silent)
     news.silent.push_back(id_of(i));
   news.watched = x.watched;
+  for (auto i : x.stalled)
+    news.stalled.push_back(id_of(i));
   news.seconds = std::chrono::duration<double>(x.taken).count();
   news.bytes_sent = x.bytes_sent;
   news.bytes_received = x.bytes_received;

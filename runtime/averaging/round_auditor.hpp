@@ -35,8 +35,8 @@ namespace potluck {
 
 /// A planned mean that is here, and what its reducer said of it.
 struct mean_evidence {
-  const float* values = nullptr;
-  std::size_t length = 0; ///< The chunk's.
+  const float* values = nullptr; ///< Null: no mean of its planned reducer.
+  std::size_t length = 0;        ///< The chunk's.
   std::vector<std::uint8_t> left_out;
   digest seal;
   packing how = packing::float32;       ///< It was packed like this.

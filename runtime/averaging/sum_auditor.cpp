@@ -110,7 +110,7 @@ sum_auditor::look(std::uint64_t seed, std::uint32_t chunk,
                   const std::optional<mean_evidence>& mean) const {
   disputable result;
   result.chunk = chunk;
-  if (!mean)
+  if (!mean || !mean->values)
     return result;
   auto samples = samples_;
   for (auto i : mean->left_out)
@@ -183,7 +183,7 @@ void sum_auditor::defend(std::uint32_t chunk, std::uint64_t seed,
   if (chunk >= map_.chunk_count() || map_.owner(chunk) != self_)
     return;
   const auto mean = evidence(chunk);
-  if (!mean)
+  if (!mean || !mean->values)
     return;
   // All that are asked about it get their answer by the same parts.
   std::set<std::uint64_t> seeds{seed};

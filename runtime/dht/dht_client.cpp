@@ -117,6 +117,7 @@ void dht_client::begin(search s, time_point now) {
     finish(s, now); // With what is known here: the asker tries again by itself.
     return;
   }
+  s.began = now;
   auto id = next_search_++;
   if (s.known_here.empty())
     node_.looked_up(s.state.target(), now);
@@ -299,7 +300,19 @@ dht_actions dht_client::look(time_point now) {
     overdue_.emplace(x.token, x);
     unanswered(x, now);
   }
+  for (auto i = searches_.begin(); i != searches_.end();)
+    if (has_enough(i->second, now)) {
+      finish(i->second, now);
+      i = searches_.erase(i);
+    } else {
+      ++i;
+    }
   return done();
+}
+
+bool dht_client::has_enough(const search& s, time_point now) {
+  return s.number && s.wish.most != 0 && now - s.began >= patience_with_finds
+         && !s.state.records(now).empty();
 }
 
 } // namespace potluck

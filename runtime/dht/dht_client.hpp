@@ -92,6 +92,11 @@ using dht_actions
 
 class dht_client {
 public:
+  /// A look-up for some of a key's records ends after so long with those that
+  /// it has found: strangers that connect and answer nothing are among those
+  /// that others name, and each is waited for.
+  static constexpr std::chrono::milliseconds patience_with_finds{1500};
+
   /// @param node Outlives the client.
   /// @param first_token At random: answers to an earlier life do not match.
   dht_client(const peer_id& self, dht_node& node, std::uint64_t first_token)
@@ -149,6 +154,7 @@ private:
     std::set<peer_id> stored_at;        ///< Those that it was sent to.
     std::vector<peer_id> known_here;    ///< Nodes that nobody need name, too.
     std::vector<std::uint32_t> stored;  ///< As each node that answered says.
+    time_point began{};
   };
   /// For each, the search that it serves, or 0 for a ping or store.
   using request = rpc_table<std::uint64_t>::pending;
@@ -160,6 +166,8 @@ private:
   void begin(search s, time_point now);
   void advance(std::uint64_t id, time_point now);
   void finish(search& s, time_point now);
+  /// Whether it has found what will do, and waits for more for too long.
+  static bool has_enough(const search& s, time_point now);
   /// Sends what is published to those closest that have answered meanwhile.
   void store_at_answered(search& s, time_point now);
   void store_at(const std::vector<contact>& nodes, const dht_record& record,

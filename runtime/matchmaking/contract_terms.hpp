@@ -34,6 +34,9 @@ struct contract_terms {
   /// many samples one begins its leader decides, but not alone when it invited
   /// others, and it counts when more than half of them are left.
   bool redrawn = false;
+  /// Auxiliaries to which the contract's plan gives nothing, by their place;
+  /// null: none.
+  std::function<std::vector<std::size_t>(const group_contract&)> idle = nullptr;
 
   /// What a group with so many samples counts at least. Of a redrawn one more
   /// than half, so that two parts of it that lose each other never both make

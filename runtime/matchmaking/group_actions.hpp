@@ -51,8 +51,8 @@ struct member_declined {
   std::string reason;
 };
 
-/// "This peer has said of itself what cannot be": form groups without it for a
-/// while.
+/// "This peer has said of itself what cannot be", or nothing though it need not
+/// have waited: form groups without it for a while.
 struct member_lied {
   peer_id member;
   std::string what;

@@ -65,6 +65,14 @@ void shorten(std::vector<peer_id>& relayed, const group_member& of,
   relayed = std::move(rest);
 }
 
+/// Of a line that is not known, what counts at most does.
+void limit_line(group_member& x, double most) {
+  if (most <= 0)
+    return;
+  for (auto* speed : {&x.upload_bytes_per_second, &x.download_bytes_per_second})
+    *speed = *speed > 0 ? std::min(*speed, most) : most;
+}
+
 } // namespace
 
 group_actions group_leader::begin(const group_invite& invite,
@@ -255,18 +263,35 @@ void group_leader::close() {
     return;
   }
   for (auto& [id, x] : invited_)
-    if (std::exchange(x.pending, false))
+    if (std::exchange(x.pending, false)) {
       send(id, group_cancel{invite_.group, "too late"});
+      // It computes nothing that it could have had to end before.
+      if (x.peer.role == role::auxiliary)
+        out_.emplace_back(member_lied{id, "it did not answer an invitation"});
+    }
   if (outnumbered() && !orders_.insist && !terms_.redrawn) {
     release("most others are in another group", true);
     return;
   }
+  dismiss_idle(contract);
   contract.plan = terms_.plan(contract);
   state_ = state::averaging;
   for (const auto& x : contract.members)
     if (x.who.id != terms_.self.id)
       send(x.who.id, group_start{contract});
   out_.emplace_back(start_round{contract});
+}
+
+void group_leader::dismiss_idle(group_contract& contract) {
+  const auto idle
+      = terms_.idle ? terms_.idle(contract) : std::vector<std::size_t>{};
+  for (auto i : idle) {
+    const auto& id = contract.members[i].who.id;
+    invited_.at(id).accepted.reset();
+    send(id, group_cancel{invite_.group, "the plan has nothing for it"});
+  }
+  if (!idle.empty())
+    contract = make_contract();
 }
 
 bool group_leader::alone() const {
@@ -310,8 +335,10 @@ group_contract group_leader::make_contract() const {
   add(terms_.self, terms_.role, *own_);
   for (auto as : {role::trainer, role::auxiliary})
     for (const auto& [id, x] : invited_)
-      if (x.accepted && x.peer.role == as)
+      if (x.accepted && x.peer.role == as) {
         add(x.peer.who, as, *x.accepted);
+        limit_line(result.members.back(), x.peer.most_line);
+      }
   for (auto& x : result.members)
     shorten(x.relayed, x, result);
   if (!terms_.believe())

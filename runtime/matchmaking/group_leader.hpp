@@ -19,6 +19,9 @@ namespace potluck {
 struct invitee {
   contact who;
   potluck::role role = potluck::role::trainer;
+  /// Of what it says of its line, so many bytes a second count, both ways; 0:
+  /// all.
+  double most_line = 0;
 };
 
 /// How the next group is to be led.
@@ -105,6 +108,9 @@ private:
   /// Leaves out those with whom too few have a line, and tells them of the
   /// group without them. False when this peer is among them: it has released.
   bool line_up_members(group_contract& contract);
+  /// Auxiliaries that would average nothing stay out: a round waits for all of
+  /// its members when it is healed.
+  void dismiss_idle(group_contract& contract);
   /// In a redrawn group: trainers were invited, and none has come.
   bool alone() const;
   /// More trainers have said no, avoid this leader or are shunned by it than

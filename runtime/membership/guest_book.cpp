@@ -25,6 +25,10 @@ void guest_book::note(guest& g, bool contributes, bool routes) {
     near_.erase(g.who.id);
   else
     near_.insert(g.who.id);
+  if (g.is_partner && !contributes)
+    near_partners_.insert(g.who.id);
+  else
+    near_partners_.erase(g.who.id);
   routing_ += routes;
   routing_ -= g.routes;
   g.contributes = contributes;
@@ -47,6 +51,7 @@ guest_book::joined(const contact& who, potluck::role what, time_point now) {
   g.who = who;
   g.role = what;
   g.since = now;
+  g.is_partner = partners_.has(who.id);
   note(g, false, routes);
   return g;
 }
@@ -95,7 +100,17 @@ void guest_book::left(const peer_id& who) {
     return;
   note(at->second, false, false);
   near_.erase(who);
+  near_partners_.erase(who);
   guests_.erase(at);
+}
+
+void guest_book::works_with(const peer_id& who) {
+  partners_.add(who);
+  const auto at = guests_.find(who);
+  if (at == guests_.end() || at->second.is_partner)
+    return;
+  at->second.is_partner = true;
+  note(at->second, at->second.contributes, at->second.routes);
 }
 
 guest_book::change guest_book::heard(const progress_report& x) {

@@ -10,6 +10,7 @@
 #include "messages/contact.hpp"
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/strangers/partners.hpp"
 
 namespace potluck {
 
@@ -28,6 +29,7 @@ public:
     bool is_hub = false;      ///< It passes circuits on, by its hello.
     bool open = false;        ///< Others can dial it, by its report.
     bool is_seed = false;     ///< The user has named it.
+    bool is_partner = false;  ///< It works with this peer, or did.
   };
 
   guest_book(const peer_id& self, potluck::role own) : self_(self), own_(own) {
@@ -49,6 +51,8 @@ public:
       at->second.is_seed = true;
   }
   void left(const peer_id& who);
+  /// It is in a round with this peer, or its sponsor.
+  void works_with(const peer_id& who);
 
   enum class change {
     none,
@@ -70,6 +74,10 @@ public:
   const std::set<peer_id>& near() const {
     return near_;
   }
+  /// Of these, those that work with this peer.
+  const std::set<peer_id>& near_partners() const {
+    return near_partners_;
+  }
   bool heard_anybody() const;
   /// Whether a guest is one to pass circuits on: bootstraps and auxiliaries
   /// that say so, and trainers of this run that others can dial.
@@ -88,6 +96,8 @@ private:
   bool newcomers_route_ = true;
   std::map<peer_id, guest> guests_;
   std::set<peer_id> near_;
+  std::set<peer_id> near_partners_;
+  partners partners_;       ///< Connected or not.
   std::size_t routing_ = 0; ///< Guests that do.
 };
 

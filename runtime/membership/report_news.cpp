@@ -37,7 +37,7 @@ report_news::change report_news::take(const progress_report& x,
   if (x.phase != phase::joining || !was_joining)
     leaders_due_ = true;
   since_ = now;
-  due_ = true;
+  due_ = partners_due_ = true;
   if (x.phase == phase::finished && before.phase != phase::finished)
     return change::ended;
   return person ? change::person : change::usual;
@@ -64,8 +64,8 @@ bool report_news::hears(const guest_book::guest& g) const {
 
 std::vector<peer_id> report_news::all(const guest_book& guests,
                                       const keeps& kept, time_point now) {
-  due_ = leaders_due_ = false;
-  last_round_ = now;
+  due_ = leaders_due_ = partners_due_ = false;
+  last_round_ = last_partners_round_ = now;
   std::vector<peer_id> result;
   if (!mine_.contributes)
     for (auto& id : guests.near())
@@ -124,23 +124,39 @@ std::vector<peer_id> report_news::cells(const guest_book& guests,
   return result;
 }
 
+duration report_news::pause_among(std::size_t peers) const {
+  const auto many = peers - std::min(peers, limits::few_peers);
+  const auto pause = std::min<duration>(limits::report_pause_per_peer
+                                            * static_cast<int>(many),
+                                        limits::longest_report_round);
+  return mine_.phase == phase::joining
+             ? std::max<duration>(pause, limits::newcomers_report_pause)
+             : pause;
+}
+
 std::vector<peer_id> report_news::round(const guest_book& guests,
                                         const keeps& kept, time_point now) {
-  const auto near = mine_.contributes ? 0 : guests.near().size();
-  const auto many = near - std::min(near, limits::few_peers);
-  auto pause = std::min<duration>(limits::report_pause_per_peer
-                                      * static_cast<int>(many),
-                                  limits::longest_report_round);
-  if (mine_.phase == phase::joining)
-    pause = std::max<duration>(pause, limits::newcomers_report_pause);
   if (strikes(fault_point::news_late))
     return {};
+  const auto pause = pause_among(mine_.contributes ? 0 : guests.near().size());
   if (!last_round_ || now - *last_round_ >= pause)
     return all(guests, kept, now);
+  std::vector<peer_id> result;
+  if (mine_.contributes)
+    return result;
+  const auto& partners = guests.near_partners();
+  if (partners_due_
+      && (!last_partners_round_
+          || now - *last_partners_round_ >= pause_among(partners.size()))) {
+    partners_due_ = false;
+    last_partners_round_ = now;
+    for (auto& id : partners)
+      if (hears(*guests.find(id)))
+        result.push_back(id);
+  }
   // Those that lead, now or next, decide by what they hear. A crowd that only
   // joins does neither, and must not be told in their place.
-  std::vector<peer_id> result;
-  if (!std::exchange(leaders_due_, false) || mine_.contributes)
+  if (!std::exchange(leaders_due_, false) || !result.empty())
     return result;
   for (auto& id : guests.near())
     if (const auto& g = *guests.find(id);

@@ -1,9 +1,10 @@
 /// This peer's own report: which connected peers hear it, and when.
 ///
-/// All hear it in rounds, which are rarer the more there are; those that lead
-/// hear at once what they may wait for. A contributor and its sponsor tell each
-/// other what matters between them (`headline`) when it changes, and else
-/// rarely. Pure.
+/// All hear it in rounds, which are rarer the more there are. Those that work
+/// with this peer have rounds of their own, so that a crowd of strangers does
+/// not hold them up; those that lead hear at once what they may wait for. A
+/// contributor and its sponsor tell each other what matters between them
+/// (`headline`) when it changes, and else rarely. Pure.
 #pragma once
 
 #include <functional>
@@ -64,6 +65,8 @@ public:
                              time_point now);
 
 private:
+  /// Between two rounds among so many.
+  duration pause_among(std::size_t peers) const;
   /// What contributors and their sponsors hear of each other at once.
   struct headline {
     std::uint64_t step = 0;
@@ -89,11 +92,13 @@ private:
   };
 
   progress_report mine_;
-  time_point since_{};       ///< It says this then.
-  bool due_ = false;         ///< Not everybody knows it yet.
-  bool leaders_due_ = false; ///< Nor those that lead.
+  time_point since_{};        ///< It says this then.
+  bool due_ = false;          ///< Not everybody knows it yet.
+  bool leaders_due_ = false;  ///< Nor those that lead.
+  bool partners_due_ = false; ///< Nor those that work with this peer.
   /// When everybody was told last; none: that is due.
   std::optional<time_point> last_round_;
+  std::optional<time_point> last_partners_round_;
   duration pace_ = limits::shortest_report_pause;
   cell_news own_cell_;    ///< To the sponsor, or to whom this peer is that.
   cell_news other_cells_; ///< To contributors and sponsors of others.

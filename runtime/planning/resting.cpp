@@ -8,11 +8,24 @@
 
 namespace potluck {
 
+namespace {
+
+double uplinks_of_auxiliaries(const group_contract& x) {
+  double result = 0;
+  for (const auto& m : x.members)
+    if (m.role == role::auxiliary)
+      result += m.upload_bytes_per_second;
+  return result;
+}
+
+} // namespace
+
 bool resting::stands(const group_contract& x) {
   const auto& what = held_->what;
   if (x.step <= what.step || x.step >= what.until)
     return false;
-  bool same = true;
+  bool same
+      = uplinks_of_auxiliaries(x) <= limits::other_line * held_->auxiliaries;
   auto missing = held_->computing;
   for (const auto& m : x.members) {
     missing.erase(m.who.id);
@@ -58,6 +71,7 @@ void resting::look() {
                + std::clamp(static_cast<std::uint64_t>(
                                 std::min(limits::rest_in_trials * saved, 1e6)),
                             limits::shortest_rest, limits::longest_rest);
+  held_->auxiliaries = uplinks_of_auxiliaries(x);
   for (std::size_t i = 0; i < x.members.size(); ++i) {
     const auto& m = x.members[i];
     if (choice.rests[i]) {

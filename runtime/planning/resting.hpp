@@ -3,8 +3,9 @@
 ///
 /// Pure. It holds for a number of steps, then all compute for one, by which it
 /// is drawn anew. It ends earlier when a trainer that computes is gone, a new
-/// one brings samples, a resting one's uplink is faster than it was, or one
-/// that was to rest computes all the same: that one is counted on from then on.
+/// one brings samples, the uplink of a resting one or of all auxiliaries
+/// together is faster than it was, or one that was to rest computes all the
+/// same: that one is counted on from then on.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +75,7 @@ private:
     verdict what;
     std::set<peer_id> computing;
     std::map<peer_id, double> uplinks; ///< Of those that rest.
+    double auxiliaries = 0;            ///< Uplinks, together.
   };
 
   bool stands(const group_contract& x);

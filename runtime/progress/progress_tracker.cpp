@@ -106,12 +106,41 @@ speed_book progress_tracker::speeds(time_point now) const {
   return result;
 }
 
+void progress_tracker::formed(time_point now) {
+  std::set<peer_id> there;
+  for (const auto& x : companions(now))
+    there.insert(x.id);
+  past_.formed(now - held_since_, std::move(there));
+}
+
+progress_tracker::belief progress_tracker::belief_at(time_point now) const {
+  const auto book = speeds(now);
+  return {book.most_samples(), book.most_speed(), now - held_since_};
+}
+
+double progress_tracker::samples_of(const progress_report& x,
+                                    const belief& all) const {
+  const auto samples
+      = static_cast<double>(std::min(x.samples, all.most_samples));
+  return past_.empty()
+             ? samples
+             : std::min(samples, past_.most_samples(x.id, all.elapsed));
+}
+
+double progress_tracker::speed_of(const progress_report& x,
+                                  const belief& all) const {
+  const auto speed = std::min(speed_of(x), all.most_speed);
+  return past_.empty() ? speed
+                       : std::min(speed, past_.most_speed(x.id, all.elapsed));
+}
+
 std::uint64_t progress_tracker::total_samples(time_point now) const {
   std::uint64_t result = self_.samples;
-  const auto most = speeds(now).most_samples();
+  const auto believed = belief_at(now);
   for (const auto& [id, x] : others_)
     if (counts(x, now) && accompanies(x.report))
-      result = add(result, std::min(x.report.samples, most));
+      result = add(result,
+                   static_cast<std::uint64_t>(samples_of(x.report, believed)));
   return result;
 }
 
@@ -124,25 +153,23 @@ double progress_tracker::speed_of(const progress_report& x) const {
 
 double progress_tracker::estimated_samples(time_point now) const {
   double result = static_cast<double>(self_.samples);
-  const auto book = speeds(now);
-  const auto most = book.most_samples();
-  const auto most_speed = book.most_speed();
+  const auto believed = belief_at(now);
   for (const auto& [id, x] : others_) {
     if (!counts(x, now) || !accompanies(x.report))
       continue;
     double age = std::chrono::duration<double>(now - x.at).count();
-    result += static_cast<double>(std::min(x.report.samples, most))
-              + std::min(speed_of(x.report), most_speed) * std::max(age, 0.0);
+    result += samples_of(x.report, believed)
+              + speed_of(x.report, believed) * std::max(age, 0.0);
   }
   return result;
 }
 
 double progress_tracker::samples_per_second(time_point now) const {
   double result = speed_of(self_);
-  const auto most = speeds(now).most_speed();
+  const auto believed = belief_at(now);
   for (const auto& [id, x] : others_)
     if (counts(x, now) && accompanies(x.report))
-      result += std::min(speed_of(x.report), most);
+      result += speed_of(x.report, believed);
   return result;
 }
 

@@ -3,7 +3,7 @@
 ///
 /// Pure: the time comes in with every question. Reports are claims of their
 /// senders; figures that cannot be true count as zero, and nobody counts for
-/// more than `speed_book` allows.
+/// more than `speed_book` and `past_steps` allow.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/progress/past_steps.hpp"
 #include "runtime/progress/speed_book.hpp"
 
 namespace potluck {
@@ -38,6 +39,18 @@ public:
 
   /// This peer's own state, as it would report it at `now`.
   void update_self(const progress_report& report, time_point now);
+
+  /// A group for this peer's step has formed; its round has made the step: from
+  /// here on, what its members brought bounds what is believed of them.
+  void formed(time_point now);
+  void made(const group_contract& x,
+            const std::vector<std::uint8_t>& left_out) {
+    past_.made(x, left_out);
+  }
+  /// This peer has taken over another history.
+  void forget_steps() {
+    past_.forget();
+  }
 
   /// The peer has left: its samples are deducted at once.
   void forget(const peer_id& peer);
@@ -93,12 +106,22 @@ private:
   bool counts(const heard& x, time_point now) const;
   bool accompanies(const progress_report& x) const;
   double speed_of(const progress_report& x) const;
+  /// What is believed of companions at a time.
+  struct belief {
+    std::uint64_t most_samples;
+    double most_speed;
+    duration elapsed;
+  };
+  belief belief_at(time_point now) const;
+  double samples_of(const progress_report& x, const belief& all) const;
+  double speed_of(const progress_report& x, const belief& all) const;
 
   std::uint64_t target_batch_;
   peer_id id_;
   duration silent_after_;
   progress_report self_;
   time_point held_since_; ///< The state of `self_`.
+  past_steps past_;
   std::map<peer_id, heard> others_;
 };
 

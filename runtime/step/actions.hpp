@@ -84,7 +84,9 @@ struct add_gradient {
 struct lead_group {
   std::vector<contact> invitees;
   std::vector<potluck::role> roles; ///< Of the invitees, in their order.
-  std::vector<peer_id> shunned;     ///< Trainers that are not invited.
+  /// Of what they say of their lines, so many bytes a second count; 0: all.
+  std::vector<double> most_lines;
+  std::vector<peer_id> shunned; ///< Trainers that are not invited.
   /// For the answers: as long as the slowest member's batch may take.
   std::chrono::milliseconds answer_patience{0};
   /// For news in the round, in which nobody computes.

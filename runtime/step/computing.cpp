@@ -6,6 +6,14 @@
 
 namespace potluck {
 
+namespace {
+
+/// A batch beside a group that is overdue is such a part of what there is: an
+/// invitation is answered when it ends.
+constexpr std::uint64_t overdue_parts = 8;
+
+} // namespace
+
 computing::computing(sample_account::settings how, bool trains, bool delayed,
                      time_point now, safeguard_set guards)
     : trains_(trains), delayed_(trains && delayed), guards_(guards),
@@ -22,8 +30,8 @@ computing::actions computing::pump(const standing& s) {
   actions out;
   const auto& tracker = s.at.others.tracker();
   if (account_.aside() && s.in == stage::accumulating
-      && !tracker.target_reached(s.at.now))
-    out = reopen(); // A peer left with samples that were counted on.
+      && (!tracker.target_reached(s.at.now) || s.overdue))
+    out = reopen(); // Samples are missing that were counted on.
   if (account_.running() || !trains_ || s.how.question() || s.rests
       || s.how.rests(s.at)
       || !(s.in == stage::accumulating || goes_ahead(s.in)))
@@ -32,10 +40,11 @@ computing::actions computing::pump(const standing& s) {
     out.push_back(std::move(x));
   // A group is about to form: more would overshoot. But if one has come to
   // nothing, the others have fewer samples than their speed had us expect, and
-  // somebody must go on.
+  // somebody must go on. So must all, a little at a time, while none forms.
   constexpr auto any = std::numeric_limits<std::uint64_t>::max();
   auto quota = !s.how.due(s.at) ? tracker.my_quota(s.at.now)
                : s.in_vain      ? any
+               : s.overdue      ? account_.counted().samples / overdue_parts + 1
                                 : 0;
   if (auto batch = account_.next(s.at.own.step, quota, longest_batch(s)))
     out.emplace_back(*batch);
@@ -62,7 +71,7 @@ computing::actions computing::close_if_complete(const standing& s) {
   // After a group that came to nothing the others may have fewer samples than
   // they reported: then this step's are computed until the next group.
   if (!delayed_ || s.in != stage::accumulating || !s.averages
-      || account_.running() || s.in_vain
+      || account_.running() || s.in_vain || s.overdue
       || !s.at.others.tracker().target_reached(s.at.now))
     return {};
   return close(s);

@@ -28,6 +28,7 @@ public:
     way& how;
     bool averages; ///< In groups itself.
     bool in_vain;  ///< Groups of this step have come to nothing.
+    bool overdue;  ///< None forms, though all samples seem to be there.
     bool rests;    ///< The run is faster without its gradients.
   };
 

@@ -142,6 +142,8 @@ struct round_over {
   std::vector<peer_id> silent;
   /// Whether it ought to have heard of all, and would have named the silent.
   bool watched = false;
+  /// Auxiliaries that did not average what the plan gave them, or came late.
+  std::vector<peer_id> stalled;
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;

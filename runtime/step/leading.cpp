@@ -46,6 +46,15 @@ void leading::dissolved(time_point now) {
   ++dissolved_;
 }
 
+bool leading::overdue(time_point now, duration since) const {
+  if (!due_since_)
+    return false;
+  const auto waited = now - *due_since_;
+  const std::chrono::duration<double> computing = since - waited;
+  return waited >= limits::overdue_floor
+         && waited >= limits::overdue_part * computing;
+}
+
 bool leading::leads(way& how, const outlook& at, const way::reports& partners,
                     bool doubted, duration patience) {
   if (!due_since_ || most_average(partners))

@@ -23,6 +23,10 @@ constexpr int leaders_turn = 2;
 /// way keep it behind for ever otherwise: 16 are a third of a second's round
 /// trip in a run with 50 steps a second.
 constexpr std::uint64_t entering_steps = 16;
+/// A group that is due forms within such a part of what computing took, and
+/// within the time that invitations and answers take.
+constexpr double overdue_part = 0.25;
+constexpr auto overdue_floor = std::chrono::milliseconds{250};
 
 } // namespace potluck::limits
 
@@ -53,6 +57,10 @@ public:
   bool in_vain() const {
     return dissolved_ > 0;
   }
+  /// One has been due for a good part of what computing took, and does not
+  /// form: whoever is to lead knows of fewer samples than this peer.
+  /// @param since The step began so long ago.
+  bool overdue(time_point now, duration since) const;
   /// The round of a group that this peer led, or followed, came to nothing.
   void came_to_nothing(const peer_id& leader) {
     order_.came_to_nothing(leader);

@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/state/little_endian.hpp"
 #include "runtime/step/step_news.hpp"
@@ -206,6 +207,10 @@ void participant::on(const line_measured& x) {
 }
 
 void participant::on(const members_doubted& x) {
+  for (auto& who : x.who)
+    if (const auto* known = company_.known().report(who);
+        known && known->role == role::auxiliary)
+      helpers_.distrust(who, limits::round_floor, now_);
   add(company_.doubt(x, now_));
   for (auto& who : x.who)
     way_->lost(who);

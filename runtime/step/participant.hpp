@@ -13,6 +13,7 @@
 #include "runtime/step/company.hpp"
 #include "runtime/step/computing.hpp"
 #include "runtime/step/facts.hpp"
+#include "runtime/step/helpers.hpp"
 #include "runtime/step/leading.hpp"
 #include "runtime/step/round_watch.hpp"
 #include "runtime/step/self_report.hpp"
@@ -77,6 +78,9 @@ protected:
   company& others() {
     return company_;
   }
+  helpers& auxiliaries() {
+    return helpers_;
+  }
   leading& turn() {
     return leading_;
   }
@@ -99,8 +103,9 @@ protected:
   template <class F>
   void compute(F ask) {
     const auto here = at();
-    add(ask(computing::standing{stage_, here, *way_, me_.averages(),
-                                leading_.in_vain(), rests()}));
+    add(ask(computing::standing{
+        stage_, here, *way_, me_.averages(), leading_.in_vain(),
+        leading_.overdue(now_, computing_.pace().since(now_)), rests()}));
   }
   /// Who computes the next step's gradients, in a run with one history.
   resting& who_rests() {
@@ -159,6 +164,7 @@ private:
   std::uint64_t parameters_ = 0; ///< Of the model.
   computing computing_;
   company company_;
+  helpers helpers_;
   leading leading_;
   resting resting_;
   bool told_rest_ = false;

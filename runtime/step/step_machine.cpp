@@ -144,8 +144,8 @@ void step_machine::lead_if_due() {
       || !turn().leads(averaging(), here, partners,
                        others().doubted().has(how().self, now()), patience))
     return;
-  auto order = invitation(averaging(), here, partners, others().doubted(),
-                          patience, run().target_batch);
+  auto order = invitation(averaging(), here, partners, auxiliaries(),
+                          others().doubted(), patience, run().target_batch);
   tell_facts(); // What this peer will have answered itself.
   // Asked only once: matchmaking answers with a freeze or a dissolution.
   go(cause::group_asked);
@@ -203,6 +203,8 @@ void step_machine::on(const group_formed& x) {
   others().averages(x.contract);
   averaging().formed(x.contract);
   turn().formed();
+  if (averaging().one_history())
+    others().tracker().formed(now());
   enter(cause::formed);
   plan_for(x, round_.why_planned());
   out(begin_round{round_.formed()->contract, x.plan,
@@ -215,6 +217,14 @@ void step_machine::on(const group_formed& x) {
 void step_machine::on(const round_over& x) {
   out(round_news(x, !averaging().one_history()));
   auto silent = others().silent(x, now());
+  if (const auto& formed = round_.formed();
+      formed && formed->contract.group == x.contract.group)
+    auxiliaries().heard(x, formed->plan, now());
+  for (const auto& id : x.stalled)
+    out(fault_news(
+        id, "stalled",
+        "it did not average its chunks in time; the next plan counts "
+        "on it less"));
   const auto in_vain = round_.over(x, own().step, now());
   if (in_vain)
     turn().came_to_nothing(x.contract.members.front().who.id);
@@ -264,8 +274,11 @@ void step_machine::on(const state_changed& x) {
 void step_machine::note_step(const state_changed& x, const digest& before) {
   const auto& round = round_.applied();
   round_.note_outcome(how().self);
-  if (round)
+  if (round) {
     history_.made(round->contract, round->left_out, now());
+    if (averaging().one_history())
+      others().tracker().made(round->contract, round->left_out);
+  }
   std::chrono::duration<double> took = work().pace().since(now());
   out(step_news(x, round ? &*round : nullptr, round_.last(), took.count(),
                 !averaging().one_history()));
@@ -445,6 +458,7 @@ void step_machine::on(const state_fetched& x) {
 }
 
 void step_machine::begin_with_fetched(bool whole) {
+  others().tracker().forget_steps();
   if (whole)
     history_.adopts(own().step, own().state, vouched_for_,
                     catching_up_.donors());

@@ -1,6 +1,7 @@
 #include "runtime/step/telling.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/config.hpp"
 
@@ -31,6 +32,24 @@ std::chrono::milliseconds answer_patience(const way::reports& partners) {
       longest = std::max(longest, seconds{1 / x.samples_per_second});
   return in_milliseconds(
       std::min<seconds>(longest * patience_in_batches, limits::answer_cap));
+}
+
+/// Of the trainers that say so; 0: nobody does.
+double median_upload(const progress_report& own, const way::reports& partners) {
+  std::vector<double> all;
+  auto add = [&](double x) {
+    if (std::isfinite(x) && x > 0)
+      all.push_back(x);
+  };
+  add(own.upload_bytes_per_second);
+  for (auto& x : partners)
+    add(x.upload_bytes_per_second);
+  if (all.empty())
+    return 0;
+  const auto middle
+      = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
 }
 
 } // namespace
@@ -64,21 +83,27 @@ std::chrono::milliseconds computing_time(const progress_tracker& tracker,
 }
 
 lead_group invitation(way& how, const outlook& at, const way::reports& partners,
-                      const doubts& doubted, std::chrono::milliseconds patience,
+                      helpers& auxiliaries, const doubts& doubted,
+                      std::chrono::milliseconds patience,
                       std::uint64_t target_batch) {
   lead_group order;
   order.round_patience = patience;
   order.answer_patience = std::max(patience, answer_patience(partners));
   order.computing = computing_time(at.others.tracker(), target_batch, at.now);
   order.least_samples = how.least_samples(at, partners);
-  auto invite = [&](const progress_report& x) {
+  auto invite = [&](const progress_report& x, double most_line) {
     order.invitees.push_back({x.id, x.where});
     order.roles.push_back(x.role);
+    order.most_lines.push_back(most_line);
   };
   for (auto& x : partners)
-    invite(x);
-  for (auto& x : at.others.tracker().auxiliaries(at.now))
-    invite(x);
+    invite(x, 0);
+  const auto there = at.others.tracker().auxiliaries(at.now);
+  for (auto& [id, most_line] :
+       auxiliaries.choose(there, median_upload(at.own, partners), at.now))
+    invite(*std::find_if(there.begin(), there.end(),
+                         [&id = id](auto& x) { return x.id == id; }),
+           most_line);
   for (auto& id : doubted.contradicted(at.now))
     if (id != at.own.id && at.others.connected(id))
       order.shunned.push_back(id);

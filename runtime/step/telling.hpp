@@ -8,6 +8,7 @@
 #include "runtime/progress/progress_tracker.hpp"
 #include "runtime/step/actions.hpp"
 #include "runtime/step/company.hpp"
+#include "runtime/step/helpers.hpp"
 #include "runtime/step/round_watch.hpp"
 #include "runtime/step/stages.hpp"
 #include "runtime/ways/way.hpp"
@@ -23,10 +24,11 @@ std::chrono::milliseconds computing_time(const progress_tracker& tracker,
                                          std::uint64_t target_batch,
                                          time_point now);
 
-/// How to lead a group of these, and of all auxiliaries.
+/// How to lead a group of these, and of auxiliaries that help.
 /// @param patience That a round is given.
 lead_group invitation(way& how, const outlook& at, const way::reports& partners,
-                      const doubts& doubted, std::chrono::milliseconds patience,
+                      helpers& auxiliaries, const doubts& doubted,
+                      std::chrono::milliseconds patience,
                       std::uint64_t target_batch);
 
 /// What matchmaking needs to judge invitations.

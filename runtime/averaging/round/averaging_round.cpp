@@ -1,5 +1,6 @@
 #include "runtime/averaging/round/averaging_round.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -7,6 +8,16 @@
 #include "runtime/averaging/round_auditor.hpp"
 
 namespace potluck {
+
+namespace {
+
+std::size_t trainers_of(const group_contract& x) {
+  return static_cast<std::size_t>(
+      std::count_if(x.members.begin(), x.members.end(),
+                    [](auto& m) { return m.role == role::trainer; }));
+}
+
+} // namespace
 
 averaging_round::averaging_round(setting what, value_pool rooms,
                                  std::shared_ptr<round_intake> intake,
@@ -22,7 +33,9 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       bulk_{what_.contract,       what_.plan,       members().self(),
             what_.usual,          std::move(rooms), std::move(intake),
             std::move(all_placed)},
-      watch_{members().size(), now}, faults_{bulk_.map(), members().self()},
+      watch_{members().size(), now}, helpers_{bulk_.map(),
+                                              what_.plan.predicted_seconds},
+      faults_{bulk_.map(), members().self(), trainers_of(what_.contract)},
       auditor_{what_.contract, bulk_.map(), members().self(), what_.rule},
       sums_{what_.contract, bulk_.map(), members().self(), what_.rule,
             what_.denials ? what_.denials : std::make_shared<denials>()} {
@@ -94,6 +107,9 @@ round_orders averaging_round::averaged(
     return {};
   bulk_.keep(chunk, std::move(mean), std::move(parts));
   watch_.news();
+  if (chunk < bulk_.map().chunk_count()
+      && bulk_.map().owner(chunk) == members().self())
+    helpers_.mean_here(members().self(), watch_.age());
   carry_out(agreement_.averaged(chunk, std::move(left_out)));
   return take();
 }
@@ -122,7 +138,7 @@ void averaging_round::count(const std::vector<round_intake::taken>& news) {
     if (auto why = bulk_.objection(agreement_.ledger(), x.member, mean))
       add(faults_.blame_for_mean(x.member, why));
     else
-      count(x.member, mean);
+      count(x.member, mean, watch_.age_at(x.at));
   }
   carry_out(round_agreement::actions{});
 }
@@ -135,21 +151,24 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
   if (auto why = bulk_.place(agreement_.ledger(), by, x, body))
     add(faults_.blame_for_mean(by, why));
   else
-    count(by, x);
+    count(by, x, watch_.age());
   if (bulk_.places().none_open())
     count(bulk_.intake().news());
   else
     carry_out(round_agreement::actions{});
 }
 
-void averaging_round::count(std::size_t by, const chunk_mean& x) {
+void averaging_round::count(std::size_t by, const chunk_mean& x,
+                            duration since) {
   agreement_.mean_here(x);
   // Only a heal's means lack members for any other reason.
   if (x.version == 1)
     for (auto member : x.left_out)
       add(faults_.refused(member, by));
-  if (x.version == 1 && by == bulk_.map().owner(x.chunk))
+  if (x.version == 1 && by == bulk_.map().owner(x.chunk)) {
     bulk_.note_seal(x);
+    helpers_.mean_here(by, since);
+  }
 }
 
 void averaging_round::read(std::size_t by, const mean_request& x,
@@ -176,7 +195,9 @@ round_orders averaging_round::receive(const peer_id& from,
     return bulk_.evidence(agreement_.ledger(), chunk);
   };
   add(auditor_.receive(by, content, evidence));
-  add(sums_.receive(by, content, evidence));
+  add(sums_.receive(by, content, [this](std::uint32_t chunk) {
+    return bulk_.evidence_or_part(agreement_.ledger(), chunk);
+  }));
   judge_if_all_spoke();
   return take();
 }
@@ -301,7 +322,7 @@ void averaging_round::carry_out(const round_decision& x) {
   auto news = outcome(x);
   if (x.commit && bulk_.needs_means())
     add(sums_.committed([this](std::uint32_t chunk) {
-      return bulk_.evidence(agreement_.ledger(), chunk);
+      return bulk_.evidence_or_part(agreement_.ledger(), chunk);
     }));
   if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
       || members().size() == 1 || !what_.guards.has(safeguard::naming)) {
@@ -326,6 +347,9 @@ round_outcome averaging_round::outcome(const round_decision& x) const {
   }
   watch_.report(news, members(), bulk_.map(),
                 std::chrono::milliseconds{what_.contract.patience_ms});
+  if (bulk_.needs_means())
+    news.stalled = helpers_.stalled(members(), agreement_.ledger(), x.commit,
+                                    watch_.waited_for());
   news.bytes_sent = bytes_sent_;
   news.bytes_received = bytes_received_;
   return news;

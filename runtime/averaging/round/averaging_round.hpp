@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/averaging/robust_mean.hpp"
+#include "runtime/averaging/round/helper_watch.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
 #include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
@@ -131,7 +132,8 @@ private:
   /// From here on everything comes by letter; what was taken counts first.
   void close_places();
   void count(const std::vector<round_intake::taken>& news);
-  void count(std::size_t by, const chunk_mean& x);
+  /// @param since The round began.
+  void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
   void judge_if_all_spoke();
   void judge();
@@ -154,6 +156,7 @@ private:
   round_agreement agreement_;
   round_bulk bulk_;
   member_watch watch_;
+  helper_watch helpers_;
   round_faults faults_;
   round_auditor auditor_;
   sum_auditor sums_;

@@ -25,6 +25,13 @@ void member_watch::lose_patience() {
   lost_patience_ = true;
 }
 
+std::vector<bool> member_watch::waited_for() const {
+  std::vector<bool> result;
+  for (const bool here : present_)
+    result.push_back(lost_patience_ || !here);
+  return result;
+}
+
 bool member_watch::cut_off_without(std::size_t member,
                                    const member_roll& roll) const {
   std::size_t others = 0;

@@ -52,9 +52,14 @@ public:
   }
   /// Since the round began.
   duration age() const {
-    return now_ - began_;
+    return age_at(now_);
+  }
+  duration age_at(time_point when) const {
+    return when - began_;
   }
   void lose_patience();
+  /// For whom patience has ended, or whose line is broken: for each member.
+  std::vector<bool> waited_for() const;
 
   /// Whether this was the last trainer of several that this one had a line to:
   /// then it is more likely our own line that broke.

@@ -167,4 +167,16 @@ std::optional<mean_evidence> round_bulk::evidence(const chunk_ledger& ledger,
   return result;
 }
 
+std::optional<mean_evidence>
+round_bulk::evidence_or_part(const chunk_ledger& ledger,
+                             std::uint32_t chunk) const {
+  auto result = evidence(ledger, chunk);
+  if (result || !parts_.any())
+    return result;
+  result.emplace();
+  result->length = map_.range(chunk).count;
+  result->own = parts_.outgoing(chunk);
+  return result;
+}
+
 } // namespace potluck

@@ -99,6 +99,10 @@ public:
   /// What there is to check a mean with; none when it cannot be checked.
   std::optional<mean_evidence> evidence(const chunk_ledger& ledger,
                                         std::uint32_t chunk) const;
+  /// Likewise; but of a mean that came from somebody else than its planned
+  /// reducer, this member's part in it, which others may check.
+  std::optional<mean_evidence> evidence_or_part(const chunk_ledger& ledger,
+                                                std::uint32_t chunk) const;
 
 private:
   /// A chunk that this member averages.

@@ -25,16 +25,35 @@ round_orders round_faults::refused(std::size_t member, std::size_t reducer) {
     return {round_fault{reducer, "refused our part",
                         "what this peer computed was left out of a mean; check "
                         "its memory and its settings"}};
-  const auto refused = refused_by_[member].size();
-  std::size_t reducers = 0;
-  for (std::size_t i = 0; i < map_.member_count(); ++i)
-    reducers += i != member && map_.chunks_of(i).count != 0;
-  if (refused < 2 || 2 * refused <= reducers)
+  const auto by_trainers = count_among(trainers_, member);
+  if (by_trainers.most_refuse())
+    return {member_accused{member,
+                           "its part was refused by "
+                               + std::to_string(by_trainers.refused) + " of "
+                               + std::to_string(by_trainers.reducers)
+                               + " trainers that average",
+                           true}};
+  const auto by_all = count_among(map_.member_count(), member);
+  if (by_trainers.reducers >= 2 || !by_all.most_refuse()
+      || !doubted_.insert(member).second)
     return {};
-  return {member_accused{member,
-                         "its part was refused by " + std::to_string(refused)
-                             + " of " + std::to_string(reducers) + " reducers",
-                         true}};
+  members_in_doubt both{{member}, "its part was refused by auxiliaries alone"};
+  for (auto reducer : refused_by_[member])
+    if (reducer >= trainers_)
+      both.members.push_back(reducer);
+  return {std::move(both)};
+}
+
+round_faults::count round_faults::count_among(std::size_t members,
+                                              std::size_t of) const {
+  count result;
+  const auto& refused = refused_by_.at(of);
+  for (std::size_t i = 0; i < members; ++i)
+    if (i != of && map_.chunks_of(i).count != 0) {
+      ++result.reducers;
+      result.refused += refused.count(i);
+    }
+  return result;
 }
 
 } // namespace potluck

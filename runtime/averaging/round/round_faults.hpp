@@ -2,8 +2,10 @@
 /// that cannot be used, and parts that reducers refused.
 ///
 /// One reducer's word is no proof, and most of them could spoil the mean as
-/// well: so a member offends for everybody when more than half of those that
-/// average its parts refuse them, and two at least. Pure.
+/// well: so a member offends for everybody when more than half of the trainers
+/// that average its parts refuse them, and two at least. Auxiliaries cost
+/// nobody anything, so most of them prove nothing: where fewer than two
+/// trainers average, groups form without both sides for a while. Pure.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +20,10 @@ namespace potluck {
 
 class round_faults {
 public:
-  round_faults(const chunk_map& map, std::size_t self)
-      : map_{map}, self_{self} {
+  /// @param trainers So many members, the first ones; the others are
+  ///     auxiliaries.
+  round_faults(const chunk_map& map, std::size_t self, std::size_t trainers)
+      : map_{map}, self_{self}, trainers_{trainers} {
   }
 
   /// A member sent what cannot be used.
@@ -30,9 +34,22 @@ public:
   round_orders refused(std::size_t member, std::size_t reducer);
 
 private:
+  struct count {
+    std::size_t reducers = 0; ///< Of a member's parts.
+    std::size_t refused = 0;
+
+    bool most_refuse() const {
+      return refused >= 2 && 2 * refused > reducers;
+    }
+  };
+  /// Among these members, from the first on.
+  count count_among(std::size_t members, std::size_t of) const;
+
   chunk_map map_;
   std::size_t self_;
+  std::size_t trainers_;
   std::map<std::size_t, std::set<std::size_t>> refused_by_;
+  std::set<std::size_t> doubted_;
 };
 
 } // namespace potluck

@@ -60,15 +60,15 @@ bool round_intake::take(const peer_id& from, const message& content,
   const auto member = static_cast<std::size_t>(found - members_.begin());
   const auto* part = std::get_if<chunk_part>(&content);
   const auto* mean = std::get_if<chunk_mean>(&content);
-  if (!(part && take(member, *part, body))
-      && !(mean && take(member, *mean, body)))
+  if (!(part && take(member, *part, body, now))
+      && !(mean && take(member, *mean, body, now)))
     return false;
   last_taken_ = std::max(last_taken_, now);
   return true;
 }
 
 bool round_intake::take(std::size_t member, const chunk_part& part,
-                        const shared_bytes& body) {
+                        const shared_bytes& body, time_point now) {
   const auto place = parts_.find(part.chunk);
   if (part.group != group_ || place == parts_.end())
     return false;
@@ -79,16 +79,16 @@ bool round_intake::take(std::size_t member, const chunk_part& part,
   if (news.worth_telling())
     place->second.line(member, news);
   if (!news.refused)
-    taken_.push_back({member, part, body.size});
+    taken_.push_back({member, part, body.size, now});
   return true;
 }
 
 bool round_intake::take(std::size_t member, const chunk_mean& mean,
-                        const shared_bytes& body) {
+                        const shared_bytes& body, time_point now) {
   if (mean.group != group_ || !means_
       || means_->take(member, mean, body) != mean_places::verdict::placed)
     return false;
-  taken_.push_back({member, mean, body.size});
+  taken_.push_back({member, mean, body.size, now});
   if (means_->none_open())
     all_placed_();
   return true;

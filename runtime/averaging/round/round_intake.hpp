@@ -29,7 +29,8 @@ public:
   struct taken {
     std::size_t member = 0; ///< From whom: an index into the contract.
     std::variant<chunk_part, chunk_mean> head;
-    std::size_t bytes = 0; ///< As it came.
+    std::size_t bytes = 0; ///< As it came,
+    time_point at{};       ///< and when.
   };
   /// Tells the reducer what an offer on its behalf has come to.
   using reducer_line = std::function<void(std::size_t member, chunk_sum::news)>;
@@ -82,9 +83,9 @@ private:
   };
 
   bool take(std::size_t member, const chunk_part& part,
-            const shared_bytes& body);
+            const shared_bytes& body, time_point now);
   bool take(std::size_t member, const chunk_mean& mean,
-            const shared_bytes& body);
+            const shared_bytes& body, time_point now);
 
   const std::size_t least_bytes_;
   mutable std::mutex mutex_; ///< Of all that follows; before a sum's.

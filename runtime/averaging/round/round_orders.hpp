@@ -92,6 +92,8 @@ struct round_outcome {
   /// Trainers that are connected and kept silent until patience ended.
   std::vector<std::size_t> silent;
   bool watched = false; ///< It would have named the silent.
+  /// Auxiliaries that did not average their chunks, or came late with them.
+  std::vector<std::size_t> stalled;
   duration taken{0};
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;

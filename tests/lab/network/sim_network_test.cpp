@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "runtime/strangers/limits.hpp"
+
 using namespace potluck;
 using namespace std::chrono_literals;
 
@@ -434,4 +436,42 @@ TEST_CASE("a transport that stops in a turn frees its port in that turn") {
   // The first one's end does not take the port away from the second.
   auto third = x.net.make_transport("b");
   CHECK_FALSE(third->listen({"b", port}));
+}
+
+TEST_CASE("a home with too many connections loses the oldest stranger's") {
+  two_hosts x;
+  x.connect();
+  x.b->no_stranger(x.at_b->accepted);
+  for (std::size_t i = 0; i < limits::strangers_of_a_home; ++i)
+    x.a->dial({"b", port});
+  x.until(x.now + 1s);
+  CHECK(x.net.open_connections() == limits::strangers_of_a_home + 1);
+  CHECK_FALSE(x.at_a->closed_at);
+  x.a->dial({"b", port});
+  x.until(x.now + 1s);
+  CHECK(x.net.open_connections() == limits::strangers_of_a_home + 1);
+  CHECK(x.at_a->reason == "the other side closed");
+  CHECK(x.at_b->reason.find("too many strangers") != std::string::npos);
+  x.send(1); // Of whom is none the line stays.
+  x.until(x.now + 1s);
+  CHECK(x.at_b->frames.size() == 1);
+}
+
+TEST_CASE("who lets too many answers wait is parted with") {
+  access_line slow;
+  slow.upload = 1000;
+  two_hosts x;
+  x.connect();
+  x.net.set_line("b", slow);
+  constexpr std::size_t letter = 60'000;
+  const auto answer = [&] {
+    x.b->send(x.at_b->accepted, {std::vector<std::uint8_t>(letter, 1), {}});
+    x.until(x.now + 1ms);
+  };
+  for (std::size_t i = 0; i < limits::unread_answers_of_all / letter - 1; ++i)
+    answer();
+  CHECK_FALSE(x.at_b->closed_at);
+  for (int i = 0; i < 3; ++i)
+    answer();
+  CHECK(x.at_b->reason == "the other side does not read its answers");
 }

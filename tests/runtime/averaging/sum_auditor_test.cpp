@@ -80,6 +80,8 @@ struct one_round {
     mean_evidence result;
     result.values = mean.data() + chunk * values;
     result.length = values;
+    if (of == fetched)
+      result.values = nullptr;
     if (of < trainers)
       result.own = part(of, chunk);
     else
@@ -159,6 +161,8 @@ struct one_round {
   std::deque<std::pair<std::size_t, round_mail>> letters;
   std::vector<round_orders> orders;
   bool drew = false;
+  /// Has got the means from another trainer.
+  std::size_t fetched = SIZE_MAX;
   /// Whether a letter is sent; may change it.
   std::function<bool(std::size_t, std::size_t, message&)> letter;
   std::function<bool(std::size_t)> shows = [](std::size_t) { return true; };
@@ -196,6 +200,16 @@ auto blaming(one_round& x, std::size_t victim) {
 }
 
 } // namespace
+
+TEST_CASE("who got the means elsewhere says what its parts were all the same") {
+  one_round x;
+  x.fetched = 2;
+  x.run();
+  for (std::size_t i = 0; i <= one_round::hub; ++i) {
+    CHECK(x.doubted_by(i).empty());
+    CHECK_FALSE(x.accuses(i));
+  }
+}
 
 TEST_CASE("an honest hub's sums fit everybody's projections") {
   one_round x;

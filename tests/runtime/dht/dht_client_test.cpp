@@ -77,6 +77,27 @@ TEST_CASE("a look-up ends with what its nodes and this one keep") {
   CHECK(x.client.read(node(2).id, answer, at(2s)).empty()); // Once.
 }
 
+TEST_CASE("who wants some records does not wait for the silent for long") {
+  for (std::uint32_t most : {0, 16}) {
+    CAPTURE(most);
+    scene x{2};
+    const auto calls
+        = of<dht_call>(x.client.look_up(5, {x.key, {}, most}, at(0s)));
+    REQUIRE(calls.size() == 2);
+    CHECK(x.client.look(at(dht_client::patience_with_finds)).empty());
+    records_found answer;
+    answer.token = std::get<find_records>(calls[0].content).token;
+    answer.records = {sealed::report_of(node(8).id)};
+    CHECK(x.client.read(calls[0].to.id, answer, at(1600ms)).empty());
+    const auto over = of<lookup_over>(x.client.look(at(1601ms)));
+    CHECK(over.size() == (most == 0 ? 0 : 1)); // Who wants all waits.
+    if (!over.empty())
+      CHECK(over[0].records.size() == 1);
+    const auto late = of<lookup_over>(x.client.look(at(30s)));
+    CHECK(late.size() == (most == 0 ? 1 : 0));
+  }
+}
+
 TEST_CASE("a look-up that matters takes three paths, another one") {
   for (bool matters : {false, true}) {
     CAPTURE(matters);

@@ -411,6 +411,75 @@ TEST_CASE("a contract says in one word that a member has no line to any other "
         != std::string::npos);
 }
 
+TEST_CASE("a leader counts on no more of an auxiliary's line than it is told") {
+  group_leader leader{terms(1)};
+  leader.begin(invite(1),
+               {{{peer(2), {}}, role::trainer},
+                {{peer(3), {}}, role::auxiliary, 1000},
+                {{peer(4), {}}, role::auxiliary, 1000}},
+               {});
+  auto own = yes(1, 10);
+  leader.frozen(own);
+  leader.answered(peer(2), yes(1, 10));
+  auto helper = yes(1, 0);
+  helper.upload_bytes_per_second = 700;
+  helper.download_bytes_per_second = 1e10;
+  leader.answered(peer(3), helper);
+  auto all = leader.answered(peer(4), yes(1, 0)); // It knows nothing of it.
+  REQUIRE(find<start_round>(all));
+  const auto& contract = find<start_round>(all)->contract;
+  CHECK(contract.members[2].upload_bytes_per_second == 700);
+  CHECK(contract.members[2].download_bytes_per_second == 1000);
+  CHECK(contract.members[3].upload_bytes_per_second == 1000);
+  // It takes part all the same, but not with more than it said.
+  auto its = terms(3);
+  its.role = role::auxiliary;
+  CHECK(its.problem_with(contract, peer(1), 6, helper).empty());
+  auto slower = helper;
+  slower.download_bytes_per_second = 900;
+  CHECK_FALSE(its.problem_with(contract, peer(1), 6, slower).empty());
+}
+
+TEST_CASE("an auxiliary that would average nothing stays out") {
+  auto its = terms(1);
+  its.idle = [](const group_contract& c) {
+    return c.members.size() < 4 ? std::vector<std::size_t>{}
+                                : std::vector<std::size_t>{3};
+  };
+  group_leader leader{its};
+  leader.begin(invite(1),
+               {{{peer(2), {}}, role::trainer},
+                {{peer(3), {}}, role::auxiliary},
+                {{peer(4), {}}, role::auxiliary}},
+               {});
+  leader.frozen(yes(1, 10));
+  leader.answered(peer(2), yes(1, 10));
+  leader.answered(peer(3), yes(1, 0));
+  const auto all = leader.answered(peer(4), yes(1, 0));
+  REQUIRE(find<start_round>(all));
+  CHECK(find<start_round>(all)->contract.members.size() == 3);
+  CHECK(told<group_cancel>(all) == peers{peer(4)});
+  CHECK(told<group_start>(all) == peers{peer(2), peer(3)});
+}
+
+TEST_CASE("an auxiliary that does not answer is set aside, a trainer is not") {
+  group_leader leader{terms(1)};
+  leader.begin(invite(1),
+               {{{peer(2), {}}, role::trainer},
+                {{peer(3), {}}, role::trainer},
+                {{peer(4), {}}, role::auxiliary}},
+               {});
+  leader.frozen(yes(1, 10));
+  leader.answered(peer(2), yes(1, 10));
+  const auto all = leader.expired();
+  REQUIRE(find<start_round>(all));
+  std::vector<peer_id> aside;
+  for (const auto& x : all)
+    if (auto* lied = std::get_if<member_lied>(&x))
+      aside.push_back(lied->member);
+  CHECK(aside == peers{peer(4)});
+}
+
 TEST_CASE("a peer knows with whom it has no line") {
   line_book x;
   x.joined(peer(2), false);

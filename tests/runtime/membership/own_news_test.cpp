@@ -106,6 +106,36 @@ TEST_CASE("a peer with two versions of IP is at one address") {
   CHECK(x.get() == address{"2001:db8:7::7", 7000});
 }
 
+TEST_CASE("a crowd of strangers does not hold up those that work together") {
+  report_news x;
+  auto many = guests(200);
+  for (std::uint8_t i = 0; i < 200; ++i) {
+    auto theirs = saying(phase::joining, 3);
+    theirs.id = id(10 + i);
+    many.heard(theirs);
+  }
+  for (std::uint8_t i : {20, 40, 60})
+    many.works_with(id(i));
+  CHECK(many.near_partners().size() == 3);
+  x.take(saying(phase::accumulating, 3), at(0s));
+  CHECK(x.round(many, all_kept, at(0s)).size() == 200);
+  // The crowd hears it once in a while, they hear everything.
+  for (auto now : {10ms, 20ms, 5900ms}) {
+    x.take(saying(phase::accumulating, 4), at(now));
+    CHECK(x.round(many, all_kept, at(now))
+          == std::vector<peer_id>{id(20), id(40), id(60)});
+    CHECK(x.round(many, all_kept, at(now)).empty()); // Nothing new.
+    CHECK(x.due());
+  }
+  CHECK(x.round(many, all_kept, at(limits::longest_report_round)).size()
+        == 200);
+  CHECK_FALSE(x.due());
+  many.left(id(20));
+  CHECK(many.near_partners().size() == 2);
+  many.joined({id(20), {}}, role::trainer, at(7s)); // It is back.
+  CHECK(many.near_partners().size() == 3);
+}
+
 TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
   report_news x;
   const auto count = static_cast<std::uint8_t>(limits::few_peers + 4);

@@ -110,6 +110,13 @@ TEST_CASE("the decision ends when what it follows from does") {
   SUBCASE("its line is faster") {
     next.members[3].upload_bytes_per_second = 3e6;
   }
+  SUBCASE("an auxiliary helps") {
+    auto helper = next.members[0];
+    helper.who.id = numbered(9);
+    helper.role = role::auxiliary;
+    helper.samples = 0;
+    next.members.push_back(helper);
+  }
   x.hear(next);
   CHECK_FALSE(x.it.rests(6, 0s));
 }

@@ -123,3 +123,19 @@ TEST_CASE("a round of our step that runs without us is waited for") {
   x.hear(report(7), start + patience);
   CHECK(x.leads(start + patience));
 }
+
+TEST_CASE("a group that does not form in a part of the computing is overdue") {
+  scene x;
+  x.hear(report(1)); // It is to lead.
+  x.own.samples = 100;
+  CHECK_FALSE(x.it.overdue(start, 10s)); // None is due.
+  CHECK_FALSE(x.leads(start));
+  CHECK_FALSE(x.it.overdue(start + 2s, 12s));
+  CHECK(x.it.overdue(start + 2500ms, 12500ms));
+  x.it.not_due();
+  CHECK_FALSE(x.it.overdue(start + 2500ms, 12500ms));
+  // An invitation takes its time, however short steps are.
+  CHECK_FALSE(x.leads(start + 3s));
+  CHECK_FALSE(x.it.overdue(start + 3s + 249ms, 259ms));
+  CHECK(x.it.overdue(start + 3s + 250ms, 260ms));
+}

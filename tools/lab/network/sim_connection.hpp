@@ -9,6 +9,7 @@
 #include <set>
 
 #include "runtime/ports/transport.hpp"
+#include "runtime/strangers/stranger_desk.hpp"
 #include "tools/lab/network/line_emulator.hpp"
 #include "tools/lab/network/sim_host.hpp"
 
@@ -24,6 +25,9 @@ struct sim_endpoint {
   std::uint16_t port = 0; ///< 0: does not listen.
   connection_id next_id = 1;
   transport_traffic traffic;
+  /// The same limits as real transports have.
+  stranger_desk strangers{limits::strangers_connected,
+                          limits::unproven_connections};
   bool stopped = false;
   bool stopping = false;           ///< Asked for in a turn.
   std::set<connection_id> closing; ///< Asked for in a turn.
@@ -42,9 +46,11 @@ struct sim_connection {
     std::uint16_t outside = 0;           ///< Its port there.
     bool closed = false;  ///< Its `on_closed` was called, or never will be.
     bool closing = false; ///< Closed by its owner: sends no more.
-    line_emulator::flow coming;     ///< What is on its way to this side.
+    bool meets_stranger = false; ///< Its owner's limits are for the other side.
+    line_emulator::flow coming;  ///< What is on its way to this side.
     duration died{duration::max()}; ///< What had not left by then is lost.
-    std::uint64_t queued = 0;       ///< Bytes on their way to this side.
+    std::uint64_t queued = 0;       ///< Bytes on their way to this side,
+    std::uint64_t letters = 0;      ///< and of these, without bodies.
     /// Lost to a partition so far; sent again when that ends.
     std::deque<std::function<void()>> held;
   };

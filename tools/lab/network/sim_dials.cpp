@@ -124,13 +124,22 @@ void sim_streams::tell_connected(const line& c, int which) {
 void sim_streams::accept(const line& c, const end& by) {
   if (!c->begins)
     return; // Each would wait for the other's first word.
+  const auto& host = c->from.host;
+  if (!by->strangers.may_knock(host, time_point{agenda_.now()})) {
+    notify_closed(c, 0, "the other side closed");
+    return;
+  }
   open_between(c, by, by->next_id++);
+  c->sides[1].meets_stranger = true;
+  by->strangers.proved(c->sides[1].id, host);
   hosts_.hand_over(*c->sides[1].on, [c] {
     auto& side = c->sides[1];
     if (side.owner->listener)
       side.owner->listener->on_accepted(side.id, c->from,
                                         c->sides[0].owner->who);
   });
+  while (auto gone = by->strangers.one_too_many())
+    part_with(by, *gone);
   notify(c, 0, [this, c] {
     if (!c->sides[0].closed)
       tell_connected(c, 0);

@@ -15,6 +15,10 @@
 /// the same time, over a span no longer than `shortest_way`: what one of them
 /// sends arrives at no other within it.
 ///
+/// Transports have the limits on strangers that real ones have
+/// (runtime/strangers), but for those on what is half there: a frame comes
+/// whole, and a connection is proven when it is open.
+///
 /// Differences from a real network: no slow start, no shared bottleneck but the
 /// access lines, and the sender's queue is unlimited (its highest mark is
 /// counted, so that tests can hold it against a limit).

@@ -112,6 +112,7 @@ void sim_streams::close_side(const line& c, int which,
   s.closed = true;
   no_longer_open(*c);
   s.owner->lines.erase(s.id);
+  s.owner->strangers.ended(s.id);
   if (s.owner->listener)
     hosts_.hand_over(*s.on, [owner = s.owner, id = s.id, reason] {
       if (owner->listener)
@@ -143,6 +144,34 @@ void sim_streams::close(const end& from, connection_id id) {
   agenda_.later(agenda_.now(), [this, c = c, side = side] {
     close_side(c, side, "closed by this side");
   });
+}
+
+void sim_streams::trust(const end& from, connection_id id) {
+  from->strangers.trusts(id);
+  if (auto found = from->lines.find(id); found != from->lines.end())
+    found->second.first->sides[found->second.second].meets_stranger = false;
+}
+
+void sim_streams::part_with(const end& by,
+                            const stranger_desk::departure& who) {
+  by->strangers.ended(who.id);
+  const auto found = by->lines.find(who.id);
+  if (found == by->lines.end())
+    return;
+  const auto [c, side] = found->second;
+  notify_closed(c, 1 - side, "the other side closed");
+  close_side(c, side, who.reason);
+}
+
+void sim_streams::count_unread(const line& c, int from) {
+  auto& side = c->sides[from];
+  if (!side.meets_stranger || side.closed || !side.owner)
+    return;
+  const auto by = side.owner;
+  const auto& to = c->sides[1 - from];
+  by->strangers.unread(side.id, c->from.host, to.letters, to.queued);
+  while (auto gone = by->strangers.reads_too_little())
+    part_with(by, *gone);
 }
 
 void sim_streams::stop(const end& x, bool crashed, bool silent) {
@@ -223,12 +252,16 @@ void sim_streams::transmit(const line& c, int from, outgoing_frame frame) {
   x->frame = std::move(frame);
   for (unsigned i = 0; i < how.copies; ++i) {
     s.queued += parcel.bytes;
+    s.letters += x->letter_bytes();
     highest_queue_ = std::max(highest_queue_, s.queued);
+    count_unread(c, from);
     agenda_.later(
         how.arrives.time_since_epoch(),
         [this, c, from, left = how.left.time_since_epoch(), x = frame_ptr{x}] {
           auto& to = c->sides[1 - from];
           to.queued -= x->parcel.bytes;
+          to.letters -= x->letter_bytes();
+          count_unread(c, from);
           if (left > c->sides[from].died)
             return; // It never left the dead process's memory.
           pass(c, 1 - from, [this, c, from, x] { come_down(c, 1 - from, x); });
@@ -261,9 +294,13 @@ void sim_streams::receive(const line& c, int to, const frame_ptr& x) {
     // A window's worth of it is in the receiver's kernel, the rest at the
     // sender's: it counts as queued.
     s.queued += x->parcel.bytes;
+    s.letters += x->letter_bytes();
     highest_queue_ = std::max(highest_queue_, s.queued);
+    count_unread(c, 1 - to);
     s.on->keep_unread([this, c, to, x] {
       c->sides[to].queued -= x->parcel.bytes;
+      c->sides[to].letters -= x->letter_bytes();
+      count_unread(c, 1 - to);
       hand_in(c, to, x);
     });
     return;

@@ -44,6 +44,8 @@ public:
   /// Without effect when it was closed at that side since.
   void send(const line& c, int side, outgoing_frame frame);
   void close(const end& from, connection_id id);
+  /// Limits on strangers are not for the other side of that connection.
+  void trust(const end& from, connection_id id);
   void stop(const end& x, bool crashed, bool silent);
   /// Its connections break: all, or those from such machines.
   void cut(const sim_host& x,
@@ -62,6 +64,10 @@ private:
     line_emulator::parcel parcel;
     outgoing_frame frame;
     std::optional<preamble> announced;
+
+    std::uint64_t letter_bytes() const {
+      return frame.body.size == 0 ? parcel.bytes : 0;
+    }
   };
   /// Shared by its copies where it is duplicated.
   using frame_ptr = std::shared_ptr<const on_the_way>;
@@ -82,6 +88,10 @@ private:
   /// Two that punch towards each other have got through: `other` becomes `c`.
   void meet(const line& c, line other);
   void open_between(const line& c, const end& by, connection_id id);
+  /// Strangers that are one too many there have to go.
+  void part_with(const end& by, const stranger_desk::departure& who);
+  /// What waits on its way from that side, if a stranger is to read it.
+  void count_unread(const line& c, int from);
   void tell_connected(const line& c, int side);
   /// Whether no router on its way has forgotten it.
   bool routers_carry(sim_connection& c);

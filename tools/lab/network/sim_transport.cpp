@@ -21,6 +21,7 @@ public:
   std::vector<address> local_addresses() const override;
   void send(connection_id id, outgoing_frame frame) override;
   void close(connection_id id, std::uint32_t) override;
+  void no_stranger(connection_id id) override;
   transport_traffic traffic() const override;
   void stop() override;
 
@@ -90,6 +91,10 @@ void sim_transport::close(connection_id id, std::uint32_t) {
   if (self_->on->in_turn())
     self_->closing.insert(id);
   self_->on->ask([net = net_, self = self_, id] { net->close(self, id); });
+}
+
+void sim_transport::no_stranger(connection_id id) {
+  self_->on->ask([net = net_, self = self_, id] { net->trust(self, id); });
 }
 
 transport_traffic sim_transport::traffic() const {
