@@ -15,6 +15,12 @@ void own_history::adopts(std::uint64_t step, const digest& state,
   on_this_ = 0;
 }
 
+void own_history::learn(electorates::weights makers, time_point now) {
+  electors_.learn(std::move(makers));
+  learnt_ = true;
+  heard_ = now;
+}
+
 void own_history::made(const group_contract& x,
                        const std::vector<std::uint8_t>& left_out,
                        time_point now) {

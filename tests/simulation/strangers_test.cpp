@@ -25,7 +25,7 @@ const std::string folder = "tools/scenarios/strangers";
 const std::vector<std::string> withstood{
     "finishers", "impersonator", "phantoms",     "names-others",
     "sybils",    "unread",       "short-bodies", "idle",
-    "mutator",   "far-step",     "long-history"};
+    "mutator",   "far-step",     "long-history", "liars-first"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {
