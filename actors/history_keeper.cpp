@@ -29,6 +29,15 @@ history_exchange* history_keeper_state::exchange_of(const std::string& run) {
   return found == runs_.end() ? nullptr : &found->second;
 }
 
+void history_keeper_state::on(const history_keeper_handles& w) {
+  wired_ = w;
+  if (config_.own.keeps || !wired_.conductor)
+    return;
+  // A successor has forgotten with whom steps were made.
+  if (const auto& held = runs_.at(config_.own.run).held(); !held.empty())
+    self_->send(wired_.conductor, roots_known{weights_of(held.newest())});
+}
+
 void history_keeper_state::on(const peer_joined& x) {
   if (x.role == role::expert || (x.role != role::bootstrap && x.run.empty()))
     return;
@@ -42,7 +51,7 @@ void history_keeper_state::on(const peer_joined& x) {
   }
   const auto& run = config_.is_bootstrap ? x.run : config_.own.run;
   if (auto* at = exchange_of(run))
-    carry_out(run, at->joined(x.who.id, x.role == role::trainer, now()));
+    carry_out(run, at->joined(x.who.id, x.role == role::trainer));
 }
 
 void history_keeper_state::on(const peer_left& x) {
@@ -91,7 +100,8 @@ void history_keeper_state::carry_out(const std::string& run,
 void history_keeper_state::on(const tick&) {
   for (auto at = runs_.begin(); at != runs_.end();) {
     carry_out(at->first, at->second.look(now()));
-    if (config_.is_bootstrap && !at->second.has_guests()) {
+    if (config_.is_bootstrap && !at->second.has_guests()
+        && at->second.held().empty()) {
       config_.kept->erase(at->first);
       at = runs_.erase(at);
     } else {

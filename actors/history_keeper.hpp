@@ -39,9 +39,7 @@ class history_keeper_state {
 public:
   void init(history_keeper_actor::pointer self, history_keeper_config config);
 
-  void on(const history_keeper_handles& w) {
-    wired_ = w;
-  }
+  void on(const history_keeper_handles& w);
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x);

@@ -19,7 +19,7 @@ bool history_exchange::has_made_newest(const peer_id& who) const {
 bool history_exchange::is_alive() const {
   return !held_.empty()
          && std::any_of(guests_.begin(), guests_.end(), [this](const auto& x) {
-              return has_made_newest(x.first);
+              return x.second.has_shown && has_made_newest(x.first);
             });
 }
 
@@ -29,18 +29,20 @@ void history_exchange::keep(signed_history x, outcome& out, time_point now) {
   alive_at_ = now;
 }
 
-history_exchange::outcome
-history_exchange::joined(const peer_id& who, bool trains, time_point now) {
+history_exchange::outcome history_exchange::joined(const peer_id& who,
+                                                   bool trains) {
   outcome result;
-  guests_[who] = {trains, std::nullopt};
-  if (is_alive())
-    alive_at_ = now;
-  if (!held_.empty() || !how_.how)
+  guests_[who].trains = trains;
+  if (!how_.how)
     return result;
+  if (how_.keeps) {
+    if (held_.empty() ? trains : has_made_newest(who))
+      ask(who, result);
+    return result;
+  }
   const bool trusted = how_.trusted.count(who) != 0;
-  if (how_.keeps ? trains
-                 : how_.is_newcomer && !how_.trusted.empty()
-                       && (trusted || strangers_asked_ < most_strangers)) {
+  if (held_.empty() && how_.is_newcomer && !how_.trusted.empty()
+      && (trusted || strangers_asked_ < most_strangers)) {
     strangers_asked_ += !trusted;
     ask(who, result);
   }
@@ -65,6 +67,7 @@ history_exchange::outcome history_exchange::told(const peer_id& from,
                      [&](const auto& y) { return y.charter != charter; }),
       steps.end());
   signed_history shown{std::move(steps), *how_.how};
+  guest->second.has_shown = !shown.empty();
   if (how_.keeps) {
     if (shown.empty())
       return result;

@@ -28,7 +28,7 @@ public:
   /// Between two questions of a keeper that holds a history, each to one peer.
   static constexpr duration pause = std::chrono::seconds{10};
   /// A keeper forgets a history if none that made its newest step has been here
-  /// for so long.
+  /// for so long, and held it still.
   static constexpr duration memory = std::chrono::seconds{60};
   /// A newcomer asks so many that it does not know, beside those that it does.
   static constexpr std::size_t most_strangers = 8;
@@ -56,7 +56,7 @@ public:
   };
 
   /// It is connected. @param trains A keeper asks nobody else.
-  outcome joined(const peer_id& who, bool trains, time_point now);
+  outcome joined(const peer_id& who, bool trains);
   void left(const peer_id& who) {
     guests_.erase(who);
   }
@@ -79,10 +79,11 @@ private:
   struct guest {
     bool trains = false;
     std::optional<std::uint64_t> asked; ///< The question's token.
+    bool has_shown = false; ///< What it holds, when it was asked last.
   };
   void ask(const peer_id& whom, outcome& out);
   bool has_made_newest(const peer_id& who) const;
-  /// Of those that made the newest step, one is here.
+  /// Of those that made the newest step, one is here and holds it still.
   bool is_alive() const;
   void keep(signed_history x, outcome& out, time_point now);
 

@@ -125,18 +125,20 @@ public:
   bool is_held_by_most(const progress_report& own, const reports& others) const;
   /// It goes by those that it has learnt of, who are not gone.
   bool goes_by_learnt(time_point now) const {
-    return learnt_ && now - heard_ < limits::estrangement;
+    return learnt_at_ && now - *learnt_at_ < limits::estrangement;
   }
   /// Whether no step is to be made now, since most of the others may be back.
   bool waits(const electorates::condition& is_here, time_point now);
 
 private:
-  /// A contributor is never: no contract names it.
+  /// A contributor is not, since no contract names it, but by what it has
+  /// learnt when it comes.
   bool bound(const progress_report& own, time_point now) const {
-    const auto settled
-        = steps_ >= limits::binding_steps && now - first_ >= limits::settling;
-    return !own.contributes && (settled || learnt_)
-           && now - heard_ < limits::estrangement;
+    const auto settled = steps_ >= limits::binding_steps
+                         && now - first_ >= limits::settling
+                         && now - heard_ < limits::estrangement;
+    return own.contributes ? own.history_samples == 0 && goes_by_learnt(now)
+                           : settled || goes_by_learnt(now);
   }
   stance of(const progress_report& x, const progress_report& own) const;
   /// As a young peer has it.
@@ -147,7 +149,9 @@ private:
   bool redrawn_;
   kept_digests digests_;
   electorates electors_;
-  bool learnt_ = false;  ///< With whom others made one.
+  /// With whom others made one; or one of those was heard of that has a
+  /// history. None: nothing was learnt.
+  std::optional<time_point> learnt_at_;
   unsigned steps_ = 0;   ///< With others.
   time_point first_{};   ///< Of them.
   time_point heard_{};   ///< Of one of the others, last.

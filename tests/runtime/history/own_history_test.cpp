@@ -394,6 +394,10 @@ TEST_CASE("who has learnt by whom to go is bound to them from the start") {
   CHECK(names(choice) == std::vector<peer_id>{peer(1)});
   CHECK(choice.vouched_for);
   CHECK_FALSE(x.has_a_say(own, peer(10), start + 1s));
+  // Also one that is to contribute, until it has come.
+  own.contributes = true;
+  CHECK(names(ask(x, own, others, start + 1s))
+        == std::vector<peer_id>{peer(1)});
   // Its first steps with them bind it as any.
   x.adopts(10, state(10), true);
   x.made(four, {}, start + 2s);
@@ -404,6 +408,10 @@ TEST_CASE("who has learnt by whom to go is bound to them from the start") {
 TEST_CASE("who has learnt of those that are gone is as any newcomer") {
   own_history x{peer(0), true};
   x.learn({{peer(1), 1}, {peer(2), 1}}, start);
+  // Those that are back without a history are as good as gone.
+  auto back = report(1, 0);
+  back.history_samples = 0;
+  ask(x, report(0, 0), {back}, start + 50s);
   CHECK_FALSE(x.goes_by_learnt(start + 60s));
   CHECK(names(ask(x, report(0, 0), {report(7, 5)}, start + 1min))
         == std::vector<peer_id>{peer(7)});

@@ -71,7 +71,7 @@ TEST_CASE("more than half of the weight has to sign") {
   const auto old = weights_of(made_step(1, {1, 2, 3, 4}));
   CHECK(most_have_signed(made_step(2, {1, 2, 3, 9}), old));
   CHECK_FALSE(most_have_signed(made_step(2, {1, 2, 8, 9}), old)); // Half.
-  CHECK_FALSE(most_have_signed(made_step(2, {1, 2, 3}, {1, 2}), old));
+  CHECK_FALSE(most_have_signed(signed_by({1, 2}, 2, {1, 2, 3}), old));
   auto heavy = made_step(1, {1, 2, 3});
   heavy.makers[0].samples = 1000; // Weighs as two usual ones, no more.
   CHECK_FALSE(most_have_signed(made_step(2, {1, 9}), weights_of(heavy)));
@@ -130,8 +130,8 @@ TEST_CASE("of what is shown only that counts which holds") {
   CHECK(steps_of(shown({made_step(1, {1, 2, 3}), made_step(2, {2, 3, 4})}))
         == numbers{1, 2});
   // A step that most did not sign, whatever comes behind it.
-  CHECK(shown({made_step(1, {1, 2, 3}, {1})}).empty());
-  CHECK(steps_of(shown({made_step(1, {1, 2, 3}), made_step(2, {1, 2, 3}, {1}),
+  CHECK(shown({signed_by({1}, 1, {1, 2, 3})}).empty());
+  CHECK(steps_of(shown({made_step(1, {1, 2, 3}), signed_by({1}, 2, {1, 2, 3}),
                         made_step(3, {1, 2})}))
         == numbers{3});
   // A signature under another step is none.

@@ -11,9 +11,9 @@
 namespace potluck::history_peers {
 
 /// Its makers, ascending, each with ten samples, and who of them has signed.
-inline signed_step made_step(std::uint64_t step,
+inline signed_step signed_by(std::initializer_list<std::size_t> signers,
+                             std::uint64_t step,
                              std::initializer_list<std::size_t> makers,
-                             std::initializer_list<std::size_t> signers,
                              char line = 'a') {
   signed_step x;
   x.charter = state(1, 'c');
@@ -35,7 +35,7 @@ inline signed_step made_step(std::uint64_t step,
 inline signed_step made_step(std::uint64_t step,
                              std::initializer_list<std::size_t> makers,
                              char line = 'a') {
-  return made_step(step, makers, makers, line);
+  return signed_by(makers, step, makers, line);
 }
 
 /// Nobody in particular, to check signatures with.

@@ -21,7 +21,7 @@ progress_report said(std::size_t number, const signed_step& x) {
 
 TEST_CASE("who made a step signs it, and collects what the others sign") {
   step_signing x{peer(1), made_up(peer(1))};
-  const auto step = made_step(7, {1, 2, 3}, {});
+  const auto step = signed_by({}, 7, {1, 2, 3});
   const auto own = x.made(step);
   CHECK_FALSE(own.empty());
   CHECK_FALSE(x.worth_keeping(false, start)); // One of three.
@@ -45,7 +45,7 @@ TEST_CASE("who made a step signs it, and collects what the others sign") {
 
 TEST_CASE("what most have signed will do when the next step is made") {
   step_signing x{peer(1), made_up(peer(1))};
-  const auto step = made_step(7, {1, 2, 3}, {});
+  const auto step = signed_by({}, 7, {1, 2, 3});
   x.made(step);
   x.heard(said(3, step));
   CHECK(x.worth_keeping(false, start));
@@ -55,7 +55,7 @@ TEST_CASE("steps of one group are kept once in a while, another's at once") {
   step_signing x{peer(1), made_up(peer(1))};
   const auto signs
       = [&](std::uint64_t number, std::initializer_list<std::size_t> makers) {
-          const auto step = made_step(number, makers, {});
+          const auto step = signed_by({}, number, makers);
           x.made(step);
           for (auto other : makers)
             x.heard(said(other, step));
@@ -73,15 +73,15 @@ TEST_CASE("steps of one group are kept once in a while, another's at once") {
 
 TEST_CASE("who has no part in a step, or no key, signs nothing") {
   step_signing x{peer(4), made_up(peer(4))};
-  CHECK(x.made(made_step(7, {1, 2, 3}, {})).empty());
-  x.heard(said(1, made_step(7, {1, 2, 3}, {})));
+  CHECK(x.made(signed_by({}, 7, {1, 2, 3})).empty());
+  x.heard(said(1, signed_by({}, 7, {1, 2, 3})));
   CHECK_FALSE(x.worth_keeping(false, start));
   step_signing mute{peer(1), nullptr};
-  CHECK(mute.made(made_step(7, {1, 2, 3}, {})).empty());
+  CHECK(mute.made(signed_by({}, 7, {1, 2, 3})).empty());
 }
 
 TEST_CASE("who makes its steps alone has signed them all") {
   step_signing x{peer(1), made_up(peer(1))};
-  CHECK_FALSE(x.made(made_step(7, {1}, {})).empty());
+  CHECK_FALSE(x.made(signed_by({}, 7, {1})).empty());
   CHECK(x.worth_keeping(true, start));
 }

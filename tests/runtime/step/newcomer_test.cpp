@@ -10,7 +10,7 @@ using namespace potluck::step_peers;
 
 namespace {
 
-step_settings settings(bool awaits_roots) {
+step_settings settings(bool awaits_roots, bool replaces = false) {
   run_settings run;
   run.steps = 20;
   run.target_batch = 32;
@@ -19,12 +19,13 @@ step_settings settings(bool awaits_roots) {
   x.agreed = charter{run, {}};
   x.signs = made_up(peer(5));
   x.awaits_roots = awaits_roots;
+  x.replaces = replaces;
   return x;
 }
 
 struct newcomer : driven_machine {
-  explicit newcomer(bool awaits_roots = true)
-      : driven_machine(settings(awaits_roots)) {
+  explicit newcomer(bool awaits_roots = true, bool replaces = false)
+      : driven_machine(settings(awaits_roots, replaces)) {
   }
   /// It is connected, and reports that.
   void hears(progress_report x) {
@@ -72,8 +73,8 @@ TEST_CASE("a newcomer follows nobody, and begins nothing, before it has heard "
   REQUIRE(x.count<fetch_state>() == 1);
   CHECK(x.last<fetch_state>()->goal.step == 7);
   CHECK(x.last<fetch_state>()->goal.donors == std::vector<peer_id>{peer(1)});
-  x.hold(7);
-  CHECK(x.open() == false); // Not before the download is over.
+  x.hold(7, state(7));
+  CHECK_FALSE(x.open()); // Not before the download is over.
   x.tell(state_fetched{});
   CHECK(x.open());
 }
@@ -116,21 +117,34 @@ TEST_CASE("who has a history is not led by friends of its first day") {
   CHECK(x.count<lead_group>() == 1);
 }
 
+TEST_CASE("a machine's successor goes by those of its predecessor's steps") {
+  newcomer x{false, true};
+  x.tell(roots_known{{{peer(1), 1}, {peer(2), 1}, {peer(5), 1}}});
+  x.hold(3, state(3));
+  x.hears(report(1, 0, 3));
+  x.hears_liars();
+  CHECK(x.count<fetch_state>() == 0);
+  x.hears(report(1, 0, 7));
+  x.hears(report(2, 0, 7));
+  REQUIRE(x.count<fetch_state>() == 1);
+  CHECK(x.last<fetch_state>()->goal.step == 7);
+}
+
 TEST_CASE("a step is signed in the report, and kept with what others sign") {
   newcomer x{false};
-  x.hold(0);
-  x.hears(report(6, 16, 0));
+  x.hold(2, state(2));
+  x.hears(report(6, 16, 2));
   x.compute_all();
   group_formed formed;
   formed.contract.group.bytes[0] = 7;
   x.tell(freeze_wanted{formed.contract.group});
   for (auto number : {5, 6}) {
-    group_member member;
+    struct group_member member;
     member.who.id = peer(static_cast<std::uint8_t>(number));
     member.samples = 16;
     formed.contract.members.push_back(member);
   }
-  formed.contract.step = 1;
+  formed.contract.step = 3;
   x.tell(formed);
   round_over over;
   over.contract = formed.contract;
@@ -138,24 +152,23 @@ TEST_CASE("a step is signed in the report, and kept with what others sign") {
   over.samples = 32;
   over.mean = std::make_shared<std::vector<float>>(10);
   x.tell(over);
-  x.hold(1, true);
+  x.hold(3, state(3), true);
   const auto& said = x.last<own_report>()->report;
-  CHECK(said.step == 1);
+  CHECK(said.step == 3);
   REQUIRE_FALSE(said.step_proof.empty());
   CHECK(x.count<step_signed>() == 0);
   signed_step step;
   step.charter = settings(false).agreed.digest();
-  step.step = 1;
-  step.history_samples = 32;
+  step.step = 3;
+  step.history_samples = 96;
   step.samples = 32;
-  step.before = state(1);
-  step.after = state(2);
+  step.before = state(2);
+  step.after = state(3);
   step.makers = {{peer(5), 16, {}}, {peer(6), 16, {}}};
   step.makers[0].by = said.step_proof;
   drop_forgeries(step, *made_up(peer(9)));
   CHECK_FALSE(step.makers[0].by.empty());
-  auto theirs = report(6, 0, 1);
-  theirs.state = state(2);
+  auto theirs = report(6, 0, 3);
   theirs.step_proof = sign(step, *made_up(peer(6)));
   x.hears(theirs);
   REQUIRE(x.count<step_signed>() == 1);
