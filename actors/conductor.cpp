@@ -41,6 +41,8 @@ struct carrier {
     else if constexpr (is_one_of<T, fetch_state, go_back, report_heard,
                                  mean_applied, save_checkpoint_now>)
       send(to.state_keeper, x);
+    else if constexpr (is_one_of<T, step_signed>)
+      send(to.history_keeper, x);
     else if constexpr (is_one_of<T, own_report>)
       send(to.roster, x);
     else

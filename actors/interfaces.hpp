@@ -22,6 +22,7 @@ struct claim_vetted;
 struct hole_maker_handles;
 struct registrar_handles;
 struct amendment_keeper_handles;
+struct history_keeper_handles;
 struct state_keeper_handles;
 struct compute_handles;
 struct cell_handles;
@@ -185,6 +186,13 @@ using amendment_keeper_actor
                        caf::reacts_to<peer_left>,
                        caf::reacts_to<manifest_known>, caf::reacts_to<tick>>;
 
+/// Keeps what proves runs' histories, and shows it.
+using history_keeper_actor
+    = caf::typed_actor<caf::reacts_to<history_keeper_handles>,
+                       caf::reacts_to<letter>, caf::reacts_to<peer_joined>,
+                       caf::reacts_to<peer_left>, caf::reacts_to<step_signed>,
+                       caf::reacts_to<tick>>;
+
 /// Serves the training state to joiners, fetches it, writes checkpoints.
 using state_keeper_actor = caf::typed_actor<
     caf::reacts_to<state_keeper_handles>, caf::reacts_to<letter>,
@@ -230,7 +238,7 @@ using conductor_actor = caf::typed_actor<
     caf::reacts_to<state_fetch_failed>, caf::reacts_to<donor_distrusted>,
     caf::reacts_to<line_measured>, caf::reacts_to<checkpoint_saved>,
     caf::reacts_to<members_doubted>, caf::reacts_to<terms_known>,
-    caf::reacts_to<tick>>;
+    caf::reacts_to<roots_known>, caf::reacts_to<tick>>;
 
 /// Forms groups: leads when told to, follows when invited.
 using matchmaking_actor = caf::typed_actor<
@@ -304,6 +312,7 @@ struct session_handles {
   letter_reader hole_maker;
   letter_reader admission; ///< Or the authority.
   letter_reader amendment_keeper;
+  letter_reader history_keeper;
   observer_actor observer;
 };
 
@@ -331,6 +340,7 @@ struct roster_handles {
   expert_host_door expert_host;
   peers_listener expert_caller;
   peers_listener amendment_keeper;
+  peers_listener history_keeper;
   companion_actor beside; ///< Of the application (`peer_config::beside`).
   observer_actor observer;
 };
@@ -367,6 +377,12 @@ struct amendment_keeper_handles {
   offence_reader roster;
   observer_actor observer;
   supervisor_actor supervisor;
+};
+
+struct history_keeper_handles {
+  letterbox letters;
+  conductor_actor conductor;
+  observer_actor observer;
 };
 
 struct authority_handles {
@@ -416,6 +432,7 @@ struct conductor_handles {
   cell_actor cell;
   matchmaking_actor matchmaking;
   averager_actor averager;
+  history_keeper_actor history_keeper;
   observer_actor observer;
 };
 
@@ -477,6 +494,7 @@ POTLUCK_LOCAL_MESSAGE(authority_handles)
 POTLUCK_LOCAL_MESSAGE(hole_maker_handles)
 POTLUCK_LOCAL_MESSAGE(registrar_handles)
 POTLUCK_LOCAL_MESSAGE(amendment_keeper_handles)
+POTLUCK_LOCAL_MESSAGE(history_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(state_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(compute_handles)
 POTLUCK_LOCAL_MESSAGE(cell_handles)

@@ -134,6 +134,7 @@ void peer_state::start_network() {
     start_amendment_keeper();
   if (config_.role == role::bootstrap) {
     start_charter_shelf();
+    start_history_keeper();
     start_authority();
     return;
   }
@@ -195,6 +196,7 @@ void peer_state::start_experts() {
 }
 
 void peer_state::start_training() {
+  start_history_keeper();
   start_state_keeper();
   if (config_.role == role::trainer) {
     children_->add({"compute", child(wired_.compute, [this] {
@@ -258,6 +260,9 @@ void peer_state::start_training() {
                     c.order = config_.order;
                     c.checkpoint_every = config_.checkpoint_every;
                     c.replaces = std::exchange(conducted_, true);
+                    c.signs = config_.signs;
+                    c.awaits_roots
+                        = !c.replaces && !config_.state && !trusted().empty();
                     c.writes_checkpoints = !config_.checkpoint_path.empty();
                     c.shows_status = config_.shows_status;
                     c.always_computes = config_.always_computes;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "actors/address_keeper.hpp"
 #include "actors/admission_keeper.hpp"
@@ -20,6 +21,7 @@
 #include "actors/compute.hpp"
 #include "actors/experts/expert_caller.hpp"
 #include "actors/experts/expert_host.hpp"
+#include "actors/history_keeper.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/supervisor.hpp"
 #include "actors/wiring.hpp"
@@ -199,6 +201,9 @@ private:
   void enter();
   void start_experts();
   void start_amendment_keeper();
+  void start_history_keeper();
+  /// Whom the invitation names.
+  std::set<peer_id> trusted() const;
   void start_state_keeper();
   void start_training();
   void wire();
@@ -223,6 +228,9 @@ private:
   shared_terms terms_;         ///< Null: nobody has amended the run.
   /// See `step_settings::era`.
   std::shared_ptr<std::uint64_t> era_ = std::make_shared<std::uint64_t>(0);
+  /// What proves the histories of runs.
+  std::shared_ptr<kept_histories> histories_
+      = std::make_shared<kept_histories>();
   bool conducted_ = false; ///< A conductor was started.
   bool amended_ = false;   ///< What the organiser has said since is known.
   bool training_ = false;

@@ -56,6 +56,34 @@ void peer_state::start_amendment_keeper() {
                   child_spec::policy::one_for_one});
 }
 
+std::set<peer_id> peer_state::trusted() const {
+  std::set<peer_id> result;
+  for (const auto& pin : config_.pins)
+    if (pin.second != config_.self)
+      result.insert(pin.second);
+  return result;
+}
+
+void peer_state::start_history_keeper() {
+  children_->add({"history_keeper",
+                  child(wired_.history_keeper,
+                        [this] {
+                          history_keeper_config c;
+                          c.is_bootstrap = config_.role == role::bootstrap;
+                          if (!c.is_bootstrap)
+                            c.own.run = config_.run;
+                          c.own.charter = charter_.digest();
+                          c.own.trusted = trusted();
+                          c.own.keeps = config_.role != role::trainer;
+                          c.own.is_newcomer = !config_.state;
+                          c.own.how = config_.signs;
+                          c.kept = histories_;
+                          return self_->spawn(history_keeper, c);
+                        }),
+                  // It has what it kept, and is told anew who is here.
+                  child_spec::policy::one_for_one});
+}
+
 void peer_state::start_charter_shelf() {
   children_->add({"charter_shelf",
                   child(wired_.charter_shelf,

@@ -51,12 +51,14 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.admission;
   if (is_one_of<amendments_request, amendments_reply>(x))
     return w.amendment_keeper;
+  if (is_one_of<history_request, history_reply>(x))
+    return w.history_keeper;
   return {};
 }
 
 /// What passes between this peer and one that its run has not admitted: how
-/// peers find each other and what the organiser has signed, nothing of the
-/// run's steps.
+/// peers find each other, what the organiser has signed and a bootstrap shows,
+/// nothing of the run's steps.
 bool is_for_everybody(const message& x) {
   return is_one_of<refusal, goodbye, heartbeat, heartbeat_reply, line_switch,
                    routing_ping, routing_pong, find_nodes, nodes_found,
@@ -64,7 +66,7 @@ bool is_for_everybody(const message& x) {
                    charter_request, charter_reply, reach_request, reach_errand,
                    reach_answer, hole_connect, hole_sync, amendments_request,
                    amendments_reply, admission_request, admission_reply,
-                   admission_shown>(x);
+                   admission_shown, history_request, history_reply>(x);
 }
 
 /// Part of a gradient: no hub carries it.

@@ -13,17 +13,18 @@ session_handles wiring::for_sessions() const {
   letter_reader admission = admission_keeper;
   if (!admission)
     admission = authority;
-  return {roster,      router,           charters,    state_keeper,  cell,
-          matchmaking, averager,         expert_host, expert_caller, hole_maker,
-          admission,   amendment_keeper, observer};
+  return {roster,         router,      charters,  state_keeper,
+          cell,           matchmaking, averager,  expert_host,
+          expert_caller,  hole_maker,  admission, amendment_keeper,
+          history_keeper, observer};
 }
 
 roster_handles wiring::for_roster() const {
   return {gateway,     router,        address_keeper,   charter_shelf,
           hole_maker,  registrar,     admission_keeper, state_keeper,
           cell,        conductor,     matchmaking,      averager,
-          expert_host, expert_caller, amendment_keeper, beside,
-          observer};
+          expert_host, expert_caller, amendment_keeper, history_keeper,
+          beside,      observer};
 }
 
 router_handles wiring::for_router() const {
@@ -67,7 +68,8 @@ cell_handles wiring::for_cell() const {
 }
 
 conductor_handles wiring::for_conductor() const {
-  return {roster, state_keeper, compute, cell, matchmaking, averager, observer};
+  return {roster,      state_keeper, compute,        cell,
+          matchmaking, averager,     history_keeper, observer};
 }
 
 matchmaking_handles wiring::for_matchmaking() const {
@@ -95,6 +97,10 @@ expert_replicator_handles wiring::for_expert_replicator() const {
 
 expert_caller_handles wiring::for_expert_caller() const {
   return {gateway, roster, router, expert_host};
+}
+
+history_keeper_handles wiring::for_history_keeper() const {
+  return {letters(), conductor, observer};
 }
 
 amendment_keeper_handles wiring::for_amendment_keeper() const {

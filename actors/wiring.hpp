@@ -26,6 +26,7 @@ struct wiring {
   expert_host_door expert_host;
   expert_caller_door expert_caller;
   amendment_keeper_actor amendment_keeper;
+  history_keeper_actor history_keeper;
   companion_actor beside; ///< Of the application.
   observer_actor observer;
   supervisor_actor supervisor;
@@ -51,6 +52,7 @@ struct wiring {
   expert_replicator_handles for_expert_replicator() const;
   expert_caller_handles for_expert_caller() const;
   amendment_keeper_handles for_amendment_keeper() const;
+  history_keeper_handles for_history_keeper() const;
 
   letterbox letters() const {
     return {gateway, guests};
@@ -70,6 +72,7 @@ void hand_out(const wiring& w, Send send) {
   tell(w.router, w.for_router());
   tell(w.address_keeper, w.for_address_keeper());
   tell(w.amendment_keeper, w.for_amendment_keeper());
+  tell(w.history_keeper, w.for_history_keeper());
   tell(w.charter_shelf, w.for_charter_shelf());
   tell(w.hole_maker, w.for_hole_maker());
   tell(w.admission_keeper, w.for_admission_keeper());

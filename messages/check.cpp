@@ -5,6 +5,7 @@
 
 #include "messages/limits.hpp"
 #include "messages/rules/experts.hpp"
+#include "messages/rules/history.hpp"
 #include "messages/rules/lines.hpp"
 #include "messages/rules/organiser.hpp"
 #include "messages/rules/peers.hpp"

@@ -38,7 +38,8 @@ using tables = std::tuple<
     wire::CircuitClose, wire::HoleConnect, wire::HoleSync, wire::LineSwitch,
     wire::PartProjections, wire::SumDispute, wire::SumAccount,
     wire::AmendmentsRequest, wire::AmendmentsReply, wire::AdmissionRequest,
-    wire::AdmissionReply, wire::AdmissionShown>;
+    wire::AdmissionReply, wire::AdmissionShown, wire::HistoryRequest,
+    wire::HistoryReply>;
 template <std::size_t I>
 using table = std::tuple_element_t<I, tables>;
 

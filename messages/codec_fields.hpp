@@ -193,7 +193,24 @@ inline auto fields(progress_report& x) {
                   x.samples_per_second, x.upload_bytes_per_second,
                   x.download_bytes_per_second, x.loss, x.contributes,
                   maybe(x.sponsor), x.contributors, x.members,
-                  maybe(x.slow_pairs), x.reach, maybe(x.hubs));
+                  maybe(x.slow_pairs), x.reach, maybe(x.hubs),
+                  maybe(x.step_proof.signer), maybe(x.step_proof.proof));
+}
+
+// ---- history ----------------------------------------------------------------
+
+inline auto fields(step_maker& x) {
+  return in_order(x.id, x.samples, x.by.signer, x.by.proof);
+}
+inline auto fields(signed_step& x) {
+  return in_order(x.charter, x.step, x.history_samples, x.samples, x.before,
+                  x.after, x.makers);
+}
+inline auto fields(history_request& x) {
+  return in_order(x.token, maybe(x.run));
+}
+inline auto fields(history_reply& x) {
+  return in_order(x.token, maybe(x.run), x.steps);
 }
 
 // ---- matchmaking ------------------------------------------------------------

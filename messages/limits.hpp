@@ -54,6 +54,8 @@ constexpr std::uint32_t max_contributors = 65536;
 constexpr std::uint32_t max_epochs = 1u << 16;
 /// Steps of a run: a thousand a second for 34 years.
 constexpr std::uint64_t max_step = std::uint64_t{1} << 40;
+/// Signed steps that a peer shows: of 256 makers each, a quarter of a head.
+constexpr std::size_t max_shown_steps = 8;
 /// Peers that an answer to an invitation may name as avoided.
 constexpr std::size_t max_avoided = 32;
 /// Slow pairs that a peer tells of: a plan can do without few lines only.

@@ -9,6 +9,7 @@
 #include "messages/cells.hpp"
 #include "messages/experts.hpp"
 #include "messages/handshake.hpp"
+#include "messages/history.hpp"
 #include "messages/lines.hpp"
 #include "messages/matchmaking.hpp"
 #include "messages/organiser.hpp"
@@ -33,7 +34,8 @@ using any_message = std::variant<
     reach_errand, reach_proof, circuit_open, circuit_data, circuit_credit,
     circuit_close, hole_connect, hole_sync, line_switch, part_projections,
     sum_dispute, sum_account, amendments_request, amendments_reply,
-    admission_request, admission_reply, admission_shown>;
+    admission_request, admission_reply, admission_shown, history_request,
+    history_reply>;
 
 /// One of them. A class of its own, so that the compiler makes what copies,
 /// moves and destroys so many alternatives once, in message.cpp, and not in

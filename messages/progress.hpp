@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "messages/contact.hpp"
+#include "messages/seal.hpp"
 
 namespace potluck {
 
@@ -33,6 +34,17 @@ enum class reach : std::uint8_t {
 };
 
 std::string to_string(reach x);
+
+/// What one of those that made a step says of it. What it covers is
+/// `runtime/history/signed_steps.hpp`'s.
+struct step_signature {
+  public_key signer;
+  signature proof;
+
+  bool empty() const {
+    return signer.empty() || proof.empty();
+  }
+};
 
 struct progress_report {
   peer_id id;
@@ -70,6 +82,9 @@ struct progress_report {
   potluck::reach reach = potluck::reach::unknown;
   /// Hubs that the sender is connected with: they pass circuits on to it.
   std::vector<contact> hubs = {};
+  /// Of the step that led to `state`, where the sender was one of those that
+  /// made it; else empty.
+  step_signature step_proof = {};
 };
 
 } // namespace potluck

@@ -113,6 +113,8 @@ inline void check(rules& must, const progress_report& x) {
   must.hold(x.hubs.size() <= max_hubs, "there are too many hubs");
   for (auto& hub : x.hubs)
     must.contact_of(hub);
+  must.hold(x.step_proof.signer.empty() == x.step_proof.proof.empty(),
+            "a step's signature is not whole");
 }
 
 } // namespace potluck::checks

@@ -12,31 +12,37 @@ double median(std::vector<double> x) {
   return x.size() % 2 == 1 ? x[half] : (x[half - 1] + x[half]) / 2;
 }
 
-electorates::weights weights_of(const group_contract& x,
+electorates::weights weights_in(const group_contract& x,
                                 const std::vector<std::uint8_t>& left_out) {
-  electorates::weights result;
-  std::vector<double> samples;
+  std::map<peer_id, std::uint64_t> samples;
   for (std::size_t i = 0; i < x.members.size(); ++i) {
     const auto& member = x.members[i];
     if (member.role != role::trainer
         || std::find(left_out.begin(), left_out.end(), i) != left_out.end())
       continue;
-    const auto n = static_cast<double>(member.samples);
-    result[member.who.id] = n;
-    if (n > 0)
-      samples.push_back(n);
+    samples[member.who.id] = member.samples;
   }
-  const auto usual = samples.empty() ? 1 : median(samples);
-  for (auto& [id, weight] : result)
-    weight = std::min(weight / usual, electorates::heaviest);
-  return result;
+  return electorates::weights_of(samples);
 }
 
 } // namespace
 
+electorates::weights
+electorates::weights_of(const std::map<peer_id, std::uint64_t>& samples) {
+  std::vector<double> some;
+  for (const auto& x : samples)
+    if (x.second > 0)
+      some.push_back(static_cast<double>(x.second));
+  const auto usual = some.empty() ? 1 : median(some);
+  weights result;
+  for (const auto& [id, n] : samples)
+    result[id] = std::min(static_cast<double>(n) / usual, heaviest);
+  return result;
+}
+
 bool electorates::made(const group_contract& x,
                        const std::vector<std::uint8_t>& left_out) {
-  auto next = weights_of(x, left_out);
+  auto next = weights_in(x, left_out);
   if (next.size() < 2)
     return false;
   auto newer = next;

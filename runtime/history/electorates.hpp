@@ -34,6 +34,14 @@ public:
   /// @return Whether more than one trainer made it; else nothing is kept.
   bool made(const group_contract& x, const std::vector<std::uint8_t>& left_out);
 
+  /// This peer made none of that step, but others are to have their say by it.
+  void learn(weights of) {
+    all_.push_back(std::move(of));
+  }
+
+  /// What those weigh that brought so many samples.
+  static weights weights_of(const std::map<peer_id, std::uint64_t>& samples);
+
   /// Whether this peer remembers a step with it.
   bool has(const peer_id& who) const;
   bool empty() const {

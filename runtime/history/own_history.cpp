@@ -15,6 +15,11 @@ void own_history::adopts(std::uint64_t step, const digest& state,
   on_this_ = 0;
 }
 
+void own_history::learn(electorates::weights makers, time_point now) {
+  electors_.learn(std::move(makers));
+  learnt_at_ = now;
+}
+
 void own_history::made(const group_contract& x,
                        const std::vector<std::uint8_t>& left_out,
                        time_point now) {
@@ -46,6 +51,8 @@ own_history::choice own_history::better(const progress_report& own,
   bool differ = false;
   for (const auto* x : others) {
     heard(x->id, now);
+    if (learnt_at_ && x->history_samples > 0 && electors_.has(x->id))
+      learnt_at_ = now;
     all.push_back({x, of(*x, own)});
     differ = differ || all.back().where != stance::ours;
   }
@@ -111,7 +118,7 @@ bool own_history::is_held_by_most(const progress_report& own,
 }
 
 bool own_history::waits(const electorates::condition& is_here, time_point now) {
-  if (redrawn_ || electors_.empty())
+  if (redrawn_ || steps_ == 0)
     return false;
   std::size_t here = 0;
   std::size_t all = 0;

@@ -70,6 +70,9 @@ public:
   /// @param from Those that held it.
   void adopts(std::uint64_t step, const digest& state, bool vouched_for,
               std::vector<peer_id> from = {});
+  /// Before this peer came, steps were made by these, as those show that it
+  /// trusts: it goes by their weight as if it had made one with them.
+  void learn(electorates::weights makers, time_point now);
   /// A step was made by this contract's group. @param left_out Members' indices
   ///     that are not behind it.
   void made(const group_contract& x, const std::vector<std::uint8_t>& left_out,
@@ -120,15 +123,22 @@ public:
   }
   /// Whether so many hold what `own` does that a run may end with it.
   bool is_held_by_most(const progress_report& own, const reports& others) const;
+  /// It goes by those that it has learnt of, who are not gone.
+  bool goes_by_learnt(time_point now) const {
+    return learnt_at_ && now - *learnt_at_ < limits::estrangement;
+  }
   /// Whether no step is to be made now, since most of the others may be back.
   bool waits(const electorates::condition& is_here, time_point now);
 
 private:
-  /// A contributor is never: no contract names it.
+  /// A contributor is not, since no contract names it, but by what it has
+  /// learnt when it comes.
   bool bound(const progress_report& own, time_point now) const {
-    return !own.contributes && steps_ >= limits::binding_steps
-           && now - first_ >= limits::settling
-           && now - heard_ < limits::estrangement;
+    const auto settled = steps_ >= limits::binding_steps
+                         && now - first_ >= limits::settling
+                         && now - heard_ < limits::estrangement;
+    return own.contributes ? own.history_samples == 0 && goes_by_learnt(now)
+                           : settled || goes_by_learnt(now);
   }
   stance of(const progress_report& x, const progress_report& own) const;
   /// As a young peer has it.
@@ -139,6 +149,9 @@ private:
   bool redrawn_;
   kept_digests digests_;
   electorates electors_;
+  /// With whom others made one; or one of those was heard of that has a
+  /// history. None: nothing was learnt.
+  std::optional<time_point> learnt_at_;
   unsigned steps_ = 0;   ///< With others.
   time_point first_{};   ///< Of them.
   time_point heard_{};   ///< Of one of the others, last.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "messages/contact.hpp"
+#include "messages/history.hpp"
 #include "messages/matchmaking.hpp"
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
@@ -173,6 +174,14 @@ struct save_checkpoint_now {
   std::uint64_t step = 0;
 };
 
+// ---- to the history keeper
+// ----------------------------------------------------
+
+/// A step of this peer's, with the signatures that have come.
+struct step_signed {
+  signed_step what;
+};
+
 // ---- to others and to people ------------------------------------------------
 
 /// What this peer wants others to know; sent on when it changes.
@@ -212,6 +221,7 @@ using step_action = std::variant<
     gradient_frozen, begin_round, member_withdrew, outcome_question,
     gather_contributions, contribution_taken, hand_over, fetch_state, go_back,
     terms_known, mean_applied, save_checkpoint_now, own_report,
-    contributor_pace, report_heard, event, run_status, peer_over, look_later>;
+    contributor_pace, report_heard, step_signed, event, run_status, peer_over,
+    look_later>;
 
 } // namespace potluck

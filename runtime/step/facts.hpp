@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -166,6 +167,15 @@ struct contribution_ready {
 /// All that were to be gathered are in, or were waited for long enough.
 struct gathering_over {
   std::uint64_t step = 0;
+};
+
+// ---- the run's history
+// --------------------------------------------------------
+
+/// By whom a newcomer goes, as those show that it trusts: those that made a
+/// step, with what each weighs. Empty: they have none to show.
+struct roots_known {
+  std::map<peer_id, double> makers;
 };
 
 // ---- the organiser's word ---------------------------------------------------

@@ -175,7 +175,7 @@ void participant::announce(bool urgent) {
 }
 
 void participant::tell_facts() {
-  auto open = me_.averages() && !stands_still()
+  auto open = me_.averages() && !stands_still() && !holds_off_
               && (stage_ == stage::accumulating || stage_ == stage::frozen);
   auto facts = facts_of(*way_, at(), company_.doubted(), leading_.order(), open,
                         parameters_);

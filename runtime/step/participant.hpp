@@ -133,6 +133,15 @@ protected:
     *how_.era = era_;
     look_at_terms();
   }
+  /// A newcomer that is not to begin a history of its own: it takes part in no
+  /// group before it holds somebody's.
+  void hold_off(bool yes) {
+    if (std::exchange(holds_off_, yes) != yes)
+      tell_facts();
+  }
+  bool holds_off() const {
+    return holds_off_;
+  }
   /// No step is to be made for now.
   bool stands_still() const {
     return !standstill_.empty();
@@ -168,6 +177,7 @@ private:
   leading leading_;
   resting resting_;
   bool told_rest_ = false;
+  bool holds_off_ = false;
 };
 
 } // namespace potluck

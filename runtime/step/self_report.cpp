@@ -15,6 +15,7 @@ void self_report::hold(const state_changed& x, const digest& reported) {
   own_.step = x.step;
   own_.history_samples = x.history_samples;
   own_.state = reported;
+  own_.step_proof = {};
   held_ = x.state;
 }
 

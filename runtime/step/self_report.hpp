@@ -33,6 +33,10 @@ public:
   }
   /// Another state is held, of which `reported` is said.
   void hold(const state_changed& x, const digest& reported);
+  /// What it has signed of the step that led there.
+  void sign(const step_signature& x) {
+    own_.step_proof = x;
+  }
   /// A peer without a model stands where the history does that counts.
   /// @param holders That hold its state; none: it stays where it is.
   /// @return Whether it has moved.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/history/signed_steps.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
@@ -133,7 +134,7 @@ void step_machine::lead_if_due() {
   const auto is_here
       = [this](auto& who) { return others().known().connected(who); };
   // Steps are made behind others', not beside them.
-  if (history_.waits(is_here, now())
+  if (holds_off() || history_.waits(is_here, now())
       || (averaging().one_history() && own().history_samples == 0
           && !better().donors.empty()))
     return;
@@ -251,7 +252,10 @@ void step_machine::on(const state_changed& x) {
       && in() != stage::starting && in() != stage::fetching)
     return; // Compute repeats itself to whoever is new.
   const auto before = me().held();
+  if (x.applied)
+    keep_signed(false);
   hold(x);
+  look_at_roots();
   if (x.state.empty()) {
     tell_facts();
     announce(true);
@@ -276,6 +280,7 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
   round_.note_outcome(how().self);
   if (round) {
     history_.made(round->contract, round->left_out, now());
+    sign_step(*round, before);
     if (averaging().one_history())
       others().tracker().made(round->contract, round->left_out);
   }
@@ -290,6 +295,28 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
   if (round && averaging().one_history())
     out(mean_applied{{x.step, round->samples, x.history_samples, before,
                       x.state, round->mean}});
+}
+
+void step_machine::sign_step(const round_over& x, const digest& before) {
+  if (!averaging().one_history())
+    return; // Nobody else has made the same step.
+  signed_step step;
+  step.charter = how().agreed.digest();
+  step.step = own().step;
+  step.history_samples = own().history_samples;
+  step.samples = x.samples;
+  step.before = before;
+  step.after = own().state;
+  step.makers = makers_of(x.contract, x.left_out);
+  me().sign(signing_.made(std::move(step)));
+  for (const auto& other : others().known().reports())
+    signing_.heard(other.second);
+  keep_signed(true);
+}
+
+void step_machine::keep_signed(bool whole) {
+  if (auto step = signing_.worth_keeping(whole, now()))
+    out(step_signed{std::move(*step)});
 }
 
 // ---- cells ------------------------------------------------------------------
@@ -327,6 +354,8 @@ void step_machine::on(const report_heard& x) {
     tell_facts();
   averaging().heard(at(), r);
   history_.heard(r.id, now());
+  signing_.heard(r);
+  keep_signed(true);
   // Nobody is led, or asked for a state, by what a contributor says: a sponsor
   // hears of hundreds.
   const auto matters
@@ -387,10 +416,28 @@ bool step_machine::go_back_if_told() {
   return to.has_value();
 }
 
+// ---- where a newcomer begins
+// -------------------------------------------------
+
+void step_machine::on(const roots_known& x) {
+  roots_until_.reset();
+  // A machine's successor hears with whom its predecessor made steps.
+  const bool comes = how().awaits_roots && own().history_samples == 0;
+  if (!x.makers.empty() && (comes || how().replaces))
+    history_.learn(x.makers, now());
+  look_at_roots();
+  catch_up_if_behind();
+}
+
+void step_machine::look_at_roots() {
+  hold_off(trains() && own().history_samples == 0
+           && (awaits_roots() || history_.goes_by_learnt(now())));
+}
+
 // ---- catching up ------------------------------------------------------------
 
 own_history::choice step_machine::better() {
-  if (!how().guards.has(safeguard::longer_history))
+  if (!how().guards.has(safeguard::longer_history) || awaits_roots())
     return {};
   auto all = others().tracker().averaging(now());
   // Another first state than the run's is nobody's to take over.
@@ -549,6 +596,7 @@ void step_machine::on(const time_passed&) {
     who_rests().look(); // While nothing waits for it.
   go_back_if_told();
   look_at_end();
+  look_at_roots();
   catch_up_if_behind();
   pump();
   lead_if_due();

@@ -11,9 +11,19 @@
 #pragma once
 
 #include "runtime/history/own_history.hpp"
+#include "runtime/history/step_signing.hpp"
 #include "runtime/step/catching_up.hpp"
 #include "runtime/step/participant.hpp"
 #include "runtime/step/round_watch.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// A newcomer waits so long for those that its invitation names.
+constexpr auto roots_patience = 3s;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -24,7 +34,9 @@ public:
   step_machine(step_settings how, time_point now)
       : participant(std::move(how), now),
         history_(this->how().self, averaging().one_history()),
-        next_status_(now) {
+        signing_(this->how().self, this->how().signs), next_status_(now) {
+    if (this->how().awaits_roots)
+      roots_until_ = now + limits::roots_patience;
   }
 
   /// Hears a fact. @param x Of one of the types that `on` takes, here or in
@@ -58,6 +70,7 @@ private:
   void on(const round_over& x);
   // Downloads, the organiser's word and the end.
   void on(const terms_known& x);
+  void on(const roots_known& x);
   void on(const state_fetched& x);
   void on(const state_fetch_failed& x);
   void on(const checkpoint_saved& x);
@@ -71,6 +84,18 @@ private:
   bool is_over();
   void save_checkpoint();
   void note_step(const state_changed& x, const digest& before);
+  /// @param before The state that it was made from.
+  void sign_step(const round_over& x, const digest& before);
+  /// The last step is handed on, if that is due. @param whole See
+  /// `step_signing`.
+  void keep_signed(bool whole);
+  /// Whether this peer still waits for those that its invitation names.
+  bool awaits_roots() const {
+    return roots_until_ && now() < *roots_until_;
+  }
+  /// Begins nothing of its own while it does, or while somebody is there whose
+  /// history it is to take over.
+  void look_at_roots();
   void lead_if_due();
   void report_frozen();
   /// Whether another history counts more than the one held.
@@ -91,6 +116,8 @@ private:
   void give_up_if_too_late();
 
   own_history history_;
+  step_signing signing_;
+  std::optional<time_point> roots_until_; ///< See `awaits_roots`.
   round_watch round_;
   catching_up catching_up_;
   bool vouched_for_ = false; ///< What is being fetched.

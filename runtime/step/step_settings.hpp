@@ -7,6 +7,7 @@
 #include "runtime/organiser/run_terms.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/collaboration.hpp"
+#include "runtime/ports/signatures.hpp"
 #include "runtime/random.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/state/charter.hpp"
@@ -37,6 +38,11 @@ struct step_settings {
   /// The number of the roll-back behind which the held state lies, which
   /// outlives the machine.
   std::shared_ptr<std::uint64_t> era = std::make_shared<std::uint64_t>(0);
+  /// What the steps that it makes are signed with; null: they are not.
+  shared_signatures signs = {};
+  /// It is a newcomer whose invitation names others: it hears by whom to go
+  /// (`roots_known`), and neither follows anybody nor begins before.
+  bool awaits_roots = false;
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };

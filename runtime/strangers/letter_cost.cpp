@@ -27,6 +27,13 @@ struct cost {
   double operator()(const admission_shown&) const {
     return 2;
   }
+  // what is long to write,
+  double operator()(const history_request&) const {
+    return 8;
+  }
+  double operator()(const history_reply&) const {
+    return 4; // Checked only where it was asked for.
+  }
   // a list of all pieces,
   double operator()(const state_request&) const {
     return 8;

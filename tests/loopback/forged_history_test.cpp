@@ -116,3 +116,22 @@ TEST_CASE("a forged end of the run ends it for nobody") {
   CHECK(guest.log.named("finished").empty());
   x.check_unmoved();
 }
+
+TEST_CASE("a newcomer goes by the peer that its invitation names, though it "
+          "meets five liars first") {
+  honest_three x;
+  const auto lie = x.forged(0);
+  words liars;
+  for (int i = 1; i <= 5; ++i) {
+    auto& liar
+        = x.s.join("liar" + std::to_string(i), liars + words{"--resume", lie});
+    liars = liars + words{"--peer", liar.address()};
+  }
+  auto& guest = x.s.join(
+      "guest", liars + words{"--peer", x.a.id() + "@" + x.a.address()});
+  guest.await("history");
+  check_agree(x.a, guest, 3);
+  for (auto& download : guest.log.named("state_download"))
+    CHECK(download.at("digest") != x.lied);
+  x.check_unmoved();
+}

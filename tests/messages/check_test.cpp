@@ -717,6 +717,61 @@ TEST_CASE("amendments are few, short, and not empty") {
   });
 }
 
+TEST_CASE("what is shown of a history is few steps in order") {
+  refused<history_request>([](auto& x) { x.run = "a\nb"; });
+  using shown = history_reply;
+  refused<shown>([](auto& x) { x.run = "a\nb"; });
+  accepted<shown>([](auto& x) { x.steps.clear(); });
+  refused<shown>([](auto& x) { x.steps[1].step = x.steps[0].step; });
+  const auto many = [](std::size_t n) {
+    return [n](history_reply& x) {
+      x.steps.assign(n, x.steps[0]);
+      for (std::size_t i = 0; i < n; ++i)
+        x.steps[i].step = i + 1;
+    };
+  };
+  accepted<shown>(many(max_shown_steps));
+  refused<shown>(many(max_shown_steps + 1));
+}
+
+TEST_CASE("a signed step has digests, and makers with samples in order") {
+  using shown = history_reply;
+  refused<shown>([](auto& x) { x.steps[0].charter = {}; });
+  refused<shown>([](auto& x) { x.steps[0].before = {}; });
+  refused<shown>([](auto& x) { x.steps[0].after = {}; });
+  refused<shown>([](auto& x) { x.steps[0].step = 0; });
+  refused<shown>([](auto& x) { x.steps[1].step = max_step + 1; });
+  refused<shown>(
+      [](auto& x) { x.steps[0].history_samples = max_history_samples + 1; });
+  refused<shown>([](auto& x) { x.steps[0].samples = max_group_samples + 1; });
+  refused<shown>([](auto& x) { x.steps[0].makers.clear(); });
+  refused<shown>([](auto& x) { x.steps[0].makers[0].id = {}; });
+  refused<shown>([](auto& x) { x.steps[0].makers[0].samples = 0; });
+  refused<shown>(
+      [](auto& x) { x.steps[0].makers[0].samples = max_samples + 1; });
+  refused<shown>(
+      [](auto& x) { std::swap(x.steps[0].makers[0], x.steps[0].makers[1]); });
+  refused<shown>([](auto& x) { x.steps[0].makers[1] = x.steps[0].makers[0]; });
+  const auto many = [](std::size_t n) {
+    return [n](history_reply& x) {
+      auto& makers = x.steps[0].makers;
+      makers.assign(n, makers[0]);
+      for (std::size_t i = 0; i < n; ++i)
+        makers[i].id.bytes[0] = static_cast<std::uint8_t>(i >> 8),
+        makers[i].id.bytes[1] = static_cast<std::uint8_t>(i);
+    };
+  };
+  accepted<shown>(many(max_members));
+  refused<shown>(many(max_members + 1));
+}
+
+TEST_CASE("a report has a step's signature whole, or none") {
+  using report = progress_report;
+  accepted<report>([](auto& x) { x.step_proof = {}; });
+  refused<report>([](auto& x) { x.step_proof.signer = {}; });
+  refused<report>([](auto& x) { x.step_proof.proof = {}; });
+}
+
 TEST_CASE("an admission is short, and granted or refused") {
   refused<hello>(
       [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });

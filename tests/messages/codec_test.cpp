@@ -82,7 +82,21 @@ auto fields(const progress_report& x) {
                   x.history_samples, x.state, x.samples, x.samples_per_second,
                   x.upload_bytes_per_second, x.download_bytes_per_second,
                   x.loss, x.contributes, x.sponsor, x.contributors, x.members,
-                  x.slow_pairs, x.reach, x.hubs);
+                  x.slow_pairs, x.reach, x.hubs, x.step_proof.signer,
+                  x.step_proof.proof);
+}
+auto fields(const step_maker& x) {
+  return std::tie(x.id, x.samples, x.by.signer, x.by.proof);
+}
+auto fields(const signed_step& x) {
+  return std::tie(x.charter, x.step, x.history_samples, x.samples, x.before,
+                  x.after, x.makers);
+}
+auto fields(const history_request& x) {
+  return std::tie(x.token, x.run);
+}
+auto fields(const history_reply& x) {
+  return std::tie(x.token, x.run, x.steps);
 }
 auto fields(const contribution_request& x) {
   return std::tie(x.number, x.step, x.state, x.packing, x.nearer, x.farther,
@@ -254,6 +268,12 @@ static bool operator==(const group_member& a, const group_member& b) {
   return fields(a) == fields(b);
 }
 static bool operator==(const signed_amendment& a, const signed_amendment& b) {
+  return fields(a) == fields(b);
+}
+static bool operator==(const step_maker& a, const step_maker& b) {
+  return fields(a) == fields(b);
+}
+static bool operator==(const signed_step& a, const signed_step& b) {
   return fields(a) == fields(b);
 }
 

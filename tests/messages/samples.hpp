@@ -51,6 +51,7 @@ inline progress_report report() {
   x.slow_pairs = {{id<peer_id>(2), 1e5}, {id<peer_id>(3), 2e5}};
   x.reach = reach::cone;
   x.hubs = {somebody(4), somebody(5)};
+  x.step_proof = {id<public_key>(6), id<signature>(7)};
   return x;
 }
 
@@ -73,6 +74,17 @@ inline group_contract contract() {
   x.plan = id<digest>(6);
   x.least_samples = 8;
   return x;
+}
+
+inline signed_step made_step(std::uint64_t step) {
+  return {id<digest>(1),
+          step,
+          3456,
+          30,
+          id<digest>(2),
+          id<digest>(3),
+          {{id<peer_id>(1), 10, {id<public_key>(6), id<signature>(7)}},
+           {id<peer_id>(2), 20}}};
 }
 
 inline expert_announcement announcement() {
@@ -191,7 +203,9 @@ inline std::vector<message> all() {
       amendments_reply{43, "demo", {{std::string("\xff\0a", 3)}, {"b"}}},
       admission_request{44, "demo", std::string("\xff\0claim", 7)},
       admission_reply{45, std::string("\xff\0bytes", 7), ""},
-      admission_shown{std::string("\xff\0bytes", 7)}};
+      admission_shown{std::string("\xff\0bytes", 7)},
+      history_request{46, "demo"},
+      history_reply{47, "demo", {made_step(5), made_step(8)}}};
 }
 
 /// Whether `x` says itself how large its body is.

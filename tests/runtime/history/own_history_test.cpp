@@ -378,3 +378,41 @@ TEST_CASE("the smaller part of a group waits for the other for a moment") {
   auto redrawn = bound(0, four, false);
   CHECK_FALSE(redrawn.waits(here({}), start));
 }
+
+TEST_CASE("who has learnt by whom to go is bound to them from the start") {
+  own_history x{peer(0), true};
+  auto own = report(0, 0);
+  CHECK_FALSE(x.goes_by_learnt(start));
+  all others;
+  for (std::size_t i = 10; i < 15; ++i)
+    others.push_back(liar(i));
+  others.push_back(report(1, 10));
+  CHECK(ask(x, own, others).donors.size() == 5); // Heads.
+  x.learn({{peer(1), 1}, {peer(2), 1}}, start);
+  CHECK(x.goes_by_learnt(start + 59s));
+  const auto choice = ask(x, own, others, start + 1s);
+  CHECK(names(choice) == std::vector<peer_id>{peer(1)});
+  CHECK(choice.vouched_for);
+  CHECK_FALSE(x.has_a_say(own, peer(10), start + 1s));
+  // Also one that is to contribute, until it has come.
+  own.contributes = true;
+  CHECK(names(ask(x, own, others, start + 1s))
+        == std::vector<peer_id>{peer(1)});
+  // Its first steps with them bind it as any.
+  x.adopts(10, state(10), true);
+  x.made(four, {}, start + 2s);
+  others.back() = report(1, 11);
+  CHECK(ask(x, report(0, 11), others, start + 3s).donors.empty());
+}
+
+TEST_CASE("who has learnt of those that are gone is as any newcomer") {
+  own_history x{peer(0), true};
+  x.learn({{peer(1), 1}, {peer(2), 1}}, start);
+  // Those that are back without a history are as good as gone.
+  auto back = report(1, 0);
+  back.history_samples = 0;
+  ask(x, report(0, 0), {back}, start + 50s);
+  CHECK_FALSE(x.goes_by_learnt(start + 60s));
+  CHECK(names(ask(x, report(0, 0), {report(7, 5)}, start + 1min))
+        == std::vector<peer_id>{peer(7)});
+}

@@ -136,7 +136,8 @@ const std::vector<stranger_manner>& stranger_manners() {
   static const std::vector<stranger_manner> manners{
       {"finishers", "records and reports of invented ids that have finished"},
       {"long_history",
-       "claims 10^9 samples more, and serves a state of chance, or none"},
+       "claims 10^9 samples more, which its keys have signed, and serves a "
+       "state of chance, or none"},
       {"impersonator",
        "passes on what members have not signed, and what they said long ago"},
       {"phantoms", "invented ids at an address that says nothing"},

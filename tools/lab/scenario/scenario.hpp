@@ -66,6 +66,9 @@ struct peer_group {
   line_profile line;
   bool writes_checkpoints = false;
   bool keeps_addresses = false; ///< Of whom it met, for its next start.
+  /// They know the ids of the peers that they dial first, as from an
+  /// invitation.
+  bool invited = false;
   /// How long it stays, then how long it is away; never away without.
   std::optional<quantity> stays;
   quantity away;

@@ -371,6 +371,9 @@ const object_format<peer_group>& format_of() {
               "saves the training state on its disk"),
        member("keeps_addresses", &g::keeps_addresses,
               "saves there whom it met, for its next start (simulation)"),
+       member("invited", &g::invited,
+              "they know the ids of those that they dial first, as from an "
+              "invitation (simulation)"),
        member("stays", &g::stays,
               "how long it stays before it goes away; always without",
               {m::seconds, shortest, longest}),

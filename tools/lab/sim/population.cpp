@@ -171,6 +171,11 @@ peer_config population::configure(const inhabitant& x) const {
   for (auto& seed : seeds_)
     if (seed.host != x.host)
       c.seeds.push_back(seed);
+  if (group.invited)
+    for (const auto& other : all_)
+      for (const auto& seed : c.seeds)
+        if (other.lives > 0 && other.host == seed.host)
+          c.pins[seed] = other.id;
   if (c.role == role::auxiliary)
     c.pieces = x.pieces;
   c.make_transport = [&network = network_, host = x.host, who = x.id] {

@@ -2,7 +2,9 @@
 // nobody has.
 
 #include <algorithm>
+#include <map>
 
+#include "runtime/history/signed_steps.hpp"
 #include "runtime/state/training_state.hpp"
 #include "tools/lab/sim/strangers/manner.hpp"
 
@@ -37,6 +39,8 @@ public:
   /// Every other one of its keys serves what it claims to have.
   void heard(stranger& me, line& on, const message& what,
              const incoming_frame&) override {
+    if (auto question = std::get_if<history_request>(&what); question && state_)
+      me.say(on, history_reply{question->token, question->run, {shown(me)}});
     if (!state_ || on.self % 2 == 1)
       return;
     if (auto request = std::get_if<state_request>(&what)) {
@@ -75,6 +79,26 @@ private:
     x.history_samples = state_->state().history_samples;
     x.state = state_->digest();
     x.phase = phase::accumulating;
+    return x;
+  }
+
+  /// All of its keys have made the step that leads there, as they say.
+  signed_step shown(stranger& me) {
+    const auto& state = state_->state();
+    signed_step x{me.heard().charter,
+                  state.step,
+                  state.history_samples,
+                  64,
+                  state_->digest(),
+                  state_->digest(),
+                  {}};
+    std::map<peer_id, std::size_t> keys;
+    for (std::size_t self = 0; self + 1 < me.selves(); ++self)
+      keys[me.id_of(self)] = self;
+    for (const auto& key : keys)
+      x.makers.push_back({key.first, 64 / keys.size() + 1, {}});
+    for (auto& maker : x.makers)
+      maker.by = sign(x, *me.key_of(keys.at(maker.id)));
     return x;
   }
 
