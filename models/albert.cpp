@@ -64,9 +64,9 @@ model_kind albert_kind() {
   auto settings = albert_settings();
   settings.push_back(model_setting(
       "intermediate-size", "Width of the feed-forward part", {1, 16384}, 512));
-  return {"albert",           "a masked language model (Lan et al. 2019)",
-          masked_text(),      false,
-          settings,           build,
+  return {"albert",          "a masked language model (Lan et al. 2019)",
+          masked_text(),     false,
+          settings,          build,
           problem_with_heads};
 }
 

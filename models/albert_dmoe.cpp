@@ -51,9 +51,9 @@ std::unique_ptr<network> build(const kind_settings& settings,
 
 model_kind albert_dmoe_kind() {
   return {
-      "albert-dmoe",      "albert with a mixture of experts on other machines",
-      masked_text(),      true,
-      albert_settings(),  build,
+      "albert-dmoe",     "albert with a mixture of experts on other machines",
+      masked_text(),     true,
+      albert_settings(), build,
       problem_with_heads};
 }
 

@@ -20,7 +20,6 @@ inline constexpr char albert_layer_prefix[]
 /// vocabulary and the sequence's length are the text's.
 std::vector<declared_setting> albert_settings();
 
-
 void add_albert_embeddings(model_layout& layout, const kind_settings& settings);
 void add_albert_attention(model_layout& layout, const kind_settings& settings);
 void add_albert_head(model_layout& layout, const kind_settings& settings);

@@ -1,7 +1,7 @@
 #include "models/images/image_source.hpp"
 
-#include "models/images/image_data.hpp"
 #include "models/device.hpp"
+#include "models/images/image_data.hpp"
 #include "models/permutation.hpp"
 #include "runtime/random.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "messages/seal.hpp"
 #include "runtime/manifest/byte_reader.hpp"
+#include "runtime/manifest/organisers.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/tensor_groups.hpp"
-#include "runtime/manifest/organisers.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/setting_kinds.hpp"
 

@@ -92,9 +92,9 @@ inline double number_in(const run_settings& x, const std::string& name) {
 
 /// Some hundred parameters, of a model of text.
 inline run_settings tiny_settings(const std::string& model = "albert") {
-  std::vector<setting> own{{"vocabulary", "32"},       {"sequence-length", "10"},
-                           {"hidden-size", "6"},       {"intermediate-size", "8"},
-                           {"layers", "2"},            {"heads", "2"}};
+  std::vector<setting> own{{"vocabulary", "32"}, {"sequence-length", "10"},
+                           {"hidden-size", "6"}, {"intermediate-size", "8"},
+                           {"layers", "2"},      {"heads", "2"}};
   if (model == "albert") {
     own.push_back({"embedding-size", "4"});
     own.push_back({"mask-probability", "0.25"});

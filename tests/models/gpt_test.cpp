@@ -82,7 +82,9 @@ TEST_CASE("GPT computes what its description says") {
   const auto parameters = draw_parameters(run.model->layout(), 3, 20, 0.1);
   auto words = tokenizer::open(run.agreed.tokenizer());
   REQUIRE(words);
-  const token_windows windows((*words)->encode(text), 8, static_cast<std::uint32_t>(number_in(settings, "vocabulary")));
+  const token_windows windows(
+      (*words)->encode(text), 8,
+      static_cast<std::uint32_t>(number_in(settings, "vocabulary")));
   const gpt_reference reference(settings, run.model->layout(), parameters);
   double sum = 0;
   for (std::uint64_t k = 0; k < 8; ++k) {

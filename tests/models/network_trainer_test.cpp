@@ -129,7 +129,8 @@ TEST_CASE("a graphics card computes the gradients that the processor does") {
         accumulate(*card.model, in_state(1, 0, 40), parameters);
       card.model->drop();
       auto found = accumulate(*card.model, in_state(1, 0, 12), parameters);
-      const auto more = accumulate(*card.model, in_state(1, 12, 28), parameters);
+      const auto more
+          = accumulate(*card.model, in_state(1, 12, 28), parameters);
       card.model->collect(found.gradient.data());
       CHECK(found.counted.samples + more.counted.samples == 40);
       CHECK(found.counted.loss_sum + more.counted.loss_sum

@@ -23,10 +23,9 @@ constexpr duration usual_entry = std::chrono::seconds{5};
 const std::string folder = "tools/scenarios/strangers";
 
 const std::vector<std::string> withstood{
-    "finishers", "impersonator", "phantoms",     "names-others",
-    "sybils",    "unread",       "short-bodies", "idle",
-    "mutator",   "far-step",     "long-history", "liars-first",
-    "uninvited"};
+    "finishers",    "impersonator", "phantoms", "names-others", "sybils",
+    "unread",       "short-bodies", "idle",     "mutator",      "far-step",
+    "long-history", "liars-first",  "uninvited"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {
