@@ -245,7 +245,8 @@ TEST_CASE(
   }
   check_agree(a, b, 3, b.log.lines().size());
 
-  // By its token. Whoever has dialled the other has kept where that is.
+  // By its token, on the port that it had. Whoever has dialled the other has
+  // kept where that is.
   const auto knows = [&](const std::string& folder, const std::string& where) {
     for (auto& file : std::filesystem::directory_iterator(r.s.path(folder)))
       if (file.path().extension() == ".peers") {
@@ -259,7 +260,10 @@ TEST_CASE(
   const auto where_a = a.address();
   const auto where_b = b.address();
   REQUIRE(potluck::support::await(
-      [&] { return knows("a", where_b) || knows("b", where_a); },
+      [&] {
+        return knows("a", "port ") && knows("b", "port ")
+               && (knows("a", where_b) || knows("b", where_a));
+      },
       startup_patience));
   b.process.signal(SIGKILL);
   REQUIRE(b.process.wait(startup_patience));
