@@ -21,7 +21,7 @@ data=/usr/share/common-licenses
 if [ ! -e "$data/GPL-2" ]; then
   skip "'$data' has no texts to train on"
 fi
-export HOME=$scratch/nobody XDG_STATE_HOME=
+export HOME=$scratch/nobody XDG_STATE_HOME= LC_ALL=C
 
 children=()
 finish() {
@@ -200,6 +200,7 @@ expect "with equal digests" 0 "" until_true 60 agree home-1 home-2
 before=$(received outside)
 start outside outside join "$bare" "${join[@]}" --listen "0.0.0.0:7000"
 expect "whoever has no token is told so" 0 "" until_true 60 ended outside
+ended outside || kill_hard outside
 wait "${pid[outside]}"
 expect "as a user's mistake" 0 "" test $? -eq 2
 expect "in a sentence" 0 "does not admit this peer" cat "$scratch/outside.out"
@@ -235,7 +236,7 @@ kill_hard server
 kill_hard seeds
 far=$(($(step_of home-1) + 15))
 expect "members train on without authority and bootstrap" 0 "" \
-  until_true 120 at_step home-1 $far
+  until_true 300 at_step home-1 $far
 kill_hard home-4
 mv "$scratch/home-4.jsonl" "$scratch/home-4.before"
 start home-4 home-4 join "$invitation" "${join[@]}" --listen "0.0.0.0:7000"
@@ -243,7 +244,7 @@ expect "one that was there comes back" 0 "" until_true 60 together 4 "${members[
 start outside outside join "$invitation" "${join[@]}" --listen "0.0.0.0:7000"
 
 # Twenty steps back.
-expect "it has steps behind it" 0 "" until_true 120 at_step home-4 $((far + 30))
+expect "it has steps behind it" 0 "" until_true 300 at_step home-4 $((far + 30))
 expect "a pause" 0 "hold it" amend pause
 paused() {
   local x
