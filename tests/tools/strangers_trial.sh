@@ -107,8 +107,8 @@ milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 #   <bootstrap's place> <its address>: makes it, with both running.
 closed_run() {
   local id seed
-  id=$("$potluck" delegate --identity-dir "$scratch/$3" | grep -oEm 1 '[0-9a-f]{64}')
-  seed=$("$potluck" delegate --identity-dir "$scratch/$5" | grep -oEm 1 '[0-9a-f]{64}')
+  id=$("$potluck" delegate --identity-dir "$scratch/$3" | grep -oE '[0-9a-f]{64}' | head -n 1)
+  seed=$("$potluck" delegate --identity-dir "$scratch/$5" | grep -oE '[0-9a-f]{64}' | head -n 1)
   at "$2" "$potluck" create "$1" --identity-dir "$scratch/$2" --data "$data" \
     --admission token --authority "$id@$4" --peer "$seed@$6" "${model[@]}" \
     > "$scratch/created" || return
