@@ -1,7 +1,7 @@
 /// A model where it is computed, when that is not the memory of whoever asks
 /// for gradients: on a graphics card, or in another precision.
 ///
-/// Parameters come once for each state, and are brought to the
+/// Parameters come once for each training state, and are brought to the
 /// networks' precision then. Gradients are summed here, in float32, until they
 /// are collected. Private to this folder, since it includes LibTorch.
 #pragma once
@@ -11,6 +11,7 @@
 
 #include <ATen/ATen.h>
 
+#include "messages/ids.hpp"
 #include "models/precision.hpp"
 #include "runtime/state/model_layout.hpp"
 
