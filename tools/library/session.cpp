@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "runtime/optimizer/lamb.hpp"
+#include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/portmap/mapping_keeper.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/checkpoint.hpp"
