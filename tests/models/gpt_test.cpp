@@ -128,10 +128,11 @@ TEST_CASE("GPT's gradients are the slopes of its loss") {
     }
     INFO(entry.name << " differs by " << std::sqrt(difference) << " of "
                     << std::sqrt(scale));
-    // Single precision leaves errors of some 1e-5 in each slope.
+    // Single precision leaves errors of some 1e-5 in each slope, and fused
+    // attention, whose exponentials are approximate, more.
     CHECK(std::sqrt(difference)
           < 2e-3 * std::sqrt(scale)
-                + 2e-4 * std::sqrt(static_cast<double>(entry.values)));
+                + 2e-3 * std::sqrt(static_cast<double>(entry.values)));
     CHECK(scale > 1e-4);
   }
 }
