@@ -13,7 +13,6 @@
 
 #include "messages/ids.hpp"
 #include "models/precision.hpp"
-#include "messages/ids.hpp"
 #include "runtime/state/model_layout.hpp"
 
 namespace potluck {
