@@ -7,6 +7,7 @@
 #include "runtime/membership/restart_budget.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
+#include "runtime/state/setting_kinds.hpp"
 #include "tools/lab/judge/moshpit_drift.hpp"
 
 namespace potluck::simulation {
