@@ -16,7 +16,7 @@ step_settings settings(bool awaits_roots, bool replaces = false) {
   run.target_batch = 32;
   step_settings x;
   x.self = peer(5);
-  x.agreed = charter{run, {}};
+  x.agreed = charter{run, ""};
   x.signs = made_up(peer(5));
   x.awaits_roots = awaits_roots;
   x.replaces = replaces;
