@@ -10,11 +10,26 @@
 using namespace potluck;
 using nlohmann::json;
 
+namespace {
+
+run_settings albert_settings() {
+  run_settings x;
+  x.own["data"] = {{"vocabulary", "30000"}, {"sequence-length", "512"}};
+  x.own["model"] = {{"embedding-size", "128"},
+                    {"hidden-size", "1024"},
+                    {"intermediate-size", "4096"},
+                    {"layers", "24"},
+                    {"heads", "16"}};
+  return x;
+}
+
+} // namespace
+
 TEST_CASE("an exported model can be read again tensor by tensor") {
   scratch_directory scratch;
   auto layout = some_layout();
   auto state = initial_state(layout, 5);
-  charter charter(run_settings{}, std::string("to\0kens", 7));
+  charter charter(albert_settings(), std::string("to\0kens", 7));
   auto directory = scratch.file("made/on/demand");
   REQUIRE(bool(export_safetensors(directory, charter, layout, state)));
 
@@ -44,14 +59,7 @@ TEST_CASE("an exported model can be read again tensor by tensor") {
 }
 
 TEST_CASE("the configuration names the charter's sizes") {
-  run_settings settings;
-  settings.own["data"] = {{"vocabulary", "30000"}, {"sequence-length", "512"}};
-  settings.own["model"] = {{"embedding-size", "128"},
-                           {"hidden-size", "1024"},
-                           {"intermediate-size", "4096"},
-                           {"layers", "24"},
-                           {"heads", "16"}};
-  auto config = json::parse(albert_config(settings));
+  auto config = json::parse(albert_config(albert_settings()));
   CHECK(config["model_type"] == "albert");
   CHECK(config["architectures"] == json::array({"AlbertForMaskedLM"}));
   CHECK(config["vocab_size"] == 30000);
@@ -68,7 +76,7 @@ TEST_CASE("the configuration names the charter's sizes") {
 TEST_CASE("a model without a tokenizer is exported without one") {
   scratch_directory scratch;
   REQUIRE(
-      bool(export_safetensors(scratch.path(), charter(run_settings{}, ""),
+      bool(export_safetensors(scratch.path(), charter(albert_settings(), ""),
                               some_layout(), initial_state(some_layout(), 5))));
   CHECK(std::filesystem::exists(scratch.file("config.json")));
   CHECK(!std::filesystem::exists(scratch.file("spiece.model")));
@@ -78,12 +86,12 @@ TEST_CASE("an export that cannot be placed names the directory") {
   scratch_directory scratch;
   write_all(scratch.file("file"), "");
   auto done = export_safetensors(scratch.file("file/model"),
-                                 charter(run_settings{}, ""), some_layout(),
+                                 charter(albert_settings(), ""), some_layout(),
                                  initial_state(some_layout(), 5));
   REQUIRE(!done);
   CHECK(done.error().find("file/model") != std::string::npos);
   CHECK_THROWS_AS(export_safetensors(scratch.path(),
-                                     charter(run_settings{}, ""), some_layout(),
-                                     some_state(3, 1)),
+                                     charter(albert_settings(), ""),
+                                     some_layout(), some_state(3, 1)),
                   std::logic_error);
 }

@@ -22,13 +22,17 @@ training_state state_of(std::uint64_t step, float value = 1) {
   return x;
 }
 
+charter some_run() {
+  return {run_settings{}, ""};
+}
+
 } // namespace
 
 TEST_CASE("the newest states are kept, and found by step and digest") {
   support::temporary_directory there;
   const kept_states kept{there / "poems.states", 3};
   for (std::uint64_t step = 10; step <= 50; step += 10)
-    REQUIRE(kept.keep({}, state_of(step)));
+    REQUIRE(kept.keep(some_run(), state_of(step)));
   for (std::uint64_t step : {30, 40, 50}) {
     auto found = kept.find(step, digest_of_state(state_of(step)));
     REQUIRE(found);
@@ -42,7 +46,7 @@ TEST_CASE("the newest states are kept, and found by step and digest") {
 TEST_CASE("another state than the one that is meant is not taken") {
   support::temporary_directory there;
   const kept_states kept{there / "poems.states", 3};
-  REQUIRE(kept.keep({}, state_of(10, 2)));
+  REQUIRE(kept.keep(some_run(), state_of(10, 2)));
   CHECK_FALSE(kept.find(10, digest_of_state(state_of(10, 1))));
   // Nor one that lies under another's name.
   const auto name = [&](float value) {
@@ -60,8 +64,8 @@ TEST_CASE("what is kept is known by its names") {
   const auto folder = there / "poems.states";
   const kept_states kept{folder, 3};
   CHECK(kept.all().empty());
-  REQUIRE(kept.keep({}, state_of(10, 2)));
-  REQUIRE(kept.keep({}, state_of(20)));
+  REQUIRE(kept.keep(some_run(), state_of(10, 2)));
+  REQUIRE(kept.keep(some_run(), state_of(20)));
   std::ofstream{folder + "/30.checkpoint"} << "not one of ours";
   kept_list list;
   CHECK(list.at(10).empty());
@@ -81,8 +85,8 @@ TEST_CASE("states of a history that was given up go") {
   const auto folder = there / "poems.states";
   const kept_states kept{folder, 3};
   for (std::uint64_t step = 10; step <= 30; step += 10)
-    REQUIRE(kept.keep({}, state_of(step)));
-  REQUIRE(kept.keep({}, state_of(20, 2)));
+    REQUIRE(kept.keep(some_run(), state_of(step)));
+  REQUIRE(kept.keep(some_run(), state_of(20, 2)));
   CHECK_FALSE(kept.find(30, digest_of_state(state_of(30))));
   CHECK(kept.find(20, digest_of_state(state_of(20, 2))));
   CHECK(kept.find(10, digest_of_state(state_of(10))));
