@@ -113,6 +113,38 @@ TEST_CASE("settings that differ are refused with both values") {
   CHECK(contains(second.error(), "16"));
 }
 
+TEST_CASE("an optimizer's own settings come in any order, and are no other's") {
+  loop first{0,
+             {{"run", "own"},
+              {"nesterov", "yes"},
+              {"momentum", "0.50"},
+              {"optimizer", "sgd"}}};
+  CHECK(first.get("momentum") == "0.5");
+  CHECK(first.get("nesterov") == "yes");
+  CHECK(first.get("schedule") == "linear");
+  CHECK(potluck_set(first.run, "momentum", "2") == POTLUCK_MISTAKE);
+  CHECK(contains(first.error(), "momentum is 2, but must be"));
+  CHECK(potluck_set(first.run, "momentun", "0.5") == POTLUCK_MISTAKE);
+  CHECK(contains(first.error(), "did you mean momentum?"));
+  first.open();
+  CHECK(first.take() == POTLUCK_OK);
+  loop second{0,
+              {{"run", "own"},
+               {"momentum", "0.25"},
+               {"optimizer", "sgd"},
+               {"peer", first.address()}}};
+  second.open();
+  CHECK(second.take() == POTLUCK_FAILED);
+  INFO(second.error());
+  CHECK(contains(second.error(), "momentum is 0.25 here and 0.5 there"));
+  loop third{0, {{"run", "another"}, {"nesterov", "yes"}}};
+  third.declare();
+  CHECK(potluck_open(third.run) == POTLUCK_MISTAKE);
+  INFO(third.error());
+  CHECK(contains(third.error(), "nesterov"));
+  CHECK(contains(third.error(), "and the optimizer is lamb"));
+}
+
 TEST_CASE("what is not finite is refused by its tensor, and training goes on") {
   loop x{0, {{"run", "finite"}, {"steps", "3"}}};
   x.open();

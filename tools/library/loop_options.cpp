@@ -34,6 +34,17 @@ bool read_integer(const std::string& text, std::uint64_t& out) {
   return problem == std::errc{} && rest == end;
 }
 
+/// What the optimizers of this name declare, each in its own way.
+std::vector<declared_setting> own_settings(const std::string& name) {
+  std::vector<declared_setting> result;
+  for (const auto* family : built_in_families())
+    for (const auto& kind : family->kinds)
+      for (const auto& x : kind.settings)
+        if (name.empty() || x.name == name)
+          result.push_back(x);
+  return result;
+}
+
 /// The tensors say them.
 bool is_derived(const std::string& name) {
   return name == "model" || name == "initial";
@@ -68,6 +79,8 @@ void loop_options::set(const std::string& name, const std::string& value) {
       known.push_back(x.first);
     for (const auto& field : charter_fields())
       known.push_back(field.name);
+    for (const auto& own : own_settings(""))
+      known.push_back(own.name);
     if (std::count(known.begin(), known.end(), name) == 0) {
       const auto guess = nearest_name(name, known);
       throw complaint{"there is no option or setting '" + name + "'"
@@ -77,8 +90,22 @@ void loop_options::set(const std::string& name, const std::string& value) {
     if (is_derived(name))
       throw complaint{"'" + name
                       + "' follows from the tensors, and cannot be set"};
-    if (auto done = assign(settings_, name, value); !done)
-      throw complaint{done.error()};
+    if (find_field(name)) {
+      if (auto done = assign(settings_, name, value); !done)
+        throw complaint{done.error()};
+      given_[name] = value;
+      return;
+    }
+    std::string problem;
+    for (const auto& own : own_settings(name)) {
+      auto read = own.read(value);
+      problem = read ? "" : read.error();
+      if (read)
+        break;
+    }
+    if (!problem.empty())
+      throw complaint{problem};
+    own_.push_back({name, value});
     given_[name] = value;
     return;
   }
@@ -131,12 +158,28 @@ std::string loop_options::get(const std::string& name) const {
   for (const auto& field : charter_fields())
     if (field.name == name)
       return field.print(settings_);
+  if (!own_settings(name).empty()) {
+    auto known = whole();
+    complete(known, built_in_families());
+    for (const auto& line : to_table(known))
+      if (line.name == name)
+        return line.value;
+    throw complaint{"the optimizer " + settings_.optimizer + " has no setting '"
+                    + name + "'"};
+  }
   throw complaint{"there is no option or setting '" + name
                   + "'; potluck.h lists them"};
 }
 
-run_settings loop_options::settings(const std::string& initial) const {
+run_settings loop_options::whole() const {
   auto result = settings_;
+  if (auto done = assign(result, own_); !done)
+    throw complaint{done.error()};
+  return result;
+}
+
+run_settings loop_options::settings(const std::string& initial) const {
+  auto result = whole();
   result.initial = initial;
   if (!given("warmup-steps"))
     result.warmup_steps = std::min(
@@ -151,6 +194,9 @@ std::vector<setting> loop_options::demanded() const {
   for (const auto& field : charter_fields())
     if (given(field.name) && field.name != "run")
       result.push_back({field.name, field.print(settings_)});
+  for (const auto& line : to_table(whole()))
+    if (given(line.name) && !find_field(line.name))
+      result.push_back(line);
   return result;
 }
 

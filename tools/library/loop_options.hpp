@@ -9,6 +9,7 @@
 
 #include "messages/contact.hpp"
 #include "runtime/state/charter.hpp"
+#include "runtime/state/setting_kinds.hpp"
 
 namespace potluck::library {
 
@@ -16,7 +17,8 @@ class loop_options {
 public:
   loop_options();
 
-  /// Checks the value. Throws `complaint`.
+  /// Checks the value. Throws `complaint`. A setting that only some optimizers
+  /// have may come before the optimizer: `settings` holds them against it.
   void set(const std::string& name, const std::string& value);
   /// What was set, or holds by default; lists with a space between two. Throws
   /// `complaint` for a name that is none.
@@ -47,8 +49,12 @@ public:
   }
 
 private:
+  /// Throws `complaint`, also where the chosen optimizer has no such setting.
+  run_settings whole() const;
+
   std::map<std::string, std::string> options_; ///< By name, of the peer.
   run_settings settings_;
+  std::vector<setting> own_; ///< Settings that only some optimizers have.
   std::map<std::string, std::string> given_;
   std::vector<contact> peers_;
   std::vector<address> listen_;

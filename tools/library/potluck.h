@@ -131,10 +131,11 @@ POTLUCK_API potluck_run potluck_new(void);
  *   insecure        yes or no: no encryption, on loopback only; for measuring
  *
  * Every other name is a setting of the run, as `potluck join --help` lists
- * them: target-batch, learning-rate, steps, updates (synchronous or delayed)
- * and so on. Whoever founds or creates the run fixes all settings; a peer
- * that joins must not have set one to another value. `model` and `initial`
- * follow from the tensors. */
+ * them: target-batch, learning-rate, steps, updates (synchronous or delayed),
+ * optimizer and, in any order, what the chosen optimizer alone has, and so on.
+ * Whoever founds or creates the run fixes all settings; a peer that joins must
+ * not have set one to another value. `model` and `initial` follow from the
+ * tensors. */
 POTLUCK_API int potluck_set(potluck_run run, const char *name,
                             const char *value);
 
