@@ -130,15 +130,6 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
 
 } // namespace
 
-std::string problem_with_device(const std::string& name) {
-  if (name != "cpu" && name != "cuda" && name != "auto")
-    return "There is no device '" + name + "': choose auto, cpu or cuda.";
-  if (name == "cuda" && !at::hasCUDA())
-    return "This LibTorch finds no CUDA device: choose the device cpu, or "
-           "install a LibTorch with CUDA.";
-  return "";
-}
-
 const kind_families& known_families() {
   static const auto all = [] {
     auto result = built_in_families();
