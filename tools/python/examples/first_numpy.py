@@ -6,7 +6,7 @@ import numpy as np
 import potluck.numpy
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--steps", type=int, default=200)
+parser.add_argument("--steps", type=int, help="only to found the run")
 parser.add_argument("--tiny", action="store_true", help="it is, anyway")
 arguments = parser.parse_args()
 
