@@ -60,7 +60,7 @@ TEST_CASE("the bits are those of every other machine") {
   }
 }
 
-TEST_CASE("what a rule does not keep need not be there") {
+TEST_CASE("what a rule does not keep it does not touch") {
   for (const auto& name : names()) {
     CAPTURE(name);
     const auto kept = unwrap(make_rule(name))->moments();
@@ -70,17 +70,6 @@ TEST_CASE("what a rule does not keep need not be there") {
     const auto state = after(name, 2, 1);
     CHECK(zero(state.m) == (kept < 1));
     CHECK(zero(state.v) == (kept < 2));
-    const auto layout = odd_layout();
-    vectors lean(layout.values(), 7);
-    auto rule = optimizer_of(name, layout);
-    for (std::uint64_t step = 1; step <= 2; ++step) {
-      lean.draw_gradient(step);
-      rule.apply({lean.x.data(), kept > 0 ? lean.m.data() : nullptr,
-                  kept > 1 ? lean.v.data() : nullptr},
-                 lean.gradient.data(), step,
-                 0.01 * static_cast<double>(step) / 5);
-    }
-    CHECK(lean.x == state.x);
   }
   CHECK(unwrap(make_rule("sgd", {{"momentum", "0"}}))->moments() == 0);
   CHECK(unwrap(make_rule("sgd"))->moments() == 1);
@@ -169,9 +158,8 @@ TEST_CASE("the digests made on the way are those of the vectors") {
         return digest_of(x.data(), x.size() * sizeof(float));
       };
       CHECK(made.parameters == of(state.x));
-      const auto kept = unwrap(make_rule(name))->moments();
-      CHECK((made.first_moment == of(state.m)) == (kept > 0));
-      CHECK((made.second_moment == of(state.v)) == (kept > 1));
+      CHECK(made.first_moment == of(state.m));
+      CHECK(made.second_moment == of(state.v));
     }
 }
 
