@@ -30,7 +30,9 @@ const std::map<std::string, known_model>& models() {
     std::map<std::string, known_model> result;
     const auto add = [&](model_kind x) {
       auto declared = declared_by(x);
-      result.emplace(x.name, known_model{std::move(x), std::move(declared)});
+      auto name = x.name;
+      result.emplace(std::move(name),
+                     known_model{std::move(x), std::move(declared)});
     };
 #define POTLUCK_ADD(name) add(name##_kind());
     POTLUCK_MODEL_KINDS(POTLUCK_ADD)
