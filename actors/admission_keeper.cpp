@@ -144,15 +144,17 @@ void admission_keeper_state::read(const peer_id& from,
     return accept(from, x.admission);
   if (from != course_->authority().id)
     return; // The next member is asked.
-  if (refusal_.empty())
-    refused_at_ = now();
   if (std::exchange(refusal_, x.sentence) != x.sentence)
     fault(from, "no admission", x.sentence);
+  if (config_.gate->own_left().count() > 0)
+    return; // It is asked again until the end.
+  if (refused_at_ == time_point{})
+    refused_at_ = now();
   heed_refusal();
 }
 
 void admission_keeper_state::heed_refusal() {
-  if (refusal_.empty() || config_.gate->own_left().count() > 0)
+  if (refused_at_ == time_point{} || config_.gate->own_left().count() > 0)
     return;
   // The organiser may have opened the run since it was created.
   if (known_ ? !config_.gate->closed()
@@ -162,7 +164,7 @@ void admission_keeper_state::heed_refusal() {
               peer_over{"The authority of run '" + shown_run(config_.run)
                             + "' does not admit this peer: " + refusal_,
                         true});
-  refusal_.clear();
+  refused_at_ = {};
 }
 
 void admission_keeper_state::accept(const peer_id& from,
@@ -176,6 +178,7 @@ void admission_keeper_state::accept(const peer_id& from,
   }
   course_->granted();
   refusal_.clear();
+  refused_at_ = {};
   auto& kept = config_.papers.kept;
   if (from == course_->authority().id)
     kept = {bytes, {}};
