@@ -1,5 +1,7 @@
 #include "actors/amendment_keeper.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "actors/behavior.hpp"
@@ -7,6 +9,7 @@
 #include "runtime/membership/handshake.hpp"
 #include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/organiser/run_terms.hpp"
+#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
 
 namespace potluck {
@@ -45,6 +48,7 @@ void amendment_keeper_state::on(const manifest_known& x) {
                       signers_of(*signed_by_organiser, settings)};
   std::string path;
   if (!config_.folder.empty()) {
+    keep_manifest(x);
     path = amendments_path(config_.folder, x.run);
     if (auto problem = read_amendments(path, book); !problem.empty())
       say("damaged amendments", x.run, problem);
@@ -60,6 +64,16 @@ void amendment_keeper_state::on(const manifest_known& x) {
   tell(x.run, fresh);
   if (!std::exchange(ticking_, true))
     self_->delayed_send(self_, limits::amendments_first_interval, tick{});
+}
+
+void amendment_keeper_state::keep_manifest(const manifest_known& x) {
+  const auto path = kept_manifest_path(config_.folder, x.run);
+  std::ifstream file{path, std::ios::binary};
+  if (*x.bytes == std::string{std::istreambuf_iterator<char>{file}, {}})
+    return;
+  if (auto done = replace_file(path, {{x.bytes->data(), x.bytes->size()}});
+      !done)
+    say("manifest not kept", x.run, done.error());
 }
 
 bool amendment_keeper_state::may_hold(const guest& who,

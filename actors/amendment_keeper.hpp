@@ -65,6 +65,8 @@ private:
   static bool may_hold(const guest& who, const std::string& run);
   void carry_out(const std::string& run, const peer_id& from,
                  amendment_exchange::outcome x);
+  /// For a start when nobody else has it.
+  void keep_manifest(const manifest_known& x);
   /// Tells the gateway, and once it is settled the peer, what holds.
   void tell(const std::string& run, shelf& x);
   void say(const std::string& what, const std::string& run,

@@ -14,6 +14,11 @@ organisers signers_of(const manifest& run, const run_settings& settings) {
   return result ? std::move(*result) : organisers{run.organiser()};
 }
 
+std::string kept_manifest_path(const std::string& folder,
+                               const std::string& run) {
+  return folder + "/" + run_file_name(run) + ".manifest";
+}
+
 std::string amendments_path(const std::string& folder, const std::string& run) {
   return folder + "/" + run_file_name(run) + ".amendments";
 }

@@ -1,5 +1,5 @@
-/// A run's amendments as a peer keeps them over its restarts: one file, which
-/// `potluck amend` on the same machine reads and writes, too.
+/// A run's manifest and amendments as a peer keeps them over its restarts: a
+/// file each, which `potluck amend` on the same machine reads and writes, too.
 #pragma once
 
 #include <string>
@@ -15,6 +15,8 @@ namespace potluck {
 organisers signers_of(const manifest& run, const run_settings& settings);
 
 /// @param run Its key.
+std::string kept_manifest_path(const std::string& folder,
+                               const std::string& run);
 std::string amendments_path(const std::string& folder, const std::string& run);
 
 /// Takes what the file at `path` holds, if there is one.

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/state/atomic_file.hpp"
 
 namespace potluck::tools {
@@ -45,7 +46,9 @@ expected<named_run> run_invited(const invitation& to,
   auto here = read_manifest_file(manifest_path(directory, to.name));
   if (!here)
     return failure{here.error()};
-  if (*here && (*here)->id() == to.id)
+  if (!*here || (*here)->id() != to.id) // A peer may have joined that run.
+    here = read_manifest_file(kept_manifest_path(directory, result.run));
+  if (here && *here && (*here)->id() == to.id)
     result.manifest = std::move(*here);
   return result;
 }
