@@ -41,8 +41,10 @@ TEST_CASE("a loop alone trains to the run's end") {
 TEST_CASE("two peers with other values end with the same digest") {
   for (const std::string updates : {"synchronous", "delayed"}) {
     CAPTURE(updates);
-    const options how{
-        {"run", "pair-" + updates}, {"steps", "20"}, {"updates", updates}};
+    const options how{{"run", "pair-" + updates},
+                      {"steps", "10"},
+                      {"target-batch", "160"},
+                      {"updates", updates}};
     loop first{0, how};
     first.open();
     auto more = how;
@@ -50,6 +52,7 @@ TEST_CASE("two peers with other values end with the same digest") {
     loop second{5, more}; // Would begin elsewhere.
     second.open();
     REQUIRE(second.take() == POTLUCK_OK); // It is there from the first step on.
+    first.await_peers(2);
     int outcomes[2] = {};
     std::thread other{[&] { outcomes[1] = second.train(2); }};
     outcomes[0] = first.train(1);
@@ -323,6 +326,7 @@ TEST_CASE("a created run is joined by invitation, and begins as its creator "
   potluck::support::temporary_directory folder;
   const options how{{"run", "made"},
                     {"steps", "6"},
+                    {"target-batch", "160"},
                     {"identity-dir", folder.path()},
                     {"announce", "127.0.0.1:1"}};
   char invitation[4096];
@@ -335,14 +339,21 @@ TEST_CASE("a created run is joined by invitation, and begins as its creator "
     REQUIRE(result == POTLUCK_OK);
   }
   // Later, with a program that begins elsewhere.
-  loop first{9, {{"identity-dir", folder.path()}, {"invitation", invitation}}};
+  loop first{9,
+             {{"identity-dir", folder.path()},
+              {"target-batch", "160"},
+              {"invitation", invitation}}};
   first.open();
   INFO(first.error());
   REQUIRE(first.take() == POTLUCK_OK);
   CHECK(first.weight().front() == 0.25f);
-  loop second{3, {{"invitation", invitation}, {"peer", first.address()}}};
+  loop second{3,
+              {{"invitation", invitation},
+               {"target-batch", "160"},
+               {"peer", first.address()}}};
   second.open();
   REQUIRE(second.take() == POTLUCK_OK);
+  first.await_peers(2);
   int outcome = 0;
   std::thread other{[&] { outcome = second.train(1); }};
   CHECK(first.train(1) == POTLUCK_OVER);

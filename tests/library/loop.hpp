@@ -2,7 +2,9 @@
 /// to find the mean of others.
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -85,6 +87,15 @@ public:
     return x;
   }
 
+  /// Waits until it knows of so many peers; for a minute.
+  void await_peers(unsigned long count) const {
+    for (int i = 0; i < 600 && status().peers < count; ++i) {
+      char event[4096];
+      potluck_event(run, event, sizeof(event), 0.1);
+    }
+    REQUIRE(status().peers >= count);
+  }
+
   /// Waits until it is said how to go on; fails after a minute.
   int take() {
     float* tensors[] = {weight_.data(), bias_.data()};
@@ -94,7 +105,10 @@ public:
         return outcome;
     return POTLUCK_TIMEOUT;
   }
+  /// A batch takes so long as steps of small models do: others have to hear of
+  /// it before the step is made.
   int add(float goal, double loss = 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
     std::vector<float> weight, bias;
     for (auto x : weight_)
       weight.push_back(x - goal);

@@ -29,7 +29,7 @@ address_in() {
   return 1
 }
 
-common=(run=line steps=300 port-mapping=no)
+common=(run=line steps=40 port-mapping=no)
 timeout 120 "$example" 1 2 "${common[@]}" listen=127.0.0.1:0 \
   log-json="$scratch/one.jsonl" > "$scratch/one.out" 2>&1 &
 children+=($!)

@@ -6,7 +6,7 @@
  * It waits until so many peers are there; the names are those of potluck_set.
  * In one terminal
  *
- *     c_loop 1 2 run=line steps=300 listen=127.0.0.1:7000
+ *     c_loop 1 2 run=line steps=60 listen=127.0.0.1:7000
  *
  * and in another one
  *
@@ -20,7 +20,7 @@
 
 #include "potluck.h"
 
-#define BATCH 32
+#define BATCH 100000
 
 static unsigned long chance;
 
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
   slope = uniform(); /* Where training begins, if this peer founds the run. */
   offset = uniform();
   potluck_set(run, "identity-dir", "none");
-  potluck_set(run, "target-batch", "128");
+  potluck_set(run, "target-batch", "4000000");
   potluck_set(run, "learning-rate", "0.1");
   for (i = 3; i < argc; ++i)
     if (set(run, argv[i]) < 0)
