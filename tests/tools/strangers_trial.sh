@@ -25,8 +25,10 @@ export HOME=$scratch/nobody XDG_STATE_HOME= LC_ALL=C
 
 children=()
 finish() {
-  [ ${#children[@]} -gt 0 ] && kill -9 "${children[@]}" 2> /dev/null
-  [ -n "$lab" ] && kill "$lab" 2> /dev/null && wait "$lab"
+  {
+    [ ${#children[@]} -gt 0 ] && kill -9 "${children[@]}" && wait "${children[@]}"
+    [ -n "$lab" ] && kill "$lab" && wait "$lab"
+  } 2> /dev/null
   [ "$failures" -eq 0 ] && rm -rf "$scratch"
 }
 trap finish EXIT
@@ -93,8 +95,7 @@ start() {
 }
 ended() { ! kill -0 "${pid[$1]}" 2> /dev/null; }
 kill_hard() {
-  kill -9 "${pid[$1]}"
-  wait "${pid[$1]}" 2> /dev/null
+  { kill -9 "${pid[$1]}" && wait "${pid[$1]}"; } 2> /dev/null
 }
 # received <place>: bytes that have come to it over its line.
 received() {
