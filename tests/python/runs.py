@@ -25,6 +25,8 @@ class Scene:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
+        self.counts = self.folder / "counts"
+        self.counts.mkdir()
         self.processes = []
 
     def _start(self, name, words, known):
@@ -54,8 +56,8 @@ class Scene:
     def peer(self, name, peers, example, known):
         return self._start(name, [
             sys.executable, str(ROOT / "tests" / "python" / "run_example.py"),
-            str(peers), str(EXAMPLES / f"{example}.py"), "--tiny", "--steps",
-            str(STEPS)], known)
+            str(peers), str(self.counts), str(EXAMPLES / f"{example}.py"),
+            "--tiny", "--steps", str(STEPS)], known)
 
     def said(self, name):
         return (self.folder / name / "out").read_text(errors="replace")

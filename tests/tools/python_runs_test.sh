@@ -9,12 +9,6 @@ build=${POTLUCK_BUILD_DIR:-$root/build}
   || skip "python3-torch and python3-numpy are not installed."
 [ -e "$build/lib/libpotluck.so" ] || skip "libpotluck is not built."
 
-# A library without the settings of optimizers cannot train these.
-POTLUCK_LIBRARY=$build/lib PYTHONPATH=$root/tools/python "$python" -c '
-import potluck
-potluck.Run([], run="probe", optimizer="adam", beta1=0.5)' 2> /dev/null \
-  || skip "libpotluck does not know the settings of optimizers."
-
 expect "the real library" 0 '^OK' "$python" "$root/tests/python/real_library.py"
 for example in "$root"/tools/python/examples/*.py; do
   name=$(basename "$example" .py)
