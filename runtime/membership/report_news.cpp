@@ -134,6 +134,20 @@ duration report_news::pause_among(std::size_t peers) const {
              : pause;
 }
 
+std::vector<peer_id> report_news::company(const guest_book& guests) const {
+  std::vector<peer_id> result;
+  std::size_t entering = 0;
+  for (auto& id : guests.near()) {
+    const auto& g = *guests.find(id);
+    const bool enters = !g.is_partner && g.role == role::trainer && g.averages
+                        && entering < limits::few_peers;
+    entering += enters;
+    if ((g.is_partner || enters) && hears(g))
+      result.push_back(id);
+  }
+  return result;
+}
+
 std::vector<peer_id> report_news::round(const guest_book& guests,
                                         const keeps& kept, time_point now) {
   if (strikes(fault_point::news_late))
@@ -144,15 +158,15 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
   std::vector<peer_id> result;
   if (mine_.contributes)
     return result;
-  const auto& partners = guests.near_partners();
-  if (partners_due_
-      && (!last_partners_round_
-          || now - *last_partners_round_ >= pause_among(partners.size()))) {
-    partners_due_ = false;
-    last_partners_round_ = now;
-    for (auto& id : partners)
-      if (hears(*guests.find(id)))
-        result.push_back(id);
+  if (partners_due_ && !guests.near_partners().empty()) {
+    result = company(guests);
+    const auto again = pause_among(result.size());
+    if (last_partners_round_ && now - *last_partners_round_ < again) {
+      result.clear();
+    } else {
+      partners_due_ = false;
+      last_partners_round_ = now;
+    }
   }
   // Those that lead, now or next, decide by what they hear. A crowd that only
   // joins does neither, and must not be told in their place.

@@ -65,6 +65,9 @@ public:
                              time_point now);
 
 private:
+  /// Those that work with this peer, and a few that hold a state by their own
+  /// word: a newcomer that does not hear of each step does not catch up.
+  std::vector<peer_id> company(const guest_book& guests) const;
   /// Between two rounds among so many.
   duration pause_among(std::size_t peers) const;
   /// What contributors and their sponsors hear of each other at once.

@@ -117,13 +117,17 @@ TEST_CASE("a crowd of strangers does not hold up those that work together") {
   for (std::uint8_t i : {20, 40, 60})
     many.works_with(id(i));
   CHECK(many.near_partners().size() == 3);
+  // One that has just fetched a state keeps up with them.
+  auto entering = saying(phase::accumulating, 3);
+  entering.id = id(50);
+  many.heard(entering);
   x.take(saying(phase::accumulating, 3), at(0s));
   CHECK(x.round(many, all_kept, at(0s)).size() == 200);
   // The crowd hears it once in a while, they hear everything.
   for (auto now : {10ms, 20ms, 5900ms}) {
     x.take(saying(phase::accumulating, 4), at(now));
     CHECK(x.round(many, all_kept, at(now))
-          == std::vector<peer_id>{id(20), id(40), id(60)});
+          == std::vector<peer_id>{id(20), id(40), id(50), id(60)});
     CHECK(x.round(many, all_kept, at(now)).empty()); // Nothing new.
     CHECK(x.due());
   }
