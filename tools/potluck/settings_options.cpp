@@ -113,7 +113,9 @@ std::vector<setting> demanded_settings(const cli::command_line& options) {
   };
   for (const auto& field : charter_fields())
     demand(field);
-  if (const auto settings = common_from(options, {}))
+  // Whose name it is does not matter here, and not every command asks for it.
+  const run_settings any;
+  if (const auto settings = common_from(options, {{"run", any.run}}))
     for (const auto& x : of_chosen(*settings))
       demand(x);
   return result;
