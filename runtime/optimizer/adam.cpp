@@ -96,14 +96,13 @@ std::vector<declared_setting> settings(declared_setting decay) {
 namespace optimizers {
 
 optimizer_kind adam() {
-  return {{"adam", "Adam, its decay a part of the gradient (Kingma, Ba 2014)",
+  return {{"adam", "with its decay in the gradient (Kingma, Ba 2014)",
            settings(decay_setting("Share of a weight in its gradient", 0))},
           make<false>};
 }
 
 optimizer_kind adamw() {
-  return {{"adamw",
-           "Adam with decoupled weight decay (Loshchilov, Hutter 2017)",
+  return {{"adamw", "Adam with decoupled decay (Loshchilov, Hutter 2017)",
            settings(decay_setting(
                "Share of a weight that it loses a step, over the rate", 0.01))},
           make<true>};

@@ -155,15 +155,12 @@ std::vector<declared_setting> settings() {
 namespace optimizers {
 
 optimizer_kind lamb() {
-  return {{"lamb", "LAMB, for large batches (You et al. 2019)", settings()},
+  return {{"lamb", "for large batches (You et al. 2019)", settings()},
           make<false>};
 }
 
 optimizer_kind dedloc_lamb() {
-  return {{"dedloc-lamb",
-           "LAMB as in DeDLOC's code: other bias correction, trust ratios for "
-           "all tensors",
-           settings()},
+  return {{"dedloc-lamb", "that of DeDLOC's code, at other rates", settings()},
           make<true>};
 }
 

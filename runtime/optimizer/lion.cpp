@@ -73,8 +73,8 @@ namespace optimizers {
 optimizer_kind lion() {
   return {
       {"lion",
-       "The sign of a momentum (Chen et al. 2023); wants a third to a "
-       "tenth of Adam's rate",
+       "the sign of a momentum (Chen et al. 2023), at a third to a tenth "
+       "of Adam's rate",
        {beta1_setting("Memory of the gradient in the direction", 0.9),
         beta2_setting("Memory of the gradient that is kept", 0.99),
         decay_setting("Share of a weight that it loses a step, over the rate",

@@ -83,7 +83,7 @@ namespace optimizers {
 
 optimizer_kind sgd() {
   return {{"sgd",
-           "Gradient descent with momentum",
+           "gradient descent with momentum",
            {momentum_setting("Share of the last direction; 0 keeps none"),
             {"nesterov", "optimizer",
              "Whether to look ahead by the momentum (Nesterov): yes or no",
