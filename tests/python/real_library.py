@@ -131,6 +131,16 @@ class TrainingTest(unittest.TestCase):
                 self.assertEqual(other.digest, digest)
                 self.assertTrue(torch.equal(again[0].weight, model[0].weight))
 
+    def test_buffers_are_averaged_by_a_run_of_their_own(self):
+        model = nn.BatchNorm1d(2, momentum=1.0)
+        optimizer = self.make(model, buffers="average", target_batch=4,
+                              lr=0.01)
+        for value in (2.0, 6.0):
+            model(torch.full((2, 2), value)).sum().backward()
+            optimizer.step(loss=1.0, samples=2)
+        self.assertEqual(model.running_mean.tolist(), [4.0, 4.0])
+        self.assertEqual(optimizer.step_number, 1)
+
     def test_bad_batches_are_refused_and_training_goes_on(self):
         model = network()
         optimizer = self.make(model, lr=0.01)
