@@ -104,6 +104,16 @@ class RunTest(WithFakeLibrary):
         run.follow(self.there)
         self.assertEqual(len(heard[0]["message"]), 100000)
 
+    def test_what_is_wrong_again_and_again_is_a_warning_once(self):
+        run = self.make().open()
+        for _ in range(3):
+            self.run_inside["events"].append(
+                {"event": "fault", "what": "alone", "detail": "nobody came"})
+        with self.assertLogs("potluck", "WARNING") as told:
+            run.follow(self.there)
+        self.assertEqual(told.output,
+                         ["WARNING:potluck:poems: alone: nobody came"])
+
     def test_a_loss_that_is_not_a_number_is_left_out(self):
         run = self.make().open()
         with self.assertRaisesRegex(potluck.NotFinite, "The loss is nan"):

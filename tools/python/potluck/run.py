@@ -14,7 +14,7 @@ import pathlib
 import sys
 import weakref
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-                    Optional, Sequence, Tuple, Union)
+                    Optional, Sequence, Set, Tuple, Union)
 from urllib.parse import quote
 
 from potluck import _library as c
@@ -162,6 +162,7 @@ class Run:
         self._progress_wanted = progress
         self._progress: Optional[Progress] = None
         self._last: Event = {}
+        self._warned: Set[str] = set()
         self._process = os.getpid()
         self._opened = False
         self._checkpoint = checkpoint
@@ -400,7 +401,7 @@ class Run:
             what = event.get("event")
             if what == "finished":
                 self._last = event
-            _log(self.name, event)
+            self._log(event)
             if self._event_hook is not None:
                 self._event_hook(event)
             if what != "step":
@@ -409,6 +410,25 @@ class Run:
                 self._show(event)
             if self._step_hook is not None:
                 self._step_hook(event)
+
+    def _log(self, event: Event) -> None:
+        what = event.get("event", "")
+        if what == "step":
+            log.info("%s: step %s, loss %s, %s samples of %s peers", self.name,
+                     event.get("step"), event.get("loss"),
+                     event.get("samples"), event.get("peers"))
+        elif what in ("fault", "ban", "split", "notice"):
+            detail = event.get("message", event.get("detail", ""))
+            sentence = str(detail)[:500]
+            if what != "notice":
+                sentence = f"{event.get('what', what)}: {sentence}"
+            # What happens again and again is a warning once.
+            again = sentence in self._warned
+            self._warned.add(sentence)
+            log.log(logging.INFO if again else logging.WARNING, "%s: %s",
+                    self.name, sentence)
+        else:
+            log.debug("%s: %s", self.name, event)
 
     def _show(self, event: Event) -> None:
         status = self.status
@@ -436,18 +456,3 @@ class Run:
 
     def _sentence(self, handle: int) -> str:
         return self._library.potluck_error(handle).decode(errors="replace")
-
-
-def _log(run: str, event: Event) -> None:
-    what = event.get("event", "")
-    if what == "step":
-        log.info("%s: step %s, loss %s, %s samples of %s peers", run,
-                 event.get("step"), event.get("loss"), event.get("samples"),
-                 event.get("peers"))
-    elif what in ("fault", "ban", "split"):
-        log.warning("%s: %s: %s", run, event.get("what", what),
-                    event.get("detail", ""))
-    elif what == "notice":
-        log.warning("%s: %s", run, str(event.get("message"))[:500])
-    else:
-        log.debug("%s: %s", run, event)
