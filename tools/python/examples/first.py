@@ -7,7 +7,7 @@ from torch import nn
 import potluck.torch
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--steps", type=int, default=20000)
+parser.add_argument("--steps", type=int, default=5000)
 parser.add_argument("--tiny", action="store_true", help="it is, anyway")
 arguments = parser.parse_args()
 
