@@ -14,4 +14,16 @@ for example in "$root"/tools/python/examples/*.py; do
   name=$(basename "$example" .py)
   expect "$name" 0 ': OK$' "$python" "$root/tests/python/runs.py" "$name"
 done
+
+# What build-wheel makes needs neither the tree nor the build folder.
+expect 'a folder' 0 '^PYTHONPATH=' "$root/tools/python/build-wheel" \
+  --folder "$scratch/folder"
+expect 'a wheel' 0 '\.whl$' "$root/tools/python/build-wheel" --out "$scratch"
+mkdir "$scratch/wheel"
+"$python" -m zipfile -e "$scratch"/*.whl "$scratch/wheel"
+for packed in folder wheel; do
+  expect "the library of the $packed" 0 "$packed/potluck/lib/libpotluck.so.1" \
+    env -u POTLUCK_LIBRARY PYTHONPATH="$scratch/$packed" "$python" -c \
+    'import potluck; print(potluck.version(), potluck.library_path())'
+done
 conclude
