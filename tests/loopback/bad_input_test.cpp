@@ -73,6 +73,11 @@ TEST_CASE("addresses, roles and numbers that cannot be are refused") {
                 {"spectator", "trainer", "auxiliary"});
   check_refused(s.run("d", base + words{"--heads", "5"}),
                 {"heads", "hidden-size"});
+  // Of a model or an optimizer that is not the one chosen.
+  check_refused(s.run("g", base + words{"--expert-grid", "2x2"}),
+                {"--expert-grid", "--model=albert-dmoe", "model is albert"});
+  check_refused(s.run("h", base + words{"--momentum", "0.5"}),
+                {"--momentum", "sgd", "optimizer is lamb"});
   check_refused(s.run("e", base + words{"--shard", "4/4"}), {"--shard"});
   check_refused(s.run("f", base + words{"--target-batch", "0"}),
                 {"target-batch"});
