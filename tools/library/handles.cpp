@@ -1,11 +1,16 @@
 #include "tools/library/handles.hpp"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <unistd.h>
 #include <vector>
+
+#include "tools/library/without_signals.hpp"
 
 namespace potluck::library {
 
@@ -31,8 +36,25 @@ registry& all() {
 
 std::atomic<pid_t> opened_by{0};
 
-/// All say goodbye at once; what is not gone in time is left as it is.
-void leave_all(int, void*) {
+/// All say goodbye at once.
+/// @return Whether all are gone in time.
+bool leave_together(const std::vector<std::shared_ptr<session>>& all) {
+  bool gone = true;
+  for (auto& x : all)
+    x->begin_to_leave();
+  for (auto& x : all)
+    try {
+      gone = x->leave(exit_patience) == POTLUCK_OK && gone;
+    } catch (const complaint&) {
+      // It was not open.
+    }
+  return gone;
+}
+
+/// What this thread keeps for itself is destroyed already when this runs, so
+/// another one does the work. Where it does not come to an end the process ends
+/// here: peers would run on while the libraries that they use are destroyed.
+void leave_all(int status, void*) noexcept {
   if (is_forked())
     return;
   std::vector<std::shared_ptr<session>> left;
@@ -41,18 +63,17 @@ void leave_all(int, void*) {
     for (auto& x : all().handles)
       left.push_back(x.second);
   }
-  const auto end = meeting::clock::now() + exit_patience;
-  for (auto& x : left)
-    x->begin_to_leave();
-  for (auto& x : left) {
-    const auto patience
-        = std::max<duration>(end - meeting::clock::now(), duration::zero());
-    try {
-      x->leave(patience);
-    } catch (const complaint&) {
-      // It was not open.
-    }
-  }
+  if (left.empty())
+    return;
+  const without_signals unheard;
+  auto gone = std::make_shared<std::promise<bool>>();
+  auto answer = gone->get_future();
+  std::thread{[left, gone] { gone->set_value(leave_together(left)); }}.detach();
+  if (answer.wait_for(2 * exit_patience) == std::future_status::ready
+      && answer.get())
+    return;
+  std::fflush(nullptr);
+  _exit(status);
 }
 
 complaint unknown(unsigned long handle) {

@@ -48,8 +48,9 @@
  * in a child every call fails with POTLUCK_FORKED. Fork before, or start
  * other processes by exec.
  *
- * EXIT. A process may exit without leaving. The others are told goodbye if
- * that takes no longer than half a second.
+ * EXIT. A process may exit without leaving: the others are told goodbye. Where
+ * that takes longer than a second the process ends at once, and what was
+ * registered with atexit before potluck_open is not called.
  *
  * NUMBERS. Counts are unsigned long, which has 64 bits on all systems that
  * this runs on. Times are seconds. Values are float (IEEE 754, 32 bits).
