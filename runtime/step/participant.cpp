@@ -91,6 +91,13 @@ bool participant::holds_another(const roll_back& x) const {
   return me_.own().step == x.step && !x.state.empty() && me_.held() != x.state;
 }
 
+std::uint64_t participant::era_begins() const {
+  if (!how_.terms || !how_.terms->rolled_back()
+      || how_.terms->rolled_back()->number != era_)
+    return 0;
+  return how_.terms->rolled_back()->to.step;
+}
+
 bool participant::must_go_back() const {
   return how_.terms && how_.terms->rolled_back()
          && how_.terms->rolled_back()->number > era_;

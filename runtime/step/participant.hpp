@@ -125,6 +125,9 @@ protected:
   bool must_go_back() const;
   /// The state of that step, and not the one that is meant.
   bool holds_another(const roll_back& x) const;
+  /// The step of the state to which the run was rolled back, behind which this
+  /// peer is; 0: it was not.
+  std::uint64_t era_begins() const;
   /// From here on nothing counts of what others report from before.
   /// @return What is to be held again; nothing if all that is held is older.
   std::optional<roll_back> begin_era();

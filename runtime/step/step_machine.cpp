@@ -447,6 +447,11 @@ own_history::choice step_machine::better() {
                   all.begin(), all.end(),
                   [&](auto* x) { return x->step == 0 && x->state != first; }),
               all.end());
+  // Who waits for the state of a roll-back has no history.
+  const auto begins = era_begins();
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](auto* x) { return x->step < begins; }),
+            all.end());
   auto result = history_.better(own(), all, now());
   const auto ends
       = [this](const progress_report& x) { return x.step >= run().steps; };
@@ -492,7 +497,10 @@ void step_machine::on(const state_fetched& x) {
   if (std::exchange(goes_back_, false)) {
     add(work().drop());
     hold_era();
-    history_.adopts(own().step, own().state, true); // The organiser's word.
+    if (own().step == era_begins())
+      history_.adopts(own().step, own().state, true); // The organiser's word.
+    else // It is a newcomer to what the others hold.
+      history_ = own_history{how().self, averaging().one_history()};
     out(event{"rolled_back",
               {{"step", own().step}, {"digest", to_string(me().held())}}});
     return begin_step();

@@ -214,6 +214,33 @@ TEST_CASE("who has not kept the state makes no step before it is here") {
   CHECK(m.count<lead_group>() == 0);
 }
 
+TEST_CASE("who begins anew goes with those that hold the state of a roll-back, "
+          "not with others that wait") {
+  machine m;
+  for (std::uint8_t number : {1, 2}) {
+    peer_joined partner;
+    partner.who.id = peer(number);
+    m.tell(partner);
+  }
+  m.hold(8);
+  m.tell(terms({word(1, roll_back{4, state(5)})}));
+  m.hold(0);
+  m.tell(state_fetched{});
+  auto other = report(1, 0, 0);
+  other.charter = m.last<own_report>()->report.charter;
+  other.state = state(30);
+  m.tell(report_heard{other, true});
+  CHECK(m.count<fetch_state>() == 0);
+  auto holder = report(2, 0, 6);
+  holder.charter = other.charter;
+  holder.history_samples = 32 * 6;
+  holder.state = state(7);
+  m.now += 1s;
+  m.tell(report_heard{holder, true});
+  m.tell(time_passed{});
+  CHECK(m.count<fetch_state>() == 1);
+}
+
 TEST_CASE("who is not that far yet has nothing to go back from") {
   machine m;
   m.hold(2);
