@@ -5,15 +5,22 @@
 
 namespace potluck {
 
+namespace {
+
+bool makes(const signed_step& x, const peer_id& who) {
+  return std::any_of(x.makers.begin(), x.makers.end(),
+                     [&](const auto& maker) { return maker.id == who; });
+}
+
+} // namespace
+
 void history_exchange::ask(const peer_id& whom, outcome& out) {
   guests_.at(whom).asked = ++questions_;
   out.questions[whom] = {questions_, how_.run};
 }
 
 bool history_exchange::has_made_newest(const peer_id& who) const {
-  const auto& makers = held_.newest().makers;
-  return std::any_of(makers.begin(), makers.end(),
-                     [&](const auto& x) { return x.id == who; });
+  return makes(held_.newest(), who);
 }
 
 bool history_exchange::is_alive() const {
@@ -71,10 +78,19 @@ history_exchange::outcome history_exchange::told(const peer_id& from,
   if (how_.keeps) {
     if (shown.empty())
       return result;
-    if (held_.empty())
-      keep(std::move(shown), result, now);
-    else
+    if (!held_.empty()) {
       result.changed = held_.extend_with(shown);
+      return result;
+    }
+    // One alone could sign anything before the run has made its first step.
+    std::size_t trainers = 0;
+    std::size_t makers = 0;
+    for (const auto& [id, x] : guests_) {
+      trainers += x.trains;
+      makers += x.trains && makes(shown.newest(), id);
+    }
+    if (2 * makers > trainers)
+      keep(std::move(shown), result, now);
     return result;
   }
   if (!held_.empty() || !how_.is_newcomer)

@@ -7,9 +7,21 @@
 
 using namespace potluck;
 using namespace std::chrono_literals;
-using history_peers::made_step;
 
 namespace {
+
+/// A step that these nodes have made, and signed.
+signed_step made_step(std::uint64_t number,
+                      std::initializer_list<std::uint8_t> makers,
+                      char line = 'a') {
+  auto x = history_peers::made_step(number, {1}, line);
+  x.makers.clear();
+  for (auto maker : makers)
+    x.makers.push_back({peer(maker), 10, {}});
+  for (auto& maker : x.makers)
+    maker.by = sign(x, *made_up(maker.id));
+  return x;
+}
 
 /// A node with a history keeper.
 struct member : node {
@@ -45,7 +57,8 @@ TEST_CASE("a newcomer hears from its bootstrap by whom to go") {
   member hub{world, 7, {}, role::bootstrap};
   member a{world, 1, {7}};
   a.makes(made_step(9, {1, 2}));
-  // A liar is there first, and has signed more.
+  world.run_for(1s);
+  // A liar has signed more.
   member liar{world, 5, {7}};
   liar.makes(made_step(1000, {5, 6}, 'x'));
   world.run_for(5s);

@@ -158,6 +158,17 @@ TEST_CASE("a keeper follows the history that it has first heard of") {
   CHECK(x.held().newest().step == 8);
 }
 
+TEST_CASE("a keeper believes a first history that most here have made") {
+  history_exchange x{keeper(), {}};
+  x.joined(peer(1), true);
+  x.joined(peer(2), true);
+  // A liar has signed one, before the others have made a step.
+  answers(x, peer(11), x.joined(peer(11), true), {made_step(1000, {11}, 'x')});
+  CHECK(x.held().empty());
+  answers(x, peer(2), x.joined(peer(2), true), {made_step(1, {1, 2})});
+  CHECK(x.held().newest().step == 1);
+}
+
 TEST_CASE("a keeper shows nothing that nobody goes on with") {
   history_exchange x{keeper(), {}};
   answers(x, peer(1), x.joined(peer(1), true), {made_step(5, {1, 2, 3})});
