@@ -54,4 +54,12 @@ expect 'whoever exits without leaving exits well' 0 'in the middle' \
 expect 'no symbol is exported but those of potluck.h' 1 '' \
   bash -c "nm -D --defined-only '$build/lib/libpotluck.so.1' \
     | grep -v ' potluck_\| POTLUCK_1'"
+
+expect 'it is packed' 0 '' "$root/tools/library/pack" "$scratch/folder"
+expect 'what lies beside it is found there' 0 \
+  "libcaf_core.* => $scratch/folder/libcaf_core" \
+  ldd "$scratch/folder/libpotluck.so.1"
+expect 'nothing is missing' 1 '' \
+  grep -q 'not found' <(ldd "$scratch/folder/libpotluck.so.1")
+expect 'the terms of CAF lie with it' 0 'libcaf' ls "$scratch/folder/licences"
 conclude
