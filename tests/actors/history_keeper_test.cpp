@@ -57,7 +57,7 @@ TEST_CASE("a newcomer hears from its bootstrap by whom to go") {
   member hub{world, 7, {}, role::bootstrap};
   member a{world, 1, {7}};
   a.makes(made_step(9, {1, 2}));
-  world.run_for(1s);
+  world.run_for(5s);
   // A liar has signed more.
   member liar{world, 5, {7}};
   liar.makes(made_step(1000, {5, 6}, 'x'));
