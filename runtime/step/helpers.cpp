@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "messages/limits.hpp"
 #include "runtime/planning/planner.hpp"
 
 namespace potluck {
@@ -54,7 +55,8 @@ void helpers::heard(const round_over& x, const share_plan& plan,
     if (proven_.size() >= limits::helpers_known)
       proven_.erase(proven_.begin());
     auto& known = proven_[m.who.id];
-    known = std::max(known, limits::trial_growth * line);
+    known = std::max(known,
+                     std::min(limits::trial_growth * line, limits::max_real));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "messages/limits.hpp"
 #include "runtime/planning/planner.hpp"
 #include "runtime/step/helpers.hpp"
 #include "tests/runtime/step/step_peers.hpp"
@@ -77,6 +78,12 @@ TEST_CASE("an auxiliary begins with one trainer's line, and earns the rest") {
   // Where no trainer knows its line, one is assumed.
   CHECK(helpers{}.choose(auxiliaries(1), 0, start)[0].most_line
         == share_planner::unmeasured_line);
+}
+
+TEST_CASE("however many rounds go well, a line stays one that can be told") {
+  scene x;
+  for (int i = 0; i < 40; ++i)
+    CHECK(x.round(1, start)[0].most_line <= limits::max_real);
 }
 
 TEST_CASE("those on trial are few, share one line and take turns") {
