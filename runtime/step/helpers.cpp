@@ -55,8 +55,7 @@ void helpers::heard(const round_over& x, const share_plan& plan,
     if (proven_.size() >= limits::helpers_known)
       proven_.erase(proven_.begin());
     auto& known = proven_[m.who.id];
-    known = std::max(known,
-                     std::min(limits::trial_growth * line, limits::max_real));
+    known = std::max(known, std::min(limits::trial_growth * line, max_real));
   }
 }
 

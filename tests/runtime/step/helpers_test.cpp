@@ -83,7 +83,7 @@ TEST_CASE("an auxiliary begins with one trainer's line, and earns the rest") {
 TEST_CASE("however many rounds go well, a line stays one that can be told") {
   scene x;
   for (int i = 0; i < 40; ++i)
-    CHECK(x.round(1, start)[0].most_line <= limits::max_real);
+    CHECK(x.round(1, start)[0].most_line <= max_real);
 }
 
 TEST_CASE("those on trial are few, share one line and take turns") {
