@@ -31,11 +31,6 @@ history_exchange* history_keeper_state::exchange_of(const std::string& run) {
 
 void history_keeper_state::on(const history_keeper_handles& w) {
   wired_ = w;
-  if (config_.own.keeps || !wired_.conductor)
-    return;
-  // A successor has forgotten with whom steps were made.
-  if (const auto& held = runs_.at(config_.own.run).held(); !held.empty())
-    self_->send(wired_.conductor, roots_known{weights_of(held.newest())});
 }
 
 void history_keeper_state::on(const peer_joined& x) {

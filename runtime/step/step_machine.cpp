@@ -421,9 +421,7 @@ bool step_machine::go_back_if_told() {
 
 void step_machine::on(const roots_known& x) {
   roots_until_.reset();
-  // A machine's successor hears with whom its predecessor made steps.
-  const bool comes = how().awaits_roots && own().history_samples == 0;
-  if (!x.makers.empty() && (comes || how().replaces))
+  if (how().awaits_roots && own().history_samples == 0 && !x.makers.empty())
     history_.learn(x.makers, now());
   look_at_roots();
   catch_up_if_behind();

@@ -10,7 +10,7 @@ using namespace potluck::step_peers;
 
 namespace {
 
-step_settings settings(bool awaits_roots, bool replaces = false) {
+step_settings settings(bool awaits_roots) {
   run_settings run;
   run.steps = 20;
   run.target_batch = 32;
@@ -19,13 +19,12 @@ step_settings settings(bool awaits_roots, bool replaces = false) {
   x.agreed = charter{run, ""};
   x.signs = made_up(peer(5));
   x.awaits_roots = awaits_roots;
-  x.replaces = replaces;
   return x;
 }
 
 struct newcomer : driven_machine {
-  explicit newcomer(bool awaits_roots = true, bool replaces = false)
-      : driven_machine(settings(awaits_roots, replaces)) {
+  explicit newcomer(bool awaits_roots = true)
+      : driven_machine(settings(awaits_roots)) {
   }
   /// It is connected, and reports that.
   void hears(progress_report x) {
@@ -115,19 +114,6 @@ TEST_CASE("who has a history is not led by friends of its first day") {
   CHECK(x.count<lead_group>() == 1);
   x.tell(roots_known{{{peer(1), 1}, {peer(2), 1}}});
   CHECK(x.count<lead_group>() == 1);
-}
-
-TEST_CASE("a machine's successor goes by those of its predecessor's steps") {
-  newcomer x{false, true};
-  x.tell(roots_known{{{peer(1), 1}, {peer(2), 1}, {peer(5), 1}}});
-  x.hold(3, state(3));
-  x.hears(report(1, 0, 3));
-  x.hears_liars();
-  CHECK(x.count<fetch_state>() == 0);
-  x.hears(report(1, 0, 7));
-  x.hears(report(2, 0, 7));
-  REQUIRE(x.count<fetch_state>() == 1);
-  CHECK(x.last<fetch_state>()->goal.step == 7);
 }
 
 TEST_CASE("a step is signed in the report, and kept with what others sign") {
