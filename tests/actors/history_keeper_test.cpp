@@ -84,19 +84,6 @@ TEST_CASE("whose invitation names peers without a history hears that at once") {
   CHECK(a.observer->events("history").empty());
 }
 
-TEST_CASE("a conductor's successor hears with whom steps were made") {
-  test_world world;
-  member a{world, 1};
-  world.run_for(1s);
-  CHECK_FALSE(a.hears_roots());
-  a.makes(made_step(9, {1, 2}));
-  world.run_for(1s);
-  CHECK_FALSE(a.hears_roots());
-  a.wire();
-  REQUIRE(world.run_until([&] { return a.hears_roots(); }, 1s));
-  CHECK(a.conductor->last<roots_known>().makers.size() == 2);
-}
-
 TEST_CASE("an auxiliary keeps what the run's members show, and shows it") {
   test_world world;
   member a{world, 1};
