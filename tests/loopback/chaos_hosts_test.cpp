@@ -14,7 +14,7 @@ TEST_CASE("on hosts of their own, peers get through faults of packets") {
   // Steps so large that a fast machine does not make all of them alone while
   // the others get its state over these lines.
   auto path = write(s, R"({
-    "run": {"target-batch": 1024, "steps": 40},
+    "run": {"target-batch": 4096, "steps": 40},
     "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},
                {"name": "homes", "count": 3,
                 "line": {"delay": "20ms", "jitter": "5ms", "loss": 0.005,
