@@ -86,10 +86,14 @@ TEST_CASE("a peer told to end leaves in order within two seconds, whatever it "
       }
   }
   SUBCASE("as an auxiliary peer") {
+    // One trainer alone has nothing to average at others.
+    auto& other = s.join("other", to_host + endless);
+    other.await("step");
     auto& guest = s.join("guest", to_host + words{"--role", "auxiliary"});
     guest.await("plan");
     leave(s, guest, SIGTERM);
     check_orderly_departure(host, guest);
+    leave(s, other, SIGTERM);
   }
   // Nobody's leaving stops the run.
   host.await_step(host.last_step() + 3);
