@@ -4,34 +4,25 @@
 #pragma once
 
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "models/text/sample_stream.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
-#include "tests/models/fixture.hpp"
+#include "tests/models/plain_layers.hpp"
 
 namespace potluck::test {
 
-class albert_reference {
+class albert_reference : plain_layers {
 public:
-  using row = std::vector<double>;
-  using rows = std::vector<row>;
-
   albert_reference(const run_settings& settings, const model_layout& layout,
                    const std::vector<float>& parameters)
-      : embedding_size_(size_in(settings, "embedding-size")),
+      : plain_layers(layout, parameters, "", 1e-12),
+        embedding_size_(size_in(settings, "embedding-size")),
         hidden_size_(size_in(settings, "hidden-size")),
         layers_(size_in(settings, "layers")),
         heads_(size_in(settings, "heads")) {
-    for (const auto& entry : layout.entries()) {
-      auto from
-          = parameters.begin() + static_cast<std::ptrdiff_t>(entry.offset);
-      values_[entry.name]
-          = row(from, from + static_cast<std::ptrdiff_t>(entry.values));
-    }
   }
 
   /// Mean cross entropy over the sample's chosen tokens.
@@ -55,52 +46,6 @@ public:
   }
 
 private:
-  const row& at(const std::string& name) const {
-    return values_.at(name);
-  }
-
-  static double gelu(double x) {
-    return 0.5 * x
-           * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-  }
-
-  static row softmax(row x) {
-    double sum = 0;
-    for (auto& value : x)
-      sum += value = std::exp(value);
-    for (auto& value : x)
-      value /= sum;
-    return x;
-  }
-
-  row linear(const std::string& name, const row& x) const {
-    row y = at(name + ".bias");
-    const auto& weight = at(name + ".weight");
-    for (std::size_t i = 0; i < y.size(); ++i)
-      for (std::size_t k = 0; k < x.size(); ++k)
-        y[i] += weight[i * x.size() + k] * x[k];
-    return y;
-  }
-
-  row norm(const std::string& name, row x) const {
-    double mean = 0, variance = 0;
-    for (auto value : x)
-      mean += value / static_cast<double>(x.size());
-    for (auto value : x)
-      variance += std::pow(value - mean, 2) / static_cast<double>(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = (x[i] - mean) / std::sqrt(variance + 1e-12)
-                 * at(name + ".weight")[i]
-             + at(name + ".bias")[i];
-    return x;
-  }
-
-  static row plus(row a, const row& b) {
-    for (std::size_t i = 0; i < a.size(); ++i)
-      a[i] += b[i];
-    return a;
-  }
-
   rows encode(const std::vector<std::int32_t>& tokens) const {
     const std::string embeddings = "albert.embeddings.";
     rows x;
@@ -162,13 +107,7 @@ private:
     return context;
   }
 
-  static std::size_t size_in(const run_settings& settings,
-                             const std::string& name) {
-    return static_cast<std::size_t>(number_in(settings, name));
-  }
-
   std::size_t embedding_size_, hidden_size_, layers_, heads_;
-  std::map<std::string, row> values_;
 };
 
 } // namespace potluck::test

@@ -1,15 +1,13 @@
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/catalogue.hpp"
 #include "models/text/tokenizer.hpp"
 #include "tests/models/albert_reference.hpp"
 #include "tests/models/fixture.hpp"
+#include "tests/models/slopes.hpp"
 
 using namespace potluck;
 using namespace potluck::test;
@@ -94,41 +92,9 @@ TEST_CASE("every parameter does what its name says") {
 
 TEST_CASE("gradients are the slopes of the loss") {
   small_run run(tiny_settings(), toy_text(1, 300), 1);
-  const auto& layout = run.model->layout();
-  REQUIRE(layout.values() < 1000);
-  // Large weights, so that every part of the network matters to the loss.
-  auto parameters = draw_parameters(layout, 3, 20, 0.1);
-  std::vector<float> gradient(layout.values());
-  const std::uint32_t samples = 6;
-  const std::uint64_t seed = 11;
-  std::atomic<bool> cancelled{false};
-  run.model->accumulate({seed, 0, samples, 1}, parameters.data(),
-                        gradient.data(), cancelled);
-
-  auto loss_with = [&](std::size_t i, float value) {
-    const auto before = std::exchange(parameters[i], value);
-    const auto found = run.model->evaluate(parameters.data(), seed, samples);
-    parameters[i] = before;
-    return found.loss * samples;
-  };
-  for (const auto& entry : layout.entries()) {
-    double difference = 0, scale = 0;
-    for (auto i = entry.offset; i < entry.offset + entry.values; ++i) {
-      const float high = parameters[i] + 4e-3f;
-      const float low = parameters[i] - 4e-3f;
-      const double slope = (loss_with(i, high) - loss_with(i, low))
-                           / (static_cast<double>(high) - low);
-      difference += std::pow(slope - gradient[i], 2);
-      scale += std::pow(slope, 2);
-    }
-    INFO(entry.name << " differs by " << std::sqrt(difference) << " of "
-                    << std::sqrt(scale));
-    // Single precision leaves errors of some 1e-5 in each slope.
-    CHECK(std::sqrt(difference)
-          < 2e-3 * std::sqrt(scale)
-                + 2e-4 * std::sqrt(static_cast<double>(entry.values)));
+  REQUIRE(run.model->layout().values() < 1000);
+  check_slopes(run, 6, 2e-4, [](auto& name) {
     // A key's bias shifts all scores of a query alike: softmax ignores it.
-    if (entry.name.find("attention.key.bias") == std::string::npos)
-      CHECK(scale > 1e-4);
-  }
+    return name.find("attention.key.bias") == std::string::npos;
+  });
 }
