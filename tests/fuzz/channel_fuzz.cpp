@@ -1,44 +1,26 @@
 /// What a line may make of an encrypted connection, from its first byte on.
 ///
-/// The input is a script: the first bytes say how the stream is cut, how much
-/// room its reader has, how long a key lives, and whether the handshake is
+/// The input is a script: the first bytes say how the stream is cut, how
+/// much room its reader has, how long a key lives, and whether the handshake is
 /// spoilt; then each step writes something, or spoils what was written.
 /// tools/fuzz runs it with libFuzzer, channel_fuzz_test.cpp without.
 #include <algorithm>
 #include <cstdlib>
 
 #include "runtime/uv/tls_channel.hpp"
+#include "tests/fuzz/input_script.hpp"
 
 using namespace potluck;
 using verdict = tls_channel::verdict;
 
 namespace {
 
-/// Takes numbers off the input; zeros behind its end.
-struct script {
-  bool over() const {
-    return size == 0;
-  }
-  std::size_t byte() {
-    if (size == 0)
-      return 0;
-    --size;
-    return *data++;
-  }
-  std::size_t number() {
-    const auto high = byte();
-    return high << 8 | byte();
-  }
-  const std::uint8_t* data;
-  std::size_t size;
-};
-
 const tls_context& context() {
   static const tls_context made{key_pair::generate()};
   return made;
 }
 
-void spoil(script& from, byte_array& x) {
+void spoil(input_script& from, byte_array& x) {
   const auto where = from.number() << 8 | from.byte();
   if (!x.empty())
     x[where % x.size()] ^= static_cast<std::uint8_t>(from.byte());
@@ -53,7 +35,7 @@ verdict shake(tls_channel& to, const byte_array& wire) {
 
 /// Whether both are done. The flight numbered `spoilt` changes on its way; what
 /// one says after it has failed need not be heard.
-bool shake(tls_channel& near, tls_channel& far, script& from,
+bool shake(tls_channel& near, tls_channel& far, input_script& from,
            std::size_t spoilt) {
   auto a = near.shake(), b = verdict::more;
   for (std::size_t flight = 0; flight < 4; ++flight) {
@@ -73,7 +55,7 @@ struct stream {
   byte_array wire, content;
 };
 
-void follow(script& from, tls_channel& by, stream& x) {
+void follow(input_script& from, tls_channel& by, stream& x) {
   while (!from.over() && x.wire.size() < 200'000) {
     const auto what = from.byte();
     byte_array more;
@@ -108,7 +90,7 @@ void follow(script& from, tls_channel& by, stream& x) {
 
 /// @returns How much content came out.
 std::size_t fuzz_channel(const std::uint8_t* data, std::size_t size) {
-  script from{data, size};
+  input_script from{data, size};
   const auto cut = std::max<std::size_t>(from.number(), 1);
   const auto room = std::max<std::size_t>(from.number(), 1);
   const auto key_life = 1 + from.byte();

@@ -1,16 +1,17 @@
 /// What donors may make of somebody who fetches the training state: letters
 /// that are sound, bent, repeated and out of their order.
 ///
-/// The input is a script. Each step is a byte that says what happens, and a few
-/// that say to whom and with what: donors answer by a true history of three
-/// states, or by what the script makes of it; reports come, donors go, the
-/// trainer applies or refuses, time passes. tools/fuzz runs it with libFuzzer,
-/// joiner_fuzz_test.cpp without.
+/// The input is a script. Each step is a byte that says what happens, and
+/// a few that say to whom and with what: donors answer by a true history of
+/// three states, or by what the script makes of it; reports come, donors
+/// go, the trainer applies or refuses, time passes. tools/fuzz runs it with
+/// libFuzzer, joiner_fuzz_test.cpp without.
 #include <cstdlib>
 #include <map>
 #include <set>
 
 #include "runtime/state/pieces.hpp"
+#include "tests/fuzz/input_script.hpp"
 #include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;
@@ -21,21 +22,6 @@ constexpr std::uint64_t values = 1500; // A state of several pieces.
 constexpr std::uint64_t first_step = 10;
 constexpr std::size_t donors = 4;
 constexpr int most_steps = 600;
-
-/// Takes numbers off the input; zeros behind its end.
-struct script {
-  bool over() const {
-    return size == 0;
-  }
-  std::size_t byte() {
-    if (size == 0)
-      return 0;
-    --size;
-    return *data++;
-  }
-  const std::uint8_t* data;
-  std::size_t size;
-};
 
 /// What all donors would say if they were honest.
 struct history {
@@ -62,7 +48,7 @@ const history& truth() {
 
 class joining {
 public:
-  explicit joining(script& from) : from_(from) {
+  explicit joining(input_script& from) : from_(from) {
   }
 
   /// @returns How many jobs the trainer got.
@@ -271,7 +257,7 @@ private:
   void act(const Other&) {
   }
 
-  script& from_;
+  input_script& from_;
   duration now_{std::chrono::hours{1}};
   state_joiner joiner_{id_of(200), usual_joiner()};
   std::map<peer_id, std::uint64_t> asked_; ///< Tokens.
@@ -285,6 +271,6 @@ private:
 
 /// @returns How many jobs the trainer got.
 std::size_t fuzz_joiner(const std::uint8_t* data, std::size_t size) {
-  script from{data, size};
+  input_script from{data, size};
   return joining{from}.play();
 }
