@@ -17,12 +17,13 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 import numpy
 
 from potluck._errors import Mistake
+from potluck._member import Member
 from potluck.run import Run, Tensor, addresses, decays_by_default
 
 Tree = Any  #: An array, or a dictionary, list or tuple of trees.
 
 
-class Optimizer:
+class Optimizer(Member):
     """A run whose parameters are arrays."""
 
     def __init__(self, parameters: Tree, *,
@@ -97,30 +98,6 @@ class Optimizer:
             self._gradients[name] = gradient  # Kept until the call is over.
             pointers.append(gradient.ctypes.data)
         return addresses(pointers)
-
-    @property
-    def finished(self) -> bool:
-        """Whether the run has made its last step, or was left."""
-        return self.run.over
-
-    @property
-    def step_number(self) -> int:
-        """Steps that the run has made, of the parameters here."""
-        return self.run.status.taken
-
-    @property
-    def digest(self) -> str:
-        return self.run.digest
-
-    def leave(self) -> None:
-        """Says goodbye to the others."""
-        self.run.leave()
-
-    def __enter__(self) -> "Optimizer":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.leave()
 
 
 def _leaves(tree: Tree, name: str = "") -> Iterator[Tuple[str, Any]]:

@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Union
 import torch
 
 from potluck._errors import Mistake
-from potluck.run import Hook, Run, Status, Tensor
+from potluck._member import Member
+from potluck.run import Hook, Run, Tensor
 from potluck.torch.buffers import Buffers
 from potluck.torch.gathering import Gathering
 from potluck.torch.memory import Memory
@@ -19,7 +20,7 @@ log = logging.getLogger("potluck")
 Loss = Union[float, torch.Tensor]
 
 
-class Optimizer(torch.optim.Optimizer):
+class Optimizer(Member, torch.optim.Optimizer):
     """Takes the steps of a run: those that all its peers take together.
 
     `step` adds the gradients of a batch, which is a part of the run's batch.
@@ -158,38 +159,11 @@ class Optimizer(torch.optim.Optimizer):
 
     # ---- the run ------------------------------------------------------------
 
-    @property
-    def finished(self) -> bool:
-        """Whether the run has made its last step, or was left. Then `step`
-        does nothing."""
-        return self.run.over
-
-    @property
-    def status(self) -> Status:
-        """What is known of the run at a glance."""
-        return self.run.status
-
-    @property
-    def step_number(self) -> int:
-        """Steps that the run has made, of the parameters in the module."""
-        return self.run.status.taken
-
-    @property
-    def digest(self) -> str:
-        """Of step, parameters and moments: equal at all peers after a step."""
-        return self.run.digest
-
     def leave(self) -> None:
         """Says goodbye to the others."""
-        self.run.leave()
+        super().leave()
         if self._buffers is not None:
             self._buffers.leave()
-
-    def __enter__(self) -> "Optimizer":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.leave()
 
     def __getstate__(self) -> Any:
         raise TypeError("An optimizer of a run cannot be copied or sent to "
