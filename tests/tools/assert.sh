@@ -39,3 +39,34 @@ skip() {
   [ "$failures" -eq 0 ] || conclude
   exit 77
 }
+
+# needs <program>...: skips where one of them is not built.
+needs() {
+  local program
+  for program; do
+    [ -x "$program" ] || skip "'$program' is not built"
+  done
+}
+
+# What has been started in the background, and is killed at the end by a test
+# that says `end_children_at_exit`.
+children=()
+end_children_at_exit() {
+  trap 'kill -9 "${children[@]}" 2> /dev/null; rm -rf "$scratch"' EXIT
+}
+
+# awaited <seconds> <command>...: its output as soon as it succeeds.
+awaited() {
+  local tries=$(($1 * 10))
+  shift
+  until "$@" 2> /dev/null; do
+    [ $((tries -= 1)) -gt 0 ] || return 1
+    sleep 0.1
+  done
+}
+
+# address_in <JSON log>: where that peer listens, as soon as it says so.
+address_in() {
+  awaited 60 grep -o '"event":"listening".*' "$1" \
+    | sed 's/.*"address":"\([^"]*\)".*/\1/'
+}

@@ -5,9 +5,7 @@
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
 potluck=$build/bin/potluck
-if [ ! -x "$potluck" ]; then
-  skip "'$potluck' is not built"
-fi
+needs "$potluck"
 cd "$scratch" || exit 1
 
 bench() {

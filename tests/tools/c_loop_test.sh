@@ -6,28 +6,9 @@
 build=${POTLUCK_BUILD_DIR:-$root/build}
 example=$build/bin/examples/c_loop
 exits=$build/tests/fake_exit
-for program in "$example" "$exits"; do
-  if [ ! -x "$program" ]; then
-    skip "'$program' is not built"
-  fi
-done
+needs "$example" "$exits"
 
-children=()
-stop() {
-  kill -9 "${children[@]}" 2> /dev/null
-  rm -rf "$scratch"
-}
-trap stop EXIT
-
-# address_in <log>: where that peer listens, as soon as it says so.
-address_in() {
-  for _ in $(seq 600); do
-    sed -n 's/.*"event":"listening".*"address":"\([^"]*\)".*/\1/p' "$1" \
-      2> /dev/null | grep . && return
-    sleep 0.1
-  done
-  return 1
-}
+end_children_at_exit
 
 common=(run=line steps=40 port-mapping=no)
 timeout 120 "$example" 1 2 "${common[@]}" listen=127.0.0.1:0 \

@@ -5,11 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
 
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
-for binary in potluck potluck-caf-run; do
-  if [ ! -x "$build/bin/$binary" ]; then
-    skip "'$build/bin/$binary' is not built"
-  fi
-done
+needs "$build/bin/potluck" "$build/bin/potluck-caf-run"
 
 # The example's files with a port that is free here, and logs to look at.
 port=$(python3 -c 'import socket

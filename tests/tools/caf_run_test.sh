@@ -5,9 +5,7 @@
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
 fake=$build/tests/fake_program
-if [ ! -x "$fake" ]; then
-  skip "'$fake' is not built"
-fi
+needs "$fake"
 dir=$scratch/traces
 
 # hosts <line>...: the host file; and no traces of the launch before.

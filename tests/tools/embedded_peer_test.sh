@@ -4,9 +4,7 @@
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
 example=$build/bin/examples/embedded_peer
-if [ ! -x "$example" ]; then
-  skip "'$example' is not built"
-fi
+needs "$example"
 
 example() {
   timeout 60 "$example" > "$scratch/output"

@@ -6,27 +6,9 @@
 build=${POTLUCK_BUILD_DIR:-$root/build}
 example=$build/bin/examples/moe_layer
 potluck=$build/bin/potluck
-for program in "$example" "$potluck"; do
-  if [ ! -x "$program" ]; then
-    skip "'$program' is not built"
-  fi
-done
+needs "$example" "$potluck"
 
-children=()
-stop() {
-  kill -9 "${children[@]}" 2> /dev/null
-  rm -rf "$scratch"
-}
-trap stop EXIT
-
-# await <seconds> <regex> <file>
-await() {
-  for _ in $(seq $(($1 * 10))); do
-    grep -Eq "$2" "$3" 2> /dev/null && return
-    sleep 0.1
-  done
-  return 1
-}
+end_children_at_exit
 
 # start <name> <word>...
 start() {
@@ -38,24 +20,22 @@ start() {
 }
 
 start seed bootstrap
-expect 'the seed listens' 0 '' await 60 '"listening"' "$scratch/seed.jsonl"
-seed=$(sed -n 's/.*"address":"\([^"]*\)".*"event":"listening".*/\1/p;
-               s/.*"event":"listening".*"address":"\([^"]*\)".*/\1/p' \
-  "$scratch/seed.jsonl" | head -n 1)
+seed=$(address_in "$scratch/seed.jsonl")
+expect 'the seed listens' 0 '' test -n "$seed"
 for rows in 0-1 2-3; do
   start "$rows" expert --layer=nop --uids="ffn.$rows.*" --grid=4x4 \
     --hidden=16 --peer="$seed"
 done
 for rows in 0-1 2-3; do
   expect "host $rows is ready" 0 '' \
-    await 60 '"event":"experts".*"ready":8|"ready":8.*"event":"experts"' \
+    awaited 60 grep -Eq '"event":"experts".*"ready":8|"ready":8.*"event":"experts"' \
     "$scratch/$rows.jsonl"
 done
 
 timeout 240 "$example" "$seed" > "$scratch/layer.out" 2>&1 &
 layer=$!
 children+=("$layer")
-expect 'it begins to train' 0 '' await 120 '^step 50 ' "$scratch/layer.out"
+expect 'it begins to train' 0 '' awaited 120 grep -Eq '^step 50 ' "$scratch/layer.out"
 kill -9 "${children[2]}"
 wait "$layer"
 expect 'it ends well' 0 '^0$' echo $?

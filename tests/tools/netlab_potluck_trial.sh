@@ -7,11 +7,7 @@
 
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
-for program in potluck potluck-netlab; do
-  if [ ! -x "$build/bin/$program" ]; then
-    skip "'$build/bin/$program' is not built"
-  fi
-done
+needs "$build/bin/potluck" "$build/bin/potluck-netlab"
 for description in "$root"/tools/networks/*.json; do
   expect "$(basename "$description")" 0 "" "$root/tools/netlab" --check "$description"
 done

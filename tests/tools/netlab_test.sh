@@ -5,9 +5,7 @@
 
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
-if [ ! -x "$build/bin/potluck-netlab" ]; then
-  skip "'$build/bin/potluck-netlab' is not built"
-fi
+needs "$build/bin/potluck-netlab"
 netlab=$root/tools/netlab
 mark=4321.$$ # Seconds that no other sleep has.
 

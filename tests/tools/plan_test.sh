@@ -4,9 +4,7 @@
 
 build=${POTLUCK_BUILD_DIR:-$root/build}
 potluck=$build/bin/potluck
-if [ ! -x "$potluck" ]; then
-  skip "'$potluck' is not built"
-fi
+needs "$potluck"
 plans=$root/tools/plans
 cd "$scratch" || exit 1
 

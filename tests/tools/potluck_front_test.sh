@@ -5,9 +5,7 @@
 
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 potluck=$build/bin/potluck
-if [ ! -x "$potluck" ]; then
-  skip "'$potluck' is not built"
-fi
+needs "$potluck"
 
 # without <regex> <command>...: its output has no such line.
 without() {

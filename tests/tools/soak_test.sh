@@ -5,9 +5,7 @@
 
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
-if [ ! -x "$build/bin/potluck" ]; then
-  skip "'$build/bin/potluck' is not built"
-fi
+needs "$build/bin/potluck"
 soak=$root/tools/soak
 small=$root/tests/simulation/scenarios
 

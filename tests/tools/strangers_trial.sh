@@ -9,11 +9,7 @@
 build=$(realpath "${POTLUCK_BUILD_DIR:-$root/build}")
 export POTLUCK_BUILD_DIR=$build
 potluck=$build/bin/potluck
-for program in potluck potluck-netlab; do
-  if [ ! -x "$build/bin/$program" ]; then
-    skip "'$build/bin/$program' is not built"
-  fi
-done
+needs "$build/bin/potluck" "$build/bin/potluck-netlab"
 if [ "$(id -u)" -ne 0 ]; then
   skip "only root enters the namespaces of an emulated internet"
 fi
@@ -23,7 +19,6 @@ if [ ! -e "$data/GPL-2" ]; then
 fi
 export HOME=$scratch/nobody XDG_STATE_HOME= LC_ALL=C
 
-children=()
 finish() {
   {
     [ ${#children[@]} -gt 0 ] && kill -9 "${children[@]}" && wait "${children[@]}"
