@@ -416,8 +416,7 @@ bool step_machine::go_back_if_told() {
   return to.has_value();
 }
 
-// ---- where a newcomer begins
-// -------------------------------------------------
+// ---- where a newcomer begins -----------------------------------------------
 
 void step_machine::on(const roots_known& x) {
   roots_until_.reset();
