@@ -35,6 +35,10 @@ struct trainer_options {
   /// Micro-batches that wait for experts at once, in models that call them.
   std::uint32_t in_flight = 8;
   std::shared_ptr<expert_network> experts; ///< Needed by such models only.
+  /// Where this machine keeps runs' artifacts (`artifact_folder`); empty:
+  /// nowhere. Those of a run are there, and checked, before a peer has its
+  /// trainer made.
+  std::string artifacts;
   /// Hears why a trainer waits, again and again, or computes otherwise than
   /// asked, in a sentence; from any thread.
   std::function<void(const std::string&)> notice;

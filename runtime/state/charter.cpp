@@ -9,6 +9,7 @@
 #include "runtime/manifest/organisers.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/tensor_groups.hpp"
+#include "runtime/state/artifact_list.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/setting_kinds.hpp"
 
@@ -173,6 +174,9 @@ std::string problem_with(const charter_files& files) {
     return "the files are too large: a charter has at most "
            + std::to_string(max_files) + " files and "
            + std::to_string(max_files_bytes >> 20) + " MiB of them";
+  if (const auto list = files.find(artifacts_file); list != files.end())
+    if (auto read = read_artifacts_text(list->second); !read)
+      return read.error();
   return {};
 }
 

@@ -41,6 +41,11 @@ std::string identity_directory(const cli::command_line& options) {
                                        : default_identity_directory();
 }
 
+std::string artifacts_directory(const cli::command_line& options) {
+  const auto directory = identity_directory(options);
+  return directory.empty() ? "" : directory + "/artifacts";
+}
+
 std::vector<option_spec> network_options(const std::string& listen) {
   return {
       {"listen", option_kind::list, listen,

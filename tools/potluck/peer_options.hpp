@@ -55,4 +55,8 @@ expected<held_identity> take_identity(const cli::command_line& options,
 /// What --identity-dir says, or else `default_identity_directory`.
 std::string identity_directory(const cli::command_line& options);
 
+/// Where runs' artifacts are kept, beside the identity, and shared by this
+/// user's peers; empty without a home.
+std::string artifacts_directory(const cli::command_line& options);
+
 } // namespace potluck::tools

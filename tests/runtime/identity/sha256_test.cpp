@@ -11,3 +11,11 @@ TEST_CASE("SHA-256 is the standard's") {
   CHECK(to_string(sha256(""))
         == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
+
+TEST_CASE("bytes that come one after the other have the same SHA-256") {
+  sha256_stream x;
+  x.add("a", 1);
+  x.add("", 0);
+  x.add("bc", 2);
+  CHECK(x.sum() == sha256("abc"));
+}

@@ -21,6 +21,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
     return failure{"--data: " + problem};
   trainer_options how;
   how.data_path = data;
+  how.artifacts = artifacts_directory(options);
   how.threads = static_cast<int>(config.threads);
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
