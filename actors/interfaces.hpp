@@ -23,6 +23,7 @@ struct hole_maker_handles;
 struct registrar_handles;
 struct amendment_keeper_handles;
 struct history_keeper_handles;
+struct artifact_keeper_handles;
 struct state_keeper_handles;
 struct compute_handles;
 struct cell_handles;
@@ -193,6 +194,14 @@ using history_keeper_actor
                        caf::reacts_to<peer_left>, caf::reacts_to<step_signed>,
                        caf::reacts_to<tick>>;
 
+/// Fetches the run's artifacts, and gives them to others.
+using artifact_keeper_actor = caf::typed_actor<
+    caf::reacts_to<artifact_keeper_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<artifacts_looked_at>, caf::reacts_to<pieces_looked_at>,
+    caf::reacts_to<artifact_finished>, caf::reacts_to<work_failed>,
+    caf::reacts_to<deadline_passed>>;
+
 /// Serves the training state to joiners, fetches it, writes checkpoints.
 using state_keeper_actor = caf::typed_actor<
     caf::reacts_to<state_keeper_handles>, caf::reacts_to<letter>,
@@ -278,8 +287,9 @@ using expert_caller_door
 using supervisor_actor = caf::typed_actor<
     caf::reacts_to<gateway_ready>, caf::reacts_to<charter_agreed>,
     caf::reacts_to<run_entered>, caf::reacts_to<terms_known>,
-    caf::reacts_to<round_begun>, caf::reacts_to<leave_run>,
-    caf::reacts_to<hand_over_done>, caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<artifacts_here>, caf::reacts_to<round_begun>,
+    caf::reacts_to<leave_run>, caf::reacts_to<hand_over_done>,
+    caf::reacts_to<deadline_passed>>;
 
 /// Sums the parts of one chunk; reports the mean once and ends.
 using chunk_reducer_actor = caf::typed_actor<
@@ -303,6 +313,7 @@ struct session_handles {
   roster_actor roster;
   letter_reader router;
   letter_reader registrar; ///< A bootstrap's: the charter shelf.
+  letter_reader artifact_keeper;
   letter_reader state_keeper;
   letter_reader cell;
   letter_reader matchmaking;
@@ -332,6 +343,7 @@ struct roster_handles {
   hole_maker_actor hole_maker;
   registrar_actor registrar;
   peers_listener admission_keeper;
+  peers_listener artifact_keeper;
   peers_listener state_keeper;
   cell_actor cell;
   conductor_actor conductor;
@@ -400,6 +412,12 @@ struct registrar_handles {
   letterbox letters;
   gateway_actor gateway;
   roster_actor roster;
+  observer_actor observer;
+  supervisor_actor supervisor;
+};
+
+struct artifact_keeper_handles {
+  letterbox letters;
   observer_actor observer;
   supervisor_actor supervisor;
 };
@@ -495,6 +513,7 @@ POTLUCK_LOCAL_MESSAGE(hole_maker_handles)
 POTLUCK_LOCAL_MESSAGE(registrar_handles)
 POTLUCK_LOCAL_MESSAGE(amendment_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(history_keeper_handles)
+POTLUCK_LOCAL_MESSAGE(artifact_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(state_keeper_handles)
 POTLUCK_LOCAL_MESSAGE(compute_handles)
 POTLUCK_LOCAL_MESSAGE(cell_handles)

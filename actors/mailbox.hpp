@@ -25,6 +25,7 @@
 #include "runtime/planning/share_plan.hpp"
 #include "runtime/ports/trainer.hpp"
 #include "runtime/ports/transport.hpp"
+#include "runtime/state/artifact_list.hpp"
 #include "runtime/state/fetch_goal.hpp"
 #include "runtime/state/pieces.hpp"
 #include "runtime/state/training_state.hpp"
@@ -293,6 +294,29 @@ struct proposal_failed {
   std::string sentence;
 };
 
+// ---- artifacts --------------------------------------------------------------
+
+/// The artifact keeper's thread: the sums of the pieces of those that are here.
+struct artifacts_looked_at {
+  std::map<std::string, piece_sums> here; ///< By their names.
+  /// What was found to be damaged, in sentences.
+  std::vector<std::string> damaged;
+};
+/// The same: which pieces of one that was not finished are here.
+struct pieces_looked_at {
+  artifact of;
+  std::vector<bool> sound;
+};
+/// The same: one has come as a whole, and is sound. What goes wrong is a
+/// `work_failed`.
+struct artifact_finished {
+  artifact of;
+  piece_sums sums;
+};
+/// Artifact keeper to the supervisor: all that the run's trainers need are on
+/// this machine.
+struct artifacts_here {};
+
 // ---- the organiser's word ---------------------------------------------------
 
 /// To the amendment keeper: the manifest of a run whose amendments it is to
@@ -421,6 +445,10 @@ POTLUCK_LOCAL_MESSAGE(charter_agreed)
 POTLUCK_LOCAL_MESSAGE(charter_known)
 POTLUCK_LOCAL_MESSAGE(proposal_ready)
 POTLUCK_LOCAL_MESSAGE(proposal_failed)
+POTLUCK_LOCAL_MESSAGE(artifacts_looked_at)
+POTLUCK_LOCAL_MESSAGE(pieces_looked_at)
+POTLUCK_LOCAL_MESSAGE(artifact_finished)
+POTLUCK_LOCAL_MESSAGE(artifacts_here)
 POTLUCK_LOCAL_MESSAGE(manifest_known)
 POTLUCK_LOCAL_MESSAGE(terms_known)
 POTLUCK_LOCAL_MESSAGE(roots_known)

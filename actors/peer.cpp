@@ -330,9 +330,21 @@ void peer_state::on(const terms_known& x) {
 void peer_state::enter() {
   if (leaving_ || stopping_ || training_ || !amended_ || !gate_->is_inside())
     return;
+  const bool lists_some = !charter_.file(artifacts_file).empty();
+  if (lists_some && !wired_.artifact_keeper) {
+    start_artifact_keeper();
+    wire();
+  }
+  if (lists_some && !has_artifacts_ && config_.role == role::trainer)
+    return;
   training_ = true;
   start_training();
   wire();
+}
+
+void peer_state::on(const artifacts_here&) {
+  has_artifacts_ = true;
+  enter();
 }
 
 void peer_state::on_down(const caf::down_msg& x) {

@@ -17,6 +17,7 @@
 
 #include "actors/address_keeper.hpp"
 #include "actors/admission_keeper.hpp"
+#include "actors/artifact_keeper.hpp"
 #include "actors/authority.hpp"
 #include "actors/compute.hpp"
 #include "actors/experts/expert_caller.hpp"
@@ -74,6 +75,14 @@ struct peer_config {
   /// Where a trainer of a created run keeps states of earlier, so that it can
   /// be rolled back; empty: nowhere.
   std::string kept_states_folder;
+
+  /// Where runs' artifacts are kept, shared with other peers of this machine;
+  /// empty: nowhere, and in runs that have some this peer gives up.
+  std::string artifacts_folder;
+  /// Bytes that all artifacts there may take, this run's included.
+  std::uint64_t max_artifacts = usual_max_artifacts;
+  /// Files of the user's own, which need not be fetched.
+  potluck::own_artifacts own_artifacts;
 
   /// Trainers: opens data and model. Unused by other roles.
   trainer_factory make_trainer;
@@ -159,6 +168,9 @@ struct peer_config {
   /// For tests and simulations of a reducer that lies: changes each mean that
   /// this peer averages, before anybody gets it. Empty: none.
   std::function<void(std::vector<float>&)> bend_mean;
+  /// Likewise of a donor of artifacts that lies: changes each of their pieces
+  /// that this peer gives. Empty: none.
+  std::function<void(shared_bytes&)> bend_artifact;
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };
@@ -180,6 +192,7 @@ public:
     enter();
   }
   void on(const terms_known& x);
+  void on(const artifacts_here&);
   void on(const round_begun& x);
   void on(const leave_run& x);
   void on(const hand_over_done&);
@@ -197,13 +210,15 @@ private:
   void open_gate();
   /// Whom this run admits, and by whose word.
   void lay_down(const run_settings& agreed);
-  /// Begins to train, once the charter is there and this peer admitted.
+  /// Begins to train, once the charter is there, this peer admitted, and all
+  /// artifacts that a trainer needs on this machine.
   void enter();
   void start_experts();
   void start_amendment_keeper();
   void start_history_keeper();
   /// Whom the invitation names.
   std::set<peer_id> trusted() const;
+  void start_artifact_keeper();
   void start_state_keeper();
   void start_training();
   void wire();
@@ -231,8 +246,9 @@ private:
   /// What proves the histories of runs.
   std::shared_ptr<kept_histories> histories_
       = std::make_shared<kept_histories>();
-  bool conducted_ = false; ///< A conductor was started.
-  bool amended_ = false;   ///< What the organiser has said since is known.
+  bool conducted_ = false;     ///< A conductor was started.
+  bool amended_ = false;       ///< What the organiser has said since is known.
+  bool has_artifacts_ = false; ///< As many as it needs.
   bool training_ = false;
   bool leaving_ = false;
   bool goodbye_said_ = false;

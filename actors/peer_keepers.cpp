@@ -2,6 +2,7 @@
 /// lines better: it could go on without each.
 #include "actors/address_keeper.hpp"
 #include "actors/amendment_keeper.hpp"
+#include "actors/artifact_keeper.hpp"
 #include "actors/charter_shelf.hpp"
 #include "actors/hole_maker.hpp"
 #include "actors/peer.hpp"
@@ -171,6 +172,29 @@ void peer_state::start_authority() {
                           return self_->spawn(authority, c);
                         }),
                   // Those who have asked ask again.
+                  child_spec::policy::one_for_one});
+}
+
+void peer_state::start_artifact_keeper() {
+  children_->add({"artifact_keeper",
+                  child(wired_.artifact_keeper,
+                        [this] {
+                          artifact_keeper_config c;
+                          c.self = config_.self;
+                          c.agreed = charter_;
+                          c.trains = config_.role == role::trainer;
+                          c.is_hub = config_.pieces != nullptr;
+                          c.folder = artifact_folder{config_.artifacts_folder};
+                          c.most = config_.max_artifacts;
+                          c.own = config_.own_artifacts;
+                          c.upload_bytes_per_second
+                              = config_.upload_bytes_per_second;
+                          c.shows_status = config_.shows_status;
+                          c.mode = config_.workers;
+                          c.bend = config_.bend_artifact;
+                          return self_->spawn(artifact_keeper, c);
+                        }),
+                  // It looks at its files again, and is told who is here.
                   child_spec::policy::one_for_one});
 }
 

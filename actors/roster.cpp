@@ -48,9 +48,9 @@ void roster_state::tell_everybody(const News& news, bool router) {
   if (router)
     tell(w.router, news);
   all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
-      w.admission_keeper, w.state_keeper, w.cell, w.conductor, w.matchmaking,
-      w.averager, w.expert_host, w.expert_caller, w.amendment_keeper,
-      w.history_keeper, w.beside);
+      w.admission_keeper, w.artifact_keeper, w.state_keeper, w.cell,
+      w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller,
+      w.amendment_keeper, w.history_keeper, w.beside);
 }
 
 void roster_state::tell_address() {

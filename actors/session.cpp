@@ -45,6 +45,8 @@ letter_reader reader_of(const message& x, const session_handles& w) {
     return w.expert_host;
   if (is_one_of<expert_answer>(x))
     return w.expert_caller;
+  if (is_one_of<artifact_request, artifact_piece>(x))
+    return w.artifact_keeper;
   if (is_one_of<hole_connect, hole_sync>(x))
     return w.hole_maker;
   if (is_one_of<admission_request, admission_reply>(x))

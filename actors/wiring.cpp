@@ -13,18 +13,18 @@ session_handles wiring::for_sessions() const {
   letter_reader admission = admission_keeper;
   if (!admission)
     admission = authority;
-  return {roster,         router,      charters,  state_keeper,
-          cell,           matchmaking, averager,  expert_host,
-          expert_caller,  hole_maker,  admission, amendment_keeper,
-          history_keeper, observer};
+  return {roster,           router,         charters,    artifact_keeper,
+          state_keeper,     cell,           matchmaking, averager,
+          expert_host,      expert_caller,  hole_maker,  admission,
+          amendment_keeper, history_keeper, observer};
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,     router,        address_keeper,   charter_shelf,
-          hole_maker,  registrar,     admission_keeper, state_keeper,
-          cell,        conductor,     matchmaking,      averager,
-          expert_host, expert_caller, amendment_keeper, history_keeper,
-          beside,      observer};
+  return {gateway,        router,      address_keeper,   charter_shelf,
+          hole_maker,     registrar,   admission_keeper, artifact_keeper,
+          state_keeper,   cell,        conductor,        matchmaking,
+          averager,       expert_host, expert_caller,    amendment_keeper,
+          history_keeper, beside,      observer};
 }
 
 router_handles wiring::for_router() const {
@@ -53,6 +53,10 @@ hole_maker_handles wiring::for_hole_maker() const {
 
 registrar_handles wiring::for_registrar() const {
   return {letters(), gateway, roster, observer, supervisor};
+}
+
+artifact_keeper_handles wiring::for_artifact_keeper() const {
+  return {letters(), observer, supervisor};
 }
 
 state_keeper_handles wiring::for_state_keeper() const {

@@ -17,6 +17,7 @@ struct wiring {
   admission_keeper_actor admission_keeper;
   authority_actor authority;
   registrar_actor registrar;
+  artifact_keeper_actor artifact_keeper;
   state_keeper_actor state_keeper;
   compute_actor compute;
   cell_actor cell;
@@ -42,6 +43,7 @@ struct wiring {
   admission_handles for_admission_keeper() const;
   authority_handles for_authority() const;
   registrar_handles for_registrar() const;
+  artifact_keeper_handles for_artifact_keeper() const;
   state_keeper_handles for_state_keeper() const;
   compute_handles for_compute() const;
   cell_handles for_cell() const;
@@ -78,6 +80,7 @@ void hand_out(const wiring& w, Send send) {
   tell(w.admission_keeper, w.for_admission_keeper());
   tell(w.authority, w.for_authority());
   tell(w.registrar, w.for_registrar());
+  tell(w.artifact_keeper, w.for_artifact_keeper());
   tell(w.state_keeper, w.for_state_keeper());
   tell(w.cell, w.for_cell());
   tell(w.matchmaking, w.for_matchmaking());

@@ -55,6 +55,8 @@ void check_body(checks::rules& must, [[maybe_unused]] const T& x,
               "an errand is not paid for, or what is none is");
   else if constexpr (is_any<T, reach_errand>)
     must.hold(size == errand_bytes, "an errand is not paid for");
+  else if constexpr (is_any<T, artifact_piece>)
+    must.hold(x.retry_ms == 0 || size == 0, "what is there is put off");
   else if constexpr (!is_any<T, charter_reply, state_piece>)
     must.hold(size == 0, "a body came with a message that has none");
   must.hold(size <= max_body_bytes, "the body is too large");

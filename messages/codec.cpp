@@ -39,7 +39,7 @@ using tables = std::tuple<
     wire::PartProjections, wire::SumDispute, wire::SumAccount,
     wire::AmendmentsRequest, wire::AmendmentsReply, wire::AdmissionRequest,
     wire::AdmissionReply, wire::AdmissionShown, wire::HistoryRequest,
-    wire::HistoryReply>;
+    wire::HistoryReply, wire::ArtifactRequest, wire::ArtifactPiece>;
 template <std::size_t I>
 using table = std::tuple_element_t<I, tables>;
 

@@ -340,6 +340,12 @@ inline auto fields(piece_request& x) {
 inline auto fields(state_piece& x) {
   return in_order(x.state, x.piece, x.mean);
 }
+inline auto fields(artifact_request& x) {
+  return in_order(x.content, x.piece, x.arrived, x.over);
+}
+inline auto fields(artifact_piece& x) {
+  return in_order(x.content, x.piece, x.retry_ms);
+}
 
 // ---- experts ----------------------------------------------------------------
 

@@ -62,6 +62,9 @@ using group_id = identifier<struct group_id_tag, 16>;
 /// XXH3-128 of some bytes: detects differences, does not resist forgery.
 using digest = identifier<struct digest_tag, 16>;
 
+/// SHA-256 of some bytes: nobody finds others with the same.
+using sha256_digest = identifier<struct sha256_tag, 32>;
+
 /// Lower-case hex of `size` bytes.
 std::string to_hex(const std::uint8_t* data, std::size_t size);
 

@@ -35,7 +35,7 @@ using any_message = std::variant<
     circuit_close, hole_connect, hole_sync, line_switch, part_projections,
     sum_dispute, sum_account, amendments_request, amendments_reply,
     admission_request, admission_reply, admission_shown, history_request,
-    history_reply>;
+    history_reply, artifact_request, artifact_piece>;
 
 /// One of them. A class of its own, so that the compiler makes what copies,
 /// moves and destroys so many alternatives once, in message.cpp, and not in

@@ -77,4 +77,23 @@ struct state_piece {
 /// The joiner needs no more.
 struct state_done {};
 
+/// Asks for a piece of an artifact (runtime/artifacts), or for the list of its
+/// pieces, whose only piece is 0.
+struct artifact_request {
+  sha256_digest content; ///< Of the artifact, or of that list.
+  std::uint32_t piece = 0;
+  /// Bytes that have come from this donor since it was asked first: what it
+  /// sent beyond is in flight.
+  std::uint64_t arrived = 0;
+  bool over = false; ///< The sender needs no more: there is no answer.
+};
+
+/// The bytes are the body; an empty body says that they are not here.
+struct artifact_piece {
+  sha256_digest content;
+  std::uint32_t piece = 0;
+  /// Not 0: the donor serves as many as it may; ask again then.
+  std::uint32_t retry_ms = 0;
+};
+
 } // namespace potluck

@@ -57,4 +57,15 @@ inline void check(rules& must, const state_piece& x) {
   piece(must, x);
 }
 
+inline void check(rules& must, const artifact_request& x) {
+  must.hold(!x.content.empty(), "the artifact's SHA-256 is missing");
+  must.hold(x.piece < max_pieces, "the piece's index is too large");
+}
+
+inline void check(rules& must, const artifact_piece& x) {
+  must.hold(!x.content.empty(), "the artifact's SHA-256 is missing");
+  must.hold(x.piece < max_pieces, "the piece's index is too large");
+  must.hold(x.retry_ms <= max_patience_ms, "the time to ask again is too long");
+}
+
 } // namespace potluck::checks

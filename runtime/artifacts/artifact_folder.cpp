@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <sys/stat.h>
+#include <utility>
 
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/charter.hpp"
@@ -84,6 +85,43 @@ read_sums(const file_descriptor& file, const std::string& path,
   return result;
 }
 
+/// @param each Gets every piece.
+expected<artifact>
+read_users_file(const std::string& name, const std::string& file,
+                const std::function<expected<bool>(std::string_view)>& each) {
+  if (auto problem = problem_with_artifact(name, 1); !problem.empty())
+    return failure{problem};
+  file_descriptor from{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  struct ::stat about = {};
+  if (!from || ::fstat(from.get(), &about) != 0)
+    return file_failure("read", file);
+  if (!S_ISREG(about.st_mode))
+    return failure{file + " is no file; an artifact is one file"};
+  const auto sound_length = [&](std::uint64_t bytes) -> expected<bool> {
+    const auto problem = problem_with_artifact(name, bytes);
+    if (!problem.empty())
+      return failure{file + ": " + problem};
+    return true;
+  };
+  if (auto sound = sound_length(static_cast<std::uint64_t>(about.st_size));
+      !sound)
+    return failure{sound.error()};
+  std::uint64_t bytes = 0;
+  const auto sums = read_sums(from, file, [&](std::string_view piece) {
+    bytes += piece.size(); // It may grow meanwhile.
+    auto sound = sound_length(bytes);
+    return sound ? each(piece) : sound;
+  });
+  if (!sums)
+    return failure{sums.error()};
+  artifact result;
+  result.name = name;
+  result.bytes = sums->bytes;
+  result.content = sums->content;
+  result.pieces = sha256(to_bytes(sums->pieces));
+  return result;
+}
+
 expected<bool> make_folder(const std::string& path) {
   std::error_code problem;
   fs::create_directories(path, problem);
@@ -108,22 +146,23 @@ bool is_artifact(const std::string& name) {
 
 } // namespace
 
+bool artifact_folder::has(const sha256_digest& content) const {
+  std::error_code ignored;
+  return fs::exists(path_of(content), ignored);
+}
+
+expected<artifact> artifact_folder::describe(const std::string& name,
+                                             const std::string& file) {
+  return read_users_file(
+      name, file, [](std::string_view) -> expected<bool> { return true; });
+}
+
 expected<artifact> artifact_folder::take(const std::string& name,
                                          const std::string& file) const {
-  if (auto problem = problem_with_artifact(name, 1); !problem.empty())
-    return failure{problem};
-  struct ::stat about = {};
-  if (::stat(file.c_str(), &about) != 0)
-    return file_failure("read", file);
-  if (!S_ISREG(about.st_mode))
-    return failure{file + " is no file; an artifact is one file"};
-  if (auto problem
-      = problem_with_artifact(name, static_cast<std::uint64_t>(about.st_size));
-      !problem.empty())
-    return failure{file + ": " + problem};
-  file_descriptor from{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (!from)
-    return file_failure("read", file);
+  if (path_.empty())
+    return failure{"artifact " + name
+                   + " needs a folder to lie in; name one with --identity-dir "
+                     "DIR"};
   if (auto made = make_folder(path_); !made)
     return failure{made.error()};
   // Two processes may do this at once.
@@ -132,26 +171,18 @@ expected<artifact> artifact_folder::take(const std::string& name,
   if (!to)
     return file_failure("make a file in", path_);
   std::uint64_t written = 0;
-  auto sums = read_sums(from, file, [&](std::string_view piece) {
-    auto done = write_at(to.get(), written,
-                         reinterpret_cast<const std::uint8_t*>(piece.data()),
-                         piece.size(), beside);
-    written += piece.size();
-    if (done && written > max_artifact_bytes)
-      return expected<bool>{failure{problem_with_artifact(name, written)}};
-    return done;
+  auto result = read_users_file(name, file, [&](std::string_view piece) {
+    const auto at = std::exchange(written, written + piece.size());
+    return write_at(to.get(), at,
+                    reinterpret_cast<const std::uint8_t*>(piece.data()),
+                    piece.size(), beside);
   });
-  auto done = sums ? settle(to.get(), beside, path_of(sums->content))
-                   : expected<bool>{failure{sums.error()}};
+  auto done = result ? settle(to.get(), beside, path_of(result->content))
+                     : expected<bool>{failure{result.error()}};
   if (!done) {
     ::unlink(beside.c_str());
     return failure{done.error()};
   }
-  artifact result;
-  result.name = name;
-  result.bytes = sums->bytes;
-  result.content = sums->content;
-  result.pieces = sha256(to_bytes(sums->pieces));
   return result;
 }
 

@@ -31,11 +31,16 @@ public:
   std::string path_of(const sha256_digest& content) const {
     return path_ + "/" + to_string(content);
   }
+  bool has(const sha256_digest& content) const;
   std::string partial_path(const artifact& x, const std::string& owner) const {
     return path_of(x.content) + "." + owner + ".partial";
   }
 
-  /// Reads a user's file, and keeps a copy. Fails with a sentence.
+  /// Reads a user's file, which is to be the artifact of that name. Fails with
+  /// a sentence.
+  static expected<artifact> describe(const std::string& name,
+                                     const std::string& file);
+  /// The same, and keeps a copy.
   expected<artifact> take(const std::string& name,
                           const std::string& file) const;
 

@@ -10,8 +10,6 @@
 
 namespace potluck {
 
-using sha256_digest = identifier<struct sha256_tag, 32>;
-
 /// Throws `std::runtime_error` when OpenSSL fails.
 sha256_digest sha256(std::string_view bytes);
 

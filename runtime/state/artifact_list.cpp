@@ -63,6 +63,10 @@ expected<artifact_list> read_artifacts_text(const std::string& text) {
       return failure{problem};
     if (!result.empty() && result.back().name >= x.name)
       return failure{"the artifacts are not in the order of their names"};
+    for (const auto& y : result)
+      if (y.content == x.content)
+        return failure{"artifacts " + y.name + " and " + x.name
+                       + " are the same file"};
     result.push_back(std::move(x));
   }
   if (result.size() > max_artifacts)

@@ -61,6 +61,9 @@ struct cost {
   double operator()(const state_piece&) const {
     return 0;
   }
+  double operator()(const artifact_piece&) const {
+    return 0;
+  }
   double operator()(const expert_request&) const {
     return 0;
   }

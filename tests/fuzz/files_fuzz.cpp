@@ -1,6 +1,6 @@
 /// What Potluck finds in files that it wrote itself, or that somebody put in
-/// their place: checkpoints, states, experts, addresses, keys, certificates and
-/// configuration files.
+/// their place: checkpoints, states, experts, addresses, keys, certificates,
+/// configuration files and lists of artifacts.
 ///
 /// The first byte says which; of checkpoints and experts it also says whether
 /// the check sum is mended, so that more than sums is looked at. tools/fuzz
@@ -18,6 +18,7 @@
 #include "runtime/experts/expert_shelf.hpp"
 #include "runtime/identity/certificate.hpp"
 #include "runtime/membership/kept_addresses.hpp"
+#include "runtime/state/artifact_list.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "tools/potluck/options_file.hpp"
 
@@ -167,6 +168,13 @@ bool try_options(const std::string& text) {
   }
 }
 
+bool try_artifacts(const std::string& text) {
+  const auto x = read_artifacts_text(text);
+  if (x && to_artifacts_text(*x) != text)
+    std::abort();
+  return x && !x->empty();
+}
+
 } // namespace
 
 /// @returns Whether it was one.
@@ -175,7 +183,7 @@ std::size_t fuzz_files(const std::uint8_t* data, std::size_t size) {
     return 0;
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const bool mended = data[0] & 128;
-  switch (data[0] % 128 % 7) {
+  switch (data[0] % 128 % 8) {
     case 0:
       return try_checkpoint(bytes, mended);
     case 1:
@@ -188,7 +196,9 @@ std::size_t fuzz_files(const std::uint8_t* data, std::size_t size) {
       return try_key(bytes);
     case 5:
       return try_certificate(bytes);
-    default:
+    case 6:
       return try_options(bytes);
+    default:
+      return try_artifacts(bytes);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/identity/certificate.hpp"
 #include "runtime/membership/kept_addresses.hpp"
+#include "runtime/state/artifact_list.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/little_endian.hpp"
 #include "tests/fuzz/samples.hpp"
@@ -75,6 +76,19 @@ inline std::string addresses() {
   return x.text();
 }
 
+inline std::string artifacts() {
+  artifact_list all;
+  for (auto name : {"model", "words"}) {
+    artifact x;
+    x.name = name;
+    x.bytes = max_artifact_bytes;
+    x.content = sha256(x.name);
+    x.pieces = sha256(x.name + " in pieces");
+    all.push_back(x);
+  }
+  return to_artifacts_text(all);
+}
+
 inline fuzz_samples all() {
   const auto of = [](int kind, const std::string& bytes) {
     return static_cast<char>(kind) + bytes;
@@ -92,7 +106,8 @@ inline fuzz_samples all() {
           of(5, certificate()),
           of(6, "; comment\nsteps=3\n[join]\nrate=0.25\npeer=[\"a:1\", "
                 "\"b:2\"]\ndata=\"x\"\ninsecure=true\n[bootstrap]\n"
-                "listen=\"y\"\n[scheduler]\nmax-threads=2\n")};
+                "listen=\"y\"\n[scheduler]\nmax-threads=2\n"),
+          of(7, artifacts())};
 }
 
 } // namespace potluck::files_samples

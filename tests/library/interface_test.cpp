@@ -1,4 +1,5 @@
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <sys/wait.h>
 #include <thread>
@@ -360,4 +361,35 @@ TEST_CASE("a created run is joined by invitation, and begins as its creator "
   other.join();
   CHECK(outcome == POTLUCK_OVER);
   CHECK(first.digest() == second.digest());
+}
+
+TEST_CASE("a run's artifact is at every peer before there are parameters") {
+  potluck::support::temporary_directory folder;
+  const auto words = folder / "words.txt";
+  std::ofstream{words} << "a few words";
+  loop first{0,
+             {{"run", "with-words"},
+              {"identity-dir", folder / "first"},
+              {"artifact", "words=" + words}}};
+  CHECK(potluck_set(first.run, "artifact", "words") == POTLUCK_MISTAKE);
+  CHECK(contains(first.error(), "NAME=FILE"));
+  CHECK(potluck_set(first.run, "artifact", "more=/nowhere/at/all")
+        == POTLUCK_MISTAKE);
+  CHECK(potluck_get(first.run, "artifact:words", nullptr, 0) < 0);
+  CHECK(contains(first.error(), "potluck_take"));
+  first.open();
+  REQUIRE(first.take() == POTLUCK_OK);
+  loop second{5,
+              {{"run", "with-words"},
+               {"identity-dir", folder / "second"},
+               {"peer", first.address()}}};
+  second.open();
+  REQUIRE(second.take() == POTLUCK_OK);
+  const auto path = second.get("artifact:words");
+  CHECK(contains(path, folder / "second"));
+  std::string text;
+  std::getline(std::ifstream{path}, text);
+  CHECK(text == "a few words");
+  CHECK(potluck_get(second.run, "artifact:model", nullptr, 0) < 0);
+  CHECK(contains(second.error(), "no artifact model"));
 }

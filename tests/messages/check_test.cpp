@@ -593,6 +593,21 @@ TEST_CASE("a manifest that offers a state describes it") {
   refused<piece_request>([](auto& x) { x.piece = 1u << 15; });
   refused<state_piece>([](auto& x) { x.state = {}; });
   refused<state_piece>([](auto& x) { x.piece = 1u << 15; });
+  refused<artifact_request>([](auto& x) { x.content = {}; });
+  refused<artifact_request>([](auto& x) { x.piece = 1u << 15; });
+  refused<artifact_piece>([](auto& x) { x.content = {}; });
+  refused<artifact_piece>([](auto& x) { x.piece = 1u << 15; });
+  refused<artifact_piece>([](auto& x) { x.retry_ms = 3600u * 1000u + 1; });
+}
+
+TEST_CASE("a piece of an artifact is there, or put off") {
+  artifact_piece x;
+  x.content.bytes[0] = 1;
+  CHECK(problem_with(x, 100).empty());
+  CHECK(problem_with(x, 0).empty());
+  x.retry_ms = 1000;
+  CHECK(problem_with(x, 0).empty());
+  CHECK_FALSE(problem_with(x, 100).empty());
 }
 
 TEST_CASE("only the types that have a body may come with one") {

@@ -247,6 +247,12 @@ auto fields(const state_piece& x) {
 auto fields(const state_request& x) {
   return std::tie(x.token, x.step, x.state, x.means_only, x.lists_only);
 }
+auto fields(const artifact_request& x) {
+  return std::tie(x.content, x.piece, x.arrived, x.over);
+}
+auto fields(const artifact_piece& x) {
+  return std::tie(x.content, x.piece, x.retry_ms);
+}
 auto fields(const state_done&) {
   return std::tie();
 }

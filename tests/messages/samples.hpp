@@ -205,7 +205,9 @@ inline std::vector<message> all() {
       admission_reply{45, std::string("\xff\0bytes", 7), ""},
       admission_shown{std::string("\xff\0bytes", 7)},
       history_request{46, "demo"},
-      history_reply{47, "demo", {made_step(5), made_step(8)}}};
+      history_reply{47, "demo", {made_step(5), made_step(8)}},
+      artifact_request{id<sha256_digest>(11), 5, 77, true},
+      artifact_piece{id<sha256_digest>(12), 6, 1000}};
 }
 
 /// Whether `x` says itself how large its body is.

@@ -44,7 +44,7 @@ class FakeLibrary:
         elif name not in ("run", "lr", "learning-rate", "target-batch",
                           "steps", "optimizer", "listen", "weight-decay",
                           "checkpoint", "invitation", "beta1", "beta2",
-                          "momentum", "schedule", "warmup-steps",
+                          "momentum", "schedule", "warmup-steps", "artifact",
                           "clip-norm"):
             return self._mistake(f"'{name}' is not a setting.")
         run["settings"][name] = value

@@ -2,6 +2,7 @@
 import ctypes
 import gc
 import os
+import pathlib
 import pickle
 import re
 import sys
@@ -38,6 +39,12 @@ class RunTest(WithFakeLibrary):
                          "0.0003")
         self.assertEqual(run.name, "poems")
         self.assertEqual(self.run_inside["settings"]["target-batch"], "64")
+
+    def test_artifacts_reach_the_library_by_name_and_file(self):
+        run = self.make(artifacts={"words": pathlib.Path("words.txt")})
+        self.assertEqual(run.name, "poems")
+        self.assertEqual(self.run_inside["settings"]["artifact"],
+                         "words=words.txt")
 
     def test_the_environment_names_peers_where_the_program_does_not(self):
         with mock.patch.dict(os.environ, {"POTLUCK_PEERS": "a:1, b:2"}):

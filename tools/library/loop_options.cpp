@@ -59,6 +59,8 @@ loop_options::loop_options()
                {"listen", "0.0.0.0:0"},
                {"announce", ""},
                {"identity-dir", tools::default_identity_directory()},
+               {"artifact", ""},
+               {"max-artifacts", "2GB"},
                {"port-mapping", "yes"},
                {"max-upload", ""},
                {"max-download", ""},
@@ -130,6 +132,14 @@ void loop_options::set(const std::string& name, const std::string& value) {
       option->second += " " + value;
       return;
     }
+  } else if (name == "artifact") {
+    sound(name, add_own_artifact(artifacts_, value));
+    if (given(name)) {
+      option->second += " " + value;
+      return;
+    }
+  } else if (name == "max-artifacts") {
+    sound(name, read_bytes(value));
   } else if (name == "announce") {
     sound(name, parse_address(value));
   } else if (name == "port-mapping" || name == "insecure") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/contact.hpp"
+#include "runtime/artifacts/own_artifacts.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/setting_kinds.hpp"
 
@@ -41,6 +42,9 @@ public:
   }
   std::uint64_t integer(const std::string& name) const;
   double rate(const std::string& name) const;
+  const own_artifacts& artifacts() const {
+    return artifacts_;
+  }
   const std::vector<contact>& peers() const {
     return peers_;
   }
@@ -56,6 +60,7 @@ private:
   run_settings settings_;
   std::vector<setting> own_; ///< Settings that only some optimizers have.
   std::map<std::string, std::string> given_;
+  own_artifacts artifacts_;
   std::vector<contact> peers_;
   std::vector<address> listen_;
 };

@@ -41,7 +41,7 @@ void news::hear(const event& x) {
   if (x.name == "listening") {
     if (auto* where = field<std::string>(x, "address"))
       now_.address = *where;
-  } else if (x.name == "state_progress") {
+  } else if (x.name == "state_progress" || x.name == "artifact_progress") {
     if (auto* percent = field<double>(x, "percent"))
       now_.progress = *percent / 100;
   } else if (x.name == "finished") {

@@ -123,6 +123,11 @@ POTLUCK_API potluck_run potluck_new(void);
  *   identity-dir    folder of this peer's key and files (default: potluck in
  *                   the user's state directory; while another peer uses that,
  *                   a temporary identity); "none": a temporary one
+ *   artifact        NAME=FILE: a file of up to 256 MiB that all peers of the
+ *                   run have, if this peer founds or creates it, or an own
+ *                   copy of the run's; each call adds, up to 16
+ *   max-artifacts   the most of this machine's disk that artifacts of runs
+ *                   may take (default 2GB)
  *   port-mapping    yes or no: ask the home's router for a port (default yes)
  *   max-upload, max-download    "10mbit" or "500kB"
  *   checkpoint      file to write the training state to (default: none)
@@ -148,6 +153,10 @@ POTLUCK_API int potluck_set(potluck_run run, const char *name,
  *   id        of this peer, 64 hex digits; once the run is opened
  *   address   HOST:PORT at which it listens; empty until it does
  *   settings  all settings of the run, NAME=VALUE lines
+ *   artifact:NAME   path of the run's artifact on this machine; it was
+ *             fetched from others, where it had to be, before the first
+ *             potluck_take gave parameters, and is compared with its SHA-256
+ *             now. Nobody may change that file.
  *
  * `text` may be null if `size` is 0. Returns the value's length; negative on
  * a mistake. */

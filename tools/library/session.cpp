@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "runtime/lines/rate.hpp"
 #include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/portmap/mapping_keeper.hpp"
 #include "runtime/state/atomic_file.hpp"
@@ -23,8 +24,16 @@ namespace potluck::library {
 
 namespace {
 
-charter charter_with(const run_settings& settings, const model_layout& layout) {
-  return {settings, charter_files{{layout_file, to_layout_text(layout)}}};
+/// Of a run with the user's own files. Throws `complaint`.
+charter charter_with(const run_settings& settings, const model_layout& layout,
+                     const own_artifacts& files,
+                     const artifact_folder& folder) {
+  auto result = with_own_artifacts(
+      {settings, charter_files{{layout_file, to_layout_text(layout)}}}, files,
+      folder);
+  if (!result)
+    throw complaint{result.error()};
+  return std::move(*result);
 }
 
 /// Why a run's tensors are not these; empty: they are.
@@ -172,6 +181,14 @@ std::string session::identity_folder() const {
   return folder == "none" ? "" : folder;
 }
 
+/// Shared by this user's peers, so beside an identity that is not kept, too.
+artifact_folder session::artifacts() const {
+  auto folder = identity_folder();
+  if (folder.empty())
+    folder = tools::default_identity_directory();
+  return artifact_folder{folder.empty() ? "" : folder + "/artifacts"};
+}
+
 std::vector<std::string> session::take_identity(peer_config& config) {
   std::vector<std::string> told;
   lock_.reset(); // Of a try that came to nothing.
@@ -295,9 +312,15 @@ void session::open() {
     config.mapper = make_port_mapper();
   config.demanded = options_.demanded();
   if (options_.text("invitation").empty())
-    config.propose = [settings, layout = layout_] {
-      return charter_with(settings, layout);
+    config.propose = [settings, layout = layout_, files = options_.artifacts(),
+                      folder = artifacts()] {
+      return charter_with(settings, layout, files, folder);
     };
+  config.own_artifacts = options_.artifacts();
+  config.artifacts_folder = artifacts().path();
+  // Read once before.
+  config.max_artifacts
+      = static_cast<std::uint64_t>(*read_bytes(options_.text("max-artifacts")));
   config.make_trainer = [layout = layout_, with = with_, heard = heard_,
                          learnt = learnt_](const charter& of) {
     if (auto problem = difference_from(of, layout); !problem.empty()) {
@@ -346,7 +369,8 @@ std::string session::create() {
         "the HOST:PORT at which others reach this peer"};
   const auto name = options_.text("run");
   const auto path = tools::manifest_path(folder, name);
-  const auto draft = charter_with(options_.settings(first_digest()), layout_);
+  const auto draft = charter_with(options_.settings(first_digest()), layout_,
+                                  options_.artifacts(), artifacts());
   auto signed_now = sign_charter(draft, *organiser);
   if (!signed_now)
     throw complaint{signed_now.error()};
@@ -502,6 +526,16 @@ std::string session::get(const std::string& name) const {
   }
   if (name == "layout")
     return to_layout_text(layout_);
+  const std::string artifact = "artifact:";
+  if (name.compare(0, artifact.size(), artifact) == 0) {
+    if (!run)
+      throw complaint{"the run's artifacts are not here yet; call potluck_take "
+                      "until it gives parameters"};
+    auto path = artifacts().find(*run, name.substr(artifact.size()));
+    if (!path)
+      throw complaint{path.error()};
+    return *path;
+  }
   if (run)
     for (auto& x : to_table(run->settings()))
       if (x.name == name && name != "run")

@@ -91,6 +91,7 @@ private:
   void copy_last(const tensors<float>& parameters);
   std::optional<charter> agreed() const;
   std::string identity_folder() const;
+  artifact_folder artifacts() const;
   /// @return Of it, what is told.
   std::vector<std::string> take_identity(peer_config& config);
   void accept_invitation(peer_config& config);

@@ -187,8 +187,9 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   };
   result.unix_seconds = [] { return std::int64_t{std::time(nullptr)}; };
   result.make = [ports, announce = bootstrap.announce, memory = result.memory,
-                 folders, papers, named = result.rules.runs](
-                    const std::string& run, const address& where) {
+                 folders, papers, artifacts = artifacts_directory(options),
+                 named = result.rules.runs](const std::string& run,
+                                            const address& where) {
     peer_config tenant;
     const auto key = ports->key().derive("tenant of run " + run);
     tenant.self = key.id();
@@ -210,6 +211,9 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
         = [ports, key] { return make_face(ports->get(), key); };
     tenant.memory = memory;
     tenant.pieces = folders->of(run);
+    // Strangers' runs have no place among the operator's own.
+    if (named.count(run) != 0)
+      tenant.artifacts_folder = artifacts;
     if (auto mine = papers.find(run); mine != papers.end())
       tenant.papers = mine->second;
     tenant.shows_status = false;

@@ -50,6 +50,12 @@ std::vector<option_spec> own_options() {
        "auxiliary peer, what averaging may hold (default: a quarter of this "
        "machine's memory).",
        "SIZE"},
+      artifact_option(),
+      {"max-artifacts", option_kind::text, "",
+       "The most of this machine's disk that runs' artifacts may take, for "
+       "instance 500MB; a run that has more is not joined, and what was used "
+       "longest ago goes first (default: 2GB).",
+       "SIZE"},
       {"micro-batch", option_kind::integer, "0",
        "Samples computed between two looks at the others; 0 for what suits the "
        "model.",
@@ -155,6 +161,15 @@ expected<bool> fill_training(const cli::command_line& options,
     if (*cap > 0 && *stated > *cap)
       *stated = *cap;
   }
+  auto artifacts = artifacts_from(options);
+  if (!artifacts)
+    return failure{artifacts.error()};
+  config.own_artifacts = std::move(*artifacts);
+  config.artifacts_folder = artifacts_directory(options);
+  auto room = bytes_from(options, "max-artifacts", usual_max_artifacts);
+  if (!room)
+    return failure{room.error()};
+  config.max_artifacts = *room;
   if (options.given("shard")) {
     auto order = parse_shard(options.text("shard"));
     if (!order)

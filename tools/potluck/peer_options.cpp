@@ -46,6 +46,23 @@ std::string artifacts_directory(const cli::command_line& options) {
   return directory.empty() ? "" : directory + "/artifacts";
 }
 
+option_spec artifact_option() {
+  return {"artifact", option_kind::list, "",
+          "A file of up to 256 MiB that the run's trainers need, under this "
+          "name: they fetch it from each other before they train, by its "
+          "SHA-256. Who joins a run that has it may give its own copy. Repeat "
+          "it for up to 16.",
+          "NAME=FILE"};
+}
+
+expected<own_artifacts> artifacts_from(const cli::command_line& options) {
+  own_artifacts result;
+  for (const auto& text : options.list("artifact"))
+    if (auto added = add_own_artifact(result, text); !added)
+      return failure{"--artifact: " + added.error() + "."};
+  return result;
+}
+
 std::vector<option_spec> network_options(const std::string& listen) {
   return {
       {"listen", option_kind::list, listen,

@@ -59,4 +59,8 @@ std::string identity_directory(const cli::command_line& options);
 /// user's peers; empty without a home.
 std::string artifacts_directory(const cli::command_line& options);
 
+/// artifact, for whoever founds, creates or joins a run, and what it says.
+cli::option_spec artifact_option();
+expected<own_artifacts> artifacts_from(const cli::command_line& options);
+
 } // namespace potluck::tools

@@ -54,6 +54,9 @@ TEST_CASE("what is no list of artifacts is refused with the reason") {
   CHECK(refused("model 0100 " + line.substr(10), "canonical"));
   CHECK(refused(line + "\n", "a line of the list"));
   CHECK(refused(std::string(5000, 'x'), "too long"));
+  auto twin = some("words");
+  twin.content = some("model").content;
+  CHECK(refused(to_artifacts_text({some("model"), twin}), "the same file"));
   artifact_list many;
   for (char c = 'a'; c < 'a' + 17; ++c)
     many.push_back(some(std::string{c}));

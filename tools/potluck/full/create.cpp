@@ -37,6 +37,7 @@ std::vector<option_spec> own_options() {
       {"peer", option_kind::list, "",
        "Invite to this bootstrap or peer; repeat it for up to three.",
        "ID@HOST:PORT"},
+      artifact_option(),
       {"organiser-key", option_kind::text, "",
        "Sign with the key in this file (default: organiser in the identity "
        "directory); made when it is missing.",
@@ -107,6 +108,13 @@ expected<manifest> make_manifest(const cli::command_line& options,
   std::filesystem::path key{directory + "/organiser"};
   if (options.given("organiser-key"))
     key = std::filesystem::absolute(options.text("organiser-key"));
+  const auto files = artifacts_from(options);
+  if (!files)
+    return failure{files.error()};
+  draft = with_own_artifacts(*draft, *files,
+                             artifact_folder{artifacts_directory(options)});
+  if (!draft)
+    return failure{draft.error() + "."};
   auto organiser = identity::key_in(key.parent_path(), key.filename());
   if (!organiser)
     return failure{organiser.error()};
@@ -158,11 +166,13 @@ int run(cli::command_line& options, const std::string&) {
   if (!existing)
     return complain(existing.error());
   if (*existing
-      && (options.given("data") || !demanded_settings(options).empty()))
-    return complain("You have created a run of that name, and what it is never "
-                    "changes: give the new one another name, or leave the "
-                    "settings and --data out for another invitation to that "
-                    "run.");
+      && (options.given("data") || options.given("artifact")
+          || !demanded_settings(options).empty()))
+    return complain(
+        "You have created a run of that name, and what it is never "
+        "changes: give the new one another name, or leave the "
+        "settings, --data and --artifact out for another invitation to that "
+        "run.");
   auto what = *existing ? expected<manifest>{std::move(**existing)}
                         : make_manifest(options, name, directory);
   if (!what)

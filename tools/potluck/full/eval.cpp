@@ -30,6 +30,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(saved.error());
   trainer_options how;
   how.data_path = options.text("data");
+  how.artifacts = default_identity_directory() + "/artifacts";
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
     return complain("--device: " + problem);

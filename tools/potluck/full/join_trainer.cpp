@@ -21,7 +21,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
     return failure{"--data: " + problem};
   trainer_options how;
   how.data_path = data;
-  how.artifacts = artifacts_directory(options);
+  how.artifacts = config.artifacts_folder;
   how.threads = static_cast<int>(config.threads);
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
@@ -44,8 +44,11 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.experts = experts;
   how.notice = [notices](const std::string& x) { notices->post(x); };
   config.make_trainer = make_trainer_factory(how);
-  config.propose = [wanted = settings, data] {
+  config.propose = [wanted = settings, data, files = config.own_artifacts,
+                    folder = artifact_folder{config.artifacts_folder}] {
     auto proposed = propose_charter(wanted, data);
+    if (proposed)
+      proposed = with_own_artifacts(*proposed, files, folder);
     if (!proposed)
       throw std::runtime_error(proposed.error());
     return *proposed;

@@ -13,8 +13,8 @@ import os
 import pathlib
 import sys
 import weakref
-from typing import (Any, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-                    Optional, Sequence, Set, Tuple, Union)
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Mapping,
+                    NamedTuple, Optional, Sequence, Set, Tuple, Union)
 from urllib.parse import quote
 
 from potluck import _library as c
@@ -128,6 +128,8 @@ class Run:
                  peers: Union[str, Sequence[str], None] = None,
                  listen: Union[str, Sequence[str], None] = None,
                  checkpoint: Union[str, "os.PathLike[str]", None] = None,
+                 artifacts: Optional[Mapping[
+                     str, Union[str, "os.PathLike[str]"]]] = None,
                  on_step: Optional[Hook] = None,
                  on_event: Optional[Hook] = None,
                  on_end: Optional[Hook] = None,
@@ -145,6 +147,8 @@ class Run:
             port.
         @param checkpoint File that gets the training state now and then, and
             in the end. If it is there, training goes on from it.
+        @param artifacts Files of up to 256 MiB by names, for whoever founds the
+            run: all peers get them (`artifact`) before they train.
         @param on_step Called with each `step` event.
         @param on_event Called with each event: runtime/README.md lists them.
         @param on_end Called once, with the event `finished`, or with `left`.
@@ -179,6 +183,8 @@ class Run:
                                          self._handle, self._process)
         self._settings = self._gathered(run, invitation, peers, listen,
                                         checkpoint, settings)
+        self._settings += [("artifact", f"{name}={as_text(path)}")
+                           for name, path in (artifacts or {}).items()]
         try:
             self._declare(checkpoint)
         except BaseException:
@@ -319,6 +325,11 @@ class Run:
         text = ctypes.create_string_buffer(size + 1)
         self._call("get", name.encode(), text, size + 1)
         return text.value.decode()
+
+    def artifact(self, name: str) -> pathlib.Path:
+        """Where the run's artifact of this name is on this machine. It is here
+        once `follow` has given parameters; do not change that file."""
+        return pathlib.Path(self.get("artifact:" + name))
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a checkpoint, for `potluck export` and `checkpoint=`."""
