@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string partial_ending = ".partial";
-
 /// Reads up to `size` bytes from there on; fewer at the file's end, none where
 /// it cannot be read.
 std::size_t read_at(int fd, std::uint64_t offset, std::uint8_t* out,
@@ -140,9 +138,8 @@ expected<bool> settle(int fd, const std::string& path,
   return true;
 }
 
-bool is_artifact(const std::string& name) {
-  return parse_id<sha256_digest>(name.substr(0, name.find('.'))).has_value();
-}
+/// Before it is known what a copy is, which a crash may leave.
+const std::string taken_prefix = "taken-";
 
 } // namespace
 
@@ -166,7 +163,7 @@ expected<artifact> artifact_folder::take(const std::string& name,
   if (auto made = make_folder(path_); !made)
     return failure{made.error()};
   // Two processes may do this at once.
-  auto beside = path_ + "/taken-XXXXXX";
+  auto beside = path_ + "/" + taken_prefix + "XXXXXX";
   file_descriptor to{::mkstemp(beside.data())};
   if (!to)
     return file_failure("make a file in", path_);
@@ -260,11 +257,10 @@ void artifact_folder::make_room(const std::set<sha256_digest>& keep,
     std::error_code gone;
     const auto size = i->file_size(gone);
     const auto used = i->last_write_time(gone);
-    if (gone || !is_artifact(name))
-      continue;
     const auto content
         = parse_id<sha256_digest>(name.substr(0, name.find('.')));
-    if (keep.count(*content) != 0)
+    const bool is_ours = content || name.rfind(taken_prefix, 0) == 0;
+    if (gone || !is_ours || (content && keep.count(*content) != 0))
       continue;
     total += size;
     others.push_back({used, i->path(), size});

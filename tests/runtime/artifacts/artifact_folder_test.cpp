@@ -143,11 +143,16 @@ TEST_CASE("to make room the one used longest ago goes first") {
     std::filesystem::last_write_time(p.folder.path_of(all[i].content),
                                      now - std::chrono::hours{hours_ago[i]});
   write_file(p.folder.path() + "/notes", "of somebody else");
+  write_file(p.folder.path() + "/taken-abcdef", std::string(1000, 'x'));
+  std::filesystem::last_write_time(p.folder.path() + "/taken-abcdef",
+                                   now - std::chrono::hours{9});
   const auto here = [&](std::size_t i) {
     return std::filesystem::exists(p.folder.path_of(all[i].content));
   };
   p.folder.make_room({}, 1000, 4000);
   CHECK((here(0) && here(1) && here(2)));
+  // What a crash has left counts, too.
+  CHECK_FALSE(std::filesystem::exists(p.folder.path() + "/taken-abcdef"));
   p.folder.make_room({}, 1000, 3999);
   CHECK((here(0) && !here(1) && here(2)));
   // The run's own stay.
