@@ -100,17 +100,21 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
   const auto& settings = agreed.settings();
   auto problem = obstacle(settings);
   if (problem.empty())
-    problem = problem_with_size(settings, options.max_model);
+    problem = problem_with_size(agreed, options.max_model);
   if (!problem.empty())
     throw std::runtime_error(problem);
+  const auto& model = models().at(settings.model);
+  const kind_settings own{model.declared, settings};
+  if (model.what.make_trainer)
+    return model.what.make_trainer(
+        own, agreed, model.what.source.open(own, agreed, options.data_path),
+        options);
   computing_options how;
   how.device = choose_device(options.device);
   how.bits = choose_precision(options.precision, how.device);
   how.threads = options.threads;
   how.micro_batch = options.micro_batch;
   how.notice = options.notice;
-  const auto& model = models().at(settings.model);
-  const kind_settings own{model.declared, settings};
   network_surroundings around;
   if (model.what.calls_experts) {
     if (!options.experts)
@@ -157,12 +161,27 @@ expected<model_layout> layout_of(const run_settings& settings) {
   if (!problem.empty())
     return failure{problem};
   const auto& model = models().at(settings.model);
+  if (!model.what.build)
+    return failure{"The model " + settings.model
+                   + " is a file: name it with --model FILE" + model.what.suffix
+                   + "."};
   return model.what.build({model.declared, settings}, {})->layout();
+}
+
+expected<model_layout> layout_of(const charter& run) {
+  return is_tensors_model(run.settings().model)
+             ? read_layout_text(run.file(layout_file))
+             : layout_of(run.settings());
 }
 
 std::string problem_with_size(const run_settings& settings,
                               std::uint64_t most) {
-  const auto layout = layout_of(settings);
+  return problem_with_size(charter{settings, charter_files{}}, most);
+}
+
+std::string problem_with_size(const charter& run, std::uint64_t most) {
+  const auto& settings = run.settings();
+  const auto layout = layout_of(run);
   const auto needed = layout ? state_bytes(layout->values()) : 0;
   if (needed <= most)
     return "";
@@ -188,21 +207,30 @@ std::string problem_with_data(const std::string& model,
 }
 
 expected<charter> propose_charter(run_settings settings,
-                                  const std::string& data_path) {
+                                  const std::string& data_path,
+                                  const charter_files& files) {
   complete(settings, known_families());
   if (auto problem = obstacle(settings); !problem.empty())
     return failure{problem};
-  const auto optimizer
-      = make_optimizer(settings, *layout_of(settings), 1); // Knows the tensors.
+  const auto layout = layout_of(charter{settings, files});
+  if (!layout)
+    return failure{files.empty() ? layout_of(settings).error()
+                                 : layout.error()};
+  // Knows the tensors.
+  const auto optimizer = make_optimizer(settings, *layout, 1);
   if (!optimizer)
     return failure{optimizer.error()};
   const auto& source = models().at(settings.model).what.source;
   auto draft = source.propose(std::move(settings), data_path);
   if (!draft)
     return draft;
-  auto files = draft->files();
-  files[layout_file] = to_layout_text(unwrap(layout_of(draft->settings())));
-  return charter(draft->settings(), std::move(files));
+  auto whole = draft->files();
+  whole.insert(files.begin(), files.end());
+  if (files.empty())
+    whole[layout_file] = to_layout_text(unwrap(layout_of(draft->settings())));
+  if (auto problem = problem_with(whole); !problem.empty())
+    return failure{problem + "."};
+  return charter(draft->settings(), std::move(whole));
 }
 
 } // namespace potluck

@@ -72,13 +72,18 @@ trainer_factory make_trainer_factory(trainer_options options);
 
 /// The layout of the model that the settings describe; fails on an unknown
 /// model, on settings that `problem_with` refuses, and where the model's are
-/// not all there (`complete`). Needs no data.
+/// not all there (`complete`); on those whose tensors a charter lists
+/// (`is_tensors_model`). Needs no data.
 expected<model_layout> layout_of(const run_settings& settings);
+/// The same of any run, of those others, too.
+expected<model_layout> layout_of(const charter& run);
 
 /// Why the model that the settings describe is none for a peer that gives
 /// `most` bytes to parameters and optimizer, in a sentence that names
 /// --max-model; empty when it fits, or is none. Allocates nothing of its size.
 std::string problem_with_size(const run_settings& settings, std::uint64_t most);
+/// The same of any run.
+std::string problem_with_size(const charter& run, std::uint64_t most);
 
 /// Why `data_path` is nothing to learn from for the model of this name, in a
 /// sentence; empty when it is. Blocks while it reads. For an unknown or empty
@@ -87,11 +92,13 @@ std::string problem_with_data(const std::string& model,
                               const std::string& data_path);
 
 /// The charter of a new run. What has no value in the settings gets the usual
-/// one. For models of text it learns the tokenizer from
-/// the text at `data_path` and sets the vocabulary to what came out, which may
-/// be below what `settings` ask for. Blocks for some seconds.
+/// one. @param files Of the model, if it brings some along. For models of text
+/// it learns the tokenizer from the text at `data_path` and sets the vocabulary
+/// to what came out, which may be below what `settings` ask for. Blocks for
+/// some seconds.
 expected<charter> propose_charter(run_settings settings,
-                                  const std::string& data_path);
+                                  const std::string& data_path,
+                                  const charter_files& files = {});
 
 /// A sentence when LibTorch computes with a slow BLAS, with what mends it;
 /// empty when all is well.

@@ -5,7 +5,7 @@
 namespace potluck {
 
 setting_kind declared_by(const model_kind& x) {
-  setting_kind result{x.name, x.meaning, x.settings};
+  setting_kind result{x.name, x.meaning, x.settings, x.suffix};
   const auto add = [&](const std::vector<declared_setting>& more) {
     result.settings.insert(result.settings.end(), more.begin(), more.end());
   };

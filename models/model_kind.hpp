@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/catalogue.hpp"
 #include "models/network.hpp"
 #include "models/source_kind.hpp"
 #include "runtime/state/setting_kinds.hpp"
@@ -22,10 +23,19 @@ struct model_kind {
   /// Its own; the network reads the source's as well.
   std::vector<declared_setting> settings;
   /// Precondition: each setting is within its limits, and `problem` has none.
+  /// Null where there is `make_trainer`.
   std::unique_ptr<network> (*build)(const kind_settings& settings,
-                                    const network_surroundings& around);
+                                    const network_surroundings& around)
+      = nullptr;
   /// A sentence when settings do not go together; may be null.
   std::string (*problem)(const kind_settings& settings) = nullptr;
+  /// Of a model that is not a network of ours: its trainer, for tensors that
+  /// the charter lists. Throws std::runtime_error with a sentence.
+  std::unique_ptr<trainer> (*make_trainer)(
+      const kind_settings& settings, const charter& agreed,
+      std::unique_ptr<sample_source> samples, const trainer_options& options)
+      = nullptr;
+  std::string suffix = {}; ///< `setting_kind::suffix`
 };
 
 /// A model's own settings, its source's, and those of its experts.

@@ -12,7 +12,8 @@
   add(albert_dmoe) \
   add(gpt) \
   add(mnist_dmoe) \
-  add(mnist_ffn)
+  add(mnist_ffn) \
+  add(torchscript)
 // clang-format on
 
 namespace potluck {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "models/text/tokenizer_program.hpp"
+#include "models/helper_program.hpp"
 #include "models/text/tokenizer_protocol.hpp"
 #include "models/text/training_sentences.hpp"
 
@@ -22,7 +22,8 @@ constexpr std::size_t most_tokens(std::size_t bytes) {
 }
 
 expected<sandboxed_program> start(bool learns) {
-  auto path = find_tokenizer_program(tokenizer_program_candidates());
+  auto path
+      = find_program(tokenizer_program, candidates_for(tokenizer_program));
   if (!path)
     return failure{path.error()};
   sandbox_terms how;

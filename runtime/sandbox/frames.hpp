@@ -13,6 +13,9 @@ namespace potluck::sandbox {
 
 /// The descriptor of its end in the sandboxed program.
 constexpr int channel = 3;
+/// Likewise of the memory that its owner lends it, if any; a program maps it
+/// before it confines itself.
+constexpr int lent_memory = 4;
 
 constexpr std::size_t frame_head_bytes = 5;
 

@@ -27,7 +27,7 @@ constexpr std::size_t read_bytes = 256u << 10;
 /// Starts it with `line` as its channel. Its signals are as a shell leaves
 /// them; Ctrl-C in our terminal is not meant for it. Of our environment it has
 /// only where libraries are. Returns an error number.
-int spawn(const sandbox_terms& how, int line, pid_t& id) {
+int spawn(const sandbox_terms& how, int line, int memory, pid_t& id) {
   std::vector<char*> words{const_cast<char*>(how.path.c_str())};
   for (const auto& x : how.arguments)
     words.push_back(const_cast<char*>(x.c_str()));
@@ -41,6 +41,8 @@ int spawn(const sandbox_terms& how, int line, pid_t& id) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, line, sandbox::channel);
+  if (memory >= 0)
+    posix_spawn_file_actions_adddup2(&files, memory, sandbox::lent_memory);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t signals;
@@ -59,11 +61,28 @@ int spawn(const sandbox_terms& how, int line, pid_t& id) {
   return error;
 }
 
-/// Until `line` is ready for these events, or closed. False: it is too late.
-bool await(int line, short events, clock::time_point until) {
+/// A copy that lies above the descriptors which a program is given: what is
+/// one of those already would stay closed on exec in old libraries, or be
+/// overwritten.
+file_descriptor above_given(int fd) {
+  return file_descriptor{
+      ::fcntl(fd, F_DUPFD_CLOEXEC, sandbox::lent_memory + 1)};
+}
+
+/// Between two looks at `cancelled`, of which nobody is told.
+constexpr std::chrono::milliseconds look_at_cancelled{100};
+
+/// Until `line` is ready for these events, or closed. False: it is too late, or
+/// `cancelled` is true.
+bool await(int line, short events, clock::time_point until,
+           const std::atomic<bool>* cancelled = nullptr) {
   for (;;) {
-    const auto left
+    if (cancelled && *cancelled)
+      return false;
+    auto left
         = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
+    if (cancelled)
+      left = std::min(left, look_at_cancelled);
     pollfd what{line, events, 0};
     const int found = ::poll(
         &what, 1,
@@ -104,17 +123,18 @@ expected<sandboxed_program> sandboxed_program::start(const sandbox_terms& how) {
                    + "."};
   file_descriptor ours{ends[0]};
   file_descriptor theirs{ends[1]};
-  // Were it the channel already, it would stay closed on exec in old libraries.
-  if (theirs.get() == sandbox::channel)
-    theirs = file_descriptor{
-        ::fcntl(theirs.get(), F_DUPFD_CLOEXEC, sandbox::channel + 1)};
+  if (theirs.get() <= sandbox::lent_memory)
+    theirs = above_given(theirs.get());
+  file_descriptor memory;
+  if (how.lent_memory >= 0)
+    memory = above_given(how.lent_memory);
   pid_t id = -1;
-  if (const int error = spawn(how, theirs.get(), id))
+  if (const int error = spawn(how, theirs.get(), memory.get(), id))
     return failure{"Cannot start " + how.path + ": " + std::strerror(error)
                    + "; install it from the same build as this program."};
   theirs = {};
   sandboxed_program result{std::move(ours), id, how};
-  auto hello = result.converse({});
+  auto hello = result.converse({}, nullptr);
   if (hello.how == sandbox_outcome::answered && hello.bytes == how.greeting)
     return result;
   if (hello.how == sandbox_outcome::refused)
@@ -145,20 +165,22 @@ sandboxed_program::~sandboxed_program() {
   end(sandbox_outcome::crashed);
 }
 
-sandbox_answer sandboxed_program::ask(std::uint8_t kind,
-                                      std::string_view body) {
+sandbox_answer sandboxed_program::ask(std::uint8_t kind, std::string_view body,
+                                      const std::atomic<bool>* cancelled) {
   if (!is_there() || body.size() > UINT32_MAX)
     return {};
-  return converse(sandbox::frame_head(kind, body.size()).append(body));
+  return converse(sandbox::frame_head(kind, body.size()).append(body),
+                  cancelled);
 }
 
-sandbox_answer sandboxed_program::converse(std::string_view request) {
+sandbox_answer sandboxed_program::converse(std::string_view request,
+                                           const std::atomic<bool>* cancelled) {
   using sandbox::answer_kind;
   const auto until = clock::now() + patience_;
   std::string head, body;
   auto moved = send(request, until);
   if (moved == transfer::done)
-    moved = receive(head, sandbox::frame_head_bytes, until);
+    moved = receive(head, sandbox::frame_head_bytes, until, cancelled);
   auto kind = answer_kind::done;
   if (moved == transfer::done) {
     const auto data = reinterpret_cast<const std::uint8_t*>(head.data());
@@ -166,10 +188,12 @@ sandbox_answer sandboxed_program::converse(std::string_view request) {
     const auto size = get_little_endian<std::uint32_t>(data + 1);
     if (kind > answer_kind::unconfined || size > largest_answer_)
       return {end(sandbox_outcome::nonsense), {}};
-    moved = receive(body, size, until);
+    moved = receive(body, size, until, cancelled);
   }
   if (moved == transfer::late)
-    return {end(sandbox_outcome::too_slow), {}};
+    return {end(cancelled && *cancelled ? sandbox_outcome::crashed
+                                        : sandbox_outcome::too_slow),
+            {}};
   if (moved == transfer::closed)
     return {end(sandbox_outcome::crashed), {}};
   if (kind == answer_kind::out_of_memory)
@@ -194,11 +218,12 @@ sandboxed_program::transfer sandboxed_program::send(std::string_view bytes,
   return transfer::done;
 }
 
-sandboxed_program::transfer sandboxed_program::receive(std::string& bytes,
-                                                       std::size_t size,
-                                                       time_limit until) {
+sandboxed_program::transfer
+sandboxed_program::receive(std::string& bytes, std::size_t size,
+                           time_limit until,
+                           const std::atomic<bool>* cancelled) {
   while (bytes.size() < size) {
-    if (!await(line_.get(), POLLIN, until))
+    if (!await(line_.get(), POLLIN, until, cancelled))
       return transfer::late;
     const auto before = bytes.size();
     bytes.resize(before + std::min(size - before, read_bytes));

@@ -7,6 +7,7 @@
 /// when the *thread* that started it ends.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct sandbox_terms {
   std::string greeting; ///< What a program of this build says first.
   std::chrono::milliseconds patience; ///< For each answer, the first included.
   std::size_t largest_answer;         ///< Bytes.
+  int lent_memory = -1; ///< The descriptor of `lent_memory`; -1 for none.
 };
 
 class sandboxed_program {
@@ -60,8 +62,10 @@ public:
   ~sandboxed_program();
 
   /// Sends a request of a kind that the program knows and waits for its answer.
-  /// One that is gone has crashed.
-  sandbox_answer ask(std::uint8_t kind, std::string_view body);
+  /// One that is gone has crashed; so has one that is at work when `cancelled`
+  /// becomes true, which ends it.
+  sandbox_answer ask(std::uint8_t kind, std::string_view body,
+                     const std::atomic<bool>* cancelled = nullptr);
 
   /// Whether it can be asked.
   bool is_there() const {
@@ -80,9 +84,11 @@ private:
       : line_(std::move(line)), id_(id), patience_(how.patience),
         largest_answer_(how.largest_answer) {
   }
-  sandbox_answer converse(std::string_view request);
+  sandbox_answer converse(std::string_view request,
+                          const std::atomic<bool>* cancelled);
   transfer send(std::string_view bytes, time_limit until);
-  transfer receive(std::string& bytes, std::size_t size, time_limit until);
+  transfer receive(std::string& bytes, std::size_t size, time_limit until,
+                   const std::atomic<bool>* cancelled);
   /// Kills it, and finds out why it had ended if it had.
   sandbox_outcome end(sandbox_outcome otherwise);
 

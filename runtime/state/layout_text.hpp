@@ -17,6 +17,14 @@ namespace potluck {
 /// Of a run whose tensors the charter names in a file of this name.
 constexpr auto tensors_model = "tensors";
 constexpr auto layout_file = "layout";
+/// Of one that has the model's code in a file, too (models/script).
+constexpr auto script_model = "torchscript";
+constexpr auto script_file = "script";
+
+/// Whether a loop outside may train a run's model: what it is, its tensors say.
+inline bool is_tensors_model(const std::string& model) {
+  return model == tensors_model || model == script_model;
+}
 
 /// Of a layout; beyond, it is nobody's.
 constexpr std::size_t max_tensors = 65536;

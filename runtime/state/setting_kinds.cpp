@@ -76,6 +76,16 @@ const setting_kind* kind_family::find(const std::string& kind) const {
   return nullptr;
 }
 
+std::string kind_family::named_by(const std::string& word) const {
+  for (const auto& x : kinds)
+    if (!x.suffix.empty() && word.size() > x.suffix.size()
+        && word.compare(word.size() - x.suffix.size(), std::string::npos,
+                        x.suffix)
+               == 0)
+      return x.name;
+  return word;
+}
+
 const setting_kind* kind_family::chosen(const run_settings& settings) const {
   return find(choice_of(settings, *this));
 }

@@ -21,6 +21,9 @@ struct setting_kind {
   /// No two have one name, nor has any common setting, nor one of a kind of
   /// another family.
   std::vector<declared_setting> settings;
+  /// Where it is not empty, a path with this ending stands for the kind on the
+  /// command line, and says which file it is of: ".pt".
+  std::string suffix = {};
 };
 
 /// Kinds of one thing.
@@ -31,6 +34,9 @@ struct kind_family {
 
   /// Null when there is none of this name.
   const setting_kind* find(const std::string& kind) const;
+  /// The name of the kind that a word of the command line means: itself, but
+  /// for a path to a file.
+  std::string named_by(const std::string& word) const;
   /// That of these settings; null when it is unknown.
   const setting_kind* chosen(const run_settings& settings) const;
   /// "albert, mnist-ffn"

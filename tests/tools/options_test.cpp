@@ -521,6 +521,13 @@ command_spec spec_of_shapes() {
        "NAME",
        {},
        option_condition{"shape", {"circle"}}},
+      {"depth",
+       option_kind::text,
+       "1",
+       "How deep it lies.",
+       "CM",
+       {},
+       option_condition{"shape", {"cube", "*.obj"}}},
   };
   return x;
 }
@@ -557,6 +564,14 @@ TEST_CASE("an option is there where the choice that it belongs to is made") {
   CHECK(misplaced.err
         == "potluck draw: --width goes with --shape=square or line, and shape "
            "is circle: change the one, or leave --width out.\n");
+}
+
+TEST_CASE("a choice may be a file, which its path's end tells") {
+  drawn file{{"--shape=a/b.obj", "--depth=4"}};
+  REQUIRE_FALSE(file.parsed.exit_code);
+  CHECK(file.parsed.config.text("depth") == "4");
+  for (auto other : {"--shape=obj", "--shape=.obj", "--shape=b.obj.gz"})
+    CHECK(drawn{{other, "--depth=4"}}.parsed.exit_code == 2);
 }
 
 TEST_CASE("help shows the options of what is chosen beside it") {

@@ -200,7 +200,7 @@ run_settings loop_options::settings(const std::string& initial) const {
 }
 
 std::vector<setting> loop_options::demanded() const {
-  std::vector<setting> result{{"model", settings_.model}};
+  std::vector<setting> result; // Which model it is the tensors say.
   for (const auto& field : charter_fields())
     if (given(field.name) && field.name != "run")
       result.push_back({field.name, field.print(settings_)});

@@ -38,7 +38,7 @@ charter charter_with(const run_settings& settings, const model_layout& layout,
 
 /// Why a run's tensors are not these; empty: they are.
 std::string difference_from(const charter& run, const model_layout& here) {
-  if (run.settings().model != tensors_model)
+  if (!is_tensors_model(run.settings().model))
     return "the run trains the model " + run.settings().model
            + ", which Potluck knows, and not the tensors of an outside loop; "
              "take part with `potluck join`";
@@ -258,7 +258,7 @@ void session::take_first_state(peer_config& config) {
   if (!resumed_ && !folder_.empty() && !id_in(config.run).empty()) {
     // Whoever created the run has to be able to begin it, whatever values its
     // program comes with this time.
-    const auto path = folder_ + "/" + run_file_name(config.run) + ".first";
+    const auto path = tools::first_state_path(folder_, config.run);
     if (auto first = load_checkpoint(path);
         first && first->state.parameters.size() == layout_.values())
       own_ = std::make_shared<training_state>(std::move(first->state));
@@ -393,7 +393,7 @@ std::string session::create() {
     auto of_run = charter_of(*signed_now);
     if (!of_run)
       throw complaint{of_run.error()};
-    const auto first = folder + "/" + run_file_name(to.run()) + ".first";
+    const auto first = tools::first_state_path(folder, to.run());
     if (auto kept = save_checkpoint(first, *of_run, *own_); !kept)
       throw complaint{kept.error()};
     const auto bytes = signed_now->to_bytes();

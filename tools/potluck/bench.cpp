@@ -155,6 +155,10 @@ command bench_command() {
        "The workload. Experts: nop-large, nop-small, ffn-large, ffn-small, or "
        "all; trainer: albert, gpt, all for these two, or gpt-100m.",
        "NAME"},
+      {"script", option_kind::text, "",
+       "Trainer: measure this file of TorchScript instead, which takes tokens "
+       "below 2000, and runs outside the sandbox, too.",
+       "FILE"},
       {"device", option_kind::text, "auto",
        "Trainer: where to compute, as for join.", "DEVICE"},
       {"precision", option_kind::text, "float32",

@@ -13,6 +13,11 @@ std::string manifest_path(const std::string& directory,
   return directory + "/" + name + ".manifest";
 }
 
+std::string first_state_path(const std::string& directory,
+                             const std::string& run) {
+  return directory + "/" + run_file_name(run) + ".first";
+}
+
 expected<std::optional<manifest>> read_manifest_file(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   if (!file && errno == ENOENT)

@@ -15,6 +15,11 @@ namespace potluck::tools {
 std::string manifest_path(const std::string& directory,
                           const std::string& name);
 
+/// Where whoever creates a run keeps the state that it begins with, if that is
+/// no consequence of its settings, so that the run can begin later.
+std::string first_state_path(const std::string& directory,
+                             const std::string& run);
+
 /// What `potluck create` has written. Nothing where there is no such file;
 /// fails with a sentence where it is no sound manifest.
 expected<std::optional<manifest>> read_manifest_file(const std::string& path);

@@ -233,6 +233,12 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   return true;
 }
 
+/// Whoever created a run has what it begins with, where nobody else has.
+void take_first_state(const std::string& directory, peer_config& config) {
+  if (auto first = load_checkpoint(first_state_path(directory, config.run)))
+    config.state = std::make_shared<training_state>(std::move(first->state));
+}
+
 /// Says where checkpoints go. Hours of computing may be in one, so that they
 /// can be written there is tried now.
 /// @param directory The identity's; empty: it has none.
@@ -289,6 +295,9 @@ int run(cli::command_line& options, const std::string&) {
     auto papers = fill_papers(options, **invited, who->directory, config);
     if (!papers)
       return complain(papers.error());
+    if (!config.state && config.role == role::trainer
+        && !who->directory.empty())
+      take_first_state(who->directory, config);
   } else if (id_in(config.run).empty()) {
     notices->post("Run '" + config.run
                   + "' is a trial: whoever names it may found it, with "

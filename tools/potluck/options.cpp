@@ -352,8 +352,14 @@ bool command_line::holds(const option_spec& option) const {
   if (!option.only_with)
     return true;
   const auto& values = option.only_with->values;
-  return std::find(values.begin(), values.end(), text(option.only_with->option))
-         != values.end();
+  const auto& given = text(option.only_with->option);
+  return std::any_of(values.begin(), values.end(), [&](const auto& value) {
+    if (value.front() != '*')
+      return value == given;
+    const auto end = value.size() - 1;
+    return given.size() > end
+           && given.compare(given.size() - end, end, value, 1) == 0;
+  });
 }
 
 const option_spec* command_line::in_effect(const std::string& name) const {

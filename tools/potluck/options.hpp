@@ -59,7 +59,8 @@ constexpr number_range at_least(double least) {
   return {least};
 }
 
-/// That another option, a text, has one of these values.
+/// That another option, a text, has one of these values; "*.pt" stands for all
+/// that end so.
 struct option_condition {
   std::string option;
   std::vector<std::string> values;

@@ -19,22 +19,37 @@ option_spec option_of(const declared_setting& x) {
 std::string choices_in(const kind_family& family) {
   std::string result = ": ";
   for (const auto& kind : family.kinds)
-    result += (result.size() > 2 ? "; " : "") + kind.name + ", " + kind.meaning;
+    result += (result.size() > 2 ? "; " : "")
+              + (kind.suffix.empty() ? kind.name : "FILE" + kind.suffix) + ", "
+              + kind.meaning;
   return result + ". With it, --help shows what it alone has";
 }
 
 /// Adds one option of a kind, or the kind to those of an equal option.
 void add(std::vector<option_spec>& all, const declared_setting& x,
-         const std::string& chooser, const std::string& kind) {
+         const std::string& chooser, const setting_kind& kind) {
+  std::vector<std::string> words{kind.name};
+  if (!kind.suffix.empty())
+    words.push_back("*" + kind.suffix);
   auto option = option_of(x);
   for (auto& other : all)
     if (other.name == option.name && other.help == option.help
         && other.default_text == option.default_text && other.only_with) {
-      other.only_with->values.push_back(kind);
+      auto& values = other.only_with->values;
+      values.insert(values.end(), words.begin(), words.end());
       return;
     }
-  option.only_with = {chooser, {kind}};
+  option.only_with = {chooser, std::move(words)};
   all.push_back(std::move(option));
+}
+
+/// What the option of this name has, as a setting: a kind's name for its file.
+std::string value_of(const cli::command_line& options,
+                     const std::string& name) {
+  for (const auto* family : kinds_here())
+    if (family->chooser == name)
+      return family->named_by(options.text(name));
+  return options.text(name);
 }
 
 /// The settings that the chosen kinds have.
@@ -56,7 +71,7 @@ expected<run_settings> common_from(const cli::command_line& options,
                        [&](auto& x) { return x.name == field.name; });
     auto done = field.assign(settings, other != instead.end()
                                            ? other->value
-                                           : options.text(field.name));
+                                           : value_of(options, field.name));
     if (!done)
       return failure{"--" + done.error()};
   }
@@ -77,7 +92,7 @@ std::vector<option_spec> settings_options() {
   for (const auto* family : kinds_here())
     for (const auto& kind : family->kinds)
       for (const auto& x : kind.settings)
-        add(own, x, family->chooser, kind.name);
+        add(own, x, family->chooser, kind);
   result.insert(result.end(), own.begin(), own.end());
   return result;
 }
@@ -108,7 +123,7 @@ std::vector<setting> demanded_settings(const cli::command_line& options) {
     if (x.name == "run" || !options.given(x.name))
       return;
     // As the charter prints it, so that 1e-3 equals 0.001.
-    if (auto value = x.read(options.text(x.name)))
+    if (auto value = x.read(value_of(options, x.name)))
       result.push_back({x.name, std::move(*value)});
   };
   for (const auto& field : charter_fields())

@@ -40,7 +40,7 @@ constexpr int allowed[] = {
     SCMP_SYS(exit_group),
 };
 
-/// Allowed as long as nothing becomes code.
+/// Where nothing may become code: allowed as long as nothing does.
 constexpr int allowed_without_code[] = {SCMP_SYS(mmap), SCMP_SYS(mprotect)};
 
 std::string failed(const char* what, int error) {
@@ -70,7 +70,7 @@ bool close_files() {
 }
 
 /// Empty, or why there is no filter.
-std::string filter_calls() {
+std::string filter_calls(bool makes_code) {
   const std::unique_ptr<void, void (*)(scmp_filter_ctx)> filter{
       ::seccomp_init(SCMP_ACT_ERRNO(EPERM)), ::seccomp_release};
   if (!filter)
@@ -78,11 +78,16 @@ std::string filter_calls() {
   for (int call : allowed)
     if (int error = ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 0))
       return failed("seccomp's rules", -error);
+  const auto without_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
   for (int call : allowed_without_code)
     if (int error
-        = ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 1,
-                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)))
+        = makes_code ? ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 0)
+                     : ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 1,
+                                          without_code))
       return failed("seccomp's rules", -error);
+  // Of all threads.
+  if (int error = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1))
+    return failed("seccomp's threads", -error);
   if (int error = ::seccomp_load(filter.get())) // No new privileges, either.
     return failed("seccomp", -error);
   return "";
@@ -97,11 +102,11 @@ std::string confine(const confinement_limits& most) {
   if (!close_files())
     return failed("closing files", errno);
   if (!limit(RLIMIT_AS, most.memory_bytes)
-      || !limit(RLIMIT_CPU, most.cpu_seconds, 1) || !limit(RLIMIT_CORE, 0)
-      || !limit(RLIMIT_FSIZE, 0) || !limit(RLIMIT_NPROC, 0)
-      || !limit(RLIMIT_NOFILE, 0))
+      || (most.cpu_seconds > 0 && !limit(RLIMIT_CPU, most.cpu_seconds, 1))
+      || !limit(RLIMIT_CORE, 0) || !limit(RLIMIT_FSIZE, 0)
+      || !limit(RLIMIT_NPROC, 0) || !limit(RLIMIT_NOFILE, 0))
     return failed("setrlimit", errno);
-  if (auto problem = filter_calls(); !problem.empty())
+  if (auto problem = filter_calls(most.makes_code); !problem.empty())
     return problem;
   if (::open("/", O_RDONLY) >= 0 || errno != EPERM
       || ::socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM)

@@ -11,12 +11,16 @@ namespace potluck::sandbox {
 
 struct confinement_limits {
   std::uint64_t memory_bytes; ///< Of addresses, the program's own included.
-  std::uint32_t cpu_seconds;
+  std::uint32_t cpu_seconds;  ///< 0: no limit; its owner has one on answers.
+  /// Whether it may turn memory into code, as LibTorch's kernels for
+  /// convolutions do, which are written for the processor at hand.
+  bool makes_code = false;
 };
 
 /// Confines this process for the rest of its life, and tries whether it is.
-/// All descriptors but `channel` are closed, or lead to /dev/null. Call it
-/// while there is one thread. Empty: done; else why it is not, in some words.
+/// All descriptors but `channel` are closed, or lead to /dev/null. Threads that
+/// there are go on, as confined as this one; no other begins. Empty: done; else
+/// why it is not, in some words.
 std::string confine(const confinement_limits& most);
 
 } // namespace potluck::sandbox

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "models/text/tokenizer_program.hpp"
+#include "models/helper_program.hpp"
 #include "tests/models/fixture.hpp"
 
 using namespace potluck;
@@ -141,12 +141,13 @@ TEST_CASE("text of many batches is encoded as if it were one") {
 
 TEST_CASE("the program is the first of its places that can be executed") {
   scratch_folder folder;
-  auto found = find_tokenizer_program(
-      {folder.path("none"), folder.write("text", "no program"), folder.path(),
-       "/bin/true", "/bin/false"});
+  auto found
+      = find_program(tokenizer_program,
+                     {folder.path("none"), folder.write("text", "no program"),
+                      folder.path(), "/bin/true", "/bin/false"});
   REQUIRE(found);
   CHECK(*found == "/bin/true");
-  auto missing = find_tokenizer_program({folder.path("none")});
+  auto missing = find_program(tokenizer_program, {folder.path("none")});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().find(folder.path("none")) != std::string::npos);
   CHECK(missing.error().find("POTLUCK_TOKENIZER") != std::string::npos);
@@ -154,7 +155,7 @@ TEST_CASE("the program is the first of its places that can be executed") {
 
 TEST_CASE("a program that is something else reads no tokenizer") {
   ::setenv("POTLUCK_TOKENIZER", "/bin/true", 1);
-  CHECK(tokenizer_program_candidates()
+  CHECK(candidates_for(tokenizer_program)
         == std::vector<std::string>{"/bin/true"});
   auto opened = tokenizer::open("garbage");
   auto model = tokenizer::learn(toy_text(1, 500), 60);

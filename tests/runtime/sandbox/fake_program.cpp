@@ -2,10 +2,13 @@
 #include "tests/runtime/sandbox/fake_program.hpp"
 
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -89,6 +92,24 @@ std::string try_all() {
   return result;
 }
 
+char* lent = nullptr;
+
+/// A thread that is older than the sandbox.
+struct {
+  std::mutex busy;
+  std::condition_variable changed;
+  bool asked = false, done = false;
+  std::string found;
+} second;
+
+void be_second() {
+  std::unique_lock<std::mutex> lock{second.busy};
+  second.changed.wait(lock, [] { return second.asked; });
+  second.found = try_all();
+  second.done = true;
+  second.changed.notify_all();
+}
+
 /// As on a kernel without seccomp.
 void forget_seccomp() {
   sock_filter code[] = {
@@ -153,6 +174,18 @@ expected<std::string> answer(std::uint8_t kind, const std::string& body) {
     case fake_request::half:
       write_raw(sandbox::frame_head(0, 8) + "half");
       ::_exit(0);
+    case fake_request::swap: {
+      const std::string before{lent, body.size()};
+      body.copy(lent, body.size());
+      return before;
+    }
+    case fake_request::try_thread: {
+      std::unique_lock<std::mutex> lock{second.busy};
+      second.asked = true;
+      second.changed.notify_all();
+      second.changed.wait(lock, [] { return second.done; });
+      return second.found;
+    }
   }
   return failure{"there is no such request"};
 }
@@ -162,9 +195,16 @@ expected<std::string> answer(std::uint8_t kind, const std::string& body) {
 int main(int, char** argv) {
   if (std::strcmp(argv[3], test::fake_on_old_kernel) == 0)
     forget_seccomp();
-  const auto problem
-      = sandbox::confine({std::strtoull(argv[1], nullptr, 10) << 20,
-                          static_cast<std::uint32_t>(std::atoi(argv[2]))});
+  if (::fcntl(sandbox::lent_memory, F_GETFD) >= 0)
+    lent = static_cast<char*>(::mmap(nullptr, test::fake_lent_bytes,
+                                     PROT_READ | PROT_WRITE, MAP_SHARED,
+                                     sandbox::lent_memory, 0));
+  const bool with_code = std::strcmp(argv[3], test::fake_with_code) == 0;
+  if (with_code)
+    std::thread{be_second}.detach();
+  const auto problem = sandbox::confine(
+      {std::strtoull(argv[1], nullptr, 10) << 20,
+       static_cast<std::uint32_t>(std::atoi(argv[2])), with_code});
   if (!problem.empty()) {
     sandbox::decline(problem);
     return 1;

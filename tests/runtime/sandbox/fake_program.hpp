@@ -2,6 +2,7 @@
 /// how it can be started.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace potluck::test {
@@ -21,11 +22,17 @@ enum class fake_request : std::uint8_t {
   babble,     ///< A kind of answer that there is not.
   boast,      ///< An answer with more bytes than anybody allows.
   half,       ///< Half an answer, and the end.
+  swap,       ///< What is in the lent memory; the body is put there.
+  try_thread, ///< As `try_all`, on a thread that was there before.
 };
+
+constexpr std::size_t fake_lent_bytes = 4096;
 
 // Its arguments: MiB of memory, seconds of processor time, and one of these.
 constexpr char fake_usual[] = "usual";
 constexpr char fake_of_another_build[] = "another-build";
+/// It may turn memory into code, and has a second thread.
+constexpr char fake_with_code[] = "with-code";
 /// The kernel refuses what `confine` wants.
 constexpr char fake_on_old_kernel[] = "old-kernel";
 

@@ -1,6 +1,7 @@
 #include "runtime/sandbox/sandboxed_program.hpp"
 
 #include <csignal>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "runtime/sandbox/lent_memory.hpp"
 #include "tests/runtime/sandbox/fake_program.hpp"
 #include "tests/support/skip.hpp"
 
@@ -83,6 +85,47 @@ TEST_CASE("nothing is left to a confined program but to read and to answer") {
   const auto got = ask(*x, fake_request::try_all);
   CHECK(got.how == sandbox_outcome::answered);
   CHECK(got.bytes == "");
+}
+
+TEST_CASE("where code may be made, nothing else may, on older threads either") {
+  auto how = terms(test::fake_with_code);
+  how.arguments[0] = "1024"; // A thread has addresses of its own.
+  const std::string code = "map code\nturn memory into code\n";
+  for (auto what : {fake_request::try_all, fake_request::try_thread}) {
+    auto x = started(how);
+    if (!x)
+      return;
+    CHECK(ask(*x, what).bytes == code);
+  }
+}
+
+TEST_CASE("lent memory is seen by both, and cannot be taken away") {
+  auto memory = lent_memory::make(test::fake_lent_bytes);
+  REQUIRE(memory);
+  auto how = terms();
+  how.lent_memory = memory->descriptor();
+  auto x = started(how);
+  if (!x)
+    return;
+  auto* here = static_cast<char*>(memory->data());
+  std::strcpy(here, "owner");
+  CHECK(ask(*x, fake_request::swap, "guest").bytes == "owner");
+  CHECK(std::string(here) == "guest");
+  CHECK(ask(*x, fake_request::try_all).bytes == "");
+  CHECK(::ftruncate(memory->descriptor(), 0) != 0);
+}
+
+TEST_CASE("what is cancelled is ended at once, however patient its owner is") {
+  std::atomic<bool> cancelled{false};
+  auto x = started();
+  if (!x)
+    return;
+  std::thread user{[&] { cancelled = true; }};
+  CHECK(
+      x->ask(static_cast<std::uint8_t>(fake_request::spin), "", &cancelled).how
+      == sandbox_outcome::crashed);
+  user.join();
+  CHECK_FALSE(x->is_there());
 }
 
 TEST_CASE("memory beyond the limit is refused, and costs the program only") {

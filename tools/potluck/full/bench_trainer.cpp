@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/catalogue.hpp"
+#include "models/script/script_race.hpp"
 #include "models/trainer_race.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
@@ -50,17 +51,17 @@ std::vector<trainer_row> rows() {
   };
 }
 
-nlohmann::ordered_json measure(const trainer_row& row,
-                               const cli::command_line& options, int threads) {
-  race_workload what;
-  what.settings = row.settings;
-  what.device = options.text("device");
-  what.precision = options.text("precision");
-  what.threads = threads;
-  what.notice = [](const std::string& x) { complain(x); };
-  trainer_race race(what);
+/// What a race says of itself.
+struct raced {
+  std::string row, device, precision;
+  std::uint32_t samples; ///< Of a step.
+};
+
+template <class Race>
+nlohmann::ordered_json measure(Race& race, const raced& what,
+                               const cli::command_line& options) {
   const auto asked = static_cast<std::uint32_t>(options.integer("samples"));
-  const auto samples = asked == 0 ? row.samples : asked;
+  const auto samples = asked == 0 ? what.samples : asked;
   std::vector<double> trainer, bare, ratios;
   // The first of each is not counted. Which begins alternates: machines become
   // slower and faster by the minute.
@@ -75,9 +76,9 @@ nlohmann::ordered_json measure(const trainer_row& row,
     ratios.push_back(loop / seconds);
   }
   const auto ratio = bench::quantile(ratios, 0.5);
-  return {{"row", row.name},
+  return {{"row", what.row},
           {"parameters", race.parameters()},
-          {"device", device_in_use(what.device)},
+          {"device", what.device},
           {"precision", what.precision},
           {"samples_a_step", samples},
           {"samples_per_second", bench::quantile(trainer, 0.5)},
@@ -85,6 +86,26 @@ nlohmann::ordered_json measure(const trainer_row& row,
           {"ratio", ratio},
           {"goal", goal},
           {"met", ratio >= goal}};
+}
+
+nlohmann::ordered_json measure(const trainer_row& row,
+                               const cli::command_line& options, int threads) {
+  race_workload what;
+  what.settings = row.settings;
+  what.device = options.text("device");
+  what.precision = options.text("precision");
+  what.threads = threads;
+  what.notice = [](const std::string& x) { complain(x); };
+  trainer_race race(what);
+  return measure(
+      race, {row.name, device_in_use(what.device), what.precision, row.samples},
+      options);
+}
+
+nlohmann::ordered_json measure_script(const cli::command_line& options,
+                                      int threads) {
+  script_race race(options.text("script"), threads);
+  return measure(race, {"script", "cpu", "float32", 256}, options);
 }
 
 } // namespace
@@ -103,6 +124,14 @@ int bench_trainer(cli::command_line& options) {
         = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   auto result = nlohmann::ordered_json::array();
   bool met = true;
+  if (options.given("script")) {
+    try {
+      result.push_back(measure_script(options, threads));
+    } catch (const std::exception& e) {
+      return complain(std::string{"--script: "} + e.what(), failed);
+    }
+    return report(options, result, result.back()["met"].get<bool>());
+  }
   for (const auto& row : rows()) {
     // The large one is for graphics cards.
     if (wanted == "all" ? row.name == "gpt-100m" : row.name != wanted)

@@ -8,7 +8,9 @@
 
 #include "models/catalogue.hpp"
 #include "models/images/image_data.hpp"
+#include "models/script/founding_script.hpp"
 #include "runtime/state/atomic_file.hpp"
+#include "runtime/state/checkpoint.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
@@ -86,9 +88,15 @@ expected<std::vector<contact>> contacts_from(const cli::command_line& options,
   return result;
 }
 
-expected<manifest> make_manifest(const cli::command_line& options,
-                                 const std::string& name,
-                                 const std::string& directory) {
+/// What a run is, and what it begins with where that does not follow from it.
+struct new_run {
+  manifest what;
+  std::shared_ptr<training_state> first; ///< Null: it follows.
+};
+
+expected<new_run> make_run(const cli::command_line& options,
+                           const std::string& name,
+                           const std::string& directory) {
   auto authority = authority_from(options, directory);
   if (!authority)
     return failure{authority.error()};
@@ -96,10 +104,19 @@ expected<manifest> make_manifest(const cli::command_line& options,
       = settings_from(options, {{"run", name}, {"authority", *authority}});
   if (!settings)
     return failure{settings.error()};
-  if (auto layout = layout_of(*settings); !layout)
+  founding_script script;
+  if (const auto model = options.text("model"); names_script(model)) {
+    auto read = read_founding_script(model);
+    if (!read)
+      return failure{"--model: " + read.error()};
+    script = std::move(*read);
+    settings = with_script(std::move(*settings), script);
+  }
+  if (auto layout = layout_of(charter{*settings, script.files}); !layout)
     return failure{layout.error()};
   const auto data = options.text("data");
-  auto draft = propose_charter(*settings, data.empty() ? drawn_digits : data);
+  auto draft = propose_charter(*settings, data.empty() ? drawn_digits : data,
+                               script.files);
   if (!draft && data.empty())
     return failure{"The run's tokenizer is learnt from text; name a file or a "
                    "folder with --data PATH."};
@@ -118,7 +135,27 @@ expected<manifest> make_manifest(const cli::command_line& options,
   auto organiser = identity::key_in(key.parent_path(), key.filename());
   if (!organiser)
     return failure{organiser.error()};
-  return sign_charter(*draft, *organiser);
+  auto what = sign_charter(*draft, *organiser);
+  if (!what)
+    return failure{what.error()};
+  return new_run{std::move(*what), std::move(script.first)};
+}
+
+/// Writes down the run, and its first state before it: what has no first state
+/// cannot begin.
+expected<bool> keep(const new_run& run, const std::string& directory,
+                    const std::string& path) {
+  if (run.first) {
+    auto of_run = charter_of(run.what);
+    if (!of_run)
+      return failure{of_run.error()};
+    if (auto kept = save_checkpoint(first_state_path(directory, run.what.run()),
+                                    *of_run, *run.first);
+        !kept)
+      return kept;
+  }
+  const auto bytes = run.what.to_bytes();
+  return replace_file(path, {{bytes.data(), bytes.size()}});
 }
 
 void print(const invitation& to, const std::string& text,
@@ -173,10 +210,13 @@ int run(cli::command_line& options, const std::string&) {
         "changes: give the new one another name, or leave the "
         "settings, --data and --artifact out for another invitation to that "
         "run.");
-  auto what = *existing ? expected<manifest>{std::move(**existing)}
-                        : make_manifest(options, name, directory);
-  if (!what)
-    return complain(what.error());
+  const bool is_new = !*existing;
+  auto made = is_new
+                  ? make_run(options, name, directory)
+                  : expected<new_run>{new_run{std::move(**existing), nullptr}};
+  if (!made)
+    return complain(made.error());
+  const auto* what = &made->what;
   auto rules = rules_of(*what);
   if (!rules)
     return complain(rules.error());
@@ -185,12 +225,9 @@ int run(cli::command_line& options, const std::string&) {
   auto text = to_text(to);
   if (!text)
     return complain("No invitation: " + text.error() + ".");
-  if (!*existing) {
-    const auto bytes = what->to_bytes();
-    auto written = replace_file(path, {{bytes.data(), bytes.size()}});
-    if (!written)
+  if (is_new)
+    if (auto written = keep(*made, directory, path); !written)
       return complain(written.error(), failed);
-  }
   print(to, *text, path, options.flag("qr") || isatty(STDOUT_FILENO) == 1);
   return all_well;
 }

@@ -23,9 +23,7 @@ int run(cli::command_line& options, const std::string&) {
   auto saved = load_checkpoint(options.text("checkpoint"));
   if (!saved)
     return complain(saved.error());
-  auto layout = saved->charter.settings().model == tensors_model
-                    ? read_layout_text(saved->charter.file(layout_file))
-                    : layout_of(saved->charter.settings());
+  auto layout = layout_of(saved->charter);
   if (!layout)
     return complain(layout.error());
   if (saved->state.parameters.size() != layout->values())

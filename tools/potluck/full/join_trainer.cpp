@@ -2,18 +2,29 @@
 
 #include "actors/experts/expert_client.hpp"
 #include "models/catalogue.hpp"
+#include "models/script/founding_script.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/peer_options.hpp"
 
 namespace potluck::tools {
 
 expected<bool> fill_trainer(const cli::command_line& options,
-                            peer_config& config, const run_settings& settings,
+                            peer_config& config, const run_settings& given,
                             const std::shared_ptr<notice_board>& notices) {
   auto data = options.text("data");
   if (data.empty())
     return failure{"A trainer needs data; name a file or a folder with --data "
                    "PATH, or join with --role auxiliary."};
+  auto settings = given;
+  charter_files files;
+  if (const auto model = options.text("model"); names_script(model)) {
+    auto script = read_founding_script(model);
+    if (!script)
+      return failure{"--model: " + script.error()};
+    settings = with_script(std::move(settings), *script);
+    files = std::move(script->files);
+    config.state = std::move(script->first);
+  }
   // Who joins a run learns there which model it has.
   const auto founds = options.given("model") || config.seeds.empty();
   if (auto problem = problem_with_data(founds ? settings.model : "", data);
@@ -34,7 +45,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
   if (!most)
     return failure{most.error()};
   how.max_model = *most;
-  if (auto problem = problem_with_size(settings, how.max_model);
+  if (auto problem = problem_with_size(charter{settings, files}, how.max_model);
       founds && !problem.empty())
     return failure{problem};
   how.in_flight = static_cast<std::uint32_t>(options.integer("in-flight"));
@@ -44,16 +55,17 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.experts = experts;
   how.notice = [notices](const std::string& x) { notices->post(x); };
   config.make_trainer = make_trainer_factory(how);
-  config.propose = [wanted = settings, data, files = config.own_artifacts,
+  config.propose = [wanted = settings, data, files,
+                    artifacts = config.own_artifacts,
                     folder = artifact_folder{config.artifacts_folder}] {
-    auto proposed = propose_charter(wanted, data);
+    auto proposed = propose_charter(wanted, data, files);
     if (proposed)
-      proposed = with_own_artifacts(*proposed, files, folder);
+      proposed = with_own_artifacts(*proposed, artifacts, folder);
     if (!proposed)
       throw std::runtime_error(proposed.error());
     return *proposed;
   };
-  if (auto layout = layout_of(settings); !layout)
+  if (auto layout = layout_of(charter{settings, files}); !layout)
     return failure{layout.error()};
   if (const auto device = device_in_use(how.device); device != "cpu") {
     notices->post("Gradients are computed on " + device + " in " + how.precision

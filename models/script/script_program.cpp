@@ -1,0 +1,180 @@
+#include "models/script/script_program.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "models/helper_program.hpp"
+#include "models/script/script_inputs.hpp"
+#include "runtime/state/declared_setting.hpp"
+#include "runtime/state/layout_text.hpp"
+#include "runtime/vector_loops.hpp"
+
+namespace potluck {
+
+namespace {
+
+using scripting::request;
+
+constexpr std::uint64_t least_memory = std::uint64_t{256} << 20;
+
+std::uint64_t half_of_memory() {
+  const auto pages = ::sysconf(_SC_PHYS_PAGES);
+  const auto bytes = ::sysconf(_SC_PAGESIZE);
+  return std::max(least_memory, pages < 1 || bytes < 1
+                                    ? 0
+                                    : static_cast<std::uint64_t>(pages)
+                                          * static_cast<std::uint64_t>(bytes)
+                                          / 2);
+}
+
+expected<sandboxed_program> start(const script_terms& how,
+                                  const lent_memory* lent,
+                                  std::size_t largest_answer) {
+  auto path
+      = find_program(torchscript_program, candidates_for(torchscript_program));
+  if (!path)
+    return failure{path.error()};
+  sandbox_terms terms;
+  terms.path = std::move(*path);
+  terms.arguments
+      = {std::to_string(how.memory_bytes != 0 ? how.memory_bytes
+                                              : half_of_memory()),
+         std::to_string(how.threads), std::to_string(lent ? lent->bytes() : 0)};
+  terms.greeting = scripting::greeting;
+  terms.patience = how.patience;
+  terms.largest_answer = largest_answer;
+  terms.lent_memory = lent ? lent->descriptor() : -1;
+  return sandboxed_program::start(terms);
+}
+
+/// What happened, where it did not answer, for a person.
+std::string trouble(const sandbox_answer& x, const char* when) {
+  if (x.how == sandbox_outcome::refused) {
+    std::string reason;
+    for (char c : x.bytes.substr(0, 600))
+      reason += c >= 0x20 && c <= 0x7e ? c : '?';
+    return reason;
+  }
+  std::string result{words_for(x.how)};
+  result += " while it was ";
+  result += when;
+  if (x.how == sandbox_outcome::too_slow)
+    result += ", perhaps in a loop without an end";
+  return result;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string result;
+  for (const auto& x : names)
+    result += (result.empty() ? "" : ",") + x;
+  return result;
+}
+
+/// What an answer begins with.
+struct answer_head {
+  std::vector<std::string> arguments;
+  model_layout layout;
+};
+
+expected<answer_head> read_head(byte_reader& from) {
+  const auto names = std::string{scripting::next_part(from)};
+  auto layout = read_layout_text(std::string{scripting::next_part(from)});
+  if (from.lacks() || !layout)
+    return failure{"gave nonsense when it was asked for its tensors"};
+  answer_head result{split_inputs(names), std::move(*layout)};
+  for (auto& x : result.arguments)
+    x = shown(x);
+  return result;
+}
+
+} // namespace
+
+expected<described_script> describe_script(const std::string& file,
+                                           const script_terms& how) {
+  auto program = start(how, nullptr, scripting::largest_description);
+  if (!program)
+    return failure{"cannot be read: " + program.error()};
+  const auto answer
+      = program->ask(static_cast<std::uint8_t>(request::describe), file);
+  if (answer.how != sandbox_outcome::answered)
+    return failure{trouble(answer, "read")};
+  byte_reader from{answer.bytes};
+  auto head = read_head(from);
+  if (!head)
+    return failure{head.error()};
+  described_script result;
+  result.arguments = std::move(head->arguments);
+  result.layout = std::move(head->layout);
+  result.file = scripting::next_part(from);
+  const auto values = from.bytes(result.layout.values() * sizeof(float));
+  if (!from.done() || values.empty() || result.file.empty())
+    return failure{"gave nonsense when it was asked for its values"};
+  result.values.resize(result.layout.values());
+  std::memcpy(result.values.data(), values.data(), values.size());
+  for (const auto& x : result.layout.entries())
+    if (!all_finite(result.values.data() + x.offset, x.values))
+      return failure{"holds a tensor " + x.name
+                     + " whose values are not all finite"};
+  return result;
+}
+
+expected<script_program>
+script_program::open(const std::string& file,
+                     const std::vector<std::string>& inputs,
+                     const model_layout& layout, const script_terms& how) {
+  auto memory = lent_memory::make(2 * layout.values() * sizeof(float));
+  if (!memory)
+    return failure{"cannot be computed: " + memory.error()};
+  auto program = start(how, &*memory, scripting::largest_answer);
+  if (!program)
+    return failure{"cannot be computed: " + program.error()};
+  const auto answer
+      = program->ask(static_cast<std::uint8_t>(request::open), file);
+  if (answer.how != sandbox_outcome::answered)
+    return failure{trouble(answer, "read")};
+  byte_reader from{answer.bytes};
+  auto head = read_head(from);
+  if (!head)
+    return failure{head.error()};
+  if (!from.done())
+    return failure{"gave nonsense when it was opened"};
+  if (auto differs = layout_difference(head->layout, layout); !differs.empty())
+    return failure{"is not the run's: " + differs};
+  if (head->arguments != inputs)
+    return failure{"has a forward that takes " + joined(head->arguments)
+                   + ", and the run's settings say " + joined(inputs)};
+  return script_program{std::move(*program), std::move(*memory),
+                        layout.values()};
+}
+
+expected<script_program::outcome>
+script_program::pass(const scripting::pass_head& how, const std::string& batch,
+                     const std::atomic<bool>& cancelled) {
+  std::string body;
+  body.reserve(1 + 2 * sizeof(std::uint64_t) + batch.size());
+  body += static_cast<char>(how.kind);
+  append_little_endian(body, how.seed);
+  append_little_endian(body, how.samples);
+  body += batch;
+  const auto answer = program_.ask(static_cast<std::uint8_t>(request::pass),
+                                   body, &cancelled);
+  if (answer.how != sandbox_outcome::answered)
+    return failure{trouble(answer, "computed")};
+  double numbers[2];
+  if (answer.bytes.size() != sizeof numbers)
+    return failure{"gave nonsense when it was computed"};
+  std::memcpy(numbers, answer.bytes.data(), sizeof numbers);
+  return outcome{numbers[0], std::isfinite(numbers[1]) ? numbers[1] : 0};
+}
+
+void append_tensor_head(std::string& out, scripting::element type,
+                        const std::vector<std::int64_t>& shape) {
+  out += static_cast<char>(type);
+  out += static_cast<char>(shape.size());
+  for (auto extent : shape)
+    append_little_endian(out, static_cast<std::uint64_t>(extent));
+}
+
+} // namespace potluck

@@ -1,0 +1,80 @@
+/// What `potluck-script` is asked, and the limits on it. Frames and outcomes
+/// are those of runtime/sandbox. Torch-free.
+///
+/// Texts go with their length, 4 bytes, in front. The program's words are a
+/// stranger's: the file that it runs may have taken it over.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/manifest/byte_reader.hpp"
+
+namespace potluck::scripting {
+
+using namespace std::chrono_literals;
+
+/// What the program says first. The number rises with every change of what
+/// follows.
+constexpr char greeting[] = "potluck-script 1";
+
+// Its arguments are bytes that it may take beside what it has when it begins;
+// threads that compute; and bytes of the lent memory: the parameters, and
+// behind them the sum of gradients, as the layout has them. 0 for none.
+
+enum class request : std::uint8_t {
+  /// A file as a person has it: forward's arguments, separated by commas; the
+  /// layout (`layout_text`); a file without the parameters' values; the values.
+  describe,
+  /// A file, to be computed with the lent memory: arguments and layout. Once.
+  open,
+  /// A `pass_head` and a tensor for each argument: loss and accuracy, 8 bytes
+  /// each.
+  pass,
+};
+
+enum class pass_kind : std::uint8_t {
+  training, ///< Adds the gradient of the *sum* of the samples' losses.
+  evaluation,
+};
+
+struct pass_head {
+  pass_kind kind = pass_kind::training;
+  std::uint64_t seed = 0;    ///< Of what is drawn.
+  std::uint64_t samples = 0; ///< Whose mean the loss is.
+};
+
+enum class element : std::uint8_t { int64, float32 };
+
+/// Of a tensor's head; its values follow, as the processor has them.
+constexpr std::size_t most_dimensions = 8;
+
+constexpr std::size_t element_bytes(element x) {
+  return x == element::int64 ? 8 : 4;
+}
+
+/// A file, with its values.
+constexpr std::size_t largest_file = std::size_t{2} << 30;
+/// A file, or a batch.
+constexpr std::size_t largest_request = largest_file;
+/// A file's description: the values once more.
+constexpr std::size_t largest_description = UINT32_MAX;
+/// Everything else that is said: layouts.
+constexpr std::size_t largest_answer = 16u << 20;
+
+/// For what a micro-batch takes on the slowest machine, and for reading a file.
+constexpr auto patience = 5min;
+
+inline void append_part(std::string& out, std::string_view text) {
+  append_little_endian(out, static_cast<std::uint32_t>(text.size()));
+  out += text;
+}
+
+inline std::string_view next_part(byte_reader& from) {
+  return from.bytes(from.integer<std::uint32_t>());
+}
+
+} // namespace potluck::scripting

@@ -1,0 +1,189 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "models/catalogue.hpp"
+#include "models/script/founding_script.hpp"
+#include "runtime/optimizer/run_optimizer.hpp"
+#include "tests/models/script/made_scripts.hpp"
+
+using namespace potluck;
+using test::mentions;
+using test::scripts;
+
+namespace {
+
+const std::atomic<bool> never{false};
+
+/// A run that a file has founded, and a trainer of it.
+struct script_run {
+  test::scratch_folder folder;
+  std::vector<std::string> notices;
+  founding_script founded;
+  charter agreed;
+  std::unique_ptr<trainer> model;
+
+  script_run(const std::string& name, const std::string& data = {})
+      : founded(read(name)) {
+    const auto path
+        = data.empty() ? folder.write("text", test::toy_text(1, 300)) : data;
+    run_settings settings;
+    settings.model = "torchscript";
+    if (data.empty())
+      if (auto done = assign(settings,
+                             {{"model", "torchscript"},
+                              {"vocabulary", "40"},
+                              {"sequence-length", "12"}},
+                             known_families());
+          !done)
+        throw std::runtime_error(done.error());
+    auto proposed
+        = propose_charter(with_script(settings, founded), path, founded.files);
+    if (!proposed)
+      throw std::runtime_error(proposed.error());
+    // As it comes to others.
+    auto read = charter::from_bytes(proposed->to_bytes());
+    if (!read)
+      throw std::runtime_error(read.error());
+    agreed = *read;
+    trainer_options how;
+    how.data_path = path;
+    how.threads = 1;
+    how.notice = [this](const std::string& x) { notices.push_back(x); };
+    model = make_trainer_factory(how)(agreed);
+  }
+
+  static founding_script read(const std::string& name) {
+    auto result = read_founding_script(scripts().path(name + ".pt"));
+    if (!result)
+      throw std::runtime_error(result.error());
+    return std::move(*result);
+  }
+
+  const std::vector<float>& values() const {
+    return founded.first->parameters;
+  }
+
+  struct sum {
+    batch_result result;
+    std::vector<float> gradient;
+  };
+  sum add(std::uint32_t samples, std::uint64_t first = 0) {
+    sum x;
+    x.gradient.resize(values().size());
+    x.result = model->accumulate({3, first, samples}, values().data(),
+                                 x.gradient.data(), never);
+    model->collect(x.gradient.data());
+    return x;
+  }
+};
+
+} // namespace
+
+TEST_CASE("a script's gradient is the slope of its loss") {
+  if (!scripts().there())
+    return;
+  script_run run("masked");
+  CHECK(run.agreed.settings().initial != "seed");
+  const auto x = run.add(64);
+  CHECK(x.result.samples == 64);
+  CHECK(x.result.loss_sum / 64 == doctest::Approx(std::log(40)).epsilon(0.2));
+  auto values = run.values();
+  const auto loss
+      = [&] { return 64 * run.model->evaluate(values.data(), 3, 64).loss; };
+  CHECK(loss() == doctest::Approx(x.result.loss_sum));
+  // Whole directions, so that float32 does not drown the difference.
+  for (std::size_t from : {0u, 320u, 640u}) {
+    double along = 0;
+    for (std::size_t i = from; i < std::min<std::size_t>(from + 320, 680);
+         ++i) {
+      along += x.gradient[i] * x.gradient[i];
+    }
+    const auto step = 0.05 / std::sqrt(along);
+    double change[2];
+    for (int side : {0, 1}) {
+      values = run.values();
+      for (std::size_t i = from; i < std::min<std::size_t>(from + 320, 680);
+           ++i)
+        values[i]
+            += static_cast<float>((side == 0 ? -step : step) * x.gradient[i]);
+      change[side] = loss();
+    }
+    CHECK((change[1] - change[0]) / (2 * step)
+          == doctest::Approx(along).epsilon(0.02));
+  }
+}
+
+TEST_CASE("the same samples give the same, dropout included") {
+  if (!scripts().there())
+    return;
+  script_run run("words");
+  const auto once = run.add(300);
+  const auto again = run.add(300);
+  CHECK(once.result.loss_sum == again.result.loss_sum);
+  CHECK(once.gradient == again.gradient);
+  CHECK(run.add(300, 300).gradient != once.gradient);
+  script_run other("words");
+  CHECK(other.add(300).gradient == once.gradient);
+}
+
+TEST_CASE("what was dropped is not in the next sum") {
+  if (!scripts().there())
+    return;
+  script_run run("masked");
+  const auto alone = run.add(16);
+  std::vector<float> unused(run.values().size());
+  run.model->accumulate({3, 500, 16}, run.values().data(), unused.data(),
+                        never);
+  run.model->drop();
+  CHECK(run.add(16).gradient == alone.gradient);
+}
+
+TEST_CASE("images come to forward with their rows and columns") {
+  if (!scripts().there())
+    return;
+  script_run run("digits", "digits");
+  const auto x = run.add(128);
+  CHECK(x.result.samples == 128);
+  CHECK(std::isfinite(x.result.loss_sum));
+  const auto seen = run.model->evaluate(run.values().data(), 1, 256);
+  CHECK(seen.samples == 256);
+  CHECK(seen.accuracy > 0);
+  CHECK(seen.accuracy < 0.6);
+}
+
+TEST_CASE("losses that are not finite are left out, and many end it") {
+  if (!scripts().there())
+    return;
+  script_run run("NotFinite");
+  const auto x = run.add(16);
+  CHECK(x.result.samples == 0);
+  REQUIRE(run.notices.size() == 1);
+  CHECK(mentions(run.notices[0], "samples from 0 on"));
+  std::string problem;
+  try {
+    for (int i = 0; i < 8; ++i)
+      run.add(16);
+  } catch (const std::exception& e) {
+    problem = e.what();
+  }
+  CHECK(mentions(problem, "do not join this run"));
+}
+
+TEST_CASE("a gradient that is not finite goes nowhere") {
+  if (!scripts().there())
+    return;
+  script_run run("BadGradient");
+  CHECK_THROWS_WITH_AS(run.add(16), doctest::Contains("gradient of weight"),
+                       std::runtime_error);
+}
+
+TEST_CASE("a run's size counts before its script is read") {
+  if (!scripts().there())
+    return;
+  script_run run("masked");
+  CHECK(problem_with_size(run.agreed, 1 << 20) == "");
+  CHECK(mentions(problem_with_size(run.agreed, 1000), "--max-model"));
+  CHECK(layout_of(run.agreed)->values() == run.values().size());
+  CHECK(mentions(layout_of(run.agreed.settings()).error(), "--model FILE.pt"));
+}

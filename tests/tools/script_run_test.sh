@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# A file of TorchScript founds a run, which others train, a Python peer among
+# them; and what is no such file is refused with a sentence.
+source "$(dirname "${BASH_SOURCE[0]}")/assert.sh"
+
+python=/usr/bin/python3
+build=${POTLUCK_BUILD_DIR:-$root/build}
+"$python" -c 'import torch' 2> /dev/null \
+  || skip "python3-torch is not installed."
+needs "$build/bin/potluck" "$build/bin/potluck-script"
+[ -e "$build/lib/libpotluck.so" ] || skip "libpotluck is not built."
+
+mkdir "$scratch/made"
+"$python" "$root/tests/models/script/make_scripts.py" "$scratch/made"
+printf 'a small text of some words again\n%.0s' {1..400} > "$scratch/text"
+join() {
+  timeout 60 "$build/bin/potluck" join --run=refused --data="$scratch/text" \
+    --identity-dir="$scratch/identity" --listen=127.0.0.1:0 --no-port-mapping \
+    "$@"
+}
+expect 'a file that is none' 2 'text.pt is no TorchScript file' \
+  join --model="$(cp "$scratch/text" "$scratch/text.pt" && echo "$scratch/text.pt")"
+expect 'a file that is not there' 2 'There is no file /none.pt' \
+  join --model=/none.pt
+expect 'an operator that writes files' 2 'aten::from_file' \
+  join --model="$scratch/made/Writing.pt"
+expect 'code that runs while it is loaded' 2 '__setstate__' \
+  join --model="$scratch/made/WritingAtOnce.pt"
+expect 'an argument that no batch has' 2 'argument words' \
+  join --model="$scratch/made/Unknown.pt"
+expect 'nothing was written' 1 '' test -e "$scratch/made/written"
+expect 'a run of a file is created' 0 'potluck:' \
+  timeout 60 "$build/bin/potluck" create scripted --model="$scratch/made/words.pt" \
+  --data="$scratch/text" --announce=127.0.0.1:7000 --vocabulary=40 \
+  --identity-dir="$scratch/identity"
+expect 'with the state that it begins with' 0 'first' ls "$scratch/identity"
+expect 'all hold the same' 0 ': OK$' "$python" "$root/tests/python/script_run.py"
+conclude

@@ -1,0 +1,70 @@
+/// A module of TorchScript that is loaded, described and computed: all that
+/// knows LibTorch of `potluck-script`, and nothing of sandboxes.
+///
+/// Whoever would read another form of networks, such as the graphs that
+/// torch.export writes (PyTorch deprecates TorchScript from 2.11 on), puts a
+/// class with these functions in its place.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <torch/csrc/jit/api/module.h>
+
+#include "messages/expected.hpp"
+#include "models/script/script_protocol.hpp"
+#include "runtime/state/model_layout.hpp"
+
+namespace potluck {
+
+struct pass_result {
+  double loss = 0;     ///< Mean over the samples.
+  double accuracy = 0; ///< Of the answer's "accuracy", if it has one.
+};
+
+class script_module {
+public:
+  /// Loads what `checked_archive` has left. Code of a file that was not checked
+  /// runs meanwhile. Fails with half a sentence, as all here do.
+  static expected<script_module> load(std::string_view archive);
+
+  /// The operators of forward, of all that it calls, that are not allowed.
+  std::vector<std::string> refused_operators() const;
+
+  /// The names of forward's arguments, all of which are tensors.
+  expected<std::vector<std::string>> arguments() const;
+
+  /// What is trained: parameters that require gradients, once if they are tied,
+  /// under the names that PyTorch has for them.
+  expected<model_layout> layout() const;
+
+  /// Copies their values, as the layout has them.
+  void copy_values(float* to) const;
+  /// The file without their values: zeros in their shapes.
+  std::string without_values();
+
+  /// From now on parameters are read here, and gradients added there: `values`
+  /// of the layout each, which outlive this object.
+  void use_memory(const float* parameters, float* gradient);
+
+  /// Calls forward. In training adds the gradient of the sum of the samples'
+  /// losses. Fails when forward does, and where its answer is no loss, or not
+  /// finite; then nothing is added. Throws std::bad_alloc.
+  expected<pass_result> pass(const scripting::pass_head& how,
+                             std::vector<c10::IValue> batch);
+
+private:
+  struct trained {
+    std::string name;
+    at::Tensor values;
+  };
+
+  explicit script_module(torch::jit::Module module);
+
+  torch::jit::Module module_;
+  std::vector<trained> trained_;
+  std::vector<at::Tensor> gradients_; ///< In the lent memory.
+};
+
+} // namespace potluck
