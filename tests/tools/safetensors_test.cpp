@@ -73,13 +73,28 @@ TEST_CASE("the configuration names the charter's sizes") {
   CHECK(config["layer_norm_eps"] == 1e-12);
 }
 
+TEST_CASE("Hugging Face's tokenizer keeps capitals and accents, as potluck's "
+          "does") {
+  scratch_directory scratch;
+  const charter with_words(albert_settings(), "tokens");
+  REQUIRE(bool(export_safetensors(scratch.path(), with_words, some_layout(),
+                                  initial_state(some_layout(), 5))));
+  auto config = json::parse(read_all(scratch.file("tokenizer_config.json")));
+  CHECK(config["do_lower_case"] == false);
+  CHECK(config["keep_accents"] == true);
+  CHECK(config["remove_space"] == true);
+  CHECK(config["model_max_length"] == 512);
+  CHECK(config["tokenizer_class"] == "AlbertTokenizer");
+}
+
 TEST_CASE("a model without a tokenizer is exported without one") {
   scratch_directory scratch;
   REQUIRE(
       bool(export_safetensors(scratch.path(), charter(albert_settings(), ""),
                               some_layout(), initial_state(some_layout(), 5))));
   CHECK(std::filesystem::exists(scratch.file("config.json")));
-  CHECK(!std::filesystem::exists(scratch.file("spiece.model")));
+  for (auto name : {"spiece.model", "tokenizer_config.json"})
+    CHECK(!std::filesystem::exists(scratch.file(name)));
 }
 
 TEST_CASE("an export that cannot be placed names the directory") {

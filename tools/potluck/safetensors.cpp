@@ -61,6 +61,25 @@ std::string albert_config(const run_settings& settings) {
   return config.dump(2) + "\n";
 }
 
+std::string tokenizer_config(const run_settings& settings) {
+  nlohmann::ordered_json config = {
+      {"tokenizer_class", "AlbertTokenizer"},
+      {"do_lower_case", false},
+      {"keep_accents", true},
+      {"remove_space", true},
+      {"model_max_length",
+       whole_in(settings.own.at("data").at("sequence-length"))},
+      {"pad_token", "<pad>"},
+      {"unk_token", "<unk>"},
+      {"bos_token", "[CLS]"},
+      {"eos_token", "[SEP]"},
+      {"cls_token", "[CLS]"},
+      {"sep_token", "[SEP]"},
+      {"mask_token", "[MASK]"},
+  };
+  return config.dump(2) + "\n";
+}
+
 std::string settings_config(const run_settings& settings) {
   nlohmann::ordered_json config;
   for (const auto& line : to_table(settings))
@@ -86,16 +105,19 @@ expected<bool> export_safetensors(const std::string& directory,
        {state.parameters.data(), state.parameters.size() * sizeof(float)}});
   if (!written)
     return written;
-  auto config = charter.settings().model == "albert"
-                    ? albert_config(charter.settings())
-                    : settings_config(charter.settings());
-  written = replace_file(directory + "/config.json",
-                         {{config.data(), config.size()}});
+  const auto& settings = charter.settings();
+  const bool is_albert = settings.model == "albert";
+  const auto write = [&](const char* name, const std::string& bytes) {
+    return replace_file(directory + "/" + name, {{bytes.data(), bytes.size()}});
+  };
+  written = write("config.json", is_albert ? albert_config(settings)
+                                           : settings_config(settings));
   if (!written || charter.tokenizer().empty())
     return written;
-  return replace_file(
-      directory + "/spiece.model",
-      {{charter.tokenizer().data(), charter.tokenizer().size()}});
+  written = write("spiece.model", charter.tokenizer());
+  if (!written || !is_albert)
+    return written;
+  return write("tokenizer_config.json", tokenizer_config(settings));
 }
 
 } // namespace potluck
