@@ -1,5 +1,6 @@
 #include "tools/potluck/created_run.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
@@ -11,6 +12,18 @@ namespace potluck::tools {
 std::string manifest_path(const std::string& directory,
                           const std::string& name) {
   return directory + "/" + name + ".manifest";
+}
+
+std::string first_state_path(const std::string& directory,
+                             const std::string& run) {
+  return directory + "/" + run_file_name(run) + ".first";
+}
+
+charter with_steps(const charter& trial, std::uint64_t steps) {
+  auto settings = trial.settings();
+  settings.steps = steps;
+  settings.warmup_steps = std::min(settings.warmup_steps, steps);
+  return {std::move(settings), trial.files()};
 }
 
 expected<std::optional<manifest>> read_manifest_file(const std::string& path) {

@@ -1,4 +1,4 @@
-/// The trained model in the form that Hugging Face's libraries read.
+/// Models in the form that Hugging Face's libraries read and write.
 ///
 /// A directory with model.safetensors (the tensors under the layout's names),
 /// config.json (for ALBERT an AlbertConfig), spiece.model (the tokenizer) and,
@@ -6,7 +6,10 @@
 /// Source: github.com/huggingface/safetensors, "Format".
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "messages/expected.hpp"
 #include "runtime/state/charter.hpp"
@@ -37,5 +40,37 @@ expected<bool> export_safetensors(const std::string& directory,
                                   const charter& charter,
                                   const model_layout& layout,
                                   const training_state& state);
+
+/// A file of many GB has a header of some MB.
+constexpr std::uint64_t most_header_bytes = std::uint64_t{8} << 20;
+
+/// Tensors that a file may have besides the layout's.
+struct spare_tensors {
+  /// Not needed; of any type.
+  std::set<std::string> unused;
+  /// The same values as another tensor: names to those of the layout.
+  std::map<std::string, std::string> tied;
+};
+
+/// What `AlbertForMaskedLM` has besides: tied to the embeddings, or of heads
+/// that it does not have.
+const spare_tensors& spare_tensors_of_albert();
+
+/// The parameters of a safetensors file, laid out by `layout`: each of its
+/// tensors, of its shape, as F32, and no other. Nothing of the size that the
+/// file claims is allocated before it fits. Fails with a sentence that names
+/// the file and the tensor.
+expected<std::vector<float>> read_safetensors(const std::string& path,
+                                              const model_layout& layout,
+                                              const spare_tensors& spare = {});
+
+/// The settings in a config.json, Hugging Face's of an ALBERT or one that
+/// `settings_config` wrote: names to texts. Fails with a sentence that names
+/// the file.
+expected<std::vector<setting>> read_model_config(const std::string& path);
+
+/// Whether tokenizer_config.json, where there is one, has capitals made small,
+/// as no trainer does.
+bool lowers_case(const std::string& path);
 
 } // namespace potluck

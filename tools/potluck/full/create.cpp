@@ -14,6 +14,7 @@
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/full/qr_code.hpp"
+#include "tools/potluck/full/starting_point.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/settings_options.hpp"
 
@@ -30,6 +31,7 @@ std::vector<option_spec> own_options() {
        "A UTF-8 text or a folder of them, from which the run's tokenizer is "
        "learnt; models of images need none.",
        "PATH"},
+      from_option(),
       {"announce", option_kind::text, "",
        "Invite to this machine: the address at which others reach the peer of "
        "this identity directory, a bootstrap for instance.",
@@ -85,9 +87,29 @@ expected<std::vector<contact>> contacts_from(const cli::command_line& options,
   return result;
 }
 
-expected<manifest> make_manifest(const cli::command_line& options,
-                                 const std::string& name,
-                                 const std::string& directory) {
+struct new_run {
+  manifest what;
+  std::optional<training_state> first; ///< None: it follows from the seed.
+};
+
+/// What is signed: settings, and files.
+expected<charter> lay_down(const cli::command_line& options,
+                           const run_settings& settings) {
+  if (auto layout = layout_of(settings); !layout)
+    return failure{layout.error()};
+  const auto data = options.text("data");
+  auto draft = propose_charter(settings, data.empty() ? drawn_digits : data);
+  if (!draft && data.empty())
+    return failure{"The run's tokenizer is learnt from text; name a file or a "
+                   "folder with --data PATH."};
+  if (!draft)
+    return failure{"--data: " + draft.error()};
+  return draft;
+}
+
+expected<new_run> make_run(const cli::command_line& options,
+                           const std::string& name,
+                           const std::string& directory) {
   auto authority = authority_from(options, directory);
   if (!authority)
     return failure{authority.error()};
@@ -95,22 +117,47 @@ expected<manifest> make_manifest(const cli::command_line& options,
       = settings_from(options, {{"run", name}, {"authority", *authority}});
   if (!settings)
     return failure{settings.error()};
-  if (auto layout = layout_of(*settings); !layout)
-    return failure{layout.error()};
-  const auto data = options.text("data");
-  auto draft = propose_charter(*settings, data.empty() ? drawn_digits : data);
-  if (!draft && data.empty())
-    return failure{"The run's tokenizer is learnt from text; name a file or a "
-                   "folder with --data PATH."};
-  if (!draft)
-    return failure{"--data: " + draft.error()};
+  std::optional<charter> draft;
+  std::optional<training_state> first;
+  if (options.given("from")) {
+    auto changed = demanded_settings(options);
+    changed.erase(std::remove_if(changed.begin(), changed.end(),
+                                 [](auto& x) { return x.name == "authority"; }),
+                  changed.end());
+    changed.push_back({"authority", *authority});
+    auto begin = start_from(options.text("from"), name, changed);
+    if (!begin)
+      return failure{"--from: " + begin.error()};
+    for (const auto& note : begin->notes)
+      complain(note);
+    draft = std::move(begin->first.charter);
+    first = std::move(begin->first.state);
+  } else {
+    auto usual = lay_down(options, *settings);
+    if (!usual)
+      return failure{usual.error()};
+    draft = std::move(*usual);
+  }
   std::filesystem::path key{directory + "/organiser"};
   if (options.given("organiser-key"))
     key = std::filesystem::absolute(options.text("organiser-key"));
   auto organiser = identity::key_in(key.parent_path(), key.filename());
   if (!organiser)
     return failure{organiser.error()};
-  return sign_charter(*draft, *organiser);
+  auto what = sign_charter(*draft, *organiser);
+  if (!what)
+    return failure{what.error()};
+  return new_run{std::move(*what), std::move(first)};
+}
+
+/// Where whoever created the run has its first state, for `potluck join`.
+expected<bool> keep_first(const manifest& what, const training_state& first,
+                          const std::string& directory) {
+  auto agreed = charter_of(what);
+  if (!agreed)
+    return failure{agreed.error()};
+  return save_checkpoint(first_state_path(directory, what.run()), *agreed,
+                         first);
 }
 
 void print(const invitation& to, const std::string& text,
@@ -158,15 +205,17 @@ int run(cli::command_line& options, const std::string&) {
   if (!existing)
     return complain(existing.error());
   if (*existing
-      && (options.given("data") || !demanded_settings(options).empty()))
+      && (options.given("data") || options.given("from")
+          || !demanded_settings(options).empty()))
     return complain("You have created a run of that name, and what it is never "
                     "changes: give the new one another name, or leave the "
                     "settings and --data out for another invitation to that "
                     "run.");
-  auto what = *existing ? expected<manifest>{std::move(**existing)}
-                        : make_manifest(options, name, directory);
-  if (!what)
-    return complain(what.error());
+  auto made = *existing ? expected<new_run>{new_run{std::move(**existing), {}}}
+                        : make_run(options, name, directory);
+  if (!made)
+    return complain(made.error());
+  const auto* what = &made->what;
   auto rules = rules_of(*what);
   if (!rules)
     return complain(rules.error());
@@ -175,6 +224,9 @@ int run(cli::command_line& options, const std::string&) {
   auto text = to_text(to);
   if (!text)
     return complain("No invitation: " + text.error() + ".");
+  if (made->first)
+    if (auto kept = keep_first(*what, *made->first, directory); !kept)
+      return complain(kept.error(), failed);
   if (!*existing) {
     const auto bytes = what->to_bytes();
     auto written = replace_file(path, {{bytes.data(), bytes.size()}});
