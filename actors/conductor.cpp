@@ -39,7 +39,8 @@ struct carrier {
                                  hand_over>)
       send(to.cell, x);
     else if constexpr (is_one_of<T, fetch_state, go_back, report_heard,
-                                 mean_applied, save_checkpoint_now>)
+                                 mean_applied, save_checkpoint_now,
+                                 may_be_saved>)
       send(to.state_keeper, x);
     else if constexpr (is_one_of<T, step_signed>)
       send(to.history_keeper, x);

@@ -208,10 +208,10 @@ using state_keeper_actor = caf::typed_actor<
     caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
     caf::reacts_to<fetch_state>, caf::reacts_to<snapshot_taken>,
     caf::reacts_to<state_changed>, caf::reacts_to<save_checkpoint_now>,
-    caf::reacts_to<checkpoint_saved>, caf::reacts_to<go_back>,
-    caf::reacts_to<kept_state_read>, caf::reacts_to<report_heard>,
-    caf::reacts_to<mean_applied>, caf::reacts_to<mean_relay>,
-    caf::reacts_to<deadline_passed>>;
+    caf::reacts_to<may_be_saved>, caf::reacts_to<checkpoint_saved>,
+    caf::reacts_to<go_back>, caf::reacts_to<kept_state_read>,
+    caf::reacts_to<report_heard>, caf::reacts_to<mean_applied>,
+    caf::reacts_to<mean_relay>, caf::reacts_to<deadline_passed>>;
 
 /// In front of the thread that holds the model: gradients and optimizer steps.
 using compute_actor = caf::typed_actor<

@@ -263,7 +263,7 @@ void peer_state::start_training() {
                     c.signs = config_.signs;
                     c.awaits_roots
                         = !c.replaces && !config_.state && !trusted().empty();
-                    c.writes_checkpoints = !config_.checkpoint_path.empty();
+                    c.writes_checkpoints = config_.checkpoints != nullptr;
                     c.shows_status = config_.shows_status;
                     c.always_computes = config_.always_computes;
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;

@@ -28,11 +28,11 @@
 #include "actors/wiring.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/averaging/round_memory.hpp"
-#include "runtime/ports/disk.hpp"
 #include "runtime/ports/piece_store.hpp"
 #include "runtime/ports/port_mapper.hpp"
 #include "runtime/ports/signatures.hpp"
 #include "runtime/safeguards.hpp"
+#include "runtime/state/checkpoint_files.hpp"
 #include "runtime/step/sample_account.hpp"
 
 namespace potluck::limits {
@@ -99,11 +99,9 @@ struct peer_config {
   /// under the vault's lock; null: nobody does.
   std::shared_ptr<state_vault> vault;
 
-  std::string checkpoint_path; ///< Empty: none are written.
-  /// Where the last one goes when that fails; empty: nowhere.
-  std::string checkpoint_fallback;
-  potluck::disk* checkpoint_disk = nullptr; ///< Null: this machine's.
-  std::uint64_t checkpoint_every = 0;       ///< Steps; 0: only after the last.
+  /// Null: none are written.
+  std::shared_ptr<checkpoint_files> checkpoints;
+  std::uint64_t checkpoint_every = 0; ///< Steps; 0: only after the last.
   /// Samples between two looks around; 0 for what suits the model.
   std::uint32_t micro_batch = 16;
   potluck::data_order order;

@@ -204,10 +204,7 @@ void peer_state::start_state_keeper() {
                     c.guards = config_.guards;
                     c.self = config_.self;
                     c.agreed = charter_;
-                    c.checkpoint_path = config_.checkpoint_path;
-                    c.checkpoint_fallback = config_.checkpoint_fallback;
-                    if (config_.checkpoint_disk)
-                      c.where = config_.checkpoint_disk;
+                    c.checkpoints = config_.checkpoints;
                     c.mode = config_.workers;
                     c.upload_bytes_per_second = config_.upload_bytes_per_second;
                     c.trains = config_.role == role::trainer;

@@ -25,8 +25,10 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
                    config_.pieces.get());
     return;
   }
-  if (!config_.checkpoint_path.empty() || !config_.kept_folder.empty())
-    thread_ = std::make_unique<worker>(config_.mode);
+  if (config_.checkpoints)
+    config_.checkpoints->begin(config_.agreed);
+  if (config_.checkpoints || !config_.kept_folder.empty())
+    thread_ = std::make_unique<worker>(config_.mode, writing_niceness);
   if (!config_.kept_folder.empty())
     thread_->post([kept = kept_, folder = config_.kept_folder] {
       kept->set(kept_states{folder, 0}.all());
@@ -256,33 +258,6 @@ void state_keeper_state::ask_for_snapshot() {
   self_->send(wired_.compute, take_snapshot{});
 }
 
-namespace {
-
-/// The run's last state, which nobody will write again, is tried in two places.
-checkpoint_saved save(const state_keeper_config& how,
-                      const training_state& state) {
-  checkpoint_saved news{state.step, how.checkpoint_path, {}};
-  auto try_at = [&](const std::string& path) {
-    return save_checkpoint(path, how.agreed, state, *how.where);
-  };
-  auto saved = try_at(how.checkpoint_path);
-  if (saved)
-    return news;
-  news.problem = saved.error();
-  const auto& other = how.checkpoint_fallback;
-  if (other.empty() || state.step < how.agreed.settings().steps)
-    return news;
-  if (auto rescued = try_at(other); rescued) {
-    news.path = other;
-    news.problem += "; it is in " + other + " instead";
-  } else {
-    news.problem += "; " + rescued.error();
-  }
-  return news;
-}
-
-} // namespace
-
 void state_keeper_state::on(const snapshot_taken& x) {
   snapshot_asked_ = false;
   carry_out(donor_->copied(x.state, now()));
@@ -295,16 +270,23 @@ void state_keeper_state::on(const snapshot_taken& x) {
 void state_keeper_state::save_checkpoint_of(
     const std::shared_ptr<const training_state>& held) {
   auto outbox = caf::actor_cast<state_keeper_actor>(self_);
-  thread_->post([state = held, config = config_, outbox] {
-    caf::anon_send(outbox, save(config, *state));
+  thread_->post([state = held, files = config_.checkpoints, outbox] {
+    auto done = files->save(*state);
+    caf::anon_send(outbox, checkpoint_saved{state->step, std::move(done.path),
+                                            std::move(done.problem)});
   });
 }
 
 void state_keeper_state::on(const save_checkpoint_now& x) {
-  if (config_.checkpoint_path.empty())
+  if (!config_.checkpoints)
     return;
   checkpoints_due_.push_back(x.step);
   ask_for_snapshot();
+}
+
+void state_keeper_state::on(const may_be_saved& x) {
+  if (config_.checkpoints)
+    config_.checkpoints->may_be_saved(x.state);
 }
 
 void state_keeper_state::on(const checkpoint_saved& x) {

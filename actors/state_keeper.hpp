@@ -9,8 +9,8 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
-#include "runtime/ports/disk.hpp"
 #include "runtime/safeguards.hpp"
+#include "runtime/state/checkpoint_files.hpp"
 #include "runtime/state/kept_states.hpp"
 #include "runtime/state/state_donor.hpp"
 #include "runtime/state/state_joiner.hpp"
@@ -18,14 +18,15 @@
 
 namespace potluck {
 
+/// Of the thread that writes files: what is computed comes first. The lowest
+/// priority, which on Linux is that of the disk's requests as well.
+constexpr int writing_niceness = 19;
+
 struct state_keeper_config {
   peer_id self;
   charter agreed;
-  /// Where checkpoints go; empty for none.
-  std::string checkpoint_path;
-  /// Where the last one goes when that fails; empty: nowhere.
-  std::string checkpoint_fallback;
-  disk* where = &local_disk(); ///< Outlives the actor and its thread.
+  /// Null: no checkpoints are written.
+  std::shared_ptr<checkpoint_files> checkpoints;
   worker_mode mode = worker_mode::threaded;
   /// As the user states it; joiners get `joiners_upload_share` of it.
   double upload_bytes_per_second = 0;
@@ -56,6 +57,7 @@ public:
     relay_ = x.who;
   }
   void on(const save_checkpoint_now& x);
+  void on(const may_be_saved& x);
   void on(const checkpoint_saved& x);
   void on(const go_back& x);
   void on(const kept_state_read& x);

@@ -1,7 +1,9 @@
 #include "models/network_trainer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
@@ -63,6 +65,33 @@ at::Tensor overflows(const std::vector<at::Tensor>& gradient,
   }
   return found;
 }
+
+/// How often each label occurs, each as much as it counts in the loss.
+class label_weights {
+public:
+  void add(const labelled_batch& batch) {
+    const auto labels = batch.labels.to(at::kCPU).to(at::kLong).contiguous();
+    const auto weights = batch.weights.to(at::kCPU).to(at::kFloat).contiguous();
+    const auto* label = labels.data_ptr<std::int64_t>();
+    const auto* weight = weights.data_ptr<float>();
+    for (std::int64_t i = 0; i < labels.numel(); ++i) {
+      of_[label[i]] += weight[i];
+      all_ += weight[i];
+    }
+  }
+
+  double entropy() const {
+    double result = 0;
+    for (const auto& [label, weight] : of_)
+      if (weight > 0)
+        result -= weight / all_ * std::log(weight / all_);
+    return result;
+  }
+
+private:
+  std::map<std::int64_t, double> of_;
+  double all_ = 0;
+};
 
 } // namespace
 
@@ -412,6 +441,7 @@ evaluation network_trainer::evaluate(const float* parameters,
   evaluation result;
   std::int64_t chosen = 0;
   std::int64_t right = 0;
+  label_weights seen;
   while (result.samples < samples) {
     const auto count
         = std::min<std::uint64_t>(micro_batch_, samples - result.samples);
@@ -423,11 +453,13 @@ evaluation network_trainer::evaluate(const float* parameters,
     result.loss += loss_sum(scores, batch).item<double>();
     right += scores.argmax(-1).eq(batch.labels).sum().item<std::int64_t>();
     chosen += batch.labels.numel();
+    seen.add(batch);
     result.samples += count;
   }
   if (samples > 0) {
     result.loss /= static_cast<double>(samples);
     result.accuracy = static_cast<double>(right) / static_cast<double>(chosen);
+    result.unigram = seen.entropy();
   }
   return result;
 }

@@ -19,7 +19,7 @@
 namespace potluck {
 
 /// Tokens with a meaning of their own: the first five numbers of every
-/// vocabulary. Text never encodes to them, but for `unknown`.
+/// vocabulary. A text encodes to them where they are written out in it.
 namespace special_token {
 constexpr std::int32_t padding = 0;   ///< <pad>
 constexpr std::int32_t unknown = 1;   ///< <unk>: a character without a piece.

@@ -41,11 +41,21 @@ void run_terms::bend(const amendment& x) {
   // During the warm-up nothing changes: what falls begins at the peak.
   piece y;
   y.from = std::max(x.from, settings_.warmup_steps + 1);
-  y.rate = y.from == settings_.warmup_steps + 1 ? settings_.learning_rate
-                                                : rate(y.from - 1);
   y.steps = pieces_.empty() ? settings_.steps : pieces_.back().steps;
+  const auto end = y.steps;
   if (auto steps = std::get_if<new_steps>(&x.change))
     y.steps = steps->steps;
+  if (y.from == settings_.warmup_steps + 1) {
+    y.rate = settings_.learning_rate;
+  } else if (y.from > end) {
+    // The run was over, and the rate at its end: it is what a run of so many
+    // steps has here.
+    auto longer = settings_;
+    longer.steps = y.steps;
+    y.rate = learning_rate_at(longer, y.from - 1);
+  } else {
+    y.rate = rate(y.from - 1);
+  }
   y.tail = 0;
   for (const auto& z : all_)
     if (auto wanted = std::get_if<new_rate_tail>(&z.change);

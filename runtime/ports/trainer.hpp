@@ -41,6 +41,9 @@ struct evaluation {
   std::uint64_t samples = 0;
   double loss = 0;     ///< Mean over samples.
   double accuracy = 0; ///< Labels that were predicted, 0 to 1.
+  /// The entropy of how often each label occurs among these, in nats: what is
+  /// lost by knowing that and nothing else. 0: not known.
+  double unigram = 0;
 };
 
 class trainer {

@@ -14,23 +14,55 @@ namespace potluck {
 
 namespace {
 
-/// The system writes at most 2 GiB a call.
-constexpr std::size_t max_write = std::size_t{1} << 30;
+/// So much is written at a time, and at most twice as much waits for the disk:
+/// else a large file would fill the memory with pages that wait, and whatever
+/// else this machine reads or writes would stand behind it.
+constexpr std::size_t piece_bytes = std::size_t{8} << 20;
 
-bool write_fully(int fd, const file_section& section) {
-  auto data = static_cast<const char*>(section.data);
-  std::size_t left = section.size;
-  while (left > 0) {
-    auto written = ::write(fd, data, std::min(left, max_write));
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return false;
-    data += written;
-    left -= static_cast<std::size_t>(written);
+class piecewise_writer {
+public:
+  explicit piecewise_writer(int fd) : fd_(fd) {
   }
-  return true;
-}
+
+  bool write(const file_section& section) {
+    auto data = static_cast<const char*>(section.data);
+    std::size_t left = section.size;
+    while (left > 0) {
+      const auto room = piece_bytes - static_cast<std::size_t>(at_ - begun_);
+      const auto written = ::write(fd_, data, std::min(left, room));
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written < 0)
+        return false;
+      data += written;
+      left -= static_cast<std::size_t>(written);
+      at_ += written;
+      if (static_cast<std::size_t>(at_ - begun_) == piece_bytes)
+        end_piece();
+    }
+    return true;
+  }
+
+private:
+  /// Sends the piece to the disk, waits for the one before it, and forgets
+  /// that, since nobody is about to read it. All of it is advice: `fsync` is
+  /// what counts.
+  void end_piece() {
+    constexpr auto size = static_cast<off_t>(piece_bytes);
+    ::sync_file_range(fd_, begun_, size, SYNC_FILE_RANGE_WRITE);
+    if (begun_ >= size) {
+      ::sync_file_range(fd_, begun_ - size, size,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE
+                            | SYNC_FILE_RANGE_WAIT_AFTER);
+      ::posix_fadvise(fd_, begun_ - size, size, POSIX_FADV_DONTNEED);
+    }
+    begun_ = at_;
+  }
+
+  int fd_;
+  off_t at_ = 0;
+  off_t begun_ = 0; ///< Where the piece begins.
+};
 
 /// A rename lasts once its directory is on the disk.
 bool sync_directory_of(const std::string& path) {
@@ -85,7 +117,7 @@ expected<bool> try_file(const std::string& path) {
   if (!fd)
     return failure{fd.error()};
   expected<bool> result = true;
-  if (!write_fully(fd->get(), {"", 1}))
+  if (!piecewise_writer{fd->get()}.write({"", 1}))
     result = file_failure("write", path);
   ::unlink(partial_of(path).c_str());
   return result;
@@ -99,8 +131,9 @@ expected<bool> replace_file(const std::string& path,
     return failure{fd.error()};
   const auto partial = partial_of(path);
   bool written = true;
+  piecewise_writer to{fd->get()};
   for (const auto& section : sections)
-    written = written && write_fully(fd->get(), section);
+    written = written && to.write(section);
   if (!written || ::fsync(fd->get()) != 0
       || ::rename(partial.c_str(), path.c_str()) != 0) {
     auto reason = file_failure("write", path);

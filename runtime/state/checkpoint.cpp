@@ -1,12 +1,14 @@
 #include "runtime/state/checkpoint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "messages/digest_stream.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -27,18 +29,32 @@ const std::uint8_t* bytes_of(const std::string& text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
 }
 
-digest trailer_of(const std::string& front, const training_state& state) {
-  std::string all;
-  auto add = [&](const void* data, std::size_t size) {
-    auto part = digest_of(data, size);
-    all.append(part.bytes.begin(), part.bytes.end());
-  };
-  add(front.data(), front.size());
-  for (auto* part :
-       {&state.parameters, &state.first_moment, &state.second_moment})
-    add(part->data(), part->size() * sizeof(float));
-  return digest_of(all.data(), all.size());
+/// In the order of the file.
+template <class State>
+auto vectors_of(State& state) {
+  return std::array{&state.parameters, &state.first_moment,
+                    &state.second_moment};
 }
+
+/// Bytes that are read and digested at once: they are in the cache meanwhile.
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+
+/// Of the digests of the front and of each vector.
+class trailer {
+public:
+  explicit trailer(const std::string& front) {
+    add(digest_of(front.data(), front.size()));
+  }
+  void add(const digest& part) {
+    all_.append(part.bytes.begin(), part.bytes.end());
+  }
+  digest result() const {
+    return digest_of(all_.data(), all_.size());
+  }
+
+private:
+  std::string all_;
+};
 
 /// Reads `size` bytes; false at the file's end or on an error.
 bool read_fully(int fd, void* out, std::size_t size) {
@@ -56,6 +72,24 @@ bool read_fully(int fd, void* out, std::size_t size) {
 }
 
 using reader = std::function<bool(void*, std::size_t)>;
+
+/// So many values, and their digest; false at the file's end or on an error.
+bool read_values(const reader& read, std::uint64_t count,
+                 std::vector<float>& out, digest& of) {
+  constexpr auto piece = piece_bytes / sizeof(float);
+  digest_stream sum;
+  out.reserve(count);
+  while (out.size() < count) {
+    const auto from = out.size();
+    const auto more = std::min<std::uint64_t>(piece, count - from);
+    out.resize(from + more);
+    if (!read(out.data() + from, more * sizeof(float)))
+      return false;
+    sum.add(out.data() + from, more * sizeof(float));
+  }
+  of = sum.result();
+  return true;
+}
 
 failure damaged(const std::string& path, const std::string& how) {
   return {"the checkpoint " + path + " is " + how
@@ -79,34 +113,34 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
     front.append(state.recent[i].bytes.begin(), state.recent[i].bytes.end());
   auto header = write_state_header(state);
   front.append(header.begin(), header.end());
-  auto trailer = trailer_of(front, state);
-
+  trailer sum{front};
   std::vector<file_section> sections{{front.data(), front.size()}};
-  for (auto* part :
-       {&state.parameters, &state.first_moment, &state.second_moment})
+  for (auto* part : vectors_of(state)) {
     sections.push_back({part->data(), part->size() * sizeof(float)});
-  sections.push_back({trailer.bytes.data(), trailer.bytes.size()});
+    sum.add(digest_of(part->data(), sections.back().size));
+  }
+  const auto last = sum.result();
+  sections.push_back({last.bytes.data(), last.bytes.size()});
   return where.replace(path, sections);
 }
 
-expected<checkpoint> load_checkpoint(const std::string& path) {
-  file_descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status;
-  if (!fd || ::fstat(fd.get(), &status) != 0)
-    return file_failure("read the checkpoint", path);
-  if (!S_ISREG(status.st_mode))
-    return failure{path + " is not a file; name the checkpoint itself"};
-  return read_checkpoint(path, static_cast<std::uint64_t>(status.st_size),
-                         [&](void* out, std::size_t size) {
-                           return read_fully(fd.get(), out, size);
-                         });
-}
+namespace {
 
-expected<checkpoint> read_checkpoint(const std::string& path,
-                                     std::uint64_t file_bytes,
-                                     const reader& read, safeguard_set guards) {
-  // Sizes are checked against the file's before anything is allocated.
-  std::string front(header_bytes, '\0');
+/// Sizes that the header names, checked against the file's before anything is
+/// allocated.
+struct outline {
+  std::uint64_t recent;
+  std::uint64_t charter_bytes;
+  std::uint64_t values;
+  std::uint64_t front_bytes;
+  std::uint64_t whole;
+};
+
+/// Reads everything before the vectors to `front`.
+expected<outline> read_outline(const std::string& path,
+                               std::uint64_t file_bytes, const reader& read,
+                               std::string& front) {
+  front.assign(header_bytes, '\0');
   auto known = std::min<std::uint64_t>(file_bytes, magic_bytes);
   if (!read(front.data(), std::min<std::uint64_t>(file_bytes, header_bytes)))
     return file_failure("read the checkpoint", path);
@@ -115,60 +149,126 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   if (file_bytes < header_bytes)
     return damaged(path, "truncated");
   auto version = get_little_endian<std::uint32_t>(bytes_of(front) + 8);
-  std::uint64_t recent = get_little_endian<std::uint32_t>(bytes_of(front) + 12);
-  auto charter_bytes = get_little_endian<std::uint64_t>(bytes_of(front) + 16);
-  auto values = get_little_endian<std::uint64_t>(bytes_of(front) + 24);
+  outline x{};
+  x.recent = get_little_endian<std::uint32_t>(bytes_of(front) + 12);
+  x.charter_bytes = get_little_endian<std::uint64_t>(bytes_of(front) + 16);
+  x.values = get_little_endian<std::uint64_t>(bytes_of(front) + 24);
   if (version != format_version)
     return failure{
         "the checkpoint " + path + " is of format " + std::to_string(version)
         + ", but this version of Potluck reads "
         + std::to_string(format_version) + "; use the version that wrote it"};
-  if (recent > max_recent_digests || charter_bytes > max_charter_bytes
-      || values > max_state_values)
+  if (x.recent > max_recent_digests || x.charter_bytes > max_charter_bytes
+      || x.values > max_state_values)
     return damaged(path, "damaged");
-  auto front_bytes = header_bytes + charter_bytes + recent * digest::size
-                     + state_header_bytes;
-  auto whole = front_bytes + 3 * sizeof(float) * values + digest::size;
-  if (file_bytes < whole)
+  x.front_bytes = header_bytes + x.charter_bytes + x.recent * digest::size
+                  + state_header_bytes;
+  x.whole = x.front_bytes + 3 * sizeof(float) * x.values + digest::size;
+  if (file_bytes < x.whole)
     return damaged(path, "truncated");
-
-  front.resize(front_bytes);
-  checkpoint result;
-  auto& state = result.state;
-  digest trailer;
-  bool complete = read(front.data() + header_bytes, front_bytes - header_bytes);
-  for (auto* part :
-       {&state.parameters, &state.first_moment, &state.second_moment}) {
-    part->resize(values);
-    complete = complete && read(part->data(), values * sizeof(float));
-  }
-  complete = complete && read(trailer.bytes.data(), trailer.bytes.size());
-  if (!complete)
+  front.resize(x.front_bytes);
+  if (!read(front.data() + header_bytes, x.front_bytes - header_bytes))
     return file_failure("read the checkpoint", path);
-  if (trailer != trailer_of(front, state)
-      && guards.has(safeguard::checkpoint_sum))
-    return damaged(path, "damaged");
-  if (file_bytes > whole)
-    return damaged(path, "damaged");
+  return x;
+}
 
-  // From here on the bytes are as they were written.
-  auto charter = charter::from_bytes(front.substr(header_bytes, charter_bytes));
-  if (!charter)
+/// What stands before the three vectors, with their header.
+expected<charter> read_front(const std::string& path, const std::string& front,
+                             const outline& sizes, training_state& state) {
+  auto agreed
+      = charter::from_bytes(front.substr(header_bytes, sizes.charter_bytes));
+  if (!agreed)
     return failure{"the checkpoint " + path
-                   + " cannot be used: " + charter.error()};
-  result.charter = std::move(*charter);
-  auto next = bytes_of(front) + header_bytes + charter_bytes;
-  state.recent.resize(recent);
+                   + " cannot be used: " + agreed.error()};
+  auto next = bytes_of(front) + header_bytes + sizes.charter_bytes;
+  state.recent.resize(sizes.recent);
   for (auto& x : state.recent) {
     std::copy_n(next, digest::size, x.bytes.begin());
     next += digest::size;
   }
   state_header header;
   std::copy_n(next, header.size(), header.begin());
-  auto done = read_state_header(header, values, state);
-  if (!done)
+  if (auto done = read_state_header(header, sizes.values, state); !done)
     return failure{"the checkpoint " + path
                    + " cannot be used: " + done.error()};
+  return agreed;
+}
+
+/// Opens the file and has `visit` read it.
+template <class Result, class Visit>
+expected<Result> read_file(const std::string& path, Visit visit) {
+  file_descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (!fd || ::fstat(fd.get(), &status) != 0)
+    return file_failure("read the checkpoint", path);
+  if (!S_ISREG(status.st_mode))
+    return failure{path + " is not a file; name the checkpoint itself"};
+  return visit(static_cast<std::uint64_t>(status.st_size),
+               [&](void* out, std::size_t size) {
+                 return read_fully(fd.get(), out, size);
+               });
+}
+
+} // namespace
+
+expected<checkpoint> load_checkpoint(const std::string& path) {
+  return read_file<checkpoint>(
+      path, [&](std::uint64_t file_bytes, const reader& read) {
+        return read_checkpoint(path, file_bytes, read);
+      });
+}
+
+expected<checkpoint_summary> read_checkpoint_summary(const std::string& path) {
+  return read_file<checkpoint_summary>(
+      path,
+      [&](std::uint64_t file_bytes,
+          const reader& read) -> expected<checkpoint_summary> {
+        std::string front;
+        auto sizes = read_outline(path, file_bytes, read, front);
+        if (!sizes)
+          return failure{sizes.error()};
+        auto agreed = charter::from_bytes(
+            front.substr(header_bytes, sizes->charter_bytes));
+        const auto at = [&](std::size_t offset) {
+          return get_little_endian<std::uint64_t>(
+              bytes_of(front) + front.size() - state_header_bytes + offset);
+        };
+        if (!agreed || at(32) != sizes->values)
+          return damaged(path, "damaged");
+        return checkpoint_summary{std::move(*agreed), at(16), at(24),
+                                  sizes->values, file_bytes};
+      });
+}
+
+expected<checkpoint> read_checkpoint(const std::string& path,
+                                     std::uint64_t file_bytes,
+                                     const reader& read, safeguard_set guards) {
+  std::string front;
+  auto sizes = read_outline(path, file_bytes, read, front);
+  if (!sizes)
+    return failure{sizes.error()};
+  checkpoint result;
+  auto& state = result.state;
+  bool complete = true;
+  trailer sum{front};
+  for (auto* part : vectors_of(state)) {
+    digest of;
+    complete = complete && read_values(read, sizes->values, *part, of);
+    sum.add(of);
+  }
+  digest last;
+  complete = complete && read(last.bytes.data(), last.bytes.size());
+  if (!complete)
+    return file_failure("read the checkpoint", path);
+  if (last != sum.result() && guards.has(safeguard::checkpoint_sum))
+    return damaged(path, "damaged");
+  if (file_bytes > sizes->whole)
+    return damaged(path, "damaged");
+  // From here on the bytes are as they were written.
+  auto agreed = read_front(path, front, *sizes, state);
+  if (!agreed)
+    return failure{agreed.error()};
+  result.charter = std::move(*agreed);
   return result;
 }
 

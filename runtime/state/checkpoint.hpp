@@ -41,7 +41,19 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
 /// model is for the caller to check, who knows the model's layout.
 expected<checkpoint> load_checkpoint(const std::string& path);
 
-/// The same, of a file that somebody else reads.
+/// What the beginning of a checkpoint says; its state is not read.
+struct checkpoint_summary {
+  potluck::charter charter;
+  std::uint64_t step = 0;
+  std::uint64_t history_samples = 0;
+  std::uint64_t values = 0;     ///< Parameters.
+  std::uint64_t file_bytes = 0; ///< As the file is long.
+};
+
+/// Fails as `load_checkpoint` does, but for damage behind the beginning.
+expected<checkpoint_summary> read_checkpoint_summary(const std::string& path);
+
+/// As `load_checkpoint`, of a file that somebody else reads.
 /// @param path For the sentences.
 /// @param file_bytes The file's length.
 /// @param read Copies the next so many bytes, or returns false with errno set.

@@ -174,6 +174,12 @@ struct save_checkpoint_now {
   std::uint64_t step = 0;
 };
 
+/// The state with this digest is held, and may take the place of an older
+/// checkpoint when this peer leaves.
+struct may_be_saved {
+  digest state;
+};
+
 // ---- to the history keeper
 // ----------------------------------------------------
 
@@ -220,7 +226,7 @@ using step_action = std::variant<
     take_gradient_back, apply_mean, add_gradient, matchmaking_facts, lead_group,
     gradient_frozen, begin_round, member_withdrew, outcome_question,
     gather_contributions, contribution_taken, hand_over, fetch_state, go_back,
-    terms_known, mean_applied, save_checkpoint_now, own_report,
+    terms_known, mean_applied, save_checkpoint_now, may_be_saved, own_report,
     contributor_pace, report_heard, step_signed, event, run_status, peer_over,
     look_later>;
 

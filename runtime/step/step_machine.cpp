@@ -51,6 +51,8 @@ void step_machine::begin_step() {
   turn().begin_step();
   if (auto pace = work().pace().begin_step(now()))
     out(*pace);
+  if (how().writes_checkpoints && history_.vouched_for())
+    out(may_be_saved{me().held()});
   if (own().step < run().steps)
     enter(cause::state_shown);
   else

@@ -159,7 +159,8 @@ TEST_CASE("liars cost a newcomer no pause") {
 TEST_CASE("no checkpoint is overwritten by what one peer gave") {
   one_of_three x{true};
   const auto saved = x.state_keeper->count<save_checkpoint_now>();
-  CHECK(saved == x.step / 2); // Every second step.
+  CHECK(saved == x.step / 2);                             // Every second step.
+  CHECK(x.state_keeper->count<may_be_saved>() >= x.step); // When it leaves.
   SUBCASE("by what the others have it is") {
     for (auto i : {1, 2}) {
       auto r = x.report(i, x.step + 10);
@@ -170,6 +171,7 @@ TEST_CASE("no checkpoint is overwritten by what one peer gave") {
     conductor_stage y{role::trainer, true, 0, tiny_charter(many_steps, batch)};
     y.join(1);
     y.hold(0);
+    const auto allowed = y.state_keeper->count<may_be_saved>();
     y.hear(y.report(1, 20));
     REQUIRE(y.state_keeper->count<fetch_state>() == 1);
     y.hold(20);
@@ -180,6 +182,8 @@ TEST_CASE("no checkpoint is overwritten by what one peer gave") {
     y.do_step(21);
     y.do_step(22);
     CHECK(y.state_keeper->count<save_checkpoint_now>() == 0);
+    // Not when it leaves either.
+    CHECK(y.state_keeper->count<may_be_saved>() == allowed);
     auto told = y.observer->events("fault");
     REQUIRE(!told.empty());
     CHECK(field<std::string>(told.back(), "what") == "checkpoint withheld");

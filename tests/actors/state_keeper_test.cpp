@@ -51,8 +51,11 @@ struct pair {
       state_keeper_config c;
       c.self = x->id;
       c.agreed = tiny_charter(10, 64);
-      c.checkpoint_path = checkpoint;
-      c.checkpoint_fallback = fallback;
+      if (!checkpoint.empty())
+        c.checkpoints = std::make_shared<checkpoint_files>(
+            checkpoint_files::places{checkpoint, fallback});
+      if (x == &donor)
+        files = c.checkpoints;
       c.mode = worker_mode::immediate;
       x->replace(&wiring::state_keeper, (*x->system).spawn(state_keeper, c));
     }
@@ -104,6 +107,7 @@ struct pair {
   test_world world;
   node donor;
   node joiner;
+  std::shared_ptr<checkpoint_files> files; ///< The donor's.
 };
 
 } // namespace
@@ -322,6 +326,18 @@ TEST_CASE("a checkpoint holds charter and state") {
     CHECK(digest_of_state(loaded->state) == digest_of_state(*state));
   }
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("what is written when a peer leaves is known once it may be") {
+  support::temporary_directory folder;
+  pair x{folder / "checkpoint"};
+  auto state = some_state(5);
+  x.hold(x.donor, *state);
+  CHECK_FALSE(x.files->lacks(*state));
+  caf::anon_send(x.donor.wired.state_keeper,
+                 may_be_saved{state->recent.front()});
+  x.world.settle();
+  CHECK(x.files->lacks(*state));
 }
 
 TEST_CASE("the last checkpoint is tried in a second place") {

@@ -225,6 +225,23 @@ TEST_CASE("evaluation reports the loss that gradients descend") {
   CHECK(run.model->evaluate(parameters.data(), 9, 0).samples == 0);
 }
 
+TEST_CASE("evaluation says what is lost by knowing the labels' frequencies "
+          "alone") {
+  // Two words, of which one is all of the text, or every other.
+  const auto unigram_of = [](const std::string& line) {
+    std::string text;
+    for (int i = 0; i < 400; ++i)
+      text += line;
+    small_run run(tiny_settings(), text);
+    const auto parameters = draw_parameters(run.model->layout(), 3);
+    return run.model->evaluate(parameters.data(), 9, 50).unigram;
+  };
+  CHECK(unigram_of("mana mana mana mana\n") < 0.7);
+  const auto mixed = unigram_of("mana tisu nemusa tisu\n");
+  CHECK(mixed > 0.7);
+  CHECK(mixed < std::log(60));
+}
+
 TEST_CASE("an untrained model is as unsure as its vocabulary is large") {
   small_run run(tiny_settings(), toy_text(1, 300));
   const auto parameters = draw_parameters(run.model->layout(), 3);

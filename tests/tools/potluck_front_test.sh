@@ -22,6 +22,7 @@ expect "light: bootstrap" 0 'usage: potluck bootstrap' "$alone" bootstrap --help
 expect "light: dht" 0 'usage: potluck dht' "$alone" dht --help
 expect "light: sim" 0 'usage: potluck sim' "$alone" sim --help
 expect "light: plan" 0 'usage: potluck plan' "$alone" plan --help
+expect "light: checkpoint" 0 'usage: potluck checkpoint' "$alone" checkpoint --help
 expect "light: averaging" 0 'usage: potluck bench' "$alone" bench averaging --help
 expect "light: an auxiliary peer" 2 'name a peer of the run' \
   "$alone" join --role=auxiliary --listen=127.0.0.1:0
@@ -34,7 +35,7 @@ expect "full: another subcommand" 1 "$absent" "$alone" chaos --help
 expect "full: another bench" 1 "$absent" "$alone" bench optimizer
 
 # Both together.
-for name in demo create bootstrap join doctor dht expert export eval sim chaos plan bench; do
+for name in demo create bootstrap join doctor dht expert checkpoint import export eval sim chaos plan bench; do
   expect "$name in the list" 0 "^  $name " "$potluck" help
   expect "$name's help" 0 "usage: potluck $name" "$potluck" "$name" --help
   expect "$name's help, the other way" 0 "usage: potluck $name" \

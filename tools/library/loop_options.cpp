@@ -19,6 +19,7 @@ namespace {
 /// Bytes per second below which heartbeats and reports alone would be late.
 constexpr double least_cap = 8000;
 constexpr std::uint64_t most_threads = 1024;
+constexpr std::uint64_t most_checkpoints = 1000;
 
 /// The value, or a complaint that begins with the option's name.
 template <class T>
@@ -66,6 +67,7 @@ loop_options::loop_options()
                {"max-download", ""},
                {"checkpoint", ""},
                {"checkpoint-every", "100"},
+               {"checkpoint-keep", "3"},
                {"threads", "0"},
                {"log-json", ""},
                {"insecure", "no"}},
@@ -149,14 +151,20 @@ void loop_options::set(const std::string& name, const std::string& value) {
     if (sound(name, read_rate(value)) < least_cap)
       throw complaint{name + ": " + value
                       + " is too little to take part; give it 64kbit at least"};
-  } else if (name == "checkpoint-every" || name == "threads") {
+  } else if (name == "checkpoint-every" || name == "checkpoint-keep"
+             || name == "threads") {
     std::uint64_t number = 0;
     if (!read_integer(value, number)
+        || (name == "checkpoint-keep"
+            && (number == 0 || number > most_checkpoints))
         || (name == "threads" && number > most_threads))
-      throw complaint{
-          name + " must be a whole number"
-          + (name == "threads" ? " up to " + std::to_string(most_threads) : "")
-          + ", and is '" + value + "'"};
+      throw complaint{name + " must be a whole number"
+                      + (name == "threads"
+                             ? " up to " + std::to_string(most_threads)
+                         : name == "checkpoint-keep"
+                             ? " from 1 to " + std::to_string(most_checkpoints)
+                             : "")
+                      + ", and is '" + value + "'"};
   }
   option->second = value;
   given_[name] = value;

@@ -132,6 +132,8 @@ POTLUCK_API potluck_run potluck_new(void);
  *   max-upload, max-download    "10mbit" or "500kB"
  *   checkpoint      file to write the training state to (default: none)
  *   checkpoint-every   steps between two of them (default 100; 0: at the end)
+ *   checkpoint-keep    the newest so many are kept, older ones as FILE.STEP
+ *                      (default 3)
  *   threads         of the optimizer step (default: half of the cores)
  *   log-json        file that gets a line of JSON for each event
  *   insecure        yes or no: no encryption, on loopback only; for measuring

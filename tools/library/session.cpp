@@ -141,6 +141,7 @@ void session::load(const std::string& path) {
   if (own_->recent.empty())
     remember_digest(*own_);
   resumed_ = std::move(saved->charter);
+  resumed_from_ = path;
 }
 
 void session::set_moments(std::uint64_t step, const float* const* first,
@@ -254,6 +255,10 @@ void session::accept_invitation(peer_config& config) {
 
 void session::take_first_state(peer_config& config) {
   own_state();
+  if (resumed_ && id_in(config.run).empty())
+    for (const auto& x : config.demanded)
+      if (x.name == "steps") // A trial belongs to those that hold it.
+        resumed_ = tools::with_steps(*resumed_, whole_in(x.value));
   config.known = resumed_;
   if (!resumed_ && !folder_.empty() && !id_in(config.run).empty()) {
     // Whoever created the run has to be able to begin it, whatever values its
@@ -286,10 +291,15 @@ void session::open() {
   config.micro_batch = 0;
   config.always_computes = true;
   config.checkpoint_every = options_.integer("checkpoint-every");
-  config.checkpoint_path = options_.text("checkpoint");
-  if (!config.checkpoint_path.empty())
-    if (auto tried = try_file(config.checkpoint_path); !tried)
+  if (const auto path = options_.text("checkpoint"); !path.empty()) {
+    if (auto tried = try_file(path); !tried)
       throw complaint{"checkpoint: " + tried.error()};
+    config.checkpoints
+        = std::make_shared<checkpoint_files>(checkpoint_files::places{
+            path, {}, options_.integer("checkpoint-keep")});
+    if (resumed_)
+      config.checkpoints->resumes(resumed_from_, own_state());
+  }
   const auto threads = options_.integer("threads");
   config.threads = threads != 0
                        ? static_cast<unsigned>(threads)

@@ -104,7 +104,8 @@ private:
   std::vector<std::uint64_t> offsets_;
   std::shared_ptr<training_state> own_; ///< Null behind `open`.
   std::optional<charter> resumed_;
-  std::string folder_; ///< Of the identity; empty: it has none.
+  std::string resumed_from_; ///< The file.
+  std::string folder_;       ///< Of the identity; empty: it has none.
   std::optional<key_pair> key_;
   std::optional<identity> lock_;
   std::unique_ptr<hosted_peer> peer_;

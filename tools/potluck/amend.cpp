@@ -160,15 +160,24 @@ expected<std::uint64_t> step_for(const run_change& x, std::uint64_t wished,
   if (!needs_a_step(x))
     return wished;
   const auto run = visit.look_at_progress();
+  // A run is extended also when it is over: that holds behind its end.
+  const auto end = terms.steps(run ? run->step : 0);
+  const auto steps = std::get_if<new_steps>(&x);
+  const bool extends = steps != nullptr && steps->steps > end;
+  if (!run && wished == 0 && extends)
+    return end + 1;
   if (!run && wished == 0)
     return failure{"No trainer says how far the run is; wait for one, or say "
                    "from which step on it holds with --at STEP."};
   const auto present = run ? run->step : 0;
   auto from = wished;
-  if (from == 0)
+  if (from == 0) {
     from = present + steps_ahead
            + static_cast<std::uint64_t>(
                std::ceil(run->steps_per_second * seconds_ahead));
+    if (extends)
+      from = std::min(from, end + 1);
+  }
   if (from <= present)
     return failure{"The run has made step " + std::to_string(present)
                    + " already, so nothing can hold from step "
@@ -178,13 +187,11 @@ expected<std::uint64_t> step_for(const run_change& x, std::uint64_t wished,
   if (run)
     std::cout << "The run is at step " << present << " (" << run->trainers
               << " peers say so).\n";
-  const auto last = terms.steps(present);
-  if (from > last)
-    return failure{"The run ends with step " + std::to_string(last)
+  if (from > end + (extends ? 1 : 0))
+    return failure{"The run ends with step " + std::to_string(end)
                    + ", before this would hold, from step "
                    + std::to_string(from) + " on."};
-  if (auto steps = std::get_if<new_steps>(&x);
-      steps != nullptr && steps->steps < from)
+  if (steps != nullptr && steps->steps < from)
     return failure{
         "The run cannot end after step " + std::to_string(steps->steps)
         + ": all will have heard of "
@@ -474,7 +481,7 @@ command amend_command() {
   spec.notes
       = "A CHANGE is one of:\n"
         "  steps STEPS       the run ends after so many; the rate falls to "
-        "zero there\n"
+        "zero there. One\n                    that is over goes on\n"
         "  rate-tail STEPS   the rate stays, and falls over the last so many\n"
         "  pause, resume     no step is made in between\n"
         "  finish            the run ends, well, at the next step that all can "

@@ -59,12 +59,15 @@ int run(cli::command_line& options, const std::string& program) {
     return bench_experts(options, program);
   if (what == std::vector<std::string>{"beam"})
     return bench_beam(options);
+  if (what == std::vector<std::string>{"checkpoint"})
+    return bench_checkpoint(options);
   if (what == std::vector<std::string>{"step"})
     return bench_step(options, program);
   if (what == std::vector<std::string>{"trainer"})
     return bench_trainer(options);
   return complain("Say what to measure: potluck bench averaging, potluck bench "
-                  "beam, potluck bench experts, potluck bench optimizer, "
+                  "beam, potluck bench checkpoint, potluck bench experts, "
+                  "potluck bench optimizer, "
                   "potluck bench step, or potluck bench trainer.");
 }
 
@@ -104,10 +107,10 @@ member_commands(const cli::command_line& options, const std::string& program,
 command bench_command() {
   cli::command_spec spec;
   spec.name = "bench";
-  spec.summary
-      = "Measure averaging, steps, trainers, the optimizer, or experts";
-  spec.usage = "potluck bench averaging|beam|experts|optimizer|step|trainer "
-               "[OPTION]...";
+  spec.summary = "Measure averaging, steps, trainers, the optimizer, experts, "
+                 "checkpoints";
+  spec.usage = "potluck bench averaging|beam|checkpoint|experts|optimizer|"
+               "step|trainer [OPTION]...";
   spec.positionals = 1;
   spec.options = {
       {"megabytes", option_kind::real, "40",
@@ -147,8 +150,9 @@ command bench_command() {
        "(default: a temporary one).",
        "DIR"},
       {"threads", option_kind::integer, "0",
-       "Experts, optimizer and trainer: threads; 0 for one a core.", "NUMBER",
-       cli::between(0, 1024)},
+       "Experts, optimizer and trainer: threads; 0 for one a core. Checkpoint: "
+       "those that compute; 0 for half of the cores.",
+       "NUMBER", cli::between(0, 1024)},
       {"optimizer", option_kind::text, "all",
        "Optimizer: the rule to measure, or all.", "NAME"},
       {"row", option_kind::text, "all",

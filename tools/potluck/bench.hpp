@@ -13,6 +13,7 @@ namespace potluck::tools {
 /// @returns The exit status.
 int bench_averaging(cli::command_line& options, const std::string& program);
 int bench_beam(cli::command_line& options);
+int bench_checkpoint(cli::command_line& options);
 int bench_experts(cli::command_line& options, const std::string& program);
 int bench_optimizer(cli::command_line& options);
 int bench_step(cli::command_line& options, const std::string& program);

@@ -34,6 +34,8 @@ command join_command();
 command doctor_command();
 command dht_command();
 command expert_command();
+command checkpoint_command();
+command import_command();
 command export_command();
 command eval_command();
 command sim_command();

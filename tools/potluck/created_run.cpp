@@ -1,5 +1,6 @@
 #include "tools/potluck/created_run.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
@@ -16,6 +17,13 @@ std::string manifest_path(const std::string& directory,
 std::string first_state_path(const std::string& directory,
                              const std::string& run) {
   return directory + "/" + run_file_name(run) + ".first";
+}
+
+charter with_steps(const charter& trial, std::uint64_t steps) {
+  auto settings = trial.settings();
+  settings.steps = steps;
+  settings.warmup_steps = std::min(settings.warmup_steps, steps);
+  return {std::move(settings), trial.files()};
 }
 
 expected<std::optional<manifest>> read_manifest_file(const std::string& path) {

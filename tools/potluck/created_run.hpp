@@ -7,6 +7,7 @@
 
 #include "runtime/manifest/invitation.hpp"
 #include "runtime/manifest/manifest.hpp"
+#include "runtime/state/charter.hpp"
 #include "tools/potluck/options.hpp"
 
 namespace potluck::tools {
@@ -15,10 +16,14 @@ namespace potluck::tools {
 std::string manifest_path(const std::string& directory,
                           const std::string& name);
 
-/// Where whoever creates a run keeps the state that it begins with, if that is
-/// no consequence of its settings, so that the run can begin later.
+/// Where whoever creates a run keeps its first state, if that does not follow
+/// from the seed: a checkpoint.
 std::string first_state_path(const std::string& directory,
                              const std::string& run);
+
+/// A trial that ends after so many steps: it belongs to those that hold its
+/// state, as a created run to its organiser.
+charter with_steps(const charter& trial, std::uint64_t steps);
 
 /// What `potluck create` has written. Nothing where there is no such file;
 /// fails with a sentence where it is no sound manifest.

@@ -43,9 +43,9 @@ void prepare_process() {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> names{
-      "demo", "create", "amend", "bootstrap", "authority", "delegate",
-      "join", "doctor", "dht",   "expert",    "export",    "eval",
-      "sim",  "chaos",  "plan",  "bench"};
+      "demo",   "create", "amend", "bootstrap", "authority",  "delegate",
+      "join",   "doctor", "dht",   "expert",    "checkpoint", "import",
+      "export", "eval",   "sim",   "chaos",     "plan",       "bench"};
   return names;
 }
 

@@ -2,6 +2,7 @@
 /// which its first peers found.
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "runtime/state/atomic_file.hpp"
@@ -15,6 +16,7 @@
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
 #include "tools/potluck/settings_options.hpp"
+#include "tools/potluck/starting_point.hpp"
 
 namespace potluck::tools {
 
@@ -40,10 +42,18 @@ std::vector<option_spec> own_options() {
        "directory, where the last one goes, too, if this fails in the end).",
        "FILE"},
       {"checkpoint-every", option_kind::integer, "100",
-       "Steps between two checkpoints; 0 for one at the end only.", "STEPS",
-       cli::at_least(0)},
-      {"resume", option_kind::text, "", "Continue from this checkpoint.",
+       "Steps between two checkpoints; 0 for one at the end only, and when "
+       "this peer leaves.",
+       "STEPS", cli::at_least(0)},
+      {"checkpoint-keep", option_kind::integer, "3",
+       "Keep the newest so many: older ones are FILE.STEP; the one that was "
+       "resumed is not removed.",
+       "NUMBER", cli::between(1, 1000)},
+      {"resume", option_kind::text, "",
+       "Continue from this checkpoint; a trial that is over, with more "
+       "--steps.",
        "FILE"},
+      from_option(),
       {"max-model", option_kind::text, "",
        "The largest model that a run may make this peer hold: its parameters "
        "and what the optimizer keeps of them, for instance 2GB; for an "
@@ -118,6 +128,33 @@ expected<data_order> parse_shard(const std::string& text) {
                    "N-1, for instance 0/4."};
 }
 
+/// A run that is over needs more steps to be resumed. A trial belongs to those
+/// that hold it; another end of a created run is its organiser's word.
+expected<bool> go_on_with(const cli::command_line& options, checkpoint& saved,
+                          bool created, notice_board& notices) {
+  if (!created)
+    for (const auto& x : demanded_settings(options))
+      if (x.name == "steps")
+        saved.charter = with_steps(saved.charter, whole_in(x.value));
+  const auto& settings = saved.charter.settings();
+  if (saved.state.step < settings.steps)
+    return true;
+  const auto file = options.text("resume");
+  const auto over = file + " is of step " + std::to_string(saved.state.step)
+                    + " of " + std::to_string(settings.steps) + ", the end of "
+                    + "run " + shown_run(settings.run);
+  if (!created)
+    return failure{over
+                   + "; go on with it by --steps NUMBER, or start another "
+                     "run from its parameters with --run NAME --from "
+                   + file + "."};
+  notices.post(over
+               + ". Its organiser has it go on with `potluck amend INVITATION "
+                 "steps NUMBER`; `potluck create NAME --from "
+               + file + "` starts another run from its parameters.");
+  return true;
+}
+
 expected<bool> fill_training(const cli::command_line& options,
                              const std::optional<invitation>& invited,
                              peer_config& config,
@@ -186,6 +223,9 @@ expected<bool> fill_training(const cli::command_line& options,
     return done;
   }
   if (options.given("resume")) {
+    if (options.given("from"))
+      return failure{"--resume goes on with a run, and --from begins another "
+                     "one; leave one of them out."};
     auto saved = load_checkpoint(options.text("resume"));
     if (!saved)
       return failure{saved.error()};
@@ -205,10 +245,26 @@ expected<bool> fill_training(const cli::command_line& options,
                      "checkpoint are not those of run "
                      + shown_run(saved->charter.settings().run)
                      + "; join without it, and fetch the state from others."};
+    if (auto done = go_on_with(options, *saved, created, *notices); !done)
+      return done;
     config.known = saved->charter;
     config.run = saved->charter.settings().run;
     config.state = std::make_shared<training_state>(std::move(saved->state));
   }
+  return true;
+}
+
+/// Whoever created the run from parameters of its own begins it with them.
+expected<bool> first_state(peer_config& config, const std::string& directory) {
+  std::error_code unknown;
+  const auto path = first_state_path(directory, config.run);
+  if (config.role != role::trainer || config.state || directory.empty()
+      || !std::filesystem::exists(path, unknown))
+    return true;
+  auto first = load_checkpoint(path);
+  if (!first)
+    return failure{first.error()};
+  config.state = std::make_shared<training_state>(std::move(first->state));
   return true;
 }
 
@@ -221,6 +277,8 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   if (run->manifest)
     config.manifests[run->run] = run->manifest->to_bytes();
   config.propose = nullptr;
+  if (auto first = first_state(config, directory); !first)
+    return failure{first.error()};
   // Where this peer is meant itself, nobody else is to be found.
   auto& seeds = config.seeds;
   for (const auto& who : to.contacts)
@@ -233,12 +291,6 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   return true;
 }
 
-/// Whoever created a run has what it begins with, where nobody else has.
-void take_first_state(const std::string& directory, peer_config& config) {
-  if (auto first = load_checkpoint(first_state_path(directory, config.run)))
-    config.state = std::make_shared<training_state>(std::move(first->state));
-}
-
 /// Says where checkpoints go. Hours of computing may be in one, so that they
 /// can be written there is tried now.
 /// @param directory The identity's; empty: it has none.
@@ -248,16 +300,21 @@ expected<bool> place_checkpoints(const cli::command_line& options,
   const auto own
       = directory.empty() ? "" : directory + "/" + file + ".checkpoint";
   const auto asked = options.text("checkpoint");
-  config.checkpoint_path = asked.empty() ? own : asked;
-  if (config.checkpoint_path != own)
-    config.checkpoint_fallback = own;
-  if (config.checkpoint_path.empty())
+  checkpoint_files::places at;
+  at.path = asked.empty() ? own : asked;
+  if (at.path != own)
+    at.fallback = own;
+  if (at.path.empty())
     return true;
-  auto tried = try_file(config.checkpoint_path);
+  at.keep = static_cast<std::size_t>(options.integer("checkpoint-keep"));
+  auto tried = try_file(at.path);
   if (!tried)
     return failure{"--checkpoint: " + tried.error()
                    + "; name a file in a folder that exists, that you may "
                      "write to, and that has room."};
+  config.checkpoints = std::make_shared<checkpoint_files>(std::move(at));
+  if (options.given("resume"))
+    config.checkpoints->resumes(options.text("resume"), *config.state);
   return true;
 }
 
@@ -295,9 +352,6 @@ int run(cli::command_line& options, const std::string&) {
     auto papers = fill_papers(options, **invited, who->directory, config);
     if (!papers)
       return complain(papers.error());
-    if (!config.state && config.role == role::trainer
-        && !who->directory.empty())
-      take_first_state(who->directory, config);
   } else if (id_in(config.run).empty()) {
     notices->post("Run '" + config.run
                   + "' is a trial: whoever names it may found it, with "

@@ -37,7 +37,7 @@ bool is_light(const std::vector<std::string>& words) {
                        [&](auto& x) { return ((x == wanted) || ...); });
   };
   if (words[0] == "bench")
-    return any("averaging", "beam", "step");
+    return any("averaging", "beam", "checkpoint", "step");
   if (words[0] == "join")
     return any("--role=auxiliary", "auxiliary")
            && has_all(join_command().spec, words);
@@ -54,8 +54,8 @@ int main(int argc, char** argv) {
     return become_full();
   for (const auto& c :
        {amend_command(), bootstrap_command(), authority_command(),
-        delegate_command(), join_command(), dht_command(), sim_command(),
-        plan_command(), bench_command()})
+        delegate_command(), join_command(), dht_command(), checkpoint_command(),
+        sim_command(), plan_command(), bench_command()})
     if (c.spec.name == words[0])
       return run_command(one_of_all(c), {words.begin() + 1, words.end()},
                          argv[0]);

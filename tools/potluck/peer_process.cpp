@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <ctime>
 #include <future>
@@ -23,6 +24,8 @@ namespace {
 
 /// Ctrl-C promises two seconds; the last tenth is the shell's.
 constexpr auto longest_goodbye = std::chrono::milliseconds{1800};
+/// A checkpoint is written between two batches, and the last one is waited for.
+constexpr auto longest_batch = std::chrono::seconds{30};
 constexpr timespec look_at_outcome{0, 50'000'000};
 
 /// What the observer learns and `main` waits for.
@@ -194,13 +197,73 @@ std::optional<peer_over> wait_for_end(outcome& result, const sigset_t& signals,
   return result.how;
 }
 
-/// From here on the process ends in time, whatever hangs.
-void start_countdown(const std::shared_ptr<std::atomic<int>>& status,
-                     std::chrono::milliseconds longest) {
-  std::thread{[status, longest] {
-    std::this_thread::sleep_for(longest);
-    _exit(*status);
-  }}.detach();
+/// From here on the process ends in time, whatever hangs; only a file that is
+/// being written is waited for.
+class countdown {
+public:
+  explicit countdown(std::chrono::milliseconds longest)
+      : shared_(std::make_shared<shared>()) {
+    shared_->end = std::chrono::steady_clock::now() + longest;
+    std::thread{[x = shared_] {
+      std::unique_lock<std::mutex> lock{x->mutex};
+      while (x->stopped || std::chrono::steady_clock::now() < x->end)
+        if (x->stopped)
+          x->changed.wait(lock);
+        else
+          x->changed.wait_until(lock, x->end);
+      _exit(x->status);
+    }}.detach();
+  }
+
+  /// What the shell sees.
+  void set_status(int status) {
+    std::lock_guard<std::mutex> guard{shared_->mutex};
+    shared_->status = status;
+  }
+  /// At most so long from here on.
+  void set(std::chrono::milliseconds longest) {
+    std::lock_guard<std::mutex> guard{shared_->mutex};
+    shared_->stopped = false;
+    shared_->end = std::chrono::steady_clock::now() + longest;
+    shared_->changed.notify_one();
+  }
+  void stop() {
+    std::lock_guard<std::mutex> guard{shared_->mutex};
+    shared_->stopped = true;
+    shared_->changed.notify_one();
+  }
+
+private:
+  struct shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::chrono::steady_clock::time_point end;
+    bool stopped = false;
+    int status = 0;
+  };
+
+  std::shared_ptr<shared> shared_;
+};
+
+/// What was made since the last checkpoint is not lost when the peer leaves.
+/// @returns why it is; empty: it is not.
+std::string save_at_leaving(checkpoint_files& files, state_vault& vault,
+                            countdown& left, const observer_actor& eyes) {
+  left.set(longest_batch);
+  const std::lock_guard<std::mutex> alone{vault.busy};
+  if (!vault.state || !files.lacks(*vault.state))
+    return "";
+  const auto step = vault.state->step;
+  left.stop();
+  const auto done = files.save(*vault.state);
+  caf::anon_send(
+      eyes,
+      event{"checkpoint",
+            {{"step", step}, {"path", done.path}, {"problem", done.problem}}});
+  return done.problem.empty()
+             ? ""
+             : "The checkpoint of step " + std::to_string(step)
+                   + " could not be written: " + done.problem + ".";
 }
 
 } // namespace
@@ -228,7 +291,11 @@ int run_peer(cli::command_line& options, peer_config config,
   // Only the launcher of caf-run is talked to this way, never another peer.
   if (options.launch().slave_mode)
     options.load<caf::io::middleman>();
-  auto status = std::make_shared<std::atomic<int>>(all_well);
+  const auto vault = config.vault
+                         ? config.vault
+                         : config.vault = std::make_shared<state_vault>();
+  const auto checkpoints = config.checkpoints;
+  int status = all_well;
   {
     caf::actor_system system{options};
     launched_peer launched{system, options.launch()};
@@ -243,7 +310,7 @@ int run_peer(cli::command_line& options, peer_config config,
         = wait_for_end(*watched->result, signals, launched, *notices, eyes);
     auto how = ended.value_or(peer_over{});
     if (!how.problem.empty())
-      *status = how.users_mistake ? users_mistake : failed;
+      status = how.users_mistake ? users_mistake : failed;
     // A second Ctrl-C does not wait for anything. SIGTERM stays blocked: the
     // launcher sends it besides its word.
     sigset_t impatience;
@@ -251,19 +318,30 @@ int run_peer(cli::command_line& options, peer_config config,
     sigaddset(&impatience, SIGINT);
     std::signal(SIGINT, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &impatience, nullptr);
-    start_countdown(status, longest);
+    countdown left{longest};
     if (!how.problem.empty())
       complain(how.problem);
     {
       std::lock_guard<std::mutex> guard{watched->result->mutex};
       if (!watched->result->alone.empty()) {
         complain(watched->result->alone + ".");
-        if (*status == all_well && watched->result->surely_alone)
-          *status = failed;
+        if (status == all_well && watched->result->surely_alone)
+          status = failed;
       }
     }
+    left.set_status(status);
     const leave_run goodbye{ended ? "finished" : "leaving"};
     caf::anon_send(peer, goodbye);
+    if (checkpoints) {
+      if (const auto problem
+          = save_at_leaving(*checkpoints, *vault, left, eyes);
+          !problem.empty()) {
+        complain(problem);
+        status = status == all_well ? failed : status;
+        left.set_status(status);
+      }
+      left.set(longest);
+    }
     caf::scoped_actor waiter{system};
     if (beside) {
       caf::anon_send(beside, goodbye);
@@ -272,7 +350,7 @@ int run_peer(cli::command_line& options, peer_config config,
     waiter->wait_for(peer);
     caf::anon_send_exit(eyes, caf::exit_reason::user_shutdown);
   }
-  return *status;
+  return status;
 }
 
 } // namespace potluck::tools

@@ -1,5 +1,10 @@
 /// SentencePiece, and nothing else: learns models, opens one, encodes with it.
 /// The only header of the program that knows no sandbox.
+///
+/// Texts get the tokens that Hugging Face's AlbertTokenizer gives them with
+/// `do_lower_case` false and `keep_accents` true: a special piece that is
+/// written out, `<unk>` for instance, is that piece; `` and '' are a quotation
+/// mark.
 #pragma once
 
 #include <cstdint>

@@ -62,14 +62,35 @@ TEST_CASE("a vocabulary is as large as asked, or smaller on little text") {
   CHECK(std::count(ids.begin(), ids.end(), special_token::unknown) == 0);
 }
 
-TEST_CASE("text never encodes to the tokens with a meaning of their own") {
+TEST_CASE("a special piece that is written out in a text is that piece, as in "
+          "Hugging Face's tokenizer") {
   const auto words
-      = learnt(toy_text(1, 500) + "[MASK] [CLS] [SEP] <pad> <unk>\n", 80);
-  for (auto id :
-       words->encode("mana [MASK] [CLS] [SEP] <pad> \xF0\x9F\x8D\xB2"))
+      = learnt(toy_text(1, 500) + "[MASK] [CLS] [SEP] <pad> <unk> <unk>\n", 80);
+  auto expected_ids = words->encode("mana");
+  expected_ids.push_back(special_token::unknown);
+  const auto second = words->encode("tisu");
+  expected_ids.insert(expected_ids.end(), second.begin(), second.end());
+  CHECK(words->encode("mana <unk> tisu") == expected_ids);
+  CHECK(words->encode("mana<unk>tisu") == expected_ids);
+  CHECK(words->encode("<pad><unk>[CLS] [SEP][MASK]")
+        == std::vector<std::int32_t>{0, 1, 2, 3, 4});
+  // Nothing was learnt of them: what they are written with is unknown.
+  for (const auto* text : {"<", "[", "M"}) {
+    CAPTURE(text);
+    const auto ids = words->encode(text);
+    CHECK(std::count(ids.begin(), ids.end(), special_token::unknown) == 1);
+  }
+  for (auto id : words->encode("mana [MASK <unk [cls] unk>"))
     CHECK((id == special_token::unknown || id >= special_token::count));
   const auto ids = words->encode("\xF0\x9F\x8D\xB2");
   CHECK(std::count(ids.begin(), ids.end(), special_token::unknown) == 1);
+}
+
+TEST_CASE("two backquotes or apostrophes are a quotation mark, as in Hugging "
+          "Face's tokenizer") {
+  const auto words = learnt(toy_text(1, 500) + "\"mana\" tisu's\n", 80);
+  CHECK(words->encode("``mana'' tisu's") == words->encode("\"mana\" tisu's"));
+  CHECK(words->encode("mana'''") == words->encode("mana\"'"));
 }
 
 TEST_CASE("lines are encoded one by one") {

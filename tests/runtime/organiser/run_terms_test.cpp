@@ -50,6 +50,19 @@ TEST_CASE("steps change from the step on that the amendment names") {
   CHECK(terms.shape(41) != other.shape(41));
 }
 
+TEST_CASE("a run that is over is extended, with the rate of a run of so many "
+          "steps") {
+  const run_terms terms{settings(), {of(1, new_steps{200}, 101)}};
+  CHECK(terms.steps(99) == 100);
+  CHECK(terms.steps(100) == 200); // Whoever has finished goes on.
+  auto longer = settings();
+  longer.steps = 200;
+  CHECK(terms.rate(100) == learning_rate_at(settings(), 100));
+  for (std::uint64_t step : {101, 150, 200, 201})
+    CHECK(terms.rate(step) == doctest::Approx(learning_rate_at(longer, step)));
+  CHECK(terms.rate(101) > 10 * terms.rate(100));
+}
+
 TEST_CASE("steps that are amended in the warm-up leave it as it is") {
   const run_terms terms{settings(), {of(1, new_steps{50}, 4)}};
   auto shorter = settings();

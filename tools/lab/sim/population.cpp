@@ -195,9 +195,9 @@ peer_config population::configure(const inhabitant& x) const {
   c.always_computes = how_.all_compute;
   c.guards = how_.guards;
   if (group.writes_checkpoints) {
-    c.checkpoint_path = checkpoint_path;
+    c.checkpoints = std::make_shared<checkpoint_files>(
+        checkpoint_files::places{checkpoint_path, {}, 1, x.disk.get()});
     c.checkpoint_every = checkpoint_every;
-    c.checkpoint_disk = x.disk.get();
   }
   if (how_.settings.redraws_groups() && x.honest && !how_.weightless)
     c.state_shown
@@ -352,7 +352,7 @@ void population::start_peer(inhabitant& x) {
     time_.note(number, [this, number, e] { how_.over(number, e); });
   };
   auto config = configure(x);
-  if (!config.checkpoint_path.empty())
+  if (config.checkpoints)
     take_up_checkpoint(x, config);
   if (group_of(number).keeps_addresses)
     take_up_addresses(x, config);

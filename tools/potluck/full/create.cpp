@@ -16,6 +16,7 @@
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/full/qr_code.hpp"
+#include "tools/potluck/full/starting_point.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/settings_options.hpp"
 
@@ -32,6 +33,7 @@ std::vector<option_spec> own_options() {
        "A UTF-8 text or a folder of them, from which the run's tokenizer is "
        "learnt; models of images need none.",
        "PATH"},
+      from_option(),
       {"announce", option_kind::text, "",
        "Invite to this machine: the address at which others reach the peer of "
        "this identity directory, a bootstrap for instance.",
@@ -94,6 +96,56 @@ struct new_run {
   std::shared_ptr<training_state> first; ///< Null: it follows.
 };
 
+/// The same before it is signed.
+struct first_draft {
+  charter of;
+  std::shared_ptr<training_state> first;
+};
+
+/// What is signed, and what it begins with.
+expected<first_draft> lay_down(const cli::command_line& options,
+                               const run_settings& given) {
+  auto settings = given;
+  founding_script script;
+  if (const auto model = options.text("model"); names_script(model)) {
+    auto read = read_founding_script(model);
+    if (!read)
+      return failure{"--model: " + read.error()};
+    script = std::move(*read);
+    settings = with_script(std::move(settings), script);
+  }
+  if (auto layout = layout_of(charter{settings, script.files}); !layout)
+    return failure{layout.error()};
+  const auto data = options.text("data");
+  auto draft = propose_charter(settings, data.empty() ? drawn_digits : data,
+                               script.files);
+  if (!draft && data.empty())
+    return failure{"The run's tokenizer is learnt from text; name a file or a "
+                   "folder with --data PATH."};
+  if (!draft)
+    return failure{"--data: " + draft.error()};
+  return first_draft{std::move(*draft), std::move(script.first)};
+}
+
+/// The same of a run that begins with parameters that there are already.
+expected<first_draft> lay_down_from(const cli::command_line& options,
+                                    const std::string& name,
+                                    const std::string& authority) {
+  auto changed = demanded_settings(options);
+  changed.erase(std::remove_if(changed.begin(), changed.end(),
+                               [](auto& x) { return x.name == "authority"; }),
+                changed.end());
+  changed.push_back({"authority", authority});
+  auto begin = start_from(options.text("from"), name, changed);
+  if (!begin)
+    return failure{"--from: " + begin.error()};
+  for (const auto& note : begin->notes)
+    complain(note);
+  return first_draft{
+      std::move(begin->first.charter),
+      std::make_shared<training_state>(std::move(begin->first.state))};
+}
+
 expected<new_run> make_run(const cli::command_line& options,
                            const std::string& name,
                            const std::string& directory) {
@@ -104,41 +156,27 @@ expected<new_run> make_run(const cli::command_line& options,
       = settings_from(options, {{"run", name}, {"authority", *authority}});
   if (!settings)
     return failure{settings.error()};
-  founding_script script;
-  if (const auto model = options.text("model"); names_script(model)) {
-    auto read = read_founding_script(model);
-    if (!read)
-      return failure{"--model: " + read.error()};
-    script = std::move(*read);
-    settings = with_script(std::move(*settings), script);
-  }
-  if (auto layout = layout_of(charter{*settings, script.files}); !layout)
-    return failure{layout.error()};
-  const auto data = options.text("data");
-  auto draft = propose_charter(*settings, data.empty() ? drawn_digits : data,
-                               script.files);
-  if (!draft && data.empty())
-    return failure{"The run's tokenizer is learnt from text; name a file or a "
-                   "folder with --data PATH."};
+  auto draft = options.given("from") ? lay_down_from(options, name, *authority)
+                                     : lay_down(options, *settings);
   if (!draft)
-    return failure{"--data: " + draft.error()};
-  std::filesystem::path key{directory + "/organiser"};
-  if (options.given("organiser-key"))
-    key = std::filesystem::absolute(options.text("organiser-key"));
+    return failure{draft.error()};
   const auto files = artifacts_from(options);
   if (!files)
     return failure{files.error()};
-  draft = with_own_artifacts(*draft, *files,
-                             artifact_folder{artifacts_directory(options)});
-  if (!draft)
-    return failure{draft.error() + "."};
+  auto whole = with_own_artifacts(
+      draft->of, *files, artifact_folder{artifacts_directory(options)});
+  if (!whole)
+    return failure{whole.error() + "."};
+  std::filesystem::path key{directory + "/organiser"};
+  if (options.given("organiser-key"))
+    key = std::filesystem::absolute(options.text("organiser-key"));
   auto organiser = identity::key_in(key.parent_path(), key.filename());
   if (!organiser)
     return failure{organiser.error()};
-  auto what = sign_charter(*draft, *organiser);
+  auto what = sign_charter(*whole, *organiser);
   if (!what)
     return failure{what.error()};
-  return new_run{std::move(*what), std::move(script.first)};
+  return new_run{std::move(*what), std::move(draft->first)};
 }
 
 /// Writes down the run, and its first state before it: what has no first state
@@ -204,7 +242,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(existing.error());
   if (*existing
       && (options.given("data") || options.given("artifact")
-          || !demanded_settings(options).empty()))
+          || options.given("from") || !demanded_settings(options).empty()))
     return complain(
         "You have created a run of that name, and what it is never "
         "changes: give the new one another name, or leave the "

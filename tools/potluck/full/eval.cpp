@@ -63,12 +63,15 @@ int run(cli::command_line& options, const std::string&) {
                             {{"step", saved->state.step},
                              {"samples", result.samples},
                              {"loss", result.loss},
-                             {"accuracy", result.accuracy}}},
+                             {"accuracy", result.accuracy},
+                             {"unigram", result.unigram}}},
                            0)
                 << std::endl;
     else
       std::cout << "step " << saved->state.step << "  samples "
-                << result.samples << "  loss " << readable(result.loss)
+                << result.samples << "  loss " << readable(result.loss) << " ("
+                << readable(result.unigram)
+                << " by knowing no more than how often each label occurs)"
                 << "  accuracy " << readable(result.accuracy) << std::endl;
   } catch (const std::exception& e) {
     return complain(e.what());

@@ -36,7 +36,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain(done.error());
   const bool has_words = !saved->charter.tokenizer().empty();
   std::cout << "Wrote model.safetensors"
-            << (has_words ? ", config.json and spiece.model"
+            << (has_words ? ", config.json and the tokenizer"
                           : " and config.json")
             << " to " << directory << " (step " << saved->state.step << ", "
             << layout->values() << " parameters)." << std::endl;

@@ -3,10 +3,41 @@
 #include "actors/experts/expert_client.hpp"
 #include "models/catalogue.hpp"
 #include "models/script/founding_script.hpp"
+#include "runtime/manifest/run_key.hpp"
 #include "tools/potluck/commands.hpp"
+#include "tools/potluck/full/starting_point.hpp"
 #include "tools/potluck/peer_options.hpp"
+#include "tools/potluck/settings_options.hpp"
 
 namespace potluck::tools {
+
+namespace {
+
+/// Has it found a trial with parameters that there are already.
+expected<bool> begin_from(const cli::command_line& options, peer_config& config,
+                          std::uint64_t most, notice_board& notices) {
+  if (!id_in(config.run).empty())
+    return failure{"--from begins a run, and the invitation is to one that "
+                   "there is; `potluck create NAME --from PATH` lays down "
+                   "another."};
+  auto begin = start_from(options.text("from"), config.run,
+                          demanded_settings(options));
+  if (!begin)
+    return failure{"--from: " + begin.error()};
+  auto& first = begin->first;
+  if (auto problem = problem_with_size(first.charter, most);
+      !problem.empty())
+    return failure{problem};
+  for (const auto& note : begin->notes)
+    notices.post(note);
+  // A run of that name that began otherwise is another one.
+  config.demanded.push_back({"initial", first.charter.settings().initial});
+  config.known = std::move(first.charter);
+  config.state = std::make_shared<training_state>(std::move(first.state));
+  return true;
+}
+
+} // namespace
 
 expected<bool> fill_trainer(const cli::command_line& options,
                             peer_config& config, const run_settings& given,
@@ -48,6 +79,9 @@ expected<bool> fill_trainer(const cli::command_line& options,
   if (auto problem = problem_with_size(charter{settings, files}, how.max_model);
       founds && !problem.empty())
     return failure{problem};
+  if (options.given("from"))
+    if (auto done = begin_from(options, config, how.max_model, *notices); !done)
+      return done;
   how.in_flight = static_cast<std::uint32_t>(options.integer("in-flight"));
   auto experts = std::make_shared<expert_client>();
   config.expert_calls = experts->line();

@@ -1,0 +1,144 @@
+#include "runtime/state/checkpoint_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "runtime/state/checkpoint.hpp"
+
+namespace potluck {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+digest digest_held(const training_state& state) {
+  return state.recent.empty() ? digest_of_state(state) : state.recent.front();
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty()
+         && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+} // namespace
+
+void checkpoint_files::resumes(const std::string& file,
+                               const training_state& state) {
+  struct stat there {};
+  if (::stat(file.c_str(), &there) == 0)
+    resumed_ = file_number{there.st_dev, there.st_ino};
+  if (is_resumed(at_.path))
+    done_ = digest_held(state);
+}
+
+void checkpoint_files::begin(const charter& agreed) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  agreed_ = std::make_shared<const charter>(agreed);
+}
+
+bool checkpoint_files::is_resumed(const std::string& file) const {
+  struct stat there {};
+  return resumed_ && ::stat(file.c_str(), &there) == 0
+         && there.st_dev == resumed_->device && there.st_ino == resumed_->inode;
+}
+
+void checkpoint_files::keep_newest(std::uint64_t next_step) const {
+  if (at_.keep < 2 && !is_resumed(at_.path))
+    return;
+  const auto there = read_checkpoint_summary(at_.path);
+  if (!there || there->step == next_step)
+    return;
+  const auto older = at_.path + "." + std::to_string(there->step);
+  if (is_resumed(older))
+    return;
+  ::unlink(older.c_str());
+  static_cast<void>(::link(at_.path.c_str(), older.c_str()));
+}
+
+void checkpoint_files::remove_oldest(const std::string& run) const {
+  const auto path = fs::absolute(at_.path);
+  const auto beginning = path.filename().string() + ".";
+  struct older_file {
+    fs::file_time_type written;
+    std::uint64_t step;
+    fs::path path;
+  };
+  std::vector<older_file> older;
+  std::error_code problem;
+  for (fs::directory_iterator i{path.parent_path(), problem}, end;
+       !problem && i != end; i.increment(problem)) {
+    const auto name = i->path().filename().string();
+    if (name.compare(0, beginning.size(), beginning) != 0
+        || !is_number(name.substr(beginning.size())))
+      continue;
+    // A file that somebody else put there is none of ours.
+    const auto what = read_checkpoint_summary(i->path());
+    std::error_code unknown;
+    if (what && what->charter.settings().run == run
+        && beginning + std::to_string(what->step) == name)
+      older.push_back({i->last_write_time(unknown), what->step, i->path()});
+  }
+  std::sort(older.begin(), older.end(), [](auto& x, auto& y) {
+    return std::tie(x.written, x.step) > std::tie(y.written, y.step);
+  });
+  for (std::size_t i = at_.keep - 1; i < older.size(); ++i)
+    if (!is_resumed(older[i].path))
+      fs::remove(older[i].path, problem);
+}
+
+/// The run's last state, which nobody will write again, is tried in two places.
+checkpoint_files::outcome checkpoint_files::save(const training_state& state) {
+  std::lock_guard<std::mutex> alone{writing_};
+  outcome result{at_.path, {}};
+  std::shared_ptr<const charter> agreed;
+  {
+    std::lock_guard<std::mutex> guard{mutex_};
+    agreed = agreed_;
+    done_ = digest_held(state);
+  }
+  if (!agreed) {
+    result.problem = "it is not known yet which run it is of";
+    return result;
+  }
+  const bool has_older = at_.keep > 1 || resumed_;
+  if (has_older)
+    keep_newest(state.step);
+  auto saved = save_checkpoint(at_.path, *agreed, state, *at_.where);
+  if (saved) {
+    if (has_older)
+      remove_oldest(agreed->settings().run);
+    return result;
+  }
+  result.problem = saved.error();
+  const auto& other = at_.fallback;
+  if (other.empty() || state.step < agreed->settings().steps)
+    return result;
+  if (auto rescued = save_checkpoint(other, *agreed, state, *at_.where);
+      rescued) {
+    result.path = other;
+    result.problem += "; it is in " + other + " instead";
+  } else {
+    result.problem += "; " + rescued.error();
+  }
+  return result;
+}
+
+void checkpoint_files::may_be_saved(const digest& state) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  allowed_ = state;
+}
+
+bool checkpoint_files::lacks(const training_state& state) const {
+  const auto& recent = state.recent;
+  std::lock_guard<std::mutex> guard{mutex_};
+  // A step that was made from it may not have been told of any more.
+  return agreed_ && state.step > 0 && !recent.empty() && recent.front() != done_
+         && std::find(recent.begin(), recent.end(), allowed_) != recent.end();
+}
+
+} // namespace potluck
