@@ -26,10 +26,17 @@ struct model_kind {
                                     const network_surroundings& around);
   /// A sentence when settings do not go together; may be null.
   std::string (*problem)(const kind_settings& settings) = nullptr;
+  /// Its networks have buffers, and it the setting `buffers` beside its own.
+  bool has_buffers = false;
 };
 
-/// A model's own settings, its source's, and those of its experts.
+/// A model's own settings, its source's, and those of its buffers and experts.
 setting_kind declared_by(const model_kind& x);
+
+/// The network of these settings, which fit it, as the run has it.
+std::unique_ptr<network> build_network(const model_kind& x,
+                                       const kind_settings& settings,
+                                       const network_surroundings& around);
 
 /// Of settings "heads" and "hidden-size": a sentence when those do not divide
 /// this.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -18,13 +19,25 @@ namespace {
 
 constexpr char magic[] = "PLKCKPT\n";
 constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 1;
+constexpr std::uint32_t format_version = 2;
+/// It had two moments, whatever the optimizer.
+constexpr std::uint32_t earlier_version = 1;
 constexpr std::size_t header_bytes = 32;
 constexpr std::uint64_t max_charter_bytes = 16u << 20;
 constexpr std::size_t max_read = std::size_t{1} << 30;
 
 const std::uint8_t* bytes_of(const std::string& text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
+}
+
+/// Parameters and the moments that are there.
+template <class State>
+auto vectors_of(State& state) {
+  std::vector<decltype(&state.parameters)> result{&state.parameters};
+  for (auto* x : {&state.first_moment, &state.second_moment})
+    if (x->size() == state.parameters.size() && !x->empty())
+      result.push_back(x);
+  return result;
 }
 
 digest trailer_of(const std::string& front, const training_state& state) {
@@ -34,8 +47,7 @@ digest trailer_of(const std::string& front, const training_state& state) {
     all.append(part.bytes.begin(), part.bytes.end());
   };
   add(front.data(), front.size());
-  for (auto* part :
-       {&state.parameters, &state.first_moment, &state.second_moment})
+  for (auto* part : vectors_of(state))
     add(part->data(), part->size() * sizeof(float));
   return digest_of(all.data(), all.size());
 }
@@ -82,8 +94,7 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
   auto trailer = trailer_of(front, state);
 
   std::vector<file_section> sections{{front.data(), front.size()}};
-  for (auto* part :
-       {&state.parameters, &state.first_moment, &state.second_moment})
+  for (auto* part : vectors_of(state))
     sections.push_back({part->data(), part->size() * sizeof(float)});
   sections.push_back({trailer.bytes.data(), trailer.bytes.size()});
   return where.replace(path, sections);
@@ -118,7 +129,7 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   std::uint64_t recent = get_little_endian<std::uint32_t>(bytes_of(front) + 12);
   auto charter_bytes = get_little_endian<std::uint64_t>(bytes_of(front) + 16);
   auto values = get_little_endian<std::uint64_t>(bytes_of(front) + 24);
-  if (version != format_version)
+  if (version != format_version && version != earlier_version)
     return failure{
         "the checkpoint " + path + " is of format " + std::to_string(version)
         + ", but this version of Potluck reads "
@@ -128,20 +139,29 @@ expected<checkpoint> read_checkpoint(const std::string& path,
     return damaged(path, "damaged");
   auto front_bytes = header_bytes + charter_bytes + recent * digest::size
                      + state_header_bytes;
-  auto whole = front_bytes + 3 * sizeof(float) * values + digest::size;
+  if (file_bytes < front_bytes)
+    return damaged(path, "truncated");
+  front.resize(front_bytes);
+  if (!read(front.data() + header_bytes, front_bytes - header_bytes))
+    return file_failure("read the checkpoint", path);
+  state_header header;
+  std::copy_n(bytes_of(front) + front_bytes - header.size(), header.size(),
+              header.begin());
+  const auto moments = moments_in(header);
+  if (!moments)
+    return damaged(path, "damaged");
+  auto whole
+      = front_bytes + (1 + *moments) * sizeof(float) * values + digest::size;
   if (file_bytes < whole)
     return damaged(path, "truncated");
 
-  front.resize(front_bytes);
   checkpoint result;
   auto& state = result.state;
   digest trailer;
-  bool complete = read(front.data() + header_bytes, front_bytes - header_bytes);
-  for (auto* part :
-       {&state.parameters, &state.first_moment, &state.second_moment}) {
-    part->resize(values);
+  resize(state, values, *moments);
+  bool complete = true;
+  for (auto* part : vectors_of(state))
     complete = complete && read(part->data(), values * sizeof(float));
-  }
   complete = complete && read(trailer.bytes.data(), trailer.bytes.size());
   if (!complete)
     return file_failure("read the checkpoint", path);
@@ -163,12 +183,17 @@ expected<checkpoint> read_checkpoint(const std::string& path,
     std::copy_n(next, digest::size, x.bytes.begin());
     next += digest::size;
   }
-  state_header header;
-  std::copy_n(next, header.size(), header.begin());
   auto done = read_state_header(header, values, state);
   if (!done)
     return failure{"the checkpoint " + path
                    + " cannot be used: " + done.error()};
+  const auto kept = moments_kept(result.charter.settings());
+  if (values > 0 && state.moments() < kept)
+    return failure{"the checkpoint " + path + " cannot be used: it has "
+                   + std::to_string(state.moments())
+                   + " moments of each parameter, but its optimizer keeps "
+                   + std::to_string(kept)};
+  set_moments(state, kept);
   return result;
 }
 

@@ -1,4 +1,4 @@
-/// `potluck eval`: how well a checkpoint predicts masked tokens of some text.
+/// `potluck eval`: how well a checkpoint's model does on some data.
 
 #include <algorithm>
 #include <iostream>
@@ -57,18 +57,20 @@ int run(cli::command_line& options, const std::string&) {
     auto seed = static_cast<std::uint64_t>(options.integer("order-seed"));
     auto result = model->evaluate(saved->state.parameters.data(), seed,
                                   static_cast<std::uint64_t>(samples));
+    event found{"evaluation",
+                {{"step", saved->state.step},
+                 {"samples", result.samples},
+                 {"loss", result.loss}}};
+    if (result.accuracy)
+      found.fields.push_back({"accuracy", *result.accuracy});
     if (options.flag("json"))
-      std::cout << to_json({"evaluation",
-                            {{"step", saved->state.step},
-                             {"samples", result.samples},
-                             {"loss", result.loss},
-                             {"accuracy", result.accuracy}}},
-                           0)
-                << std::endl;
+      std::cout << to_json(found, 0) << std::endl;
     else
       std::cout << "step " << saved->state.step << "  samples "
                 << result.samples << "  loss " << readable(result.loss)
-                << "  accuracy " << readable(result.accuracy) << std::endl;
+                << (result.accuracy ? "  accuracy " + readable(*result.accuracy)
+                                    : "")
+                << std::endl;
   } catch (const std::exception& e) {
     return complain(e.what());
   }
@@ -92,7 +94,7 @@ command eval_command() {
       {"samples", option_kind::integer, "512",
        "How many windows of text, or images.", "NUMBER", cli::at_least(1)},
       {"order-seed", option_kind::integer, "0",
-       "Which windows, and which tokens are masked.", "NUMBER"},
+       "Which samples, and which tokens are masked.", "NUMBER"},
       {"device", option_kind::text, "auto", "cpu, cuda, cuda:N or auto.",
        "DEVICE"},
       {"peer", option_kind::list, "",
