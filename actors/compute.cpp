@@ -73,9 +73,8 @@ void compute_state::init(compute_actor::pointer self, compute_config config) {
         unwrap(make_optimizer(settings, layout, shop.config.threads)));
     auto& state = shop.config.vault->state;
     if (!state)
-      state = std::make_shared<training_state>(
-          initial_state(layout, settings.seed));
-    if (state->parameters.size() != layout.values())
+      state = std::make_shared<training_state>(shop.first_state());
+    if (!shop.fits(*state))
       throw std::runtime_error(
           "The training state does not fit the model; remove the checkpoint or "
           "use the settings that it was made with.");
@@ -195,11 +194,9 @@ void compute_state::on(const apply_mean& x) {
 
 void compute_state::on(const adopt_state& x) {
   post([x](workshop& shop, const compute_actor& outbox) {
-    const auto& layout = shop.model->layout();
     auto state = x.state ? x.state
-                         : std::make_shared<training_state>(initial_state(
-                             layout, shop.config.agreed.settings().seed));
-    if (state->parameters.size() != layout.values())
+                         : std::make_shared<training_state>(shop.first_state());
+    if (!shop.fits(*state))
       throw std::runtime_error("the downloaded state does not fit the model");
     if (state->recent.empty())
       remember_digest(*state);

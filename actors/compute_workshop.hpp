@@ -143,9 +143,8 @@ struct compute_state::workshop {
     if (x.redrawn)
       take_parameters(*x.mean);
     state_digests digests;
-    if (optimize->apply({s.parameters.data(), s.first_moment.data(),
-                         s.second_moment.data()},
-                        x.mean->data(), s.step + 1, rate(s.step + 1), &digests)
+    if (optimize->apply(vectors_in(s), x.mean->data(), s.step + 1,
+                        rate(s.step + 1), &digests)
         != optimizer::verdict::applied) {
       if (x.redrawn)
         s.parameters = std::move(own);
@@ -204,6 +203,24 @@ struct compute_state::workshop {
     return model->accumulate(request,
                              (delayed ? *copy : state().parameters).data(),
                              alone(gradient).data(), cancelled);
+  }
+
+  /// Of the first state, and of every other.
+  unsigned moments() const {
+    return optimize->rule().moments();
+  }
+  training_state first_state() const {
+    return initial_state(model->layout(), config.agreed.settings().seed,
+                         moments());
+  }
+  /// Whether training can go on from it. One of step 0 that was made for
+  /// another optimizer, all of whose moments are zero, is made to fit.
+  bool fits(training_state& x) const {
+    if (x.step == 0)
+      set_moments(x, moments());
+    const auto values = model->layout().values();
+    return x.parameters.size() == values
+           && (values == 0 || x.moments() == moments());
   }
 
   /// With the vault: whether its state is one of the run's, as any but one of

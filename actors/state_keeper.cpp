@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/kept_states.hpp"
 #include "runtime/state/limits.hpp"
@@ -162,6 +163,7 @@ void state_keeper_state::on(const fetch_state& x) {
   }
   auto goal = x.goal;
   goal.values = parameters_;
+  goal.moments = moments_kept(config_.agreed.settings());
   goal.relay = relay_;
   next_show_ = now() + limits::fetch_report_interval;
   carry_out(joiner_->begin(goal, now(), hub_for(goal)));

@@ -1,4 +1,5 @@
 #include "models/albert_parts.hpp"
+#include "models/classification.hpp"
 #include "models/model_kinds.hpp"
 #include "models/text/text_source.hpp"
 
@@ -29,9 +30,9 @@ public:
     add_albert_head(layout_, settings);
   }
 
-  network_output forward(const std::vector<at::Tensor>& parameters,
-                         const labelled_batch& batch) const override {
-    parameter_reader next(parameters);
+  model_loss loss(const model_tensors& parameters,
+                  const labelled_batch& batch) const override {
+    parameter_reader next(parameters.in_order());
     const albert_embeddings embed(next);
     const albert_attention attend(next);
     const auto inner = next.pair();
@@ -45,7 +46,8 @@ public:
       x = normalize(attend.layer_norm,
                     x + apply(outer, activate(apply(inner, x))));
     }
-    return {head(x, batch.positions, embed.words), {}};
+    return cross_entropy(parameters, head(x, batch.positions, embed.words),
+                         batch);
   }
 
 private:

@@ -1,4 +1,5 @@
 #include "models/albert_parts.hpp"
+#include "models/classification.hpp"
 #include "models/expert_mixture.hpp"
 #include "models/model_kinds.hpp"
 #include "models/text/text_source.hpp"
@@ -21,9 +22,9 @@ public:
     add_albert_head(layout_, settings);
   }
 
-  network_output forward(const std::vector<at::Tensor>& parameters,
-                         const labelled_batch& batch) const override {
-    parameter_reader next(parameters);
+  model_loss loss(const model_tensors& parameters,
+                  const labelled_batch& batch) const override {
+    parameter_reader next(parameters.in_order());
     const albert_embeddings embed(next);
     const albert_attention attend(next);
     auto x = embed(batch.inputs);
@@ -34,7 +35,8 @@ public:
           mixture(next, attend(x, batch.inputs.size(0), heads_), balance));
     const albert_head head(next);
     next.finish();
-    return {head(x, batch.positions, embed.words), balance};
+    return cross_entropy(parameters, head(x, batch.positions, embed.words),
+                         batch, balance);
   }
 
 private:

@@ -12,6 +12,7 @@
 #include "models/precision.hpp"
 #include "models/tensor_memory.hpp"
 #include "runtime/manifest/run_key.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/run_optimizer.hpp"
 #include "runtime/state/layout_text.hpp"
 #include "runtime/state/training_state.hpp"
@@ -25,15 +26,25 @@ struct known_model {
   setting_kind declared;
 };
 
+/// Of programs that bring models of their own, until `models` is called.
+struct {
+  std::vector<model_kind> kinds;
+  bool taken = false;
+} brought;
+
 const std::map<std::string, known_model>& models() {
   static const auto all = [] {
     std::map<std::string, known_model> result;
     const auto add = [&](model_kind x) {
       auto declared = declared_by(x);
       auto name = x.name;
-      result.emplace(std::move(name),
-                     known_model{std::move(x), std::move(declared)});
+      if (!result.emplace(name, known_model{std::move(x), std::move(declared)})
+               .second)
+        throw std::logic_error("two kinds of model are called " + name);
     };
+    brought.taken = true;
+    for (auto& x : brought.kinds)
+      add(std::move(x));
 #define POTLUCK_ADD(name) add(name##_kind());
     POTLUCK_MODEL_KINDS(POTLUCK_ADD)
 #undef POTLUCK_ADD
@@ -124,7 +135,7 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
     around.experts = options.experts;
     how.in_flight = std::max(1u, options.in_flight);
   }
-  auto built = model.what.build(own, around);
+  auto built = build_network(model.what, own, around);
   if (problem = problem_with_layout(agreed, built->layout()); !problem.empty())
     throw std::runtime_error(problem);
   auto samples = model.what.source.open(own, agreed, options.data_path);
@@ -135,6 +146,13 @@ std::unique_ptr<trainer> make_trainer(const trainer_options& options,
 }
 
 } // namespace
+
+void add_model_kind(model_kind x) {
+  if (brought.taken)
+    throw std::logic_error("the kind of model " + x.name
+                           + " comes after the first look at them all");
+  brought.kinds.push_back(std::move(x));
+}
 
 const kind_families& known_families() {
   static const auto all = [] {
@@ -165,7 +183,7 @@ expected<model_layout> layout_of(const run_settings& settings) {
     return failure{"The model " + settings.model
                    + " is a file: name it with --model FILE" + model.what.suffix
                    + "."};
-  return model.what.build({model.declared, settings}, {})->layout();
+  return build_network(model.what, {model.declared, settings}, {})->layout();
 }
 
 expected<model_layout> layout_of(const charter& run) {
@@ -182,7 +200,8 @@ std::string problem_with_size(const run_settings& settings,
 std::string problem_with_size(const charter& run, std::uint64_t most) {
   const auto& settings = run.settings();
   const auto layout = layout_of(run);
-  const auto needed = layout ? state_bytes(layout->values()) : 0;
+  const auto needed
+      = layout ? state_bytes(layout->values(), moments_kept(settings)) : 0;
   if (needed <= most)
     return "";
   const bool is_small = needed < 10'000'000;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "models/classification.hpp"
 #include "models/layers.hpp"
 #include "models/model_kinds.hpp"
 #include "models/text/text_source.hpp"
@@ -42,9 +43,9 @@ public:
     all.layer_norm("ln_f", hidden);
   }
 
-  network_output forward(const std::vector<at::Tensor>& parameters,
-                         const labelled_batch& batch) const override {
-    parameter_reader next(parameters);
+  model_loss loss(const model_tensors& parameters,
+                  const labelled_batch& batch) const override {
+    parameter_reader next(parameters.in_order());
     const auto words = next.tensor();
     const auto positions = next.tensor();
     const auto samples = batch.inputs.size(0);
@@ -65,7 +66,7 @@ public:
     next.finish();
     if (batch.positions.defined())
       x = x.index_select(0, batch.positions);
-    return {at::linear(x, words), {}};
+    return cross_entropy(parameters, at::linear(x, words), batch);
   }
 
 private:

@@ -75,6 +75,25 @@ at::Tensor attend_to_earlier(const at::Tensor& qkv, std::int64_t batch,
       .reshape({batch * length, hidden});
 }
 
+at::Tensor dropout(const model_tensors& pass, const at::Tensor& x,
+                   double probability) {
+  if (!pass.training() || probability == 0)
+    return x;
+  const auto kept = at::empty(x.sizes(), x.options().dtype(at::kFloat))
+                        .bernoulli_(1 - probability, pass.generator(x.device()))
+                        .div_(1 - probability);
+  return x * kept.to(x.scalar_type());
+}
+
+at::Tensor batch_norm(const model_tensors& pass, const std::string& name,
+                      const at::Tensor& x, double momentum, double epsilon) {
+  const bool by_itself = pass.training() && x.numel() > x.size(1);
+  return at::batch_norm(x.to(at::kFloat), pass[name + ".weight"],
+                        pass[name + ".bias"], pass[name + ".running_mean"],
+                        pass[name + ".running_var"], by_itself, momentum,
+                        epsilon, /*cudnn_enabled=*/true);
+}
+
 at::Tensor parameter_reader::tensor() {
   if (at_ == parameters_.size())
     throw std::logic_error("a network reads more tensors than its layout has");
@@ -106,6 +125,13 @@ void layout_section::linear(const std::string& name, std::int64_t out,
                             std::int64_t in) const {
   matrix(name, out, in);
   layout.add(prefix + name + ".bias", {out}, false, 0, 0);
+}
+
+void layout_section::batch_norm(model_layout& buffers, const std::string& name,
+                                std::int64_t channels) const {
+  layer_norm(name, channels);
+  buffers.add_buffer(prefix + name + ".running_mean", {channels}, 0);
+  buffers.add_buffer(prefix + name + ".running_var", {channels}, 1);
 }
 
 void layout_section::layer_norm(const std::string& name,

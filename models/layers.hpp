@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include "models/model_tensors.hpp"
 #include "runtime/state/model_layout.hpp"
 
 namespace potluck {
@@ -34,6 +35,19 @@ at::Tensor attend(const affine& qkv, const at::Tensor& x, std::int64_t batch,
 /// query, key and value [B * S, 3 * hidden].
 at::Tensor attend_to_earlier(const at::Tensor& qkv, std::int64_t batch,
                              std::int64_t heads);
+
+/// Each value is zero with this probability, the others are larger for it
+/// (Srivastava et al. 2014); in training only.
+at::Tensor dropout(const model_tensors& pass, const at::Tensor& x,
+                   double probability);
+
+/// Batch norm (Ioffe and Szegedy 2015) over x [B, channels, ...], in float32,
+/// as PyTorch has it: by the micro-batch's own means in training, which change
+/// the running ones by `momentum`. By the running ones in an evaluation, and
+/// where a channel has one value only.
+at::Tensor batch_norm(const model_tensors& pass, const std::string& name,
+                      const at::Tensor& x, double momentum = 0.1,
+                      double epsilon = 1e-5);
 
 /// Reads a network's parameters one after the other, in the layout's order.
 /// Throws std::logic_error when there are fewer than are read.
@@ -68,6 +82,9 @@ struct layout_section {
               std::int64_t columns) const;
   void linear(const std::string& name, std::int64_t out, std::int64_t in) const;
   void layer_norm(const std::string& name, std::int64_t size) const;
+  /// What `potluck::batch_norm` reads, with its running means.
+  void batch_norm(model_layout& buffers, const std::string& name,
+                  std::int64_t channels) const;
 };
 
 } // namespace potluck

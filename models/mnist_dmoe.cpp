@@ -1,3 +1,4 @@
+#include "models/classification.hpp"
 #include "models/expert_mixture.hpp"
 #include "models/images/image_source.hpp"
 #include "models/model_kinds.hpp"
@@ -26,9 +27,9 @@ public:
         "output", mnist_shape::classes, hidden);
   }
 
-  network_output forward(const std::vector<at::Tensor>& parameters,
-                         const labelled_batch& batch) const override {
-    parameter_reader next(parameters);
+  model_loss loss(const model_tensors& parameters,
+                  const labelled_batch& batch) const override {
+    parameter_reader next(parameters.in_order());
     auto x = apply(next.pair(), batch.inputs);
     at::Tensor balance;
     for (const auto& mixture : mixtures_)
@@ -36,7 +37,8 @@ public:
     const auto norm = next.pair();
     const auto output = next.pair();
     next.finish();
-    return {apply(output, normalize(norm, x)), balance};
+    return cross_entropy(parameters, apply(output, normalize(norm, x)), batch,
+                         balance);
   }
 
 private:

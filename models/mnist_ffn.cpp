@@ -1,3 +1,4 @@
+#include "models/classification.hpp"
 #include "models/images/image_source.hpp"
 #include "models/layers.hpp"
 #include "models/model_kinds.hpp"
@@ -31,9 +32,9 @@ public:
         "output", mnist_shape::classes, hidden);
   }
 
-  network_output forward(const std::vector<at::Tensor>& parameters,
-                         const labelled_batch& batch) const override {
-    parameter_reader next(parameters);
+  model_loss loss(const model_tensors& parameters,
+                  const labelled_batch& batch) const override {
+    parameter_reader next(parameters.in_order());
     auto x = apply(next.pair(), batch.inputs);
     for (std::uint32_t i = 0; i < layers_; ++i) {
       const auto inner = next.pair();
@@ -43,7 +44,7 @@ public:
     }
     const auto output = next.pair();
     next.finish();
-    return {apply(output, x), {}};
+    return cross_entropy(parameters, apply(output, x), batch);
   }
 
 private:

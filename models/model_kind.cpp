@@ -4,6 +4,17 @@
 
 namespace potluck {
 
+namespace {
+
+declared_setting buffers_setting() {
+  return {"buffers", "model",
+          "Running means and the like: local, each peer's own, or average, "
+          "kept with the parameters",
+          declared_setting::text_limits{64, {"local", "average"}}, "local"};
+}
+
+} // namespace
+
 setting_kind declared_by(const model_kind& x) {
   setting_kind result{x.name, x.meaning, x.settings, x.suffix};
   const auto add = [&](const std::vector<declared_setting>& more) {
@@ -12,6 +23,17 @@ setting_kind declared_by(const model_kind& x) {
   add(x.source.settings);
   if (x.calls_experts)
     add(expert_settings());
+  if (x.has_buffers)
+    add({buffers_setting()});
+  return result;
+}
+
+std::unique_ptr<network> build_network(const model_kind& x,
+                                       const kind_settings& settings,
+                                       const network_surroundings& around) {
+  auto result = x.build(settings, around);
+  if (x.has_buffers && settings.text("buffers") == "average")
+    result->average_buffers();
   return result;
 }
 

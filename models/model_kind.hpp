@@ -36,10 +36,17 @@ struct model_kind {
       std::unique_ptr<sample_source> samples, const trainer_options& options)
       = nullptr;
   std::string suffix = {}; ///< `setting_kind::suffix`
+  /// Its networks have buffers, and it the setting `buffers` beside its own.
+  bool has_buffers = false;
 };
 
-/// A model's own settings, its source's, and those of its experts.
+/// A model's own settings, its source's, and those of its buffers and experts.
 setting_kind declared_by(const model_kind& x);
+
+/// The network of these settings, which fit it, as the run has it.
+std::unique_ptr<network> build_network(const model_kind& x,
+                                       const kind_settings& settings,
+                                       const network_surroundings& around);
 
 /// Of settings "heads" and "hidden-size": a sentence when those do not divide
 /// this.

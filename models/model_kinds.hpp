@@ -22,4 +22,8 @@ namespace potluck {
 POTLUCK_MODEL_KINDS(POTLUCK_DECLARE)
 #undef POTLUCK_DECLARE
 
+/// One more, of a program's own: before anything of `catalogue.hpp` is called.
+/// Throws std::logic_error afterwards.
+void add_model_kind(model_kind x);
+
 } // namespace potluck

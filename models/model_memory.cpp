@@ -53,12 +53,13 @@ model_memory::model_memory(const model_layout& layout, at::Device device,
   const auto values = static_cast<std::int64_t>(layout.values());
   flat_ = at::empty({values}, options);
   parts_ = split(layout, flat_);
-  for (const auto& part : parts_) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto& part = parts_[i];
     // Autocast wants the vectors of its norms in float32.
-    tensors_.push_back(part.dim() < 2 ? part.detach()
-                                      : at::empty_like(part, type_of(how)));
-    if (how == precision::float32)
-      tensors_.back() = part.detach();
+    const bool as_it_is = part.dim() < 2 || layout.entries()[i].buffer
+                          || how == precision::float32;
+    tensors_.push_back(as_it_is ? part.detach()
+                                : at::empty_like(part, type_of(how)));
     tensors_.back().requires_grad_(true);
   }
   sum_ = at::zeros({values}, options);

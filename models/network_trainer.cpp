@@ -17,6 +17,7 @@
 #include "models/device.hpp"
 #include "models/flushed_denormals.hpp"
 #include "models/moe/too_few_experts.hpp"
+#include "runtime/random.hpp"
 
 namespace potluck {
 
@@ -34,6 +35,8 @@ constexpr std::chrono::seconds evaluation_patience{30};
 /// Micro-batches of a request to a graphics card: between two requests it
 /// waits.
 constexpr std::uint64_t card_request = 8;
+/// So that chance within a pass is other than that of which samples it takes.
+constexpr std::uint64_t chance_purpose = 0x64726F70;
 
 /// What a trainer's call needs of its thread.
 struct computing_thread {
@@ -95,16 +98,17 @@ private:
 
 } // namespace
 
-at::Tensor loss_sum(const at::Tensor& scores, const labelled_batch& batch) {
-  auto each = at::cross_entropy_loss(scores.to(at::kFloat), batch.labels, {},
-                                     at::Reduction::None);
-  return (each * batch.weights).sum();
-}
-
 struct network_trainer::micro_batch {
   std::uint64_t first = 0; ///< In the request.
   std::uint64_t count = 0;
   labelled_batch samples;
+  std::uint64_t chance = 0; ///< What is drawn by chance follows from it.
+};
+
+struct network_trainer::computed {
+  model_loss loss;
+  /// Of each buffer; none of an evaluation.
+  std::vector<at::Tensor> changes;
 };
 
 struct network_trainer::passed {
@@ -115,6 +119,7 @@ struct network_trainer::passed {
   std::optional<c10::Event> reported; ///< Of another device than the processor.
   double scale = 1;                   ///< What `gradient` is too large by.
   std::vector<at::Tensor> gradient;   ///< In fp16, to be added.
+  std::vector<at::Tensor> changes;    ///< Of buffers.
 };
 
 struct network_trainer::shared_work {
@@ -132,7 +137,9 @@ struct network_trainer::shared_work {
 network_trainer::network_trainer(std::unique_ptr<network> model,
                                  std::unique_ptr<sample_source> samples,
                                  computing_options options)
-    : model_(std::move(model)), samples_(std::move(samples)),
+    : model_(std::move(model)),
+      places_(places_of(model_->layout(), model_->buffers())),
+      buffers_(*model_, options.device), samples_(std::move(samples)),
       options_(std::move(options)), micro_batch_(options_.micro_batch) {
   options_.threads = choose_threads(options_.threads);
   if (micro_batch_ == 0)
@@ -174,18 +181,38 @@ void network_trainer::tell(const std::string& sentence) const {
     options_.notice(sentence);
 }
 
-std::optional<network_output>
+network_trainer::computed
 network_trainer::forward(const std::vector<at::Tensor>& leaves,
                          const labelled_batch& batch,
-                         const std::atomic<bool>& cancelled,
-                         std::chrono::milliseconds patience) const {
+                         std::optional<std::uint64_t> chance) const {
+  const auto before = buffers_.now(leaves);
+  const auto parameters = places_.size() - before.size();
+  std::vector<at::Tensor> all{
+      leaves.begin(), leaves.begin() + static_cast<std::ptrdiff_t>(parameters)};
+  for (const auto& x : before)
+    all.push_back(chance ? x.clone() : x);
+  const model_tensors tensors(places_, std::move(all), chance);
+  computed result;
+  {
+    const autocast_scope mixed(options_.device, options_.bits);
+    result.loss = model_->loss(tensors, batch);
+  }
+  const c10::NoGradGuard no_recording;
+  for (std::size_t i = 0; chance && i < before.size(); ++i)
+    result.changes.push_back(tensors.in_order()[parameters + i] - before[i]);
+  return result;
+}
+
+std::optional<network_trainer::computed> network_trainer::forward(
+    const std::vector<at::Tensor>& leaves, const labelled_batch& batch,
+    std::optional<std::uint64_t> chance, const std::atomic<bool>& cancelled,
+    std::chrono::milliseconds patience) const {
   using clock = std::chrono::steady_clock;
   const auto begin = clock::now();
   for (auto pause = first_pause; !cancelled;
        pause = std::min(2 * pause, longest_pause)) {
     try {
-      const autocast_scope mixed(options_.device, options_.bits);
-      return model_->forward(leaves, batch);
+      return forward(leaves, batch, chance);
     } catch (const too_few_experts& e) {
       tell(e.what());
       if (clock::now() - begin > patience)
@@ -202,10 +229,11 @@ network_trainer::micro_batch
 network_trainer::gather(const shared_work& work, std::uint64_t first,
                         std::uint64_t count) const {
   const auto& request = work.request;
+  const auto number = request.first_sample + first * request.stride;
   return {first, count,
-          samples_->gather(sample_part::training, request.order_seed,
-                           request.first_sample + first * request.stride,
-                           request.stride, count, options_.device)};
+          samples_->gather(sample_part::training, request.order_seed, number,
+                           request.stride, count, options_.device),
+          mix(mix(request.order_seed, chance_purpose), number)};
 }
 
 std::optional<network_trainer::micro_batch>
@@ -223,9 +251,10 @@ network_trainer::take(shared_work& work) const {
 
 std::optional<network_trainer::passed>
 network_trainer::pass(shared_work& work, const micro_batch& x) {
-  std::optional<network_output> output;
+  std::optional<computed> output;
   try {
-    output = forward(work.leaves, x.samples, work.cancelled, request_patience);
+    output = forward(work.leaves, x.samples, x.chance, work.cancelled,
+                     request_patience);
   } catch (const too_few_experts&) {
     // Said already; whoever asked for the samples has other work meanwhile.
     work.given_up = true;
@@ -234,10 +263,11 @@ network_trainer::pass(shared_work& work, const micro_batch& x) {
     return std::nullopt;
   passed result;
   result.count = x.count;
-  auto loss = loss_sum(output->scores, x.samples);
+  result.changes = std::move(output->changes);
+  auto loss = output->loss.sum;
   result.report = loss.detach().view({1});
-  if (output->regularizer.defined())
-    loss = loss + output->regularizer * static_cast<double>(x.count);
+  if (output->loss.regularizer.defined())
+    loss = loss + output->loss.regularizer * static_cast<double>(x.count);
   if (memory_)
     pass_back(work, loss, result);
   else
@@ -330,8 +360,23 @@ void network_trainer::settle(shared_work& work, const passed& x) {
     memory_->add(x.gradient, 1 / x.scale);
     scale_->fitted();
   }
+  settle_buffers(work, x);
   work.result.loss_sum += x.report[0].item<double>();
   work.result.samples += static_cast<std::uint32_t>(x.count);
+}
+
+void network_trainer::settle_buffers(shared_work& work, const passed& x) {
+  const auto of_run = buffers_.settle(x.changes);
+  if (of_run.empty())
+    return;
+  const auto factor = -static_cast<double>(x.count);
+  if (memory_) {
+    memory_->add(of_run, factor);
+    return;
+  }
+  for (std::size_t i = 0; i < of_run.size(); ++i)
+    if (of_run[i].defined())
+      work.leaves[i].grad().add_(of_run[i], factor);
 }
 
 void network_trainer::overflow(std::uint64_t samples) {
@@ -439,7 +484,7 @@ evaluation network_trainer::evaluate(const float* parameters,
   }
   const std::atomic<bool> never{false};
   evaluation result;
-  std::int64_t chosen = 0;
+  std::int64_t predicted = 0;
   std::int64_t right = 0;
   label_weights seen;
   while (result.samples < samples) {
@@ -448,19 +493,24 @@ evaluation network_trainer::evaluate(const float* parameters,
     const auto batch
         = samples_->gather(sample_part::evaluation, order_seed, result.samples,
                            1, count, options_.device);
-    const auto scores
-        = forward(leaves, batch, never, evaluation_patience)->scores;
-    result.loss += loss_sum(scores, batch).item<double>();
-    right += scores.argmax(-1).eq(batch.labels).sum().item<std::int64_t>();
-    chosen += batch.labels.numel();
-    seen.add(batch);
+    const auto found
+        = forward(leaves, batch, std::nullopt, never, evaluation_patience)
+              ->loss;
+    result.loss += found.sum.item<double>();
+    if (found.right.defined()) {
+      right += found.right.sum().item<std::int64_t>();
+      predicted += found.right.numel();
+    }
+    if (batch.labels.defined() && batch.weights.defined())
+      seen.add(batch);
     result.samples += count;
   }
-  if (samples > 0) {
+  if (samples > 0)
     result.loss /= static_cast<double>(samples);
-    result.accuracy = static_cast<double>(right) / static_cast<double>(chosen);
-    result.unigram = seen.entropy();
-  }
+  if (predicted > 0)
+    result.accuracy
+        = static_cast<double>(right) / static_cast<double>(predicted);
+  result.unigram = seen.entropy();
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "models/loss_scale.hpp"
 #include "models/model_memory.hpp"
 #include "models/network.hpp"
+#include "models/pass_buffers.hpp"
 #include "models/precision.hpp"
 #include "models/sample_source.hpp"
 #include "runtime/ports/trainer.hpp"
@@ -35,9 +36,6 @@ struct computing_options {
   std::function<void(const std::string&)> notice;
 };
 
-/// Cross entropy of each label, weighed: its sum is the samples' losses.
-at::Tensor loss_sum(const at::Tensor& scores, const labelled_batch& batch);
-
 /// In float32 on the processor, gradients are added straight into the caller's
 /// vector. Otherwise they stay in a `model_memory` until they are collected,
 /// and parameters come there once for each of their numbers.
@@ -57,10 +55,9 @@ public:
 
   std::uint32_t usual_request() const override;
 
-  /// A sample's loss is the mean cross entropy over its labels. `cancelled` is
-  /// looked at before every micro-batch. Fewer samples than asked for are
-  /// computed where experts are missing for seconds, and where the gradient of
-  /// a micro-batch overflows in fp16.
+  /// `cancelled` is looked at before every micro-batch. Fewer samples than
+  /// asked for are computed where experts are missing for seconds, and where
+  /// the gradient of a micro-batch overflows in fp16.
   batch_result accumulate(const batch_request& request, const float* parameters,
                           float* gradient,
                           const std::atomic<bool>& cancelled) override;
@@ -74,7 +71,9 @@ public:
 private:
   /// Consecutive samples of a request, computed at once.
   struct micro_batch;
-  /// What a micro-batch's passes have left on the device.
+  /// What a forward pass has left on the device,
+  struct computed;
+  /// and both passes of a micro-batch.
   struct passed;
   /// What the threads of one request share.
   struct shared_work;
@@ -92,6 +91,7 @@ private:
   void pass_back(shared_work& work, at::Tensor loss, passed& result);
   /// Waits for the device, and counts the samples.
   void settle(shared_work& work, const passed& x);
+  void settle_buffers(shared_work& work, const passed& x);
   void overflow(std::uint64_t samples);
   /// The device's memory does not do for so many samples.
   void shrink(std::uint64_t samples);
@@ -99,13 +99,20 @@ private:
 
   /// The network's forward pass, again and again while experts are missing:
   /// nothing when `cancelled` became true before. Throws `too_few_experts` when
-  /// they still are after `patience`.
-  std::optional<network_output>
-  forward(const std::vector<at::Tensor>& leaves, const labelled_batch& batch,
-          const std::atomic<bool>& cancelled,
-          std::chrono::milliseconds patience) const;
+  /// they still are after `patience`. `chance` as in `model_tensors`.
+  std::optional<computed> forward(const std::vector<at::Tensor>& leaves,
+                                  const labelled_batch& batch,
+                                  std::optional<std::uint64_t> chance,
+                                  const std::atomic<bool>& cancelled,
+                                  std::chrono::milliseconds patience) const;
+  /// Once.
+  computed forward(const std::vector<at::Tensor>& leaves,
+                   const labelled_batch& batch,
+                   std::optional<std::uint64_t> chance) const;
 
   std::unique_ptr<network> model_;
+  tensor_places places_; ///< Of its parameters and buffers.
+  pass_buffers buffers_;
   std::unique_ptr<sample_source> samples_;
   computing_options options_;
   std::atomic<std::uint64_t> micro_batch_;

@@ -99,6 +99,7 @@ struct trainer_race::contest {
   std::uint64_t number = 0;       ///< Of the parameters.
   std::uint64_t next = 0;         ///< Sample.
   std::vector<at::Tensor> leaves; ///< The bare loop's.
+  tensor_places places;
 
   explicit contest(const race_workload& what)
       : how(options_of(what)), raced(what.settings),
@@ -110,6 +111,7 @@ struct trainer_race::contest {
         parameters(initial_state(model->layout(), 1).parameters),
         gradient(parameters.size()),
         trainer(raced.make_network(), raced.make_samples(), how) {
+    places = places_of(model->layout(), {});
     const auto flat = flat_view(parameters.data(), parameters.size());
     for (const auto& part : split(model->layout(), flat))
       leaves.push_back(
@@ -119,12 +121,12 @@ struct trainer_race::contest {
   void bare_pass(std::uint64_t first, std::uint32_t count, at::Tensor& losses) {
     const auto batch = samples->gather(sample_part::training, order_seed, first,
                                        1, count, how.device);
-    at::Tensor scores;
+    const model_tensors tensors(places, leaves, first);
+    at::Tensor loss;
     {
       const autocast_scope mixed(how.device, how.bits);
-      scores = model->forward(leaves, batch).scores;
+      loss = model->loss(tensors, batch).sum;
     }
-    auto loss = loss_sum(scores, batch);
     losses += loss.detach();
     if (how.bits == precision::fp16)
       loss = loss * (fixed_scale / count);

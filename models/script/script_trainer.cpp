@@ -146,18 +146,19 @@ evaluation script_trainer::evaluate(const float* parameters,
   set_parameters(parameters, {});
   const std::atomic<bool> never{false};
   evaluation result;
+  double right = 0;
   while (result.samples < samples) {
     const auto count = std::min<std::uint64_t>(options_.micro_batch,
                                                samples - result.samples);
     const auto got = pass(scripting::pass_kind::evaluation, order_seed,
                           result.samples, 1, count, never);
     result.loss += got.loss * static_cast<double>(count);
-    result.accuracy += got.accuracy * static_cast<double>(count);
+    right += got.accuracy * static_cast<double>(count);
     result.samples += count;
   }
   if (samples > 0) {
     result.loss /= static_cast<double>(samples);
-    result.accuracy /= static_cast<double>(samples);
+    result.accuracy = right / static_cast<double>(samples);
   }
   return result;
 }

@@ -59,8 +59,14 @@ void for_each_index(std::size_t count, unsigned threads, const Work& work) {
 
 block_vectors at(const optimized_vectors& all, const float* mean_gradient,
                  std::size_t begin, std::size_t size) {
-  return {all.parameters + begin, all.first_moment + begin,
-          all.second_moment + begin, mean_gradient + begin, size};
+  const auto from = [&](float* x) { return x ? x + begin : nullptr; };
+  return {all.parameters + begin, from(all.first_moment),
+          from(all.second_moment), mean_gradient + begin, size};
+}
+
+void subtract(const block_vectors& b) {
+  for (std::size_t i = 0; i < b.size; ++i)
+    b.x[i] -= b.gradient[i];
 }
 
 } // namespace
@@ -73,7 +79,7 @@ optimizer::optimizer(std::unique_ptr<optimizer_rule> rule,
   const auto& entries = layout.entries();
   if (tensors_.empty())
     for (const auto& x : entries)
-      tensors_.push_back({x.decays, 1});
+      tensors_.push_back({x.decays, 1, x.buffer});
   if (tensors_.size() != entries.size())
     throw std::invalid_argument("optimizer: terms of another layout");
   // Every tensor on its own, so that its norm is a sum over blocks.
@@ -85,11 +91,20 @@ optimizer::optimizer(std::unique_ptr<optimizer_rule> rule,
   }
 }
 
-double optimizer::gradient_squares(const float* mean_gradient) const {
+optimized_vectors vectors_in(training_state& x) {
+  const auto of = [](std::vector<float>& moment) {
+    return moment.empty() ? nullptr : moment.data();
+  };
+  return {x.parameters.data(), of(x.first_moment), of(x.second_moment)};
+}
+
+double optimizer::gradient_squares(const float* mean_gradient,
+                                   bool of_buffers) const {
   std::vector<double> squares(blocks_.size());
   for_each_index(blocks_.size(), threads_, [&](std::size_t i) {
-    squares[i]
-        = block_squares(mean_gradient + blocks_[i].begin, blocks_[i].size);
+    const auto& b = blocks_[i];
+    if (tensors_[b.tensor].buffer == of_buffers)
+      squares[i] = block_squares(mean_gradient + b.begin, b.size);
   });
   double sum = 0;
   for (double x : squares)
@@ -106,8 +121,9 @@ std::vector<double> optimizer::trust(const optimized_vectors& vectors,
   std::vector<squared_norms> shares(blocks_.size());
   for_each_index(blocks_.size(), threads_, [&](std::size_t i) {
     const auto& b = blocks_[i];
-    shares[i] = rule_->measure(at(vectors, mean_gradient, b.begin, b.size),
-                               tensors_[b.tensor]);
+    if (!tensors_[b.tensor].buffer)
+      shares[i] = rule_->measure(at(vectors, mean_gradient, b.begin, b.size),
+                                 tensors_[b.tensor]);
   });
   std::vector<squared_norms> sums(tensors_.size());
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -127,11 +143,12 @@ optimizer::verdict optimizer::apply(const optimized_vectors& vectors,
   if (step == 0)
     throw std::invalid_argument("optimizer: updates are counted from 1");
   const standard_arithmetic standard;
-  const double norm = std::sqrt(gradient_squares(mean_gradient));
+  const double norm = std::sqrt(gradient_squares(mean_gradient, false));
   const double scale
       = clip_norm_ > 0 && norm > clip_norm_ ? clip_norm_ / norm : 1;
   // Written so that a NaN is refused too.
-  if (!(norm * scale <= largest_norm))
+  if (!(norm * scale <= largest_norm)
+      || !(std::sqrt(gradient_squares(mean_gradient, true)) <= largest_norm))
     return verdict::unusable;
 
   rule_->begin(step, static_cast<float>(scale));
@@ -143,21 +160,29 @@ optimizer::verdict optimizer::apply(const optimized_vectors& vectors,
     const auto& b = blocks_[i];
     const auto& terms = tensors_[b.tensor];
     const auto here = at(vectors, mean_gradient, b.begin, b.size);
-    rule_->move(here, terms, rate * terms.rate, ratios[b.tensor]);
+    if (terms.buffer)
+      subtract(here);
+    else
+      rule_->move(here, terms, rate * terms.rate, ratios[b.tensor]);
     if (!streams)
       return;
     of_parameters.add(here.x, b.size * sizeof(float));
-    of_m.add(here.m, b.size * sizeof(float));
-    of_v.add(here.v, b.size * sizeof(float));
+    if (here.m)
+      of_m.add(here.m, b.size * sizeof(float));
+    if (here.v)
+      of_v.add(here.v, b.size * sizeof(float));
   });
   if (streams) {
-    *digests = {of_parameters.result(), of_m.result(), of_v.result()};
+    *digests = {of_parameters.result(),
+                vectors.first_moment ? of_m.result() : digest{},
+                vectors.second_moment ? of_v.result() : digest{}};
   } else if (digests != nullptr) {
     const float* all[]
         = {vectors.parameters, vectors.first_moment, vectors.second_moment};
     digest made[3];
     for_each_index(3, threads_, [&](std::size_t i) {
-      made[i] = digest_of(all[i], values_ * sizeof(float));
+      if (all[i])
+        made[i] = digest_of(all[i], values_ * sizeof(float));
     });
     *digests = {made[0], made[1], made[2]};
   }

@@ -13,15 +13,20 @@
 #include "runtime/optimizer/optimizer_rule.hpp"
 #include "runtime/state/model_layout.hpp"
 #include "runtime/state/state_digests.hpp"
+#include "runtime/state/training_state.hpp"
 
 namespace potluck {
 
-/// What an update changes: vectors of the layout's length.
+/// What an update changes: vectors of the layout's length. Moments that the
+/// rule does not keep are null, or left as they are.
 struct optimized_vectors {
   float* parameters;
   float* first_moment;
   float* second_moment;
 };
+
+/// Those of a state.
+optimized_vectors vectors_in(training_state& state);
 
 /// Holds no training state: that is the caller's.
 class optimizer {
@@ -49,8 +54,8 @@ public:
   /// @param step Number of this update, from 1: the state's step plus one.
   ///             Throws std::invalid_argument when 0.
   /// @param rate The learning rate.
-  /// @param digests If not null, of the vectors as they are now: made on the
-  ///                way, as far as one thread does all.
+  /// @param digests If not null, of the vectors that are there as they are
+  ///                now: made on the way, as far as one thread does all.
   verdict apply(const optimized_vectors& vectors, const float* mean_gradient,
                 std::uint64_t step, double rate,
                 state_digests* digests = nullptr);
@@ -61,8 +66,8 @@ private:
     std::size_t begin; ///< In the flat vectors.
     std::size_t size;
   };
-  /// Sum over the blocks, in their order.
-  double gradient_squares(const float* mean_gradient) const;
+  /// Sum over the blocks of parameters or of buffers, in their order.
+  double gradient_squares(const float* mean_gradient, bool of_buffers) const;
   /// Each tensor's trust ratio.
   std::vector<double> trust(const optimized_vectors& vectors,
                             const float* mean_gradient, double rate) const;

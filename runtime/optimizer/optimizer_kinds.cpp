@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "runtime/optimizer/schedules/schedule.hpp"
+#include "runtime/state/training_state.hpp"
 
 /// One line an optimizer: NAME stands for `optimizer_kind NAME()`, in the
 /// optimizer's own file.
@@ -100,6 +101,11 @@ make_rule(const run_settings& settings) {
     if (kind.declared.name == settings.optimizer)
       return kind.make({kind.declared, whole});
   return failure{"there is no optimizer " + settings.optimizer};
+}
+
+unsigned moments_kept(const run_settings& settings) {
+  const auto rule = make_rule(settings);
+  return rule ? (*rule)->moments() : most_moments;
 }
 
 expected<std::unique_ptr<optimizer_rule>>

@@ -44,6 +44,10 @@ expected<std::unique_ptr<optimizer_rule>>
 make_rule(const std::string& name,
           const std::map<std::string, std::string>& numbers = {});
 
+/// What that rule keeps of each parameter (`optimizer_rule::moments`); of none
+/// that is known, as many as any does.
+unsigned moments_kept(const run_settings& settings);
+
 /// A number that an optimizer declares.
 declared_setting optimizer_setting(std::string name, std::string meaning,
                                    declared_setting::real_limits limits,

@@ -25,6 +25,8 @@ struct tensor_terms {
   /// Whether it decays, and has a trust ratio where the rule knows one.
   bool decays = true;
   double rate = 1; ///< Its learning rate over the run's.
+  /// No rule sees it: the mean gradient is taken from it as it is.
+  bool buffer = false;
 };
 
 /// Squares of a tensor's norms, or of a block's share in them.

@@ -107,6 +107,7 @@ tensor_groups::terms(const model_layout& layout) const {
     });
     if (group != rates_.end())
       terms.rate = group->rate;
+    terms.buffer = tensor.buffer;
     result.push_back(terms);
   }
   return result;

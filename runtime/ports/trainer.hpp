@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
@@ -39,8 +40,9 @@ struct batch_result {
 
 struct evaluation {
   std::uint64_t samples = 0;
-  double loss = 0;     ///< Mean over samples.
-  double accuracy = 0; ///< Labels that were predicted, 0 to 1.
+  double loss = 0; ///< Mean over samples.
+  /// Labels that were predicted, 0 to 1; nothing where the model has none.
+  std::optional<double> accuracy = {};
   /// The entropy of how often each label occurs among these, in nats: what is
   /// lost by knowing that and nothing else. 0: not known.
   double unigram = 0;
@@ -76,7 +78,8 @@ public:
   virtual void drop() {
   }
 
-  /// Loss and accuracy over `samples` samples of the stream `order_seed`.
+  /// Loss, and accuracy where there is one, over `samples` samples of the
+  /// stream `order_seed`.
   virtual evaluation evaluate(const float* parameters, std::uint64_t order_seed,
                               std::uint64_t samples)
       = 0;

@@ -9,11 +9,18 @@ namespace potluck {
 
 namespace {
 
-/// Of the model whose state or mean it lists.
-std::uint64_t values_listed(const state_manifest& x) {
-  return x.mean ? x.bytes / sizeof(float)
-                : (x.bytes - std::min<std::uint64_t>(x.bytes, state_bytes(0)))
-                      / (state_bytes(1) - state_bytes(0));
+/// As `shape_problem`, where neither the model nor its optimizer is known.
+std::string problem_of_any(const state_manifest& x) {
+  if (x.mean)
+    return shape_problem(x, x.bytes / sizeof(float));
+  // A state with moments is as long as a larger one without.
+  const auto values
+      = (x.bytes - std::min<std::uint64_t>(x.bytes, state_header_bytes))
+        / sizeof(float);
+  for (auto moments : {2u, 1u})
+    if (values % (1 + moments) == 0)
+      return shape_problem(x, values / (1 + moments), moments);
+  return shape_problem(x, values, 0);
 }
 
 } // namespace
@@ -23,7 +30,8 @@ std::uint64_t values_listed(const state_manifest& x) {
 blob_download::naming blob_download::name(const peer_id& from,
                                           const state_manifest& x,
                                           std::size_t donors, time_point now) {
-  auto problem = shape_problem(x, store_ ? values_listed(x) : values_);
+  auto problem
+      = store_ ? problem_of_any(x) : shape_problem(x, values_, moments_);
   if (!problem.empty())
     return {{from}, problem, {}};
   claims_.claim(from, x.step, x.state);
@@ -54,7 +62,7 @@ blob_download::naming blob_download::load(const piece_lists::list& x) {
   plan_.add(key, static_cast<std::uint32_t>(list.pieces.size()),
             list.piece_bytes);
   if (key.state) {
-    auto state = state_transfer::begin(list, values_, guards_);
+    auto state = state_transfer::begin(list, values_, moments_, guards_);
     if (!state)
       return {x.donors, state.error(), {}};
     state_ = std::move(*state);

@@ -35,9 +35,11 @@ public:
   blob_download(download_plan::bounds most, piece_store& where)
       : plan_(most), store_(&where) {
   }
-  /// A fetch begins, of a model of so many parameters.
-  void begin(std::uint64_t values) {
+  /// A fetch begins, of a model of so many parameters, and of as many moments
+  /// for each.
+  void begin(std::uint64_t values, unsigned moments) {
     values_ = values;
+    moments_ = moments;
     claims_ = {};
   }
 
@@ -140,6 +142,7 @@ private:
 
   safeguard_set guards_;
   std::uint64_t values_ = 0;
+  unsigned moments_ = most_moments;
   vouchers claims_;
   piece_lists lists_;
   download_plan plan_;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "messages/digest_stream.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -20,7 +21,9 @@ namespace {
 
 constexpr char magic[] = "PLKCKPT\n";
 constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 1;
+constexpr std::uint32_t format_version = 2;
+/// It had two moments, whatever the optimizer.
+constexpr std::uint32_t earlier_version = 1;
 constexpr std::size_t header_bytes = 32;
 constexpr std::uint64_t max_charter_bytes = 16u << 20;
 constexpr std::size_t max_read = std::size_t{1} << 30;
@@ -29,11 +32,13 @@ const std::uint8_t* bytes_of(const std::string& text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
 }
 
-/// In the order of the file.
+/// Parameters and so many moments, in the order of the file.
 template <class State>
-auto vectors_of(State& state) {
-  return std::array{&state.parameters, &state.first_moment,
-                    &state.second_moment};
+auto vectors_of(State& state, std::size_t moments) {
+  std::vector<decltype(&state.parameters)> result{
+      &state.parameters, &state.first_moment, &state.second_moment};
+  result.resize(1 + moments);
+  return result;
 }
 
 /// Bytes that are read and digested at once: they are in the cache meanwhile.
@@ -115,7 +120,7 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
   front.append(header.begin(), header.end());
   trailer sum{front};
   std::vector<file_section> sections{{front.data(), front.size()}};
-  for (auto* part : vectors_of(state)) {
+  for (auto* part : vectors_of(state, state.moments())) {
     sections.push_back({part->data(), part->size() * sizeof(float)});
     sum.add(digest_of(part->data(), sections.back().size));
   }
@@ -132,9 +137,18 @@ struct outline {
   std::uint64_t recent;
   std::uint64_t charter_bytes;
   std::uint64_t values;
+  std::size_t moments;
   std::uint64_t front_bytes;
   std::uint64_t whole;
 };
+
+/// The state's, at the end of what stands before the vectors.
+state_header header_in(const std::string& front) {
+  state_header result;
+  std::copy_n(bytes_of(front) + front.size() - result.size(), result.size(),
+              result.begin());
+  return result;
+}
 
 /// Reads everything before the vectors to `front`.
 expected<outline> read_outline(const std::string& path,
@@ -153,7 +167,7 @@ expected<outline> read_outline(const std::string& path,
   x.recent = get_little_endian<std::uint32_t>(bytes_of(front) + 12);
   x.charter_bytes = get_little_endian<std::uint64_t>(bytes_of(front) + 16);
   x.values = get_little_endian<std::uint64_t>(bytes_of(front) + 24);
-  if (version != format_version)
+  if (version != format_version && version != earlier_version)
     return failure{
         "the checkpoint " + path + " is of format " + std::to_string(version)
         + ", but this version of Potluck reads "
@@ -163,16 +177,23 @@ expected<outline> read_outline(const std::string& path,
     return damaged(path, "damaged");
   x.front_bytes = header_bytes + x.charter_bytes + x.recent * digest::size
                   + state_header_bytes;
-  x.whole = x.front_bytes + 3 * sizeof(float) * x.values + digest::size;
-  if (file_bytes < x.whole)
+  if (file_bytes < x.front_bytes)
     return damaged(path, "truncated");
   front.resize(x.front_bytes);
   if (!read(front.data() + header_bytes, x.front_bytes - header_bytes))
     return file_failure("read the checkpoint", path);
+  const auto moments = moments_in(header_in(front));
+  if (!moments)
+    return damaged(path, "damaged");
+  x.moments = *moments;
+  x.whole = x.front_bytes + (1 + x.moments) * sizeof(float) * x.values
+            + digest::size;
+  if (file_bytes < x.whole)
+    return damaged(path, "truncated");
   return x;
 }
 
-/// What stands before the three vectors, with their header.
+/// What stands before the vectors, with their header.
 expected<charter> read_front(const std::string& path, const std::string& front,
                              const outline& sizes, training_state& state) {
   auto agreed
@@ -186,9 +207,8 @@ expected<charter> read_front(const std::string& path, const std::string& front,
     std::copy_n(next, digest::size, x.bytes.begin());
     next += digest::size;
   }
-  state_header header;
-  std::copy_n(next, header.size(), header.begin());
-  if (auto done = read_state_header(header, sizes.values, state); !done)
+  if (auto done = read_state_header(header_in(front), sizes.values, state);
+      !done)
     return failure{"the checkpoint " + path
                    + " cannot be used: " + done.error()};
   return agreed;
@@ -251,7 +271,7 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   auto& state = result.state;
   bool complete = true;
   trailer sum{front};
-  for (auto* part : vectors_of(state)) {
+  for (auto* part : vectors_of(state, sizes->moments)) {
     digest of;
     complete = complete && read_values(read, sizes->values, *part, of);
     sum.add(of);
@@ -269,6 +289,13 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   if (!agreed)
     return failure{agreed.error()};
   result.charter = std::move(*agreed);
+  const auto kept = moments_kept(result.charter.settings());
+  if (sizes->values > 0 && sizes->moments < kept)
+    return failure{"the checkpoint " + path + " cannot be used: it has "
+                   + std::to_string(sizes->moments)
+                   + " moments of each parameter, but its optimizer keeps "
+                   + std::to_string(kept)};
+  set_moments(state, kept);
   return result;
 }
 

@@ -2,13 +2,13 @@
 ///
 ///     offset  size  field
 ///     0       8     magic "PLKCKPT\n"
-///     8       4     version, 1
+///     8       4     version, 2; in version 1 there are always two moments
 ///     12      4     recent digests, at most max_recent_digests
 ///     16      8     charter bytes, at most 16 MiB
 ///     24      8     parameters (values, not bytes)
 ///     32      ...   charter, recent digests (16 bytes each), state's bytes
 ///     end-16  16    XXH3-128 of the XXH3-128 digests of: everything before the
-///                   three vectors, parameters, first moment, second moment
+///                   vectors, parameters, and each moment that is there
 ///
 /// Integers are little-endian. The trailer detects damage, not forgery.
 #pragma once
@@ -37,8 +37,9 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
                                disk& where = local_disk());
 
 /// Fails with a sentence on a file that is missing, truncated, damaged, of
-/// another version, or something else. Whether the state fits the charter's
-/// model is for the caller to check, who knows the model's layout.
+/// another version, or something else. The state has the moments that the
+/// charter's optimizer keeps. Whether it fits the charter's model is for the
+/// caller to check, who knows the model's layout.
 expected<checkpoint> load_checkpoint(const std::string& path);
 
 /// What the beginning of a checkpoint says; its state is not read.

@@ -15,7 +15,8 @@ struct fetch_goal {
   std::vector<peer_id> donors; ///< Those that report it.
   std::uint64_t own_step = 0;
   digest own_state;         ///< Empty: none.
-  std::uint64_t values = 0; ///< Parameters of the model.
+  std::uint64_t values = 0; ///< Parameters of the model,
+  unsigned moments = 2;     ///< and what its optimizer keeps of each.
   /// The donor's state is like nobody else's (runtime/ways/moshpit): there is
   /// only one donor, nobody else's reports say what it holds, and what lies
   /// before its state is no history of ours.

@@ -15,7 +15,9 @@ std::string line_of(const tensor_entry& x) {
   for (auto extent : x.shape)
     shape += (shape.empty() ? "" : "x") + std::to_string(extent);
   return x.name + " " + (shape.empty() ? "scalar" : shape)
-         + (x.decays ? " decays" : " fixed");
+         + (x.buffer   ? " buffer"
+            : x.decays ? " decays"
+                       : " fixed");
 }
 
 /// False: it is no shape.
@@ -90,16 +92,19 @@ expected<model_layout> read_layout_text(const std::string& text) {
         = first != std::string::npos && second != std::string::npos;
     const auto rule = whole ? line.substr(second + 1) : std::string{};
     std::vector<std::int64_t> shape;
-    if (!whole || (rule != "decays" && rule != "fixed")
+    if (!whole || (rule != "decays" && rule != "fixed" && rule != "buffer")
         || !read_shape(line.substr(first + 1, second - first - 1), shape))
-      return wrong("is not NAME SHAPE decays or NAME SHAPE fixed");
+      return wrong("is not NAME SHAPE and decays, fixed or buffer");
     const auto name = line.substr(0, first);
     if (auto problem = problem_with_tensor(layout, name, shape);
         !problem.empty())
       return wrong("cannot be: " + problem);
     if (!names.insert(name).second)
       return wrong("has the name of an earlier tensor");
-    layout.add(name, std::move(shape), rule == "decays", 0, 0);
+    if (rule == "buffer")
+      layout.add_buffer(name, std::move(shape), 0);
+    else
+      layout.add(name, std::move(shape), rule == "decays", 0, 0);
   }
   if (layout.entries().empty())
     return failure{"the layout has no tensors"};

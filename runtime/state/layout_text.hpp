@@ -1,7 +1,7 @@
 /// A model's tensors as text, for models that a run's charter carries instead
 /// of a kind that Potluck knows: one tensor a line, in order,
 ///
-///     NAME EXTENTxEXTENT... decays|fixed
+///     NAME EXTENTxEXTENT... decays|fixed|buffer
 ///
 /// with `scalar` in the place of a shape without extents. Pure.
 #pragma once

@@ -18,6 +18,10 @@ struct tensor_entry {
   /// Initial values: `initial_mean` plus noise of `initial_deviation`.
   float initial_mean = 0;
   float initial_deviation = 0;
+  /// No gradient leads to it: after a step it is the mean of what the peers
+  /// made of it, whatever the optimizer. Its gradient is the value before minus
+  /// that after.
+  bool buffer = false;
 };
 
 /// Entries are contiguous, in order, and cover the vector exactly.
@@ -30,8 +34,15 @@ public:
     for (auto extent : shape)
       values *= static_cast<std::uint64_t>(extent);
     entries_.push_back({std::move(name), std::move(shape), values_, values,
-                        decays, initial_mean, initial_deviation});
+                        decays, initial_mean, initial_deviation, false});
     values_ += values;
+  }
+
+  /// A tensor of the last kind, which begins with `initial` everywhere.
+  void add_buffer(std::string name, std::vector<std::int64_t> shape,
+                  float initial) {
+    add(std::move(name), std::move(shape), false, initial, 0);
+    entries_.back().buffer = true;
   }
 
   const std::vector<tensor_entry>& entries() const {

@@ -51,9 +51,10 @@ digest listing_of(const state_manifest& x) {
   return digest_of(all.data(), all.size());
 }
 
-std::string shape_problem(const state_manifest& x, std::uint64_t values) {
+std::string shape_problem(const state_manifest& x, std::uint64_t values,
+                          unsigned moments) {
   const std::string what = x.mean ? "mean" : "training state";
-  auto bytes = x.mean ? sizeof(float) * values : state_bytes(values);
+  auto bytes = x.mean ? sizeof(float) * values : state_bytes(values, moments);
   if (values > max_state_values || x.bytes != bytes)
     return "the donor offers a " + what + " of " + std::to_string(x.bytes)
            + " bytes, but this model's has " + std::to_string(bytes);

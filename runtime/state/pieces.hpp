@@ -29,9 +29,10 @@ piece_extent extent_of(const state_manifest& manifest, std::uint32_t piece);
 /// same.
 digest listing_of(const state_manifest& manifest);
 
-/// Why `manifest` does not list a state, or a mean, of `values` parameters in
-/// our pieces; empty when it does.
-std::string shape_problem(const state_manifest& manifest, std::uint64_t values);
+/// Why `manifest` does not list a state, with so many moments, or a mean, of
+/// `values` parameters in our pieces; empty when it does.
+std::string shape_problem(const state_manifest& manifest, std::uint64_t values,
+                          unsigned moments = most_moments);
 
 /// A step's mean as its donors keep it: never changed.
 struct passed_mean {

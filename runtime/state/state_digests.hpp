@@ -9,6 +9,7 @@ namespace potluck {
 
 struct training_state;
 
+/// Of moments that are not there: empty.
 struct state_digests {
   digest parameters;
   digest first_moment;

@@ -35,7 +35,7 @@ state_actions state_donor::copied(std::shared_ptr<const training_state> state,
                                   time_point now) {
   auto step = state->step;
   if (awaited(step) && !version(step)) {
-    auto bytes = state_bytes(state->parameters.size());
+    auto bytes = state_bytes(*state);
     versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
   }
   answer_waiting();

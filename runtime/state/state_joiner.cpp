@@ -18,7 +18,7 @@ state_actions state_joiner::begin(fetch_goal goal, time_point now,
   goal_ = std::move(goal);
   busy_ = true;
   account_ = fetch_account{now};
-  download_.begin(goal_.values);
+  download_.begin(goal_.values, goal_.moments);
   if (!goal_.alone)
     for (auto& id : goal_.donors)
       download_.claim(id, goal_.step, goal_.state);

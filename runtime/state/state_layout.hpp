@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "runtime/state/training_state.hpp"
 
@@ -18,8 +19,14 @@ using state_header = std::array<std::uint8_t, state_header_bytes>;
 
 state_header write_state_header(const training_state& state);
 
+/// Moments of a state with this header; nothing when it is none.
+std::optional<unsigned> moments_in(const state_header& header);
+
+/// Makes room for so many values, and nothing else.
+void resize(training_state& state, std::uint64_t values, unsigned moments);
+
 /// Fills step and history; a sentence when the header is not one of a state of
-/// `values` parameters.
+/// `values` parameters, or of as many moments as `state` has.
 expected<bool> read_state_header(const state_header& header,
                                  std::uint64_t values, training_state& state);
 

@@ -11,27 +11,27 @@
 namespace potluck {
 
 state_transfer::state_transfer(state_manifest manifest, std::uint64_t values,
-                               safeguard_set guards)
+                               unsigned moments, safeguard_set guards)
     : manifest_(std::move(manifest)), guards_(guards) {
   auto count
       = (manifest_.bytes + manifest_.piece_bytes - 1) / manifest_.piece_bytes;
   placed_.assign(count, false);
   missing_ = static_cast<std::uint32_t>(count);
-  state_.parameters.resize(values);
-  state_.first_moment.resize(values);
-  state_.second_moment.resize(values);
+  resize(state_, values, moments);
 }
 
 expected<state_transfer> state_transfer::begin(state_manifest manifest,
                                                std::uint64_t values,
+                                               unsigned moments,
                                                safeguard_set guards) {
   if (!manifest.available)
     return failure{"the donor has no training state to give"};
-  if (values > max_state_values || manifest.bytes != state_bytes(values))
+  if (values > max_state_values
+      || manifest.bytes != state_bytes(values, moments))
     return failure{"the donor offers a training state of "
                    + std::to_string(manifest.bytes)
                    + " bytes, but this model's has "
-                   + std::to_string(state_bytes(values))};
+                   + std::to_string(state_bytes(values, moments))};
   if (manifest.piece_bytes < min_piece_bytes
       || manifest.piece_bytes > max_body_bytes)
     return failure{"the donor cuts its training state into pieces of "
@@ -48,7 +48,7 @@ expected<state_transfer> state_transfer::begin(state_manifest manifest,
   if (manifest.recent.size() > max_recent_digests || manifest.recent.empty()
       || manifest.recent.front() != manifest.state)
     return failure{"the donor's list of recent digests is malformed"};
-  return state_transfer(std::move(manifest), values, guards);
+  return state_transfer(std::move(manifest), values, moments, guards);
 }
 
 state_transfer::verdict state_transfer::offer(std::uint32_t piece,

@@ -30,9 +30,11 @@ public:
   };
 
   /// Checks what the donor declares against `values`, the length that our
-  /// model's layout implies, before anything is allocated.
+  /// model's layout implies, and the moments that the run's optimizer keeps,
+  /// before anything is allocated.
   static expected<state_transfer> begin(state_manifest manifest,
                                         std::uint64_t values,
+                                        unsigned moments = most_moments,
                                         safeguard_set guards = {});
 
   const state_manifest& manifest() const {
@@ -60,7 +62,7 @@ public:
 
 private:
   state_transfer(state_manifest manifest, std::uint64_t values,
-                 safeguard_set guards);
+                 unsigned moments, safeguard_set guards);
 
   state_manifest manifest_;
   state_header header_{};

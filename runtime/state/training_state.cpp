@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "messages/framing.hpp"
 #include "runtime/random.hpp"
@@ -29,8 +30,11 @@ double irwin_hall(random_stream& chance) {
 }
 
 void check_lengths(const training_state& state) {
-  if (state.first_moment.size() != state.parameters.size()
-      || state.second_moment.size() != state.parameters.size())
+  const auto fits = [&](const std::vector<float>& x) {
+    return x.empty() || x.size() == state.parameters.size();
+  };
+  if (!fits(state.first_moment) || !fits(state.second_moment)
+      || state.first_moment.size() < state.second_moment.size())
     throw std::logic_error("training_state: vectors of different lengths");
 }
 
@@ -40,6 +44,9 @@ state_header write_state_header(const training_state& state) {
   state_header header{};
   std::copy_n(magic, magic_bytes, header.begin());
   put_little_endian(header.data() + 8, format_version);
+  if (!state.parameters.empty())
+    put_little_endian(header.data() + 12,
+                      std::uint32_t{most_moments - state.moments()});
   put_little_endian(header.data() + 16, state.step);
   put_little_endian(header.data() + 24, state.history_samples);
   put_little_endian(header.data() + 32,
@@ -61,25 +68,44 @@ expected<bool> read_state_header(const state_header& header,
     return failure{"the training state has " + std::to_string(at(32))
                    + " parameters, but the model has "
                    + std::to_string(values)};
-  training_state read;
-  read.step = at(16);
-  read.history_samples = at(24);
-  read.parameters.swap(state.parameters);
+  const auto step = std::exchange(state.step, at(16));
+  const auto samples = std::exchange(state.history_samples, at(24));
   // Only the canonical header has this digest; see charter::from_bytes.
-  bool canonical = write_state_header(read) == header;
-  read.parameters.swap(state.parameters);
-  if (!canonical)
-    return failure{"the training state's header is malformed"};
-  state.step = read.step;
-  state.history_samples = read.history_samples;
-  return true;
+  if (write_state_header(state) == header)
+    return true;
+  state.step = step;
+  state.history_samples = samples;
+  return failure{"the training state's header is malformed"};
 }
 
-training_state initial_state(const model_layout& layout, std::uint64_t seed) {
+std::optional<unsigned> moments_in(const state_header& header) {
+  const auto without = get_little_endian<std::uint32_t>(header.data() + 12);
+  if (without > most_moments)
+    return std::nullopt;
+  return most_moments - without;
+}
+
+void resize(training_state& state, std::uint64_t values, unsigned moments) {
+  state.parameters.resize(values);
+  state.first_moment.resize(moments > 0 ? values : 0);
+  state.second_moment.resize(moments > 1 ? values : 0);
+}
+
+void set_moments(training_state& state, unsigned moments) {
+  if (state.parameters.empty() || state.moments() == moments)
+    return;
+  resize(state, state.parameters.size(), moments);
+  // What was dropped takes no memory.
+  state.first_moment.shrink_to_fit();
+  state.second_moment.shrink_to_fit();
+  state.recent.clear();
+  remember_digest(state);
+}
+
+training_state initial_state(const model_layout& layout, std::uint64_t seed,
+                             unsigned moments) {
   training_state state;
-  state.parameters.resize(layout.values());
-  state.first_moment.resize(layout.values());
-  state.second_moment.resize(layout.values());
+  resize(state, layout.values(), moments);
   std::uint64_t tensor = 0;
   for (const auto& entry : layout.entries()) {
     random_stream chance(mix(seed, tensor++));
@@ -99,7 +125,7 @@ training_state initial_state(const model_layout& layout, std::uint64_t seed) {
 digest digest_of_state(const training_state& state) {
   check_lengths(state);
   auto of = [](const std::vector<float>& x) {
-    return digest_of(x.data(), x.size() * sizeof(float));
+    return x.empty() ? digest{} : digest_of(x.data(), x.size() * sizeof(float));
   };
   return digest_of_state(state, {of(state.parameters), of(state.first_moment),
                                  of(state.second_moment)});
@@ -109,9 +135,15 @@ digest digest_of_state(const training_state& state, const state_digests& of) {
   // A digest of digests, so that the vectors need not lie behind each other.
   auto header = write_state_header(state);
   std::string all;
-  for (auto& part : {digest_of(header.data(), header.size()), of.parameters,
-                     of.first_moment, of.second_moment})
+  auto add = [&](const digest& part) {
     all.append(part.bytes.begin(), part.bytes.end());
+  };
+  add(digest_of(header.data(), header.size()));
+  add(of.parameters);
+  if (state.moments() > 0)
+    add(of.first_moment);
+  if (state.moments() > 1)
+    add(of.second_moment);
   return digest_of(all.data(), all.size());
 }
 
@@ -134,8 +166,12 @@ digest remember_digest(training_state& state, const state_digests& of) {
   return remember(state, digest_of_state(state, of));
 }
 
-std::uint64_t state_bytes(std::uint64_t values) {
-  return state_header_bytes + 3 * sizeof(float) * values;
+std::uint64_t state_bytes(std::uint64_t values, unsigned moments) {
+  return state_header_bytes + (1 + moments) * sizeof(float) * values;
+}
+
+std::uint64_t state_bytes(const training_state& state) {
+  return state_bytes(state.parameters.size(), state.moments());
 }
 
 void read_state_bytes(const training_state& state, std::uint64_t offset,
@@ -144,7 +180,7 @@ void read_state_bytes(const training_state& state, std::uint64_t offset,
   auto header = write_state_header(state);
   auto regions = state_regions<const training_state, const std::uint8_t>(
       header.data(), state);
-  auto all = state_bytes(state.parameters.size());
+  auto all = state_bytes(state);
   if (offset > all || size > all - offset)
     throw std::out_of_range("read_state_bytes: behind the state's end");
   visit_bytes(regions, offset, size,
@@ -155,7 +191,7 @@ void read_state_bytes(const training_state& state, std::uint64_t offset,
 }
 
 std::string to_bytes(const training_state& state) {
-  std::string bytes(state_bytes(state.parameters.size()), '\0');
+  std::string bytes(state_bytes(state), '\0');
   read_state_bytes(state, 0, reinterpret_cast<std::uint8_t*>(bytes.data()),
                    bytes.size());
   return bytes;
@@ -164,15 +200,16 @@ std::string to_bytes(const training_state& state) {
 expected<training_state> state_from_bytes(const std::uint8_t* data,
                                           std::size_t size,
                                           std::uint64_t values) {
-  if (values > max_state_values || size != state_bytes(values))
+  state_header header{};
+  std::copy_n(data, std::min(size, header.size()), header.begin());
+  const auto moments = moments_in(header);
+  if (values > max_state_values || !moments
+      || size != state_bytes(values, *moments))
     return failure{"the training state holds " + std::to_string(size)
                    + " bytes, which does not fit a model of "
                    + std::to_string(values) + " parameters"};
   training_state state;
-  state.parameters.resize(values);
-  state.first_moment.resize(values);
-  state.second_moment.resize(values);
-  state_header header{};
+  resize(state, values, *moments);
   visit_bytes(state_regions<training_state, std::uint8_t>(header.data(), state),
               0, size, [&](std::uint8_t* bytes, std::size_t count) {
                 std::memcpy(bytes, data, count);
@@ -204,7 +241,7 @@ state_manifest state_snapshot::manifest(std::uint64_t token) const {
   result.step = state_->step;
   result.history_samples = state_->history_samples;
   result.state = digest_;
-  result.bytes = state_bytes(state_->parameters.size());
+  result.bytes = state_bytes(*state_);
   result.piece_bytes = piece_bytes_;
   result.recent = state_->recent;
   result.pieces = listed_;
@@ -212,12 +249,12 @@ state_manifest state_snapshot::manifest(std::uint64_t token) const {
 }
 
 std::uint32_t state_snapshot::pieces() const {
-  auto bytes = state_bytes(state_->parameters.size());
+  auto bytes = state_bytes(*state_);
   return static_cast<std::uint32_t>((bytes + piece_bytes_ - 1) / piece_bytes_);
 }
 
 shared_bytes state_snapshot::piece(std::uint32_t index) const {
-  auto bytes = state_bytes(state_->parameters.size());
+  auto bytes = state_bytes(*state_);
   std::uint64_t offset = std::uint64_t{index} * piece_bytes_;
   if (offset >= bytes)
     return {};

@@ -103,9 +103,7 @@ std::vector<float> expected_gradient(std::uint64_t first,
 void step_alone(const run_settings& settings, const model_layout& layout,
                 training_state& state, const std::vector<float>& mean) {
   auto alone = unwrap(make_optimizer(settings, layout, 1));
-  alone.apply({state.parameters.data(), state.first_moment.data(),
-               state.second_moment.data()},
-              mean.data(), 1, learning_rate_at(settings, 1));
+  alone.apply(vectors_in(state), mean.data(), 1, learning_rate_at(settings, 1));
 }
 
 } // namespace
@@ -310,6 +308,46 @@ TEST_CASE("an adopted state replaces the own one and its gradient") {
   CHECK(news.history_samples == 900);
   CHECK(news.state == digest_of_state(*other));
   CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+}
+
+TEST_CASE("a run has the moments that its optimizer keeps, and no others") {
+  const std::pair<const char*, unsigned> all[]
+      = {{"sgd", 0}, {"lion", 1}, {"adam", 2}};
+  for (const auto& [name, moments] : all) {
+    CAPTURE(std::string{name});
+    auto settings = shop::settings(false);
+    settings.own.erase("optimizer");
+    settings.optimizer = name;
+    if (moments == 0)
+      REQUIRE(bool(assign(settings, {{"momentum", "0"}})));
+    complete(settings, built_in_families());
+    compute_config c;
+    // What begins with another optimizer's moments gets these.
+    tiny_trainer model;
+    c.vault = std::make_shared<state_vault>();
+    if (moments == 1)
+      c.vault->state
+          = std::make_shared<training_state>(initial_state(model.layout(), 1));
+    compute_stage x{settings, c};
+    x.tell(apply_mean{
+        1, 64,
+        std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f)});
+    x.tell(take_snapshot{});
+    REQUIRE_MESSAGE(!x.ended, x.reason);
+    const auto state = x.state_keeper->last<snapshot_taken>().state;
+    CHECK(state->step == 1);
+    CHECK(state->moments() == moments);
+    CHECK(state->recent.front() == digest_of_state(*state));
+    CHECK(state->parameters
+          != initial_state(model.layout(), settings.seed).parameters);
+
+    // Of later steps, another one's cannot be gone on from.
+    auto other = std::make_shared<training_state>(
+        initial_state(model.layout(), 1, (moments + 1) % 3));
+    other->step = 9;
+    x.tell(adopt_state{other});
+    CHECK(x.ended);
+  }
 }
 
 TEST_CASE("a snapshot does not change with the next step") {

@@ -41,7 +41,7 @@ bool try_checkpoint(std::string_view bytes, bool mended) {
   };
   const auto x = read_checkpoint("it", bytes.size(), take, guards);
   // It holds what the file can hold.
-  if (x && x->state.parameters.size() * 3 * sizeof(float) > bytes.size())
+  if (x && state_bytes(x->state) > bytes.size())
     std::abort();
   return static_cast<bool>(x);
 }

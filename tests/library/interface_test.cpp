@@ -322,6 +322,27 @@ TEST_CASE("training goes on from a checkpoint, and from moments") {
   CHECK(held == weight);
 }
 
+TEST_CASE("moments that an optimizer does not keep are zero") {
+  loop x{0,
+         {{"run", "plain"},
+          {"steps", "40"},
+          {"optimizer", "sgd"},
+          {"momentum", "0"}}};
+  x.declare();
+  const std::vector<float> weight(6, 3), bias(2, 3);
+  const float* given[] = {weight.data(), bias.data()};
+  REQUIRE(potluck_set_moments(x.run, 2, given, given) == POTLUCK_OK);
+  REQUIRE(potluck_open(x.run) == POTLUCK_OK);
+  REQUIRE(x.take() == POTLUCK_OK);
+  std::vector<float> first(6, 1), second(2, 1);
+  float* held[] = {first.data(), second.data()};
+  unsigned long step = 0;
+  REQUIRE(potluck_moments(x.run, &step, held, nullptr) == POTLUCK_OK);
+  CHECK(step == 2);
+  CHECK(first == std::vector<float>(6));
+  CHECK(second == std::vector<float>(2));
+}
+
 TEST_CASE("a created run is joined by invitation, and begins as its creator "
           "said") {
   potluck::support::temporary_directory folder;

@@ -1,4 +1,5 @@
 // LibTorch before doctest: see the fixture.
+#include "models/classification.hpp"
 #include "models/network_trainer.hpp"
 
 #include <c10/util/Exception.h>
@@ -17,11 +18,12 @@ public:
     layout_.add("map", {3, 4}, true, 0, 1);
   }
 
-  network_output forward(const std::vector<at::Tensor>& parameters,
-                         const labelled_batch& batch) const override {
+  model_loss loss(const model_tensors& parameters,
+                  const labelled_batch& batch) const override {
     if (batch.inputs.size(0) > most_)
       TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory.");
-    return {at::linear(batch.inputs, parameters[0]), {}};
+    return cross_entropy(parameters,
+                         at::linear(batch.inputs, parameters["map"]), batch);
   }
 
 private:

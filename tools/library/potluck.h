@@ -294,14 +294,14 @@ POTLUCK_API int potluck_digest(potluck_run run, char digest[33]);
 POTLUCK_API int potluck_save(potluck_run run, const char *path);
 
 /* Copies the optimizer's state: step, and a pointer for each tensor to what
- * gets its first and second moment. Null leaves a step, a list or a tensor
- * out. */
+ * gets its first and second moment, which is zero where the run's optimizer
+ * keeps none. Null leaves a step, a list or a tensor out. */
 POTLUCK_API int potluck_moments(potluck_run run, unsigned long *step,
                                 float *const *first, float *const *second);
 
 /* Begins with this optimizer state, and with the values of the tensors as its
  * parameters. Before the run is opened, with all tensors declared. A run that
- * is ahead counts more. */
+ * is ahead counts more. Moments that the optimizer does not keep are left. */
 POTLUCK_API int potluck_set_moments(potluck_run run, unsigned long step,
                                     const float *const *first,
                                     const float *const *second);

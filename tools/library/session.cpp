@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "runtime/lines/rate.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/portmap/mapping_keeper.hpp"
 #include "runtime/state/atomic_file.hpp"
@@ -114,8 +115,8 @@ const training_state& session::own_state() {
     throw complaint{
         "the model has no tensors; declare them with potluck_tensor"};
   auto& x = *own_;
-  x.first_moment.resize(layout_.values());
-  x.second_moment.resize(layout_.values());
+  potluck::set_moments(x, moments_kept(resumed_ ? resumed_->settings()
+                                                : options_.settings("seed")));
   if (x.recent.empty())
     remember_digest(x);
   return x;
@@ -164,10 +165,12 @@ void session::set_moments(std::uint64_t step, const float* const* first,
     }
   for (std::size_t i = 0; i < layout_.entries().size(); ++i) {
     const auto& x = layout_.entries()[i];
-    if (first && first[i])
-      std::copy_n(first[i], x.values, own_->first_moment.data() + x.offset);
-    if (second && second[i])
-      std::copy_n(second[i], x.values, own_->second_moment.data() + x.offset);
+    const auto put = [&](const float* const* from, std::vector<float>& to) {
+      if (from && from[i] && !to.empty())
+        std::copy_n(from[i], x.values, to.data() + x.offset);
+    };
+    put(first, own_->first_moment);
+    put(second, own_->second_moment);
   }
   own_->step = step;
   own_->history_samples = step * settings.target_batch;
@@ -619,12 +622,14 @@ std::uint64_t session::moments(float* const* first,
   read([&](const training_state& held) {
     const auto& all = layout_.entries();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (first && first[i])
-        std::copy_n(held.first_moment.data() + all[i].offset, all[i].values,
-                    first[i]);
-      if (second && second[i])
-        std::copy_n(held.second_moment.data() + all[i].offset, all[i].values,
-                    second[i]);
+      const auto give = [&](const std::vector<float>& from, float* const* to) {
+        if (to && to[i] && from.empty())
+          std::fill_n(to[i], all[i].values, 0.0f);
+        else if (to && to[i])
+          std::copy_n(from.data() + all[i].offset, all[i].values, to[i]);
+      };
+      give(held.first_moment, first);
+      give(held.second_moment, second);
     }
     step = held.step;
   });

@@ -148,8 +148,8 @@ TEST_CASE("images come to forward with their rows and columns") {
   CHECK(std::isfinite(x.result.loss_sum));
   const auto seen = run.model->evaluate(run.values().data(), 1, 256);
   CHECK(seen.samples == 256);
-  CHECK(seen.accuracy > 0);
-  CHECK(seen.accuracy < 0.6);
+  CHECK(seen.accuracy.value() > 0);
+  CHECK(seen.accuracy.value() < 0.6);
 }
 
 TEST_CASE("losses that are not finite are left out, and many end it") {

@@ -1,13 +1,16 @@
 #include "runtime/state/checkpoint.hpp"
 
+#include <cmath>
 #include <csignal>
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <map>
 #include <sys/file.h>
 #include <sys/resource.h>
 
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
+#include "runtime/state/setting_kinds.hpp"
 #include "tests/runtime/state/some_state.hpp"
 
 using namespace potluck;
@@ -18,6 +21,29 @@ charter some_charter() {
   run_settings settings;
   settings.run = "torn";
   return charter(settings, "tokenizer bytes");
+}
+
+charter charter_of(const std::string& optimizer) {
+  run_settings settings;
+  settings.optimizer = optimizer;
+  if (optimizer == "sgd")
+    REQUIRE(bool(assign(settings, {{"momentum", "0"}})));
+  complete(settings, built_in_families());
+  return charter(settings, "");
+}
+
+/// So that a checkpoint with two moments of `values` parameters is whole again.
+void mend_trailer(std::string& bytes, std::size_t values) {
+  const auto part = values * sizeof(float);
+  const auto front = bytes.size() - digest::size - 3 * part;
+  std::string all;
+  const auto add
+      = [&](const digest& x) { all.append(x.bytes.begin(), x.bytes.end()); };
+  add(digest_of(bytes.data(), front));
+  for (std::size_t i = 0; i < 3; ++i)
+    add(digest_of(bytes.data() + front + i * part, part));
+  const auto sum = digest_of(all.data(), all.size());
+  std::copy(sum.bytes.begin(), sum.bytes.end(), bytes.end() - digest::size);
 }
 
 bool says(const expected<checkpoint>& x, const std::string& what) {
@@ -101,9 +127,54 @@ TEST_CASE("a sentence says why a checkpoint cannot be read") {
   CHECK(says(load_checkpoint(path), "not a checkpoint"));
   REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(20, 3))));
   auto whole = read_all(path);
-  whole[8] = 2;
+  whole[8] = 3;
   write_all(path, whole);
-  CHECK(says(load_checkpoint(path), "format 2"));
+  CHECK(says(load_checkpoint(path), "format 3"));
+}
+
+TEST_CASE("a checkpoint has the moments that the run's optimizer keeps") {
+  scratch_directory scratch;
+  const auto path = scratch.file("c");
+  std::size_t last = 0;
+  for (const auto& [moments, optimizer] :
+       std::map<unsigned, std::string>{{0, "sgd"}, {1, "lion"}, {2, "adam"}}) {
+    CAPTURE(optimizer);
+    const auto agreed = charter_of(optimizer);
+    const auto state = some_state(1000, 3, moments);
+    REQUIRE(bool(save_checkpoint(path, agreed, state)));
+    const auto loaded = load_checkpoint(path);
+    REQUIRE_MESSAGE(loaded, loaded.error());
+    CHECK(to_bytes(loaded->state) == to_bytes(state));
+    CHECK(loaded->state.recent == state.recent);
+    const auto size = read_all(path).size();
+    if (last != 0)
+      CHECK(std::abs(static_cast<double>(size - last) - 4000) < 100);
+    last = size;
+  }
+}
+
+TEST_CASE("a checkpoint of before loses the moments that nothing reads") {
+  scratch_directory scratch;
+  const auto path = scratch.file("c");
+  const auto agreed = charter_of("lion");
+  REQUIRE(bool(save_checkpoint(path, agreed, some_state(50, 3))));
+  // The version is in what the trailer covers: written anew.
+  auto whole = read_all(path);
+  whole[8] = 1;
+  mend_trailer(whole, 50);
+  write_all(path, whole);
+  const auto loaded = load_checkpoint(path);
+  REQUIRE_MESSAGE(loaded, loaded.error());
+  CHECK(to_bytes(loaded->state) == to_bytes(some_state(50, 3, 1)));
+  CHECK(loaded->state.recent
+        == std::vector<digest>{digest_of_state(loaded->state)});
+}
+
+TEST_CASE("a checkpoint with too few moments is refused in a sentence") {
+  scratch_directory scratch;
+  const auto path = scratch.file("c");
+  REQUIRE(bool(save_checkpoint(path, charter_of("adam"), some_state(5, 3, 1))));
+  CHECK(says(load_checkpoint(path), "has 1 moments"));
 }
 
 TEST_CASE("a full disk keeps the old checkpoint") {

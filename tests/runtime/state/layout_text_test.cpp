@@ -11,6 +11,7 @@ model_layout some_layout() {
   x.add("layer.0.weight", {4, 2}, true, 0, 0);
   x.add("layer.0.bias", {4}, false, 0, 0);
   x.add("temperature", {}, false, 0, 0);
+  x.add_buffer("running_mean", {4}, 0);
   return x;
 }
 
@@ -21,10 +22,13 @@ TEST_CASE("a layout is read as it was written") {
   CHECK(text
         == "layer.0.weight 4x2 decays\n"
            "layer.0.bias 4 fixed\n"
-           "temperature scalar fixed\n");
+           "temperature scalar fixed\n"
+           "running_mean 4 buffer\n");
   auto read = read_layout_text(text);
   REQUIRE(read);
-  CHECK(read->values() == 13);
+  CHECK(read->values() == 17);
+  CHECK(read->entries()[3].buffer);
+  CHECK_FALSE(read->entries()[1].buffer);
   CHECK(read->entries()[2].values == 1);
   CHECK(read->entries()[0].shape == std::vector<std::int64_t>{4, 2});
   CHECK(layout_difference(some_layout(), *read).empty());

@@ -19,8 +19,8 @@ inline potluck::model_layout some_layout() {
   return layout;
 }
 
-inline potluck::training_state some_state(std::size_t values,
-                                          std::uint64_t seed) {
+inline potluck::training_state
+some_state(std::size_t values, std::uint64_t seed, unsigned moments = 2) {
   potluck::random_stream chance(seed);
   potluck::training_state state;
   state.step = 12;
@@ -32,6 +32,7 @@ inline potluck::training_state some_state(std::size_t values,
       x = static_cast<float>(chance.uniform01());
   }
   potluck::remember_digest(state);
+  potluck::set_moments(state, moments);
   return state;
 }
 

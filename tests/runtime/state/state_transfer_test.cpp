@@ -50,6 +50,27 @@ TEST_CASE("a joiner ends with the donor's state") {
   CHECK(state->recent == source.state().recent);
 }
 
+TEST_CASE("a joiner gets the moments that there are, and refuses others") {
+  for (unsigned moments : {0u, 1u, 2u}) {
+    CAPTURE(moments);
+    const state_snapshot source(
+        std::make_shared<const training_state>(some_state(values, 8, moments)),
+        1024);
+    const auto manifest = source.manifest(1);
+    CHECK(manifest.bytes == 64 + 4 * values * (1 + moments));
+    for (unsigned other : {0u, 1u, 2u})
+      if (other != moments)
+        CHECK(!state_transfer::begin(manifest, values, other));
+    auto joiner = state_transfer::begin(manifest, values, moments);
+    REQUIRE(bool(joiner));
+    for (std::uint32_t i = 0; i < source.pieces(); ++i)
+      give(*joiner, source, i);
+    const auto state = joiner->finish();
+    REQUIRE(bool(state));
+    CHECK(to_bytes(*state) == to_bytes(source.state()));
+  }
+}
+
 TEST_CASE("a refused piece changes nothing") {
   auto source = donor();
   auto joiner = state_transfer::begin(source.manifest(1), values);

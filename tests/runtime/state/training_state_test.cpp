@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <doctest/doctest.h>
+#include <set>
 
 #include "runtime/state/state_digests.hpp"
 #include <stdexcept>
@@ -98,6 +99,47 @@ TEST_CASE("a state survives its bytes") {
     REQUIRE(bool(copy));
     CHECK(digest_of_state(*copy) == digest_of_state(state));
   }
+}
+
+TEST_CASE("a state has the moments that its optimizer keeps, and no more") {
+  std::set<digest> seen;
+  for (unsigned moments : {0u, 1u, 2u}) {
+    CAPTURE(moments);
+    const auto state = some_state(100, 8, moments);
+    CHECK(state.moments() == moments);
+    CHECK(state.first_moment.capacity() == (moments > 0 ? 100 : 0));
+    CHECK(state.second_moment.capacity() == (moments > 1 ? 100 : 0));
+    CHECK(state.recent == std::vector<digest>{digest_of_state(state)});
+    CHECK(seen.insert(digest_of_state(state)).second);
+
+    const auto bytes = to_bytes(state);
+    CHECK(bytes.size() == 64 + 400 * (1 + moments));
+    const auto copy = state_from_bytes(bytes_of(bytes), bytes.size(), 100);
+    REQUIRE(bool(copy));
+    CHECK(copy->moments() == moments);
+    CHECK(digest_of_state(*copy) == digest_of_state(state));
+    // Not one of more parameters and fewer moments.
+    for (std::uint64_t values : {50u, 150u, 200u, 300u})
+      CHECK(!state_from_bytes(bytes_of(bytes), bytes.size(), values));
+
+    const auto first = initial_state(some_layout(), 1, moments);
+    CHECK(first.moments() == moments);
+    CHECK(first.parameters == initial_state(some_layout(), 1).parameters);
+  }
+}
+
+TEST_CASE("moments come as zeros, and go") {
+  auto state = some_state(10, 8, 1);
+  const auto first = state.first_moment;
+  set_moments(state, 2);
+  CHECK(state.first_moment == first);
+  CHECK(state.second_moment == std::vector<float>(10));
+  set_moments(state, 1);
+  CHECK(digest_of_state(state) == digest_of_state(some_state(10, 8, 1)));
+  auto unchanged = some_state(10, 8, 1);
+  unchanged.recent.resize(3);
+  set_moments(unchanged, 1);
+  CHECK(unchanged.recent.size() == 3);
 }
 
 TEST_CASE("bytes of another length, model or format are refused") {

@@ -1,4 +1,4 @@
-/// `potluck eval`: how well a checkpoint predicts masked tokens of some text.
+/// `potluck eval`: how well a checkpoint's model does on some data.
 
 #include <algorithm>
 #include <iostream>
@@ -58,21 +58,26 @@ int run(cli::command_line& options, const std::string&) {
     auto seed = static_cast<std::uint64_t>(options.integer("order-seed"));
     auto result = model->evaluate(saved->state.parameters.data(), seed,
                                   static_cast<std::uint64_t>(samples));
+    event found{"evaluation",
+                {{"step", saved->state.step},
+                 {"samples", result.samples},
+                 {"loss", result.loss},
+                 {"unigram", result.unigram}}};
+    if (result.accuracy)
+      found.fields.push_back({"accuracy", *result.accuracy});
     if (options.flag("json"))
-      std::cout << to_json({"evaluation",
-                            {{"step", saved->state.step},
-                             {"samples", result.samples},
-                             {"loss", result.loss},
-                             {"accuracy", result.accuracy},
-                             {"unigram", result.unigram}}},
-                           0)
-                << std::endl;
+      std::cout << to_json(found, 0) << std::endl;
     else
       std::cout << "step " << saved->state.step << "  samples "
-                << result.samples << "  loss " << readable(result.loss) << " ("
-                << readable(result.unigram)
-                << " by knowing no more than how often each label occurs)"
-                << "  accuracy " << readable(result.accuracy) << std::endl;
+                << result.samples << "  loss " << readable(result.loss)
+                << (result.unigram > 0
+                        ? " (" + readable(result.unigram)
+                              + " by knowing no more than how often each label "
+                                "occurs)"
+                        : "")
+                << (result.accuracy ? "  accuracy " + readable(*result.accuracy)
+                                    : "")
+                << std::endl;
   } catch (const std::exception& e) {
     return complain(e.what());
   }
@@ -96,7 +101,7 @@ command eval_command() {
       {"samples", option_kind::integer, "512",
        "How many windows of text, or images.", "NUMBER", cli::at_least(1)},
       {"order-seed", option_kind::integer, "0",
-       "Which windows, and which tokens are masked.", "NUMBER"},
+       "Which samples, and which tokens are masked.", "NUMBER"},
       {"device", option_kind::text, "auto", "cpu, cuda, cuda:N or auto.",
        "DEVICE"},
       {"peer", option_kind::list, "",
