@@ -11,6 +11,7 @@ from potluck._errors import Mistake
 from potluck._member import Member
 from potluck.run import Hook, Run, Tensor
 from potluck.torch.buffers import Buffers
+from potluck.torch.experts import connect, expert_settings, mixtures_in
 from potluck.torch.gathering import Gathering
 from potluck.torch.memory import Memory
 from potluck.torch.tensors import (Entry, Parameters, decay_of, entries_of)
@@ -75,6 +76,7 @@ class Optimizer(Member, torch.optim.Optimizer):
         decay = decay_of(params)
         if decay is not None:
             settings.setdefault("weight_decay", decay)
+        settings.update(expert_settings(mixtures_in(self._module)))
         self._samples = samples_per_step
         self._evaluate = evaluate
         self._evaluate_every = max(1, evaluate_every)
@@ -268,6 +270,7 @@ class Optimizer(Member, torch.optim.Optimizer):
         except BaseException:
             run.leave()
             raise
+        connect(mixtures_in(self._module), run)
         return run
 
     def _add(self, gradients: List[Optional[torch.Tensor]], samples: int,
