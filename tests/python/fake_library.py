@@ -47,7 +47,7 @@ class FakeLibrary:
                           "steps", "optimizer", "listen", "weight-decay",
                           "checkpoint", "invitation", "beta1", "beta2",
                           "momentum", "schedule", "warmup-steps",
-                          "clip-norm", "experts", "expert-grid",
+                          "clip-norm", "rates", "experts", "expert-grid",
                           "experts-per-sample", "expert-values",
                           "call-packing"):
             return self._mistake(f"'{name}' is not a setting.")

@@ -8,8 +8,10 @@ build=${POTLUCK_BUILD_DIR:-$root/build}
 "$python" -c 'import torch, numpy' 2> /dev/null \
   || skip "python3-torch and python3-numpy are not installed."
 [ -e "$build/lib/libpotluck.so" ] || skip "libpotluck is not built."
+needs "$build/bin/potluck"
 
 expect "the real library" 0 '^OK' "$python" "$root/tests/python/real_library.py"
+expect "experts elsewhere" 0 '^OK' "$python" "$root/tests/python/real_experts.py"
 for example in "$root"/tools/python/examples/*.py; do
   name=$(basename "$example" .py)
   expect "$name" 0 ': OK$' "$python" "$root/tests/python/runs.py" "$name"

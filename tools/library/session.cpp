@@ -279,7 +279,8 @@ void session::take_part(peer_config& config, const run_settings& settings) {
 void session::open() {
   std::lock_guard<std::mutex> lock{mutex_};
   must_be(stage::closed);
-  const auto settings = options_.settings(only_calls() ? "seed" : first_digest());
+  const auto settings
+      = options_.settings(only_calls() ? "seed" : first_digest());
   peer_config config;
   config.role = only_calls() ? role::expert : role::trainer;
   config.seed = tools::random_seed();
