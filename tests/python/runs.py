@@ -5,9 +5,11 @@
 Not a `_test.py`: tests/tools/python_runs_test.sh runs it where the library and
 the program are built.
 """
+import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -121,6 +123,14 @@ def steps_in(text):
     return digests, peers
 
 
+def missing(example):
+    """A package that it imports and that is not installed; or none."""
+    text = (EXAMPLES / f"{example}.py").read_text()
+    needed = re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)
+    return next((each for each in needed if each != "potluck"
+                 and importlib.util.find_spec(each) is None), None)
+
+
 def problem_with(examples):
     """Trains one run with a peer of each example; a sentence if it failed."""
     options, patterns, steps, death = HOSTS.get(examples[0],
@@ -175,6 +185,10 @@ def main():
     asked = sys.argv[1:] or sorted(path.stem for path in EXAMPLES.glob("*.py"))
     failed = 0
     for example in asked:
+        absent = missing(example)
+        if absent:
+            print(f"{example}: skipped, {absent} is not installed", flush=True)
+            continue
         both = ["first", "first_numpy"] if example == "first_numpy" else (
             [example] * 2)
         problem = problem_with(both)
