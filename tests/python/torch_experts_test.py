@@ -94,6 +94,21 @@ class ExpertsTest(WithFakeLibrary):
         y.sum().backward()
         self.assertEqual(x.grad.dtype, torch.bfloat16)
 
+    @unittest.skipUnless(torch.cuda.is_available(), "there is no GPU")
+    def test_a_layer_on_a_gpu_gives_the_same(self):
+        layer = self.connected()
+        found = []
+        for device in ("cpu", "cuda"):
+            layer.to(device).zero_grad()
+            x = torch.linspace(-1, 1, 12, device=device).view(3, 4)
+            x.requires_grad_()
+            y = layer(x)
+            ((y**2).sum() + layer.balance_loss).backward()
+            found.append([y, x.grad] + [each.grad.clone() for each
+                                        in layer.parameters()])
+        for mine, theirs in zip(*found):
+            self.assertTrue(torch.allclose(mine, theirs.cpu(), atol=1e-5))
+
     def test_it_waits_for_experts_and_then_says_why_there_are_none(self):
         layer = self.connected(wait=5.0)
         self.run_inside["failing"] = 2

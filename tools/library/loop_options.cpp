@@ -74,7 +74,8 @@ loop_options::loop_options()
                {"checkpoint-every", "100"},
                {"threads", "0"},
                {"log-json", ""},
-               {"insecure", "no"}},
+               {"insecure", "no"},
+               {"relay-experts", "no"}},
       listen_{address{"0.0.0.0", 0}} {
   settings_.model = tensors_model;
 }
@@ -140,7 +141,8 @@ void loop_options::set(const std::string& name, const std::string& value) {
     }
   } else if (name == "announce") {
     sound(name, parse_address(value));
-  } else if (name == "port-mapping" || name == "insecure") {
+  } else if (name == "port-mapping" || name == "insecure"
+             || name == "relay-experts") {
     if (value != "yes" && value != "no")
       throw complaint{name + " must be yes or no, and is '" + value + "'"};
   } else if (name == "max-upload" || name == "max-download") {

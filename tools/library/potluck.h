@@ -132,6 +132,8 @@ POTLUCK_API potluck_run potluck_new(void);
  *   threads         of the optimizer step (default: half of the cores)
  *   log-json        file that gets a line of JSON for each event
  *   insecure        yes or no: no encryption, on loopback only; for measuring
+ *   relay-experts   yes or no: call experts through hubs, too, where no other
+ *                   line leads to their host and it allows that (default no)
  *
  * Every other name is a setting of the run, as `potluck join --help` lists
  * them: target-batch, learning-rate, steps, updates (synchronous or delayed),

@@ -324,6 +324,7 @@ void session::open() {
     experts_ = std::make_shared<expert_client>();
   }
   config.expert_calls = experts_->line();
+  config.relays_experts = options_.flag("relay-experts");
   if (!only_calls())
     take_part(config, settings);
   else if (config.seeds.empty())
