@@ -37,6 +37,7 @@ void line_maker::init(gateway_actor::pointer self,
 void line_maker::wire(const gateway_handles& w) {
   roster_ = w.roster;
   router_ = w.router;
+  expert_caller_ = w.sessions.expert_caller;
   hole_maker_ = w.hole_maker;
 }
 
@@ -83,15 +84,28 @@ void line_maker::dial_by_hearsay(const contact& who) {
       || (may_knock(seen_host_, who.where.host)
           && hearsay_.spend(who.where, now())))
     return dial(who.where, who.id);
-  waiting_.erase(who.id);
+  drop_waiting(who.id);
   if (router_)
     self_->send(router_, dial_failed{who.where, who.id,
                                      "nobody was there lately", false});
 }
 
+void line_maker::drop_waiting(const peer_id& who) {
+  const auto dropped = waiting_.extract(who);
+  if (!dropped || !expert_caller_)
+    return;
+  for (const auto& x : dropped.mapped())
+    if (auto call = std::get_if<expert_request>(&x.content))
+      self_->send(expert_caller_,
+                  letter{who,
+                         expert_answer{call->number, expert_outcome::failed,
+                                       "it cannot be reached"},
+                         {}});
+}
+
 void line_maker::give_up(const address& where, const peer_id& expected,
                          const std::string& reason, bool through_hub) {
-  waiting_.erase(expected);
+  drop_waiting(expected);
   if (!through_hub && dialable(where))
     hearsay_.failed(where, now());
   const dial_failed news{where, expected, reason, through_hub};

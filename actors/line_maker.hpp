@@ -144,6 +144,9 @@ private:
   void add(connection_id id, link fresh);
   /// Where look-ups and experts' records say that it is.
   void dial_by_hearsay(const contact& who);
+  /// What waited for a line to that peer is not sent any more; nobody waits for
+  /// answers of its experts.
+  void drop_waiting(const peer_id& who);
   void give_up(const address& where, const peer_id& expected,
                const std::string& reason, bool through_hub = false);
   /// Those that wait for this hub go on, with or without it.
@@ -161,6 +164,7 @@ private:
   peer_id own_;
   roster_actor roster_;
   router_actor router_;
+  letter_reader expert_caller_;
   punches_listener hole_maker_;
   std::map<connection_id, link> links_;
   /// Those on which nobody was welcome yet: few, where there are many.

@@ -81,7 +81,7 @@ std::string obstacle(const run_settings& settings) {
       return problem;
   const kind_settings own{model->declared, settings};
   if (model->what.calls_experts)
-    if (auto problem = problem_with_experts(own); !problem.empty())
+    if (auto problem = problem_with_mixtures(own); !problem.empty())
       return problem;
   return model->what.problem ? model->what.problem(own) : "";
 }

@@ -8,7 +8,7 @@
 #include "models/layers.hpp"
 #include "models/moe/decentralized_moe.hpp"
 #include "models/network.hpp"
-#include "runtime/state/setting_kinds.hpp"
+#include "runtime/experts/expert_settings.hpp"
 
 namespace potluck {
 
@@ -36,12 +36,8 @@ private:
   std::shared_ptr<expert_network> experts_;
 };
 
-/// What every model with such layers lets its run choose, in the section
-/// "experts"; beside these it has the settings hidden-size and layers.
-std::vector<declared_setting> expert_settings();
-
-/// A sentence when the settings describe no grid of experts; empty when they
-/// do.
-std::string problem_with_experts(const kind_settings& settings);
+/// A sentence when the settings, which are those of experts and hidden-size and
+/// layers beside, describe no such layers; empty when they do.
+std::string problem_with_mixtures(const kind_settings& settings);
 
 } // namespace potluck

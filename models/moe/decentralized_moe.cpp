@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "messages/limits.hpp"
-#include "models/moe/expert_calls.hpp"
 #include "models/moe/expert_function.hpp"
 #include "runtime/experts/beam_search.hpp"
+#include "runtime/experts/expert_calls.hpp"
 #include "runtime/experts/expert_uid.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -75,11 +74,11 @@ selection select(const beam_search& search, const moe_options& options,
   const auto& grid = search.grid();
   selection x;
   x.plan = std::make_shared<moe::expert_plan>();
-  x.plan->slots = options.k;
+  x.plan->rules.slots = options.k;
   auto width = static_cast<std::int64_t>(options.k * grid.dimensions());
   x.columns = at::zeros({samples, width}, at::kLong);
   auto* columns = x.columns.data_ptr<std::int64_t>();
-  std::map<std::vector<std::uint32_t>, std::size_t> groups;
+  seating seats{options.layer};
   for (std::int64_t i = 0; i < samples; ++i, columns += width) {
     auto best = search.best(static_cast<std::size_t>(i));
     if (best.size() < options.k_min)
@@ -89,14 +88,11 @@ selection select(const beam_search& search, const moe_options& options,
       for (std::size_t d = 0; d < place.size(); ++d)
         columns[slot * place.size() + d]
             = static_cast<std::int64_t>(grid.offset(d) + place[d]);
-      auto [at, fresh] = groups.try_emplace(place, groups.size());
-      if (fresh)
-        x.plan->groups.push_back(
-            {to_string(expert_uid{options.layer, place}), {}});
-      x.plan->groups[at->second].seats.push_back(
-          {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(slot)});
+      seats.add(place, {static_cast<std::uint32_t>(i),
+                        static_cast<std::uint32_t>(slot)});
     }
   }
+  x.plan->groups = seats.groups();
   return x;
 }
 
@@ -156,14 +152,16 @@ moe_output mix(const moe_options& options,
                      static_cast<std::size_t>(samples),
                      std::move(flat)};
   auto problem
-      = moe::find_experts(*network, search, *options.known, options.patience);
+      = find_experts(*network, search, *options.known, options.patience);
   auto chosen = select(search, options, samples);
   chosen.plan->network = std::move(network);
-  chosen.plan->outputs = outputs;
-  chosen.plan->k_min = options.k_min;
-  chosen.plan->timeout_after_k_min = options.timeout_after_k_min;
-  chosen.plan->patience = options.patience;
-  chosen.plan->packing = options.call_packing;
+  auto& rules = chosen.plan->rules;
+  rules.inputs = static_cast<std::uint32_t>(options.inputs);
+  rules.outputs = static_cast<std::uint32_t>(outputs);
+  rules.k_min = options.k_min;
+  rules.timeout_after_k_min = options.timeout_after_k_min;
+  rules.patience = options.patience;
+  rules.packing = options.call_packing;
   chosen.plan->known = options.known;
   auto called = moe::call_experts(chosen.plan, x);
 
@@ -255,10 +253,11 @@ torch::Tensor remote_expertImpl::forward(const torch::Tensor& input) {
   plan->groups.push_back({options_.uid, {}});
   for (std::int64_t i = 0; i < x.size(0); ++i)
     plan->groups[0].seats.push_back({static_cast<std::uint32_t>(i), 0});
-  plan->outputs = options_.outputs;
-  plan->timeout_after_k_min = options_.patience;
-  plan->patience = options_.patience;
-  plan->packing = options_.call_packing;
+  plan->rules.inputs = static_cast<std::uint32_t>(options_.inputs);
+  plan->rules.outputs = static_cast<std::uint32_t>(options_.outputs);
+  plan->rules.timeout_after_k_min = options_.patience;
+  plan->rules.patience = options_.patience;
+  plan->rules.packing = options_.call_packing;
   plan->strict = true;
   auto called = moe::call_experts(plan, x);
   if (!called.problem.empty())

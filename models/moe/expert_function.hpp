@@ -2,40 +2,21 @@
 /// since it includes LibTorch.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <ATen/ATen.h>
 
-#include "runtime/experts/expert_memory.hpp"
-#include "runtime/ports/expert_network.hpp"
+#include "runtime/experts/mixture_calls.hpp"
 
 namespace potluck::moe {
-
-/// One sample's place with one of its experts.
-struct seat {
-  std::uint32_t sample = 0;
-  std::uint32_t slot = 0; ///< Which of the sample's `slots`.
-};
-
-/// The samples of one expert.
-struct expert_group {
-  std::string uid;
-  std::vector<seat> seats;
-};
 
 struct expert_plan {
   std::shared_ptr<expert_network> network;
   std::vector<expert_group> groups;
-  std::uint32_t slots = 1; ///< Experts of a sample at most.
-  std::int64_t outputs = 0;
-  std::uint32_t k_min = 1;
-  std::chrono::milliseconds timeout_after_k_min{0};
-  std::chrono::milliseconds patience{0};
-  potluck::packing packing = potluck::packing::float32; ///< Of the calls.
-  std::shared_ptr<expert_memory> known;                 ///< May be null.
+  mixture_rules rules;
+  std::shared_ptr<expert_memory> known; ///< May be null.
   /// Whether a backward call that fails throws; if not, it gives no gradient.
   bool strict = false;
 };

@@ -4,6 +4,7 @@ It lives in this process, takes the arguments as ctypes would hand them over,
 and checks what the package gives it.
 """
 import ctypes
+import itertools
 import json
 
 
@@ -22,14 +23,15 @@ class FakeLibrary:
         return b"0.0.0"
 
     def potluck_interface(self):
-        return 1
+        return 2
 
     def potluck_new(self):
         self.handles += 1
         self.runs[self.handles] = {
             "settings": {}, "peers": [], "names": [], "shapes": [],
             "decays": [], "values": [], "open": False, "step": 0, "samples": 0,
-            "fresh": False, "events": [], "sums": [], "own": 0, "stuck": 0}
+            "fresh": False, "events": [], "sums": [], "own": 0, "stuck": 0,
+            "alive": None, "failing": 0, "taught": []}
         return self.handles
 
     def _mistake(self, sentence, result=-1):
@@ -45,7 +47,9 @@ class FakeLibrary:
                           "steps", "optimizer", "listen", "weight-decay",
                           "checkpoint", "invitation", "beta1", "beta2",
                           "momentum", "schedule", "warmup-steps", "artifact",
-                          "clip-norm"):
+                          "clip-norm", "rates", "experts", "expert-grid",
+                          "experts-per-sample", "expert-values",
+                          "call-packing"):
             return self._mistake(f"'{name}' is not a setting.")
         run["settings"][name] = value
         return 0
@@ -175,6 +179,79 @@ class FakeLibrary:
         count = len(run["values"][0])
         run["first"] = self._read(first[0], count)
         run["second"] = self._read(second[0], count)
+        return 0
+
+    # Expert (i, j, ...) gives its inputs times 1 + i / 2 + j / 4 ...; all are
+    # alive, or those that a test has put into "alive".
+
+    def _experts(self, handle):
+        settings = self.runs[handle]["settings"]
+        return ([int(each) for each in settings["expert-grid"].split("x")],
+                int(settings["experts-per-sample"]),
+                int(settings["expert-values"]))
+
+    def potluck_find_experts(self, handle, layer, samples, scores, places,
+                             alive, _):
+        run = self.runs[handle]
+        grid, k, _ = self._experts(handle)
+        run["layer"] = layer
+        everybody = list(itertools.product(*map(range, grid)))
+        living = everybody if run["alive"] is None else run["alive"]
+        if not living or run["failing"]:
+            run["failing"] -= 1 if run["failing"] else 0
+            return self._mistake("Nobody announces an expert.", -6)
+        rows = self._read(scores, samples * sum(grid))
+        offsets = [sum(grid[:d]) for d in range(len(grid))]
+        found, seen = [], [0] * sum(grid)
+        for sample in range(samples):
+            row = rows[sample * sum(grid):(sample + 1) * sum(grid)]
+            best = sorted(living, key=lambda place: -sum(
+                row[offset + each] for offset, each in zip(offsets, place)))
+            best = [each for place in best[:k] for each in place]
+            found += best + [-1] * (k * len(grid) - len(best))
+        for place in living:
+            for offset, each in zip(offsets, place):
+                seen[offset + each] = 1
+        (ctypes.c_int * len(found)).from_address(places)[:] = found
+        (ctypes.c_ubyte * len(seen)).from_address(alive)[:] = seen
+        return 0
+
+    def _factors(self, handle, samples, places):
+        """Of each seat; none where nobody sits."""
+        grid, k, _ = self._experts(handle)
+        read = (ctypes.c_int * (samples * k * len(grid))).from_address(places)
+        for seat in range(samples * k):
+            place = read[seat * len(grid):(seat + 1) * len(grid)]
+            yield None if place[0] < 0 else 1.0 + sum(
+                each / 2**(d + 1) for d, each in enumerate(place))
+
+    def potluck_forward(self, handle, _, samples, places, inputs, outputs,
+                        answered, __):
+        grid, k, width = self._experts(handle)
+        rows = self._read(inputs, samples * width)
+        given, told = [], []
+        for seat, factor in enumerate(self._factors(handle, samples, places)):
+            row = rows[seat // k * width:(seat // k + 1) * width]
+            told.append(0 if factor is None else 1)
+            given += [each * (factor or 0.0) for each in row]
+        self._write(outputs, given)
+        (ctypes.c_ubyte * len(told)).from_address(answered)[:] = told
+        return 0
+
+    def potluck_backward(self, handle, _, samples, places, inputs, gradients,
+                         input_gradients, answered, __):
+        grid, k, width = self._experts(handle)
+        rows = self._read(gradients, samples * k * width)
+        told = (ctypes.c_ubyte * (samples * k)).from_address(answered)
+        total = [0.0] * (samples * width)
+        for seat, factor in enumerate(self._factors(handle, samples, places)):
+            if not told[seat]:
+                continue
+            self.runs[handle]["taught"].append(factor)
+            for i in range(width):
+                total[seat // k * width + i] += factor * rows[seat * width + i]
+        if input_gradients:
+            self._write(input_gradients, total)
         return 0
 
     def potluck_leave(self, handle, _):

@@ -103,6 +103,21 @@ class TrainingTest(unittest.TestCase):
              {"params": rest, "weight_decay": 0.0}], lr=0.01, eps=1e-8)),
             optimizer="adamw", lr=0.01, eps=1e-8, weight_decay=0.1)
 
+    def test_groups_with_rates_of_their_own_learn_as_pytorchs(self):
+        def groups(model):
+            return [{"params": model[0].parameters(), "lr": 0.05},
+                    {"params": [*model[2].parameters(),
+                                *model[3].parameters()]}]
+        model = network()
+        expected = losses(model, torch.optim.SGD(groups(model), lr=0.01,
+                                                 momentum=0.9), 100, ours=False)
+        model = network()
+        optimizer = self.make(groups(model), module=model, optimizer="sgd",
+                              momentum=0.9, lr=0.01, weight_decay=0.0)
+        self.assertEqual(optimizer.run.get("rates"), "0.*:5")
+        for mine, other in zip(losses(model, optimizer, 100), expected):
+            self.assertLess(abs(mine - other), 1e-4 * abs(other) + 1e-7)
+
     def test_the_state_goes_on_after_a_restart(self):
         model = network()
         with self.make(model, lr=0.01) as optimizer:

@@ -5,9 +5,11 @@
 Not a `_test.py`: tests/tools/python_runs_test.sh runs it where the library and
 the program are built.
 """
+import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,11 @@ BUILD = pathlib.Path(os.environ.get("POTLUCK_BUILD_DIR", ROOT / "build"))
 STEPS = 6
 PATIENCE = 120  # Seconds.
 
+# Examples that call experts of two hosts: the hosts' options, the experts of
+# each, the steps of the run, and the one at which the second host is killed.
+HOSTS = {"mixture": (["--run=mixture", "--grid=1x2x2", "--hidden=8"],
+                     ["quarters.*.0.*", "quarters.*.1.*"], 60, 10)}
+
 
 class Scene:
     """Peers of which the first knows nobody."""
@@ -27,9 +34,9 @@ class Scene:
         self.folder = pathlib.Path(folder)
         self.counts = self.folder / "counts"
         self.counts.mkdir()
-        self.processes = []
+        self.processes = {}
 
-    def _start(self, name, words, known):
+    def _start(self, name, words, known=()):
         state = self.folder / name
         state.mkdir()
         environment = dict(
@@ -41,29 +48,59 @@ class Scene:
             process = subprocess.Popen(words, stdout=out, stderr=out,
                                        stdin=subprocess.DEVNULL,
                                        env=environment)
-        self.processes.append(process)
+        self.processes[name] = process
         return process
 
-    def addresses(self, name):
-        """Of its runs, once they are open; none when it has ended before."""
+    def heard(self, name, wanted):
+        """The first event for which `wanted(event)`; none when the process has
+        ended before, or takes too long."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and self.processes[0].poll() is None:
+        while time.monotonic() < end:
+            ended = self.processes[name].poll() is not None
             for event in events_in(self.said(name)):
-                return event["addresses"]
+                if wanted(event):
+                    return event
+            if ended:
+                break
             time.sleep(0.05)
-        return []
+        return None
 
-    def peer(self, name, peers, example, known):
+    def addresses(self, name):
+        """Of a peer's runs, once they are open; none when it has ended."""
+        event = self.heard(name, lambda each: each["event"] == "listens")
+        return event["addresses"] if event else []
+
+    def peer(self, name, peers, example, known, steps=STEPS):
         return self._start(name, [
             sys.executable, str(ROOT / "tests" / "python" / "run_example.py"),
             str(peers), str(self.counts), str(EXAMPLES / f"{example}.py"),
-            "--tiny", "--steps", str(STEPS)], known)
+            "--tiny", "--steps", str(steps)], known)
+
+    def program(self, name, command, *words):
+        """`potluck COMMAND`, whose events are lines that it says."""
+        return self._start(name, [
+            str(BUILD / "bin" / "potluck"), command, "--listen=127.0.0.1:0",
+            "--config-file=/dev/null", "--log-json=/dev/stdout", *words])
+
+    def hosts(self, options, patterns):
+        """A bootstrap and a host of each pattern's experts, once they can be
+        called. Gives the bootstrap's address."""
+        self.program("seed", "bootstrap")
+        seed = self.heard("seed", lambda each: each["event"] == "listening")
+        for number, pattern in enumerate(patterns):
+            self.program(f"host-{number}", "expert", f"--uids={pattern}",
+                         f"--peer={seed['address']}", "--threads=1", *options)
+        for number in range(len(patterns)):
+            if not self.heard(f"host-{number}", lambda each:
+                              each["event"] == "experts" and each["ready"]):
+                raise RuntimeError(self.said(f"host-{number}"))
+        return seed["address"]
 
     def said(self, name):
         return (self.folder / name / "out").read_text(errors="replace")
 
     def end(self):
-        for process in self.processes:
+        for process in self.processes.values():
             if process.poll() is None:
                 process.kill()
             process.wait()
@@ -86,16 +123,32 @@ def steps_in(text):
     return digests, peers
 
 
+def missing(example):
+    """A package that it imports and that is not installed; or none."""
+    text = (EXAMPLES / f"{example}.py").read_text()
+    needed = re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)
+    return next((each for each in needed if each != "potluck"
+                 and importlib.util.find_spec(each) is None), None)
+
+
 def problem_with(examples):
     """Trains one run with a peer of each example; a sentence if it failed."""
+    options, patterns, steps, death = HOSTS.get(examples[0],
+                                                ([], [], STEPS, 0))
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(folder)
         names = [f"peer-{i}" for i in range(len(examples))]
         try:
-            peers, known = [], []
+            known = [scene.hosts(options, patterns)] if patterns else []
+            peers = []
             for name, example in zip(names, examples):
-                peers.append(scene.peer(name, len(examples), example, known))
-                known = known or scene.addresses(name)
+                peers.append(scene.peer(name, len(examples), example, known,
+                                        steps))
+                found = scene.addresses(name)
+                known = known or found
+            if death:
+                scene.heard(names[0], lambda each: each.get("step") == death)
+                scene.processes["host-1"].kill()
             for name, peer in zip(names, peers):
                 try:
                     status = peer.wait(PATIENCE)
@@ -120,7 +173,7 @@ def problem_with(examples):
         for run in peers:
             if not any(key[0] == run for key in common):
                 return f"No step of {run} was seen by both."
-            if (run, STEPS) not in common:
+            if (run, steps) not in common:
                 return f"One peer did not see the last step of {run}."
         for key in sorted(common):
             if first[key] != digests[key]:
@@ -132,6 +185,10 @@ def main():
     asked = sys.argv[1:] or sorted(path.stem for path in EXAMPLES.glob("*.py"))
     failed = 0
     for example in asked:
+        absent = missing(example)
+        if absent:
+            print(f"{example}: skipped, {absent} is not installed", flush=True)
+            continue
         both = ["first", "first_numpy"] if example == "first_numpy" else (
             [example] * 2)
         problem = problem_with(both)

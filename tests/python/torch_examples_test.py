@@ -6,6 +6,7 @@ import unittest
 from unittest import mock
 
 from fixture import ROOT, WithFakeLibrary, torch_or_skip
+from runs import missing
 
 torch_or_skip()
 import torch  # noqa: E402
@@ -19,6 +20,9 @@ class ExamplesTest(WithFakeLibrary):
 
 def add_test(path):
     def test(self):
+        absent = missing(path.stem)
+        if absent:
+            self.skipTest(f"{absent} is not installed")
         losses = []
         inner = type(self.library)._make_step
 

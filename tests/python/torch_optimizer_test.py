@@ -1,6 +1,7 @@
 """potluck.torch.Optimizer over a library that is fake: what it declares, what
 it adds, what it refuses, and that PyTorch takes it for one of its own."""
 import copy
+import fnmatch
 import unittest
 from unittest import mock
 
@@ -116,9 +117,9 @@ class DeclarationTest(TorchTest):
 
     def test_groups_that_differ_in_more_than_decay_are_refused(self):
         model = nn.Linear(3, 2)
-        with self.assertRaisesRegex(ValueError, "Group 1 has its own lr"):
+        with self.assertRaisesRegex(ValueError, "Group 1 has its own betas"):
             self.make([{"params": [model.weight]},
-                       {"params": [model.bias], "lr": 1.0}])
+                       {"params": [model.bias], "betas": (0.9, 0.9)}])
         with self.assertRaisesRegex(ValueError, "weight decays of 0.1, 0.2"):
             self.make([{"params": [model.weight], "weight_decay": 0.1},
                        {"params": [model.bias], "weight_decay": 0.2}])
@@ -322,6 +323,71 @@ class StepTest(TorchTest):
         self.train(model, optimizer, 5)
         self.assertEqual([each["step"] for each in heard], [2, 4, 5])
         self.assertEqual(heard[0]["accuracy"], 0.5)
+
+
+class RatesTest(TorchTest):
+    """Groups with learning rates of their own."""
+
+    def rates(self):
+        return self.run_inside["settings"].get("rates")
+
+    def test_rates_of_groups_are_factors_of_the_runs(self):
+        model = two_layers()
+        optimizer = self.make(
+            [{"params": model[0].parameters(), "lr": 0.05},
+             {"params": [model[2].weight, *model[3].parameters()]},
+             {"params": [model[2].bias], "lr": 0.1}], module=model, lr=0.1)
+        self.assertEqual(self.rates(), "0.*:0.5")
+        self.assertEqual(self.run_inside["settings"]["learning-rate"], "0.1")
+        self.assertEqual([each["lr"] for each in optimizer.param_groups],
+                         [0.05, 0.1, 0.1])
+        self.assertEqual(
+            potluck.torch.Schedule(optimizer).get_last_lr()[0], 0.05)
+        for group in optimizer.param_groups:
+            group["lr"] *= 0.5
+        model(torch.ones(2, 3)).sum().backward()
+        with self.assertRaisesRegex(potluck.Mistake, "group 0 was set to"):
+            optimizer.step(loss=1, samples=2)
+
+    def test_the_first_groups_rate_is_the_runs_where_there_is_no_other(self):
+        model = two_layers()
+        self.make([{"params": model[0].parameters(), "lr": 0.2},
+                   {"params": model[2].parameters(), "lr": 0.2},
+                   {"params": model[3].parameters(), "lr": 0.3}],
+                  module=model, lr=None)
+        self.assertEqual(self.run_inside["settings"]["learning-rate"], "0.2")
+        self.assertEqual(self.rates(), f"3.*:{0.3 / 0.2!r}")
+
+    def test_patterns_fit_no_other_groups_names(self):
+        model = nn.ModuleDict({"head": two_layers(), "body": two_layers()})
+        norms = [each for name, each in model.named_parameters()
+                 if ".2." in name]
+        biases = [each for name, each in model.named_parameters()
+                  if name.endswith("bias") and ".2." not in name]
+        rest = [model["body"][0].weight, model["body"][3].weight]
+        with self.assertRaisesRegex(potluck.Mistake, "has no lr"):
+            self.make([{"params": biases, "lr": 0.2},
+                       {"params": rest}], module=model, lr=None)
+        self.make([{"params": norms, "lr": 0.05}, {"params": biases, "lr": 0.2},
+                   {"params": rest, "lr": 0.1}], module=model)
+        found = dict(each.rsplit(":", 1) for each in self.rates().split(","))
+        for name, parameter in model.named_parameters():
+            rate = next((float(factor) for pattern, factor in found.items()
+                         if fnmatch.fnmatchcase(name, pattern)), 1.0)
+            expected = (0.5 if any(parameter is each for each in norms) else
+                        2.0 if any(parameter is each for each in biases)
+                        else 1.0)
+            if name in self.names():
+                self.assertEqual(rate, expected, name)
+
+    def test_what_a_run_has_no_room_for_is_refused(self):
+        model = nn.ParameterList(nn.Parameter(torch.zeros(1))
+                                 for _ in range(200))
+        with self.assertRaisesRegex(potluck.Mistake, "room for 255"):
+            self.make([{"params": list(model)[::2], "lr": 0.5},
+                       {"params": list(model)[1::2]}], module=model)
+        with self.assertRaisesRegex(potluck.Mistake, "must be above 0"):
+            self.make([{"params": list(model), "lr": 0.5}], lr=0.0)
 
 
 @unittest.skipUnless(torch.cuda.is_available(), "there is no GPU")

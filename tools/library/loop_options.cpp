@@ -10,6 +10,7 @@
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/layout_text.hpp"
 #include "tools/library/complaint.hpp"
+#include "tools/library/outside_model.hpp"
 #include "tools/potluck/peer_setup.hpp"
 
 namespace potluck::library {
@@ -35,15 +36,22 @@ bool read_integer(const std::string& text, std::uint64_t& out) {
   return problem == std::errc{} && rest == end;
 }
 
-/// What the optimizers of this name declare, each in its own way.
+/// What optimizers, and loops that call experts, declare by this name, each in
+/// its own way; all of them where it is empty.
 std::vector<declared_setting> own_settings(const std::string& name) {
   std::vector<declared_setting> result;
-  for (const auto* family : built_in_families())
+  for (const auto* family : outside_families())
     for (const auto& kind : family->kinds)
       for (const auto& x : kind.settings)
         if (name.empty() || x.name == name)
           result.push_back(x);
   return result;
+}
+
+bool is_of_experts(const std::string& name) {
+  const auto& all = outside_models().kinds.front().settings;
+  return std::any_of(all.begin(), all.end(),
+                     [&](auto& x) { return x.name == name; });
 }
 
 /// The tensors say them.
@@ -70,7 +78,8 @@ loop_options::loop_options()
                {"checkpoint-keep", "3"},
                {"threads", "0"},
                {"log-json", ""},
-               {"insecure", "no"}},
+               {"insecure", "no"},
+               {"relay-experts", "no"}},
       listen_{address{"0.0.0.0", 0}} {
   settings_.model = tensors_model;
 }
@@ -144,7 +153,8 @@ void loop_options::set(const std::string& name, const std::string& value) {
     sound(name, read_bytes(value));
   } else if (name == "announce") {
     sound(name, parse_address(value));
-  } else if (name == "port-mapping" || name == "insecure") {
+  } else if (name == "port-mapping" || name == "insecure"
+             || name == "relay-experts") {
     if (value != "yes" && value != "no")
       throw complaint{name + " must be yes or no, and is '" + value + "'"};
   } else if (name == "max-upload" || name == "max-download") {
@@ -182,8 +192,11 @@ std::string loop_options::get(const std::string& name) const {
     for (const auto& line : to_table(known))
       if (line.name == name)
         return line.value;
-    throw complaint{"the optimizer " + settings_.optimizer + " has no setting '"
-                    + name + "'"};
+    throw complaint{is_of_experts(name)
+                        ? "the run has no " + name
+                              + ", since `experts` is not set"
+                        : "the optimizer " + settings_.optimizer
+                              + " has no setting '" + name + "'"};
   }
   throw complaint{"there is no option or setting '" + name
                   + "'; potluck.h lists them"};
@@ -191,7 +204,14 @@ std::string loop_options::get(const std::string& name) const {
 
 run_settings loop_options::whole() const {
   auto result = settings_;
-  if (auto done = assign(result, own_); !done)
+  if (auto done = assign(result, own_, outside_families()); !done)
+    throw complaint{done.error()};
+  if (!names_experts(result))
+    return result;
+  if (!calls_experts())
+    throw complaint{"settings of experts are set, but not `experts`, which "
+                    "names them"};
+  if (auto done = complete_experts(result); !done)
     throw complaint{done.error()};
   return result;
 }

@@ -40,6 +40,10 @@ public:
   bool flag(const std::string& name) const {
     return text(name) == "yes";
   }
+  /// Whether the loop calls experts on other machines.
+  bool calls_experts() const {
+    return given("experts");
+  }
   std::uint64_t integer(const std::string& name) const;
   double rate(const std::string& name) const;
   const own_artifacts& artifacts() const {
@@ -58,7 +62,8 @@ private:
 
   std::map<std::string, std::string> options_; ///< By name, of the peer.
   run_settings settings_;
-  std::vector<setting> own_; ///< Settings that only some optimizers have.
+  /// Settings that only some optimizers, or only runs with experts have.
+  std::vector<setting> own_;
   std::map<std::string, std::string> given_;
   own_artifacts artifacts_;
   std::vector<contact> peers_;

@@ -72,7 +72,7 @@ extern "C" {
 
 /* Of this file. The library of another interface may lack functions, or take
  * other arguments: compare it with `potluck_interface()`. */
-#define POTLUCK_INTERFACE 1
+#define POTLUCK_INTERFACE 2
 
 /* A handle. */
 typedef unsigned long potluck_run;
@@ -97,6 +97,8 @@ typedef unsigned long potluck_run;
 #define POTLUCK_FAILED (-4)
 /* This process was forked after potluck_open. */
 #define POTLUCK_FORKED (-5)
+/* No expert was found, or none has answered. It may mend itself. */
+#define POTLUCK_NO_EXPERTS (-6)
 
 /* ---- the library -------------------------------------------------------- */
 
@@ -137,13 +139,23 @@ POTLUCK_API potluck_run potluck_new(void);
  *   threads         of the optimizer step (default: half of the cores)
  *   log-json        file that gets a line of JSON for each event
  *   insecure        yes or no: no encryption, on loopback only; for measuring
+ *   relay-experts   yes or no: call experts through hubs, too, where no other
+ *                   line leads to their host and it allows that (default no)
  *
  * Every other name is a setting of the run, as `potluck join --help` lists
  * them: target-batch, learning-rate, steps, updates (synchronous or delayed),
  * optimizer and, in any order, what the chosen optimizer alone has, and so on.
  * Whoever founds or creates the run fixes all settings; a peer that joins must
  * not have set one to another value. `model` and `initial` follow from the
- * tensors. */
+ * tensors. A run whose loop calls experts on other machines says which:
+ *
+ *   experts             their name: those of layer L are EXPERTS.L.I.J...
+ *   expert-grid         how many a layer has in each dimension (default 4x4)
+ *   experts-per-sample  that a layer calls for a sample (default 4)
+ *   expert-values       of a sample, there and back (default 1024)
+ *   call-packing        how values travel: float32 (default), float16,
+ *                       bfloat16 or int8
+ */
 POTLUCK_API int potluck_set(potluck_run run, const char *name,
                             const char *value);
 
@@ -268,7 +280,8 @@ struct potluck_status {
   double learning_rate;  /* of the next step */
   double progress;       /* of joining: 0 to 1; 1 once there are parameters */
   char phase[32];        /* closed, joining, accumulating, waiting,
-                            matchmaking, averaging, finished, failed, left */
+                            matchmaking, averaging, calling (experts only),
+                            finished, failed, left */
   char trouble[256];     /* why it does not go on, or well; may be empty */
 };
 
@@ -281,6 +294,71 @@ POTLUCK_API int potluck_status(potluck_run run, struct potluck_status *status);
  * room. The oldest events are dropped when 4096 wait. */
 POTLUCK_API long potluck_event(potluck_run run, char *text, unsigned long size,
                                double seconds);
+
+/* ---- experts on other machines ------------------------------------------- */
+
+/* A mixture of experts (Ryabinin and Gusev 2020): small networks on a grid, at
+ * peers of the run that `potluck expert` makes hosts. Others call them with
+ * samples, and teach them by handing gradients back. Which ones a sample gets
+ * is decided by scores that the loop computes: one for each coordinate of each
+ * dimension, whose sums are the experts' scores. In the loop of a run whose
+ * settings say which experts there are:
+ *
+ *     scores = gate(inputs)
+ *     potluck_find_experts(run, 0, samples, scores, places, 0, 30.0)
+ *     potluck_forward(run, 0, samples, places, inputs, outputs, answered, 30.0)
+ *     result = the sum of the outputs that were answered, weighted by the
+ *              softmax of these experts' scores
+ *     potluck_backward(run, 0, samples, places, inputs, gradients,
+ *                      input_gradients, answered, 30.0)
+ *
+ * A handle without tensors, with `experts`, and with `peer` or `invitation`,
+ * calls experts only: it takes no part in training, and potluck_add and
+ * potluck_take are mistakes there. Its settings are those that were set.
+ *
+ * `layer` is 0 to 255. With k for experts-per-sample, d for the dimensions of
+ * the grid, c for the coordinates of them all (8 where it is 4x4), and v for
+ * expert-values:
+ *
+ *   scores     [samples, c]     of the first dimension's coordinates, then the
+ *                               second's, ...; finite
+ *   places     [samples, k, d]  coordinates of each sample's experts, the best
+ *                               first; -1 where there are fewer
+ *   alive      [c]              1 for coordinates that some expert has, else 0
+ *   inputs     [samples, v]     finite
+ *   outputs    [samples, k, v]  zeros where nobody has answered
+ *   answered   [samples, k]     1 or 0
+ *   gradients  [samples, k, v]  of the loss by outputs; finite
+ *
+ * At most 1,048,576 samples. Each of the three waits up to `seconds` (at least
+ * a millisecond, at most an hour); for whoever has not answered a second after
+ * a sample's first answer it waits no longer. They may be called from any
+ * number of threads at once. POTLUCK_NO_EXPERTS: nothing was found, or nobody
+ * has answered. */
+
+/* Finds the k living experts with the best scores, for each sample. `alive` may
+ * be null. What was found is believed for three seconds. */
+POTLUCK_API int potluck_find_experts(potluck_run run, unsigned long layer,
+                                     unsigned long samples,
+                                     const float *scores, int *places,
+                                     unsigned char *alive, double seconds);
+
+/* Calls these experts with these inputs. Who fails or is late is left out: its
+ * outputs are zeros, and `answered` tells. */
+POTLUCK_API int potluck_forward(potluck_run run, unsigned long layer,
+                                unsigned long samples, const int *places,
+                                const float *inputs, float *outputs,
+                                unsigned char *answered, double seconds);
+
+/* Hands gradients back to those of them that are 1 in `answered`, which learn
+ * from them at once. `input_gradients` [samples, v] gets the sum of what they
+ * answer; null: nobody wants it. Who fails is 0 in `answered` then, and
+ * contributes nothing; that this are all is no mistake. */
+POTLUCK_API int potluck_backward(potluck_run run, unsigned long layer,
+                                 unsigned long samples, const int *places,
+                                 const float *inputs, const float *gradients,
+                                 float *input_gradients,
+                                 unsigned char *answered, double seconds);
 
 /* ---- the training state -------------------------------------------------- */
 

@@ -15,7 +15,9 @@
 #include "runtime/uv/uv_transport.hpp"
 #include "runtime/uv/wall_clock.hpp"
 #include "runtime/vector_loops.hpp"
+#include "tools/library/outside_model.hpp"
 #include "tools/library/outside_trainer.hpp"
+#include "tools/library/without_signals.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/created_run.hpp"
@@ -275,13 +277,43 @@ void session::take_first_state(peer_config& config) {
   config.state = std::exchange(own_, nullptr);
 }
 
+void session::take_part(peer_config& config, const run_settings& settings) {
+  config.demanded = options_.demanded();
+  if (options_.text("invitation").empty())
+    config.propose = [settings, layout = layout_, files = options_.artifacts(),
+                      folder = artifacts()] {
+      return charter_with(settings, layout, files, folder);
+    };
+  config.own_artifacts = options_.artifacts();
+  config.artifacts_folder = artifacts().path();
+  // Read once before.
+  config.max_artifacts
+      = static_cast<std::uint64_t>(*read_bytes(options_.text("max-artifacts")));
+  config.make_trainer = [layout = layout_, with = with_, heard = heard_,
+                         learnt = learnt_](const charter& of) {
+    if (auto problem = difference_from(of, layout); !problem.empty()) {
+      heard->fail(problem);
+      with->ends();
+      throw std::runtime_error(problem);
+    }
+    {
+      std::lock_guard<std::mutex> guard{learnt->mutex};
+      learnt->agreed = of;
+    }
+    with->begins(of.settings().delayed_updates());
+    return std::make_unique<outside_trainer>(layout, with);
+  };
+  config.vault = vault_;
+  take_first_state(config);
+}
+
 void session::open() {
   std::lock_guard<std::mutex> lock{mutex_};
   must_be(stage::closed);
-  const auto initial = first_digest();
-  const auto settings = options_.settings(initial);
+  const auto settings
+      = options_.settings(only_calls() ? "seed" : first_digest());
   peer_config config;
-  config.role = role::trainer;
+  config.role = only_calls() ? role::expert : role::trainer;
   config.seed = tools::random_seed();
   config.nonce = tools::random_seed;
   config.wall_clock = wall_clock_ms;
@@ -323,33 +355,17 @@ void session::open() {
     told.push_back(std::move(x));
   if (options_.flag("port-mapping") && !options_.flag("insecure"))
     config.mapper = make_port_mapper();
-  config.demanded = options_.demanded();
-  if (options_.text("invitation").empty())
-    config.propose = [settings, layout = layout_, files = options_.artifacts(),
-                      folder = artifacts()] {
-      return charter_with(settings, layout, files, folder);
-    };
-  config.own_artifacts = options_.artifacts();
-  config.artifacts_folder = artifacts().path();
-  // Read once before.
-  config.max_artifacts
-      = static_cast<std::uint64_t>(*read_bytes(options_.text("max-artifacts")));
-  config.make_trainer = [layout = layout_, with = with_, heard = heard_,
-                         learnt = learnt_](const charter& of) {
-    if (auto problem = difference_from(of, layout); !problem.empty()) {
-      heard->fail(problem);
-      with->ends();
-      throw std::runtime_error(problem);
-    }
-    {
-      std::lock_guard<std::mutex> guard{learnt->mutex};
-      learnt->agreed = of;
-    }
-    with->begins(of.settings().delayed_updates());
-    return std::make_unique<outside_trainer>(layout, with);
-  };
-  config.vault = vault_;
-  take_first_state(config);
+  {
+    const without_signals unheard; // It has a thread.
+    experts_ = std::make_shared<expert_client>();
+  }
+  config.expert_calls = experts_->line();
+  config.relays_experts = options_.flag("relay-experts");
+  if (!only_calls())
+    take_part(config, settings);
+  else if (config.seeds.empty())
+    throw complaint{"whoever only calls experts has to find their run: set "
+                    "peer to the HOST:PORT of one of its peers, or invitation"};
   if (log)
     heard_->write_to(std::move(*log));
   for (auto& sentence : told)
@@ -430,6 +446,7 @@ int session::add(tensors<const float> gradients, std::uint64_t samples,
   {
     std::lock_guard<std::mutex> lock{mutex_};
     must_be(stage::open);
+    must_train();
     run = agreed();
   }
   if (!with_->look().has_parameters || !run)
@@ -472,6 +489,7 @@ int session::take(tensors<float> parameters, duration patience) {
     std::lock_guard<std::mutex> lock{mutex_};
     if (at_ == stage::closed)
       must_be(stage::open);
+    must_train();
   }
   const auto& all = layout_.entries();
   switch (with_->take(patience, [&](const float* values) {
@@ -503,6 +521,29 @@ void session::copy_last(const tensors<float>& parameters) {
         std::copy_n(held.parameters.data() + all[i].offset, all[i].values, x);
     with_->took_last(held.step);
   });
+}
+
+void session::must_train() const {
+  if (only_calls())
+    throw complaint{"this handle has no tensors, so it calls experts and "
+                    "trains nothing"};
+}
+
+expert_desk session::experts_of(unsigned long layer) const {
+  std::lock_guard<std::mutex> lock{mutex_};
+  must_be(stage::open);
+  const auto heard = heard_->look();
+  if (!heard.problem.empty())
+    throw complaint{heard.problem, POTLUCK_FAILED};
+  if (heard.closed)
+    throw complaint{"the run is over here; open a handle without tensors to "
+                    "call its experts"};
+  const auto run = agreed();
+  auto called
+      = experts_in(run ? run->settings() : options_.settings("seed"), layer);
+  if (!called)
+    throw complaint{called.error()};
+  return {experts_, known_experts_, std::move(called->layer), called->width};
 }
 
 // ---- looking ----------------------------------------------------------------
@@ -585,6 +626,8 @@ void session::look(struct potluck_status& x) const {
     phase = "finished";
   else if (at_ != stage::open || heard.closed)
     phase = "left";
+  else if (only_calls())
+    phase = "calling";
   else if (last.phase == potluck::phase::founding)
     phase = "joining";
   put(x.phase, phase);

@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "actors/experts/expert_client.hpp"
 #include "runtime/identity/identity.hpp"
 #include "runtime/state/layout_text.hpp"
 #include "tools/library/complaint.hpp"
+#include "tools/library/expert_desk.hpp"
 #include "tools/library/hosted_peer.hpp"
 #include "tools/library/loop_options.hpp"
 
@@ -54,6 +56,9 @@ public:
           duration patience);
   int take(tensors<float> parameters, duration patience);
 
+  /// A layer of the run's experts.
+  expert_desk experts_of(unsigned long layer) const;
+
   // ---- looking
   // ----------------------------------------------------------------
 
@@ -80,6 +85,7 @@ private:
   enum class stage { closed, open, leaving, left };
 
   void must_be(stage x) const;
+  void must_train() const;
   const training_state& own_state();
   std::string first_digest();
   /// Where the tensor lies in the caller's memory; null: left out.
@@ -96,6 +102,12 @@ private:
   std::vector<std::string> take_identity(peer_config& config);
   void accept_invitation(peer_config& config);
   void take_first_state(peer_config& config);
+  /// Makes the peer one that trains the tensors declared.
+  void take_part(peer_config& config, const run_settings& settings);
+  /// Whether the handle is for calls of experts alone.
+  bool only_calls() const {
+    return layout_.values() == 0 && options_.calls_experts();
+  }
 
   mutable std::mutex mutex_; ///< Of what is set before it is opened.
   stage at_ = stage::closed;
@@ -109,6 +121,9 @@ private:
   std::optional<key_pair> key_;
   std::optional<identity> lock_;
   std::unique_ptr<hosted_peer> peer_;
+  std::shared_ptr<expert_client> experts_; ///< Null before it is opened.
+  std::shared_ptr<expert_memory> known_experts_
+      = std::make_shared<expert_memory>();
 
   std::shared_ptr<news> heard_ = std::make_shared<news>();
   std::shared_ptr<meeting> with_ = std::make_shared<meeting>();

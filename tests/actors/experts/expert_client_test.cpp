@@ -6,66 +6,15 @@
 
 #include <future>
 
-#include "runtime/uv/uv_transport.hpp"
-#include "tests/actors/whole_peer.hpp"
 #include "tests/support/arithmetic_expert.hpp"
 #include "tests/support/await.hpp"
+#include "tests/support/town.hpp"
 #include "tools/lab/bench/blocking_call.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
 
 namespace {
-
-address address_of(const fake<observer_actor>& observer) {
-  REQUIRE(support::await([&] { return !observer->events("listening").empty(); },
-                         30s));
-  return *parse_address(
-      field<std::string>(observer->events("listening")[0], "address"));
-}
-
-/// Peers on loopback in one actor system.
-struct town {
-  town() {
-    config.set("scheduler.max-threads", 2);
-    system = std::make_unique<caf::actor_system>(config);
-  }
-  ~town() {
-    caf::scoped_actor waiter{*system};
-    for (auto& x : peers) {
-      caf::anon_send(x, leave_run{"enough"});
-      waiter->wait_for(x);
-    }
-    for (auto& x : observers)
-      caf::anon_send_exit(x.handle, caf::exit_reason::kill);
-  }
-
-  const fake<observer_actor>& add(
-      role r,
-      const std::function<void(peer_config&)>& set = [](peer_config&) {}) {
-    peer_config c;
-    uv_transport_options how;
-    how.key = key_pair::generate();
-    c.self = how.key->id();
-    c.signs = signatures_of(*how.key);
-    c.role = r;
-    c.run = r == role::bootstrap ? "" : "soup";
-    c.listen = {"127.0.0.1", 0};
-    if (!observers.empty())
-      c.seeds = {address_of(observers.front())};
-    c.make_transport = [how] { return make_uv_transport(how); };
-    c.seed = peers.size() + 1;
-    set(c);
-    observers.emplace_back(*system);
-    peers.push_back(spawn_peer(*system, c, observers.back().handle));
-    return observers.back();
-  }
-
-  caf::actor_system_config config;
-  std::unique_ptr<caf::actor_system> system;
-  std::deque<fake<observer_actor>> observers;
-  std::vector<peer_actor> peers;
-};
 
 std::future<expected<expert_reply>> ask(expert_client& client,
                                         const std::string& uid,

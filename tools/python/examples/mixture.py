@@ -1,5 +1,11 @@
-"""A mixture of experts that every peer holds whole: each sample goes through
-the expert that a gate chooses, and experts that nobody chose have no gradient.
+"""A mixture of experts that live on other machines: the gates are trained
+together, and the experts learn where they are, from everybody. Two hosts:
+
+    python3 -m potluck expert --run mixture --peer HOST:PORT --grid 1x4x4 \\
+        --uids 'quarters.*.0-1.*' --hidden 64      (and 'quarters.*.2-3.*')
+
+Without one the first batch waits. With --tiny: --grid 1x2x2, 'quarters.*.0.*',
+'quarters.*.1.*', --hidden 8.
 """
 import argparse
 
@@ -11,21 +17,17 @@ import potluck.torch
 
 
 class Mixture(nn.Module):
-    def __init__(self, inputs: int, hidden: int, experts: int) -> None:
+    def __init__(self, inputs: int, hidden: int, grid: "tuple[int, int]",
+                 k: int) -> None:
         super().__init__()
-        self.gate = nn.Linear(inputs, experts)
-        self.experts = nn.ModuleList(
-            nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(),
-                          nn.Linear(hidden, 1)) for _ in range(experts))
+        self.input = nn.Linear(inputs, hidden)
+        self.mixture = potluck.torch.MixtureOfExperts(
+            hidden, experts="quarters", grid=grid, k=k)
+        self.output = nn.Linear(hidden, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        weight, choice = self.gate(x).softmax(-1).max(-1)
-        result = torch.zeros(len(x), 1)
-        for number, expert in enumerate(self.experts):
-            rows = (choice == number).nonzero().squeeze(1)
-            if len(rows) > 0:
-                result = result.index_add(0, rows, expert(x[rows]))
-        return result * weight[:, None]
+        x = self.input(x)
+        return self.output(x + self.mixture(F.layer_norm(x, x.shape[-1:])))
 
 
 def quarters(inputs: int, batch: int):
@@ -39,19 +41,22 @@ def quarters(inputs: int, batch: int):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--tiny", action="store_true", help="for a quick look")
     arguments = parser.parse_args()
-    inputs, hidden, experts = (4, 8, 4) if arguments.tiny else (32, 256, 16)
+    inputs, hidden, grid, k = ((4, 8, (2, 2), 2) if arguments.tiny
+                               else (32, 64, (4, 4), 4))
     torch.seed()  # Every peer draws other samples.
-    model = Mixture(inputs, hidden, experts)
+    model = Mixture(inputs, hidden, grid, k)
     optimizer = potluck.torch.Optimizer(model, run="mixture", target_batch=64,
                                         optimizer="adam", lr=3e-3,
                                         steps=arguments.steps)
     for x, y in quarters(inputs, batch=16):
         loss = F.mse_loss(model(x), y)
-        loss.backward()
+        (loss + 0.01 * model.mixture.balance_loss).backward()
         optimizer.step(loss=loss, samples=len(x))
         optimizer.zero_grad()
         if optimizer.finished:

@@ -5,9 +5,10 @@
 
 `potluck.Run` is what both stand on: a run as the library libpotluck has it.
 """
-from potluck._errors import Error, Failed, Mistake, NotFinite
+from potluck._errors import (Error, Failed, Mistake, NotFinite,
+                             TooFewExperts)
 from potluck._library import interface_version, library_path, version
 from potluck.run import Run, Status, Tensor
 
 __all__ = ["Error", "Failed", "Mistake", "NotFinite", "Run", "Status",
-           "Tensor", "interface_version", "library_path", "version"]
+           "Tensor", "TooFewExperts", "interface_version", "library_path", "version"]

@@ -16,3 +16,8 @@ class NotFinite(Error, FloatingPointError):
 
 class Failed(Error, RuntimeError):
     """The peer has ended, or there is no library to use."""
+
+
+class TooFewExperts(Error, RuntimeError):
+    """No expert of a mixture was found, or none answers. It may mend itself:
+    hosts come back, or others take their place."""

@@ -12,10 +12,10 @@ from typing import Any, Optional
 
 from potluck._errors import Failed
 
-INTERFACE = 1
+INTERFACE = 2
 
 OK, SAME, TIMEOUT, OVER = 0, 1, 2, 3
-MISTAKE, NO_RUN, NOT_FINITE, FAILED, FORKED = -1, -2, -3, -4, -5
+MISTAKE, NO_RUN, NOT_FINITE, FAILED, FORKED, NO_EXPERTS = range(-1, -7, -1)
 
 FILE = "libpotluck.so.1"
 
@@ -56,6 +56,12 @@ _FUNCTIONS = [
      [c_ulong, POINTER(c_ulong), _POINTERS, _POINTERS]),
     ("potluck_set_moments", c_int,
      [c_ulong, c_ulong, _POINTERS, _POINTERS]),
+    ("potluck_find_experts", c_int,
+     [c_ulong, c_ulong, c_ulong] + 3 * [c_void_p] + [c_double]),
+    ("potluck_forward", c_int,
+     [c_ulong, c_ulong, c_ulong] + 4 * [c_void_p] + [c_double]),
+    ("potluck_backward", c_int,
+     [c_ulong, c_ulong, c_ulong] + 5 * [c_void_p] + [c_double]),
     ("potluck_leave", c_int, [c_ulong, c_double]),
     ("potluck_free", c_int, [c_ulong]),
     ("potluck_error", c_char_p, [c_ulong]),

@@ -18,7 +18,8 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, List, Mapping,
 from urllib.parse import quote
 
 from potluck import _library as c
-from potluck._errors import Error, Failed, Mistake, NotFinite
+from potluck._errors import (Error, Failed, Mistake, NotFinite,
+                             TooFewExperts)
 from potluck.progress import Progress, wanted_by_default
 
 log = logging.getLogger("potluck")
@@ -303,6 +304,16 @@ class Run:
             self._end()
         return outcome in (c.OK, c.OVER)
 
+    def call_experts(self, function: str, layer: int, samples: int,
+                     memory: Sequence[Optional[int]],
+                     patience: float) -> None:
+        """Calls experts of the run, and waits; raises TooFewExperts.
+
+        @param function "find_experts", "forward" or "backward": one of
+            potluck.h, where `memory` is described, too.
+        """
+        self._call(function, layer, samples, *memory, patience)
+
     @property
     def status(self) -> Status:
         fields = c.StatusFields()
@@ -462,7 +473,8 @@ class Run:
                           "with the method spawn.")
         sentence = self._sentence(self._handle) or (
             f"The library failed with {result}.")
-        kinds = {c.NOT_FINITE: NotFinite, c.FAILED: Failed, c.NO_RUN: Failed}
+        kinds = {c.NOT_FINITE: NotFinite, c.FAILED: Failed, c.NO_RUN: Failed,
+                 c.NO_EXPERTS: TooFewExperts}
         raise kinds.get(result, Mistake)(sentence)
 
     def _sentence(self, handle: int) -> str:

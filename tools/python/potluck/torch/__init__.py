@@ -9,8 +9,10 @@
         optimizer.step(loss=loss, samples=len(batch))
         optimizer.zero_grad()
 """
+from potluck.torch.experts import MixtureOfExperts, call_experts
 from potluck.torch.optimizer import Optimizer
 from potluck.torch.sampler import Sampler
 from potluck.torch.schedule import Schedule
 
-__all__ = ["Optimizer", "Sampler", "Schedule"]
+__all__ = ["MixtureOfExperts", "Optimizer", "Sampler", "Schedule",
+           "call_experts"]

@@ -11,8 +11,10 @@ from potluck._errors import Mistake
 from potluck._member import Member
 from potluck.run import Hook, Run, Tensor
 from potluck.torch.buffers import Buffers
+from potluck.torch.experts import connect, expert_settings, mixtures_in
 from potluck.torch.gathering import Gathering
 from potluck.torch.memory import Memory
+from potluck.torch.rates import rates_of
 from potluck.torch.tensors import (Entry, Parameters, decay_of, entries_of)
 
 log = logging.getLogger("potluck")
@@ -48,7 +50,9 @@ class Optimizer(Member, torch.optim.Optimizer):
         @param params The module; or parameters, named ones, or groups of
             them, as other optimizers take them. In a group weight_decay=0
             leaves its tensors out of weight decay; else biases, norms and
-            what has fewer than two dimensions are.
+            what has fewer than two dimensions are. A group's lr becomes a
+            factor of the run's, in its setting `rates`; all peers must say
+            the same.
         @param run Its name; or give `invitation`, and the like: potluck.Run
             has these and the hooks `on_step`, `on_event` and `on_end`.
         @param samples_per_step Samples behind each call of `step` that does
@@ -68,13 +72,19 @@ class Optimizer(Member, torch.optim.Optimizer):
             raise Mistake(f'buffers="{buffers}" is not known; they stay '
                           '"local", or everybody takes the "average".')
         if not isinstance(params, (torch.nn.Module, torch.Tensor)):
-            params = list(params)
+            params = [_listed(each) for each in params]
         self._entries = entries_of(params, module)
         self._module = params if isinstance(params,
                                             torch.nn.Module) else module
         decay = decay_of(params)
         if decay is not None:
             settings.setdefault("weight_decay", decay)
+        if "learning_rate" in settings:
+            settings["lr"] = settings.pop("learning_rate")
+        if settings.get("rates") is None:
+            settings["lr"], settings["rates"] = rates_of(
+                params, self._entries, settings.get("lr"))
+        settings.update(expert_settings(mixtures_in(self._module)))
         self._samples = samples_per_step
         self._evaluate = evaluate
         self._evaluate_every = max(1, evaluate_every)
@@ -91,6 +101,9 @@ class Optimizer(Member, torch.optim.Optimizer):
         groups = self._groups(params)
         super().__init__(groups, {"lr": settings.get("lr") or 0.0,
                                   "weight_decay": 0.0})
+        base = settings.get("lr")
+        self._factors = [group["lr"] / base if base else 1.0
+                         for group in self.param_groups]
         self.run = self._joined()
         self._buffers: Optional[Buffers] = None
         if buffers == "average":
@@ -268,6 +281,7 @@ class Optimizer(Member, torch.optim.Optimizer):
         except BaseException:
             run.leave()
             raise
+        connect(mixtures_in(self._module), run)
         return run
 
     def _add(self, gradients: List[Optional[torch.Tensor]], samples: int,
@@ -341,15 +355,16 @@ class Optimizer(Member, torch.optim.Optimizer):
     def _read_out(self) -> None:
         """Puts the rate of the next step into the groups."""
         self._rate = self.run.status.learning_rate
-        for group in self.param_groups:
-            group["lr"] = self._rate
+        for group, factor in zip(self.param_groups, self._factors):
+            group["lr"] = self._rate * factor
 
     def _check_rates(self) -> None:
         for number, group in enumerate(self.param_groups):
-            if group["lr"] != self._rate:
+            right = self._rate * self._factors[number]
+            if group["lr"] != right:
                 raise Mistake(
                     f"The learning rate of group {number} was set to "
-                    f"{group['lr']:g}, and the run's is {self._rate:g} now: all "
+                    f"{group['lr']:g}, and the run's is {right:g} now: all "
                     "peers follow one schedule. Leave the scheduler out (or "
                     "use potluck.torch.Schedule), and give lr=, warmup_steps= "
                     "and steps= to the optimizer.")
@@ -374,3 +389,10 @@ class Optimizer(Member, torch.optim.Optimizer):
         if sentence not in self._warned:
             self._warned[sentence] = True
             log.warning("%s: %s", self.run.name, sentence)
+
+
+def _listed(each: Any) -> Any:
+    """A group of parameters, which may come as a generator, as a list."""
+    if not isinstance(each, dict) or isinstance(each["params"], torch.Tensor):
+        return each
+    return dict(each, params=list(each["params"]))

@@ -85,12 +85,12 @@ def _flattened(params: Iterable[Any]) -> Iterable[
     """Name (or none), parameter, and the decay that its group states."""
     for number, each in enumerate(params):
         if isinstance(each, dict):
-            unknown = set(each) - {"params", "weight_decay"}
+            unknown = set(each) - {"params", "weight_decay", "lr"}
             if unknown:
                 raise ValueError(
                     f"Group {number} has its own {sorted(unknown)[0]}; all "
                     "groups of a run have one, which is an argument of the "
-                    "optimizer. Only weight_decay=0 may differ.")
+                    "optimizer. Only lr, and weight_decay=0, may differ.")
             inner = each["params"]
             if isinstance(inner, torch.Tensor):
                 inner = [inner]

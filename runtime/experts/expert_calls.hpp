@@ -1,8 +1,8 @@
 /// Questions to many experts at once, and the wait for their answers: the port
 /// `expert_network`, which calls back, for code that computes and blocks.
 ///
-/// Private to this folder, though free of LibTorch. Any number of threads may
-/// wait at a time; nothing is locked while others wait.
+/// Any number of threads may wait at a time; nothing is locked while others
+/// wait. Reads the clock itself, for whoever waits here does so by the clock.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 #include "runtime/experts/quorum.hpp"
 #include "runtime/ports/expert_network.hpp"
 
-namespace potluck::moe {
+namespace potluck {
 
 /// Brings `search` to its end; blocks. What is not found in `known` is looked
 /// up, all prefixes of one round at a time. Look-ups that fail, or that have no
@@ -49,4 +49,4 @@ call_outcome call_together(expert_network& network,
                            std::vector<wanted_call> calls, std::size_t samples,
                            quorum::settings how, expert_memory* known);
 
-} // namespace potluck::moe
+} // namespace potluck

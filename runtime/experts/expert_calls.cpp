@@ -1,4 +1,4 @@
-#include "models/moe/expert_calls.hpp"
+#include "runtime/experts/expert_calls.hpp"
 
 #include <condition_variable>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "runtime/vector_loops.hpp"
 
-namespace potluck::moe {
+namespace potluck {
 
 namespace {
 
@@ -147,4 +147,4 @@ call_outcome call_together(expert_network& network,
   return result;
 }
 
-} // namespace potluck::moe
+} // namespace potluck
