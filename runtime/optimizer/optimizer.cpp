@@ -4,10 +4,10 @@
 #include <cfenv>
 #include <cmath>
 #include <stdexcept>
-#include <thread>
 
 #include "messages/digest_stream.hpp"
 #include "runtime/optimizer/exact_loops.hpp"
+#include "runtime/parallel_loop.hpp"
 
 namespace potluck {
 
@@ -38,24 +38,6 @@ private:
 
 /// The gradient's square must still be a float, with room to spare.
 constexpr double largest_norm = 1e15;
-
-/// Calls `work(i)` for every i below `count`, on up to `threads` threads.
-template <class Work>
-void for_each_index(std::size_t count, unsigned threads, const Work& work) {
-  std::size_t workers = std::min<std::size_t>(threads, count);
-  auto share = [&](std::size_t worker) {
-    std::size_t end = count * (worker + 1) / workers;
-    for (std::size_t i = count * worker / workers; i < end; ++i)
-      work(i);
-  };
-  std::vector<std::thread> others;
-  for (std::size_t worker = 1; worker < workers; ++worker)
-    others.emplace_back(share, worker);
-  if (workers > 0)
-    share(0);
-  for (auto& x : others)
-    x.join();
-}
 
 block_vectors at(const optimized_vectors& all, const float* mean_gradient,
                  std::size_t begin, std::size_t size) {
