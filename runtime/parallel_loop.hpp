@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <thread>
 #include <vector>
@@ -26,6 +27,27 @@ void for_each_index(std::size_t count, unsigned threads, const Work& work) {
     share(0);
   for (auto& x : others)
     x.join();
+}
+
+/// Calls `work(stage, i)` for every i below `count(stage)` of every stage, in
+/// the stages' order: none begins before the one before has ended. Of a stage
+/// whoever is free takes the next. `work` must not throw.
+template <class Count, class Work>
+void for_each_stage(std::size_t stages, unsigned threads, const Count& count,
+                    const Work& work) {
+  std::vector<std::atomic<std::size_t>> next(stages), done(stages);
+  const auto go = [&](std::size_t) {
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+      const auto all = count(stage);
+      for (auto i = next[stage]++; i < all; i = next[stage]++) {
+        work(stage, i);
+        ++done[stage];
+      }
+      while (done[stage] < all)
+        std::this_thread::yield();
+    }
+  };
+  for_each_index(threads, threads, go);
 }
 
 /// Values that a thread has in hand at a time, side by side in memory.

@@ -1,5 +1,7 @@
 #include "runtime/parallel_loop.hpp"
 
+#include <atomic>
+
 #include <doctest/doctest.h>
 
 using namespace potluck;
@@ -35,4 +37,30 @@ TEST_CASE("few values start no thread") {
   CHECK(threads_for(1000, 8) == 1);
   CHECK(threads_for(100'000'000, 8) == 8);
   CHECK(threads_for(100'000'000, 1) == 1);
+}
+
+TEST_CASE("no stage begins before the one before has ended") {
+  for (unsigned threads : {1u, 2u, 5u}) {
+    const std::vector<std::size_t> counts{3, 0, 20, 1, 7};
+    std::atomic<std::size_t> ended{0};
+    std::atomic<int> early{0};
+    std::vector<std::vector<std::atomic<int>>> seen;
+    for (auto count : counts)
+      seen.emplace_back(count);
+    for_each_stage(
+        counts.size(), threads,
+        [&](std::size_t stage) { return counts[stage]; },
+        [&](std::size_t stage, std::size_t i) {
+          std::size_t before = 0;
+          for (std::size_t j = 0; j < stage; ++j)
+            before += counts[j];
+          early += ended < before;
+          ++seen[stage][i];
+          ++ended;
+        });
+    CHECK(early == 0);
+    for (const auto& stage : seen)
+      for (const auto& times : stage)
+        CHECK(times == 1);
+  }
 }

@@ -127,7 +127,8 @@ POTLUCK_API potluck_run potluck_new(void);
  *   max-upload, max-download    "10mbit" or "500kB"
  *   checkpoint      file to write the training state to (default: none)
  *   checkpoint-every   steps between two of them (default 100; 0: at the end)
- *   threads         of the optimizer step (default: half of the cores)
+ *   threads         of the step's passes over all values (default: the
+ *                   cores; half of them where updates are delayed)
  *   log-json        file that gets a line of JSON for each event
  *   insecure        yes or no: no encryption, on loopback only; for measuring
  *

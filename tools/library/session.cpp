@@ -277,9 +277,11 @@ void session::open() {
     if (auto tried = try_file(config.checkpoint_path); !tried)
       throw complaint{"checkpoint: " + tried.error()};
   const auto threads = options_.integer("threads");
-  config.threads = threads != 0
-                       ? static_cast<unsigned>(threads)
-                       : std::max(1u, std::thread::hardware_concurrency() / 2);
+  // The loop waits for the step, unless updates are delayed.
+  const auto idle = std::thread::hardware_concurrency()
+                    / (settings.delayed_updates() ? 2 : 1);
+  config.threads
+      = threads != 0 ? static_cast<unsigned>(threads) : std::max(1u, idle);
   threads_ = config.threads;
   std::optional<event_log> log;
   if (!options_.text("log-json").empty()) {
