@@ -80,7 +80,7 @@ void authority_state::on(const claim_vetted& x) {
                   {x.claim.what.token,
                    {},
                    "The authority's own check did not let this peer in; look "
-                   "at what --claim holds, or ask the organiser."});
+                   "at the claim that it sent, or ask the organiser."});
   waiting_.push_back({x.claim.from, x.claim.what, true});
   take_up();
 }

@@ -73,10 +73,11 @@ void averager_state::on(const begin_round& x) {
   say_.begin(x.contract);
   auto self = caf::actor_cast<averager_actor>(self_);
   round_.emplace(
-      averaging_round::setting{
-          x.contract, x.plan, x.keeps_majority, config_.self, config_.rule,
-          config_.packing, config_.guards,
-          config_.nonce ? config_.nonce() : chance_.next(), denials_},
+      averaging_round::setting{x.contract, x.plan, x.keeps_majority,
+                               config_.self, config_.rule, config_.packing,
+                               config_.guards,
+                               config_.nonce ? config_.nonce() : chance_.next(),
+                               denials_, config_.threads},
       room_for(x), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());
@@ -87,7 +88,8 @@ void averager_state::on(const begin_round& x) {
     return abandon("it gives the round up as it begins");
   plan_windows();
   const auto own = round_->bulk().map().chunks_of(round_->members().self());
-  for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)
+  for (auto chunk = own.first;
+       !round_->alone() && chunk < own.first + own.count; ++chunk)
     reducer_of(chunk);
   for (auto& [id, relayed] : connected_)
     tell([&id = id](auto& r) { return r.joined(id); });

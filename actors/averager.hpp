@@ -50,6 +50,7 @@ struct averager_config {
   /// letter.
   std::shared_ptr<round_intake> intake = {};
   safeguard_set guards = {};
+  unsigned threads = 1; ///< That make the mean where nobody else does.
 };
 
 class averager_state {

@@ -213,8 +213,10 @@ void compute_state::on(const add_gradient& x) {
   post([x](workshop& shop, const compute_actor&) {
     const auto& more = x.what->gradient;
     auto& sum = x.aside ? shop.aside : shop.gradient;
-    if (x.what->step == shop.state().step && sum && more.size() == sum->size())
-      add_to(workshop::alone(sum).data(), more.data(), more.size());
+    if (x.what->step != shop.state().step || !sum || more.size() != sum->size())
+      return;
+    auto& to = x.aside ? workshop::alone(sum) : shop.written();
+    add_to(to.data(), more.data(), more.size());
   });
 }
 

@@ -30,6 +30,7 @@ struct compute_state::workshop {
   std::shared_ptr<std::vector<float>> aside; ///< Null: nothing was set aside.
   digest averaged;   ///< Of the last mean parameters taken, in a redrawn group.
   bool kept = false; ///< The trainer may keep a part of the gradient.
+  bool blank = true; ///< The gradient is zero, but not written yet.
 
   /// Where gradients and copies of parameters come from, and back to.
   std::optional<value_pool> room;
@@ -47,10 +48,8 @@ struct compute_state::workshop {
     return *config.vault->state;
   }
 
-  std::shared_ptr<std::vector<float>> zeros() {
-    auto result = room->take(model->layout().values());
-    std::fill(result->begin(), result->end(), 0.0f);
-    return result;
+  std::shared_ptr<std::vector<float>> vector() {
+    return room->take(model->layout().values());
   }
 
   /// The gradient, ours alone: a round may still be sending the old one.
@@ -61,10 +60,19 @@ struct compute_state::workshop {
     return *gradient;
   }
 
+  /// The gradient as it is written, for whoever adds to it.
+  std::vector<float>& written() {
+    if (std::exchange(blank, false))
+      std::fill(gradient->begin(), gradient->end(), 0.0f);
+    return alone(gradient);
+  }
+
   /// The gradient, with what the trainer has kept of it.
   const std::shared_ptr<std::vector<float>>& whole() {
     if (std::exchange(kept, false))
-      model->collect(alone(gradient).data());
+      model->collect(written().data());
+    if (blank)
+      written();
     return gradient;
   }
 
@@ -96,10 +104,14 @@ struct compute_state::workshop {
   void clear_gradient() {
     aside.reset();
     drop_kept();
-    if (gradient && gradient.use_count() == 1)
-      std::fill(gradient->begin(), gradient->end(), 0.0f);
-    else
-      gradient = zeros();
+    begin_gradient();
+  }
+
+  /// @pre Nothing that counts is in it.
+  void begin_gradient() {
+    if (!gradient || gradient.use_count() > 1)
+      gradient = vector();
+    blank = true;
   }
 
   void set_aside() {
@@ -109,18 +121,18 @@ struct compute_state::workshop {
       std::lock_guard<std::mutex> guard{desk};
       gradient = std::move(empty);
     }
-    if (!gradient)
-      gradient = zeros();
+    begin_gradient();
   }
 
   void take_back(bool with_newer) {
     if (!aside)
       return;
-    auto newer = std::exchange(gradient, std::move(aside));
-    if (with_newer)
-      add_to(alone(gradient).data(), newer->data(), newer->size());
-    else
+    const auto newer = std::exchange(gradient, std::move(aside));
+    const bool nothing = std::exchange(blank, false);
+    if (!with_newer)
       drop_kept();
+    else if (!nothing)
+      add_to(alone(gradient).data(), newer->data(), newer->size());
   }
 
   double rate(std::uint64_t step) const {
@@ -181,7 +193,7 @@ struct compute_state::workshop {
 
   /// Makes room for the gradient of the step after the next.
   void clean_up() {
-    auto next = zeros();
+    auto next = vector();
     std::lock_guard<std::mutex> guard{desk};
     empty = std::move(next);
   }
@@ -199,10 +211,15 @@ struct compute_state::workshop {
     lock.unlock();
     if (!known)
       return {};
+    request.begins = blank && model->begins_sums();
+    auto& sum = request.begins ? *gradient : written();
     kept = true;
-    return model->accumulate(request,
-                             (delayed ? *copy : state().parameters).data(),
-                             alone(gradient).data(), cancelled);
+    const auto result = model->accumulate(
+        request, (delayed ? *copy : state().parameters).data(), sum.data(),
+        cancelled);
+    if (result.samples > 0)
+      blank = false;
+    return result;
   }
 
   /// Of the first state, and of every other.

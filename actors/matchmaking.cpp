@@ -110,7 +110,7 @@ std::string matchmaking_state::too_large(const group_contract& x) {
     return {};
   rests_until_ = self_->clock().now() + limits::too_large_rest;
   return "its share would hold " + std::to_string(bytes / 1'000'000)
-         + " MB here, and --max-memory (of `join`: --max-model) leaves less of "
+         + " MB here, and max-memory (of `join`: max-model) leaves less of "
            "its "
          + std::to_string(config_.memory->most() / 1'000'000) + " MB";
 }

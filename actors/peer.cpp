@@ -246,6 +246,7 @@ void peer_state::start_training() {
                     c.nonce = config_.nonce;
                     c.reducer_started = config_.child_started;
                     c.intake = intake_;
+                    c.threads = config_.threads;
                     return self_->spawn(averager, c);
                   })});
   children_->add({"conductor", child(wired_.conductor, [this] {

@@ -84,7 +84,7 @@ bool is_of_an_expert(const message& x) {
 }
 
 const std::string no_relayed_experts
-    = "calls of experts take a direct line, or --relay-experts at both ends";
+    = "calls of experts take a direct line, or relay-experts at both ends";
 
 /// Frames that may wait for a circuit's last one, and for how long while the
 /// circuit brings nothing: several of its round trips.

@@ -117,4 +117,57 @@ bool copy_finite(float* out, const float* values, std::size_t count,
   return well;
 }
 
+namespace {
+
+POTLUCK_WIDE void multiply(float* out, const float* values, std::size_t count,
+                           float factor) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = values[i] * factor;
+}
+
+POTLUCK_WIDE void multiply_onto_zeros(float* out, const float* values,
+                                      std::size_t count, float factor) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = 0.0f + values[i] * factor; // Of two zeros' signs it is not one's.
+}
+
+/// `loop` over what was looked at, while it lies in the first-level cache.
+template <class Loop>
+bool made_within(float* out, const float* values, std::size_t count, float most,
+                 writing how, Loop loop) {
+  float made[block];
+  bool well = true;
+  for (std::size_t done = 0; done < count; done += block) {
+    const auto size = std::min(block, count - done);
+    well &= all_within(values + done, size, most);
+    if (how == writing::cached) {
+      loop(out + done, values + done, size);
+      continue;
+    }
+    loop(made, values + done, size);
+    copy(out + done, made, size, how);
+  }
+  return well;
+}
+
+} // namespace
+
+bool scale_within(float* out, const float* values, std::size_t count,
+                  float factor, float most, writing how) {
+  return made_within(out, values, count, most, how,
+                     [factor](float* to, const float* from, std::size_t size) {
+                       multiply(to, from, size, factor);
+                     });
+}
+
+bool begin_scaled(float* out, const float* values, std::size_t count,
+                  float factor, writing how) {
+  return made_within(out, values, count, std::numeric_limits<float>::max(), how,
+                     [factor](float* to, const float* from, std::size_t size) {
+                       multiply_onto_zeros(to, from, size, factor);
+                     });
+}
+
 } // namespace potluck

@@ -57,4 +57,14 @@ void copy(float* out, const float* values, std::size_t count, writing how);
 bool copy_finite(float* out, const float* values, std::size_t count,
                  writing how = writing::cached);
 
+/// out[i] = values[i] * factor, and whether all values are within `most`. The
+/// two must not overlap.
+bool scale_within(float* out, const float* values, std::size_t count,
+                  float factor, float most, writing how = writing::cached);
+
+/// What `add_scaled` makes of zeros, and whether all values are finite: if they
+/// are not, `out` is anything.
+bool begin_scaled(float* out, const float* values, std::size_t count,
+                  float factor, writing how = writing::cached);
+
 } // namespace potluck

@@ -10,13 +10,9 @@
 
 namespace potluck {
 
-namespace {
-
 float one_over(std::uint64_t samples) {
   return static_cast<float>(1.0 / static_cast<double>(samples));
 }
-
-} // namespace
 
 chunk_average::chunk_average(std::size_t length,
                              std::vector<std::uint64_t> samples,

@@ -35,6 +35,9 @@ constexpr float largest_part_value = 0x1p100f;
 /// The same for what a sponsor adds to its part, from thousands.
 constexpr float largest_contributed_value = 0x1p80f;
 
+/// What makes a mean of a sum over so many samples.
+float one_over(std::uint64_t samples);
+
 /// What is wrong with values that are refused.
 constexpr auto unfit_values
     = "it holds a NaN, an infinity or more than any gradient, or is not what "

@@ -88,8 +88,8 @@ expected<identity> identity::open(const std::string& directory) {
     if (errno != EWOULDBLOCK)
       return file_failure("lock", lock_path);
     return failure{"identity directory " + directory
-                   + " is in use by another potluck; give this one its own "
-                     "with --identity-dir"};
+                   + " is in use by another potluck; give this one an "
+                     "identity-dir of its own"};
   }
 
   auto key = key_in(directory, "identity");

@@ -38,7 +38,7 @@ std::optional<first_contact::word> first_contact::look(unsigned dials,
                 + (problem_.empty() ? "no answer in time" : problem_) + "); ";
   return word{gave_up_, nobody
                             + (gave_up_ ? "start `potluck bootstrap` there, or "
-                                          "correct --peer."
+                                          "correct the peer's address."
                                         : "trying again")};
 }
 

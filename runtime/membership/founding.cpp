@@ -260,9 +260,9 @@ void founding::agree(actions& out, charter c, bool founded) {
   if (!missing.empty()) {
     agreed_.reset();
     give_up(out, "The settings of run '" + run()
-                     + "' differ (here: your flags, there: the run): " + missing
-                     + "; leave the flags out to take the run's settings, or "
-                       "start another run with --run NAME.");
+                     + "' differ (here: yours, there: the run's): " + missing
+                     + "; leave them out to take the run's settings, or give "
+                       "another run another name.");
     return;
   }
   agreed_ = std::move(c);
@@ -274,8 +274,8 @@ void founding::agree(actions& out, charter c, bool founded) {
 void founding::give_up_finished(actions& out) {
   give_up(out, "Run '" + run()
                    + "' has been finished, and those who trained it have left; "
-                     "start another one with --run NAME, or go on from a "
-                     "checkpoint with --resume FILE.");
+                     "start one with another name, or go on from one of its "
+                     "checkpoints.");
 }
 
 void founding::give_up(actions& out, std::string sentence) {

@@ -18,11 +18,13 @@ std::string founding::no_line(const other& x) const {
     auto at = others_.find(hub.id);
     return at != others_.end() && at->second.connected && at->second.is_hub;
   });
-  return shared ? ", but neither of us can be dialled; a line through the hub "
-                  "that we share is being made"
-                : ", but neither of us can be dialled, and we share no hub; "
-                  "name one with --peer (`potluck bootstrap` on a machine that "
-                  "both can reach), or open a port of one of us (--announce)";
+  return shared
+             ? ", but neither of us can be dialled; a line through the hub "
+               "that we share is being made"
+             : ", but neither of us can be dialled, and we share no hub; "
+               "name one as a peer (`potluck bootstrap` on a machine that both "
+               "can reach), or open a port of one of us, and set announce "
+               "to it";
 }
 
 std::string founding::reason(const peer_id& id, const other& x) const {
@@ -49,7 +51,8 @@ void founding::tell_waiting(actions& out, time_point now) {
     cause = at->second.charter.empty() ? its_turn : charter_there;
   } else if (connected_once_ && lines_ == 0) {
     sentence = "all connections are lost, so nobody can say whether run '"
-               + run() + "' exists; those named with --peer are tried again";
+               + run()
+               + "' exists; those that were named as peers are tried again";
     brief = "waits for a connection";
     cause = no_connection;
   } else if (created_ && !offer_) {

@@ -12,14 +12,14 @@ std::string objection(const hello& ours, const hello& theirs) {
            + " of this peer; install the same release of potluck on both.";
   if (theirs.id == ours.id)
     return "This is the same identity (" + short_name(ours.id)
-           + ") as the peer it dialled; give each peer a directory of its own "
-             "with --identity-dir.";
+           + ") as the peer it dialled; give each peer an identity-dir of its "
+             "own.";
   if (ours.role == role::bootstrap || theirs.role == role::bootstrap)
     return "";
   if (theirs.run != ours.run)
     return "This peer trains run '" + shown_run(ours.run) + "', not '"
            + shown_run(theirs.run) + "'; "
-           + (id_in(ours.run).empty() ? "pass --run " + ours.run
+           + (id_in(ours.run).empty() ? "set run to " + ours.run
                                       : "join with its invitation")
            + " or dial another peer.";
   if (ours.charter.empty() || theirs.charter.empty()
@@ -30,8 +30,8 @@ std::string objection(const hello& ours, const hello& theirs) {
     what = "the tokenizer differs";
   return "The settings of run '" + shown_run(ours.run)
          + "' differ (here: yours, there: this peer's): " + what
-         + "; leave the flags out to take the run's settings, or start another "
-           "run with --run NAME.";
+         + "; leave them out to take the run's settings, or give another run "
+           "another name.";
 }
 
 namespace {

@@ -33,7 +33,7 @@ std::string own_reach::sentence(const address& where) const {
   return "others cannot connect to this peer at " + to_string(where)
          + (own_ == role::expert ? ", so they cannot call its experts"
                                  : ", so it averages nothing for them")
-         + router + "; forward a port and name it with --announce HOST:PORT";
+         + router + "; forward a port, and set announce to its HOST:PORT";
 }
 
 std::optional<own_reach::question>

@@ -4,10 +4,10 @@
 #include <cfenv>
 #include <cmath>
 #include <stdexcept>
-#include <thread>
 
 #include "messages/digest_stream.hpp"
 #include "runtime/optimizer/exact_loops.hpp"
+#include "runtime/parallel_loop.hpp"
 
 namespace potluck {
 
@@ -17,6 +17,10 @@ namespace {
 /// Part of the definition of the sums: another size gives other bits.
 constexpr std::size_t block_values = 8192;
 static_assert(block_values % sum_lanes == 0);
+
+/// That several threads update before they hash them: with so few the vectors
+/// are still in a cache, with fewer the threads would wait for each other.
+constexpr std::size_t stretch_values = 128 * 1024;
 
 /// Rounding to nearest and denormals as they are, in this thread and in those
 /// that it starts, whatever the caller's arithmetic is.
@@ -39,24 +43,6 @@ private:
 /// The gradient's square must still be a float, with room to spare.
 constexpr double largest_norm = 1e15;
 
-/// Calls `work(i)` for every i below `count`, on up to `threads` threads.
-template <class Work>
-void for_each_index(std::size_t count, unsigned threads, const Work& work) {
-  std::size_t workers = std::min<std::size_t>(threads, count);
-  auto share = [&](std::size_t worker) {
-    std::size_t end = count * (worker + 1) / workers;
-    for (std::size_t i = count * worker / workers; i < end; ++i)
-      work(i);
-  };
-  std::vector<std::thread> others;
-  for (std::size_t worker = 1; worker < workers; ++worker)
-    others.emplace_back(share, worker);
-  if (workers > 0)
-    share(0);
-  for (auto& x : others)
-    x.join();
-}
-
 block_vectors at(const optimized_vectors& all, const float* mean_gradient,
                  std::size_t begin, std::size_t size) {
   const auto from = [&](float* x) { return x ? x + begin : nullptr; };
@@ -74,8 +60,7 @@ void subtract(const block_vectors& b) {
 optimizer::optimizer(std::unique_ptr<optimizer_rule> rule,
                      const model_layout& layout, options how)
     : rule_(std::move(rule)), clip_norm_(how.clip_norm),
-      threads_(std::max(1u, how.threads)), tensors_(std::move(how.tensors)),
-      values_(layout.values()) {
+      threads_(std::max(1u, how.threads)), tensors_(std::move(how.tensors)) {
   const auto& entries = layout.entries();
   if (tensors_.empty())
     for (const auto& x : entries)
@@ -88,6 +73,16 @@ optimizer::optimizer(std::unique_ptr<optimizer_rule> rule,
     for (std::size_t begin = entries[i].offset; begin < end;
          begin += block_values)
       blocks_.push_back({i, begin, std::min(block_values, end - begin)});
+  }
+  threads_ = static_cast<unsigned>(std::max<std::size_t>(
+      1, std::min<std::size_t>(threads_, blocks_.size())));
+  std::size_t values = 0;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    values += blocks_[i].size;
+    if (threads_ > 1 && values < stretch_values && i + 1 < blocks_.size())
+      continue;
+    stretches_.push_back(i + 1);
+    values = 0;
   }
 }
 
@@ -153,39 +148,43 @@ optimizer::verdict optimizer::apply(const optimized_vectors& vectors,
 
   rule_->begin(step, static_cast<float>(scale));
   const auto ratios = trust(vectors, mean_gradient, rate);
-  // Blocks lie behind each other, and one thread takes them in order.
-  const bool streams = digests != nullptr && threads_ == 1;
-  digest_stream of_m, of_v, of_parameters;
-  for_each_index(blocks_.size(), threads_, [&](std::size_t i) {
-    const auto& b = blocks_[i];
-    const auto& terms = tensors_[b.tensor];
-    const auto here = at(vectors, mean_gradient, b.begin, b.size);
-    if (terms.buffer)
-      subtract(here);
-    else
-      rule_->move(here, terms, rate * terms.rate, ratios[b.tensor]);
-    if (!streams)
-      return;
-    of_parameters.add(here.x, b.size * sizeof(float));
-    if (here.m)
-      of_m.add(here.m, b.size * sizeof(float));
-    if (here.v)
-      of_v.add(here.v, b.size * sizeof(float));
-  });
-  if (streams) {
-    *digests = {of_parameters.result(),
-                vectors.first_moment ? of_m.result() : digest{},
-                vectors.second_moment ? of_v.result() : digest{}};
-  } else if (digests != nullptr) {
-    const float* all[]
-        = {vectors.parameters, vectors.first_moment, vectors.second_moment};
-    digest made[3];
-    for_each_index(3, threads_, [&](std::size_t i) {
-      if (all[i])
-        made[i] = digest_of(all[i], values_ * sizeof(float));
-    });
-    *digests = {made[0], made[1], made[2]};
-  }
+  // A stretch is hashed while the next one is updated: its vectors lie behind
+  // each other.
+  const float* const all[]
+      = {vectors.parameters, vectors.first_moment, vectors.second_moment};
+  digest_stream streams[3];
+  const std::size_t hashes = digests != nullptr ? 3 : 0;
+  const auto first = [&](std::size_t stretch) {
+    return stretch == 0 ? 0 : stretches_[stretch - 1];
+  };
+  const auto blocks = [&](std::size_t stretch) {
+    return stretch < stretches_.size() ? stretches_[stretch] - first(stretch)
+                                       : 0;
+  };
+  const auto count
+      = [&](std::size_t stretch) { return hashes + blocks(stretch); };
+  const auto work = [&](std::size_t stretch, std::size_t i) {
+    if (i >= hashes) {
+      const auto& b = blocks_[first(stretch) + i - hashes];
+      const auto& terms = tensors_[b.tensor];
+      const auto here = at(vectors, mean_gradient, b.begin, b.size);
+      if (terms.buffer)
+        subtract(here);
+      else
+        rule_->move(here, terms, rate * terms.rate, ratios[b.tensor]);
+    } else if (stretch > 0 && all[i] != nullptr) {
+      const auto begin = blocks_[first(stretch - 1)].begin;
+      const auto& last = blocks_[stretches_[stretch - 1] - 1];
+      streams[i].add(all[i] + begin,
+                     (last.begin + last.size - begin) * sizeof(float));
+    }
+  };
+  for_each_stage(stretches_.size() + 1, threads_, count, work);
+  const auto digest_in = [&](std::size_t i) {
+    return all[i] != nullptr ? streams[i].result() : digest{};
+  };
+  if (digests != nullptr)
+    *digests = {digest_in(0), digest_in(1), digest_in(2)};
   return verdict::applied;
 }
 

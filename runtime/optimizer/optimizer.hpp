@@ -55,7 +55,7 @@ public:
   ///             Throws std::invalid_argument when 0.
   /// @param rate The learning rate.
   /// @param digests If not null, of the vectors that are there as they are
-  ///                now: made on the way, as far as one thread does all.
+  ///                now: made on the way, while they are in the caches.
   verdict apply(const optimized_vectors& vectors, const float* mean_gradient,
                 std::uint64_t step, double rate,
                 state_digests* digests = nullptr);
@@ -77,7 +77,8 @@ private:
   unsigned threads_;
   std::vector<tensor_terms> tensors_;
   std::vector<block> blocks_;
-  std::size_t values_; ///< Of each vector.
+  /// Where blocks end that are updated before any behind them.
+  std::vector<std::size_t> stretches_;
 };
 
 } // namespace potluck

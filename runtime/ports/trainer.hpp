@@ -27,6 +27,9 @@ struct batch_request {
   std::uint32_t stride = 1; ///< Takes first, first + stride, ...
   std::uint64_t step = 0;   ///< Of the parameters: updates behind them.
   digest state = {};        ///< Of the training state that they are in.
+  /// Of a trainer that `begins_sums`: nothing has been added yet, and what is
+  /// in `gradient` is anything.
+  bool begins = false;
 };
 
 struct batch_result {
@@ -69,6 +72,12 @@ public:
                                   const float* parameters, float* gradient,
                                   const std::atomic<bool>& cancelled)
       = 0;
+
+  /// Whether `accumulate` may have to begin a sum: one pass over it less. If it
+  /// gives samples it has written all values, otherwise none that count.
+  virtual bool begins_sums() const {
+    return false;
+  }
 
   /// Adds to `gradient` what calls of `accumulate` have kept.
   virtual void collect(float*) {

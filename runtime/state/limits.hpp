@@ -66,8 +66,11 @@ constexpr auto busy_patience = 30s;
 constexpr std::size_t snapshots_kept = 2;
 /// A joiner may ask for a version of so many steps ahead.
 constexpr std::uint64_t steps_ahead = 1024;
-/// Means kept when nobody is joining, for members that missed a verdict.
+/// Means kept when nobody is joining, for members that missed a verdict, and
+/// the bytes that they may have. The last one is kept in any case, unless there
+/// was nobody else.
 constexpr std::size_t means_kept = 4;
+constexpr std::uint64_t means_kept_bytes = std::uint64_t{16} << 20;
 /// Means kept for joiners under way, in bytes and steps: a model of 12 million
 /// parameters for 22 steps, one of 100,000 for 2,700. Who needs older ones
 /// starts again at a newer version.

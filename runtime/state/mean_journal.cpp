@@ -45,12 +45,18 @@ void mean_journal::keep_after(std::optional<std::uint64_t> step) {
   shrink();
 }
 
+bool mean_journal::is_kept(const passed_mean& oldest) const {
+  if (bytes_ > most_.bytes || means_.size() > most_.means)
+    return false;
+  if (needed_after_ && oldest.step > *needed_after_)
+    return true;
+  return means_.size() <= most_.idle_means
+         && (bytes_ <= most_.idle_bytes
+             || (means_.size() == 1 && !oldest.lone));
+}
+
 void mean_journal::shrink() {
-  while (!means_.empty()) {
-    bool needed = needed_after_ && means_.front().mean.step > *needed_after_;
-    if (bytes_ <= most_.bytes && means_.size() <= most_.means
-        && (needed || means_.size() <= most_.idle_means))
-      return;
+  while (!means_.empty() && !is_kept(means_.front().mean)) {
     bytes_ -= bytes_of(means_.front().mean);
     means_.pop_front();
   }

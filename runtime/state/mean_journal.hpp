@@ -1,14 +1,16 @@
 /// The means of the last steps, as a donor keeps them for those who missed
 /// them.
 ///
-/// Bounded: `limits::means_kept` when nobody joins, and for joiners under way
-/// all from their version on, up to `journal_bytes` and `journal_steps`.
+/// Bounded: `limits::means_kept` and `means_kept_bytes` when nobody joins, and
+/// for joiners under way all from their version on, up to `journal_bytes` and
+/// `journal_steps`.
 #pragma once
 
 #include <cstddef>
 #include <deque>
 #include <optional>
 
+#include "runtime/state/limits.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
@@ -16,9 +18,11 @@ namespace potluck {
 class mean_journal {
 public:
   struct bounds {
-    std::size_t idle_means; ///< Kept in any case that bytes allow.
+    std::size_t idle_means; ///< Kept when nobody needs them.
     std::size_t means;
     std::uint64_t bytes;
+    /// Of idle means. Of more one is kept that others may have missed.
+    std::uint64_t idle_bytes = limits::means_kept_bytes;
   };
   explicit mean_journal(bounds most);
 
@@ -54,6 +58,7 @@ private:
     passed_mean mean;
     std::optional<state_manifest> listed;
   };
+  bool is_kept(const passed_mean& oldest) const;
   void shrink();
 
   bounds most_;

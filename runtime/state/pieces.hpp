@@ -42,6 +42,7 @@ struct passed_mean {
   digest before;                     ///< The state that it was applied to,
   digest after;                      ///< and what that became.
   std::shared_ptr<const std::vector<float>> values;
+  bool lone = false; ///< Nobody else was known then that could have missed it.
 };
 
 /// Lists the mean's pieces. The whole is read once.

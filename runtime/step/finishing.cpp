@@ -82,8 +82,7 @@ std::string finishing::cut_off(std::uint64_t step, std::uint64_t steps) {
   return "The others finished the run and left while this peer was cut off "
          "from them, so it ends at step "
          + std::to_string(step) + " of " + std::to_string(steps)
-         + ": ask one of them for a checkpoint, and go on from it with "
-           "--resume FILE.";
+         + ": ask one of them for a checkpoint, and go on from it.";
 }
 
 std::string finishing::unproven(std::uint64_t step) {

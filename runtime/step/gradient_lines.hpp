@@ -77,11 +77,9 @@ private:
     return solitude::word{
         true,
         "Nobody averages with this peer: only hubs lead to the others, and "
-        "they "
-        "pass on letters, no gradients. Have a machine that all can reach "
-        "average (`potluck bootstrap --run NAME` there, or --any-run), or open "
-        "a "
-        "port of one of you (--announce)",
+        "they pass on letters, no gradients. Have a machine that all can reach "
+        "average (`potluck bootstrap --run NAME` there, or `--any-run`), or "
+        "open a port of one of you, and set announce to it",
         true};
   }
 

@@ -92,9 +92,8 @@ std::string solitude::sentence() const {
   return std::to_string(steps_) + (steps_ == 1 ? " step was" : " steps were")
          + " taken alone although others train in this run: " + whom_
          + ". What is learnt apart is lost when they meet. Name a machine that "
-           "all can reach with --peer (`potluck bootstrap --run NAME` there), "
-           "or "
-           "open a port of one of you (--announce)";
+           "all can reach as a peer (`potluck bootstrap --run NAME` there), "
+           "or open a port of one of you, and set announce to it";
 }
 
 std::optional<solitude::word> solitude::last_word() const {

@@ -296,7 +296,8 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
   // Nobody could use the mean of another group's step.
   if (round && averaging().one_history())
     out(mean_applied{{x.step, round->samples, x.history_samples, before,
-                      x.state, round->mean}});
+                      x.state, round->mean,
+                      others().known().reports().empty()}});
 }
 
 void step_machine::sign_step(const round_over& x, const digest& before) {

@@ -85,7 +85,7 @@ void dialer::try_next() {
   pause_.reset();
   while (const auto to = order_.next()) {
     if (only_loopback_ && !is_loopback(*to)) {
-      last_error_ = "with --insecure only this machine can be dialled";
+      last_error_ = "with insecure only this machine can be dialled";
       continue;
     }
     const auto error = begin(*to);

@@ -42,14 +42,14 @@ incoming_stream::outcome incoming_stream::take(const std::uint8_t* data,
     if (first && words == first_words::tls)
       return {verdict::unrelated,
               "the other side encrypts, but this one was started with "
-              "--insecure: start both with it, or neither"};
+              "insecure: start both with it, or neither"};
     return data == reader_.direct().data ? filled(size) : cut(data, size);
   }
   if (words != first_words::tls)
     return {verdict::unrelated,
             words == first_words::frame
                 ? "the other side does not encrypt: it was started with "
-                  "--insecure, or is an older potluck; start both alike"
+                  "insecure, or is an older potluck; start both alike"
                 : "the other side does not speak TLS 1.3; it is another "
                   "program"};
   tls_->feed(data, size);

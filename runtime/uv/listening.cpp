@@ -27,13 +27,13 @@ failure cannot_listen(const address& where, const std::string& why,
 }
 
 failure cannot_listen(const address& where, int error) {
-  auto* mend = "give another address with --listen";
+  auto* mend = "listen at another address";
   if (error == UV_EADDRINUSE)
-    mend = "stop the other program or choose another port with --listen";
+    mend = "stop the other program or listen at another port";
   else if (error == UV_EACCES)
-    mend = "choose a port above 1023 with --listen";
+    mend = "listen at a port above 1023";
   else if (error == UV_EADDRNOTAVAIL)
-    mend = "choose an address of this machine with --listen";
+    mend = "listen at an address of this machine";
   return cannot_listen(where, uv_strerror(error), mend);
 }
 
@@ -55,8 +55,8 @@ void listening::listen(const address& where, answer done) {
   auto found = [this, i](const std::vector<sockaddr_storage>& all,
                          const std::string& why) {
     if (all.empty())
-      i->done(cannot_listen(i->where, why,
-                            "give an address of this machine with --listen"));
+      i->done(
+          cannot_listen(i->where, why, "listen at an address of this machine"));
     else
       i->done(bind(i->where, all.front()));
     pending_.erase(i);
@@ -69,8 +69,8 @@ void listening::listen(const address& where, answer done) {
 expected<address> listening::bind(const address& where,
                                   const sockaddr_storage& to) {
   if (only_loopback_ && !is_loopback(to))
-    return cannot_listen(where, "with --insecure only this machine may connect",
-                         "leave --insecure out, or add --listen 127.0.0.1:0");
+    return cannot_listen(where, "with insecure only this machine may connect",
+                         "leave insecure out, or listen at 127.0.0.1:0");
   tcp_socket socket;
   auto error = open(to, 0, socket);
   if (error == UV_EADDRINUSE && to.ss_family == AF_INET6

@@ -32,7 +32,7 @@ std::string describe(unsigned long error, const certificate_check& shown) {
     case SSL_R_WRONG_SSL_VERSION:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
       return "the other side does not speak TLS 1.3; it may be another "
-             "program, or run with --insecure";
+             "program, or run with insecure";
     case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
       return "corrupt record: bits changed on the way, or somebody meddled";
     case SSL_R_SSLV3_ALERT_BAD_RECORD_MAC:

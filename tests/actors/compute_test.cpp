@@ -506,3 +506,70 @@ TEST_CASE("what a trainer keeps goes aside with the gradient") {
   x.tell(take_gradient_back{false});
   CHECK(x.lent() == all);
 }
+
+namespace {
+
+/// Writes where a sum begins, and gives nothing of its first batch.
+class beginning_trainer : public tiny_trainer {
+public:
+  explicit beginning_trainer(std::shared_ptr<std::vector<bool>> begun)
+      : begun_(std::move(begun)) {
+  }
+  bool begins_sums() const override {
+    return true;
+  }
+  batch_result accumulate(const batch_request& request, const float* parameters,
+                          float* gradient,
+                          const std::atomic<bool>& cancelled) override {
+    begun_->push_back(request.begins);
+    if (request.begins)
+      std::fill_n(gradient, values, begun_->size() == 1 ? -5.0f : 0.0f);
+    if (begun_->size() == 1)
+      return {};
+    return tiny_trainer::accumulate(request, parameters, gradient, cancelled);
+  }
+
+private:
+  std::shared_ptr<std::vector<bool>> begun_;
+};
+
+} // namespace
+
+TEST_CASE("a trainer that begins sums is told where it has to") {
+  for (bool delayed : {false, true}) {
+    CAPTURE(delayed);
+    auto begun = std::make_shared<std::vector<bool>>();
+    compute_config how;
+    how.make_trainer = [begun](const charter&) {
+      return std::make_unique<beginning_trainer>(begun);
+    };
+    shop x{how, delayed};
+    x.batch(0, 0, 3); // Which comes to nothing, but for what it wrote.
+    CHECK(x.lent() == std::vector<float>(tiny_trainer::values, 0.0f));
+    x.batch(0, 0, 5);
+    x.batch(0, 5, 7);
+    CHECK(x.lent() == plus(expected_gradient(0, 5), expected_gradient(5, 7)));
+    x.tell(drop_gradient{});
+    x.batch(0, 5, 7);
+    CHECK(x.lent() == expected_gradient(5, 7));
+    // The sum is zero again once it was lent.
+    CHECK(*begun == std::vector<bool>{true, false, false, true});
+  }
+}
+
+TEST_CASE("what was set aside comes back whole where nothing came since") {
+  auto begun = std::make_shared<std::vector<bool>>(1);
+  compute_config how;
+  how.make_trainer = [begun](const charter&) {
+    return std::make_unique<beginning_trainer>(begun);
+  };
+  shop x{how, true};
+  x.batch(0, 0, 5);
+  x.tell(set_gradient_aside{});
+  x.tell(take_gradient_back{true});
+  CHECK(x.lent() == expected_gradient(0, 5));
+  x.tell(set_gradient_aside{});
+  x.batch(0, 5, 7);
+  x.tell(take_gradient_back{true});
+  CHECK(x.lent() == plus(expected_gradient(0, 5), expected_gradient(5, 7)));
+}

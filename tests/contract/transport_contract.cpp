@@ -159,8 +159,8 @@ void a_port_in_use_is_a_sentence(const transport_factory& make) {
   REQUIRE_FALSE(again);
   CHECK(again.error()
         == "cannot listen on " + to_string(*bound)
-               + ": address already in use; stop the other program or choose "
-                 "another port with --listen");
+               + ": address already in use; stop the other program or listen "
+                 "at another port");
   CHECK(second.net->listen(anywhere)); // It has not broken anything.
 }
 

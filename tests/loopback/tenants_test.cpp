@@ -98,7 +98,7 @@ TEST_CASE("a bootstrap without room for a share stays out, and says why") {
   CHECK(check_equal_digests(trainers) > 0);
   auto faults = hub.log.named("fault");
   REQUIRE(!faults.empty());
-  CHECK(faults.front().at("detail").get<std::string>().find("--max-memory")
+  CHECK(faults.front().at("detail").get<std::string>().find("max-memory")
         != std::string::npos);
 }
 

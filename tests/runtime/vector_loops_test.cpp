@@ -142,3 +142,39 @@ TEST_CASE("the largest magnitude is found in any place, and a NaN is larger") {
             > bits(std::numeric_limits<float>::infinity()));
     }
 }
+
+TEST_CASE("what is scaled elsewhere is rounded once, and looked at") {
+  std::mt19937_64 random{4};
+  std::normal_distribution<float> noise;
+  for (auto how : {writing::cached, writing::past_caches})
+    for (std::size_t count : {0, 1, 17, 2048, 5003}) {
+      std::vector<float> x(count), out(count + 1, 7.0f), begun(count + 1, 7.0f);
+      for (auto& value : x)
+        value = noise(random);
+      REQUIRE(scale_within(out.data(), x.data(), count, 0.3f, 100, how));
+      REQUIRE(begin_scaled(begun.data(), x.data(), count, 0.3f, how));
+      std::vector<float> zeros(count, 0.0f);
+      add_scaled(zeros.data(), x.data(), count, 0.3f);
+      for (std::size_t i = 0; i < count; ++i) {
+        const volatile float product = x[i] * 0.3f;
+        CHECK(out[i] == product);
+        CHECK(std::memcmp(&begun[i], &zeros[i], sizeof(float)) == 0);
+      }
+      CHECK(out[count] == 7);
+      CHECK(begun[count] == 7);
+      if (count == 0)
+        continue;
+      x[count / 2] = -101;
+      CHECK_FALSE(scale_within(out.data(), x.data(), count, 0.3f, 100, how));
+      CHECK(begin_scaled(out.data(), x.data(), count, 0.3f, how));
+      x[count - 1] = std::numeric_limits<float>::quiet_NaN();
+      CHECK_FALSE(begin_scaled(out.data(), x.data(), count, 0.3f, how));
+    }
+}
+
+TEST_CASE("a sum that begins with a negative zero is zero") {
+  const float x = -0.0f;
+  float sum = 5;
+  CHECK(begin_scaled(&sum, &x, 1, 3));
+  CHECK_FALSE(std::signbit(sum));
+}

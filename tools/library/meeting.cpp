@@ -30,7 +30,7 @@ void meeting::begins(bool delayed) {
 batch_result meeting::await(const batch_request& request,
                             const float* parameters, float* sum,
                             const std::atomic<bool>& cancelled) {
-  window here{parameters, sum};
+  window here{parameters, sum, request.begins};
   std::unique_lock<std::mutex> lock{mutex_};
   account_.shows(request.step, request.state);
   open_ = &here;
@@ -65,15 +65,23 @@ void meeting::use(std::unique_lock<std::mutex>& lock, window& where,
                   const std::function<void()>& job) {
   where.used = true;
   lock.unlock();
-  job();
-  lock.lock();
-  where.used = false;
-  changed_.notify_all();
+  const auto done = [&] {
+    lock.lock();
+    where.used = false;
+    changed_.notify_all();
+  };
+  try {
+    job();
+  } catch (...) {
+    done();
+    throw;
+  }
+  done();
 }
 
 meeting::outcome meeting::add(std::uint64_t samples, double loss_sum,
                               duration patience,
-                              const std::function<void(float*)>& add_to) {
+                              const std::function<void(float*, bool)>& add_to) {
   std::unique_lock<std::mutex> lock{mutex_};
   auto* where = wait_for(lock, patience);
   if (!where)
@@ -82,8 +90,9 @@ meeting::outcome meeting::add(std::uint64_t samples, double loss_sum,
     account_.dropped(samples, clock::now());
     return outcome::stale;
   }
-  const auto seconds = account_.added(samples, clock::now());
-  use(lock, *where, [&] { add_to(where->sum); });
+  const auto came = clock::now();
+  use(lock, *where, [&] { add_to(where->sum, where->begins); });
+  const auto seconds = account_.added(samples, came);
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   where->result = {static_cast<std::uint32_t>(std::min(samples, most)),
                    loss_sum, seconds};

@@ -46,10 +46,11 @@ public:
     late,  ///< The window did not open in time.
     over,  ///< It will not open any more.
   };
-  /// Waits for the window; then `add_to(sum)` if what the loop has computed
-  /// counts.
+  /// Waits for the window; then `add_to(sum, begins)` if what the loop has
+  /// computed counts. Where the sum begins, what is in it is anything. If it
+  /// throws, nothing was added.
   outcome add(std::uint64_t samples, double loss_sum, duration patience,
-              const std::function<void(float*)>& add_to);
+              const std::function<void(float*, bool)>& add_to);
   /// Waits for the window; then `copy(parameters)` if they are new.
   outcome take(duration patience,
                const std::function<void(const float*)>& copy);
@@ -80,6 +81,7 @@ private:
   struct window {
     const float* parameters;
     float* sum;
+    bool begins;       ///< See `batch_request`.
     bool used = false; ///< The loop is at it.
     batch_result result = {};
   };

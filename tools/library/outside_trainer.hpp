@@ -23,6 +23,9 @@ public:
   std::uint32_t usual_request() const override {
     return 1u << 20;
   }
+  bool begins_sums() const override {
+    return true;
+  }
   batch_result accumulate(const batch_request& request, const float* parameters,
                           float* gradient,
                           const std::atomic<bool>& cancelled) override {

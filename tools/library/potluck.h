@@ -136,7 +136,8 @@ POTLUCK_API potluck_run potluck_new(void);
  *   checkpoint-every   steps between two of them (default 100; 0: at the end)
  *   checkpoint-keep    the newest so many are kept, older ones as FILE.STEP
  *                      (default 3)
- *   threads         of the optimizer step (default: half of the cores)
+ *   threads         of the step's passes over all values (default: the
+ *                   cores; half of them where updates are delayed)
  *   log-json        file that gets a line of JSON for each event
  *   insecure        yes or no: no encryption, on loopback only; for measuring
  *   relay-experts   yes or no: call experts through hubs, too, where no other

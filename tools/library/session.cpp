@@ -1,6 +1,7 @@
 #include "tools/library/session.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -8,6 +9,7 @@
 #include "runtime/lines/rate.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/schedules/schedule.hpp"
+#include "runtime/parallel_loop.hpp"
 #include "runtime/portmap/mapping_keeper.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/checkpoint.hpp"
@@ -336,9 +338,12 @@ void session::open() {
       config.checkpoints->resumes(resumed_from_, own_state());
   }
   const auto threads = options_.integer("threads");
-  config.threads = threads != 0
-                       ? static_cast<unsigned>(threads)
-                       : std::max(1u, std::thread::hardware_concurrency() / 2);
+  // The loop waits for the step, unless updates are delayed.
+  const auto idle = std::thread::hardware_concurrency()
+                    / (settings.delayed_updates() ? 2 : 1);
+  config.threads
+      = threads != 0 ? static_cast<unsigned>(threads) : std::max(1u, idle);
+  threads_ = config.threads;
   std::optional<event_log> log;
   if (!options_.text("log-json").empty()) {
     auto opened = event_log::open(options_.text("log-json"));
@@ -440,6 +445,60 @@ Value* session::part(const tensors<Value>& of, std::size_t index) const {
   return of.flat ? of.flat + layout_.entries()[index].offset : of.each[index];
 }
 
+template <class Job>
+void session::for_each_piece(Job job) const {
+  struct piece {
+    std::size_t tensor, begin, size;
+  };
+  std::vector<piece> pieces;
+  const auto& all = layout_.entries();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t begin = 0; begin < all[i].values; begin += piece_values)
+      pieces.push_back(
+          {i, begin, std::min(piece_values, all[i].values - begin)});
+  const auto threads = threads_for(layout_.values(), threads_);
+  std::optional<without_signals> unheard;
+  if (threads > 1)
+    unheard.emplace();
+  for_each_index(pieces.size(), threads, [&](std::size_t i) {
+    job(pieces[i].tensor, pieces[i].begin, pieces[i].size);
+  });
+}
+
+void session::add_to(float* sum, bool begins,
+                     const tensors<const float>& gradients,
+                     float weight) const {
+  const auto& all = layout_.entries();
+  std::vector<std::atomic<bool>> unfit(all.size());
+  const auto refuse = [&] {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (unfit[i])
+        throw complaint{"the gradient of tensor " + all[i].name
+                            + " is not finite; leave this batch out",
+                        POTLUCK_NOT_FINITE};
+  };
+  if (!begins) {
+    for_each_piece([&](std::size_t i, std::size_t begin, std::size_t size) {
+      if (auto* x = part(gradients, i); x && !all_finite(x + begin, size))
+        unfit[i] = true;
+    });
+    refuse();
+  }
+  for_each_piece([&](std::size_t i, std::size_t begin, std::size_t size) {
+    auto* to = sum + all[i].offset + begin;
+    auto* x = part(gradients, i);
+    if (!x && begins)
+      std::fill_n(to, size, 0.0f);
+    else if (x && !begins)
+      add_scaled(to, x + begin, size, weight);
+    else if (x
+             && !begin_scaled(to, x + begin, size, weight,
+                              writing_of(layout_.values())))
+      unfit[i] = true;
+  });
+  refuse();
+}
+
 int session::add(tensors<const float> gradients, std::uint64_t samples,
                  double loss, duration patience) {
   std::optional<charter> run;
@@ -459,19 +518,11 @@ int session::add(tensors<const float> gradients, std::uint64_t samples,
                     + std::to_string(run->settings().target_batch)};
   if (!std::isfinite(loss))
     throw complaint{"the loss is not finite", POTLUCK_NOT_FINITE};
-  const auto& all = layout_.entries();
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (auto* x = part(gradients, i); x && !all_finite(x, all[i].values))
-      throw complaint{"the gradient of tensor " + all[i].name
-                          + " is not finite; leave this batch out",
-                      POTLUCK_NOT_FINITE};
-  const auto weight = static_cast<float>(samples);
-  switch (with_->add(
-      samples, loss * static_cast<double>(samples), patience, [&](float* sum) {
-        for (std::size_t i = 0; i < all.size(); ++i)
-          if (auto* x = part(gradients, i))
-            add_scaled(sum + all[i].offset, x, all[i].values, weight);
-      })) {
+  switch (with_->add(samples, loss * static_cast<double>(samples), patience,
+                     [&](float* sum, bool begins) {
+                       add_to(sum, begins, gradients,
+                              static_cast<float>(samples));
+                     })) {
     case meeting::outcome::late:
       return POTLUCK_TIMEOUT;
     case meeting::outcome::over:
@@ -493,10 +544,11 @@ int session::take(tensors<float> parameters, duration patience) {
   }
   const auto& all = layout_.entries();
   switch (with_->take(patience, [&](const float* values) {
-    for (std::size_t i = 0; i < all.size(); ++i)
+    for_each_piece([&](std::size_t i, std::size_t begin, std::size_t size) {
       if (auto* x = part(parameters, i))
-        copy(x, values + all[i].offset, all[i].values,
-             writing_of(all[i].values));
+        copy(x + begin, values + all[i].offset + begin, size,
+             writing_of(layout_.values()));
+    });
   })) {
     case meeting::outcome::done:
       return POTLUCK_OK;

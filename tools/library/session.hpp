@@ -91,6 +91,12 @@ private:
   /// Where the tensor lies in the caller's memory; null: left out.
   template <class Value>
   Value* part(const tensors<Value>& of, std::size_t index) const;
+  /// `job(index, begin, size)` for pieces of all tensors, on several threads.
+  template <class Job>
+  void for_each_piece(Job job) const;
+  /// Adds the gradients to `sum`, or writes them there.
+  void add_to(float* sum, bool begins, const tensors<const float>& gradients,
+              float weight) const;
   /// `job(state)` while nobody changes it.
   template <class Job>
   void read(Job job) const;
@@ -113,7 +119,7 @@ private:
   stage at_ = stage::closed;
   loop_options options_;
   model_layout layout_;
-  std::vector<std::uint64_t> offsets_;
+  unsigned threads_ = 1;
   std::shared_ptr<training_state> own_; ///< Null behind `open`.
   std::optional<charter> resumed_;
   std::string resumed_from_; ///< The file.

@@ -51,6 +51,8 @@ averaging_round::averaging_round(setting what, value_pool rooms,
 
 round_orders
 averaging_round::lend(std::shared_ptr<const std::vector<float>> gradient) {
+  if (alone() && average_alone(*gradient))
+    return take();
   for (auto [chunk, to] :
        bulk_.parts().lend(std::move(gradient), members().own().samples))
     if (to == members().self())
@@ -58,6 +60,20 @@ averaging_round::lend(std::shared_ptr<const std::vector<float>> gradient) {
     else
       send(bulk_.part_for(chunk, to));
   return take();
+}
+
+bool averaging_round::average_alone(const std::vector<float>& gradient) {
+  const auto samples = members().own().samples;
+  if (!bulk_.average_alone(gradient, samples, what_.threads))
+    return false;
+  round_agreement::actions actions;
+  for (std::uint32_t chunk = 0; chunk < bulk_.map().chunk_count(); ++chunk) {
+    agreement_.part_here(chunk, samples);
+    for (auto& x : agreement_.averaged(chunk, {}))
+      actions.push_back(std::move(x));
+  }
+  carry_out(actions);
+  return true;
 }
 
 void averaging_round::offer_own_part(std::uint32_t chunk) {
@@ -284,9 +300,9 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
     std::visit([&](const auto& y) { carry_out(y); }, x);
   if (!agreement_.digest_wanted())
     return;
-  const auto mean = bulk_.places().whole_digest();
-  const auto compares = what_.guards.has(safeguard::equal_digests);
-  carry_out(agreement_.whole_vector_here(compares ? mean : digest_of("", 0)));
+  const auto compares = !alone() && what_.guards.has(safeguard::equal_digests);
+  carry_out(agreement_.whole_vector_here(
+      compares ? bulk_.places().whole_digest() : digest_of("", 0)));
   if (auto drawn = auditor_.take_drawn())
     if (auto mean = bulk_.evidence(agreement_.ledger(), *drawn))
       add(auditor_.check(*drawn, std::nullopt, *mean));

@@ -40,6 +40,7 @@ public:
     std::uint64_t nonce = 1; ///< Nobody else knows it; see `sum_auditor`.
     /// Of the rounds so far; null: this is the first.
     std::shared_ptr<potluck::denials> denials = nullptr;
+    unsigned threads = 1; ///< That make the mean where nobody else does.
   };
 
   /// @param rooms Where means are made. @param all_placed See
@@ -58,6 +59,8 @@ public:
     sums_.at(now);
   }
   /// This member's gradient is here: its parts go out.
+  /// Where nobody else is in the round its mean is made here, at once, and the
+  /// gradient is not kept.
   round_orders lend(std::shared_ptr<const std::vector<float>> gradient);
   /// Another member says something. Strangers are not heard.
   round_orders receive(const peer_id& from, const message& content,
@@ -112,6 +115,11 @@ public:
   bool over() const {
     return agreement_.decided();
   }
+  /// Nobody else is in it, and its rule makes the gradient's mean of it.
+  bool alone() const {
+    return members().size() == 1 && what_.rule.how == aggregator::mean
+           && what_.rule.part_norm <= 0;
+  }
   /// Whether of two members without a line this one is to leave the round: the
   /// plan has one average for the other, nobody has ruled on it, and this is
   /// the later trainer.
@@ -135,6 +143,8 @@ private:
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
+  /// False: the gradient has values that no mean has.
+  bool average_alone(const std::vector<float>& gradient);
   void judge_if_all_spoke();
   void judge();
   void carry_out(const round_agreement::actions& actions);

@@ -1,6 +1,10 @@
 #include "runtime/averaging/round/round_bulk.hpp"
 
+#include <atomic>
 #include <utility>
+
+#include "runtime/parallel_loop.hpp"
+#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
@@ -75,6 +79,22 @@ round_orders round_bulk::ask_anew(std::uint32_t chunk,
 }
 
 // ---- means ------------------------------------------------------------------
+
+bool round_bulk::average_alone(const std::vector<float>& gradient,
+                               std::uint64_t samples, unsigned threads) {
+  auto& whole = *places_->whole();
+  if (samples == 0 || gradient.size() != whole.size())
+    return false;
+  std::atomic<bool> well{true};
+  for_each_piece(
+      whole.size(), threads, [&](std::size_t begin, std::size_t size) {
+        if (!scale_within(whole.data() + begin, gradient.data() + begin, size,
+                          one_over(samples), largest_part_value,
+                          writing_of(whole.size())))
+          well = false;
+      });
+  return well;
+}
 
 void round_bulk::keep(std::uint32_t chunk,
                       std::shared_ptr<const std::vector<float>> mean,

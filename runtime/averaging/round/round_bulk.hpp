@@ -67,6 +67,10 @@ public:
 
   // ---- means
 
+  /// Puts the means of this member's gradient alone in their places.
+  /// False: a value is beyond any gradient's, and the means are anything.
+  bool average_alone(const std::vector<float>& gradient, std::uint64_t samples,
+                     unsigned threads);
   /// A mean was made here.
   void keep(std::uint32_t chunk, std::shared_ptr<const std::vector<float>> mean,
             std::vector<digest> parts);

@@ -59,6 +59,31 @@ TEST_CASE("a journal keeps the newest means, and those that joiners need") {
   CHECK(journal.size() == 4);
 }
 
+TEST_CASE(
+    "of many bytes a journal keeps one mean, and none that nobody missed") {
+  mean_journal journal{{4, 20, 1u << 20, 1000}}; // A mean has 400.
+  for (std::uint64_t step = 1; step <= 3; ++step)
+    journal.add(mean(step));
+  CHECK(journal.size() == 2);
+  mean_journal large{{4, 20, 1u << 20, 100}};
+  large.add(mean(1));
+  large.add(mean(2));
+  CHECK(large.size() == 1);
+  CHECK(large.oldest() == 2);
+  auto lone = mean(3);
+  lone.lone = true;
+  large.add(lone);
+  CHECK(large.size() == 0);
+  large.keep_after(3); // Somebody joins.
+  lone = mean(4);
+  lone.lone = true;
+  large.add(lone);
+  CHECK(large.completing(4) != nullptr);
+  CHECK(large.leading_to(after(4)) != nullptr);
+  large.keep_after(std::nullopt);
+  CHECK(large.size() == 0);
+}
+
 TEST_CASE("a journal's bounds hold whatever joiners need") {
   mean_journal by_count{{4, 20, 1u << 20}};
   mean_journal by_bytes{{4, 20, 3 * 400}};

@@ -70,7 +70,7 @@ TEST_CASE("an encrypted and an insecure peer say what is the matter") {
     auto reason = client.heard->with(id, [](auto& x) { return x.reason; });
     CHECK((says(reason, alike)
            || says(reason, "does not speak TLS 1.3; it may be another program, "
-                           "or run with --insecure")));
+                           "or run with insecure")));
   }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("an insecure transport keeps to this machine") {
                       address{"203.0.113.1", 0}, address{"", 0}}) {
     auto refused = x.net->listen(where);
     REQUIRE_FALSE(refused);
-    CHECK(says(refused.error(), "with --insecure only this machine may"));
+    CHECK(says(refused.error(), "with insecure only this machine may"));
     CHECK(says(refused.error(), "--listen 127.0.0.1:0"));
   }
   CHECK(x.net->listen(anywhere));
@@ -90,7 +90,7 @@ TEST_CASE("an insecure transport keeps to this machine") {
     auto id = x.net->dial(where);
     REQUIRE(x.heard->wait_for_close(id));
     CHECK(says(x.heard->with(id, [](auto& h) { return h.reason; }),
-               "with --insecure only this machine can be dialled"));
+               "with insecure only this machine can be dialled"));
   }
 }
 

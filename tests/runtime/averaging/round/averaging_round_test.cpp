@@ -3,6 +3,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <limits>
 
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "tests/runtime/averaging/round/round_world.hpp"
@@ -280,4 +281,62 @@ TEST_CASE("a round with a hub in the middle moves values to and from it only") {
   CHECK(committed == 4);
   for (std::size_t i = 0; i < 3; ++i)
     CHECK(*all[i].bulk().places().whole() == std::vector<float>{2, 2, 2});
+}
+
+namespace {
+
+struct lone_member {
+  explicit lone_member(averaging_rule rule = {}, std::size_t values = 3) {
+    what.contract = contract_of(round_setting{1, 0, {3}});
+    what.contract.gradient_values = values;
+    what.contract.members[0].samples = 5;
+    what.plan.chunks = {static_cast<std::uint32_t>(values)};
+    what.self = peer(0);
+    what.rule = rule;
+    it.emplace(
+        what, value_pool{10}, std::make_shared<round_intake>(1), [] {}, chance,
+        time_point{1s});
+  }
+
+  averaging_round::setting what;
+  random_stream chance{1};
+  std::optional<averaging_round> it;
+};
+
+} // namespace
+
+TEST_CASE("a member alone has its mean at once, and keeps no gradient") {
+  lone_member x;
+  CHECK(x.it->alone());
+  auto gradient
+      = std::make_shared<std::vector<float>>(std::vector<float>{10, -1, 0});
+  const auto orders = x.it->lend(gradient);
+  CHECK(gradient.use_count() == 1);
+  CHECK(all_of<offer_part>(orders).empty());
+  CHECK(all_of<round_mail>(orders).empty());
+  const auto outcomes = all_of<round_outcome>(orders);
+  REQUIRE(outcomes.size() == 1);
+  CHECK(outcomes[0].committed);
+  CHECK(outcomes[0].samples == 5);
+  CHECK(outcomes[0].left_out.empty());
+  CHECK(*outcomes[0].mean == std::vector<float>{10 * 0.2f, -1 * 0.2f, 0});
+  CHECK(x.it->over());
+}
+
+TEST_CASE("a gradient that no mean can hold has none, alone either") {
+  lone_member x;
+  auto gradient = std::make_shared<std::vector<float>>(3, 1.0f);
+  gradient->back() = std::numeric_limits<float>::infinity();
+  const auto orders = x.it->lend(gradient);
+  CHECK(all_of<round_outcome>(orders).empty());
+  CHECK(all_of<offer_part>(orders).size() == 3); // Their reducers refuse one.
+}
+
+TEST_CASE("a bound on parts holds for a member alone, too") {
+  averaging_rule rule;
+  rule.part_norm = 1;
+  CHECK_FALSE(lone_member{rule}.it->alone());
+  averaging_rule median;
+  median.how = aggregator::median;
+  CHECK_FALSE(lone_member{median}.it->alone());
 }
