@@ -346,8 +346,8 @@ void founding::found_when_sure(actions& out, time_point now) {
   if (!how_.can_found || over() || !settled(now)
       || before_us(now) != others_.end() || (offer_ && !finished_))
     return;
-  // A bootstrap may know of a run of which no record is left: each has `patience`
-  // for its first answer.
+  // A bootstrap may know of a run of which no record is left: each has
+  // `patience` for its first answer.
   for (auto& [id, x] : others_)
     if (!founding_ && x.connected && x.role == role::bootstrap && !x.lied
         && !x.has_none

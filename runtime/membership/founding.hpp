@@ -245,7 +245,7 @@ private:
   std::string waiting_;
   duration hedge_ = hedge;
   time_point next_asked_{}; ///< Not sooner.
-  int waits_for_ = 0; ///< The kind of it; 0: nothing.
+  int waits_for_ = 0;       ///< The kind of it; 0: nothing.
   time_point next_word_{};
   duration silence_{};
 };

@@ -95,7 +95,7 @@ private:
   static void did_not_come(entrance& x, time_point now);
   void make_place();
 
-  std::set<peer_id> with_; ///< The last step was made.
+  std::set<peer_id> with_;                  ///< The last step was made.
   std::optional<time_point> lagging_since_; ///< One of them lags.
   bool lagging_ = false;
   std::set<peer_id> unheard_;

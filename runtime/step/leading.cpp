@@ -22,8 +22,7 @@ bool most_average(const way::reports& partners) {
 }
 
 /// Nobody else's samples are in the step, nor is its state anybody else's.
-bool is_alone(const way& how, const outlook& at,
-              const way::reports& partners) {
+bool is_alone(const way& how, const outlook& at, const way::reports& partners) {
   return how.one_history() && partners.empty()
          && how.reported(at).contributors == 0;
 }

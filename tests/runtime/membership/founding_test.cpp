@@ -311,8 +311,8 @@ TEST_CASE("who knows addresses of an earlier start looks there first") {
 TEST_CASE("one peer after the other is asked for the charter") {
   applicant a{true, true};
   for (std::uint8_t i = 10; i < 17; ++i)
-    a.it->joined({peer(i), {"other", 1}}, role::trainer,
-                 charter_by(7).digest(), false, a.now);
+    a.it->joined({peer(i), {"other", 1}}, role::trainer, charter_by(7).digest(),
+                 false, a.now);
   std::set<peer_id> asked;
   const auto note = [&](const founding::actions& all) {
     for (auto& x : all)

@@ -172,8 +172,8 @@ TEST_CASE("who made the last step is waited for until it says so") {
 }
 
 TEST_CASE("many that only say to enter cost a tenth of the time") {
-  const auto most = limits::entering_credit
-                    + 600s / limits::entering_share + 1s;
+  const auto most
+      = limits::entering_credit + 600s / limits::entering_share + 1s;
   SUBCASE("each under many names") {
     scene x;
     duration total{};
