@@ -85,7 +85,9 @@ void founding::left(const peer_id& who, bool orderly) {
   if (x.connected)
     x.since = x.heard_at;
   lines_ -= x.connected;
-  x.connected = x.asked = false;
+  x.connected = false;
+  if (std::exchange(x.asked, false))
+    ask_the_next();
   // That nobody gets to it says nothing of whether it is there; and what is
   // founded stays founded.
   if (orderly && x.charter.empty())
@@ -158,14 +160,27 @@ void founding::ask(actions& out, time_point now) {
     return; // There is no other one.
   for (auto& [id, x] : others_) {
     const bool may_have = x.role == role::bootstrap || !x.charter.empty();
-    if (!x.connected || !may_have || x.lied || now < x.ask_at)
+    if (!x.connected || !may_have || x.lied || now < x.ask_at
+        || (!x.asked && now < next_asked_))
       continue;
     const bool late = std::exchange(x.asked, true);
+    if (!late) {
+      next_asked_ = now + hedge_;
+      hedge_ = std::min(2 * hedge_, longest_hedge);
+    }
     x.wait = late ? std::min(2 * x.wait, longest_patience) : patience;
     x.ask_at = now + x.wait;
     ++x.in_vain;
     out.emplace_back(ask_for_charter{id});
   }
+}
+
+void founding::ask_the_next() {
+  if (std::any_of(others_.begin(), others_.end(),
+                  [](auto& x) { return x.second.asked; }))
+    return; // Somebody else's may be on its way.
+  hedge_ = hedge;
+  next_asked_ = {};
 }
 
 founding::actions founding::answered(const peer_id& from,
@@ -182,6 +197,8 @@ founding::actions founding::answered(const peer_id& from,
     x.wait = x.has_none ? std::min(2 * x.wait, longest_again) : again;
     x.has_none = true;
     x.ask_at = now + x.wait;
+    ask_the_next();
+    ask(out, now);
     return out;
   }
   auto c = read_charter(how_.run, bytes);
@@ -190,10 +207,12 @@ founding::actions founding::answered(const peer_id& from,
           && c->digest() != x.charter)) {
     x.lied = true; // Not asked again.
     x.charter = {};
+    ask_the_next();
     out.emplace_back(say_of_founding{
         "wrong charter", "peer " + short_name(from)
                              + " sent a charter that is not the one of run '"
-                             + run() + "'; the others are asked"});
+                             + run() + "'; another one is asked"});
+    ask(out, now);
   } else if (created_) {
     how_.manifest = bytes;
     offer_ = std::move(*c);
@@ -202,6 +221,7 @@ founding::actions founding::answered(const peer_id& from,
   } else if (keeps) {
     x.wait = longest_again;
     x.ask_at = now + x.wait;
+    ask_the_next(); // Whose word counts at once.
     if (!offer_)
       offered_at_ = now;
     offer_ = std::move(*c);
@@ -326,10 +346,12 @@ void founding::found_when_sure(actions& out, time_point now) {
   if (!how_.can_found || over() || !settled(now)
       || before_us(now) != others_.end() || (offer_ && !finished_))
     return;
-  // A bootstrap may know of a run of which no record is left.
+  // A bootstrap may know of a run of which no record is left: each has
+  // `patience` for its first answer.
   for (auto& [id, x] : others_)
     if (!founding_ && x.connected && x.role == role::bootstrap && !x.lied
-        && !x.has_none && now - published_at_ < patience)
+        && !x.has_none
+        && (x.in_vain == 0 || (x.in_vain == 1 && now < x.ask_at)))
       return;
   if (finished_) {
     give_up_finished(out);

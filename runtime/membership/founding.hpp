@@ -69,8 +69,13 @@ public:
   /// Between publishing that we are there and founding: another look-up that
   /// starts after our record is stored must have ended as well.
   static constexpr duration settle = std::chrono::milliseconds{700};
+  /// A charter can be megabytes: one peer is asked for it, the next one when
+  /// that has none, lies or leaves, or when so long nothing came; doubled each
+  /// time up to the cap.
+  static constexpr duration hedge = std::chrono::milliseconds{500};
+  static constexpr duration longest_hedge = std::chrono::seconds{4};
   /// For an answer to a request before it is sent once more, doubled each time
-  /// up to the cap. Nobody is suspected for it, and all are asked at once.
+  /// up to the cap. Nobody is suspected for it.
   static constexpr duration patience = std::chrono::seconds{5};
   static constexpr duration longest_patience = std::chrono::seconds{60};
   /// Who says to have a charter, or to be founding, counts for so long if there
@@ -197,6 +202,8 @@ private:
   }
   void forget_silent(time_point now);
   void ask(actions& out, time_point now);
+  /// What was asked for does not come from there.
+  void ask_the_next();
   void agree(actions& out, charter c, bool founded);
   void give_up(actions& out, std::string sentence);
   void give_up_finished(actions& out);
@@ -236,7 +243,9 @@ private:
   unsigned lookups_ = 0;
   time_point published_at_{};
   std::string waiting_;
-  int waits_for_ = 0; ///< The kind of it; 0: nothing.
+  duration hedge_ = hedge;
+  time_point next_asked_{}; ///< Not sooner.
+  int waits_for_ = 0;       ///< The kind of it; 0: nothing.
   time_point next_word_{};
   duration silence_{};
 };

@@ -62,11 +62,14 @@ duration loop_account::patience(time_point now) const {
     return limits::loop_patience;
   using seconds = std::chrono::duration<double>;
   const auto elapsed = seconds{now - *began_}.count();
-  const auto longest = seconds{limits::longest_batch}.count();
-  const auto soon = usual_ - elapsed <= longest;
-  const auto late = elapsed > std::max(slack * usual_, longest);
-  return soon && !late ? duration{limits::longest_batch}
-                       : duration{limits::loop_patience};
+  const auto longest = seconds{limits::loop_wait}.count();
+  const auto due
+      = std::max(slack * usual_, seconds{limits::longest_batch}.count());
+  if (usual_ - elapsed > longest || elapsed >= due)
+    return limits::loop_patience;
+  return std::max<duration>(limits::loop_patience,
+                            std::chrono::duration_cast<duration>(
+                                seconds{std::min(due - elapsed, longest)}));
 }
 
 } // namespace potluck

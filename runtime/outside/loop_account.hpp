@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 /// something else to do: others wait for that, so that it is not long; but it
 /// is told of on the way, so that it is not short.
 constexpr auto loop_patience = 100ms;
+/// The same where a gradient is about to come: a leader waits no shorter for an
+/// answer (runtime/step/telling.cpp).
+constexpr auto loop_wait = 3s;
 
 } // namespace potluck::limits
 

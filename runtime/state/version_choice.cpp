@@ -10,7 +10,9 @@ version_choice::way version_choice::begin(const fetch_goal& goal,
                                           time_point now) {
   tried_.clear();
   tries_ = 0;
-  known_step_ = goal.step;
+  known_step_ = newest_ = goal.step;
+  newest_since_ = now;
+  asking_ = {};
   means_only_ = false;
   const auto missed = goal.step - std::min(goal.own_step, goal.step);
   resumed_ = !goal.alone && !goal.state.empty() && put_aside_at_
@@ -62,6 +64,10 @@ void version_choice::forget() {
 }
 
 void version_choice::heard_of(std::uint64_t step, time_point now) {
+  if (step > newest_) {
+    newest_ = step;
+    newest_since_ = now;
+  }
   if (!reached_ && step >= step_)
     reached_ = now;
 }
@@ -82,6 +88,11 @@ version_choice::judgement version_choice::judge(const situation& x,
   const auto& d = x.donors;
   if (x.lied && d.serving + d.busy == 0)
     return {advice::fail, "nobody holds the state that was reported"};
+  if (is_out_of_reach(now)) {
+    fetch_state(newest_, claims.believed(newest_).value_or(digest{}),
+                goal.alone, now);
+    return {advice::change};
+  }
   if (d.waiting > 0) {
     if (!reached_ && now - began_ > limits::manifest_patience)
       return {advice::fail,
@@ -121,6 +132,12 @@ version_choice::judgement version_choice::judge(const situation& x,
   return {};
 }
 
+bool version_choice::is_out_of_reach(time_point now) const {
+  return !means_only_ && !reached_ && newest_ < step_ && tries_ < most_tries
+         && now - std::max(newest_since_, began_)
+                > std::max(standstill, standstill_times * asking_);
+}
+
 version_choice::judgement
 version_choice::change(const std::vector<donor_panel::refusal>& refusals,
                        const fetch_goal& goal, const vouchers& claims,
@@ -157,7 +174,10 @@ version_choice::change(const std::vector<donor_panel::refusal>& refusals,
   // all can still catch, and a round one, so that joiners name the same.
   auto passed = *middle - std::min(known_step_, *middle);
   known_step_ = *middle;
-  auto lead = passed > 1 ? 2 * (passed - 1) : tries_ / 4;
+  asking_ = now - began_;
+  auto lead = steps.size() == 1 && tries_ <= tries_alone ? 0
+              : passed > 1                               ? 2 * (passed - 1)
+                                                         : tries_ / 4;
   if (lead == 0)
     return take_named(*middle);
   std::uint64_t grain = 1;

@@ -21,6 +21,13 @@ public:
   static constexpr unsigned most_tries = 12;
   /// So often a version that few have is left for one that most have.
   static constexpr unsigned choosy_tries = 4;
+  /// A single donor makes no step before its joiner is there (runtime/step,
+  /// `entering`): so often it is asked for what it holds now.
+  static constexpr unsigned tries_alone = 3;
+  /// Nobody gets further for so long, and for so many times what asking took:
+  /// they wait for this joiner, and do not come to a version that is ahead.
+  static constexpr duration standstill = std::chrono::seconds{1};
+  static constexpr int standstill_times = 4;
 
   /// @param last_step Of the run: no version lies behind it.
   explicit version_choice(std::uint64_t last_step) : last_step_(last_step) {
@@ -86,6 +93,8 @@ public:
                   const vouchers& claims, time_point now);
 
 private:
+  /// They stand still before that step.
+  bool is_out_of_reach(time_point now) const;
   judgement change(const std::vector<donor_panel::refusal>& refusals,
                    const fetch_goal& goal, const vouchers& claims,
                    time_point now);
@@ -100,6 +109,9 @@ private:
   std::set<std::uint64_t> tried_;
   unsigned tries_ = 0;
   std::uint64_t known_step_ = 0;
+  std::uint64_t newest_ = 0;  ///< Heard of,
+  time_point newest_since_{}; ///< since when.
+  duration asking_{};         ///< Took so long the last time.
   time_point began_{};
   std::optional<time_point> reached_;   ///< When somebody was there.
   std::optional<time_point> donorless_; ///< Since when.

@@ -8,14 +8,6 @@ namespace potluck {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-/// A joiner that did not come in that time is not waited for again so soon,
-constexpr auto entering_again = 60s;
-/// and one that did, only after so many times as long: one peer that comes and
-/// goes costs the others a tenth of their time at most.
-constexpr int entering_share = 9;
-
 std::size_t averaging(const way::reports& partners) {
   return static_cast<std::size_t>(
       std::count_if(partners.begin(), partners.end(),
@@ -29,9 +21,16 @@ bool most_average(const way::reports& partners) {
   return busy >= partners.size() - busy + 1;
 }
 
+/// Nobody else's samples are in the step, nor is its state anybody else's.
+bool is_alone(const way& how, const outlook& at, const way::reports& partners) {
+  return how.one_history() && partners.empty()
+         && how.reported(at).contributors == 0;
+}
+
 } // namespace
 
 void leading::begin_step() {
+  entering_.rest();
   order_.begin_step();
   due_since_.reset();
   not_before_ = time_point::min();
@@ -47,7 +46,7 @@ void leading::dissolved(time_point now) {
 }
 
 bool leading::overdue(time_point now, duration since) const {
-  if (!due_since_)
+  if (!due_since_ || entering_.puts_off())
     return false;
   const auto waited = now - *due_since_;
   const std::chrono::duration<double> computing = since - waited;
@@ -56,7 +55,7 @@ bool leading::overdue(time_point now, duration since) const {
 }
 
 bool leading::leads(way& how, const outlook& at, const way::reports& partners,
-                    bool doubted, duration patience) {
+                    bool doubted, duration step, duration patience) {
   if (!due_since_ || most_average(partners))
     due_since_ = at.now;
   if (at.now < not_before_)
@@ -78,7 +77,7 @@ bool leading::leads(way& how, const outlook& at, const way::reports& partners,
   auto awaited = [&](const peer_id& who) { return how.awaits(at, who); };
   return !at.others.deserted(at.now) && !at.others.expects(awaited, at.now)
          && !(how.one_history() && others_average(partners, patience, at.now))
-         && !somebody_enters(at, patience);
+         && !entering_.put_off(at, is_alone(how, at, partners), step, patience);
 }
 
 bool leading::others_average(const way::reports& partners, duration patience,
@@ -95,34 +94,6 @@ bool leading::others_average(const way::reports& partners, duration patience,
   // How long most may be stuck they know, for they have seen slower rounds.
   auto wait = most_average(partners) ? duration{limits::round_cap} : patience;
   return now - *others_average_since_ < wait;
-}
-
-bool leading::somebody_enters(const outlook& at, duration patience) {
-  bool wait = false;
-  for (auto& [id, r] : at.others.reports()) {
-    bool enters = r.role == role::trainer && !r.contributes
-                  && r.phase == phase::joining && !r.state.empty()
-                  && r.step <= at.own.step
-                  && at.own.step - r.step <= limits::entering_steps;
-    if (!enters && !entrances_.count(id))
-      continue;
-    auto& x = entrances_[id];
-    if (!enters && x.since) { // It is there.
-      x.again = at.now + entering_share * (at.now - *x.since);
-      x.since.reset();
-    }
-    if (!enters || at.now < x.again)
-      continue;
-    if (!x.since)
-      x.since = at.now;
-    if (at.now - *x.since < patience) {
-      wait = true;
-    } else {
-      x.again = at.now + entering_again;
-      x.since.reset();
-    }
-  }
-  return wait;
 }
 
 } // namespace potluck

@@ -6,11 +6,11 @@
 /// (runtime/ways).
 #pragma once
 
-#include <map>
 #include <optional>
 
 #include "runtime/clock.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
+#include "runtime/step/entering.hpp"
 #include "runtime/ways/way.hpp"
 
 namespace potluck::limits {
@@ -18,11 +18,6 @@ namespace potluck::limits {
 /// Who is to lead, and has not for so many times the patience of a round, is
 /// passed over: it may be waiting for somebody whom others avoid.
 constexpr int leaders_turn = 2;
-/// A leader waits for a joiner that is `entering_steps` behind or less, as long
-/// as it would for a member of a round. Steps that pass while a mean is under
-/// way keep it behind for ever otherwise: 16 are a third of a second's round
-/// trip in a run with 50 steps a second.
-constexpr std::uint64_t entering_steps = 16;
 /// A group that is due forms within such a part of what computing took, and
 /// within the time that invitations and answers take.
 constexpr double overdue_part = 0.25;
@@ -45,6 +40,7 @@ public:
   /// No group is due.
   void not_due() {
     due_since_.reset();
+    entering_.rest();
   }
   /// A group came to nothing.
   void dissolved(time_point now);
@@ -68,29 +64,23 @@ public:
   const leader_order& order() const {
     return order_;
   }
-  /// The peer is gone: nobody waits for it.
-  void left(const peer_id& who) {
-    entrances_.erase(who);
+  /// Who is about to take part.
+  entering& newcomers() {
+    return entering_;
   }
 
   /// Whether this peer leads a group of these now; the group is due.
   /// @param doubted Others may doubt this peer and lead without it.
+  /// @param step What the last one took.
   /// @param patience That a round is given.
   bool leads(way& how, const outlook& at, const way::reports& partners,
-             bool doubted, duration patience);
+             bool doubted, duration step, duration patience);
 
 private:
-  struct entrance {
-    std::optional<time_point> since; ///< Waited for.
-    time_point again;                ///< Not before.
-  };
-
   /// Whether a group averages our very step without us and may be waited for: a
   /// peer that has just fetched a state comes into the middle of a step.
   bool others_average(const way::reports& partners, duration patience,
                       time_point now);
-  /// Whether a peer is about to enter at our step and may be waited for.
-  bool somebody_enters(const outlook& at, duration patience);
 
   leader_order order_;                  ///< Of groups for this step.
   std::optional<time_point> due_since_; ///< The target batch is there.
@@ -100,7 +90,7 @@ private:
   std::optional<time_point> shunned_since_;
   std::optional<time_point> others_average_since_; ///< Waited for.
   time_point others_looked_at_;                    ///< The last time.
-  std::map<peer_id, entrance> entrances_;
+  entering entering_;
 };
 
 } // namespace potluck

@@ -206,6 +206,9 @@ run_status participant::status(const round_watch::result& last) {
 }
 
 void participant::on(const peer_joined& x) {
+  const bool ours = x.charter.empty() || x.charter == how_.agreed.digest();
+  if (x.role == role::trainer && ours && !company_.known().report(x.who.id))
+    leading_.newcomers().joined(x.who.id);
   add(company_.joined(x, own().step, now_));
 }
 

@@ -145,7 +145,8 @@ void step_machine::lead_if_due() {
   const auto patience = round_.patience();
   if (!averaging().can_lead(here, partners) || ends_elsewhere(partners)
       || !turn().leads(averaging(), here, partners,
-                       others().doubted().has(how().self, now()), patience))
+                       others().doubted().has(how().self, now()),
+                       work().pace().step(), patience))
     return;
   auto order = invitation(averaging(), here, partners, auxiliaries(),
                           others().doubted(), patience, run().target_batch);
@@ -283,8 +284,10 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
   if (round) {
     history_.made(round->contract, round->left_out, now());
     sign_step(*round, before);
-    if (averaging().one_history())
+    if (averaging().one_history()) {
+      turn().newcomers().made(how().self, round->contract, round->left_out);
       others().tracker().made(round->contract, round->left_out);
+    }
   }
   std::chrono::duration<double> took = work().pace().since(now());
   out(step_news(x, round ? &*round : nullptr, round_.last(), took.count(),
@@ -341,7 +344,7 @@ void step_machine::on(const gathering_over& x) {
 
 void step_machine::on(const peer_left& x) {
   add(others().left(x, own(), now()));
-  turn().left(x.id);
+  turn().newcomers().left(x.id, now());
   averaging().lost(x.id);
   if (x.orderly)
     history_.parted(x.id);
@@ -350,6 +353,8 @@ void step_machine::on(const peer_left& x) {
 
 void step_machine::on(const report_heard& x) {
   const auto& r = x.report;
+  if (!r.charter.empty())
+    turn().newcomers().heard(r.id);
   const auto worth = others().heard(r, own(), now());
   if (worth == company::worth::nothing)
     return;

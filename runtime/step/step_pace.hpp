@@ -39,6 +39,10 @@ public:
   duration since(time_point now) const {
     return now - began_;
   }
+  /// What the last step took, or this one if it lasts.
+  duration step() const {
+    return step_;
+  }
   /// A sponsor asks this contributor for its gradient.
   void asked(time_point now) {
     asked_after_ = since(now);
@@ -56,7 +60,7 @@ private:
   time_point began_;
   bool in_a_step_ = false;
   contributor_pace pace_; ///< By the last step, or this one if it lasts.
-  /// That step. At first as long as the shortest look is made for.
+  /// See `step`. At first as long as the shortest look is made for.
   duration step_ = limits::looks_a_step * limits::shortest_look;
   /// (contributor) How far into the last step its gradient was asked for.
   std::optional<duration> asked_after_;

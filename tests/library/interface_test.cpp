@@ -1,3 +1,5 @@
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -68,6 +70,38 @@ TEST_CASE("two peers with other values end with the same digest") {
     CHECK(potluck_leave(first.run, 10.0) == POTLUCK_OK);
     leaving.join();
   }
+}
+
+TEST_CASE("a loop is waited for whose batches are known to take long") {
+  const options how{{"run", "slow-loop"}, {"steps", "1000000"}};
+  loop fast{0, how};
+  fast.open();
+  auto more = how;
+  more.emplace_back("peer", fast.address());
+  loop slow{0, more};
+  slow.open();
+  REQUIRE(slow.take() == POTLUCK_OK);
+  std::atomic<bool> enough{false};
+  std::thread beside{[&] {
+    auto outcome = fast.take();
+    while (!enough && (outcome == POTLUCK_OK || outcome == POTLUCK_SAME)) {
+      outcome = fast.add(1);
+      if (outcome == POTLUCK_OK)
+        outcome = fast.take();
+    }
+  }};
+  unsigned long stale = 0;
+  constexpr int learning = 3; // How long they take, which others see as well.
+  for (int i = 0; i < learning + 4; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{800}); // Computes.
+    CHECK(slow.add(1) == POTLUCK_OK);
+    if (i + 1 == learning)
+      stale = slow.status().stale;
+    CHECK(slow.take() == POTLUCK_OK);
+  }
+  CHECK(slow.status().stale == stale);
+  enough = true;
+  beside.join();
 }
 
 TEST_CASE("a joiner has the founder's values before the first step") {

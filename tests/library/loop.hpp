@@ -2,9 +2,7 @@
 /// to find the mean of others.
 #pragma once
 
-#include <chrono>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -105,10 +103,7 @@ public:
         return outcome;
     return POTLUCK_TIMEOUT;
   }
-  /// A batch takes so long as steps of small models do: others have to hear of
-  /// it before the step is made.
   int add(float goal, double loss = 1) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
     std::vector<float> weight, bias;
     for (auto x : weight_)
       weight.push_back(x - goal);

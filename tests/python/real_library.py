@@ -271,6 +271,24 @@ class ProcessTest(unittest.TestCase):
         self.assertIn("KeyboardInterrupt", said)
         self.assertLess(time.monotonic() - start, 5)
 
+    def test_two_peers_with_steps_of_a_millisecond_train_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = Unpaced(folder, "first", [])
+            self.addCleanup(first.end)
+            second = Unpaced(folder, "second", [first.address])
+            self.addCleanup(second.end)
+            peers = first, second
+            for peer in peers:
+                self.assertTrue(peer.await_file("together"), peer.said())
+            (pathlib.Path(folder) / "enough").touch()
+            for peer in peers:
+                self.assertEqual(peer.process.wait(60), 0, peer.said())
+            ours, theirs = (peer.digests() for peer in peers)
+        common = ours.keys() & theirs.keys()
+        self.assertGreaterEqual(len(common), 20)
+        for step in common:
+            self.assertEqual(ours[step], theirs[step], step)
+
     def test_libraries_are_loaded_in_any_order(self):
         for order in ("ssl, numpy, torch, potluck",
                       "potluck, torch, numpy, ssl",
@@ -297,6 +315,69 @@ class ProcessTest(unittest.TestCase):
                 print(process.exitcode)
             """)
         self.assertEqual(child.stdout, "child\n0\n", child.stderr)
+
+
+class Unpaced:
+    """A peer that trains a tiny model as fast as it can, from its start until
+    a file `enough` is there. Files of its folder say where it listens, its
+    digests, and that it brought samples to 20 steps beside another."""
+
+    def __init__(self, folder, name, known):
+        self.folder = pathlib.Path(folder) / name
+        self.folder.mkdir()
+        text = program(f"""
+            import pathlib, time
+            torch.set_num_threads(1)
+            folder = pathlib.Path({str(self.folder)!r})
+            together, digests = [], []
+
+            def hear(event):
+                digests.append("%d %s" % (event["step"], event["digest"]))
+                if event["peers"] == 2 and event["share"] > 0:
+                    together.append(event["step"])
+                    if len(together) == 20:
+                        (folder / "together").touch()
+
+            model = torch.nn.Linear(2, 2)
+            with potluck.torch.Optimizer(
+                    model, run="unpaced", target_batch=16, steps=10**6,
+                    lr=0.001, peers={known!r}, on_step=hear,
+                    **ALONE) as optimizer:
+                while not optimizer.run.get("address"):
+                    time.sleep(0.01)
+                (folder / "new").write_text(optimizer.run.get("address"))
+                (folder / "new").rename(folder / "address")
+                while not (folder.parent / "enough").exists():
+                    model(torch.randn(8, 2)).pow(2).mean().backward()
+                    optimizer.step(loss=1.0, samples=8)
+                    optimizer.zero_grad()
+            (folder / "digests").write_text("\\n".join(digests))
+            """)
+        with open(self.folder / "out", "wb") as out:
+            self.process = subprocess.Popen([sys.executable, "-c", text],
+                                            stdout=out, stderr=out)
+        self.address = (self.folder / "address").read_text() \
+            if self.await_file("address") else ""
+
+    def await_file(self, name):
+        end = time.monotonic() + 60
+        while time.monotonic() < end and self.process.poll() is None:
+            if (self.folder / name).exists():
+                return True
+            time.sleep(0.05)
+        return (self.folder / name).exists()
+
+    def digests(self):
+        return dict(line.split() for line in
+                    (self.folder / "digests").read_text().splitlines())
+
+    def said(self):
+        return (self.folder / "out").read_text(errors="replace")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
 
 
 def program(text):

@@ -2,9 +2,12 @@
 /// still. With fewer steps than in the files, and some with fewer peers.
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/simulation/trial.hpp"
 
-using potluck::simulation::trial;
+using namespace potluck;
+using simulation::trial;
 
 // With so few peers all of them can be away at once: who comes back then founds
 // the run anew.
@@ -15,6 +18,25 @@ TEST_CASE("churn holds for 39 seeds") {
 TEST_CASE("join-storm holds for 39 seeds") {
   CHECK(trial{"tools/scenarios/join-storm.json", 4, 25, {}}.complaint(1, 39)
         == "");
+}
+
+TEST_CASE("first-alone holds for 39 seeds, and all get in with the first") {
+  const std::string file = "tools/scenarios/first-alone.json";
+  CHECK(trial{file, 0, 20, {}}.complaint(1, 39) == "");
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    simulation::options how;
+    how.seed = seed;
+    std::uint64_t first_of_all = 0;
+    how.log = [&](const std::string& line) {
+      const auto x = nlohmann::json::parse(line);
+      if (first_of_all == 0 && x.at("event") == "step" && x.at("peers") == 4)
+        first_of_all = x.at("step");
+    };
+    simulation::world{*load_scenario(file), how}.run();
+    CAPTURE(seed);
+    CHECK(first_of_all > 0);
+    CHECK(first_of_all <= 16);
+  }
 }
 
 TEST_CASE("slow-peers holds for 39 seeds") {

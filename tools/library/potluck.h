@@ -222,7 +222,7 @@ POTLUCK_API int potluck_open(potluck_run run);
  * parameters that the run has not left behind: with those of the present
  * step, or where updates are delayed with those of the one before. Else it is
  * dropped and counted in potluck_status.stale; the call succeeds. Batches of
- * half a second or less are seldom dropped: others wait for them so long.
+ * three seconds or less are seldom dropped: others wait for them so long.
  *
  * Waits up to `seconds` while the others make a step without this batch, to
  * see whether it will count then. POTLUCK_TIMEOUT: nothing was added; call

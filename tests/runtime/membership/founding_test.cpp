@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -304,6 +305,51 @@ TEST_CASE("who knows addresses of an earlier start looks there first") {
     CHECK(asks(it.look(now + 6s), peer(7)));
     auto all = it.answered(peer(7), charter_by(7).to_bytes(), now + 6s);
     CHECK(find<take_charter>(all));
+  }
+}
+
+TEST_CASE("one peer after the other is asked for the charter") {
+  applicant a{true, true};
+  for (std::uint8_t i = 10; i < 17; ++i)
+    a.it->joined({peer(i), {"other", 1}}, role::trainer, charter_by(7).digest(),
+                 false, a.now);
+  std::set<peer_id> asked;
+  const auto note = [&](const founding::actions& all) {
+    for (auto& x : all)
+      if (auto ask = std::get_if<ask_for_charter>(&x))
+        asked.insert(ask->whom);
+  };
+  note(a.pass(200ms));
+  REQUIRE(asked.size() == 1);
+  const auto first = *asked.begin();
+  SUBCASE("the next one when nothing comes, later each time") {
+    note(a.pass(founding::hedge));
+    CHECK(asked.size() == 2);
+    note(a.pass(founding::hedge));
+    CHECK(asked.size() == 2);
+    note(a.pass(founding::hedge));
+    CHECK(asked.size() == 3);
+    note(a.pass(20s)); // In the end all.
+    CHECK(asked.size() == 7);
+  }
+  SUBCASE("the next one at once when it lies") {
+    note(a.it->answered(first, charter_by(8).to_bytes(), a.now));
+    CHECK(asked.size() == 2);
+  }
+  SUBCASE("the next one at once when it has none") {
+    note(a.it->answered(first, "", a.now));
+    CHECK(asked.size() == 2);
+  }
+  SUBCASE("the next one when it leaves") {
+    a.it->left(first, true);
+    note(a.it->look(a.now));
+    CHECK(asked.size() == 2);
+  }
+  SUBCASE("nobody else when it answers") {
+    CHECK(find<take_charter>(
+        a.it->answered(first, charter_by(7).to_bytes(), a.now)));
+    note(a.pass(20s));
+    CHECK(asked.size() == 1);
   }
 }
 

@@ -88,6 +88,7 @@ TEST_CASE("compute waits longer only for what is about to come") {
   x.takes(start);
   x.added(8, start + 10s); // Its batches take ten seconds.
   CHECK(x.patience(start + 11s) == limits::loop_patience);
-  CHECK(x.patience(start + 19600ms) == limits::longest_batch);
+  CHECK(x.patience(start + 17100ms) == limits::loop_wait);
+  CHECK(x.patience(start + 24s) == 1s);
   CHECK(x.patience(start + 30s) == limits::loop_patience);
 }

@@ -254,8 +254,35 @@ TEST_CASE("a version that donors are past is left for one that they can give") {
     CHECK(x.step() == 48);
     CHECK(x.state().empty());
     CHECK_FALSE(x.reached());
-    x.heard_of(48, at(2s));
-    CHECK(x.reached());
+    s.donors = {};
+    s.donors.waiting = 3;
+    SUBCASE("to which they come") {
+      x.heard_of(48, at(2s));
+      CHECK(x.reached());
+      CHECK(x.judge(s, goal, claims, at(9s)).what == advice::go_on);
+    }
+    SUBCASE("before which they stand still") {
+      // Asking took a second.
+      x.heard_of(31, at(4s));
+      const auto still = 4s + version_choice::standstill_times * 1s;
+      CHECK(x.judge(s, goal, claims, at(still)).what == advice::go_on);
+      claims.claim(id_of(1), 31, named(31));
+      CHECK(x.judge(s, goal, claims, at(still + 1ms)).what == advice::change);
+      CHECK(x.step() == 31);
+      CHECK(x.state() == named(31));
+    }
+  }
+  SUBCASE("the step that a single donor is at, for that makes room") {
+    std::uint64_t step = 26;
+    for (unsigned i = 0; i < version_choice::tries_alone; ++i, step += 6) {
+      s.donors.refusals = {{step, 0}};
+      s.donors.declining = 1;
+      CHECK(x.judge(s, goal, claims, at(1s)).what == advice::change);
+      CHECK(x.step() == step);
+    }
+    s.donors.refusals = {{step, 0}}; // It does not.
+    CHECK(x.judge(s, goal, claims, at(1s)).what == advice::change);
+    CHECK(x.step() > step + 6);
   }
   SUBCASE("not while any donor may yet answer") {
     s.donors.refusals = {{26, 0}};

@@ -24,7 +24,7 @@ struct scene {
   bool leads(time_point now, bool doubted = false) {
     others.tracker().update_self(own, start);
     outlook at{own, others, now, 4s};
-    return it.leads(how, at, how.partners(at), doubted, patience);
+    return it.leads(how, at, how.partners(at), doubted, 1s, patience);
   }
   progress_report own;
   acquaintances others;
@@ -101,10 +101,20 @@ TEST_CASE("a peer that is about to enter is waited for, but not for ever") {
   auto entering = report(6, 0, 2);
   entering.phase = phase::joining;
   x.hear(entering);
-  CHECK_FALSE(x.leads(start));
-  CHECK_FALSE(x.leads(start + patience - 1s));
-  CHECK(x.leads(start + patience));
-  CHECK(x.leads(start + patience + 1s)); // Not again at once.
+  SUBCASE("by a group") {
+    x.hear(report(7));
+    CHECK_FALSE(x.leads(start));
+    CHECK_FALSE(x.leads(start + patience - 1s));
+    CHECK(x.leads(start + patience));
+    CHECK(x.leads(start + patience + 1s)); // Not again at once.
+  }
+  SUBCASE("longer by who would make the step alone") {
+    CHECK_FALSE(x.leads(start));
+    // It waits on purpose, and computes no more meanwhile.
+    CHECK_FALSE(x.it.overdue(start + 5s, 6s));
+    CHECK_FALSE(x.leads(start + limits::entering_alone - 1s));
+    CHECK(x.leads(start + limits::entering_alone));
+  }
 }
 
 TEST_CASE("a round of our step that runs without us is waited for") {
