@@ -158,6 +158,8 @@ void amendment_keeper_state::tell(const std::string& run, shelf& x) {
   const auto& book = x.exchange.book();
   const auto terms = std::make_shared<const run_terms>(x.settings, book.all());
   self_->send(wired_.gateway, bans_known{run, terms->banned()});
+  if (config_.by_list && terms->admission())
+    config_.by_list->set(run, *terms->admission() == admission_mode::list);
   if (run != config_.run)
     return;
   if (terms->banned().count(config_.self) != 0) {

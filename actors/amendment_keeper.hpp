@@ -7,9 +7,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "actors/interfaces.hpp"
+#include "runtime/admission/list_runs.hpp"
 #include "runtime/organiser/amendment_exchange.hpp"
 #include "runtime/state/charter.hpp"
 
@@ -31,6 +33,8 @@ struct amendment_keeper_config {
   std::string run;           ///< This peer's own; a bootstrap's is empty.
   std::string manifest = {}; ///< Its, where it is here already.
   std::string folder = {};   ///< Where to keep them; empty: nowhere.
+  /// An authority's, to be told which runs admit by the list; else null.
+  std::shared_ptr<list_runs> by_list = {};
 };
 
 class amendment_keeper_state {

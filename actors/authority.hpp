@@ -46,6 +46,8 @@ struct authority_office {
   std::function<std::uint64_t()> wall_clock;
   /// Asks the organiser's program; blocks; null: there is none.
   std::function<bool(const peer_id& who, const std::string& words)> asks = {};
+  /// The desk's, to be told what the organiser says.
+  std::shared_ptr<list_runs> by_list = {};
   worker_mode mode = worker_mode::threaded;
 };
 

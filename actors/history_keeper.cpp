@@ -11,7 +11,9 @@ void history_keeper_state::init(history_keeper_actor::pointer self,
                                 history_keeper_config config) {
   self_ = self;
   config_ = std::move(config);
-  if (!config_.is_bootstrap)
+  if (config_.is_bootstrap)
+    places_.emplace(config_.places);
+  else
     begin(config_.own.run);
   if (config_.own.keeps)
     self_->delayed_send(self_, limits::history_interval, tick{});
@@ -39,7 +41,8 @@ void history_keeper_state::on(const peer_joined& x) {
   if (config_.is_bootstrap) {
     if (x.role != role::trainer)
       return;
-    if (runs_.count(x.run) == 0 && runs_.size() < limits::most_kept_runs)
+    places_->joined(x.who.id, x.run, x.who.where.host);
+    if (runs_.count(x.run) == 0 && places_->has(x.run))
       begin(x.run);
   } else if (x.role != role::bootstrap && x.run != config_.own.run) {
     return;
@@ -50,6 +53,8 @@ void history_keeper_state::on(const peer_joined& x) {
 }
 
 void history_keeper_state::on(const peer_left& x) {
+  if (places_)
+    places_->left(x.id);
   for (auto& run : runs_)
     run.second.left(x.id);
 }
@@ -92,17 +97,35 @@ void history_keeper_state::carry_out(const std::string& run,
     self_->send(wired_.conductor, roots_known{std::move(*x.roots)});
 }
 
+void history_keeper_state::deal_places() {
+  if (!places_)
+    return;
+  const auto change = places_->deal();
+  for (const auto& run : change.lost) {
+    config_.kept->erase(run);
+    runs_.erase(run);
+  }
+  for (const auto& run : change.gained) {
+    begin(run);
+    auto& at = runs_.at(run);
+    for (const auto& x : places_->of(run))
+      carry_out(run, at.joined(x.first, true));
+  }
+}
+
 void history_keeper_state::on(const tick&) {
   for (auto at = runs_.begin(); at != runs_.end();) {
     carry_out(at->first, at->second.look(now()));
     if (config_.is_bootstrap && !at->second.has_guests()
         && at->second.held().empty()) {
+      places_->forget(at->first);
       config_.kept->erase(at->first);
       at = runs_.erase(at);
     } else {
       ++at;
     }
   }
+  deal_places();
   self_->delayed_send(self_, limits::history_interval, tick{});
 }
 

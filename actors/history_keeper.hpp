@@ -7,11 +7,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "actors/interfaces.hpp"
 #include "runtime/history/history_exchange.hpp"
+#include "runtime/history/run_places.hpp"
 
 namespace potluck::limits {
 
@@ -32,6 +34,7 @@ using kept_histories = std::map<std::string, signed_history>;
 struct history_keeper_config {
   history_exchange::settings own; ///< A bootstrap's has no run.
   bool is_bootstrap = false;
+  std::size_t places = limits::most_kept_runs; ///< A bootstrap's.
   std::shared_ptr<kept_histories> kept = std::make_shared<kept_histories>();
 };
 
@@ -53,12 +56,15 @@ private:
   /// Null: it is none of this peer's.
   history_exchange* exchange_of(const std::string& run);
   void begin(const std::string& run);
+  /// A bootstrap's places, where more runs want one than there are.
+  void deal_places();
   void carry_out(const std::string& run, history_exchange::outcome x);
 
   history_keeper_actor::pointer self_ = nullptr;
   history_keeper_config config_;
   history_keeper_handles wired_;
   std::map<std::string, history_exchange> runs_;
+  std::optional<run_places> places_; ///< A bootstrap's.
 };
 
 history_keeper_actor::behavior_type history_keeper(

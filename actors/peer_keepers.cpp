@@ -46,6 +46,8 @@ void peer_state::start_amendment_keeper() {
                           amendment_keeper_config c;
                           c.self = config_.self;
                           c.folder = config_.amendments_folder;
+                          if (config_.authority)
+                            c.by_list = config_.authority->by_list;
                           if (config_.role != role::bootstrap)
                             c.run = config_.run;
                           // For a successor; the first one is told.

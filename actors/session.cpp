@@ -284,8 +284,11 @@ bool session_state::may_be_read(connection_id on, const message& x) {
   const bool trusted = config_.trusted && *config_.trusted;
   switch (letters_->take(cost_of(x), trusted, now)) {
     case letter_allowance::verdict::read:
+      late_.read(x);
       return true;
     case letter_allowance::verdict::dropped:
+      late_.keep(x);
+      say_too_many();
       if (!silenced_until_)
         for (auto id : lines_.all())
           config_.network->hold(id, true);
@@ -306,6 +309,19 @@ void session_state::read_on() {
   silenced_until_.reset();
   for (auto id : lines_.all())
     config_.network->hold(id, false);
+  for (auto& x : late_.take())
+    if (may_pass(x))
+      deliver(std::move(x), {});
+}
+
+void session_state::say_too_many() {
+  if (std::exchange(said_too_many_, true) || !wired_.observer)
+    return;
+  self_->send(wired_.observer,
+              event{"fault",
+                    {{"peer", short_name(config_.peer.id)},
+                     {"what", std::string{"too many letters"}},
+                     {"detail", std::string{"some of them are dropped"}}}});
 }
 
 void session_state::on(const traffic_seen& x) {

@@ -15,6 +15,7 @@
 #include "runtime/admission/admission_gate.hpp"
 #include "runtime/membership/session_pulse.hpp"
 #include "runtime/relay/line_order.hpp"
+#include "runtime/strangers/late_letters.hpp"
 #include "runtime/strangers/letter_allowance.hpp"
 
 namespace potluck {
@@ -52,6 +53,8 @@ private:
   void read(const frame_arrived& x);
   /// Whether the peer may send this now; else it is not read for a while.
   bool may_be_read(connection_id on, const message& x);
+  /// Once, and that its letters are dropped.
+  void say_too_many();
   void read_on();
   /// Reads what was held until a circuit fell silent, if it did.
   void release();
@@ -87,6 +90,7 @@ private:
   bool said_no_line_ = false;               ///< That a direct one is needed.
   std::optional<session_pulse> pulse_;
   std::optional<letter_allowance> letters_;
+  late_letters late_; ///< Beyond that.
   std::optional<caf::actor_clock::time_point>
       silenced_until_; ///< Not read before.
   /// The tick that is on its way for the next look: a later look waits for that
@@ -97,6 +101,7 @@ private:
   admission_gate::standing stands_ = admission_gate::standing::open;
   bool said_outside_ = false; ///< To the peer, that it is.
   bool heard_refusal_ = false;
+  bool said_too_many_ = false; ///< To the observer, that it sends these.
 };
 
 session_actor::behavior_type

@@ -189,8 +189,12 @@ authority_book::grants(const run_id& run) {
 }
 
 std::uint64_t authority_book::granted_until(const run_id& run,
-                                            const peer_id& subject) {
-  statement x{db_.get(), "SELECT until FROM grants WHERE run=? AND subject=?"};
+                                            const peer_id& subject,
+                                            bool by_list) {
+  statement x{db_.get(), by_list ? "SELECT until FROM grants WHERE run=? AND "
+                                   "subject=? AND how<>'code'"
+                                 : "SELECT until FROM grants WHERE run=? AND "
+                                   "subject=?"};
   return x.with(run).with(subject).row() ? x.number(0) : 0;
 }
 
@@ -219,7 +223,7 @@ authority_book::judge(const run_id& run, const peer_id& who,
                 + "; make another one with `potluck delegate`.");
     subject = believed.owner_of(claim.of->person);
   }
-  auto until = granted_until(run, subject);
+  auto until = granted_until(run, subject, t.by_list);
   const bool revoked = [&] {
     statement x{db_.get(),
                 "SELECT 1 FROM grants WHERE run=? AND subject=? AND until=0"};
@@ -237,6 +241,11 @@ authority_book::judge(const run_id& run, const peer_id& who,
     } else if (t.vetted) {
       until = longest;
       how = "program";
+    } else if (t.by_list && !revoked) {
+      return verdict{0, true,
+                     "This run admits by its authority's list alone, whatever "
+                     "invitation there was; ask the organiser to put the key "
+                         + to_string(subject) + " on it."};
     } else if (!claim.code.empty() && !revoked) {
       const auto hash = hash_of(claim.code);
       statement code{db_.get(), "SELECT uses, until, grant_ms FROM codes "

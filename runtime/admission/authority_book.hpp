@@ -76,6 +76,8 @@ public:
     std::uint64_t grant_ms = 0; ///< Of what a list or a program grants.
     std::uint32_t machines = usual_machines;
     bool vetted = false; ///< The program has said yes.
+    /// Neither codes count nor what they granted.
+    bool by_list = false;
   };
   /// Grants what the claim has a right to, and notes the token that is about to
   /// be given: it ends with the grant at the latest. A peer that was let in
@@ -94,7 +96,8 @@ private:
   }
   expected<bool> execute(const std::string& sql);
   failure trouble(const std::string& what) const;
-  std::uint64_t granted_until(const run_id& run, const peer_id& subject);
+  std::uint64_t granted_until(const run_id& run, const peer_id& subject,
+                              bool by_list);
   expected<bool> note_grant(const run_id& run, const peer_id& subject,
                             const char* how, const terms& t,
                             std::uint64_t until_ms);

@@ -29,10 +29,11 @@ expected<bool> authority_desk::look_at(claim x, std::uint64_t now_ms,
     reply.sentence = "The claim " + claimed.error() + ".";
   } else {
     const auto run = id_in(x.what.run);
-    const auto verdict = book_.judge(
-        run, x.from, *claimed,
-        {now_ms, how_.token_ms, how_.grant_ms, how_.machines, x.vetted},
-        *how_.signs);
+    const auto verdict
+        = book_.judge(run, x.from, *claimed,
+                      {now_ms, how_.token_ms, how_.grant_ms, how_.machines,
+                       x.vetted, how_.by_list && how_.by_list->has(x.what.run)},
+                      *how_.signs);
     if (!verdict)
       return failure{verdict.error()};
     if (verdict->until_ms > now_ms) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "messages/organiser.hpp"
 #include "runtime/admission/admission.hpp"
 #include "runtime/admission/authority_book.hpp"
+#include "runtime/admission/list_runs.hpp"
 
 namespace potluck {
 
@@ -25,6 +27,8 @@ public:
     std::uint32_t machines = authority_book::usual_machines;
     /// A program is asked about those that nothing else lets in.
     bool has_program = false;
+    /// Runs that admit by the list alone; null: none.
+    std::shared_ptr<const list_runs> by_list = {};
   };
   struct claim {
     peer_id from;

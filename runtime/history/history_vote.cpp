@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace potluck {
@@ -88,22 +89,47 @@ std::vector<progress_report> holders_of(const progress_report& goal,
   return result;
 }
 
+/// Those of one side that have a say.
+struct side {
+  double weight = 0;
+  std::size_t size = 0;
+  peer_id first; ///< By id. Of one at least.
+
+  void add(const peer_id& id, double of_it) {
+    if (size++ == 0 || id < first)
+      first = id;
+    weight += of_it;
+  }
+};
+
 /// What both sides have. Those that joined since they parted are known to their
 /// own side alone: they count against each other.
 struct sides {
-  double theirs = 0;
-  double ours = 0;
+  side them, us;
+  double away = 0; ///< May be back.
   std::size_t their_newcomers = 0;
   std::size_t our_newcomers = 0;
 
+  /// Of two halves which wins. Both see the same members, and no claim of
+  /// samples moves these. Of two peers that lost each other one may have been
+  /// stopped: there the one wins that has gone on.
+  bool theirs_wins_tie(bool is_better) const {
+    if (away > 0)
+      return false;
+    if (their_newcomers != our_newcomers)
+      return their_newcomers > our_newcomers;
+    return them.size > 1 && us.size > 1 ? them.first < us.first : is_better;
+  }
+
   bool theirs_wins(bool is_better) const {
+    const auto theirs = them.weight;
+    const auto ours = us.weight + away;
     const auto sum = theirs + ours;
     const auto difference = theirs - ours;
     if (theirs <= 0 || difference < -tie * sum)
       return false;
     if (difference <= tie * sum)
-      return their_newcomers != our_newcomers ? their_newcomers > our_newcomers
-                                              : is_better;
+      return theirs_wins_tie(is_better);
     const auto uneven
         = our_newcomers - std::min(our_newcomers, their_newcomers);
     return difference >= static_cast<double>(uneven);
@@ -118,10 +144,13 @@ bool better_history(const progress_report& a, const progress_report& b) {
              : a.state < b.state;
 }
 
-std::vector<progress_report> outvoted(const std::vector<ballot>& all,
-                                      const progress_report& own,
-                                      const electorates& electors,
-                                      bool redrawn) {
+std::vector<progress_report>
+outvoted(const std::vector<ballot>& all, const progress_report& own,
+         const electorates& electors, bool redrawn,
+         const electorates::condition& may_be_back) {
+  std::set<peer_id> here{own.id};
+  for (auto& x : all)
+    here.insert(x.report->id);
   for (auto& rivals : pools_of(all)) {
     const auto is_rival = [&](const peer_id& id) {
       return std::any_of(rivals.begin(), rivals.end(),
@@ -133,11 +162,13 @@ std::vector<progress_report> outvoted(const std::vector<ballot>& all,
     pool voters;
     for (auto& [id, weight] : asked.members)
       if (id == own.id)
-        x.ours += weight;
+        x.us.add(id, weight);
+      else if (!redrawn && here.count(id) == 0 && may_be_back(id))
+        x.away += weight;
     for (auto& y : all) {
       const auto member = asked.members.find(y.report->id);
       if (y.where == stance::ours && member != asked.members.end())
-        x.ours += member->second;
+        x.us.add(y.report->id, member->second);
       else if (y.where == stance::ours)
         x.our_newcomers += asked.later.count(y.report->id);
     }
@@ -147,7 +178,7 @@ std::vector<progress_report> outvoted(const std::vector<ballot>& all,
         x.their_newcomers += asked.later.count(y.report->id) == 0;
         continue;
       }
-      x.theirs += member->second;
+      x.them.add(y.report->id, member->second);
       voters.push_back({y.report, member->second});
     }
     const auto* goal = middle(voters, true);

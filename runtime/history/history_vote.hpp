@@ -12,8 +12,8 @@
 
 namespace potluck {
 
-/// A total order of states for ties, so that two parts of a run end as one:
-/// more samples win; of equally many the smaller digest.
+/// A total order of states, as they are claimed: more samples win; of equally
+/// many the smaller digest.
 bool better_history(const progress_report& a, const progress_report& b);
 
 /// Where a peer stands, seen from here.
@@ -33,11 +33,13 @@ struct ballot {
 /// each had in the last step that was made with any of the others.
 /// @param redrawn Every step is made with others, so all that are remembered
 ///     have a say.
+/// @param may_be_back Of those that are away: they count for what is held. Not
+///     where groups are redrawn.
 /// @return Those that announce the state to take over; none: `own` counts.
-std::vector<progress_report> outvoted(const std::vector<ballot>& all,
-                                      const progress_report& own,
-                                      const electorates& electors,
-                                      bool redrawn);
+std::vector<progress_report>
+outvoted(const std::vector<ballot>& all, const progress_report& own,
+         const electorates& electors, bool redrawn,
+         const electorates::condition& may_be_back);
 
 /// Those that have made the next step of the history of `own` as they say, all
 /// the same, in a group without this peer: if they are not few among those that

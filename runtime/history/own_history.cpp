@@ -25,6 +25,8 @@ void own_history::made(const group_contract& x,
                        time_point now) {
   parted_.clear();
   most_missing_since_.reset();
+  for (auto i = seen_.begin(); i != seen_.end();)
+    i = now - i->second < limits::estrangement ? std::next(i) : seen_.erase(i);
   if (!electors_.made(x, left_out))
     return;
   if (steps_++ == 0)
@@ -58,9 +60,14 @@ own_history::choice own_history::better(const progress_report& own,
   }
   if (!differ) // Most of the time.
     return {};
-  auto result = bound(own, now)
-                    ? choice{outvoted(all, own, electors_, redrawn_), true}
-                    : most_of(all, own, others);
+  const auto may_be_back = [&](const peer_id& id) {
+    const auto seen = seen_.find(id);
+    return seen != seen_.end() && now - seen->second < limits::estrangement;
+  };
+  auto result
+      = bound(own, now)
+            ? choice{outvoted(all, own, electors_, redrawn_, may_be_back), true}
+            : most_of(all, own, others);
   if (!result.donors.empty() || redrawn_ || own.contributes
       || now < next_step_after_)
     return result;

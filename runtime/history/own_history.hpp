@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -28,7 +29,7 @@ constexpr unsigned binding_steps = 4;
 /// and so long after the first of them: the parts of a run that begins, or
 /// begins anew from checkpoints, find together first.
 constexpr auto settling = 15s;
-/// Nobody of those is heard of for so long: they are gone.
+/// Nobody of those is heard of for so long: they are gone. So is one of them.
 constexpr auto estrangement = 60s;
 /// Most of those with whom the last step was made cannot be reached: so long no
 /// step is made without them. A line that was cut for less makes no island.
@@ -81,12 +82,13 @@ public:
   void parted(const peer_id& who) {
     if (electors_.has(who))
       parted_.insert(who);
+    seen_.erase(who);
   }
 
   /// It reports, so it is not gone.
   void heard(const peer_id& who, time_point now) {
     if (electors_.has(who))
-      heard_ = now;
+      heard_ = seen_[who] = now;
   }
 
   // ---- which counts -------------------------------------------------------
@@ -152,9 +154,10 @@ private:
   /// With whom others made one; or one of those was heard of that has a
   /// history. None: nothing was learnt.
   std::optional<time_point> learnt_at_;
-  unsigned steps_ = 0;   ///< With others.
-  time_point first_{};   ///< Of them.
-  time_point heard_{};   ///< Of one of the others, last.
+  unsigned steps_ = 0;                 ///< With others.
+  time_point first_{};                 ///< Of them.
+  time_point heard_{};                 ///< Of one of the others, last.
+  std::map<peer_id, time_point> seen_; ///< Each of them, last.
   unsigned on_this_ = 0; ///< Steps with others since another one was adopted.
   bool vouched_for_ = true;
   bool has_adopted_ = false;

@@ -95,8 +95,10 @@ void relaying_transport::hold(connection_id id, bool yes) {
 }
 
 void relaying_transport::no_stranger(connection_id id) {
-  if (!is_circuit(id))
-    below_->no_stranger(id);
+  if (is_circuit(id))
+    return;
+  below_->no_stranger(id);
+  board_->trusts(id);
 }
 
 transport_traffic relaying_transport::traffic() const {

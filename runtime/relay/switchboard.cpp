@@ -7,6 +7,7 @@
 #include "messages/limits.hpp"
 #include "runtime/relay/plain_stream.hpp"
 #include "runtime/strangers/home_of.hpp"
+#include "runtime/strangers/letter_cost.hpp"
 
 namespace potluck {
 
@@ -105,6 +106,41 @@ void relaying_transport::switchboard::belongs(connection_id id,
   work(lock);
 }
 
+void relaying_transport::switchboard::trusts(connection_id id) {
+  guard lock{mutex_};
+  if (const auto at = lines_.find(id); at != lines_.end())
+    at->second.trusted = true;
+}
+
+void relaying_transport::switchboard::pay(connection_id from,
+                                          const message& what) {
+  auto& x = lines_.at(from);
+  switch (x.letters->take(cost_of(what), x.trusted, now_())) {
+    case letter_allowance::verdict::read:
+      return;
+    case letter_allowance::verdict::dropped:
+      // A circuit's bytes cannot be left out: what has come is passed on.
+      if (!x.silenced_until)
+        later([this, from] { below_.hold(from, true); });
+      x.silenced_until = now_() + limits::letters_pause;
+      return look_later();
+    case letter_allowance::verdict::gross:
+      return later([this, from] { below_.close(from, 0); });
+  }
+}
+
+bool relaying_transport::switchboard::read_on() {
+  bool waits = false;
+  for (auto& [id, x] : lines_)
+    if (x.silenced_until && now_() < *x.silenced_until) {
+      waits = true;
+    } else if (x.silenced_until) {
+      x.silenced_until.reset();
+      later([this, id = id] { below_.hold(id, false); });
+    }
+  return waits;
+}
+
 void relaying_transport::switchboard::note_owing() {
   if (desk_.owes())
     look_later();
@@ -119,7 +155,8 @@ bool relaying_transport::switchboard::give_credit() {
   guard lock{mutex_};
   put(desk_.look(now_()));
   const bool waits = end_late();
-  owing_ = desk_.owes() || waits;
+  const bool silenced = read_on();
+  owing_ = desk_.owes() || waits || silenced;
   const bool again = owing_;
   work(lock);
   return again;
@@ -131,7 +168,9 @@ void relaying_transport::switchboard::met(connection_id id,
                                           const address& remote,
                                           const peer_id& proven) {
   guard lock{mutex_};
-  lines_[id].remote = remote;
+  auto& line = lines_[id];
+  line.remote = remote;
+  line.letters.emplace(remote.host, homes_);
   if (!proven.empty())
     desk_.met(id, proven, remote.host);
 }
@@ -190,12 +229,14 @@ void relaying_transport::switchboard::on_closed(connection_id id,
 void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_open& x) {
   if (x.answer) {
+    pay(from, x);
     if (auto it = at(from, x.circuit, false);
         it != circuits_.end() && it->second.host.empty())
       it->second.host = x.host;
     return;
   }
   if (!desk_.take_number(from, x.circuit)) {
+    pay(from, x);
     if (auto old = at(from, x.circuit, true); old != circuits_.end())
       end(old, "the hub used a circuit's number twice", false);
     put(desk_.close(from, {x.circuit, true, "a circuit's number came twice"}));
@@ -205,11 +246,13 @@ void relaying_transport::switchboard::read(connection_id from,
   }
   auto& line = lines_.at(from);
   // Of two hubs either may ask the other. Only a hub says where the peer is.
-  if (x.host.empty())
+  if (x.host.empty()) {
+    pay(from, x);
     return put(hub_ ? desk_.open(from, x, now_())
                     : circuit_desk::sendings{
                         {from, circuit_close{x.circuit, false,
                                              "this peer is no hub"}}});
+  }
   const auto home = home_of(x.host);
   if (auto why = objection(line, home); !why.empty())
     return put(from, circuit_close{x.circuit, false, why});
@@ -228,18 +271,21 @@ void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_data& x,
                                            const shared_bytes& body) {
   if (desk_.has(from, x.circuit, x.opened_here)) {
+    pay(from, x);
     put(desk_.pass(from, x, body, now_()));
     return note_owing();
   }
   if (auto it = at(from, x.circuit, x.opened_here); it != circuits_.end())
     tell(it, it->second.end->take(body));
+  else
+    pay(from, x);
 }
 
 void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_credit& x) {
   auto it = at(from, x.circuit, x.opened_here);
   if (it == circuits_.end())
-    return;
+    return pay(from, x);
   if (it->second.end->grant(x.bytes))
     drain(it);
   else
@@ -248,11 +294,15 @@ void relaying_transport::switchboard::read(connection_id from,
 
 void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_close& x) {
-  if (desk_.has(from, x.circuit, x.opened_here))
+  if (desk_.has(from, x.circuit, x.opened_here)) {
+    pay(from, x);
     return put(desk_.close(from, x));
+  }
   if (auto it = at(from, x.circuit, x.opened_here); it != circuits_.end())
     end(it, x.reason.empty() ? "the other side closed the circuit" : x.reason,
         false);
+  else
+    pay(from, x);
 }
 
 // ---- the end ---------------------------------------------------------------

@@ -9,11 +9,13 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "runtime/relay/circuit_desk.hpp"
 #include "runtime/relay/circuit_end.hpp"
 #include "runtime/relay/relaying_transport.hpp"
+#include "runtime/strangers/letter_allowance.hpp"
 
 namespace potluck {
 
@@ -29,6 +31,7 @@ public:
   void rest(bool rests);
   void only_for(circuit_desk::admits whom);
   void belongs(connection_id id, const peer_id& who, const std::string& run);
+  void trusts(connection_id id);
   connection_id dial_through(connection_id hub, const peer_id& to);
   bool give_credit();
   void send(connection_id id, outgoing_frame frame);
@@ -54,6 +57,9 @@ private:
     address remote;
     std::size_t ends = 0; ///< Circuits that came over it, and end here.
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};
+    std::optional<letter_allowance> letters = {}; ///< Of circuits; set.
+    bool trusted = false;
+    std::optional<time_point> silenced_until = {}; ///< Not read before.
   };
   struct circuit {
     connection_id hub = 0;
@@ -80,6 +86,12 @@ private:
             const shared_bytes& body);
   void read(connection_id from, const circuit_credit& x);
   void read(connection_id from, const circuit_close& x);
+  /// For what this peer does for others' circuits: who sends more than its
+  /// allowance is not read for a while, as a session has it with letters.
+  void pay(connection_id from, const message& what);
+  /// Reads those again of which enough time has passed. @returns Whether any
+  /// others wait.
+  bool read_on();
   circuits::iterator add(connection_id hub, std::uint32_t number, bool here);
   circuits::iterator at(connection_id from, std::uint32_t number,
                         bool opened_here);
@@ -117,6 +129,7 @@ private:
   std::deque<std::function<void()>> todo_;
   circuit_desk desk_;
   std::map<connection_id, line> lines_;
+  std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();
   circuits circuits_;
   std::size_t came_ = 0;                         ///< Of these,
   std::map<std::string, std::size_t> came_from_; ///< from each home.

@@ -48,6 +48,13 @@ struct cost {
   double operator()(const reach_errand&) const {
     return 8;
   }
+  // what a hub passes on,
+  double operator()(const circuit_data&) const {
+    return 0.5;
+  }
+  double operator()(const circuit_open&) const {
+    return 2;
+  }
   // what waits elsewhere until there is room for it,
   double operator()(const chunk_part&) const {
     return 0;

@@ -43,6 +43,7 @@ struct member : node {
     c.self = id;
     c.run = as == role::bootstrap ? "" : soup().run();
     c.folder = std::move(folder);
+    c.by_list = by_list;
     replace(&wiring::amendment_keeper,
             (*system).spawn(amendment_keeper, std::move(c)));
   }
@@ -60,6 +61,8 @@ struct member : node {
   shared_terms terms() const {
     return parent->last<terms_known>().terms;
   }
+
+  std::shared_ptr<list_runs> by_list = std::make_shared<list_runs>();
 };
 
 } // namespace
@@ -83,6 +86,18 @@ TEST_CASE("what the organiser says at one peer all go by") {
   CHECK(b.terms()->steps(50) == 60);
   CHECK(b.observer->events("amendment").size() == 1);
   CHECK(hub.observer->events("amendment").size() == 1);
+}
+
+TEST_CASE("an authority hears which runs admit by the list") {
+  test_world world;
+  member authority{world, 7, {}, role::bootstrap};
+  authority.learns_manifest();
+  authority.is_told(word(1, new_admission{admission_mode::list}));
+  REQUIRE(world.run_until([&] { return authority.by_list->has(soup().run()); },
+                          2s));
+  authority.is_told(word(2, new_admission{admission_mode::token}));
+  CHECK(world.run_until([&] { return !authority.by_list->has(soup().run()); },
+                        2s));
 }
 
 TEST_CASE("a newcomer hears of it before it trains") {

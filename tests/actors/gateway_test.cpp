@@ -720,6 +720,30 @@ TEST_CASE("a flood of letters ends its session, a burst does not") {
   }
 }
 
+TEST_CASE("of letters beyond an allowance the newest report and heartbeat are "
+          "read, and it is said once") {
+  welcome_stranger x;
+  const auto saved
+      = limits::letters_of_a_stranger_at_once / cost_of(routing_ping{});
+  for (double i = 0; i < saved + 10; ++i)
+    x.send(routing_ping{});
+  progress_report report;
+  report.id = peer(2);
+  for (report.step = 1; report.step <= 100; ++report.step) {
+    x.send(report);
+    x.send(heartbeat{report.step});
+  }
+  x.world.settle();
+  CHECK(x.s.count<heartbeat_reply>() == 0);
+  x.world.run_for(limits::letters_pause + 1ms);
+  CHECK(x.s.count<heartbeat_reply>() == 1);
+  REQUIRE(x.a.roster->count<letter>() == 1);
+  CHECK(std::get<progress_report>(x.a.roster->last<letter>().content).step
+        == 100);
+  CHECK(x.a.observer->events("fault").size() == 1);
+  CHECK_FALSE(x.session->ended);
+}
+
 TEST_CASE("a flood of line probes ends its session, what one probe takes does "
           "not") {
   for (bool floods : {false, true}) {

@@ -75,6 +75,29 @@ TEST_CASE("a newcomer hears from its bootstrap by whom to go") {
   CHECK(late.c.kept->at("soup").newest().step == 9);
 }
 
+TEST_CASE("a crowd of made-up runs takes no run's place at a bootstrap") {
+  test_world world;
+  member hub{world, 7, {}, role::bootstrap};
+  hub.c.places = 2;
+  hub.start();
+  node first{world, 11, {7}, role::trainer, "made up"};
+  node second{world, 12, {7}, role::trainer, "made up, too"};
+  REQUIRE(world.run_until([&] { return hub.companions() == 2; }, 3s));
+  member a{world, 1, {7}};
+  member b{world, 2, {7}};
+  a.makes(made_step(9, {1, 2}));
+  b.makes(made_step(9, {1, 2}));
+  REQUIRE(world.run_until(
+      [&] {
+        const auto kept = hub.c.kept->find("soup");
+        return kept != hub.c.kept->end() && !kept->second.empty();
+      },
+      15s));
+  member late{world, 3, {7}, role::trainer, {peer(7)}};
+  REQUIRE(world.run_until([&] { return late.hears_roots(); }, 3s));
+  CHECK(late.conductor->last<roots_known>().makers.size() == 2);
+}
+
 TEST_CASE("whose invitation names peers without a history hears that at once") {
   test_world world;
   member hub{world, 7, {}, role::bootstrap};

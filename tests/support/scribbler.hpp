@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "messages/codec_fields.hpp"
@@ -17,9 +18,12 @@
 
 namespace potluck {
 
-class scribbler {
+/// @tparam Chance What it does is drawn from that: `below` and `next`, as
+///     `random_stream` has them.
+template <class Chance>
+class basic_scribbler {
 public:
-  explicit scribbler(std::uint64_t seed) : chance_(seed) {
+  explicit basic_scribbler(Chance chance) : chance_(std::move(chance)) {
   }
 
   /// Remembers what stands in it.
@@ -40,7 +44,7 @@ public:
     return x;
   }
 
-  random_stream& chance() {
+  Chance& chance() {
     return chance_;
   }
 
@@ -131,11 +135,13 @@ private:
       x = all[chance_.below(5)];
   }
 
-  random_stream chance_;
+  Chance chance_;
   bool learns_ = false;
   const std::vector<message> all_ = samples::all();
   std::vector<std::uint64_t> numbers_;
   std::map<std::size_t, std::vector<std::string>> ids_; ///< By their sizes.
 };
+
+using scribbler = basic_scribbler<random_stream>;
 
 } // namespace potluck

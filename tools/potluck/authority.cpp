@@ -71,7 +71,8 @@ expected<std::uint64_t> life_from(const cli::command_line& options,
 /// A run whose authority this is, by its manifest or invitation.
 struct served_run {
   named_run named;
-  contact authority; ///< As they say.
+  contact authority;    ///< As they say.
+  bool by_list = false; ///< It began so.
 };
 
 expected<served_run> served_from(const std::string& word,
@@ -89,6 +90,7 @@ expected<served_run> served_from(const std::string& word,
     if (!rules)
       return failure{rules.error()};
     result.authority = rules->authority;
+    result.by_list = rules->how == admission_rules::mode::list;
   } else if (result.named.invited) {
     result.authority = result.named.invited->authority;
   }
@@ -137,7 +139,9 @@ int serve(cli::command_line& options) {
   auto who = take_identity(options, *network, config);
   if (!who)
     return complain(who.error());
+  const auto by_list = std::make_shared<list_runs>();
   authority_desk::settings how;
+  how.by_list = by_list;
   how.signs = config.signs;
   if (options.list("run").empty())
     return complain("Say whom to admit to with --run RUN.");
@@ -150,8 +154,10 @@ int serve(cli::command_line& options) {
                       + " is " + to_string(run->authority.id)
                       + ", and this identity is " + to_string(config.self)
                       + "; name its folder with --identity-dir DIR.");
-    if (run->named.manifest)
+    if (run->named.manifest) {
       config.manifests[run->named.run] = run->named.manifest->to_bytes();
+      by_list->set(run->named.run, run->by_list);
+    }
     how.runs.insert(run->named.run);
     config.passes_for[run->named.run] = passed(run->named);
   }
@@ -169,6 +175,7 @@ int serve(cli::command_line& options) {
   if (!book)
     return complain(book.error(), failed);
   authority_office office;
+  office.by_list = by_list;
   office.wall_clock = wall_clock_ms;
   office.desk
       = std::make_shared<authority_desk>(std::move(*book), std::move(how));
@@ -187,13 +194,11 @@ int invite(const cli::command_line& options, desk_tools& x) {
   auto grant = life_from(options, "grant");
   if (!until || !grant)
     return complain(until ? grant.error() : until.error());
-  if (x.run.named.manifest)
-    if (auto rules = rules_of(*x.run.named.manifest);
-        rules && rules->how == admission_rules::mode::list)
-      return complain("Run " + shown_run(x.run.named.run)
-                      + " admits by its list; put keys on it with `potluck "
-                        "authority allow ID`, and give out the invitation of "
-                        "`potluck create`.");
+  if (x.run.by_list)
+    return complain("Run " + shown_run(x.run.named.run)
+                    + " admits by its list; put keys on it with `potluck "
+                      "authority allow ID`, and give out the invitation of "
+                      "`potluck create`.");
   invitation to;
   if (x.run.named.invited) {
     to = *x.run.named.invited;

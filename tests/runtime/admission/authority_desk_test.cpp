@@ -16,6 +16,7 @@ struct office {
   parties all;
   support::temporary_directory folder;
   std::string run = run_key("poems", all.at.run);
+  std::shared_ptr<list_runs> by_list = std::make_shared<list_runs>();
   authority_desk desk = make();
 
   authority_desk make() {
@@ -26,7 +27,13 @@ struct office {
     static_cast<void>(book->add_code(all.at.run, code, 0,
                                      authority_book::for_ever, 24 * hour_ms));
     return {std::move(*book),
-            {{run}, all.authority.signs, hour_ms, 24 * hour_ms, 16, false}};
+            {{run},
+             all.authority.signs,
+             hour_ms,
+             24 * hour_ms,
+             16,
+             false,
+             by_list}};
   }
   static std::string with_code() {
     admission_claim x;
@@ -63,6 +70,30 @@ TEST_CASE("each claim gets one answer, and what is granted lets in") {
   CHECK(x.answers[2].what.sentence.find("claim is none") != std::string::npos);
   CHECK(x.answers[3].what.sentence.find("no authority of run")
         != std::string::npos);
+}
+
+TEST_CASE(
+    "once a run admits by its list alone no code counts, nor what one has "
+    "granted") {
+  office o;
+  const auto code = office::with_code();
+  const auto answer = [&](const party& who) {
+    return o.desk.look_at({o.claim(who, code)}, noon_ms).answers.at(0).what;
+  };
+  CHECK(answer(o.all.ann).sentence == "");
+  o.by_list->set(o.run, true);
+  for (const auto* who : {&o.all.ann, &o.all.bob})
+    CHECK(answer(*who).sentence.find("by its authority's list alone")
+          != std::string::npos);
+  // The organiser has somebody on the list, from another process.
+  auto book = authority_book::open(o.folder / "authority.db");
+  REQUIRE(book);
+  REQUIRE(book->allow(o.all.at.run, o.all.bob.id(), authority_book::for_ever));
+  CHECK(answer(o.all.bob).sentence == "");
+  CHECK_FALSE(answer(o.all.ann).sentence.empty());
+  // Codes count again where the organiser says so.
+  o.by_list->set(o.run, false);
+  CHECK(answer(o.all.ann).sentence == "");
 }
 
 TEST_CASE("one core renews more than 500 tokens a second, each on the disk") {

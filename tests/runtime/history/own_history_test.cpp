@@ -74,17 +74,16 @@ TEST_CASE("one member moves nobody beside others, two of three do") {
   auto x = bound(0, four);
   CHECK(ask(x, report(0, 10), {liar(1), report(2, 10), report(3, 9)})
             .donors.empty());
-  auto choice
-      = ask(x, report(0, 10), {report(1, 13), report(2, 13), report(3, 10)});
-  CHECK(names(choice) == std::vector<peer_id>{peer(1), peer(2)}); // A tie.
-  CHECK(choice.vouched_for);
-  // A tie that is no longer.
+  // A tie.
+  CHECK(ask(x, report(0, 10), {report(1, 13), report(2, 13), report(3, 10)})
+            .donors.empty());
   auto rival = report(1, 10, 'b');
   CHECK(ask(x, report(0, 10), {rival, report(2, 10, 'b'), report(3, 10)})
             .donors.empty());
-  CHECK(names(ask(x, report(0, 10),
-                  {rival, report(2, 10, 'b'), report(3, 10, 'b')}))
-        == std::vector<peer_id>{peer(1), peer(2), peer(3)});
+  auto choice
+      = ask(x, report(0, 10), {rival, report(2, 10, 'b'), report(3, 10, 'b')});
+  CHECK(names(choice) == std::vector<peer_id>{peer(1), peer(2), peer(3)});
+  CHECK(choice.vouched_for);
 }
 
 TEST_CASE("a step that some made without this peer is taken as a mean") {
@@ -208,6 +207,49 @@ TEST_CASE("any two parts of a run end as one, whoever joined them meanwhile") {
   }
 }
 
+TEST_CASE("of two halves no claim of samples decides which wins") {
+  auto x = bound(0, four);
+  const all others{liar(2), liar(3), report(1, 10)};
+  CHECK(ask(x, report(0, 10), others).donors.empty());
+  // Those of the other half yield, whatever they have.
+  auto y = bound(2, four);
+  all fewer{report(0, 10, 'b'), report(1, 10, 'b'), report(3, 10)};
+  for (std::size_t i = 0; i < 2; ++i)
+    fewer[i].history_samples = 1;
+  CHECK(names(ask(y, report(2, 10), fewer))
+        == std::vector<peer_id>{peer(0), peer(1)});
+  // Of two single peers that one wins which has gone on.
+  auto z = bound(0, contract({{0, 10}, {1, 10}}));
+  CHECK(ask(z, report(0, 10), {report(1, 4, 'b')}).donors.empty());
+  CHECK(names(ask(z, report(0, 10), {report(1, 14, 'b')}))
+        == std::vector<peer_id>{peer(1)});
+}
+
+TEST_CASE("a fork counts only by more than half of the last common contract") {
+  auto x = bound(0, four);
+  const all everybody{report(1, 10), report(2, 10), report(3, 10)};
+  const auto then = start + 59s;
+  CHECK(ask(x, report(0, 10), everybody, then).donors.empty());
+  // Two go another way while one is cut off for a moment.
+  const all forked{report(2, 10, 'b'), report(3, 10, 'b')};
+  CHECK(ask(x, report(0, 10), forked, then + 1s).donors.empty());
+  CHECK(ask(x, report(0, 10), {liar(2), liar(3)}, then + 59s).donors.empty());
+  SUBCASE("it stays away") {
+    CHECK(names(ask(x, report(0, 10), forked, then + limits::estrangement))
+          == std::vector<peer_id>{peer(2), peer(3)});
+  }
+  SUBCASE("it said goodbye") {
+    x.parted(peer(1));
+    CHECK(names(ask(x, report(0, 10), forked, then + 1s))
+          == std::vector<peer_id>{peer(2), peer(3)});
+  }
+  SUBCASE("it goes with them") {
+    auto all_of_them = forked;
+    all_of_them.push_back(report(1, 10, 'b'));
+    CHECK(ask(x, report(0, 10), all_of_them, then + 1s).donors.size() == 3);
+  }
+}
+
 TEST_CASE("a part that only grew by newcomers is not swayed by an old member") {
   own_history x{peer(0), true};
   for (std::uint64_t step = 1; step <= 5; ++step) {
@@ -324,9 +366,9 @@ TEST_CASE("where groups are redrawn all that were met have a say") {
   CHECK(ask(x, report(0, 10), {liar(1), report(2, 10), report(3, 10)})
             .donors.empty());
   CHECK(names(ask(x, report(0, 10),
-                  {report(1, 12), report(2, 12), report(3, 10)}))
+                  {report(1, 12), report(2, 12), report(3, 12)}))
             .size()
-        == 2);
+        == 3);
 }
 
 TEST_CASE("a checkpoint is overwritten by what others vouch for") {

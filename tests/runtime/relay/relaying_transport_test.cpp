@@ -8,6 +8,8 @@
 
 #include "messages/codec.hpp"
 #include "runtime/relay/limits.hpp"
+#include "runtime/strangers/letter_cost.hpp"
+#include "runtime/strangers/limits.hpp"
 #include "runtime/uv/circuit_stream.hpp"
 #include "tests/support/memory_network.hpp"
 
@@ -19,8 +21,12 @@ namespace {
 /// A transport in memory whose circuits are encrypted.
 class encrypting final : public transport {
 public:
-  encrypting(std::unique_ptr<transport> below, const key_pair& key)
-      : below_(std::move(below)), tls_(key) {
+  encrypting(std::unique_ptr<transport> below, const key_pair& key,
+             std::map<connection_id, bool>& held)
+      : below_(std::move(below)), tls_(key), held_(held) {
+  }
+  void hold(connection_id id, bool yes) override {
+    held_[id] = yes;
   }
   void start(std::shared_ptr<transport_listener> x) override {
     below_->start(std::move(x));
@@ -53,6 +59,7 @@ public:
 private:
   std::unique_ptr<transport> below_;
   tls_context tls_;
+  std::map<connection_id, bool>& held_;
 };
 
 struct world {
@@ -75,7 +82,7 @@ struct peer_end : transport_listener {
       : w(w), host(host), id(key.id()) {
     auto below = w.network.make_transport(host, id);
     if (encrypts)
-      below = std::make_unique<encrypting>(std::move(below), key);
+      below = std::make_unique<encrypting>(std::move(below), key, held);
     it = std::make_unique<relaying_transport>(
         std::move(below), [&w] { return time_point{1h + w.now}; },
         [this, &w] { w.owing.push_back(it.get()); });
@@ -118,6 +125,7 @@ struct peer_end : transport_listener {
   std::string run = "soup"; ///< As it says to others, and they to it.
   key_pair key = key_pair::generate();
   peer_id id;
+  std::map<connection_id, bool> held; ///< And whether it still is.
   std::unique_ptr<relaying_transport> it;
   std::vector<connection_id> accepted, connected;
   std::map<connection_id, peer_id> met;
@@ -408,6 +416,37 @@ TEST_CASE("circuits to a hub that others cannot dial end there") {
   const auto before = x.b.accepted.size();
   x.open();
   CHECK(x.b.accepted.size() == before + 1);
+}
+
+TEST_CASE("who floods a hub with circuits' frames is not read for a while, and "
+          "goes in the end") {
+  home x{true};
+  auto [near, far] = x.open();
+  const auto line = x.hub.accepted.front();
+  const auto flood = [&](double frames) {
+    for (double i = 0; i < frames; ++i)
+      x.a.it->send(x.to_hub, {encode(circuit_close{77, true, ""}), {}});
+  };
+  const auto saved
+      = limits::letters_of_a_stranger_at_once / cost_of(circuit_close{});
+  flood(saved / 2);
+  x.w.run();
+  CHECK(x.hub.held.empty());
+  // The circuit of who pays goes on beside it.
+  flood(saved);
+  x.a.it->send(near, frame_of("letter"));
+  for (int i = 0; i < 20; ++i)
+    x.w.network.deliver(x.w.now += 10ms);
+  CHECK(x.hub.held.at(line));
+  x.w.run();
+  CHECK_FALSE(x.hub.held.at(line));
+  REQUIRE(x.b.frames[far].size() == 1);
+  CHECK(x.a.closed.empty());
+  flood(saved + limits::letters_dropped + 1);
+  x.w.run();
+  CHECK(x.a.closed.count(x.to_hub) == 1);
+  CHECK(x.b.closed.count(far) == 1);
+  CHECK(x.b.closed.count(x.b_to_hub) == 0);
 }
 
 TEST_CASE("messages of circuits that do not exist mean nothing") {

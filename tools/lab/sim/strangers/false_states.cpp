@@ -17,7 +17,8 @@ using line = stranger::line;
 constexpr std::uint64_t absurd_step = 1'000'000'000;
 /// As much longer as the history of the checkpoint that took runs over.
 constexpr std::uint64_t more_samples = 1'000'000'000;
-constexpr std::uint64_t more_steps = 1000;
+/// Not beyond the last step of a run: nothing behind that is fetched.
+constexpr std::uint64_t more_steps = 20;
 constexpr std::uint32_t piece_bytes = 1024;
 
 class long_history : public manner {

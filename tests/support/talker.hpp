@@ -1,0 +1,81 @@
+/// Somebody on the network that is of the run by its own word, and says
+/// whatever it is told to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "messages/codec.hpp"
+#include "tests/support/scribbler.hpp"
+#include "tests/support/test_world.hpp"
+
+namespace potluck {
+
+template <class Scribbler>
+class talker : public transport_listener {
+public:
+  talker(test_world& world, std::uint8_t number, Scribbler& words)
+      : words_(words), number_(number),
+        net_(world.network.make_transport(host(number), peer(number))) {
+    net_->start(std::shared_ptr<transport_listener>{this, [](auto*) {}});
+  }
+  ~talker() override {
+    net_->stop();
+  }
+  void on_accepted(connection_id, const address&, const peer_id&) override {
+  }
+  void on_connected(connection_id id, const address&, const peer_id&) override {
+    hello x;
+    x.id = peer(number_);
+    x.run = "soup";
+    x.role = role::trainer;
+    x.listen_port = 1000;
+    net_->send(id, {encode(x), {}});
+    open_ = true;
+  }
+  void on_frame(connection_id id, incoming_frame frame) override {
+    auto x = decode(frame.head.data(), frame.head.size(), frame.body.size);
+    if (!x)
+      return;
+    if (auto beat = std::get_if<heartbeat>(&*x))
+      net_->send(id, {encode(heartbeat_reply{beat->token}), {}});
+    words_.learn(std::move(*x));
+  }
+  void on_closed(connection_id, const std::string&) override {
+    open_ = false;
+    closed = true;
+  }
+  /// On its only line.
+  void speak(const address& to) {
+    if (!open_) {
+      if (!std::exchange(dialling_, true))
+        at_ = net_->dial(to);
+      return;
+    }
+    const auto what = words_.next();
+    auto size = samples::body_size(what);
+    if (size > 64 * 1024 || words_.chance().below(8) == 0)
+      size = words_.chance().below(3) * 4;
+    auto body = std::make_shared<std::vector<std::uint8_t>>(size);
+    for (auto& byte : *body)
+      byte = static_cast<std::uint8_t>(words_.chance().next());
+    const auto* bytes = body->data();
+    net_->send(at_, {encode(what), {std::move(body), bytes, size}});
+    ++said;
+  }
+
+  std::size_t said = 0;
+  bool closed = false;
+
+private:
+  Scribbler& words_;
+  const std::uint8_t number_;
+  std::unique_ptr<transport> net_;
+  connection_id at_ = 0;
+  bool open_ = false;
+  bool dialling_ = false;
+};
+
+} // namespace potluck
