@@ -15,12 +15,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "messages/codec.hpp"
@@ -58,13 +61,14 @@ double since(clock_type::time_point x) {
 
 struct item {
   std::size_t node = 0;
-  enum { accepted, connected, frame, closed } what = closed;
+  enum { accepted, connected, frame, closed, task, end } what = closed;
   connection_id id = 0;
   peer_id proven;
   incoming_frame content;
+  std::function<void()> work;
 };
 
-/// What happens on all transports, for the one thread that decides.
+/// What happens on some transports, for the thread that decides for them.
 class news {
 public:
   void push(item x) {
@@ -93,17 +97,17 @@ public:
   }
   void on_accepted(connection_id id, const address&,
                    const peer_id& proven) override {
-    to_.push({node_, item::accepted, id, proven, {}});
+    to_.push({node_, item::accepted, id, proven, {}, {}});
   }
   void on_connected(connection_id id, const address&,
                     const peer_id& proven) override {
-    to_.push({node_, item::connected, id, proven, {}});
+    to_.push({node_, item::connected, id, proven, {}, {}});
   }
   void on_frame(connection_id id, incoming_frame frame) override {
-    to_.push({node_, item::frame, id, {}, std::move(frame)});
+    to_.push({node_, item::frame, id, {}, std::move(frame), {}});
   }
   void on_closed(connection_id id, const std::string&) override {
-    to_.push({node_, item::closed, id, {}, {}});
+    to_.push({node_, item::closed, id, {}, {}, {}});
   }
 
 private:
@@ -111,28 +115,73 @@ private:
   std::size_t node_;
 };
 
+/// Counts what the deciding threads have seen, for one that waits.
+class tally {
+public:
+  void add(std::size_t acks, std::size_t over, std::size_t found) {
+    std::lock_guard<std::mutex> lock{mutex_};
+    acks_ += acks;
+    over_ += over;
+    found_ += found;
+    changed_.notify_all();
+  }
+  void wait_for_acks(std::size_t count) {
+    wait([&] { return acks_ >= count; });
+  }
+  void wait_for_ends(std::size_t count) {
+    wait([&] { return over_ >= count; });
+  }
+  std::size_t found() {
+    std::lock_guard<std::mutex> lock{mutex_};
+    return found_;
+  }
+
+private:
+  template <class Done>
+  void wait(Done done) {
+    std::unique_lock<std::mutex> lock{mutex_};
+    changed_.wait_for(lock, 60s, done);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t acks_ = 0;
+  std::size_t over_ = 0;
+  std::size_t found_ = 0;
+};
+
+/// As many threads decide as there are cores, each for its part of the nodes:
+/// OpenDHT's have a thread each.
 class swarm {
 public:
-  explicit swarm(std::size_t nodes) {
+  explicit swarm(std::size_t nodes)
+      : boxes_(std::max(1u, std::thread::hardware_concurrency())) {
     for (std::size_t i = 0; i < nodes; ++i) {
       nodes_.push_back(std::make_unique<member>(i));
       auto& x = *nodes_.back();
       uv_transport_options how;
       how.key = x.key;
       x.net = make_uv_transport(how);
-      x.net->start(std::make_shared<ear>(box_, i));
+      x.net->start(std::make_shared<ear>(box_of(i), i));
       x.who = {x.key.id(), *x.net->listen({"127.0.0.1", 0})};
       by_id_[x.who.id] = i;
     }
+    for (std::size_t n = 0; n < boxes_.size(); ++n)
+      deciders_.emplace_back([this, n] { decide(n); });
     for (std::size_t i = 1; i < nodes; ++i) {
-      line(i, nodes_[0]->who);
-      run_until([&] { return nodes_[i]->lines.count(nodes_[0]->who.id) > 0; });
+      at(i, [=] { line(i, nodes_[0]->who); });
+      wait_until(i, [=] { return !nodes_[i]->lines.empty(); });
       for (int n = 0; n < 8; ++n)
-        carry_out(i, nodes_[i]->client.refresh(now()));
+        at(i, [=] { carry_out(i, nodes_[i]->client.refresh(now())); });
     }
-    run_until([&] { return idle(); });
+    for (std::size_t i = 0; i < nodes; ++i)
+      wait_until(i, [=] { return !nodes_[i]->client.waits(); });
   }
   ~swarm() {
+    for (auto& x : boxes_)
+      x.push({0, item::end, 0, {}, {}, {}});
+    for (auto& x : deciders_)
+      x.join();
     for (auto& x : nodes_)
       x->net->stop();
   }
@@ -141,27 +190,22 @@ public:
     speed result;
     const auto begun = clock_type::now();
     for (std::size_t i = 0; i < records; ++i) {
-      run_until([&] { return i * copies < acks_ + under_way * copies; });
-      std::string value;
-      for (std::size_t b = 0; b < value_bytes; ++b)
-        value += static_cast<char>(b);
-      carry_out(owner(i),
-                nodes_[owner(i)]->client.publish(
-                    {key(i), "", value, 120'000, record_kind::coordinates},
-                    copies, now()));
+      if (i >= under_way)
+        tally_.wait_for_acks((i - under_way + 1) * copies);
+      at(owner(i), [=] { publish(i); });
     }
-    run_until([&] { return acks_ >= records * copies || idle(); });
+    tally_.wait_for_acks(records * copies);
     result.puts = static_cast<double>(records) / since(begun);
     const auto then = clock_type::now();
     for (std::size_t i = 0; i < records; ++i) {
-      run_until([&] { return i < over_ + under_way; });
-      dht_client::question x;
-      x.key = key(i);
-      carry_out(asker(i), nodes_[asker(i)]->client.look_up(i, x, now()));
+      if (i >= under_way)
+        tally_.wait_for_ends(i - under_way + 1);
+      at(asker(i), [=] { ask(i); });
     }
-    run_until([&] { return over_ == records; });
+    tally_.wait_for_ends(records);
     result.gets = static_cast<double>(records) / since(then);
-    result.found = static_cast<double>(found_) / static_cast<double>(records);
+    result.found
+        = static_cast<double>(tally_.found()) / static_cast<double>(records);
     return result;
   }
 
@@ -193,25 +237,66 @@ private:
   std::size_t asker(std::size_t i) const {
     return (7 * i + 1 + i % (nodes_.size() - 1)) % nodes_.size();
   }
-  bool idle() const {
-    return std::none_of(nodes_.begin(), nodes_.end(),
-                        [](auto& x) { return x->client.waits(); });
+  news& box_of(std::size_t node) {
+    return boxes_[node % boxes_.size()];
   }
 
+  // ---- on any thread
+  // ---------------------------------------------------------
+
+  /// Has the thread that decides for that node do this.
+  void at(std::size_t node, std::function<void()> work) {
+    box_of(node).push({node, item::task, 0, {}, {}, std::move(work)});
+  }
   template <class Done>
-  void run_until(Done done) {
-    while (!done()) {
-      if (auto x = box_.next(20ms))
-        handle(std::move(*x));
-      if (clock_type::now() < look_at_)
+  void wait_until(std::size_t node, Done done) {
+    for (bool is = false; !is;) {
+      std::promise<bool> answer;
+      at(node, [&] { answer.set_value(done()); });
+      is = answer.get_future().get();
+      if (!is)
+        std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  // ---- on the thread that decides for the node
+  // -------------------------------
+
+  void decide(std::size_t part) {
+    auto look_at = clock_type::now();
+    for (;;) {
+      if (auto x = boxes_[part].next(20ms)) {
+        if (x->what == item::end)
+          return;
+        if (x->what == item::task)
+          x->work();
+        else
+          handle(std::move(*x));
+      }
+      if (clock_type::now() < look_at)
         continue;
-      look_at_ = clock_type::now() + 500ms;
-      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      look_at = clock_type::now() + 500ms;
+      for (auto i = part; i < nodes_.size(); i += boxes_.size()) {
         const auto ms = wall_clock_ms();
         nodes_[i]->here.clocks(ms, ms);
         carry_out(i, nodes_[i]->client.look(now()));
       }
     }
+  }
+
+  void publish(std::size_t i) {
+    std::string value;
+    for (std::size_t b = 0; b < value_bytes; ++b)
+      value += static_cast<char>(b);
+    carry_out(owner(i),
+              nodes_[owner(i)]->client.publish(
+                  {key(i), "", value, 120'000, record_kind::coordinates},
+                  copies, now()));
+  }
+  void ask(std::size_t i) {
+    dht_client::question x;
+    x.key = key(i);
+    carry_out(asker(i), nodes_[asker(i)]->client.look_up(i, x, now()));
   }
 
   void line(std::size_t from, const contact& to) {
@@ -232,8 +317,7 @@ private:
             line(from, call->to);
         }
       } else if (auto end = std::get_if<lookup_over>(&x)) {
-        ++over_;
-        found_ += !end->records.empty();
+        tally_.add(0, 1, end->records.empty() ? 0 : 1);
       }
     }
   }
@@ -275,7 +359,7 @@ private:
   }
   void read(std::size_t at, connection_id, const peer_id& who,
             const records_stored& x) {
-    acks_ += x.accepted;
+    tally_.add(x.accepted, 0, 0);
     carry_out(at, nodes_[at]->client.read(who, x, now()));
   }
   void read(std::size_t at, connection_id, const peer_id& who,
@@ -297,13 +381,11 @@ private:
     nodes_[from]->net->send(to, {encode(x), {}});
   }
 
-  news box_;
+  std::deque<news> boxes_;
+  std::vector<std::thread> deciders_;
   std::vector<std::unique_ptr<member>> nodes_;
-  std::map<peer_id, std::size_t> by_id_;
-  clock_type::time_point look_at_{};
-  std::size_t acks_ = 0;
-  std::size_t over_ = 0;
-  std::size_t found_ = 0;
+  std::map<peer_id, std::size_t> by_id_; ///< Not changed once they decide.
+  tally tally_;
 };
 
 // ---- OpenDHT's --------------------------------------------------------------
