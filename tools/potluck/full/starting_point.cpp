@@ -7,6 +7,7 @@
 
 #include "models/catalogue.hpp"
 #include "models/text/tokenizer.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/optimizer/run_optimizer.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/layout_text.hpp"
@@ -34,16 +35,6 @@ struct source {
   std::vector<std::string> notes;
 };
 
-expected<model_layout> layout_for(const run_settings& settings,
-                                  const charter_files& files) {
-  if (settings.model != tensors_model)
-    return layout_of(settings);
-  const auto text = files.find(layout_file);
-  if (text == files.end())
-    return failure{"the run's tensors are not said"};
-  return read_layout_text(text->second);
-}
-
 expected<source> read_checkpoint_at(const std::string& path) {
   auto saved = load_checkpoint(path);
   if (!saved)
@@ -51,7 +42,7 @@ expected<source> read_checkpoint_at(const std::string& path) {
   source result;
   result.settings = saved->charter.settings();
   result.files = saved->charter.files();
-  auto layout = layout_for(result.settings, result.files);
+  auto layout = layout_of(saved->charter);
   if (!layout)
     return failure{path + ": " + layout.error()};
   if (layout->values() != saved->state.parameters.size())
@@ -154,7 +145,7 @@ expected<run_settings> settings_for(const std::string& run, const source& from,
   if (!given("warmup-steps"))
     result.warmup_steps = std::min(
         result.warmup_steps, std::max<std::uint64_t>(1, result.steps / 10));
-  if (result.model != tensors_model)
+  if (!is_tensors_model(result.model))
     complete(result, known_families());
   if (auto problem = problem_with(result); !problem.empty())
     return failure{problem};
@@ -174,7 +165,7 @@ expected<starting_point> start_from(const std::string& from,
   auto settings = settings_for(run, *found, changed);
   if (!settings)
     return failure{settings.error()};
-  auto layout = layout_for(*settings, found->files);
+  auto layout = layout_of(charter{*settings, found->files});
   if (!layout)
     return failure{layout.error()};
   if (auto problem = layout_difference(found->layout, *layout);
@@ -187,7 +178,7 @@ expected<starting_point> start_from(const std::string& from,
     return failure{optimizer.error()};
   starting_point result;
   auto& state = result.first.state;
-  state = initial_state(*layout, settings->seed);
+  state = initial_state(*layout, settings->seed, moments_kept(*settings));
   state.parameters = std::move(found->parameters);
   state.recent.clear();
   settings->initial = to_string(remember_digest(state));
