@@ -25,8 +25,7 @@ expected<bool> begin_from(const cli::command_line& options, peer_config& config,
   if (!begin)
     return failure{"--from: " + begin.error()};
   auto& first = begin->first;
-  if (auto problem = problem_with_size(first.charter, most);
-      !problem.empty())
+  if (auto problem = problem_with_size(first.charter, most); !problem.empty())
     return failure{problem};
   for (const auto& note : begin->notes)
     notices.post(note);
@@ -89,16 +88,16 @@ expected<bool> fill_trainer(const cli::command_line& options,
   how.experts = experts;
   how.notice = [notices](const std::string& x) { notices->post(x); };
   config.make_trainer = make_trainer_factory(how);
-  config.propose = [wanted = settings, data, files,
-                    artifacts = config.own_artifacts,
-                    folder = artifact_folder{config.artifacts_folder}] {
-    auto proposed = propose_charter(wanted, data, files);
-    if (proposed)
-      proposed = with_own_artifacts(*proposed, artifacts, folder);
-    if (!proposed)
-      throw std::runtime_error(proposed.error());
-    return *proposed;
-  };
+  config.propose
+      = [wanted = settings, data, files, artifacts = config.own_artifacts,
+         folder = artifact_folder{config.artifacts_folder}] {
+          auto proposed = propose_charter(wanted, data, files);
+          if (proposed)
+            proposed = with_own_artifacts(*proposed, artifacts, folder);
+          if (!proposed)
+            throw std::runtime_error(proposed.error());
+          return *proposed;
+        };
   if (auto layout = layout_of(charter{settings, files}); !layout)
     return failure{layout.error()};
   if (const auto device = device_in_use(how.device); device != "cpu") {
