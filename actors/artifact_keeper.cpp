@@ -32,12 +32,12 @@ std::string problem_with_room(const artifact_keeper_config& how,
   const auto bytes = bytes_of(all);
   if (bytes > how.most)
     return "the artifacts of " + run + " are " + megabytes(bytes)
-           + ", and --max-artifacts allows " + megabytes(how.most)
+           + ", and max-artifacts allows " + megabytes(how.most)
            + "; give it at least that to take part";
   if (how.folder.path().empty())
     return run
-           + " has artifacts, and there is no folder for them; name one with "
-             "--identity-dir DIR";
+           + " has artifacts, and there is no folder for them; set "
+             "identity-dir to one";
   return {};
 }
 
@@ -272,8 +272,7 @@ void artifact_keeper_state::carry_out(keep_piece& x) {
     if (!written)
       return failure{"artifact " + x.of.name + ": " + written.error()
                      + "; free " + megabytes(x.of.bytes)
-                     + " there, or name another folder with --identity-dir "
-                       "DIR"};
+                     + " there, or set identity-dir to another folder"};
     return true;
   });
 }

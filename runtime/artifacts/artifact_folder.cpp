@@ -158,8 +158,7 @@ expected<artifact> artifact_folder::take(const std::string& name,
                                          const std::string& file) const {
   if (path_.empty())
     return failure{"artifact " + name
-                   + " needs a folder to lie in; name one with --identity-dir "
-                     "DIR"};
+                   + " needs a folder to lie in; set identity-dir to one"};
   if (auto made = make_folder(path_); !made)
     return failure{made.error()};
   // Two processes may do this at once.
@@ -215,12 +214,12 @@ expected<std::string> artifact_folder::find(const charter& run,
     return failure{"run '" + run.settings().run + "' has no artifact " + name};
   if (path_.empty())
     return failure{"artifact " + name
-                   + " lies nowhere, since there is no folder for it; name one "
-                     "with --identity-dir DIR"};
+                   + " lies nowhere, since there is no folder for it; set "
+                     "identity-dir to one"};
   if (auto sound = check(*wanted, ""); !sound)
     return failure{sound.error()
-                   + "; join the run once to fetch it, or give the file with "
-                     "--artifact "
+                   + "; join the run once to fetch it, or give the file: "
+                     "artifact "
                    + name + "=FILE"};
   return path_of(wanted->content);
 }

@@ -175,7 +175,7 @@ TEST_CASE("what cannot be fetched is said in a sentence that names the mend") {
     c.max_artifacts = 1'000'000;
     auto& it = x.add(2, std::move(c));
     x.world.run_until([&] { return it.over(); }, 1min);
-    CHECK(problem_of(it).find("--max-artifacts allows 1 MB")
+    CHECK(problem_of(it).find("max-artifacts allows 1 MB")
           != std::string::npos);
   }
   SUBCASE("no folder") {

@@ -155,7 +155,7 @@ TEST_CASE("an artifact of a created run comes from the organiser's bootstrap, "
   REQUIRE(end);
   INFO(small.process.output());
   CHECK(end->status == 2);
-  CHECK(small.process.output().find("--max-artifacts allows 2 MB")
+  CHECK(small.process.output().find("max-artifacts allows 2 MB")
         != std::string::npos);
 
   auto& first = s.join("a", join);
