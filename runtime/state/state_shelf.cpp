@@ -89,7 +89,7 @@ void state_shelf::begin(const holding& what, time_point now) {
   end_version();
   version_ = what;
   since_ = now;
-  download_.begin(0);
+  download_.begin(0, 0);
   panel_.begin({}, 0, {});
   panel_.ask_for(what.step, what.state, false, now);
   std::map<std::uint64_t, peer_id> ranked;

@@ -42,7 +42,10 @@ std::unique_ptr<network> build(const kind_settings& settings,
 } // namespace
 
 model_kind autoencoder_kind() {
-  model_kind x{"autoencoder", "digits through a narrow layer", digit_images()};
+  model_kind x;
+  x.name = "autoencoder";
+  x.meaning = "digits through a narrow layer";
+  x.source = digit_images();
   x.settings = {model_setting("code-width", "Width of it", {1, 1024}, 32)};
   x.build = build;
   x.has_buffers = true;
