@@ -500,9 +500,9 @@ evaluation network_trainer::evaluate(const float* parameters,
     if (found.right.defined()) {
       right += found.right.sum().item<std::int64_t>();
       predicted += found.right.numel();
+      if (batch.labels.defined() && batch.weights.defined())
+        seen.add(batch);
     }
-    if (batch.labels.defined() && batch.weights.defined())
-      seen.add(batch);
     result.samples += count;
   }
   if (samples > 0)

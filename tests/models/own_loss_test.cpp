@@ -43,6 +43,9 @@ public:
            + static_cast<double>(first))
               .unsqueeze(1);
     result.inputs = 3 + at::sin(numbers * at::arange(1, 5, at::kFloat));
+    // None that are predicted.
+    result.labels = at::zeros({static_cast<std::int64_t>(count)}, at::kLong);
+    result.weights = at::ones({static_cast<std::int64_t>(count)});
     return result;
   }
   std::uint64_t usual_micro_batch(at::Device) const override {
@@ -109,7 +112,9 @@ TEST_CASE("nothing is dropped in an evaluation") {
 
 TEST_CASE("a model without predictions has no accuracy") {
   lab_bench x(0, false);
-  CHECK_FALSE(x.it.evaluate(x.parameters.data(), 1, 8).accuracy);
+  const auto found = x.it.evaluate(x.parameters.data(), 1, 8);
+  CHECK_FALSE(found.accuracy);
+  CHECK(found.unigram == 0);
 }
 
 TEST_CASE("a peer's own buffers follow its samples, and are none of the run") {
