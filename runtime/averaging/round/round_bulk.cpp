@@ -82,9 +82,9 @@ round_orders round_bulk::ask_anew(std::uint32_t chunk,
 
 bool round_bulk::average_alone(const std::vector<float>& gradient,
                                std::uint64_t samples, unsigned threads) {
-  auto& whole = *places_->whole();
-  if (samples == 0 || gradient.size() != whole.size())
+  if (!places_ || samples == 0 || gradient.size() != map_.gradient_values())
     return false;
+  auto& whole = *places_->whole();
   std::atomic<bool> well{true};
   for_each_piece(
       whole.size(), threads, [&](std::size_t begin, std::size_t size) {
