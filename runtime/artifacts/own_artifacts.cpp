@@ -34,16 +34,25 @@ expected<bool> add_own_artifact(own_artifacts& to, const std::string& text) {
 expected<charter> with_own_artifacts(const charter& draft,
                                      const own_artifacts& files,
                                      const artifact_folder& folder) {
-  artifact_list all;
+  std::map<std::string, artifact> all;
+  for (const auto& x : artifacts_of(draft))
+    if (files.count(x.name) == 0) {
+      if (auto here = folder.find(draft, x.name); !here)
+        return failure{here.error()};
+      all[x.name] = x;
+    }
   for (const auto& [name, file] : files) {
     auto taken = folder.take(name, file);
     if (!taken)
       return of(name, file, taken.error());
-    all.push_back(std::move(*taken));
+    all[name] = std::move(*taken);
   }
-  if (auto sound = read_artifacts_text(to_artifacts_text(all)); !sound)
+  artifact_list list;
+  for (auto& [name, x] : all)
+    list.push_back(std::move(x));
+  if (auto sound = read_artifacts_text(to_artifacts_text(list)); !sound)
     return failure{sound.error()};
-  return with_artifacts(draft, all);
+  return with_artifacts(draft, list);
 }
 
 expected<bool> take_own_artifacts(const charter& agreed,

@@ -16,7 +16,8 @@ using own_artifacts = std::map<std::string, std::string>;
 expected<bool> add_own_artifact(own_artifacts& to, const std::string& text);
 
 /// The draft with a list of them, for whoever founds or creates a run; copies
-/// of them are put into the folder. Blocks; fails with a sentence.
+/// of them are put into the folder. What the draft lists under other names has
+/// to be there. Blocks; fails with a sentence.
 expected<charter> with_own_artifacts(const charter& draft,
                                      const own_artifacts& files,
                                      const artifact_folder& folder);
