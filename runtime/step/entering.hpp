@@ -64,9 +64,13 @@ public:
   /// This peer has made a step with these. @param left_out As in `round_over`.
   void made(const peer_id& self, const group_contract& x,
             const std::vector<std::uint8_t>& left_out);
-  /// No step is put off now.
+  /// No step is put off any more.
   void rest() {
     waiting_ = lagging_ = false;
+  }
+  void stop(time_point now) {
+    account(now);
+    rest();
   }
 
   /// Whether the step that is due is to wait.

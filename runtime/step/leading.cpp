@@ -56,6 +56,7 @@ bool leading::overdue(time_point now, duration since) const {
 
 bool leading::leads(way& how, const outlook& at, const way::reports& partners,
                     bool doubted, duration step, duration patience) {
+  entering_.stop(at.now); // Unless that is all that keeps this peer back.
   if (!due_since_ || most_average(partners))
     due_since_ = at.now;
   if (at.now < not_before_)

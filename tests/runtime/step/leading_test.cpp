@@ -113,7 +113,14 @@ TEST_CASE("a peer that is about to enter is waited for, but not for ever") {
     // It waits on purpose, and computes no more meanwhile.
     CHECK_FALSE(x.it.overdue(start + 5s, 6s));
     CHECK_FALSE(x.leads(start + limits::entering_alone - 1s));
-    CHECK(x.leads(start + limits::entering_alone));
+    SUBCASE("and then leads") {
+      CHECK(x.leads(start + limits::entering_alone));
+    }
+    SUBCASE("unless another one is to, who may know of fewer samples") {
+      x.hear(report(1), start + 14s);
+      CHECK_FALSE(x.leads(start + 14s));
+      CHECK(x.it.overdue(start + 14s, 15s));
+    }
   }
 }
 
