@@ -47,7 +47,8 @@ json some_header() {
 }
 
 /// What reading the bytes fails with; empty: it does not.
-std::string refusal(const std::string& bytes, const spare_tensors& spare = {}) {
+std::string complaint_about(const std::string& bytes,
+                            const spare_tensors& spare = {}) {
   scratch_directory scratch;
   const auto path = scratch.file("model.safetensors");
   write_all(path, bytes);
@@ -171,41 +172,44 @@ TEST_CASE("tensors are found wherever they lie in the file") {
   header["embeddings.weight"]["data_offsets"] = {12, 252};
   header["dense.bias"]["data_offsets"] = {252, 280};
   header["__metadata__"] = {{"format", "pt"}};
-  CHECK(refusal(file_of(header, 280)) == "");
+  CHECK(complaint_about(file_of(header, 280)) == "");
 }
 
 TEST_CASE("a file that is not the model's is refused, with the tensor's name") {
   auto header = some_header();
-  CHECK(refusal(file_of(header, 280)) == "");
+  CHECK(complaint_about(file_of(header, 280)) == "");
   SUBCASE("a tensor is missing") {
     header.erase("norm.weight");
-    CHECK(says(refusal(file_of(header, 268)), "has no tensor norm.weight"));
+    CHECK(says(complaint_about(file_of(header, 268)),
+               "has no tensor norm.weight"));
   }
   SUBCASE("one too many") {
     header["extra"]
         = {{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {280, 288}}};
     const auto file = file_of(header, 288);
-    CHECK(says(refusal(file), "a tensor extra, which the model has not"));
-    CHECK(refusal(file, {{"extra"}, {}}) == "");
+    CHECK(
+        says(complaint_about(file), "a tensor extra, which the model has not"));
+    CHECK(complaint_about(file, {{"extra"}, {}}) == "");
   }
   SUBCASE("another shape") {
     header["embeddings.weight"]["shape"] = {3, 20};
-    CHECK(says(refusal(file_of(header, 280)),
+    CHECK(says(complaint_about(file_of(header, 280)),
                "tensor embeddings.weight of shape 3x20, and the model's is "
                "20x3"));
   }
   SUBCASE("another type") {
     header["norm.weight"]
         = {{"dtype", "BF16"}, {"shape", {3}}, {"data_offsets", {268, 274}}};
-    CHECK(says(refusal(file_of(header, 274)), "tensor norm.weight as BF16"));
+    CHECK(says(complaint_about(file_of(header, 274)),
+               "tensor norm.weight as BF16"));
   }
   SUBCASE("tied to something else") {
     header["copy"]
         = {{"dtype", "F32"}, {"shape", {3}}, {"data_offsets", {280, 292}}};
     auto file = file_of(header, 292);
-    CHECK(refusal(file, {{}, {{"copy", "norm.weight"}}}) == "");
+    CHECK(complaint_about(file, {{}, {{"copy", "norm.weight"}}}) == "");
     file.back() = '\2';
-    CHECK(says(refusal(file, {{}, {{"copy", "norm.weight"}}}),
+    CHECK(says(complaint_about(file, {{}, {{"copy", "norm.weight"}}}),
                "other values in tensor copy than in tensor norm.weight"));
   }
 }
@@ -217,33 +221,34 @@ TEST_CASE(
   SUBCASE("cut short anywhere") {
     for (std::size_t size = 0; size < whole.size(); ++size) {
       CAPTURE(size);
-      REQUIRE(says(refusal(whole.substr(0, size)), "cut short"));
+      REQUIRE(says(complaint_about(whole.substr(0, size)), "cut short"));
     }
   }
   SUBCASE("longer than its tensors") {
-    CHECK(says(refusal(whole + "x"), "1 bytes behind its last tensor"));
+    CHECK(says(complaint_about(whole + "x"), "1 bytes behind its last tensor"));
   }
   SUBCASE("a header of 1 GB") {
-    CHECK(says(refusal(eight_bytes(1u << 30) + "{}"),
+    CHECK(says(complaint_about(eight_bytes(1u << 30) + "{}"),
                "claims a header of 1073741824 bytes"));
-    CHECK(says(refusal(eight_bytes(~0ull) + "{}"), "claims a header"));
+    CHECK(says(complaint_about(eight_bytes(~0ull) + "{}"), "claims a header"));
   }
   SUBCASE("a header that is no JSON") {
-    for (const std::string text :
+    for (const std::string& text :
          {std::string{"{\"a\":"}, std::string{"[1, 2]"}, std::string{"7"},
           std::string(1000000, '['), std::string{"\xff\xfe"}}) {
       CAPTURE(text.size());
-      CHECK(says(refusal(eight_bytes(text.size()) + text), "no JSON object"));
+      CHECK(says(complaint_about(eight_bytes(text.size()) + text),
+                 "no JSON object"));
     }
   }
   SUBCASE("overlapping offsets") {
     header["norm.weight"]["data_offsets"] = {260, 272};
-    CHECK(says(refusal(file_of(header, 272)), "overlap"));
+    CHECK(says(complaint_about(file_of(header, 272)), "overlap"));
   }
   SUBCASE("bytes between tensors") {
     header["norm.weight"]["data_offsets"] = {272, 284};
-    CHECK(
-        says(refusal(file_of(header, 284)), "bytes before tensor norm.weight"));
+    CHECK(says(complaint_about(file_of(header, 284)),
+               "bytes before tensor norm.weight"));
   }
   SUBCASE("an entry that says nothing") {
     for (const json& wrong :
@@ -254,7 +259,7 @@ TEST_CASE(
           json({{"dtype", "F32"}, {"shape", {3}}, {"data_offsets", {268}}}),
           json({{"dtype", 3}, {"shape", {3}}, {"data_offsets", {268, 280}}})}) {
       header["norm.weight"] = wrong;
-      CHECK(says(refusal(file_of(header, 280)),
+      CHECK(says(complaint_about(file_of(header, 280)),
                  "does not say what tensor norm.weight is"));
     }
   }
@@ -262,11 +267,12 @@ TEST_CASE(
     for (const json& shape : {json({1ull << 33, 1ull << 33, 4}),
                               json({1ull << 34, 2}), json({4})}) {
       header["norm.weight"]["shape"] = shape;
-      CHECK(says(refusal(file_of(header, 280)), "where it does not fit"));
+      CHECK(
+          says(complaint_about(file_of(header, 280)), "where it does not fit"));
     }
     header["norm.weight"]
         = {{"dtype", "F99"}, {"shape", {3}}, {"data_offsets", {268, 280}}};
-    CHECK(says(refusal(file_of(header, 280)), "of type F99"));
+    CHECK(says(complaint_about(file_of(header, 280)), "of type F99"));
   }
 }
 
