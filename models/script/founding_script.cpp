@@ -5,14 +5,16 @@
 
 #include "models/script/script_inputs.hpp"
 #include "models/script/script_program.hpp"
+#include "runtime/optimizer/optimizer_kinds.hpp"
+#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/layout_text.hpp"
 
 namespace potluck {
 
 namespace {
 
-/// A charter's other files, such as a tokenizer, take the rest of its 15 MiB.
-constexpr std::size_t largest_script = 14u << 20;
+/// More is not for a charter, which all peers fetch whole, but an artifact.
+constexpr std::size_t large_script = 4u << 20;
 
 expected<std::string> read_file(const std::string& path) {
   std::ifstream file{path, std::ios::binary | std::ios::ate};
@@ -45,26 +47,52 @@ expected<founding_script> read_founding_script(const std::string& path) {
     return failure{path + " " + script.error() + "."};
   if (auto fits = samples_for(script->arguments); !fits)
     return failure{path + " cannot be trained: " + fits.error() + "."};
-  if (script->file.size() > largest_script)
+  if (script->file.size() > max_artifact_bytes)
     return failure{path + " holds " + std::to_string(script->file.size() >> 20)
                    + " MiB of code, buffers and constants, and a run takes "
-                   + std::to_string(largest_script >> 20)
+                   + std::to_string(max_artifact_bytes >> 20)
                    + ": make parameters of what is large, or compute it in "
                      "forward."};
   founding_script result;
   for (const auto& x : script->arguments)
     result.inputs += (result.inputs.empty() ? "" : ",") + x;
-  result.files = {{layout_file, to_layout_text(script->layout)},
-                  {script_file, std::move(script->file)}};
+  result.files[layout_file] = to_layout_text(script->layout);
+  if (script->file.size() > large_script)
+    result.large = std::move(script->file);
+  else
+    result.files[script_file] = std::move(script->file);
   result.first = std::make_shared<training_state>();
-  result.first->first_moment.resize(script->values.size());
-  result.first->second_moment.resize(script->values.size());
   result.first->parameters = std::move(script->values);
   remember_digest(*result.first);
   return result;
 }
 
-run_settings with_script(run_settings settings, const founding_script& script) {
+expected<bool> add_large(const founding_script& script,
+                         const std::string& folder, own_artifacts& to) {
+  if (script.large.empty())
+    return true;
+  if (folder.empty())
+    return failure{"A model with more than "
+                   + std::to_string(large_script >> 20)
+                   + " MiB of code, buffers and constants needs a folder to "
+                     "be kept in; name one with --identity-dir."};
+  const auto path = folder + "/founding.script";
+  const auto& bytes = script.large;
+  if (auto kept = replace_file(path, {{bytes.data(), bytes.size()}}); !kept)
+    return kept;
+  to[script_file] = path;
+  return true;
+}
+
+std::string script_of(const charter& agreed, const std::string& artifacts) {
+  if (const auto& here = agreed.file(script_file); !here.empty())
+    return here;
+  return unwrap(
+      read_file(unwrap(artifact_folder{artifacts}.find(agreed, script_file))));
+}
+
+run_settings with_script(run_settings settings, founding_script& script) {
+  set_moments(*script.first, moments_kept(settings));
   settings.model = script_model;
   settings.own["model"]["inputs"] = script.inputs;
   settings.initial = to_string(script.first->recent.front());

@@ -1,14 +1,16 @@
 /// A person's file of TorchScript as the model of a new run. Torch-free.
 ///
 /// The run's charter carries the tensors' names and shapes, as that of any loop
-/// of one's own, and the file without its parameters: those are the run's first
-/// state, which its members download as any other.
+/// of one's own, and the file without its parameters, or, where that is large,
+/// lists it as an artifact. The parameters are the run's first state, which its
+/// members download as any other.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "messages/expected.hpp"
+#include "runtime/artifacts/own_artifacts.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/training_state.hpp"
 
@@ -17,7 +19,8 @@ namespace potluck {
 struct founding_script {
   std::string inputs; ///< Of forward, by name, with commas between.
   charter_files files;
-  std::shared_ptr<training_state> first;
+  std::string large; ///< The file where it is none of a charter; else empty.
+  std::shared_ptr<training_state> first; ///< Without moments.
 };
 
 /// The ending of a file's path that --model takes for one.
@@ -29,7 +32,17 @@ bool names_script(const std::string& model);
 /// argument, tensor or operator.
 expected<founding_script> read_founding_script(const std::string& path);
 
-/// The settings of a run that begins with it.
-run_settings with_script(run_settings settings, const founding_script& script);
+/// The settings of a run that begins with it, whose first state gets the
+/// moments that their optimizer keeps.
+run_settings with_script(run_settings settings, founding_script& script);
+
+/// Has the file be an artifact of the run, if it is large; it is kept in
+/// `folder` until the run is laid down. Fails with a sentence.
+expected<bool> add_large(const founding_script& script,
+                         const std::string& folder, own_artifacts& to);
+
+/// What a run's members compute. @param artifacts The folder of those of runs.
+/// Throws std::runtime_error with a sentence.
+std::string script_of(const charter& agreed, const std::string& artifacts);
 
 } // namespace potluck

@@ -69,7 +69,7 @@ struct script_race::contest {
   contest(const std::string& path, int wanted)
       : threads(choose_threads(wanted)), founded(read(path)),
         inputs(split_inputs(founded.inputs)), samples(drawn_text()),
-        trainer(founded.files.at(script_file), inputs,
+        trainer(script_of(charter{run_settings{}, founded.files}, ""), inputs,
                 unwrap(read_layout_text(founded.files.at(layout_file))),
                 drawn_text(), {{threads, 0, scripting::patience}, 0, {}}),
         micro_batch(

@@ -26,7 +26,7 @@ std::unique_ptr<trainer> make_trainer(const kind_settings& settings,
   how.micro_batch = options.micro_batch;
   how.notice = options.notice;
   return std::make_unique<script_trainer>(
-      agreed.file(script_file),
+      script_of(agreed, options.artifacts),
       split_inputs(settings.text(script_inputs_setting)),
       unwrap(read_layout_text(agreed.file(layout_file))), std::move(samples),
       std::move(how));

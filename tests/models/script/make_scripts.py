@@ -59,6 +59,14 @@ class Digits(nn.Module):
                 "accuracy": (scores.argmax(-1) == labels).float().mean()}
 
 
+class Large(Masked):
+    """With a buffer that no charter has room for."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(1500000))
+
+
 class Base(nn.Module):
     """What the bad ones have in common: one parameter."""
 
@@ -224,6 +232,7 @@ def main(folder):
     script(folder, Words(), "words")
     script(folder, Masked(), "masked")
     script(folder, Digits(), "digits")
+    script(folder, Large(), "large")
     for kind in (NoScalar, NoLoss, NoFloat, Apart, NoParameters, Frozen, Double,
                  NotFinite, BadGradient, Endless, Hungry, Failing, Unknown,
                  Mixed, Number, Beside, Printing, Reaching):

@@ -10,6 +10,7 @@
 using namespace potluck;
 using test::mentions;
 using test::scripts;
+using test::with;
 
 namespace {
 
@@ -176,6 +177,46 @@ TEST_CASE("a gradient that is not finite goes nowhere") {
   script_run run("BadGradient");
   CHECK_THROWS_WITH_AS(run.add(16), doctest::Contains("gradient of weight"),
                        std::runtime_error);
+}
+
+TEST_CASE("a large script is an artifact of its run, and computed from there") {
+  if (!scripts().there())
+    return;
+  auto founded = script_run::read("large");
+  CHECK(founded.files.count("script") == 0);
+  test::scratch_folder folder;
+  own_artifacts own;
+  CHECK_FALSE(add_large(founded, "", own));
+  REQUIRE(add_large(founded, folder.path(), own));
+  const auto text = folder.write("text", test::toy_text(1, 300));
+  const auto settings
+      = with(with(with_script({}, founded), "data", "vocabulary", "40"), "data",
+             "sequence-length", "12");
+  const auto draft = propose_charter(settings, text, founded.files);
+  REQUIRE(draft);
+  const artifact_folder kept{folder.path("artifacts")};
+  const auto whole = with_own_artifacts(*draft, own, kept);
+  REQUIRE(whole);
+  CHECK(script_of(*whole, kept.path()) == founded.large);
+  CHECK_THROWS_AS(script_of(*whole, folder.path("none")), std::runtime_error);
+  trainer_options how;
+  how.data_path = text;
+  how.artifacts = kept.path();
+  const auto model = make_trainer_factory(how)(*whole);
+  CHECK(model->layout().values() == founded.first->parameters.size());
+}
+
+TEST_CASE("the first state has the moments that the optimizer keeps") {
+  if (!scripts().there())
+    return;
+  auto founded = script_run::read("masked");
+  const auto adam = with_script({}, founded);
+  CHECK(founded.first->moments() == 2);
+  run_settings plain;
+  if (auto done = assign(plain, "optimizer", "lion", known_families()); !done)
+    throw std::runtime_error(done.error());
+  CHECK(with_script(plain, founded).initial != adam.initial);
+  CHECK(founded.first->moments() == 1);
 }
 
 TEST_CASE("a run's size counts before its script is read") {

@@ -103,8 +103,11 @@ struct first_draft {
 };
 
 /// What is signed, and what it begins with.
+/// @param artifacts Those of the user, to which the model's may come.
 expected<first_draft> lay_down(const cli::command_line& options,
-                               const run_settings& given) {
+                               const run_settings& given,
+                               const std::string& directory,
+                               own_artifacts& artifacts) {
   auto settings = given;
   founding_script script;
   if (const auto model = options.text("model"); names_script(model)) {
@@ -113,6 +116,8 @@ expected<first_draft> lay_down(const cli::command_line& options,
       return failure{"--model: " + read.error()};
     script = std::move(*read);
     settings = with_script(std::move(settings), script);
+    if (auto added = add_large(script, directory, artifacts); !added)
+      return failure{"--model: " + added.error()};
   }
   if (auto layout = layout_of(charter{settings, script.files}); !layout)
     return failure{layout.error()};
@@ -156,13 +161,14 @@ expected<new_run> make_run(const cli::command_line& options,
       = settings_from(options, {{"run", name}, {"authority", *authority}});
   if (!settings)
     return failure{settings.error()};
-  auto draft = options.given("from") ? lay_down_from(options, name, *authority)
-                                     : lay_down(options, *settings);
-  if (!draft)
-    return failure{draft.error()};
-  const auto files = artifacts_from(options);
+  auto files = artifacts_from(options);
   if (!files)
     return failure{files.error()};
+  auto draft = options.given("from")
+                   ? lay_down_from(options, name, *authority)
+                   : lay_down(options, *settings, directory, *files);
+  if (!draft)
+    return failure{draft.error()};
   auto whole = with_own_artifacts(
       draft->of, *files, artifact_folder{artifacts_directory(options)});
   if (!whole)
