@@ -51,8 +51,14 @@ artifact_actions artifact_donor::read(const peer_id& from,
                                       time_point now) {
   if (x.over) {
     budget_.forget(from);
+    arrived_.erase(from);
     return done(now);
   }
+  // It begins anew, and does not count what was on its way before.
+  auto& before = arrived_[from];
+  if (x.arrived < before)
+    budget_.forget(from);
+  before = x.arrived;
   const auto* it = find(x.content);
   if (!it || x.piece >= (x.content == it->it.pieces ? 1 : it->it.piece_count()))
     say(from, x, false);
@@ -107,6 +113,7 @@ void artifact_donor::send(const serving_budget::turn& x) {
 artifact_actions artifact_donor::lost(const peer_id& who, time_point now) {
   budget_.parted(who);
   budget_.forget(who);
+  arrived_.erase(who);
   return done(now);
 }
 

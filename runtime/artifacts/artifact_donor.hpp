@@ -54,6 +54,7 @@ private:
   serving_budget budget_;
   reader read_;
   std::map<digest, offer> offers_;
+  std::map<peer_id, std::uint64_t> arrived_; ///< As each said last.
   artifact_actions actions_;
 };
 

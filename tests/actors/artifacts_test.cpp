@@ -183,7 +183,7 @@ TEST_CASE("what cannot be fetched is said in a sentence that names the mend") {
     c.artifacts_folder.clear();
     auto& it = x.add(2, std::move(c));
     x.world.run_until([&] { return it.over(); }, 1min);
-    CHECK(problem_of(it).find("--identity-dir") != std::string::npos);
+    CHECK(problem_of(it).find("identity-dir") != std::string::npos);
   }
   SUBCASE("a folder that nobody can write to") {
     write_file(x.folder(2), "in its place");

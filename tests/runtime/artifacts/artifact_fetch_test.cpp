@@ -305,6 +305,31 @@ TEST_CASE("a donor with one of two artifacts gives that one") {
   CHECK(x.finish(1min));
 }
 
+TEST_CASE("who begins anew is not held to what was on its way before") {
+  std::vector<made_artifact> all;
+  all.emplace_back("model", 200 * artifact_piece_bytes, 1);
+  giver it{all};
+  const auto now = time_point{1h};
+  const auto sent = [&](std::uint64_t arrived, std::uint32_t pieces) {
+    std::size_t result = 0;
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+      artifact_request wish;
+      wish.content = all[0].it.content;
+      wish.piece = i;
+      wish.arrived = arrived;
+      for (const auto& x : it.donor.read(somebody(5), wish, now))
+        if (auto letter = std::get_if<state_letter>(&x))
+          result += letter->body.size > 0;
+    }
+    return result;
+  };
+  CHECK(sent(0, 1) == 1);
+  // 4 MiB may be in flight, beside the piece that has arrived.
+  CHECK(sent(artifact_piece_bytes, 100) == 64);
+  // Its connection or its keeper was lost, and all that with it.
+  CHECK(sent(0, 10) == 10);
+}
+
 TEST_CASE("who finds all places taken waits, and gets one") {
   scene x{two()};
   auto& donor = x.add(1, x.artifacts, 1);
