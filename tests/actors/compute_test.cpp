@@ -6,6 +6,7 @@
 
 #include "runtime/optimizer/run_optimizer.hpp"
 #include "runtime/optimizer/schedules/schedule.hpp"
+#include "runtime/state/setting_kinds.hpp"
 #include "tests/actors/compute_stage.hpp"
 
 using namespace potluck;
