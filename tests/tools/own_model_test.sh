@@ -10,7 +10,7 @@ end_children_at_exit
 
 expect 'its settings are shown' 0 'code-width' \
   "$example" join --model=autoencoder --help
-expect 'buffers are a setting of it' 0 'running means' \
+expect 'buffers are a setting of it' 0 'Running means' \
   sh -c '"$1" join --model=autoencoder --help | tr -s "\n " " " | grep -io "running means"' \
   - "$example"
 expect 'and of no model without them' 2 'buffers' \
