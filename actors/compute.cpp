@@ -6,6 +6,7 @@
 #include "actors/behavior.hpp"
 #include "actors/compute_workshop.hpp"
 #include "runtime/optimizer/run_optimizer.hpp"
+#include "runtime/state/state_copy.hpp"
 
 namespace potluck {
 
@@ -221,12 +222,11 @@ void compute_state::on(const add_gradient& x) {
 }
 
 void compute_state::on(const take_snapshot&) {
-  post_beside([keeper = wired_.state_keeper](workshop& shop,
-                                             const compute_actor&) {
-    if (keeper)
-      caf::anon_send(keeper, snapshot_taken{std::make_shared<training_state>(
-                                 shop.state())});
-  });
+  post_beside(
+      [keeper = wired_.state_keeper](workshop& shop, const compute_actor&) {
+        if (keeper)
+          caf::anon_send(keeper, snapshot_taken{copy_of(shop.state())});
+      });
 }
 
 void compute_state::on(const terms_known& x) {

@@ -10,6 +10,7 @@
 
 #include "messages/digest_stream.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
+#include "runtime/recycled_memory.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -84,6 +85,7 @@ bool read_values(const reader& read, std::uint64_t count,
   constexpr auto piece = piece_bytes / sizeof(float);
   digest_stream sum;
   out.reserve(count);
+  prefer_large_pages(out.data(), count * sizeof(float));
   while (out.size() < count) {
     const auto from = out.size();
     const auto more = std::min<std::uint64_t>(piece, count - from);

@@ -17,6 +17,7 @@
 #include "actors/state_keeper.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "runtime/state/file_descriptor.hpp"
+#include "runtime/state/state_copy.hpp"
 #include "tools/lab/bench/averaging_trial.hpp"
 #include "tools/potluck/bench.hpp"
 #include "tools/potluck/commands.hpp"
@@ -94,7 +95,7 @@ cost write_one(const std::string& path, const charter& agreed,
                const training_state& state, unsigned threads) {
   cost result;
   const auto began = clock::now();
-  const auto copy = std::make_shared<const training_state>(state);
+  const auto copy = copy_of(state);
   result.copying = since(began);
   const computing others{threads};
   constexpr std::chrono::milliseconds window{1500};
