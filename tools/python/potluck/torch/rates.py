@@ -37,7 +37,7 @@ def rates_of(params: Any, entries: Sequence[Entry], lr: Optional[float]
             raise Mistake(f"The group of {entry.name} has no lr, and neither "
                           "has the optimizer; give it lr=.")
         factors[as_name(entry.name)] = 1.0 if mine is None else mine / base
-    found = [f"{pattern}:{factor!r}"
+    found = [f"{pattern}:{repr(factor).removesuffix('.0')}"
              for factor in dict.fromkeys(factors.values()) if factor != 1
              for pattern in _patterns(factors, factor)]
     text = ",".join(found)
