@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runtime/history/signed_steps.hpp"
+#include "runtime/state/pieces.hpp"
 #include "runtime/state/training_state.hpp"
 #include "tools/lab/sim/strangers/manner.hpp"
 
@@ -19,7 +20,6 @@ constexpr std::uint64_t absurd_step = 1'000'000'000;
 constexpr std::uint64_t more_samples = 1'000'000'000;
 /// Not beyond the last step of a run: nothing behind that is fetched.
 constexpr std::uint64_t more_steps = 20;
-constexpr std::uint32_t piece_bytes = 1024;
 
 class long_history : public manner {
 public:
@@ -71,7 +71,8 @@ private:
     x->first_moment.resize(me.config().model_values);
     x->second_moment.resize(me.config().model_values);
     remember_digest(*x);
-    state_.emplace(std::move(x), piece_bytes);
+    const auto bytes = state_bytes(x->parameters.size());
+    state_.emplace(std::move(x), piece_bytes_for(bytes));
   }
 
   progress_report claimed(stranger& me, std::size_t self) {
