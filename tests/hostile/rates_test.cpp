@@ -3,7 +3,7 @@
 ///
 /// The attacker is this process; what counts is the victims' own. Each attack
 /// lasts `POTLUCK_ATTACK_SECONDS`, else one second and from 32 addresses alone:
-/// a minute each takes an hour, by hand.
+/// a minute each takes half an hour, by hand. `POTLUCK_ATTACK` names one.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,8 +31,10 @@ using steady = std::chrono::steady_clock;
 
 constexpr std::size_t tries_a_second = 1000;
 constexpr std::size_t lines_of_an_attack = 32;
-/// What an attack may cost: of a core, and bytes.
-constexpr double most_cores = 0.2;
+/// What an attack may cost: of a core, and bytes. What homes have saved up is
+/// spent in the first seconds, and costs more.
+constexpr double most_cores = 0.2, most_cores_at_first = 0.6;
+constexpr auto at_first = 10s;
 constexpr std::size_t most_growth = std::size_t{150} << 20;
 /// What a join may take in any case: machines are busy now and then.
 constexpr auto usual_entry = 5s;
@@ -270,7 +272,7 @@ void play(scene& s, const attack& x, std::size_t addresses,
   std::vector<double> usual;
   {
     const auto before = accounts_of(victims);
-    std::this_thread::sleep_for(length_of_an_attack());
+    std::this_thread::sleep_for(std::min(length_of_an_attack(), 5s));
     for (const auto& victim : before)
       usual.push_back(victim.cores());
   }
@@ -307,7 +309,8 @@ void play(scene& s, const attack& x, std::size_t addresses,
                    << under[i].growth() / 1'000'000 << " MB, a newcomer after "
                    << entry.count() << " s");
     CHECK(victims[i]->process.running());
-    CHECK(cores[i] - usual[i] <= most_cores);
+    CHECK(cores[i] - usual[i]
+          <= (lasted < at_first ? most_cores_at_first : most_cores));
     CHECK(under[i].growth() < most_growth);
   }
   CHECK(took <= std::max<duration>(2 * alone, usual_entry));
@@ -326,9 +329,11 @@ TEST_CASE("1,000 tries a second cost little, and keep no newcomer out") {
   helper.address();
   const auto alone = entry_of(s, "first", boot);
   allow_many_sockets();
+  const auto* chosen = std::getenv("POTLUCK_ATTACK");
   for (const auto& x : all_attacks())
     for (std::size_t addresses : {32, 1})
-      if (addresses > 1 || is_by_hand()) {
+      if ((addresses > 1 || is_by_hand())
+          && (chosen == nullptr || x.name == chosen)) {
         CAPTURE(x.name);
         play(s, x, addresses, {&boot, &helper}, alone);
       }
