@@ -76,10 +76,10 @@ TEST_CASE("what is no artifact is not taken, in a sentence that names it") {
 TEST_CASE("one that is missing, cut short or altered is no artifact") {
   place p;
   auto run = run_with(p.made.it);
-  CHECK(contains(p.folder.find(run, "model").error(), "--artifact model=FILE"));
+  CHECK(contains(p.folder.find(run, "model").error(), "artifact model=FILE"));
   CHECK(contains(p.folder.find(run, "words").error(), "no artifact words"));
-  CHECK(contains(artifact_folder{""}.find(run, "model").error(),
-                 "--identity-dir"));
+  CHECK(
+      contains(artifact_folder{""}.find(run, "model").error(), "identity-dir"));
 
   const auto x = p.taken();
   auto bytes = p.made.bytes;
