@@ -67,12 +67,16 @@ void founding::joined(const contact& who, role what, const digest& has,
     published_at_ = offered_at_ = now;
     lookups_ = 0;
   }
-  lines_ += !x->connected;
+  if (!x->connected) { // What was asked on another line is lost.
+    ++lines_;
+    x->asked = x->answered = false;
+  }
   x->connected = true;
   x->role = what;
   x->is_hub = is_hub;
-  x->asked = x->has_none = false;
-  x->ask_at = {};
+  x->has_none = false;
+  if (!x->asked)
+    x->ask_at = {};
   if (!has.empty())
     x->charter = has;
 }
@@ -192,6 +196,7 @@ founding::actions founding::answered(const peer_id& from,
   auto& x = at->second;
   const bool keeps = x.role == role::bootstrap; // For others.
   x.asked = false;
+  x.answered = true;
   x.in_vain = 0;
   if (bytes.empty()) {
     x.wait = x.has_none ? std::min(2 * x.wait, longest_again) : again;
@@ -350,7 +355,7 @@ void founding::found_when_sure(actions& out, time_point now) {
   // `patience` for its first answer.
   for (auto& [id, x] : others_)
     if (!founding_ && x.connected && x.role == role::bootstrap && !x.lied
-        && !x.has_none
+        && !x.answered
         && (x.in_vain == 0 || (x.in_vain == 1 && now < x.ask_at)))
       return;
   if (finished_) {

@@ -177,9 +177,10 @@ private:
     std::vector<contact> hubs;
     bool is_hub = false;
     time_point heard_at;
-    time_point since;     ///< Heard of, without a line to it.
-    bool asked = false;   ///< And has not answered.
-    unsigned in_vain = 0; ///< Requests since its last answer.
+    time_point since;      ///< Heard of, without a line to it.
+    bool asked = false;    ///< And has not answered.
+    bool answered = false; ///< A request, on this line.
+    unsigned in_vain = 0;  ///< Requests since its last answer.
     time_point ask_at{};
     duration wait{};       ///< For its answer, or before it is asked again.
     bool has_none = false; ///< Its last answer.

@@ -33,17 +33,25 @@ batch_result meeting::await(const batch_request& request,
   window here{parameters, sum, request.begins};
   std::unique_lock<std::mutex> lock{mutex_};
   account_.shows(request.step, request.state);
+  here.opened = clock::now();
+  stay_open(here);
   open_ = &here;
   changed_.notify_all();
-  const auto end = clock::now() + account_.patience(clock::now());
   const auto is_over = [&] {
     return here.result.samples > 0 || over_ || cancelled
            || (pauses_ > 0 && !delayed_);
   };
-  while (here.used || (!is_over() && clock::now() < end))
-    changed_.wait_until(lock, std::min(end, clock::now() + look_at_cancelled));
+  while (here.used || (!is_over() && clock::now() < here.until))
+    changed_.wait_until(lock,
+                        std::min(here.until, clock::now() + look_at_cancelled));
   open_ = nullptr;
   return here.result;
+}
+
+void meeting::stay_open(window& x) {
+  const auto now = clock::now();
+  x.until = std::max(x.until, std::min(now + account_.patience(now),
+                                       x.opened + limits::loop_wait));
 }
 
 void meeting::ends() {
@@ -108,10 +116,12 @@ meeting::outcome meeting::take(duration patience,
     return over_ ? outcome::over : outcome::late;
   if (!account_.is_new()) {
     account_.goes_on(clock::now());
+    stay_open(*where);
     return outcome::same;
   }
   use(lock, *where, [&] { copy(where->parameters); });
   account_.takes(clock::now());
+  stay_open(*where);
   return outcome::done;
 }
 

@@ -81,10 +81,14 @@ private:
   struct window {
     const float* parameters;
     float* sum;
-    bool begins;       ///< See `batch_request`.
-    bool used = false; ///< The loop is at it.
+    bool begins; ///< See `batch_request`.
+    clock::time_point opened = {};
+    clock::time_point until = {}; ///< It stays open.
+    bool used = false;            ///< The loop is at it.
     batch_result result = {};
   };
+  /// With the lock: as long as the loop's gradient is worth waiting for now.
+  void stay_open(window& x);
   /// With the lock: waits until nobody uses an open window.
   /// @return Null: in vain.
   window* wait_for(std::unique_lock<std::mutex>& lock, duration patience);

@@ -78,6 +78,7 @@ TEST_CASE("a peer without company waits for who fetches all of the state") {
     CHECK_FALSE(x.waits(again - 1s));
     CHECK(x.waits(again));
     x.part(6, again + 1s);
+    CHECK_FALSE(x.waits(again + 1s));
     x.hear(fetching(6), again + 2s); // It takes twice as long each time.
     CHECK_FALSE(x.waits(again + 2 * limits::entering_again));
     CHECK(x.waits(again + 2 * limits::entering_again + 1s));
