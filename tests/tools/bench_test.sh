@@ -54,6 +54,9 @@ expect "a step is held against computing alone" 0 'ideal_seconds +0.4' \
 expect "a trainer is held against a bare loop" 0 '"bare_samples_per_second"' \
   sh -c '"$1" bench trainer --row gpt --device cpu --samples 32 --rounds 1 \
     --json | grep bare_' - "$potluck"
+expect "loading a checkpoint is held against reading it" 0 '"load_ratio"' \
+  sh -c '"$1" bench checkpoint --megabytes 2 --rounds 1 --json | grep load_' \
+    - "$potluck"
 expect "workloads have names" 2 'row must be all, albert, gpt' \
   bench trainer --device cpu --row lstm
 expect "devices have names" 2 'choose auto, cpu, cuda' \
