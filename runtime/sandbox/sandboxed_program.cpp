@@ -26,18 +26,20 @@ constexpr std::size_t read_bytes = 256u << 10;
 
 /// Starts it with `line` as its channel. Its signals are as a shell leaves
 /// them; Ctrl-C in our terminal is not meant for it. Of our environment it has
-/// only where libraries are. Returns an error number.
+/// only where libraries are, and how they compute. Returns an error number.
 int spawn(const sandbox_terms& how, int line, int memory, pid_t& id) {
   std::vector<char*> words{const_cast<char*>(how.path.c_str())};
   for (const auto& x : how.arguments)
     words.push_back(const_cast<char*>(x.c_str()));
   words.push_back(nullptr);
-  std::string libraries;
-  char* environment[] = {nullptr, nullptr};
-  if (const char* path = std::getenv("LD_LIBRARY_PATH")) {
-    libraries = std::string{"LD_LIBRARY_PATH="} + path;
-    environment[0] = libraries.data();
-  }
+  std::vector<std::string> kept;
+  for (const char* name : {"LD_LIBRARY_PATH", "OPENBLAS_CORETYPE"})
+    if (const char* value = std::getenv(name))
+      kept.push_back(std::string{name} + "=" + value);
+  std::vector<char*> environment;
+  for (auto& x : kept)
+    environment.push_back(x.data());
+  environment.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, line, sandbox::channel);
@@ -55,7 +57,7 @@ int spawn(const sandbox_terms& how, int line, int memory, pid_t& id) {
                                             | POSIX_SPAWN_SETSIGDEF
                                             | POSIX_SPAWN_SETPGROUP);
   const int error = ::posix_spawn(&id, how.path.c_str(), &files, &attributes,
-                                  words.data(), environment);
+                                  words.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return error;

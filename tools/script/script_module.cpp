@@ -106,13 +106,13 @@ at::Tensor loss_in(const c10::IValue& answer, std::string& problem) {
     const auto table = answer.toGenericDict();
     const auto at = table.find("loss");
     if (at == table.end()) {
-      problem = "forward's dictionary has no entry \"loss\"";
+      problem = "gives no loss: forward's dictionary has no entry \"loss\"";
       return {};
     }
     found = at->value();
   }
   if (!found.isTensor() || !found.toTensor().defined()) {
-    problem = "forward gives " + answer.tagKind()
+    problem = "gives no loss: forward gives " + answer.tagKind()
               + ", and has to give the loss, a tensor of one value, or a "
                 "dictionary with an entry \"loss\"";
     return {};
@@ -122,8 +122,8 @@ at::Tensor loss_in(const c10::IValue& answer, std::string& problem) {
     return loss.reshape({});
   std::ostringstream shape;
   shape << loss.sizes();
-  problem = "forward's loss has the shape " + shape.str() + " of "
-            + std::string{toString(loss.scalar_type())}
+  problem = "gives no loss: what forward gives has the shape " + shape.str()
+            + " of " + std::string{toString(loss.scalar_type())}
             + ", and has to be one value; take its mean over the samples";
   return {};
 }
@@ -180,7 +180,7 @@ expected<std::vector<std::string>> script_module::arguments() const {
   for (std::size_t i = 1; i < all.size(); ++i) { // The first is the module.
     const auto& x = all[i];
     if (x.type()->kind() != c10::TypeKind::TensorType)
-      return failure{"forward's argument " + x.name() + " is a "
+      return failure{"has a forward whose argument " + x.name() + " is a "
                      + x.type()->str() + ", and has to be a tensor"};
     result.push_back(x.name());
   }
@@ -192,15 +192,15 @@ expected<model_layout> script_module::layout() const {
   for (const auto& x : trained_) {
     if (x.values.scalar_type() != at::kFloat || !x.values.device().is_cpu()
         || x.values.layout() != at::kStrided)
-      return failure{"the tensor " + x.name + " is "
+      return failure{"has a tensor " + x.name + " of "
                      + toString(x.values.scalar_type())
-                     + ", and has to be float32; save the module after "
+                     + ", which has to be float32; save the module after "
                        "model.float()"};
     const auto sizes = x.values.sizes();
     std::vector<std::int64_t> shape{sizes.begin(), sizes.end()};
     if (auto problem = problem_with_tensor(result, x.name, shape);
         !problem.empty())
-      return failure{problem};
+      return failure{"cannot be trained: " + problem};
     result.add(x.name, std::move(shape),
                decays(x.name, static_cast<std::int64_t>(sizes.size())), 0, 0);
   }
@@ -257,17 +257,17 @@ expected<pass_result> script_module::pass(const scripting::pass_head& how,
     if (!trains || !std::isfinite(result.loss))
       return result;
     if (!loss.requires_grad())
-      return failure{"forward's loss does not depend on any parameter"};
+      return failure{"gives a loss that does not depend on any parameter"};
     (loss * static_cast<double>(how.samples)).backward();
     for (std::size_t i = 0; i < trained_.size(); ++i) {
       const auto& sum = trained_[i].values.grad();
       if (!sum.defined() || sum.data_ptr() != gradients_[i].data_ptr())
-        return failure{"the gradient of " + trained_[i].name
-                       + " is not where it has to be"};
+        return failure{"moves the gradient of " + trained_[i].name
+                       + " elsewhere"};
     }
     return result;
   };
-  return guarded<pass_result>("forward fails: ", compute);
+  return guarded<pass_result>("fails in forward: ", compute);
 }
 
 } // namespace potluck

@@ -208,6 +208,14 @@ class WritingAtOnce(Base):
         torch.from_file(self.path, True, 4, dtype=torch.float).fill_(1)
 
 
+class Changing(Base):
+    """Writes into what the run alone may change."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        self.weight.detach().add_(1)
+        return self.weight.sum()
+
+
 class Beside(Base):
     def forward(self, tokens: Tensor) -> Tensor:
         return torch.jit.wait(torch.jit.fork(torch.sum, self.weight))
@@ -235,7 +243,7 @@ def main(folder):
     script(folder, Large(), "large")
     for kind in (NoScalar, NoLoss, NoFloat, Apart, NoParameters, Frozen, Double,
                  NotFinite, BadGradient, Endless, Hungry, Failing, Unknown,
-                 Mixed, Number, Beside, Printing, Reaching):
+                 Mixed, Number, Beside, Printing, Reaching, Changing):
         script(folder, kind(), kind.__name__)
     written = str(folder / "written")
     for kind in (Writing, WritingLate, WritingAtOnce):

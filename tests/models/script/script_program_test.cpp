@@ -130,7 +130,7 @@ TEST_CASE("what is no model is refused by the tensor or argument") {
   CHECK(mentions(describe_script("no archive").error(), "no TorchScript file"));
   CHECK(mentions(why_not("NoParameters"), "nothing to train"));
   CHECK(mentions(why_not("Frozen"), "nothing to train"));
-  CHECK(mentions(why_not("Double"), "weight is Double"));
+  CHECK(mentions(why_not("Double"), "weight of Double"));
   CHECK(mentions(why_not("Number"), "argument tokens is a int"));
   CHECK(mentions(read_founding_script(scripts().path("Unknown.pt")).error(),
                  "argument words"));
@@ -163,13 +163,20 @@ TEST_CASE("without checks the sandbox alone lets nothing be written") {
     auto x = open(name);
     const auto result = pass(x);
     REQUIRE_FALSE(result);
-    CHECK(mentions(result.error(), "forward fails"));
+    CHECK(mentions(result.error(), "fails in forward"));
   }
   CHECK_FALSE(scripts().written());
-  // It goes on living with the next: a crash is the program's own.
   auto reaching = open("Reaching");
-  CHECK(mentions(pass(reaching).error(), "crashed"));
-  CHECK_FALSE(reaching.program.is_there());
+  CHECK_FALSE(pass(reaching));
+}
+
+TEST_CASE("whoever writes into the run's parameters crashes, and alone") {
+  if (!scripts().there())
+    return;
+  auto x = open("Changing");
+  CHECK(mentions(pass(x).error(), "crashed while it was computed"));
+  CHECK_FALSE(x.program.is_there());
+  CHECK(x.program.parameters()[0] == 1.0f);
 }
 
 TEST_CASE("forward's own mistakes are told, and the program goes on") {
@@ -179,7 +186,7 @@ TEST_CASE("forward's own mistakes are told, and the program goes on") {
                             {"NoLoss", "no entry \"loss\""},
                             {"NoFloat", "has to be one value"},
                             {"Apart", "does not depend"},
-                            {"Failing", "forward fails"}}) {
+                            {"Failing", "fails in forward"}}) {
     auto x = open(name);
     const auto result = pass(x);
     REQUIRE_FALSE(result);
