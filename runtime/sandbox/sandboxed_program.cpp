@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -32,13 +31,11 @@ int spawn(const sandbox_terms& how, int line, int memory, pid_t& id) {
   for (const auto& x : how.arguments)
     words.push_back(const_cast<char*>(x.c_str()));
   words.push_back(nullptr);
-  std::vector<std::string> kept;
-  for (const char* name : {"LD_LIBRARY_PATH", "OPENBLAS_CORETYPE"})
-    if (const char* value = std::getenv(name))
-      kept.push_back(std::string{name} + "=" + value);
   std::vector<char*> environment;
-  for (auto& x : kept)
-    environment.push_back(x.data());
+  for (auto** at = environ; *at; ++at)
+    for (std::string_view wanted : {"LD_LIBRARY_PATH=", "OPENBLAS_", "OMP_"})
+      if (std::string_view{*at}.substr(0, wanted.size()) == wanted)
+        environment.push_back(*at);
   environment.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
