@@ -69,7 +69,7 @@ dht_actions dht_client::publish(dht_record record, std::size_t copies,
     store_at(nearest(std::move(nodes), copies), record, now);
     return done();
   }
-  auto s = search_for(key, now, node_.closest(key), copies);
+  auto s = search_for(key, now, node_.closest(key));
   s.to_store = std::move(record);
   s.copies = copies;
   begin(std::move(s), now);
