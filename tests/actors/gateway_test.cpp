@@ -226,7 +226,7 @@ TEST_CASE("a refusal names what differs and reaches both sides") {
   }
   SUBCASE("the run") {
     theirs.run = "salad";
-    word = "--run";
+    word = "set run to soup";
   }
   SUBCASE("the settings") {
     run_settings s;
@@ -243,7 +243,7 @@ TEST_CASE("a refusal names what differs and reaches both sides") {
   }
   SUBCASE("not the identity") {
     theirs.id = peer(1);
-    word = "--identity-dir";
+    word = "an identity-dir of its own";
   }
   door b{world, theirs, host(2)};
   world.settle();

@@ -165,7 +165,7 @@ TEST_CASE("when no seed ever answers, the user is told which") {
   CHECK(over.users_mistake);
   CHECK(over.problem.find("10.0.0.9:1000") != std::string::npos);
   CHECK(over.problem.find("connection refused") != std::string::npos);
-  CHECK(over.problem.find("--peer") != std::string::npos);
+  CHECK(over.problem.find("address") != std::string::npos);
 }
 
 TEST_CASE("a line that is down for a moment does not end a peer that starts") {

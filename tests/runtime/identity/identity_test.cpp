@@ -67,8 +67,8 @@ TEST_CASE("an identity is held by one at a time") {
     REQUIRE(!refused);
     CHECK(refused.error()
           == "identity directory " + directory
-                 + " is in use by another potluck; give this one its own with "
-                   "--identity-dir");
+                 + " is in use by another potluck; give this one an "
+                   "identity-dir of its own");
   }
   CHECK(bool(identity::open(directory)));
 }

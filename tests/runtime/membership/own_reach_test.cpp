@@ -86,7 +86,7 @@ TEST_CASE(
   CHECK_FALSE(x.changes());
   CHECK_FALSE(x.reachable());
   CHECK(x.kind() == reach::unknown);
-  CHECK(x.sentence(here).find("--announce") != std::string::npos);
+  CHECK(x.sentence(here).find("set announce") != std::string::npos);
   // At another address all is asked anew.
   CHECK(x.ask({"10.0.0.9", 7000}, false, true, false, some, at(4s)));
 }

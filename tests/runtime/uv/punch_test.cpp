@@ -76,7 +76,7 @@ TEST_CASE("a transport listens on several addresses, each once") {
   for (const auto& where : {server.where, *second}) {
     const auto again = other.net->listen(where);
     REQUIRE_FALSE(again);
-    CHECK(again.error().find("stop the other program or choose another port")
+    CHECK(again.error().find("stop the other program or listen at another port")
           != std::string::npos);
   }
 }

@@ -81,7 +81,7 @@ TEST_CASE("an insecure transport keeps to this machine") {
     auto refused = x.net->listen(where);
     REQUIRE_FALSE(refused);
     CHECK(says(refused.error(), "with insecure only this machine may"));
-    CHECK(says(refused.error(), "--listen 127.0.0.1:0"));
+    CHECK(says(refused.error(), "listen at 127.0.0.1:0"));
   }
   CHECK(x.net->listen(anywhere));
   CHECK(x.net->listen({"127.9.8.7", 0}));
