@@ -142,39 +142,45 @@ TEST_CASE("a new run starts from the parameters of another") {
   const auto parameters = load(file).state.parameters;
 
   SUBCASE("a trial, with settings of its own") {
-    auto& b = s.join("b", {"--run", "finer", "--from", file, "--steps", "4",
-                           "--optimizer", "adam", "--learning-rate", "1e-9",
-                           "--target-batch", "16"});
+    auto& b = s.join("b", {"--run", "finer", "--from", file, "--steps",
+                           "1000000", "--optimizer", "adam", "--learning-rate",
+                           "1e-9", "--target-batch", "16"});
     auto& c = s.join("c", {"--run", "finer", "--peer", b.address()});
-    check_all_finish({&b, &c});
-    CHECK(check_equal_digests({&b, &c}) > 0);
-    const auto finer = load(checkpoint_in(s.path("b"))).state;
-    CHECK(finer.step == 4);
+    check_agree(b, c, 3);
+    CHECK(b.log.named("step").front().at("step") == 1);
+    for (auto* x : {&b, &c})
+      x->process.signal(SIGINT);
+    for (auto* x : {&b, &c})
+      REQUIRE(x->process.wait(run_patience));
   }
   SUBCASE("one that is created, and joined by invitation") {
     auto made
         = s.run("create", {"create", "finer", "--identity-dir", s.path("b"),
                            "--announce", "127.0.0.1:9", "--from", file,
-                           "--steps", "4", "--learning-rate", "1e-9"});
+                           "--steps", "1000000", "--learning-rate", "1e-9"});
     INFO(made.output);
     REQUIRE(made.status == 0);
     const auto text = made.output.substr(0, made.output.size() - 1);
     const auto invitation = text.substr(text.rfind('\n') + 1);
     auto& b = s.join("b", {invitation});
     auto& c = s.join("c", {invitation, "--peer", b.address()});
-    check_all_finish({&b, &c});
-    CHECK(check_equal_digests({&b, &c}) > 0);
-    for (const auto* who : {"b", "c"}) {
-      const auto finer = load(checkpoint_in(s.path(who)));
-      CHECK(finer.state.step == 4);
-      CHECK(finer.charter.settings().steps == 4);
-      REQUIRE(finer.state.parameters.size() == parameters.size());
-      float moved = 0;
-      for (std::size_t i = 0; i < parameters.size(); ++i)
-        moved = std::max(moved,
-                         std::abs(finer.state.parameters[i] - parameters[i]));
-      CHECK(moved < 1e-5f);
-    }
+    check_agree(b, c, 3);
+    CHECK(b.log.named("step").front().at("step") == 1);
+    for (auto* x : {&b, &c})
+      x->process.signal(SIGINT);
+    for (auto* x : {&b, &c})
+      REQUIRE(x->process.wait(run_patience));
+  }
+  for (const auto* who : {"b", "c"}) {
+    const auto finer = load(checkpoint_in(s.path(who)));
+    CHECK(finer.state.step >= 3);
+    CHECK(finer.charter.settings().steps == 1000000);
+    REQUIRE(finer.state.parameters.size() == parameters.size());
+    float moved = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      moved = std::max(moved,
+                       std::abs(finer.state.parameters[i] - parameters[i]));
+    CHECK(moved < 1e-4f); // The rate is next to nothing.
   }
 }
 

@@ -206,9 +206,9 @@ TEST_CASE("an imported model is a run's beginning") {
               .status
           == 0);
   const auto file = s.path("imported.checkpoint");
-  auto imported
-      = s.run("import", {"import", s.path("model"), "--output", file, "--run",
-                         "finer", "--steps", "3", "--target-batch", "16"});
+  auto imported = s.run("import", {"import", s.path("model"), "--output", file,
+                                   "--run", "finer", "--steps", "1000000",
+                                   "--target-batch", "16"});
   INFO(imported.output);
   REQUIRE(imported.status == 0);
   auto twice = s.run("twice", {"import", s.path("model"), "--output", file});
@@ -217,8 +217,8 @@ TEST_CASE("an imported model is a run's beginning") {
 
   auto& a = s.join("a", {"--resume", file});
   auto& b = s.join("b", {"--run", "finer", "--peer", a.address()});
-  check_all_finish({&a, &b});
-  CHECK(check_equal_digests({&a, &b}) > 0);
+  check_agree(a, b, 3);
+  CHECK(a.log.named("step").front().at("step") == 1);
 }
 
 TEST_CASE("a folder that is not a whole model is refused, and nothing is "
