@@ -52,8 +52,8 @@ expected<bool> fill_trainer(const cli::command_line& options,
     if (!script)
       return failure{"--model: " + script.error()};
     settings = with_script(std::move(settings), *script);
-    if (auto added = add_large(*script, identity_directory(options),
-                               config.own_artifacts);
+    if (auto added
+        = add_large(*script, identity_directory(options), config.own_artifacts);
         !added)
       return failure{"--model: " + added.error()};
     files = std::move(script->files);
