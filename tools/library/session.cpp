@@ -266,7 +266,9 @@ void session::take_first_state(peer_config& config) {
     for (const auto& x : config.demanded)
       if (x.name == "steps") // A trial belongs to those that hold it.
         resumed_ = tools::with_steps(*resumed_, whole_in(x.value));
-  config.known = resumed_;
+  // Where the manifest is not here, others have it.
+  if (id_in(config.run).empty() || config.manifests.count(config.run) > 0)
+    config.known = resumed_;
   if (!resumed_ && !folder_.empty() && !id_in(config.run).empty()) {
     // Whoever created the run has to be able to begin it, whatever values its
     // program comes with this time.

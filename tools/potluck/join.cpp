@@ -276,6 +276,8 @@ expected<bool> accept(const invitation& to, const std::string& directory,
     return failure{run.error()};
   if (run->manifest)
     config.manifests[run->run] = run->manifest->to_bytes();
+  else // Others have it: a checkpoint's charter has no signature.
+    config.known.reset();
   config.propose = nullptr;
   if (auto first = first_state(config, directory); !first)
     return failure{first.error()};
