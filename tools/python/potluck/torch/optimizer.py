@@ -378,8 +378,16 @@ class Optimizer(Member, torch.optim.Optimizer):
         if self._module is None:
             return
         known = {id(entry.parameter) for entry in self._entries}
+
+        def is_known(parameter: Optional[torch.nn.Parameter]) -> bool:
+            return (parameter is None or id(parameter) in known
+                    or not parameter.requires_grad)
+        # Names take ten times as long, so they come only when one is wanted.
+        if all(is_known(parameter) for inside in self._module.modules()
+               for parameter in inside._parameters.values()):
+            return
         for name, parameter in self._module.named_parameters():
-            if parameter.requires_grad and id(parameter) not in known:
+            if not is_known(parameter):
                 raise Mistake(f"{name} was added, replaced or unfrozen after "
                               "the run was opened; a run's tensors stay the "
                               "same, so make the optimizer behind that.")
