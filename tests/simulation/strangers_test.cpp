@@ -86,6 +86,17 @@ TEST_CASE(
   }));
 }
 
+TEST_CASE(
+    "liars lead a newcomer whose invitation names nobody, and it would be "
+    "seen") {
+  const trial unpinned{
+      "tests/simulation/scenarios/liars-first-unpinned.json", 0, 0, {}, true};
+  const auto told = unpinned.run(1).violations;
+  CHECK(std::any_of(told.begin(), told.end(), [](auto& x) {
+    return x.find("holds other parameters") != std::string::npos;
+  }));
+}
+
 TEST_CASE("there is a scenario for every manner of strangers") {
   std::set<std::string> manners;
   for (const auto& file : std::filesystem::directory_iterator{folder}) {
