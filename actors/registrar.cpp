@@ -30,14 +30,17 @@ void registrar_state::on(const registrar_handles& w) {
 }
 
 void registrar_state::on(const letter& x) {
-  if (auto request = std::get_if<charter_request>(&x.content))
+  if (auto request = std::get_if<charter_request>(&x.content)) {
+    auto answer = strikes(fault_point::charter_not_yet)
+                      ? std::string{}
+                      : founding_->answer(request->run);
+    if (!shown_ || *shown_ != answer)
+      shown_ = std::make_shared<const std::string>(std::move(answer));
     post(self_, wired_.letters,
-         parcel{x.from, charter_reply{request->token},
-                body_of(strikes(fault_point::charter_not_yet)
-                            ? std::string{}
-                            : founding_->answer(request->run))});
-  else if (std::holds_alternative<charter_reply>(x.content))
+         parcel{x.from, charter_reply{request->token}, body_of(shown_)});
+  } else if (std::holds_alternative<charter_reply>(x.content)) {
     carry_out(founding_->answered(x.from, text_of(x.body), now()));
+  }
 }
 
 void registrar_state::on(const peer_joined& x) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "actors/interfaces.hpp"
 #include "actors/worker.hpp"
@@ -83,6 +84,8 @@ private:
   registrar_config config_;
   registrar_handles wired_;
   std::optional<founding> founding_;
+  /// Answered last: all that wait for an answer hold the same bytes.
+  std::shared_ptr<const std::string> shown_;
   std::unique_ptr<worker> thread_;
 };
 

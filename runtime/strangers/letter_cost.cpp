@@ -39,7 +39,7 @@ struct cost {
     return 8;
   }
   double operator()(const charter_request&) const {
-    return 8;
+    return 32; // Some hundred kilobytes are read and encrypted.
   }
   // a dial,
   double operator()(const reach_request&) const {

@@ -34,11 +34,12 @@ constexpr std::size_t strangers_of_a_prefix = 1024;
 constexpr std::size_t unproven_connections = 256;
 constexpr std::size_t unproven_of_a_home = 128;
 constexpr std::size_t unproven_of_a_prefix = 192;
-/// Handshakes a second, and saved up: each is a third of a millisecond.
-/// Without a place for one, the connection is closed before it begins.
-constexpr double handshakes_of_a_home = 200, handshakes_of_a_home_at_once = 512;
+/// Handshakes a second, and saved up: each is half a millisecond with the
+/// session that begins and ends. Without a place for one, the connection is
+/// closed before it begins.
+constexpr double handshakes_of_a_home = 100, handshakes_of_a_home_at_once = 512;
 /// Of all homes together, beside those of a prefix that has few.
-constexpr double handshakes_of_all = 400, handshakes_of_all_at_once = 1024;
+constexpr double handshakes_of_all = 200, handshakes_of_all_at_once = 1024;
 constexpr double handshakes_of_a_prefix = 1, handshakes_of_a_prefix_at_once = 8;
 /// Bytes that come before an id is proven: certificates are below 2 KiB.
 constexpr std::size_t bytes_before_proof = 8 * 1024;
@@ -79,7 +80,7 @@ constexpr double letters_of_everybody = 5, letters_of_everybody_at_once = 100;
 /// 50 us, so this is a tenth of a core.
 constexpr double letters_of_a_home = 2'000, letters_of_a_home_at_once = 40'000;
 /// Of all strangers, beside those of a prefix that sends few.
-constexpr double letters_of_all = 3'000, letters_of_all_at_once = 60'000;
+constexpr double letters_of_all = 2'000, letters_of_all_at_once = 40'000;
 constexpr double letters_of_a_prefix = 40, letters_of_a_prefix_at_once = 1'000;
 /// Of one that works with this peer: busy ones send some ten letters a second
 /// and, when a slow line or a machine that stood still lets go of what it held,
