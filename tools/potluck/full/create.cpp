@@ -164,6 +164,8 @@ expected<new_run> make_run(const cli::command_line& options,
   auto files = artifacts_from(options);
   if (!files)
     return failure{files.error()};
+  if (options.given("from") && names_script(options.text("model")))
+    return failure{"--from brings its model along; leave --model out."};
   auto draft = options.given("from")
                    ? lay_down_from(options, name, *authority)
                    : lay_down(options, *settings, directory, *files);

@@ -48,6 +48,8 @@ expected<bool> fill_trainer(const cli::command_line& options,
   auto settings = given;
   charter_files files;
   if (const auto model = options.text("model"); names_script(model)) {
+    if (options.given("from"))
+      return failure{"--from brings its model along; leave --model out."};
     auto script = read_founding_script(model);
     if (!script)
       return failure{"--model: " + script.error()};
