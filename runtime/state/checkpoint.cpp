@@ -10,7 +10,6 @@
 
 #include "messages/digest_stream.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
-#include "runtime/recycled_memory.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/little_endian.hpp"
@@ -43,7 +42,7 @@ auto vectors_of(State& state, std::size_t moments) {
 }
 
 /// Bytes that are read and digested at once: they are in the cache meanwhile.
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 
 /// Of the digests of the front and of each vector.
 class trailer {
@@ -85,7 +84,6 @@ bool read_values(const reader& read, std::uint64_t count,
   constexpr auto piece = piece_bytes / sizeof(float);
   digest_stream sum;
   out.reserve(count);
-  prefer_large_pages(out.data(), count * sizeof(float));
   while (out.size() < count) {
     const auto from = out.size();
     const auto more = std::min<std::uint64_t>(piece, count - from);
@@ -187,7 +185,7 @@ expected<outline> read_outline(const std::string& path,
   const auto moments = moments_in(header_in(front));
   if (!moments)
     return damaged(path, "damaged");
-  x.moments = *moments;
+  x.moments = x.values > 0 ? *moments : 0;
   x.whole = x.front_bytes + (1 + x.moments) * sizeof(float) * x.values
             + digest::size;
   if (file_bytes < x.whole)
