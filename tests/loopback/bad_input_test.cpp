@@ -150,7 +150,7 @@ TEST_CASE("settings that differ from the run's are refused by name") {
   check_refused(s.run("stray", to_host
                                    + words{"--run", "another", "--identity-dir",
                                            s.path("stray")}),
-                {"another", "--run"});
+                {"another", "set run to potluck"});
   // Two runs of one name that were founded apart cannot mix.
   auto& other
       = s.join("other", tiny_run(64, 1000000)
