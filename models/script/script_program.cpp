@@ -124,7 +124,7 @@ expected<script_program>
 script_program::open(const std::string& file,
                      const std::vector<std::string>& inputs,
                      const model_layout& layout, const script_terms& how) {
-  auto memory = lent_memory::make(2 * layout.values() * sizeof(float));
+  auto memory = lent_memory::make(scripting::lent_bytes(layout.values()));
   if (!memory)
     return failure{"cannot be computed: " + memory.error()};
   auto program = start(how, &*memory, scripting::largest_answer);

@@ -54,7 +54,7 @@ public:
     return static_cast<float*>(memory_.data());
   }
   float* gradient() const {
-    return parameters() + values_;
+    return parameters() + scripting::gradient_offset(values_) / sizeof(float);
   }
 
   struct outcome {

@@ -22,8 +22,7 @@ using namespace std::chrono_literals;
 constexpr char greeting[] = "potluck-script 1";
 
 // Its arguments are bytes that it may take beside what it has when it begins;
-// threads that compute; and bytes of the lent memory: the parameters, and
-// behind them the sum of gradients, as the layout has them. 0 for none.
+// threads that compute; and bytes of the lent memory, 0 for none.
 
 enum class request : std::uint8_t {
   /// A file as a person has it: forward's arguments, separated by commas; the
@@ -54,6 +53,17 @@ constexpr std::size_t most_dimensions = 8;
 
 constexpr std::size_t element_bytes(element x) {
   return x == element::int64 ? 8 : 4;
+}
+
+/// In the lent memory the parameters come first, which the program can only
+/// read, and the sum of gradients begins on a page of its own.
+constexpr std::size_t gradient_offset(std::uint64_t values) {
+  constexpr std::size_t largest_page = 64u << 10;
+  return (values * sizeof(float) + largest_page - 1) / largest_page
+         * largest_page;
+}
+constexpr std::size_t lent_bytes(std::uint64_t values) {
+  return gradient_offset(values) + values * sizeof(float);
 }
 
 /// A file, with its values.

@@ -28,12 +28,11 @@ namespace potluck {
 namespace {
 
 struct lent_part {
-  const float* parameters = nullptr;
-  float* gradient = nullptr;
-  std::size_t bytes = 0; ///< Of both.
+  char* data = nullptr;
+  std::size_t bytes = 0;
 };
 
-/// Maps what the owner lends. The parameters can only be read.
+/// Maps what the owner lends.
 bool map_lent(std::size_t bytes, lent_part& out) {
   if (bytes == 0)
     return true;
@@ -41,8 +40,7 @@ bool map_lent(std::size_t bytes, lent_part& out) {
                                         MAP_SHARED, sandbox::lent_memory, 0));
   if (all == MAP_FAILED)
     return false;
-  out = {reinterpret_cast<const float*>(all),
-         reinterpret_cast<float*>(all + bytes / 2), bytes};
+  out = {all, bytes};
   return true;
 }
 
@@ -144,9 +142,14 @@ private:
     auto x = load(file);
     if (!x)
       return failure{x.error()};
-    if (memory_.bytes != 2 * x->layout.values() * sizeof(float))
+    const auto values = x->layout.values();
+    if (memory_.bytes != scripting::lent_bytes(values))
       return failure{"has other tensors than the run"};
-    x->module.use_memory(memory_.parameters, memory_.gradient);
+    const auto offset = scripting::gradient_offset(values);
+    if (::mprotect(memory_.data, offset, PROT_READ) != 0)
+      return failure{"cannot be kept from its parameters"};
+    x->module.use_memory(reinterpret_cast<const float*>(memory_.data),
+                         reinterpret_cast<float*>(memory_.data + offset));
     module_ = std::move(x->module);
     return std::move(x->head);
   }

@@ -95,7 +95,9 @@ TEST_CASE("where code may be made, nothing else may, on older threads either") {
     auto x = started(how);
     if (!x)
       return;
-    CHECK(ask(*x, what).bytes == code);
+    const auto got = ask(*x, what);
+    CAPTURE(words_for(got.how));
+    CHECK(got.bytes == code);
   }
 }
 
