@@ -19,7 +19,8 @@ struct confinement_limits {
 
 /// Confines this process for the rest of its life, and tries whether it is.
 /// All descriptors but `channel` are closed, or lead to /dev/null. Threads that
-/// there are go on, as confined as this one; no other begins. Empty: done; else
+/// run go on, as confined as this one; one that has not got so far by now ends
+/// the process, and no other begins. Empty: done; else
 /// why it is not, in some words.
 std::string confine(const confinement_limits& most);
 

@@ -98,12 +98,14 @@ char* lent = nullptr;
 struct {
   std::mutex busy;
   std::condition_variable changed;
-  bool asked = false, done = false;
+  bool there = false, asked = false, done = false;
   std::string found;
 } second;
 
 void be_second() {
   std::unique_lock<std::mutex> lock{second.busy};
+  second.there = true;
+  second.changed.notify_all();
   second.changed.wait(lock, [] { return second.asked; });
   second.found = try_all();
   second.done = true;
@@ -200,8 +202,11 @@ int main(int, char** argv) {
                                      PROT_READ | PROT_WRITE, MAP_SHARED,
                                      sandbox::lent_memory, 0));
   const bool with_code = std::strcmp(argv[3], test::fake_with_code) == 0;
-  if (with_code)
+  if (with_code) {
     std::thread{be_second}.detach();
+    std::unique_lock<std::mutex> lock{second.busy};
+    second.changed.wait(lock, [] { return second.there; });
+  }
   const auto problem = sandbox::confine(
       {std::strtoull(argv[1], nullptr, 10) << 20,
        static_cast<std::uint32_t>(std::atoi(argv[2])), with_code});
