@@ -32,9 +32,9 @@ using steady = std::chrono::steady_clock;
 constexpr std::size_t tries_a_second = 1000;
 constexpr std::size_t lines_of_an_attack = 32;
 /// What an attack may cost: of a core, and bytes. What homes have saved up is
-/// spent in the first seconds, and costs more.
+/// spent in the first minute, and costs more.
 constexpr double most_cores = 0.2, most_cores_at_first = 0.6;
-constexpr auto at_first = 10s;
+constexpr auto at_first = 60s;
 constexpr std::size_t most_growth = std::size_t{150} << 20;
 /// What a join may take in any case: machines are busy now and then.
 constexpr auto usual_entry = 5s;
