@@ -103,10 +103,17 @@ TEST_CASE("a forged checkpoint with more samples moves nobody, and its peer "
 
 TEST_CASE("a forged end of the run ends it for nobody") {
   honest_three x;
-  auto& liar = x.s.join("liar",
-                        {"--peer", x.a.address(), "--peer", x.b.address(),
-                         "--peer", x.c.address(), "--resume", x.forged(steps)});
-  liar.await("finished");
+  const words members{"--peer",      x.a.address(), "--peer",
+                      x.b.address(), "--peer",      x.c.address()};
+  // A trial that is over goes on by other settings only.
+  auto& late = x.s.join("late", members + words{"--resume", x.forged(steps)});
+  auto end = late.process.wait(run_patience);
+  REQUIRE(end);
+  CHECK(end->status == 2);
+  CHECK(late.process.output().find("the end of run") != std::string::npos);
+  auto& liar
+      = x.s.join("liar", members + words{"--resume", x.forged(steps - 1)});
+  liar.await("join");
   x.check_unmoved();
   // Nor for who comes later and sees all of them.
   auto& guest = x.s.join(
