@@ -65,6 +65,16 @@ std::string trouble(const sandbox_answer& x, const char* when) {
   return result;
 }
 
+/// @param when What it is asked for, for the sentence.
+expected<std::string> answer_of(sandboxed_program& program, request what,
+                                const std::string& body, const char* when,
+                                const std::atomic<bool>* cancelled = nullptr) {
+  auto answer = program.ask(static_cast<std::uint8_t>(what), body, cancelled);
+  if (answer.how != sandbox_outcome::answered)
+    return failure{trouble(answer, when)};
+  return std::move(answer.bytes);
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string result;
   for (const auto& x : names)
@@ -96,11 +106,10 @@ expected<described_script> describe_script(const std::string& file,
   auto program = start(how, nullptr, scripting::largest_description);
   if (!program)
     return failure{"cannot be read: " + program.error()};
-  const auto answer
-      = program->ask(static_cast<std::uint8_t>(request::describe), file);
-  if (answer.how != sandbox_outcome::answered)
-    return failure{trouble(answer, "read")};
-  byte_reader from{answer.bytes};
+  const auto answer = answer_of(*program, request::describe, file, "read");
+  if (!answer)
+    return failure{answer.error()};
+  byte_reader from{*answer};
   auto head = read_head(from);
   if (!head)
     return failure{head.error()};
@@ -130,11 +139,10 @@ script_program::open(const std::string& file,
   auto program = start(how, &*memory, scripting::largest_answer);
   if (!program)
     return failure{"cannot be computed: " + program.error()};
-  const auto answer
-      = program->ask(static_cast<std::uint8_t>(request::open), file);
-  if (answer.how != sandbox_outcome::answered)
-    return failure{trouble(answer, "read")};
-  byte_reader from{answer.bytes};
+  const auto answer = answer_of(*program, request::open, file, "read");
+  if (!answer)
+    return failure{answer.error()};
+  byte_reader from{*answer};
   auto head = read_head(from);
   if (!head)
     return failure{head.error()};
@@ -158,14 +166,14 @@ script_program::pass(const scripting::pass_head& how, const std::string& batch,
   append_little_endian(body, how.seed);
   append_little_endian(body, how.samples);
   body += batch;
-  const auto answer = program_.ask(static_cast<std::uint8_t>(request::pass),
-                                   body, &cancelled);
-  if (answer.how != sandbox_outcome::answered)
-    return failure{trouble(answer, "computed")};
+  const auto answer
+      = answer_of(program_, request::pass, body, "computed", &cancelled);
+  if (!answer)
+    return failure{answer.error()};
   double numbers[2];
-  if (answer.bytes.size() != sizeof numbers)
+  if (answer->size() != sizeof numbers)
     return failure{"gave nonsense when it was computed"};
-  std::memcpy(numbers, answer.bytes.data(), sizeof numbers);
+  std::memcpy(numbers, answer->data(), sizeof numbers);
   return outcome{numbers[0], std::isfinite(numbers[1]) ? numbers[1] : 0};
 }
 
