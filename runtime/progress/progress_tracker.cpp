@@ -82,7 +82,8 @@ std::vector<progress_report>
 progress_tracker::auxiliaries(time_point now) const {
   std::vector<progress_report> result;
   for (const auto& [id, x] : others_)
-    if (counts(x, now) && x.report.role == role::auxiliary)
+    if (counts(x, now) && x.report.role == role::auxiliary
+        && x.report.phase != phase::joining)
       result.push_back(x.report);
   return result;
 }

@@ -61,7 +61,8 @@ public:
   /// Fresh trainers with this peer's step and state that can average.
   std::vector<progress_report> companions(time_point now) const;
 
-  /// Fresh auxiliaries; they hold no state, so they go with any step.
+  /// Fresh auxiliaries that can average; they hold no state, so they go with
+  /// any step.
   std::vector<progress_report> auxiliaries(time_point now) const;
 
   /// Fresh trainers that average, wherever they stand: those whose states can

@@ -119,6 +119,12 @@ TEST_CASE("a leader names whom it does not invite because of what others say") {
   x.hold(0);
   x.tell(members_doubted{{peer(7), peer(8)}, "two contradict each other"});
   x.tell(members_doubted{{peer(9)}, "banned", 1min}); // Leads nobody here.
+  // Nor does an auxiliary, ever.
+  x.join(10);
+  auto helper = x.report(10, 0);
+  helper.role = role::auxiliary;
+  x.hear(helper);
+  x.tell(members_doubted{{peer(10)}, "it did not answer an invitation"});
   x.tell(peer_left{peer(8), "gone", false});
   x.hear(x.report(6, 0));
   x.hear(x.report(7, 0));

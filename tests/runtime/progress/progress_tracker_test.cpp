@@ -84,6 +84,10 @@ TEST_CASE("only peers of the same step, state and run that can average are "
   SUBCASE("an auxiliary") {
     other.role = role::auxiliary;
   }
+  SUBCASE("an auxiliary that cannot average yet") {
+    other.role = role::auxiliary;
+    other.phase = phase::joining;
+  }
   SUBCASE("a joiner") {
     other.phase = phase::joining;
   }
@@ -96,7 +100,8 @@ TEST_CASE("only peers of the same step, state and run that can average are "
   x.hear(other, start);
   CHECK(x.companions(start).size() == expected);
   CHECK(x.total_samples(start) == 10 + 20 * expected);
-  CHECK(x.auxiliaries(start).size() == (other.role == role::auxiliary));
+  CHECK(x.auxiliaries(start).size()
+        == (other.role == role::auxiliary && other.phase != phase::joining));
 }
 
 TEST_CASE("a claim of 2^40 samples fills no batch") {
