@@ -98,7 +98,9 @@ lead_group invitation(way& how, const outlook& at, const way::reports& partners,
   };
   for (auto& x : partners)
     invite(x, 0);
-  const auto there = at.others.tracker().auxiliaries(at.now);
+  // One trainer alone has nothing to average.
+  const auto there = partners.empty() ? std::vector<progress_report>{}
+                                      : at.others.tracker().auxiliaries(at.now);
   for (auto& [id, most_line] :
        auxiliaries.choose(there, median_upload(at.own, partners), at.now))
     invite(*std::find_if(there.begin(), there.end(),
