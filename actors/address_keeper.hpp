@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/membership/kept_addresses.hpp"
 #include "runtime/ports/disk.hpp"

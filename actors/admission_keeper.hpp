@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/admission/admission_claim.hpp"
 #include "runtime/admission/admission_course.hpp"

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/admission/list_runs.hpp"
 #include "runtime/organiser/amendment_exchange.hpp"
 #include "runtime/state/charter.hpp"

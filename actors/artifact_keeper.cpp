@@ -222,9 +222,8 @@ void artifact_keeper_state::on(const work_failed& x) {
 }
 
 void artifact_keeper_state::on(const deadline_passed& x) {
-  if (x.number != deadline_)
+  if (!alarm_.rings(x))
     return;
-  alarm_.reset();
   carry_out(donor_->look(now()));
   if (fetch_)
     carry_out(fetch_->look(now()));
@@ -244,11 +243,7 @@ void artifact_keeper_state::carry_out(state_letter& x) {
 }
 
 void artifact_keeper_state::carry_out(look_again& x) {
-  if (alarm_ && *alarm_ <= x.at)
-    return; // The alarm that is set comes first, and looks again.
-  alarm_ = x.at;
-  self_->delayed_send(self_, std::max(duration{0}, duration{x.at - now()}),
-                      deadline_passed{++deadline_});
+  alarm_.set(self_, x.at);
 }
 
 void artifact_keeper_state::carry_out(look_for_pieces& x) {

@@ -7,7 +7,8 @@
 /// it, who may reach nobody else.
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/alarm.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/artifacts/artifact_donor.hpp"
 #include "runtime/artifacts/artifact_fetch.hpp"
@@ -87,8 +88,7 @@ private:
   bool looked_ = false; ///< At the folder.
   bool gave_up_ = false;
   time_point began_{};
-  std::optional<time_point> alarm_; ///< When `deadline_` comes.
-  std::uint64_t deadline_ = 0;
+  alarm alarm_; ///< When to look again.
   time_point next_event_{};
 };
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/admission/authority_desk.hpp"
 

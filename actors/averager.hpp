@@ -9,7 +9,7 @@
 
 #include <map>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/reducer_crew.hpp"
 #include "actors/round_messenger.hpp"
 #include "actors/supervisor.hpp"

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/ways/cells/mean_chain.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/membership/kept_charters.hpp"
 
 namespace potluck {

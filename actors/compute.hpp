@@ -16,7 +16,7 @@
 #include <mutex>
 #include <optional>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/optimizer/optimizer.hpp"

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/step/step_machine.hpp"
 
 namespace potluck {

@@ -1,25 +1,23 @@
 /// The gateway: this peer's door to the network.
 ///
-/// Owns the transport, and the `line_maker` that gets connections. One whose
-/// `hello` is welcome belongs to the session of its peer, which gets its frames
-/// from the transport's thread. A round's bulk comes to no actor: that thread
-/// puts it where it belongs.
+/// Owns the transport, the `line_maker` that gets connections, and the guests.
+/// A connection whose `hello` is welcome belongs to the session of its peer,
+/// which gets its frames from the transport's thread. A round's bulk comes to
+/// no actor: that thread puts it where it belongs.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <set>
 
-#include "actors/gateway_line.hpp"
+#include "actors/gateway_guests.hpp"
 #include "actors/guest_list.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/line_maker.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/admission/admission_gate.hpp"
 #include "runtime/averaging/round/round_intake.hpp"
 #include "runtime/relay/relaying_transport.hpp"
-#include "runtime/strangers/letter_allowance.hpp"
-#include "runtime/strangers/partners.hpp"
 
 namespace potluck {
 
@@ -74,9 +72,15 @@ public:
   void on(const charter_known& x);
   void on(const bans_known& x);
   void on(const drop_peer& x);
-  void on(const no_strangers& x);
-  void on(const admission_news& x);
-  void on(const windows_planned& x);
+  void on(const no_strangers& x) {
+    guests_.on(x);
+  }
+  void on(const admission_news& x) {
+    guests_.on(x);
+  }
+  void on(const windows_planned& x) {
+    guests_.on(x);
+  }
   void on(const circuits_owe&);
   void on(const leave_run& x);
   void on(const tick&);
@@ -84,32 +88,14 @@ public:
 
 private:
   using link = line_maker::link;
-  /// Sessions, and with what news of them a roster begins.
-  struct guest {
-    session_actor session;
-    peer_joined news;
-    bool planned = false;    ///< They have a window by the round's plan.
-    potluck::role role = {}; ///< Its own, whatever the news say.
-    bool is_hub = false;     ///< Likewise.
-    std::shared_ptr<std::atomic<bool>> trusted = {}; ///< Is a partner.
-  };
-
   /// On to its session; a stranger's first one is looked at.
   void pass(const frame_arrived& x);
   void greet(connection_id id, const address& remote);
-  void welcome(connection_id id, const link& l, const hello& theirs);
   void refuse(connection_id id, const link& l, const hello& theirs,
               const std::string& sentence);
   bool is_hub() const;
-  /// Shows an admission to the gate, and says so where it does not count.
-  void show(const hello& theirs);
-  /// Has the news of a guest say what its admission makes of it: one that is
-  /// not let in is nothing but a node of the DHT. @returns Whether that is new.
-  bool note_standing(const peer_id& who, guest& g) const;
   /// By the organiser of its run.
   bool is_banned(const peer_id& who, const std::string& run) const;
-  /// Of a guest's connections another set is open: a circuit, or more.
-  void note_ways(const peer_id& who);
 
   gateway_actor::pointer self_ = nullptr;
   gateway_config config_;
@@ -117,10 +103,7 @@ private:
   std::optional<address> bound_;
   gateway_handles wired_;
   line_maker links_;
-  gateway_line line_;
-  std::map<peer_id, guest> guests_;
-  partners partners_;
-  std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();
+  gateway_guests guests_;
   std::map<std::string, std::set<peer_id>> banned_; ///< By run.
 };
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 
 namespace potluck {
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/history/history_exchange.hpp"
 #include "runtime/history/run_places.hpp"
 

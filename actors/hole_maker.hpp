@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/lines/hole_puncher.hpp"
 #include "runtime/lines/token_bucket.hpp"
 

@@ -5,26 +5,9 @@
 
 #include "messages/codec.hpp"
 #include "runtime/dialable.hpp"
-#include "runtime/experts/open_calls.hpp"
 #include "runtime/fault_points.hpp"
 
 namespace potluck {
-
-namespace {
-
-/// Messages kept for a peer that is being dialled: a look-up asks few things.
-constexpr std::size_t messages_waiting_for_a_dial = 64;
-
-std::vector<contact> without(const std::vector<contact>& hubs,
-                             const peer_id& id) {
-  std::vector<contact> rest;
-  for (const auto& x : hubs)
-    if (x.id != id)
-      rest.push_back(x);
-  return rest;
-}
-
-} // namespace
 
 void line_maker::init(gateway_actor::pointer self,
                       std::shared_ptr<relaying_transport> network,
@@ -68,12 +51,7 @@ void line_maker::dial(const address& where, const peer_id& expected,
 void line_maker::call_up(const call& x) {
   if (leaving_ || x.to.id == own_ || x.to.where.port == 0)
     return;
-  auto [queue, fresh] = waiting_.try_emplace(x.to.id);
-  // All open calls of experts may be for one host.
-  if (queue->second.size()
-      < messages_waiting_for_a_dial + limits::expert_calls_open)
-    queue->second.push_back({x.to.id, x.content, x.body});
-  if (fresh)
+  if (parked_.add(x))
     dial_by_hearsay(x.to);
 }
 
@@ -91,11 +69,9 @@ void line_maker::dial_by_hearsay(const contact& who) {
 }
 
 void line_maker::drop_waiting(const peer_id& who) {
-  const auto dropped = waiting_.extract(who);
-  if (!dropped || !expert_caller_)
-    return;
-  for (const auto& x : dropped.mapped())
-    if (auto call = std::get_if<expert_request>(&x.content))
+  for (const auto& x : parked_.take(who))
+    if (auto call = std::get_if<expert_request>(&x.content);
+        call && expert_caller_)
       self_->send(expert_caller_,
                   letter{who,
                          expert_answer{call->number, expert_outcome::failed,
@@ -144,13 +120,6 @@ bool line_maker::is_on_its_way(const peer_id& who) const {
   });
 }
 
-bool line_maker::waits_for_hub(const peer_id& who) const {
-  return std::any_of(through_.begin(), through_.end(), [&](auto& x) {
-    return std::any_of(x.second.begin(), x.second.end(),
-                       [&](auto& waits) { return waits.who.id == who; });
-  });
-}
-
 // ---- through hubs -----------------------------------------------------------
 
 void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
@@ -166,7 +135,7 @@ void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
     if (newest == all.rend())
       continue;
     link fresh{who.where, true, who.id, {}, {}, {}};
-    fresh.hubs = without(hubs, hub.id);
+    fresh.hubs = hub_waits::without(hubs, hub.id);
     add(network_->dial_through(*newest, who.id), std::move(fresh));
     return;
   }
@@ -176,7 +145,7 @@ void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
       // Where it is may be a stranger's word.
       if (!comes && !hub_knocks_.spend(hub.where.host, now()))
         continue;
-      through_[hub.id].push_back({who, without(hubs, hub.id)});
+      through_.add(hub.id, who, hubs);
       if (!comes)
         dial(hub.where, hub.id);
       return;
@@ -186,16 +155,9 @@ void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
 }
 
 void line_maker::go_on(const peer_id& hub, bool there) {
-  auto all = through_.extract(hub);
-  if (!all)
-    return;
-  for (auto& x : all.mapped()) {
-    if (has(x.who.id))
-      continue;
-    if (there)
-      x.hubs.insert(x.hubs.begin(), contact{hub, {}});
-    go_through(x.who, std::move(x.hubs));
-  }
+  for (auto& x : through_.end(hub, there))
+    if (!has(x.who.id))
+      go_through(x.who, std::move(x.hubs));
 }
 
 void line_maker::hurry() {
@@ -301,7 +263,7 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
       go_on(gone.expected, false);
     if (!gone.hubs.empty() && !leaving_ && !has(gone.expected))
       go_through({gone.expected, gone.remote}, gone.hubs);
-    else if (!another && !waits_for_hub(gone.expected))
+    else if (!another && !through_.has(gone.expected))
       give_up(gone.remote, gone.expected,
               is_another(gone, gone.proven) ? "another peer answers there"
               : gone.late                   ? "no answer in time"
@@ -368,8 +330,7 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   else if (dialled && roster_)
     self_->send(roster_, dial_succeeded{l.remote, theirs.id});
   go_on(theirs.id, true);
-  auto waited = waiting_.extract(theirs.id);
-  return waited ? std::move(waited.mapped()) : std::vector<parcel>{};
+  return parked_.take(theirs.id);
 }
 
 // ---- guests -----------------------------------------------------------------

@@ -12,13 +12,15 @@
 #include <set>
 #include <vector>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
+#include "actors/parked_calls.hpp"
 #include "runtime/lines/open_punches.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
 #include "runtime/membership/hearsay_dials.hpp"
 #include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
+#include "runtime/relay/hub_waits.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
 namespace potluck::limits {
@@ -153,8 +155,6 @@ private:
   void go_on(const peer_id& hub, bool there);
   /// Another dial to it is under way.
   bool is_on_its_way(const peer_id& who) const;
-  /// A hub is being dialled, and then it is reached through that.
-  bool waits_for_hub(const peer_id& who) const;
   /// Circuits beside dials that take long.
   void hurry();
   void watch();
@@ -172,15 +172,11 @@ private:
   std::map<peer_id, std::set<connection_id>> guests_;
   own_addresses own_addresses_;
   dialled_hosts dialled_;
-  /// By the hub that is dialled first: who is to be reached through it, or
-  /// through others. A dial to that hub is under way: two that wait for each
-  /// other would wait for ever.
-  std::map<peer_id, std::vector<dial_contact>> through_;
+  hub_waits through_;
   knock_limit hub_knocks_;
   hearsay_dials hearsay_; ///< Of calls.
   std::string seen_host_; ///< This peer's, as one that it dialled says.
-  /// Messages for peers that are being dialled, a bounded number each.
-  std::map<peer_id, std::vector<parcel>> waiting_;
+  parked_calls parked_;
   open_punches punches_;
   /// From the connection to its hello. Nobody is known before, so that all
   /// deadlines are a stranger's.

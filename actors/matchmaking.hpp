@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/averaging/round_memory.hpp"
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/answer_patience.hpp"

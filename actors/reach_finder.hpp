@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/membership/errands.hpp"
 #include "runtime/membership/own_address.hpp"
 #include "runtime/membership/own_reach.hpp"

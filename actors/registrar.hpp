@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/membership/founding.hpp"
 

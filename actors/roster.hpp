@@ -9,7 +9,7 @@
 
 #include <map>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/reach_finder.hpp"
 #include "runtime/membership/dial_choice.hpp"
 #include "runtime/membership/first_contact.hpp"

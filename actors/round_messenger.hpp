@@ -4,7 +4,7 @@
 /// A part of the averager, which carries out the orders that only it can.
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/averaging/round/round_orders.hpp"
 
 namespace potluck {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/dht/dht_client.hpp"
 #include "runtime/dht/swarm_clock.hpp"
 #include "runtime/fault_points.hpp"

@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/admission/admission_gate.hpp"
 #include "runtime/membership/session_pulse.hpp"
 #include "runtime/relay/line_order.hpp"

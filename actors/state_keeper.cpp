@@ -170,9 +170,8 @@ void state_keeper_state::on(const fetch_state& x) {
 }
 
 void state_keeper_state::on(const deadline_passed& x) {
-  if (x.number != deadline_)
+  if (!alarm_.rings(x))
     return;
-  alarm_.reset();
   if (shelf_)
     return carry_out(shelf_->look(now()));
   carry_out(donor_->look(now()));
@@ -205,11 +204,7 @@ void state_keeper_state::carry_out(state_letter& x) {
 }
 
 void state_keeper_state::carry_out(look_again& x) {
-  if (alarm_ && *alarm_ <= x.at)
-    return; // The alarm that is set comes first, and looks again.
-  alarm_ = x.at;
-  self_->delayed_send(self_, std::max(duration{0}, duration{x.at - now()}),
-                      deadline_passed{++deadline_});
+  alarm_.set(self_, x.at);
 }
 
 void state_keeper_state::carry_out(copy_state&) {

@@ -7,7 +7,8 @@
 /// instead of both.
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/alarm.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/safeguards.hpp"
 #include "runtime/state/checkpoint_files.hpp"
@@ -117,9 +118,8 @@ private:
   std::optional<fetch_state> too_early_; ///< Until our model is known.
   std::vector<std::uint64_t> checkpoints_due_;
   std::shared_ptr<kept_list> kept_ = std::make_shared<kept_list>();
-  bool goes_back_ = false;          ///< Compute is to hold a state of earlier.
-  std::optional<time_point> alarm_; ///< When `deadline_` comes.
-  std::uint64_t deadline_ = 0;      ///< When to look again.
+  bool goes_back_ = false; ///< Compute is to hold a state of earlier.
+  alarm alarm_;            ///< When to look again.
   time_point next_show_;
 };
 

@@ -2,7 +2,7 @@
 /// gives to each actor.
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 
 namespace potluck {
 

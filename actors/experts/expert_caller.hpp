@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "actors/experts/promised.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/experts/expert_findings.hpp"
 #include "runtime/experts/failing_hosts.hpp"
 #include "runtime/experts/open_calls.hpp"

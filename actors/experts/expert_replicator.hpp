@@ -12,7 +12,7 @@
 #include <optional>
 #include <set>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/experts/expert_rivals.hpp"
 #include "runtime/experts/host_notices.hpp"

@@ -36,10 +36,13 @@ std::optional<first_contact::word> first_contact::look(unsigned dials,
     names += (names.empty() ? "" : ", ") + to_string(seed);
   auto nobody = "Nobody answers at " + names + " ("
                 + (problem_.empty() ? "no answer in time" : problem_) + "); ";
-  return word{gave_up_, nobody
-                            + (gave_up_ ? "start `potluck bootstrap` there, or "
-                                          "correct the peer's address."
-                                        : "trying again")};
+  return word{gave_up_,
+              nobody
+                  + (gave_up_ ? "correct the peer's address, or start "
+                                "`potluck bootstrap` there; where those "
+                                "who trained there have finished and left, "
+                                "start a run with another name."
+                              : "trying again")};
 }
 
 } // namespace potluck

@@ -29,6 +29,10 @@ std::string founding::no_line(const other& x) const {
 
 std::string founding::reason(const peer_id& id, const other& x) const {
   const auto who = "peer " + short_name(id);
+  if (x.phase == phase::finished && !x.connected)
+    return "run '" + run() + "' has been finished, says " + who
+           + ", which cannot be reached; if nobody of it comes back, start "
+             "one with another name, or go on from one of its checkpoints";
   if (!x.charter.empty())
     return "run '" + run() + "' exists: " + who + " has its charter"
            + no_line(x);

@@ -12,8 +12,8 @@ std::string objection(const hello& ours, const hello& theirs) {
            + " of this peer; install the same release of potluck on both.";
   if (theirs.id == ours.id)
     return "This is the same identity (" + short_name(ours.id)
-           + ") as the peer it dialled; give each peer an identity-dir of its "
-             "own.";
+           + ") as the peer it dialled; leave out the address of this peer "
+             "itself, or give each peer an identity-dir of its own.";
   if (ours.role == role::bootstrap || theirs.role == role::bootstrap)
     return "";
   if (theirs.run != ours.run)

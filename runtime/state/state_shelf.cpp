@@ -5,37 +5,13 @@
 
 #include "runtime/random.hpp"
 #include "runtime/state/limits.hpp"
+#include "runtime/state/no_store.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
 
-namespace {
-
-/// In place of a store, where there is none: nobody gets so far as to use it.
-class no_store final : public piece_store {
-  std::uint64_t bound() const override {
-    return 0;
-  }
-  bool put(const digest&, const shared_bytes&) override {
-    return false;
-  }
-  bool has(const digest&) const override {
-    return false;
-  }
-  shared_bytes get(const digest&) override {
-    return {};
-  }
-};
-
-piece_store& nowhere() {
-  static no_store it;
-  return it;
-}
-
-} // namespace
-
 state_shelf::state_shelf(const peer_id& self, bounds most, piece_store* store)
-    : self_(self), most_(most), store_(store ? store : &nowhere()),
+    : self_(self), most_(most), store_(store ? store : &no_store::the_one()),
       panel_(self, most.donors), download_(most.plan, *store_),
       budget_(most.serving) {
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/behavior.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 
 namespace potluck {
 

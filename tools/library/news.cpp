@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tools/library/complaint.hpp"
+
 namespace potluck::library {
 
 namespace {
@@ -25,9 +27,12 @@ const T* field(const event& x, const std::string& name) {
 
 } // namespace
 
-void news::write_to(event_log log) {
+void news::write_to(const std::string& path) {
+  auto opened = event_log::open(path);
+  if (!opened)
+    throw complaint{"log-json: " + opened.error()};
   std::lock_guard<std::mutex> lock{mutex_};
-  log_.emplace(std::move(log));
+  log_.emplace(std::move(*opened));
 }
 
 void news::hear(const event& x) {

@@ -21,8 +21,9 @@ public:
   /// Events kept until somebody asks; beyond, the oldest is dropped.
   static constexpr std::size_t most_events = 4096;
 
-  /// From here on each event goes to this file, too.
-  void write_to(event_log log);
+  /// From here on each event goes to this file, too. Throws `complaint` where
+  /// it cannot be written.
+  void write_to(const std::string& path);
   void hear(const event& x);
   void hear(const run_status& x);
   void hear(const peer_over& x);

@@ -1,6 +1,7 @@
 #include "tools/library/outside_model.hpp"
 
 #include "runtime/state/layout_text.hpp"
+#include "tools/library/complaint.hpp"
 
 namespace potluck::library {
 
@@ -22,6 +23,29 @@ setting_kind tensors_kind() {
 }
 
 } // namespace
+
+charter charter_with(const run_settings& settings, const model_layout& layout,
+                     const own_artifacts& files,
+                     const artifact_folder& folder) {
+  auto result = with_own_artifacts(
+      {settings, charter_files{{layout_file, to_layout_text(layout)}}}, files,
+      folder);
+  if (!result)
+    throw complaint{result.error()};
+  return std::move(*result);
+}
+
+std::string difference_from(const charter& run, const model_layout& here) {
+  if (!is_tensors_model(run.settings().model))
+    return "the run trains the model " + run.settings().model
+           + ", which Potluck knows, and not the tensors of an outside loop; "
+             "take part with `potluck join`";
+  auto there = read_layout_text(run.file(layout_file));
+  if (!there)
+    return "the run's tensors cannot be read: " + there.error();
+  auto difference = layout_difference(here, *there);
+  return difference.empty() ? "" : "this model is not the run's: " + difference;
+}
 
 const kind_family& outside_models() {
   static const kind_family one{"model", {section}, {tensors_kind()}};

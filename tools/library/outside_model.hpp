@@ -1,14 +1,24 @@
-/// The model of a loop outside as a kind that declares settings: those of the
-/// experts that the loop may call.
+/// The model of a loop outside: its tensors in a run's charter, and its kind,
+/// which declares settings: those of the experts that the loop may call.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "messages/expected.hpp"
+#include "runtime/artifacts/own_artifacts.hpp"
 #include "runtime/experts/expert_settings.hpp"
+#include "runtime/state/charter.hpp"
+#include "runtime/state/model_layout.hpp"
 
 namespace potluck::library {
+
+/// The charter of a run of these tensors, with the user's own files. Throws
+/// `complaint`.
+charter charter_with(const run_settings& settings, const model_layout& layout,
+                     const own_artifacts& files, const artifact_folder& folder);
+/// Why a run's tensors are not these; empty: they are.
+std::string difference_from(const charter& run, const model_layout& here);
 
 /// Of one kind, `tensors_model`.
 const kind_family& outside_models();

@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "actors/experts/expert_client.hpp"
-#include "runtime/identity/identity.hpp"
 #include "runtime/state/layout_text.hpp"
 #include "tools/library/complaint.hpp"
 #include "tools/library/expert_desk.hpp"
+#include "tools/library/first_state.hpp"
 #include "tools/library/hosted_peer.hpp"
+#include "tools/library/loop_identity.hpp"
 #include "tools/library/loop_options.hpp"
+#include "tools/library/loop_tensors.hpp"
 
 namespace potluck::library {
 
@@ -41,16 +43,7 @@ public:
                    const float* const* second);
   void open();
 
-  // ---- the loop
-  // --------------------------------------------------------------
-
-  /// Where tensors lie in the caller's memory: one behind the other, or each
-  /// somewhere, and left out where it is null.
-  template <class Value>
-  struct tensors {
-    Value* flat = nullptr;
-    Value* const* each = nullptr;
-  };
+  // ---- the loop -------------------------------------------------------------
 
   int add(tensors<const float> gradients, std::uint64_t samples, double loss,
           duration patience);
@@ -59,8 +52,7 @@ public:
   /// A layer of the run's experts.
   expert_desk experts_of(unsigned long layer) const;
 
-  // ---- looking
-  // ----------------------------------------------------------------
+  // ---- looking --------------------------------------------------------------
 
   std::string get(const std::string& name) const;
   void look(struct potluck_status& status) const;
@@ -69,8 +61,7 @@ public:
   void save(const std::string& path) const;
   std::uint64_t moments(float* const* first, float* const* second) const;
 
-  // ---- the end
-  // ----------------------------------------------------------------
+  // ---- the end --------------------------------------------------------------
 
   /// @return POTLUCK_OK when the peer is gone.
   int leave(duration patience);
@@ -86,46 +77,32 @@ private:
 
   void must_be(stage x) const;
   void must_train() const;
-  const training_state& own_state();
-  std::string first_digest();
-  /// Where the tensor lies in the caller's memory; null: left out.
-  template <class Value>
-  Value* part(const tensors<Value>& of, std::size_t index) const;
-  /// `job(index, begin, size)` for pieces of all tensors, on several threads.
-  template <class Job>
-  void for_each_piece(Job job) const;
-  /// Adds the gradients to `sum`, or writes them there.
-  void add_to(float* sum, bool begins, const tensors<const float>& gradients,
-              float weight) const;
   /// `job(state)` while nobody changes it.
   template <class Job>
   void read(Job job) const;
+  /// How a call ends when the run is over. Throws `complaint` where that came
+  /// by a problem.
+  int over() const;
   void copy_last(const tensors<float>& parameters);
   std::optional<charter> agreed() const;
-  std::string identity_folder() const;
-  artifact_folder artifacts() const;
-  /// @return Of it, what is told.
-  std::vector<std::string> take_identity(peer_config& config);
-  void accept_invitation(peer_config& config);
-  void take_first_state(peer_config& config);
+  /// The run as this loop would found it.
+  run_settings proposed();
   /// Makes the peer one that trains the tensors declared.
   void take_part(peer_config& config, const run_settings& settings);
   /// Whether the handle is for calls of experts alone.
   bool only_calls() const {
-    return layout_.values() == 0 && options_.calls_experts();
+    return first_.layout().values() == 0 && options_.calls_experts();
+  }
+  loop_tensors values() const {
+    return {first_.layout(), threads_};
   }
 
   mutable std::mutex mutex_; ///< Of what is set before it is opened.
   stage at_ = stage::closed;
   loop_options options_;
-  model_layout layout_;
+  first_state first_;
+  loop_identity identity_;
   unsigned threads_ = 1;
-  std::shared_ptr<training_state> own_; ///< Null behind `open`.
-  std::optional<charter> resumed_;
-  std::string resumed_from_; ///< The file.
-  std::string folder_;       ///< Of the identity; empty: it has none.
-  std::optional<key_pair> key_;
-  std::optional<identity> lock_;
   std::unique_ptr<hosted_peer> peer_;
   std::shared_ptr<expert_client> experts_; ///< Null before it is opened.
   std::shared_ptr<expert_memory> known_experts_

@@ -2,9 +2,7 @@
 /// peers go by.
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -15,6 +13,7 @@
 #include "runtime/organiser/run_terms.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
+#include "tools/potluck/amendment_words.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
 #include "tools/potluck/organiser_visit.hpp"
@@ -26,12 +25,6 @@ namespace {
 
 using cli::option_kind;
 using words = std::vector<std::string>;
-
-/// An amendment that steps depend on holds so far ahead of where the run is
-/// that all have heard of it by then: some steps, and as many as are made in
-/// that time.
-constexpr std::uint64_t steps_ahead = 3;
-constexpr double seconds_ahead = 5;
 
 std::vector<cli::option_spec> own_options() {
   return {
@@ -73,131 +66,17 @@ expected<key_pair> key_from(const cli::command_line& options,
   return identity::key_in(path.parent_path(), path.filename());
 }
 
-expected<std::uint64_t> number_in(const words& what, const char* name) {
-  std::uint64_t x = 0;
-  if (what.size() == 2) {
-    const auto& text = what[1];
-    const auto read
-        = std::from_chars(text.data(), text.data() + text.size(), x);
-    if (read.ec == std::errc{} && read.ptr == text.data() + text.size())
-      return x;
-  }
-  return failure{"Write `potluck amend ... " + what[0] + " " + name
-                 + "`, with one whole number."};
-}
-
-expected<run_change> bans_in(const words& what) {
-  new_bans x;
-  x.lifted = what[0] == "unban";
-  for (std::size_t i = 1; i < what.size(); ++i) {
-    auto id = parse_id<peer_id>(what[i]);
-    if (!id)
-      return failure{"'" + what[i]
-                     + "' is no peer's id: these are 64 hex digits, as the "
-                       "`listening` and `join` lines of logs have them."};
-    x.who.push_back(*id);
-  }
-  if (x.who.empty())
-    return failure{"Say whom: `potluck amend ... " + what[0] + " ID...`."};
-  return run_change{std::move(x)};
-}
-
-/// What the words ask for.
-expected<run_change> change_in(const words& what,
-                               const cli::command_line& options) {
-  const auto& verb = what[0];
-  const bool alone = what.size() == 1;
-  if (verb == "steps" || verb == "rate-tail" || verb == "rollback") {
-    auto number = number_in(what, verb == "rollback" ? "STEP" : "STEPS");
-    if (!number)
-      return failure{number.error()};
-    if (verb == "steps")
-      return run_change{new_steps{*number}};
-    if (verb == "rate-tail")
-      return run_change{new_rate_tail{*number}};
-    if (!options.given("digest"))
-      return run_change{roll_back{*number, {}}};
-    auto state = parse_id<digest>(options.text("digest"));
-    if (!state || state->empty())
-      return failure{"--digest: '" + options.text("digest")
-                     + "' is no state's digest: these are 32 hex digits, as "
-                       "the `step` line of a member's --log-json has them."};
-    return run_change{roll_back{*number, *state}};
-  }
-  if (verb == "pause" && alone)
-    return run_change{pause_run{}};
-  if (verb == "resume" && alone)
-    return run_change{resume_run{}};
-  if (verb == "finish" && alone)
-    return run_change{finish_run{}};
-  if (verb == "ban" || verb == "unban")
-    return bans_in(what);
-  if (verb == "admission" && what.size() == 2)
-    for (auto mode :
-         {admission_mode::open, admission_mode::token, admission_mode::list})
-      if (to_string(mode) == what[1])
-        return run_change{new_admission{mode}};
-  if (verb == "admission")
-    return failure{"Write admission open, admission token or admission list."};
-  return failure{"'" + verb
-                 + "' is nothing that can be amended: write steps "
-                   "STEPS, rate-tail STEPS, pause, resume, finish, ban ID..., "
-                   "unban ID..., rollback STEP, admission MODE or list."};
-}
-
-/// Whether all have to begin with it at one step.
-bool needs_a_step(const run_change& x) {
-  return std::holds_alternative<new_steps>(x)
-         || std::holds_alternative<new_rate_tail>(x)
-         || std::holds_alternative<pause_run>(x)
-         || std::holds_alternative<finish_run>(x);
-}
-
-/// From which step on it holds.
-expected<std::uint64_t> step_for(const run_change& x, std::uint64_t wished,
+/// From which step on it holds, by where the run is.
+expected<std::uint64_t> begin_of(const run_change& x, std::uint64_t wished,
                                  const run_terms& terms,
                                  organiser_visit& visit) {
-  if (!needs_a_step(x))
-    return wished;
-  const auto run = visit.look_at_progress();
-  // A run is extended also when it is over: that holds behind its end.
-  const auto end = terms.steps(run ? run->step : 0);
-  const auto steps = std::get_if<new_steps>(&x);
-  const bool extends = steps != nullptr && steps->steps > end;
-  if (!run && wished == 0 && extends)
-    return end + 1;
-  if (!run && wished == 0)
-    return failure{"No trainer says how far the run is; wait for one, or say "
-                   "from which step on it holds with --at STEP."};
-  const auto present = run ? run->step : 0;
-  auto from = wished;
-  if (from == 0) {
-    from = present + steps_ahead
-           + static_cast<std::uint64_t>(
-               std::ceil(run->steps_per_second * seconds_ahead));
-    if (extends)
-      from = std::min(from, end + 1);
-  }
-  if (from <= present)
-    return failure{"The run has made step " + std::to_string(present)
-                   + " already, so nothing can hold from step "
-                   + std::to_string(from)
-                   + " on; leave --at out, or name a "
-                     "later step."};
+  std::optional<run_progress> run;
+  if (needs_a_step(x))
+    run = visit.look_at_progress();
   if (run)
-    std::cout << "The run is at step " << present << " (" << run->trainers
+    std::cout << "The run is at step " << run->step << " (" << run->trainers
               << " peers say so).\n";
-  if (from > end + (extends ? 1 : 0))
-    return failure{"The run ends with step " + std::to_string(end)
-                   + ", before this would hold, from step "
-                   + std::to_string(from) + " on."};
-  if (steps != nullptr && steps->steps < from)
-    return failure{
-        "The run cannot end after step " + std::to_string(steps->steps)
-        + ": all will have heard of "
-          "it by step "
-        + std::to_string(from) + "; name a later one, or write finish."};
-  return from;
+  return step_for(x, wished, terms, run);
 }
 
 /// Fills in which state of the step is meant, where the user has not said.
@@ -313,7 +192,7 @@ int sign_file(const std::string& file, const manifest& run,
   std::cout << line_of(what) << std::endl;
   if (count < who.needed)
     return ask_for_signatures(*more, count, who, file);
-  if (auto from_step = step_for(what.change, what.from,
+  if (auto from_step = begin_of(what.change, what.from,
                                 run_terms{settings, book.all()}, visit);
       !from_step)
     return complain(from_step.error());
@@ -348,7 +227,7 @@ int amend(const cli::command_line& options, const words& what,
                       "--key FILE.");
   if (what[0] == "sign")
     return sign_file(what[1], run, signers, *key, book, path, settings, visit);
-  auto change = change_in(what, options);
+  auto change = change_in(what, options.text("digest"));
   if (!change)
     return complain(change.error());
   if (auto back = std::get_if<roll_back>(&*change))
@@ -359,7 +238,7 @@ int amend(const cli::command_line& options, const words& what,
     return complain("This run's manifest names no authority, so it stays "
                     "open.");
   auto from
-      = step_for(*change, static_cast<std::uint64_t>(options.integer("at")),
+      = begin_of(*change, static_cast<std::uint64_t>(options.integer("at")),
                  run_terms{settings, book.all()}, visit);
   if (!from)
     return complain(from.error());
@@ -429,7 +308,7 @@ int run(cli::command_line& options, const std::string&) {
     if (what[0] == "sign" && what.size() != 2)
       return complain("Say which file: `potluck amend ... sign FILE`.");
     if (what[0] != "sign")
-      if (auto change = change_in(what, options); !change)
+      if (auto change = change_in(what, options.text("digest")); !change)
         return complain(change.error());
     auto held = key_from(options, directory);
     if (!held)

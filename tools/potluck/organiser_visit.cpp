@@ -104,7 +104,7 @@ public:
     return answered();
   }
 
-  std::optional<progress> look_at_progress() {
+  std::optional<run_progress> look_at_progress() {
     if (!wait(report_patience, [&] { return step().has_value(); }))
       return std::nullopt;
     wait(again, [] { return false; }); // More of them.
@@ -112,7 +112,7 @@ public:
     const auto begin = clock::now();
     wait(pace_patience, [] { return false; });
     const std::chrono::duration<double> took = clock::now() - begin;
-    progress result;
+    run_progress result;
     result.step = step().value_or(first);
     result.steps_per_second
         = static_cast<double>(result.step - std::min(first, result.step))
@@ -260,7 +260,7 @@ std::size_t organiser_visit::read_amendments(amendment_book& book) {
   return here_->read_amendments(book);
 }
 
-std::optional<organiser_visit::progress> organiser_visit::look_at_progress() {
+std::optional<run_progress> organiser_visit::look_at_progress() {
   return here_->look_at_progress();
 }
 

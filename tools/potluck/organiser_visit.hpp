@@ -16,6 +16,7 @@
 #include "runtime/manifest/manifest.hpp"
 #include "runtime/organiser/amendment_book.hpp"
 #include "runtime/uv/uv_transport.hpp"
+#include "tools/potluck/amendment_words.hpp"
 
 namespace potluck::tools {
 
@@ -41,13 +42,8 @@ public:
   /// Has the book take what the peers hold. @returns How many answered.
   std::size_t read_amendments(amendment_book& book);
 
-  struct progress {
-    std::uint64_t step = 0;
-    double steps_per_second = 0;
-    std::size_t trainers = 0;
-  };
   /// What trainers report; nothing if none does in time.
-  std::optional<progress> look_at_progress();
+  std::optional<run_progress> look_at_progress();
 
   /// Which state of this step members keep, and how many of them.
   std::map<digest, std::size_t> ask_for_kept(std::uint64_t step);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runtime/averaging/means_inquiry.hpp"
-#include "runtime/averaging/round_auditor.hpp"
 
 namespace potluck {
 
@@ -36,15 +35,11 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       watch_{members().size(), now}, helpers_{bulk_.map(),
                                               what_.plan.predicted_seconds},
       faults_{bulk_.map(), members().self(), trainers_of(what_.contract)},
-      auditor_{what_.contract, bulk_.map(), members().self(), what_.rule},
-      sums_{what_.contract, bulk_.map(), members().self(), what_.rule,
-            what_.denials ? what_.denials : std::make_shared<denials>()} {
-  if (!what_.guards.has(safeguard::audit))
-    return;
-  if (what_.rule.how == aggregator::mean)
-    sums_.draw(chance, what_.nonce);
-  else if (lines_.serves_all(members().self()))
-    auditor_.draw(chance); // It needs everybody's part.
+      audits_{what_.contract, bulk_.map(), members().self(), what_.rule,
+              what_.denials},
+      out_{lines_, members().self()} {
+  if (what_.guards.has(safeguard::audit))
+    audits_.draw(chance, what_.nonce, lines_.serves_all(members().self()));
 }
 
 // ---- parts ------------------------------------------------------------------
@@ -52,14 +47,14 @@ averaging_round::averaging_round(setting what, value_pool rooms,
 round_orders
 averaging_round::lend(std::shared_ptr<const std::vector<float>> gradient) {
   if (alone() && average_alone(*gradient))
-    return take();
+    return out_.take();
   for (auto [chunk, to] :
        bulk_.parts().lend(std::move(gradient), members().own().samples))
     if (to == members().self())
       offer_own_part(chunk);
     else
-      send(bulk_.part_for(chunk, to));
-  return take();
+      out_.send(bulk_.part_for(chunk, to));
+  return out_.take();
 }
 
 bool averaging_round::average_alone(const std::vector<float>& gradient) {
@@ -79,7 +74,7 @@ bool averaging_round::average_alone(const std::vector<float>& gradient) {
 void averaging_round::offer_own_part(std::uint32_t chunk) {
   if (auto x = bulk_.own_part(chunk)) {
     agreement_.part_here(chunk, x->head.samples);
-    out_.emplace_back(std::move(*x));
+    out_.order(std::move(*x));
   }
 }
 
@@ -87,31 +82,29 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
                            const shared_bytes& body) {
   if (x.chunk >= bulk_.map().chunk_count())
     return;
-  if (sums_.gathers(x.chunk))
-    return add(sums_.shown(by, x, body));
-  if (auditor_.checks(x.chunk))
-    return add(auditor_.shown(by, x, body));
+  if (auto for_a_check = audits_.shown(by, x, body))
+    return out_.add(std::move(*for_a_check));
   if (over() || bulk_.made(x.chunk))
     return; // It comes too late.
-  bytes_received_ += body.size;
+  out_.received(body.size);
   agreement_.part_here(x.chunk, x.samples);
-  out_.emplace_back(offer_part{by, x, body});
+  out_.order(offer_part{by, x, body});
 }
 
 round_orders averaging_round::refused(std::size_t member,
                                       const std::string& why) {
   // The reducer does without it: the member itself can stay for now.
-  add(faults_.blame(member, "a part that cannot be summed: " + why));
-  add(faults_.refused(member, members().self()));
-  return take();
+  out_.add(faults_.blame(member, "a part that cannot be summed: " + why));
+  out_.add(faults_.refused(member, members().self()));
+  return out_.take();
 }
 
 std::optional<round_orders> averaging_round::reducer_lost(std::uint32_t chunk) {
   if (bulk_.reducer_lost(chunk) > 1)
     return std::nullopt;
   offer_own_part(chunk);
-  add(bulk_.ask_anew(chunk, members()));
-  return take();
+  out_.add(bulk_.ask_anew(chunk, members()));
+  return out_.take();
 }
 
 // ---- means ------------------------------------------------------------------
@@ -127,12 +120,12 @@ round_orders averaging_round::averaged(
       && bulk_.map().owner(chunk) == members().self())
     helpers_.mean_here(members().self(), watch_.age());
   carry_out(agreement_.averaged(chunk, std::move(left_out)));
-  return take();
+  return out_.take();
 }
 
 round_orders averaging_round::means_placed() {
   count(bulk_.intake().news());
-  return take();
+  return out_.take();
 }
 
 void averaging_round::close_places() {
@@ -143,7 +136,7 @@ void averaging_round::close_places() {
 void averaging_round::count(const std::vector<round_intake::taken>& news) {
   for (const auto& x : news) {
     watch_.heard_bulk(x.member);
-    bytes_received_ += x.bytes;
+    out_.received(x.bytes);
     if (auto part = std::get_if<chunk_part>(&x.head)) {
       agreement_.part_here(part->chunk, part->samples);
       continue;
@@ -152,7 +145,7 @@ void averaging_round::count(const std::vector<round_intake::taken>& news) {
     if (over() || !agreement_.wants(members()[x.member].id, mean))
       continue;
     if (auto why = bulk_.objection(agreement_.ledger(), x.member, mean))
-      add(faults_.blame_for_mean(x.member, why));
+      out_.add(faults_.blame_for_mean(x.member, why));
     else
       count(x.member, mean, watch_.age_at(x.at));
   }
@@ -163,9 +156,9 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
                            const shared_bytes& body) {
   if (over() || !agreement_.wants(members()[by].id, x))
     return;
-  bytes_received_ += body.size;
+  out_.received(body.size);
   if (auto why = bulk_.place(agreement_.ledger(), by, x, body))
-    add(faults_.blame_for_mean(by, why));
+    out_.add(faults_.blame_for_mean(by, why));
   else
     count(by, x, watch_.age());
   if (bulk_.places().none_open())
@@ -180,7 +173,7 @@ void averaging_round::count(std::size_t by, const chunk_mean& x,
   // Only a heal's means lack members for any other reason.
   if (x.version == 1)
     for (auto member : x.left_out)
-      add(faults_.refused(member, by));
+      out_.add(faults_.refused(member, by));
   if (x.version == 1 && by == bulk_.map().owner(x.chunk)) {
     bulk_.note_seal(x);
     helpers_.mean_here(by, since);
@@ -207,15 +200,9 @@ round_orders averaging_round::receive(const peer_id& from,
       || std::holds_alternative<mean_request>(content))
     close_places();
   std::visit([&](const auto& x) { read(by, x, body); }, content);
-  const auto evidence = [this](std::uint32_t chunk) {
-    return bulk_.evidence(agreement_.ledger(), chunk);
-  };
-  add(auditor_.receive(by, content, evidence));
-  add(sums_.receive(by, content, [this](std::uint32_t chunk) {
-    return bulk_.evidence_or_part(agreement_.ledger(), chunk);
-  }));
+  out_.add(audits_.receive(by, content, means_here(), sums_here()));
   judge_if_all_spoke();
-  return take();
+  return out_.take();
 }
 
 template <class Other>
@@ -234,7 +221,7 @@ round_orders averaging_round::joined(const peer_id& member) {
   watch_.joined(i);
   if (!over())
     carry_out(agreement_.member_returned(member));
-  return take();
+  return out_.take();
 }
 
 void averaging_round::left(const peer_id& member) {
@@ -251,7 +238,7 @@ round_orders averaging_round::lost(const peer_id& member) {
   if (!actions.empty())
     watch_.news();
   carry_out(actions);
-  return take();
+  return out_.take();
 }
 
 round_orders averaging_round::out_of_touch(const peer_id& member) {
@@ -259,26 +246,26 @@ round_orders averaging_round::out_of_touch(const peer_id& member) {
   if (last == members().size() || !watch_.present(last) || over())
     return lost(member);
   carry_out(agreement_.member_out_of_touch(member));
-  return take();
+  return out_.take();
 }
 
 round_orders averaging_round::patience_over() {
   watch_.lose_patience();
   close_places();
   carry_out(agreement_.expired());
-  return take();
+  return out_.take();
 }
 
 round_orders averaging_round::ask(const peer_id& member) {
   close_places();
   carry_out(agreement_.ask(member));
-  return take();
+  return out_.take();
 }
 
 round_orders averaging_round::overtaken() {
   close_places();
   agreement_.overtaken();
-  return take();
+  return out_.take();
 }
 
 bool averaging_round::gives_way_to(const peer_id& member) const {
@@ -303,49 +290,45 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
   const auto compares = !alone() && what_.guards.has(safeguard::equal_digests);
   carry_out(agreement_.whole_vector_here(
       compares ? bulk_.places().whole_digest() : digest_of("", 0)));
-  if (auto drawn = auditor_.take_drawn())
-    if (auto mean = bulk_.evidence(agreement_.ledger(), *drawn))
-      add(auditor_.check(*drawn, std::nullopt, *mean));
+  out_.add(audits_.all_here(means_here()));
 }
 
 void averaging_round::carry_out(const send_to_member& x) {
-  std::visit([&](const auto& y) { send(round_mail{x.to, y}); }, x.what);
+  std::visit([&](const auto& y) { out_.send(round_mail{x.to, y}); }, x.what);
 }
 
 void averaging_round::carry_out(const send_part& x) {
-  send(bulk_.part_for(x.chunk, x.to));
+  out_.send(bulk_.part_for(x.chunk, x.to));
 }
 
 void averaging_round::carry_out(const send_mean& x) {
-  send(bulk_.mean_for(agreement_.ledger(), x.chunk, x.to));
+  out_.send(bulk_.mean_for(agreement_.ledger(), x.chunk, x.to));
 }
 
 void averaging_round::carry_out(const ask_mean& x) {
-  send(round_mail{x.from,
-                  mean_request{what_.contract.group, x.chunk, x.version}});
+  out_.send(round_mail{x.from,
+                       mean_request{what_.contract.group, x.chunk, x.version}});
 }
 
 void averaging_round::carry_out(const average_chunk& x) {
   offer_own_part(x.chunk);
-  auditor_.forget(x.chunk);
+  audits_.forget(x.chunk);
   bulk_.do_without(x.chunk, x.leave_out);
-  out_.emplace_back(do_without{x.chunk, x.leave_out});
+  out_.order(do_without{x.chunk, x.leave_out});
 }
 
 void averaging_round::carry_out(const round_decision& x) {
   close_places();
-  out_.emplace_back(round_decided{});
+  out_.order(round_decided{});
   auto news = outcome(x);
   if (x.commit && bulk_.needs_means())
-    add(sums_.committed([this](std::uint32_t chunk) {
-      return bulk_.evidence_or_part(agreement_.ledger(), chunk);
-    }));
+    out_.add(audits_.committed(sums_here()));
   if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
       || members().size() == 1 || !what_.guards.has(safeguard::naming)) {
-    out_.emplace_back(std::move(news));
+    out_.order(std::move(news));
     return;
   }
-  add(auditor_.inquire(
+  out_.add(audits_.inquire(
       findings_of(agreement_.ledger(), bulk_.map(), *bulk_.places().whole()),
       std::move(news)));
   judge_if_all_spoke();
@@ -366,8 +349,8 @@ round_outcome averaging_round::outcome(const round_decision& x) const {
   if (bulk_.needs_means())
     news.stalled = helpers_.stalled(members(), agreement_.ledger(), x.commit,
                                     watch_.waited_for());
-  news.bytes_sent = bytes_sent_;
-  news.bytes_received = bytes_received_;
+  news.bytes_sent = out_.bytes_sent();
+  news.bytes_received = out_.bytes_received();
   return news;
 }
 
@@ -375,58 +358,39 @@ round_outcome averaging_round::outcome(const round_decision& x) const {
 
 void averaging_round::read(std::size_t by, const part_request& x,
                            const shared_bytes&) {
-  if (x.chunk >= bulk_.map().chunk_count() || !auditor_.may_show(by, x.chunk))
+  if (x.chunk >= bulk_.map().chunk_count() || !audits_.may_show(by, x.chunk))
     return;
   if (auto parts = bulk_.parts_in(x.chunk))
-    send(round_mail{by, part_digests{what_.contract.group, x.chunk, *parts}});
+    out_.send(
+        round_mail{by, part_digests{what_.contract.group, x.chunk, *parts}});
   if (members().own().samples != 0)
-    send(bulk_.part_for(x.chunk, by));
+    out_.send(bulk_.part_for(x.chunk, by));
 }
 
 void averaging_round::judge_if_all_spoke() {
-  if (over()
-      && auditor_.all_spoke([this](auto i) { return watch_.present(i); }))
+  if (over() && audits_.all_spoke([this](auto i) { return watch_.present(i); }))
     judge();
 }
 
 void averaging_round::judge() {
   if (agreement_.standing() == standing::aborted)
-    add(auditor_.judge());
+    out_.add(audits_.judge());
 }
 
 round_orders averaging_round::give_up() {
   judge();
-  add(sums_.give_up());
-  return take();
+  out_.add(audits_.give_up());
+  return out_.take();
 }
 
 round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
-  if (chunk) {
-    add(auditor_.waited_for(*chunk));
-    add(sums_.waited_for(*chunk));
-    return take();
-  }
-  if (over()) {
+  if (chunk)
+    out_.add(audits_.waited_for(*chunk));
+  else if (over())
     judge();
-    return take();
-  }
-  // Others have heard of the end before us.
-  return {audit_reminder{limits::findings_patience, std::nullopt}};
-}
-
-void averaging_round::send(std::optional<round_mail> x) {
-  if (!x || (x->body.size != 0 && !lines_.between(members().self(), x->to)))
-    return;
-  bytes_sent_ += x->body.size;
-  out_.emplace_back(std::move(*x));
-}
-
-void averaging_round::add(round_orders more) {
-  std::move(more.begin(), more.end(), std::back_inserter(out_));
-}
-
-round_orders averaging_round::take() {
-  return std::exchange(out_, {});
+  else // Others have heard of the end before us.
+    out_.order(audit_reminder{limits::findings_patience, std::nullopt});
+  return out_.take();
 }
 
 } // namespace potluck

@@ -19,9 +19,10 @@
 #include "runtime/averaging/round/helper_watch.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
 #include "runtime/averaging/round/round_agreement.hpp"
+#include "runtime/averaging/round/round_audits.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
 #include "runtime/averaging/round/round_faults.hpp"
-#include "runtime/averaging/sum_auditor.hpp"
+#include "runtime/averaging/round/round_outbox.hpp"
 #include "runtime/direct_lines.hpp"
 #include "runtime/safeguards.hpp"
 
@@ -56,7 +57,7 @@ public:
   /// It is so late when what is told next happens.
   void at(time_point now) {
     watch_.at(now);
-    sums_.at(now);
+    audits_.at(now);
   }
   /// This member's gradient is here: its parts go out.
   /// Where nobody else is in the round its mean is made here, at once, and the
@@ -155,11 +156,16 @@ private:
   void carry_out(const average_chunk& x);
   void carry_out(const round_decision& x);
   round_outcome outcome(const round_decision& x) const;
-  /// Unless it is a part or a mean for a member without a line to this one,
-  /// which no plan asks for: a relay carries none.
-  void send(std::optional<round_mail> x);
-  void add(round_orders more);
-  round_orders take();
+  round_audits::evidence_source means_here() const {
+    return [this](std::uint32_t chunk) {
+      return bulk_.evidence(agreement_.ledger(), chunk);
+    };
+  }
+  round_audits::evidence_source sums_here() const {
+    return [this](std::uint32_t chunk) {
+      return bulk_.evidence_or_part(agreement_.ledger(), chunk);
+    };
+  }
 
   const setting what_;
   const direct_lines lines_;
@@ -168,11 +174,8 @@ private:
   member_watch watch_;
   helper_watch helpers_;
   round_faults faults_;
-  round_auditor auditor_;
-  sum_auditor sums_;
-  std::uint64_t bytes_sent_ = 0;
-  std::uint64_t bytes_received_ = 0;
-  round_orders out_;
+  round_audits audits_;
+  round_outbox out_;
 };
 
 } // namespace potluck

@@ -216,6 +216,13 @@ TEST_CASE("who waits says for whom and why, more and more rarely") {
     CHECK(said(a.pass(2min, {other})).find("nobody answers at elsewhere:7")
           != std::string::npos);
   }
+  SUBCASE("one that has made the last step says that the run is over") {
+    other.phase = phase::finished;
+    CHECK(said(a.pass(2min, {other}))
+              .find("run 'soup' has been finished, says "
+                    "peer 07000000")
+          == 0);
+  }
   SUBCASE("lost connections are said as well, and nobody founds meanwhile") {
     a.it->left(peer(9), false);
     a.pass(1min); // The record dies.

@@ -7,7 +7,7 @@
 
 #include <ostream>
 
-#include "actors/interfaces.hpp"
+#include "actors/handles.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/collaboration.hpp"
 
