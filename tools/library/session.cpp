@@ -147,6 +147,7 @@ void session::load(const std::string& path) {
     remember_digest(*own_);
   resumed_ = std::move(saved->charter);
   resumed_from_ = path;
+  resumed_history_ = std::move(saved->history);
 }
 
 void session::set_moments(std::uint64_t step, const float* const* first,
@@ -279,6 +280,7 @@ void session::take_first_state(peer_config& config) {
     own_state();
   }
   config.state = std::exchange(own_, nullptr);
+  config.history = std::move(resumed_history_);
 }
 
 void session::take_part(peer_config& config, const run_settings& settings) {

@@ -122,8 +122,9 @@ private:
   unsigned threads_ = 1;
   std::shared_ptr<training_state> own_; ///< Null behind `open`.
   std::optional<charter> resumed_;
-  std::string resumed_from_; ///< The file.
-  std::string folder_;       ///< Of the identity; empty: it has none.
+  std::string resumed_from_;                 ///< The file,
+  std::vector<signed_step> resumed_history_; ///< and what it has of that.
+  std::string folder_; ///< Of the identity; empty: it has none.
   std::optional<key_pair> key_;
   std::optional<identity> lock_;
   std::unique_ptr<hosted_peer> peer_;

@@ -50,7 +50,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
   if (const auto model = options.text("model"); names_script(model)) {
     if (options.given("from"))
       return failure{"--from brings its model along; leave --model out."};
-    auto script = read_founding_script(model);
+    auto script = read_founding_script(model, settings);
     if (!script)
       return failure{"--model: " + script.error()};
     settings = with_script(std::move(settings), *script);
