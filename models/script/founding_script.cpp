@@ -50,6 +50,19 @@ bool names_script(const std::string& model) {
          && model.compare(model.size() - end, end, script_suffix) == 0;
 }
 
+std::string problem_with_computing(const std::string& device,
+                                   const std::string& precision) {
+  const std::string beginning
+      = "The run's model is a script, which is computed ";
+  if (device != "auto" && device != "cpu")
+    return beginning + "on the processor, and not on " + device
+           + "; leave --device out.";
+  if (precision != "float32")
+    return beginning + "in float32, and not in " + precision
+           + "; leave --precision out.";
+  return "";
+}
+
 expected<founding_script> read_founding_script(const std::string& path,
                                                const run_settings& given) {
   const auto bytes = read_file(path);

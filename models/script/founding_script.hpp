@@ -28,6 +28,11 @@ constexpr auto script_suffix = ".pt";
 
 bool names_script(const std::string& model);
 
+/// Why no script is computed on the device, in the precision, of these names,
+/// in a sentence; empty: it is.
+std::string problem_with_computing(const std::string& device,
+                                   const std::string& precision);
+
 /// Reads it in the sandbox. Fails with a sentence that names the file, and the
 /// argument, tensor or operator.
 /// @param given What the run's settings say, of its buffers for instance.

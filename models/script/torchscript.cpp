@@ -23,15 +23,10 @@ std::unique_ptr<trainer> make_trainer(const kind_settings& settings,
                                       const charter& agreed,
                                       std::unique_ptr<sample_source> samples,
                                       const trainer_options& options) {
-  if (options.device != "auto" && options.device != "cpu")
-    throw std::runtime_error(
-        "The run's model is a script, which is computed on the processor, and "
-        "not on "
-        + options.device + "; leave --device out.");
-  if (options.precision != "float32")
-    throw std::runtime_error("The run's model is a script, which computes in "
-                             "float32, and not in "
-                             + options.precision + "; leave --precision out.");
+  if (const auto problem
+      = problem_with_computing(options.device, options.precision);
+      !problem.empty())
+    throw std::runtime_error(problem);
   script_computing how;
   how.terms.threads = choose_threads(options.threads);
   how.micro_batch = options.micro_batch;

@@ -207,7 +207,7 @@ TEST_CASE("an evaluation has the mean of each metric over the samples") {
   // One of no metrics has none, and no accuracy either.
   script_run plain("masked");
   const auto other = plain.model->evaluate(plain.values().data(), 1, 16);
-  CHECK_FALSE(other.accuracy);
+  CHECK_FALSE(other.accuracy.has_value());
   CHECK(other.metrics.empty());
 }
 
@@ -218,7 +218,8 @@ TEST_CASE("a script is computed on the processor, in float32") {
   trainer_options how;
   how.data_path = run.folder.path("text");
   how.device = "cpu";
-  CHECK(make_trainer_factory(how)(run.agreed));
+  CHECK(make_trainer_factory(how)(run.agreed)->layout().values()
+        == run.values().size());
   how.device = "cuda:1";
   CHECK_THROWS_WITH_AS(make_trainer_factory(how)(run.agreed),
                        doctest::Contains("leave --device out"),

@@ -77,6 +77,10 @@ expected<bool> fill_trainer(const cli::command_line& options,
   if (auto problem = problem_with_precision(how.precision, how.device);
       !problem.empty())
     return failure{"--precision: " + problem};
+  if (names_script(options.text("model")))
+    if (auto problem = problem_with_computing(how.device, how.precision);
+        !problem.empty())
+      return failure{problem};
   auto most = bytes_from(options, "max-model", quarter_of_memory());
   if (!most)
     return failure{most.error()};
