@@ -200,8 +200,8 @@ TEST_CASE("an evaluation has the mean of each metric over the samples") {
   const auto all = run.model->evaluate(run.values().data(), 1, 40);
   CHECK(all.accuracy.value() >= 0);
   CHECK(all.metrics.at("top/all") == 1);
-  CHECK(all.metrics.at("perplexity")
-        == doctest::Approx(std::exp(all.loss)).epsilon(0.05));
+  // The mean of a convex function (Jensen 1906).
+  CHECK(all.metrics.at("perplexity") >= 0.999 * std::exp(all.loss));
   CHECK(all.metrics.count("accuracy") == 0);
   CHECK(all.metrics.count("scores") == 0);
   // One of no metrics has none, and no accuracy either.
