@@ -6,7 +6,6 @@
 #include "actors/behavior.hpp"
 #include "actors/compute_workshop.hpp"
 #include "runtime/optimizer/run_optimizer.hpp"
-#include "runtime/state/state_copy.hpp"
 
 namespace potluck {
 
@@ -225,7 +224,7 @@ void compute_state::on(const take_snapshot&) {
   post_beside(
       [keeper = wired_.state_keeper](workshop& shop, const compute_actor&) {
         if (keeper)
-          caf::anon_send(keeper, snapshot_taken{copy_of(shop.state())});
+          caf::anon_send(keeper, snapshot_taken{shop.config.vault->state});
       });
 }
 

@@ -1,12 +1,13 @@
 /// Compute: in front of the thread that holds the model.
 ///
-/// Gradients, optimizer steps and copies of the training state are jobs on one
-/// worker thread, done in the order in which they were asked for. What a job
-/// yields goes to whoever waits for it. Where updates are delayed, a second
-/// thread takes optimizer steps and copies while batches go on, which read a
-/// copy of the parameters; the newest is taken at the beginning of a batch. A
-/// trainer that throws ends this actor; the supervisor starts another, which
-/// finds the training state in the vault.
+/// Gradients and optimizer steps are jobs on one worker thread, done in the
+/// order in which they were asked for. What a job yields goes to whoever waits
+/// for it. Where updates are delayed, a second thread takes optimizer steps
+/// while batches go on, which read a copy of the parameters; the newest is
+/// taken at the beginning of a batch. Who asks for the training state gets the
+/// one that training goes on from; it is copied when the next step comes while
+/// somebody still reads it. A trainer that throws ends this actor; the
+/// supervisor starts another, which finds the training state in the vault.
 #pragma once
 
 #include <atomic>

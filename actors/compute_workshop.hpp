@@ -8,6 +8,7 @@
 #include "actors/compute.hpp"
 #include "runtime/averaging/value_pool.hpp"
 #include "runtime/optimizer/schedules/schedule.hpp"
+#include "runtime/state/state_copy.hpp"
 #include "runtime/vector_loops.hpp"
 #include "runtime/ways/moshpit/moshpit_vector.hpp"
 
@@ -46,6 +47,15 @@ struct compute_state::workshop {
 
   training_state& state() {
     return *config.vault->state;
+  }
+
+  /// With the vault: the same for whoever changes it, ours alone. Copies that
+  /// were asked for are the state itself until then.
+  training_state& changed_state() {
+    auto& held = config.vault->state;
+    if (held.use_count() > 1)
+      held = copy_of(*held, config.threads);
+    return *held;
   }
 
   std::shared_ptr<std::vector<float>> vector() {
@@ -142,11 +152,11 @@ struct compute_state::workshop {
 
   /// With the vault: takes the optimizer step. @returns why not; empty: done.
   std::string apply(const apply_mean& x) {
-    auto& s = state();
-    const auto count = s.parameters.size();
-    if (x.step != s.step + 1
+    const auto count = state().parameters.size();
+    if (x.step != state().step + 1
         || x.mean->size() != (x.redrawn ? moshpit_values(count) : count))
       return "the mean is for another step";
+    auto& s = changed_state();
     // Of the group's parameters nothing may be left where its gradient is
     // refused.
     auto own = x.redrawn ? s.parameters : std::vector<float>{};

@@ -15,6 +15,8 @@ void history_keeper_state::init(history_keeper_actor::pointer self,
     places_.emplace(config_.places);
   else
     begin(config_.own.run);
+  if (config_.checkpoints)
+    config_.checkpoints->proves(exchange_of(config_.own.run)->shown().steps());
   if (config_.own.keeps)
     self_->delayed_send(self_, limits::history_interval, tick{});
 }
@@ -23,6 +25,13 @@ void history_keeper_state::begin(const std::string& run) {
   auto how = config_.own;
   how.run = run;
   runs_.emplace(run, history_exchange{std::move(how), (*config_.kept)[run]});
+}
+
+void history_keeper_state::keep(const std::string& run) {
+  const auto& at = runs_.at(run);
+  (*config_.kept)[run] = at.held();
+  if (config_.checkpoints)
+    config_.checkpoints->proves(at.shown().steps());
 }
 
 history_exchange* history_keeper_state::exchange_of(const std::string& run) {
@@ -75,9 +84,8 @@ void history_keeper_state::on(const letter& x) {
 }
 
 void history_keeper_state::on(const step_signed& x) {
-  auto* at = exchange_of(config_.own.run);
-  at->made(x.what, now());
-  (*config_.kept)[config_.own.run] = at->held();
+  exchange_of(config_.own.run)->made(x.what, now());
+  keep(config_.own.run);
 }
 
 void history_keeper_state::carry_out(const std::string& run,
@@ -85,13 +93,14 @@ void history_keeper_state::carry_out(const std::string& run,
   for (auto& [who, question] : x.questions)
     post(self_, wired_.letters, parcel{who, std::move(question), {}});
   if (x.changed)
-    (*config_.kept)[run] = runs_.at(run).held();
+    keep(run);
   if (!x.roots)
     return;
   if (const auto& held = runs_.at(run).held(); !held.empty())
     self_->send(wired_.observer,
                 event{"history",
                       {{"step", held.newest().step},
+                       {"since", held.steps().front().step},
                        {"makers", std::uint64_t{x.roots->size()}}}});
   if (wired_.conductor)
     self_->send(wired_.conductor, roots_known{std::move(*x.roots)});

@@ -14,6 +14,7 @@
 #include "actors/handles.hpp"
 #include "runtime/history/history_exchange.hpp"
 #include "runtime/history/run_places.hpp"
+#include "runtime/state/checkpoint_files.hpp"
 
 namespace potluck::limits {
 
@@ -36,6 +37,8 @@ struct history_keeper_config {
   bool is_bootstrap = false;
   std::size_t places = limits::most_kept_runs; ///< A bootstrap's.
   std::shared_ptr<kept_histories> kept = std::make_shared<kept_histories>();
+  /// They hold it, too; null: there are none.
+  std::shared_ptr<checkpoint_files> checkpoints = {};
 };
 
 class history_keeper_state {
@@ -56,6 +59,8 @@ private:
   /// Null: it is none of this peer's.
   history_exchange* exchange_of(const std::string& run);
   void begin(const std::string& run);
+  /// What is held of it has changed.
+  void keep(const std::string& run);
   /// A bootstrap's places, where more runs want one than there are.
   void deal_places();
   void carry_out(const std::string& run, history_exchange::outcome x);

@@ -95,7 +95,9 @@ struct peer_config {
   /// Or, where the run's first state is its founder's
   /// (`run_settings::initial`): the one that this peer would found it with.
   std::shared_ptr<training_state> state;
-  /// Where that lies, then and later, for whoever reads it beside the peer
+  /// What that checkpoint says of the run's history, unchecked.
+  std::vector<signed_step> history;
+  /// Where the state lies, then and later, for whoever reads it beside the peer
   /// under the vault's lock; null: nobody does.
   std::shared_ptr<state_vault> vault;
 

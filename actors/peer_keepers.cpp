@@ -7,6 +7,7 @@
 #include "actors/hole_maker.hpp"
 #include "actors/peer.hpp"
 #include "actors/state_keeper.hpp"
+#include "runtime/history/resumed_history.hpp"
 #include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/run_manifest.hpp"
@@ -68,9 +69,14 @@ std::set<peer_id> peer_state::trusted() const {
 }
 
 void peer_state::start_history_keeper() {
+  signed_history resumed;
+  if (config_.signs && vault_->state)
+    resumed = resumed_history(
+        std::exchange(config_.history, {}), charter_.digest(),
+        {vault_->state->step, vault_->state->recent}, *config_.signs);
   children_->add({"history_keeper",
                   child(wired_.history_keeper,
-                        [this] {
+                        [this, resumed] {
                           history_keeper_config c;
                           c.is_bootstrap = config_.role == role::bootstrap;
                           if (!c.is_bootstrap)
@@ -80,7 +86,9 @@ void peer_state::start_history_keeper() {
                           c.own.keeps = config_.role != role::trainer;
                           c.own.is_newcomer = !config_.state;
                           c.own.how = config_.signs;
+                          c.own.resumed = resumed;
                           c.kept = histories_;
+                          c.checkpoints = config_.checkpoints;
                           return self_->spawn(history_keeper, c);
                         }),
                   // It has what it kept, and is told anew who is here.

@@ -32,17 +32,43 @@ expected<std::string> read_file(const std::string& path) {
 
 } // namespace
 
+namespace {
+
+bool averages_buffers(const run_settings& x) {
+  const auto own = x.own.find("model");
+  if (own == x.own.end())
+    return false;
+  const auto buffers = own->second.find("buffers");
+  return buffers != own->second.end() && buffers->second == "average";
+}
+
+} // namespace
+
 bool names_script(const std::string& model) {
   const auto end = std::strlen(script_suffix);
   return model.size() > end
          && model.compare(model.size() - end, end, script_suffix) == 0;
 }
 
-expected<founding_script> read_founding_script(const std::string& path) {
+std::string problem_with_computing(const std::string& device,
+                                   const std::string& precision) {
+  const std::string beginning
+      = "The run's model is a script, which is computed ";
+  if (device != "auto" && device != "cpu")
+    return beginning + "on the processor, and not on " + device
+           + "; leave --device out.";
+  if (precision != "float32")
+    return beginning + "in float32, and not in " + precision
+           + "; leave --precision out.";
+  return "";
+}
+
+expected<founding_script> read_founding_script(const std::string& path,
+                                               const run_settings& given) {
   const auto bytes = read_file(path);
   if (!bytes)
     return failure{bytes.error()};
-  auto script = describe_script(*bytes);
+  auto script = describe_script(*bytes, averages_buffers(given));
   if (!script)
     return failure{path + " " + script.error() + "."};
   if (auto fits = samples_for(script->arguments); !fits)

@@ -28,9 +28,16 @@ constexpr auto script_suffix = ".pt";
 
 bool names_script(const std::string& model);
 
+/// Why no script is computed on the device, in the precision, of these names,
+/// in a sentence; empty: it is.
+std::string problem_with_computing(const std::string& device,
+                                   const std::string& precision);
+
 /// Reads it in the sandbox. Fails with a sentence that names the file, and the
 /// argument, tensor or operator.
-expected<founding_script> read_founding_script(const std::string& path);
+/// @param given What the run's settings say, of its buffers for instance.
+expected<founding_script> read_founding_script(const std::string& path,
+                                               const run_settings& given = {});
 
 /// The settings of a run that begins with it, whose first state gets the
 /// moments that their optimizer keeps.

@@ -75,6 +75,10 @@ expected<std::string> answer_of(sandboxed_program& program, request what,
   return std::move(answer.bytes);
 }
 
+std::string request_for(const std::string& file, bool averages) {
+  return static_cast<char>(averages) + file;
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string result;
   for (const auto& x : names)
@@ -102,11 +106,13 @@ expected<answer_head> read_head(byte_reader& from) {
 } // namespace
 
 expected<described_script> describe_script(const std::string& file,
+                                           bool averages,
                                            const script_terms& how) {
   auto program = start(how, nullptr, scripting::largest_description);
   if (!program)
     return failure{"cannot be read: " + program.error()};
-  const auto answer = answer_of(*program, request::describe, file, "read");
+  const auto answer = answer_of(*program, request::describe,
+                                request_for(file, averages), "read");
   if (!answer)
     return failure{answer.error()};
   byte_reader from{*answer};
@@ -139,7 +145,10 @@ script_program::open(const std::string& file,
   auto program = start(how, &*memory, scripting::largest_answer);
   if (!program)
     return failure{"cannot be computed: " + program.error()};
-  const auto answer = answer_of(*program, request::open, file, "read");
+  const auto& all = layout.entries();
+  const auto answer
+      = answer_of(*program, request::open,
+                  request_for(file, !all.empty() && all.back().buffer), "read");
   if (!answer)
     return failure{answer.error()};
   byte_reader from{*answer};
@@ -170,11 +179,25 @@ script_program::pass(const scripting::pass_head& how, const std::string& batch,
       = answer_of(program_, request::pass, body, "computed", &cancelled);
   if (!answer)
     return failure{answer.error()};
-  double numbers[2];
-  if (answer->size() != sizeof numbers)
+  byte_reader from{*answer};
+  const auto next_number = [&] {
+    double result = 0;
+    const auto bytes = from.bytes(sizeof result);
+    std::memcpy(&result, bytes.data(), bytes.size());
+    return result;
+  };
+  outcome result{next_number()};
+  bool sound = true;
+  for (std::size_t i = 0; sound && !from.done() && !from.lacks(); ++i) {
+    const std::string name{scripting::next_part(from)};
+    const auto value = next_number();
+    sound = i < scripting::most_metrics && scripting::names_metric(name);
+    if (std::isfinite(value))
+      result.metrics[name] = value;
+  }
+  if (!sound || !from.done())
     return failure{"gave nonsense when it was computed"};
-  std::memcpy(numbers, answer->data(), sizeof numbers);
-  return outcome{numbers[0], std::isfinite(numbers[1]) ? numbers[1] : 0};
+  return result;
 }
 
 void append_tensor_head(std::string& out, scripting::element type,

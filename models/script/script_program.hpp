@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,15 @@ struct script_terms {
 struct described_script {
   std::vector<std::string> arguments; ///< Of forward, by name.
   model_layout layout;
-  std::string file; ///< The same without the parameters' values.
+  std::string file; ///< The same without the tensors' values.
   std::vector<float> values;
 };
 
 /// Reads, and runs nothing but what loading takes. Fails with half a sentence
 /// that follows the file's name: "is no TorchScript file: ...".
+/// @param averages Whether buffers are tensors of the run.
 expected<described_script> describe_script(const std::string& file,
+                                           bool averages = false,
                                            const script_terms& how = {});
 
 class script_program {
@@ -59,7 +62,8 @@ public:
 
   struct outcome {
     double loss = 0; ///< Not finite: then nothing was added.
-    double accuracy = 0;
+    /// Of an evaluation, those that are finite.
+    std::map<std::string, double> metrics = {};
   };
 
   /// @param batch A tensor for each input, by `append_tensor_head` and its

@@ -5,9 +5,11 @@
 /// stranger's: the file that it runs may have taken it over.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -19,19 +21,21 @@ using namespace std::chrono_literals;
 
 /// What the program says first. The number rises with every change of what
 /// follows.
-constexpr char greeting[] = "potluck-script 1";
+constexpr char greeting[] = "potluck-script 2";
 
 // Its arguments are bytes that it may take beside what it has when it begins;
 // threads that compute; and bytes of the lent memory, 0 for none.
 
 enum class request : std::uint8_t {
-  /// A file as a person has it: forward's arguments, separated by commas; the
-  /// layout (`layout_text`); a file without the parameters' values; the values.
+  /// A byte, whether the run averages buffers, and a file as a person has it:
+  /// forward's arguments, separated by commas; the layout (`layout_text`); a
+  /// file without the tensors' values; the values.
   describe,
-  /// A file, to be computed with the lent memory: arguments and layout. Once.
+  /// Likewise a file that is to be computed with the lent memory: arguments and
+  /// layout. Once.
   open,
-  /// A `pass_head` and a tensor for each argument: loss and accuracy, 8 bytes
-  /// each.
+  /// A `pass_head` and a tensor for each argument: the loss, 8 bytes; in an
+  /// evaluation each metric, its name and 8 bytes.
   pass,
 };
 
@@ -47,6 +51,23 @@ struct pass_head {
 };
 
 enum class element : std::uint8_t { int64, float32 };
+
+/// Of forward's answer, besides the loss.
+constexpr std::size_t most_metrics = 32;
+constexpr std::size_t longest_metric = 40;
+
+/// Whether a metric of this name is shown: it is short, of letters, digits and
+/// `_-./@`, and none that evaluations have of their own.
+inline bool names_metric(std::string_view name) {
+  constexpr std::string_view taken[]
+      = {"loss", "step", "samples", "unigram", "event", "time"};
+  constexpr std::string_view letters
+      = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./@";
+  return !name.empty() && name.size() <= longest_metric
+         && name.find_first_not_of(letters) == std::string_view::npos
+         && std::find(std::begin(taken), std::end(taken), name)
+                == std::end(taken);
+}
 
 /// Of a tensor's head; its values follow, as the processor has them.
 constexpr std::size_t most_dimensions = 8;

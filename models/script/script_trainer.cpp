@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 
 #include "models/script/script_batch.hpp"
@@ -146,19 +147,32 @@ evaluation script_trainer::evaluate(const float* parameters,
   set_parameters(parameters, {});
   const std::atomic<bool> never{false};
   evaluation result;
-  double right = 0;
+  struct mean {
+    double sum = 0;
+    double samples = 0;
+  };
+  std::map<std::string, mean> metrics;
   while (result.samples < samples) {
     const auto count = std::min<std::uint64_t>(options_.micro_batch,
                                                samples - result.samples);
     const auto got = pass(scripting::pass_kind::evaluation, order_seed,
                           result.samples, 1, count, never);
     result.loss += got.loss * static_cast<double>(count);
-    right += got.accuracy * static_cast<double>(count);
+    for (const auto& [name, value] : got.metrics) {
+      metrics[name].sum += value * static_cast<double>(count);
+      metrics[name].samples += static_cast<double>(count);
+    }
     result.samples += count;
   }
-  if (samples > 0) {
+  if (samples > 0)
     result.loss /= static_cast<double>(samples);
-    result.accuracy = right / static_cast<double>(samples);
+  for (const auto& [name, of] : metrics)
+    result.metrics[name] = of.sum / of.samples;
+  // Models of other kinds have it, too.
+  if (const auto right = result.metrics.find("accuracy");
+      right != result.metrics.end()) {
+    result.accuracy = right->second;
+    result.metrics.erase(right);
   }
   return result;
 }

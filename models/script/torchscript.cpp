@@ -1,5 +1,7 @@
 /// The kind of model that a run brings along as a file of TorchScript.
 
+#include <stdexcept>
+
 #include "models/device.hpp"
 #include "models/model_kinds.hpp"
 #include "models/script/founding_script.hpp"
@@ -21,6 +23,10 @@ std::unique_ptr<trainer> make_trainer(const kind_settings& settings,
                                       const charter& agreed,
                                       std::unique_ptr<sample_source> samples,
                                       const trainer_options& options) {
+  if (const auto problem
+      = problem_with_computing(options.device, options.precision);
+      !problem.empty())
+    throw std::runtime_error(problem);
   script_computing how;
   how.terms.threads = choose_threads(options.threads);
   how.micro_batch = options.micro_batch;
@@ -44,6 +50,7 @@ model_kind torchscript_kind() {
   result.settings = {{script_inputs_setting, "model",
                       "What its forward takes, as the file says",
                       declared_setting::text_limits{200}, "tokens,labels"}};
+  result.has_buffers = true;
   result.problem = problem;
   result.make_trainer = make_trainer;
   return result;

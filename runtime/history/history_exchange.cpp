@@ -138,6 +138,8 @@ void history_exchange::made(signed_step x, time_point now) {
   drop_forgeries(x, *how_.how);
   if (!most_have_signed(x, weights_of(x)))
     return;
+  if (held_.empty())
+    held_ = how_.resumed;
   held_.add(std::move(x));
   alive_at_ = now;
 }
@@ -147,7 +149,7 @@ history_reply history_exchange::answer(const peer_id& from,
   history_reply result{x.token, x.run, {}};
   // What nobody goes on with is no news.
   if (guests_.count(from) != 0 && (!how_.keeps || is_alive()))
-    result.steps = held_.steps();
+    result.steps = shown().steps();
   return result;
 }
 

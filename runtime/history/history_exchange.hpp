@@ -40,6 +40,9 @@ public:
     bool keeps = false;         ///< A keeper; else it makes steps itself.
     bool is_newcomer = false;   ///< It holds no state that has a history.
     shared_signatures how = {}; ///< Null: nothing is believed.
+    /// Of a checkpoint, checked. It is shown, and gone on from, until this peer
+    /// holds something newer; but a newcomer asks nevertheless.
+    signed_history resumed = {};
   };
 
   /// @param held Of a predecessor.
@@ -73,6 +76,10 @@ public:
   }
   const signed_history& held() const {
     return held_;
+  }
+  /// That, or what a checkpoint had of it.
+  const signed_history& shown() const {
+    return held_.empty() ? how_.resumed : held_;
   }
 
 private:

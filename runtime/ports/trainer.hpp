@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
@@ -46,6 +48,8 @@ struct evaluation {
   double loss = 0; ///< Mean over samples.
   /// Labels that were predicted, 0 to 1; nothing where the model has none.
   std::optional<double> accuracy = {};
+  /// What else the model says of them, by name: means over samples.
+  std::map<std::string, double> metrics = {};
   /// The entropy of how often each label occurs among these, in nats: what is
   /// lost by knowing that and nothing else. 0: not known.
   double unigram = 0;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
+#include <new>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,54 +17,80 @@ namespace potluck {
 
 namespace {
 
-/// So much is written at a time, and at most twice as much waits for the disk:
-/// else a large file would fill the memory with pages that wait, and whatever
-/// else this machine reads or writes would stand behind it.
-constexpr std::size_t piece_bytes = std::size_t{8} << 20;
+/// So much is written at a time of a large file. Its beginning is still in the
+/// cache when its end has been copied.
+constexpr std::size_t piece_bytes = std::size_t{2} << 20;
+/// Of addresses, of lengths and of places in the file, for writes past the
+/// system's cache: a page, which is a multiple of what disks ask for.
+constexpr std::size_t block_bytes = 4096;
 
+/// Writes a large file past the system's cache where the file system lets it:
+/// else a processor copies it once more and keeps an account of every page,
+/// which costs five times as much, and the memory fills with pages that nobody
+/// is about to read.
 class piecewise_writer {
 public:
-  explicit piecewise_writer(int fd) : fd_(fd) {
+  /// @param size Of all that will come.
+  piecewise_writer(int fd, std::size_t size)
+      : fd_(fd), room_(std::clamp(size, block_bytes, piece_bytes)),
+        piece_(static_cast<char*>(
+            std::aligned_alloc(block_bytes, (room_ + block_bytes - 1)
+                                                / block_bytes * block_bytes))) {
+    if (!piece_)
+      throw std::bad_alloc{};
+    if (size >= piece_bytes)
+      set_direct(true);
   }
 
   bool write(const file_section& section) {
     auto data = static_cast<const char*>(section.data);
-    std::size_t left = section.size;
-    while (left > 0) {
-      const auto room = piece_bytes - static_cast<std::size_t>(at_ - begun_);
-      const auto written = ::write(fd_, data, std::min(left, room));
-      if (written < 0 && errno == EINTR)
-        continue;
-      if (written < 0)
+    for (std::size_t left = section.size; left > 0;) {
+      const auto count = std::min(left, room_ - filled_);
+      std::memcpy(piece_.get() + filled_, data, count);
+      filled_ += count;
+      data += count;
+      left -= count;
+      if (filled_ == room_ && !flush())
         return false;
-      data += written;
-      left -= static_cast<std::size_t>(written);
-      at_ += written;
-      if (static_cast<std::size_t>(at_ - begun_) == piece_bytes)
-        end_piece();
     }
     return true;
   }
 
-private:
-  /// Sends the piece to the disk, waits for the one before it, and forgets
-  /// that, since nobody is about to read it. All of it is advice: `fsync` is
-  /// what counts.
-  void end_piece() {
-    constexpr auto size = static_cast<off_t>(piece_bytes);
-    ::sync_file_range(fd_, begun_, size, SYNC_FILE_RANGE_WRITE);
-    if (begun_ >= size) {
-      ::sync_file_range(fd_, begun_ - size, size,
-                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE
-                            | SYNC_FILE_RANGE_WAIT_AFTER);
-      ::posix_fadvise(fd_, begun_ - size, size, POSIX_FADV_DONTNEED);
+  /// Writes what is left.
+  bool flush() {
+    for (std::size_t at = 0; at < filled_;) {
+      if (is_direct_ && (filled_ - at) % block_bytes != 0)
+        set_direct(false);
+      const auto count = ::write(fd_, piece_.get() + at, filled_ - at);
+      if (count < 0 && errno == EINVAL && is_direct_) {
+        set_direct(false); // Its blocks are larger.
+        continue;
+      }
+      if (count < 0 && errno != EINTR)
+        return false;
+      if (count > 0)
+        at += static_cast<std::size_t>(count);
     }
-    begun_ = at_;
+    filled_ = 0;
+    return true;
   }
 
+private:
+  void set_direct(bool on) {
+    is_direct_ = ::fcntl(fd_, F_SETFL, on ? O_DIRECT : 0) == 0 && on;
+  }
+
+  struct release {
+    void operator()(char* x) const {
+      std::free(x);
+    }
+  };
+
   int fd_;
-  off_t at_ = 0;
-  off_t begun_ = 0; ///< Where the piece begins.
+  std::size_t room_;
+  std::unique_ptr<char, release> piece_;
+  std::size_t filled_ = 0;
+  bool is_direct_ = false;
 };
 
 /// A rename lasts once its directory is on the disk.
@@ -117,7 +146,7 @@ expected<bool> try_file(const std::string& path) {
   if (!fd)
     return failure{fd.error()};
   expected<bool> result = true;
-  if (!piecewise_writer{fd->get()}.write({"", 1}))
+  if (::write(fd->get(), "", 1) != 1)
     result = file_failure("write", path);
   ::unlink(partial_of(path).c_str());
   return result;
@@ -130,11 +159,14 @@ expected<bool> replace_file(const std::string& path,
   if (!fd)
     return failure{fd.error()};
   const auto partial = partial_of(path);
+  std::size_t size = 0;
+  for (const auto& section : sections)
+    size += section.size;
   bool written = true;
-  piecewise_writer to{fd->get()};
+  piecewise_writer to{fd->get(), size};
   for (const auto& section : sections)
     written = written && to.write(section);
-  if (!written || ::fsync(fd->get()) != 0
+  if (!written || !to.flush() || ::fsync(fd->get()) != 0
       || ::rename(partial.c_str(), path.c_str()) != 0) {
     auto reason = file_failure("write", path);
     ::unlink(partial.c_str());

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "messages/codec.hpp"
 #include "messages/digest_stream.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
 #include "runtime/state/atomic_file.hpp"
@@ -21,11 +22,15 @@ namespace {
 
 constexpr char magic[] = "PLKCKPT\n";
 constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 2;
-/// It had two moments, whatever the optimizer.
-constexpr std::uint32_t earlier_version = 1;
+constexpr std::uint32_t format_version = 3;
+/// From here on there are signed steps.
+constexpr std::uint32_t history_version = 3;
+constexpr std::uint32_t earliest_version = 1;
+/// Of all versions; those of a history follow.
 constexpr std::size_t header_bytes = 32;
 constexpr std::uint64_t max_charter_bytes = 16u << 20;
+/// So many steps of so many makers take a quarter of that.
+constexpr std::uint64_t max_history_bytes = 1u << 20;
 constexpr std::size_t max_read = std::size_t{1} << 30;
 
 const std::uint8_t* bytes_of(const std::string& text) {
@@ -96,6 +101,28 @@ bool read_values(const reader& read, std::uint64_t count,
   return true;
 }
 
+/// Empty where there is none.
+std::string bytes_of(const std::vector<signed_step>& history) {
+  if (history.empty())
+    return {};
+  const auto letter = encode(history_reply{0, {}, history});
+  return {letter.begin(), letter.end()};
+}
+
+/// Fails with half a sentence.
+expected<std::vector<signed_step>> history_in(const std::string& bytes) {
+  if (bytes.empty())
+    return std::vector<signed_step>{};
+  const std::vector<std::uint8_t> letter{bytes.begin(), bytes.end()};
+  auto read = decode(letter.data(), letter.size(), 0);
+  if (!read)
+    return failure{read.error()};
+  auto* shown = std::get_if<history_reply>(&*read);
+  if (!shown)
+    return failure{"it has another letter in place of its history"};
+  return std::move(shown->steps);
+}
+
 failure damaged(const std::string& path, const std::string& how) {
   return {"the checkpoint " + path + " is " + how
           + "; continue from another copy, or start without it"};
@@ -104,7 +131,9 @@ failure damaged(const std::string& path, const std::string& how) {
 } // namespace
 
 expected<bool> save_checkpoint(const std::string& path, const charter& charter,
-                               const training_state& state, disk& where) {
+                               const training_state& state, disk& where,
+                               const std::vector<signed_step>& history) {
+  auto history_bytes = bytes_of(history);
   auto charter_bytes = charter.to_bytes();
   auto recent = std::min(state.recent.size(), max_recent_digests);
   std::string front(magic, magic_bytes);
@@ -113,9 +142,11 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
   append_little_endian(front, static_cast<std::uint64_t>(charter_bytes.size()));
   append_little_endian(front,
                        static_cast<std::uint64_t>(state.parameters.size()));
+  append_little_endian(front, static_cast<std::uint64_t>(history_bytes.size()));
   front += charter_bytes;
   for (std::size_t i = 0; i < recent; ++i)
     front.append(state.recent[i].bytes.begin(), state.recent[i].bytes.end());
+  front += history_bytes;
   auto header = write_state_header(state);
   front.append(header.begin(), header.end());
   trailer sum{front};
@@ -134,8 +165,10 @@ namespace {
 /// Sizes that the header names, checked against the file's before anything is
 /// allocated.
 struct outline {
+  std::uint64_t header_bytes;
   std::uint64_t recent;
   std::uint64_t charter_bytes;
+  std::uint64_t history_bytes;
   std::uint64_t values;
   std::size_t moments;
   std::uint64_t front_bytes;
@@ -167,20 +200,31 @@ expected<outline> read_outline(const std::string& path,
   x.recent = get_little_endian<std::uint32_t>(bytes_of(front) + 12);
   x.charter_bytes = get_little_endian<std::uint64_t>(bytes_of(front) + 16);
   x.values = get_little_endian<std::uint64_t>(bytes_of(front) + 24);
-  if (version != format_version && version != earlier_version)
+  if (version > format_version || version < earliest_version)
     return failure{
         "the checkpoint " + path + " is of format " + std::to_string(version)
         + ", but this version of Potluck reads "
         + std::to_string(format_version) + "; use the version that wrote it"};
+  x.header_bytes = header_bytes;
+  if (version >= history_version) {
+    x.header_bytes += sizeof x.history_bytes;
+    if (file_bytes < x.header_bytes)
+      return damaged(path, "truncated");
+    front.resize(x.header_bytes);
+    if (!read(front.data() + header_bytes, sizeof x.history_bytes))
+      return file_failure("read the checkpoint", path);
+    x.history_bytes
+        = get_little_endian<std::uint64_t>(bytes_of(front) + header_bytes);
+  }
   if (x.recent > max_recent_digests || x.charter_bytes > max_charter_bytes
-      || x.values > max_state_values)
+      || x.history_bytes > max_history_bytes || x.values > max_state_values)
     return damaged(path, "damaged");
-  x.front_bytes = header_bytes + x.charter_bytes + x.recent * digest::size
-                  + state_header_bytes;
+  x.front_bytes = x.header_bytes + x.charter_bytes + x.recent * digest::size
+                  + x.history_bytes + state_header_bytes;
   if (file_bytes < x.front_bytes)
     return damaged(path, "truncated");
   front.resize(x.front_bytes);
-  if (!read(front.data() + header_bytes, x.front_bytes - header_bytes))
+  if (!read(front.data() + x.header_bytes, x.front_bytes - x.header_bytes))
     return file_failure("read the checkpoint", path);
   const auto moments = moments_in(header_in(front));
   if (!moments)
@@ -193,25 +237,35 @@ expected<outline> read_outline(const std::string& path,
   return x;
 }
 
+expected<charter> charter_in(const std::string& front, const outline& sizes) {
+  return charter::from_bytes(
+      front.substr(sizes.header_bytes, sizes.charter_bytes));
+}
+
 /// What stands before the vectors, with their header.
-expected<charter> read_front(const std::string& path, const std::string& front,
-                             const outline& sizes, training_state& state) {
-  auto agreed
-      = charter::from_bytes(front.substr(header_bytes, sizes.charter_bytes));
+expected<checkpoint> read_front(const std::string& path,
+                                const std::string& front, const outline& sizes,
+                                training_state state) {
+  auto agreed = charter_in(front, sizes);
   if (!agreed)
     return failure{"the checkpoint " + path
                    + " cannot be used: " + agreed.error()};
-  auto next = bytes_of(front) + header_bytes + sizes.charter_bytes;
+  auto next = bytes_of(front) + sizes.header_bytes + sizes.charter_bytes;
   state.recent.resize(sizes.recent);
   for (auto& x : state.recent) {
     std::copy_n(next, digest::size, x.bytes.begin());
     next += digest::size;
   }
+  auto history
+      = history_in({reinterpret_cast<const char*>(next), sizes.history_bytes});
+  if (!history)
+    return failure{"the checkpoint " + path
+                   + " cannot be used: " + history.error()};
   if (auto done = read_state_header(header_in(front), sizes.values, state);
       !done)
     return failure{"the checkpoint " + path
                    + " cannot be used: " + done.error()};
-  return agreed;
+  return checkpoint{std::move(*agreed), std::move(state), std::move(*history)};
 }
 
 /// Opens the file and has `visit` read it.
@@ -247,8 +301,7 @@ expected<checkpoint_summary> read_checkpoint_summary(const std::string& path) {
         auto sizes = read_outline(path, file_bytes, read, front);
         if (!sizes)
           return failure{sizes.error()};
-        auto agreed = charter::from_bytes(
-            front.substr(header_bytes, sizes->charter_bytes));
+        auto agreed = charter_in(front, *sizes);
         const auto at = [&](std::size_t offset) {
           return get_little_endian<std::uint64_t>(
               bytes_of(front) + front.size() - state_header_bytes + offset);
@@ -267,8 +320,7 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   auto sizes = read_outline(path, file_bytes, read, front);
   if (!sizes)
     return failure{sizes.error()};
-  checkpoint result;
-  auto& state = result.state;
+  training_state state;
   bool complete = true;
   trailer sum{front};
   for (auto* part : vectors_of(state, sizes->moments)) {
@@ -285,17 +337,16 @@ expected<checkpoint> read_checkpoint(const std::string& path,
   if (file_bytes > sizes->whole)
     return damaged(path, "damaged");
   // From here on the bytes are as they were written.
-  auto agreed = read_front(path, front, *sizes, state);
-  if (!agreed)
-    return failure{agreed.error()};
-  result.charter = std::move(*agreed);
-  const auto kept = moments_kept(result.charter.settings());
+  auto result = read_front(path, front, *sizes, std::move(state));
+  if (!result)
+    return result;
+  const auto kept = moments_kept(result->charter.settings());
   if (sizes->values > 0 && sizes->moments < kept)
     return failure{"the checkpoint " + path + " cannot be used: it has "
                    + std::to_string(sizes->moments)
                    + " moments of each parameter, but its optimizer keeps "
                    + std::to_string(kept)};
-  set_moments(state, kept);
+  set_moments(result->state, kept);
   return result;
 }
 

@@ -96,19 +96,24 @@ checkpoint_files::outcome checkpoint_files::save(const training_state& state) {
   std::lock_guard<std::mutex> alone{writing_};
   outcome result{at_.path, {}};
   std::shared_ptr<const charter> agreed;
+  std::vector<signed_step> history;
   {
     std::lock_guard<std::mutex> guard{mutex_};
     agreed = agreed_;
+    history = history_;
     done_ = digest_held(state);
   }
   if (!agreed) {
     result.problem = "it is not known yet which run it is of";
     return result;
   }
+  // Training has gone on since the state was taken.
+  while (!history.empty() && history.back().step > state.step)
+    history.pop_back();
   const bool has_older = at_.keep > 1 || resumed_;
   if (has_older)
     keep_newest(state.step);
-  auto saved = save_checkpoint(at_.path, *agreed, state, *at_.where);
+  auto saved = save_checkpoint(at_.path, *agreed, state, *at_.where, history);
   if (saved) {
     if (has_older)
       remove_oldest(agreed->settings().run);
@@ -118,7 +123,8 @@ checkpoint_files::outcome checkpoint_files::save(const training_state& state) {
   const auto& other = at_.fallback;
   if (other.empty() || state.step < agreed->settings().steps)
     return result;
-  if (auto rescued = save_checkpoint(other, *agreed, state, *at_.where);
+  if (auto rescued
+      = save_checkpoint(other, *agreed, state, *at_.where, history);
       rescued) {
     result.path = other;
     result.problem += "; it is in " + other + " instead";
@@ -126,6 +132,11 @@ checkpoint_files::outcome checkpoint_files::save(const training_state& state) {
     result.problem += "; " + rescued.error();
   }
   return result;
+}
+
+void checkpoint_files::proves(std::vector<signed_step> history) {
+  std::lock_guard<std::mutex> guard{mutex_};
+  history_ = std::move(history);
 }
 
 void checkpoint_files::may_be_saved(const digest& state) {

@@ -11,7 +11,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "messages/history.hpp"
 #include "messages/ids.hpp"
 #include "runtime/ports/disk.hpp"
 #include "runtime/state/charter.hpp"
@@ -50,6 +52,10 @@ public:
   /// What the checkpoints are of.
   void begin(const charter& agreed);
 
+  /// What proves the run's history, as far as it is known by now: the newest
+  /// step last.
+  void proves(std::vector<signed_step> history);
+
   outcome save(const training_state& state);
 
   /// The state with this digest may take the place of an older one, also when
@@ -78,6 +84,7 @@ private:
   std::shared_ptr<const charter> agreed_;
   digest done_;    ///< Of the state that was written, or tried, or resumed.
   digest allowed_; ///< Of the newest that may be saved.
+  std::vector<signed_step> history_;
 };
 
 } // namespace potluck

@@ -360,6 +360,25 @@ TEST_CASE("a snapshot does not change with the next step") {
       1, 64, std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f)});
   CHECK(taken->step == 0);
   CHECK(digest_of_state(*taken) == before);
+  CHECK(x.config.vault->state->step == 1);
+}
+
+TEST_CASE("a snapshot is a copy only where the next step comes too early") {
+  shop x;
+  const auto step = [&](std::uint64_t number) {
+    x.tell(apply_mean{
+        number, 64,
+        std::make_shared<std::vector<float>>(tiny_trainer::values, 0.1f)});
+    REQUIRE(x.config.vault->state->step == number);
+    return x.config.vault->state.get();
+  };
+  const auto* first = step(1);
+  x.tell(take_snapshot{});
+  auto taken = x.state_keeper->last<snapshot_taken>().state;
+  CHECK(taken.get() == first);
+  const auto* second = step(2);
+  CHECK(second != first);
+  CHECK(step(3) == second);
 }
 
 TEST_CASE("a simulated batch takes its time on the actor's clock") {

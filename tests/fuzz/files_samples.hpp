@@ -89,12 +89,27 @@ inline std::string artifacts() {
   return to_artifacts_text(all);
 }
 
+/// Of two, of which one has signed it.
+inline signed_step a_step() {
+  signed_step x;
+  x.charter.bytes[0] = x.before.bytes[0] = x.after.bytes[0] = 1;
+  x.step = 3;
+  x.samples = 20;
+  x.makers.resize(2);
+  for (std::uint8_t i = 0; i < 2; ++i) {
+    x.makers[i].id.bytes[0] = i + 1;
+    x.makers[i].samples = 10;
+  }
+  x.makers[1].by.signer.bytes[0] = x.makers[1].by.proof.bytes[0] = 1;
+  return x;
+}
+
 inline fuzz_samples all() {
   const auto of = [](int kind, const std::string& bytes) {
     return static_cast<char>(kind) + bytes;
   };
   one_file disk;
-  save_checkpoint("", charter{{}, "tokens"}, state(40), disk);
+  save_checkpoint("", charter{{}, "tokens"}, state(40), disk, {a_step()});
   const std::string values{"\0\x28", 2};
   return {of(0, disk.bytes),
           of(128 | 0, disk.bytes),

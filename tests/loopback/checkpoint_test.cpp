@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/state/checkpoint.hpp"
+#include "tests/support/await.hpp"
 
 using namespace potluck::loopback;
 using nlohmann::json;
@@ -51,6 +52,34 @@ TEST_CASE("a run goes on from a checkpoint after everybody was killed") {
   check_agree(c, d, 5);
   CHECK(c.log.named("step").front().at("step") == step + 1);
   CHECK(d.log.named("step").front().at("step") > step);
+}
+
+TEST_CASE("whoever resumes a checkpoint shows newcomers the steps that led "
+          "there") {
+  scene s;
+  const words often{"--checkpoint-every", "5"};
+  auto& a = s.join("a", tiny_run(128, 1000000) + often);
+  const auto file = s.path("a/potluck.checkpoint");
+  const auto has_history = [&] {
+    const auto there = load_checkpoint(file);
+    return there && !there->history.empty();
+  };
+  REQUIRE(potluck::support::await(has_history, startup_patience));
+  kill(a);
+  const auto saved = load_checkpoint(file);
+  REQUIRE(static_cast<bool>(saved));
+  REQUIRE_FALSE(saved->history.empty());
+  CHECK(saved->history.back().step <= saved->state.step);
+
+  // The same peer, whose steps go on from the last one that it has signed.
+  auto& again = s.join(
+      "again", words{"--resume", file, "--identity-dir", s.path("a")} + often);
+  auto& guest = s.join(
+      "guest", words{"--peer", again.id() + "@" + again.address()} + often);
+  const auto shown = guest.await("history");
+  CHECK(shown.at("since") == saved->history.front().step);
+  CHECK(shown.at("makers") == 1);
+  check_agree(again, guest, 3);
 }
 
 TEST_CASE("kill -9 at any moment leaves a checkpoint that can be loaded") {

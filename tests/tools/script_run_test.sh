@@ -28,6 +28,8 @@ expect 'code that runs while it is loaded' 2 '__setstate__' \
   join --model="$scratch/made/WritingAtOnce.pt"
 expect 'an argument that no batch has' 2 'argument words' \
   join --model="$scratch/made/Unknown.pt"
+expect 'a precision that scripts have not' 2 'leave --precision out' \
+  join --model="$scratch/made/words.pt" --precision=bf16
 expect 'nothing was written' 1 '' test -e "$scratch/made/written"
 expect 'a run of a file is created' 0 'potluck:' \
   timeout 60 "$build/bin/potluck" create scripted --model="$scratch/made/words.pt" \

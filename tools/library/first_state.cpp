@@ -69,6 +69,7 @@ void first_state::load(const std::string& path) {
     remember_digest(*own_);
   resumed_ = std::move(saved->charter);
   resumed_from_ = path;
+  resumed_history_ = std::move(saved->history);
 }
 
 void first_state::set_moments(const run_settings& of, std::uint64_t step,
@@ -119,6 +120,7 @@ void first_state::give(peer_config& config, const std::string& folder,
     whole(of);
   }
   config.state = std::exchange(own_, nullptr);
+  config.history = std::move(resumed_history_);
 }
 
 } // namespace potluck::library

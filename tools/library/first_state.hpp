@@ -50,7 +50,8 @@ private:
   model_layout layout_;
   std::shared_ptr<training_state> own_; ///< Null once it was given.
   std::optional<charter> resumed_;
-  std::string resumed_from_; ///< The file.
+  std::string resumed_from_;                 ///< The file,
+  std::vector<signed_step> resumed_history_; ///< and what it has of that.
 };
 
 } // namespace potluck::library

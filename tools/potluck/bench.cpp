@@ -151,7 +151,7 @@ command bench_command() {
        "DIR"},
       {"threads", option_kind::integer, "0",
        "Experts, optimizer and trainer: threads; 0 for one a core. Checkpoint: "
-       "those that compute; 0 for half of the cores.",
+       "those that compute; 0 for all cores.",
        "NUMBER", cli::between(0, 1024)},
       {"optimizer", option_kind::text, "all",
        "Optimizer: the rule to measure, or all.", "NAME"},

@@ -169,7 +169,11 @@ int show(const std::string& path) {
             << "\nstep        " << state.step << " of " << settings.steps
             << "\nsamples     " << state.history_samples << "\nparameters  "
             << state.parameters.size() << "\ndigest      "
-            << to_string(digest_of_state(state)) << "\n\nsettings\n";
+            << to_string(digest_of_state(state)) << "\n";
+  if (const auto& signed_by = saved->history; !signed_by.empty())
+    std::cout << "signed      steps " << signed_by.front().step << " to "
+              << signed_by.back().step << "\n";
+  std::cout << "\nsettings\n";
   for (const auto& x : saved->charter.table())
     if (x.name != "run")
       std::cout << "  " << x.name << " = " << harmless(x.value) << "\n";

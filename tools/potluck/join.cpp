@@ -250,6 +250,7 @@ expected<bool> fill_training(const cli::command_line& options,
     config.known = saved->charter;
     config.run = saved->charter.settings().run;
     config.state = std::make_shared<training_state>(std::move(saved->state));
+    config.history = std::move(saved->history);
   }
   return true;
 }

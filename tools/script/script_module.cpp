@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <new>
 #include <set>
 #include <sstream>
@@ -128,20 +129,27 @@ at::Tensor loss_in(const c10::IValue& answer, std::string& problem) {
   return {};
 }
 
-double accuracy_in(const c10::IValue& answer) {
+std::vector<std::pair<std::string, double>>
+metrics_in(const c10::IValue& answer) {
+  std::vector<std::pair<std::string, double>> result;
   if (!answer.isGenericDict())
-    return 0;
-  const auto table = answer.toGenericDict();
-  const auto at = table.find("accuracy");
-  if (at == table.end() || !at->value().isTensor())
-    return 0;
-  const auto x = at->value().toTensor();
-  return x.defined() && x.numel() == 1 ? x.item<double>() : 0;
+    return result;
+  for (const auto& x : answer.toGenericDict()) {
+    if (!x.key().isString() || !x.value().isTensor()
+        || !scripting::names_metric(x.key().toStringRef())
+        || result.size() == scripting::most_metrics)
+      continue;
+    const auto value = x.value().toTensor();
+    if (value.defined() && value.numel() == 1 && !value.is_complex())
+      result.emplace_back(x.key().toStringRef(), value.item<double>());
+  }
+  return result;
 }
 
 } // namespace
 
-expected<script_module> script_module::load(std::string_view archive) {
+expected<script_module> script_module::load(std::string_view archive,
+                                            bool averages) {
   return guarded<script_module>(
       "cannot be loaded: ", [&]() -> expected<script_module> {
         auto reader = std::make_shared<caffe2::serialize::MemoryReadAdapter>(
@@ -150,17 +158,24 @@ expected<script_module> script_module::load(std::string_view archive) {
         if (!module.find_method("forward"))
           return failure{"has no method forward; the module that is saved has "
                          "to have one, which gives the loss"};
-        return script_module{std::move(module)};
+        return script_module{std::move(module), averages};
       });
 }
 
-script_module::script_module(torch::jit::Module module)
+script_module::script_module(torch::jit::Module module, bool averages)
     : module_(std::move(module)) {
   std::set<const void*> seen;
   for (const auto& x : module_.named_parameters())
     if (x.value.requires_grad()
         && seen.insert(x.value.unsafeGetTensorImpl()).second)
       trained_.push_back({x.name, x.value});
+  if (!averages)
+    return;
+  for (const auto& x : module_.named_buffers())
+    if (x.value.defined() && x.value.scalar_type() == at::kFloat
+        && x.value.layout() == at::kStrided && x.value.device().is_cpu()
+        && seen.insert(x.value.unsafeGetTensorImpl()).second)
+      averaged_.push_back({x.name, x.value});
 }
 
 std::vector<std::string> script_module::refused_operators() const {
@@ -207,21 +222,30 @@ expected<model_layout> script_module::layout() const {
   if (result.entries().empty())
     return failure{"has no parameters that require gradients, so there is "
                    "nothing to train"};
+  for (const auto& x : averaged_) {
+    auto shape = x.values.sizes().vec();
+    if (auto problem = problem_with_tensor(result, x.name, shape);
+        !problem.empty())
+      return failure{"cannot be trained: " + problem};
+    result.add_buffer(x.name, std::move(shape), 0);
+  }
   return result;
 }
 
 void script_module::copy_values(float* to) const {
-  for (const auto& x : trained_) {
-    const auto values = x.values.detach().contiguous();
-    std::copy_n(values.data_ptr<float>(), values.numel(), to);
-    to += values.numel();
-  }
+  for (const auto* all : {&trained_, &averaged_})
+    for (const auto& x : *all) {
+      const auto values = x.values.detach().contiguous();
+      std::copy_n(values.data_ptr<float>(), values.numel(), to);
+      to += values.numel();
+    }
 }
 
 std::string script_module::without_values() {
   const at::NoGradGuard guard;
-  for (auto& x : trained_)
-    x.values.set_data(at::zeros({1}).expand(x.values.sizes().vec()));
+  for (auto* all : {&trained_, &averaged_})
+    for (auto& x : *all)
+      x.values.set_data(at::zeros({1}).expand(x.values.sizes().vec()));
   std::ostringstream out;
   module_.save(out);
   return out.str();
@@ -238,6 +262,53 @@ void script_module::use_memory(const float* parameters, float* gradient) {
     parameters += count;
     gradient += count;
   }
+  for (auto& x : averaged_) {
+    const auto sizes = x.values.sizes().vec();
+    const auto count = x.values.numel();
+    x.values.set_data(at::zeros(sizes)); // Which forward may write to.
+    x.values = at::from_blob(const_cast<float*>(parameters), sizes);
+    changes_.push_back(at::from_blob(gradient, sizes));
+    parameters += count;
+    gradient += count;
+  }
+}
+
+expected<std::vector<at::Tensor>> script_module::buffers() const {
+  std::map<std::string, at::Tensor> all;
+  for (const auto& x : module_.named_buffers())
+    all[x.name] = x.value;
+  std::vector<at::Tensor> result;
+  for (const auto& x : averaged_) {
+    const auto here = all.find(x.name);
+    if (here == all.end() || !here->second.defined()
+        || here->second.sizes() != x.values.sizes()
+        || here->second.scalar_type() != at::kFloat)
+      return failure{"changes the buffer " + x.name
+                     + " to another shape or type"};
+    result.push_back(here->second);
+  }
+  return result;
+}
+
+expected<bool> script_module::put_buffers() {
+  const at::NoGradGuard guard;
+  auto here = buffers();
+  if (!here)
+    return failure{here.error()};
+  for (std::size_t i = 0; i < averaged_.size(); ++i)
+    (*here)[i].copy_(averaged_[i].values);
+  return true;
+}
+
+expected<bool> script_module::add_changes(std::uint64_t samples) {
+  const at::NoGradGuard guard;
+  auto here = buffers();
+  if (!here)
+    return failure{here.error()};
+  for (std::size_t i = 0; i < averaged_.size(); ++i)
+    changes_[i].add_(averaged_[i].values - (*here)[i],
+                     static_cast<double>(samples));
+  return true;
 }
 
 expected<pass_result> script_module::pass(const scripting::pass_head& how,
@@ -246,6 +317,9 @@ expected<pass_result> script_module::pass(const scripting::pass_head& how,
   const auto compute = [&]() -> expected<pass_result> {
     if (module_.is_training() != trains)
       module_.train(trains);
+    if (!averaged_.empty())
+      if (auto done = put_buffers(); !done)
+        return failure{done.error()};
     at::manual_seed(how.seed);
     const at::AutoGradMode recording(trains);
     const auto answer = module_.get_method("forward")(std::move(batch));
@@ -253,7 +327,9 @@ expected<pass_result> script_module::pass(const scripting::pass_head& how,
     auto loss = loss_in(answer, problem);
     if (!loss.defined())
       return failure{problem};
-    const pass_result result{loss.item<double>(), accuracy_in(answer)};
+    pass_result result{loss.item<double>()};
+    if (!trains)
+      result.metrics = metrics_in(answer);
     if (!trains || !std::isfinite(result.loss))
       return result;
     if (!loss.requires_grad())
@@ -265,6 +341,9 @@ expected<pass_result> script_module::pass(const scripting::pass_head& how,
         return failure{"moves the gradient of " + trained_[i].name
                        + " elsewhere"};
     }
+    if (!averaged_.empty())
+      if (auto done = add_changes(how.samples); !done)
+        return failure{done.error()};
     return result;
   };
   return guarded<pass_result>("fails in forward: ", compute);

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <torch/csrc/jit/api/module.h>
@@ -19,15 +20,17 @@
 namespace potluck {
 
 struct pass_result {
-  double loss = 0;     ///< Mean over the samples.
-  double accuracy = 0; ///< Of the answer's "accuracy", if it has one.
+  double loss = 0; ///< Mean over the samples.
+  /// Of an evaluation: what else the answer has of one value.
+  std::vector<std::pair<std::string, double>> metrics = {};
 };
 
 class script_module {
 public:
   /// Loads what `checked_archive` has left. Code of a file that was not checked
   /// runs meanwhile. Fails with half a sentence, as all here do.
-  static expected<script_module> load(std::string_view archive);
+  /// @param averages Its buffers of float32 are the run's, too.
+  static expected<script_module> load(std::string_view archive, bool averages);
 
   /// The operators of forward, of all that it calls, that are not allowed.
   std::vector<std::string> refused_operators() const;
@@ -36,16 +39,18 @@ public:
   expected<std::vector<std::string>> arguments() const;
 
   /// What is trained: parameters that require gradients, once if they are tied,
-  /// under the names that PyTorch has for them.
+  /// under the names that PyTorch has for them. Behind them the run's buffers.
   expected<model_layout> layout() const;
 
-  /// Copies their values, as the layout has them.
+  /// Copies the values of all these, as the layout has them.
   void copy_values(float* to) const;
   /// The file without their values: zeros in their shapes.
   std::string without_values();
 
   /// From now on parameters are read here, and gradients added there: `values`
-  /// of the layout each, which outlive this object.
+  /// of the layout each, which outlive this object. Buffers of the run begin
+  /// each pass as they are here; what a pass has changed them by, times its
+  /// samples, is subtracted there.
   void use_memory(const float* parameters, float* gradient);
 
   /// Calls forward. In training adds the gradient of the sum of the samples'
@@ -60,10 +65,17 @@ private:
     at::Tensor values;
   };
 
-  explicit script_module(torch::jit::Module module);
+  script_module(torch::jit::Module module, bool averages);
+
+  /// Those of the run as they are now: forward may have put others there.
+  expected<std::vector<at::Tensor>> buffers() const;
+  expected<bool> put_buffers();
+  expected<bool> add_changes(std::uint64_t samples);
 
   torch::jit::Module module_;
   std::vector<trained> trained_;
+  std::vector<trained> averaged_; ///< Buffers, as the run has them.
+  std::vector<at::Tensor> changes_;
   std::vector<at::Tensor> gradients_; ///< In the lent memory.
 };
 

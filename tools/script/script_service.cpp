@@ -91,11 +91,15 @@ private:
     std::string head; ///< Of an answer: arguments and layout.
   };
 
-  expected<loaded> load(const std::string& file) const {
+  /// @param body Of a request: whether buffers are averaged, and the file.
+  expected<loaded> load(const std::string& body) const {
+    byte_reader from{body};
+    const bool averages = from.integer<std::uint8_t>() != 0;
+    const std::string file{from.bytes(body.empty() ? 0 : body.size() - 1)};
     auto archive = checks_.archive ? checked_archive(file) : file;
     if (!archive)
       return failure{archive.error()};
-    auto module = script_module::load(*archive);
+    auto module = script_module::load(*archive, averages);
     if (!module)
       return failure{module.error()};
     if (const auto refused = module->refused_operators();
@@ -121,8 +125,8 @@ private:
     return loaded{std::move(*module), std::move(*layout), std::move(head)};
   }
 
-  expected<std::string> describe(const std::string& file) const {
-    auto x = load(file);
+  expected<std::string> describe(const std::string& body) const {
+    auto x = load(body);
     if (!x)
       return failure{x.error()};
     std::vector<float> values(x->layout.values());
@@ -138,8 +142,8 @@ private:
     return result;
   }
 
-  expected<std::string> open(const std::string& file) {
-    auto x = load(file);
+  expected<std::string> open(const std::string& body) {
+    auto x = load(body);
     if (!x)
       return failure{x.error()};
     const auto values = x->layout.values();
@@ -168,8 +172,14 @@ private:
     if (!result)
       return failure{result.error()};
     std::string answer;
-    for (double x : {result->loss, result->accuracy})
+    const auto add = [&](double x) {
       answer.append(reinterpret_cast<const char*>(&x), sizeof x);
+    };
+    add(result->loss);
+    for (const auto& [name, value] : result->metrics) {
+      scripting::append_part(answer, name);
+      add(value);
+    }
     return answer;
   }
 

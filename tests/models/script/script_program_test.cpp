@@ -38,7 +38,7 @@ struct opened {
 };
 
 opened open(const std::string& name, const script_terms& how = {}) {
-  auto what = describe_script(scripts().bytes(name), how);
+  auto what = describe_script(scripts().bytes(name), false, how);
   if (!what)
     throw std::runtime_error(what.error());
   auto program
@@ -120,7 +120,14 @@ TEST_CASE("a pass adds the gradient of the samples' sum, and evaluation none") {
   const auto calm = pass(x, scripting::pass_kind::evaluation, 1);
   REQUIRE(calm);
   CHECK(pass(x, scripting::pass_kind::evaluation, 2)->loss == calm->loss);
-  CHECK(calm->accuracy >= 0);
+  CHECK(calm->metrics.at("accuracy") >= 0);
+  CHECK(calm->metrics.at("perplexity")
+        == doctest::Approx(std::exp(calm->loss)).epsilon(1e-5));
+  CHECK(calm->metrics.at("top/all") == 1);
+  CHECK(calm->metrics.count("sure") == 1);
+  // What is not one value, has no name to show, or is not finite is for nobody.
+  CHECK(calm->metrics.size() == 4);
+  CHECK(first->metrics.empty());
   CHECK(gradient_of(x) == before);
 }
 

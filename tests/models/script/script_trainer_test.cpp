@@ -24,11 +24,12 @@ struct script_run {
   charter agreed;
   std::unique_ptr<trainer> model;
 
-  script_run(const std::string& name, const std::string& data = {})
-      : founded(read(name)) {
+  script_run(const std::string& name, const std::string& data = {},
+             const run_settings& given = {})
+      : founded(read(name, given)) {
     const auto path
         = data.empty() ? folder.write("text", test::toy_text(1, 300)) : data;
-    run_settings settings;
+    auto settings = given;
     settings.model = "torchscript";
     if (data.empty())
       if (auto done = assign(settings,
@@ -54,8 +55,9 @@ struct script_run {
     model = make_trainer_factory(how)(agreed);
   }
 
-  static founding_script read(const std::string& name) {
-    auto result = read_founding_script(scripts().path(name + ".pt"));
+  static founding_script read(const std::string& name,
+                              const run_settings& given = {}) {
+    auto result = read_founding_script(scripts().path(name + ".pt"), given);
     if (!result)
       throw std::runtime_error(result.error());
     return std::move(*result);
@@ -151,6 +153,82 @@ TEST_CASE("images come to forward with their rows and columns") {
   CHECK(seen.samples == 256);
   CHECK(seen.accuracy.value() > 0);
   CHECK(seen.accuracy.value() < 0.6);
+}
+
+TEST_CASE("averaged buffers are tensors of the run, behind the parameters") {
+  if (!scripts().there())
+    return;
+  run_settings averages;
+  averages.own["model"]["buffers"] = "average";
+  script_run run("digits", "digits", averages);
+  script_run local("digits", "digits");
+  const auto& layout = run.model->layout();
+  const auto parameters = local.model->layout().values();
+  REQUIRE(layout.values() == parameters + 8);
+  CHECK(layout.entries().back().name == "body.1.running_var");
+  CHECK(layout.entries().back().buffer);
+  CHECK_FALSE(layout.entries().front().buffer);
+  // They begin as the file has them.
+  const auto mean = parameters;
+  const auto variance = parameters + 4;
+  CHECK(run.values()[mean] == 0);
+  CHECK(run.values()[variance] == 1);
+
+  // A step subtracts the mean over the samples, whoever has computed them.
+  const auto x = run.add(16);
+  CHECK(x.result.samples == 16);
+  const auto alone = local.add(16).gradient;
+  CHECK(std::equal(alone.begin(), alone.end(), x.gradient.begin()));
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(x.gradient[mean + i] != 0);
+  const auto again = run.add(16);
+  CHECK(again.gradient == x.gradient);
+
+  // Evaluations go by the run's.
+  auto values = run.values();
+  const auto loss = run.model->evaluate(values.data(), 1, 64).loss;
+  values[variance] = 100;
+  CHECK(run.model->evaluate(values.data(), 1, 64).loss != loss);
+  CHECK(run.model->evaluate(run.values().data(), 1, 64).loss == loss);
+}
+
+TEST_CASE("an evaluation has the mean of each metric over the samples") {
+  if (!scripts().there())
+    return;
+  script_run run("words");
+  // In two micro-batches of different sizes.
+  const auto all = run.model->evaluate(run.values().data(), 1, 40);
+  CHECK(all.accuracy.value() >= 0);
+  CHECK(all.metrics.at("top/all") == 1);
+  // The mean of a convex function (Jensen 1906).
+  CHECK(all.metrics.at("perplexity") >= 0.999 * std::exp(all.loss));
+  CHECK(all.metrics.count("accuracy") == 0);
+  CHECK(all.metrics.count("scores") == 0);
+  // One of no metrics has none, and no accuracy either.
+  script_run plain("masked");
+  const auto other = plain.model->evaluate(plain.values().data(), 1, 16);
+  CHECK_FALSE(other.accuracy.has_value());
+  CHECK(other.metrics.empty());
+}
+
+TEST_CASE("a script is computed on the processor, in float32") {
+  if (!scripts().there())
+    return;
+  script_run run("masked");
+  trainer_options how;
+  how.data_path = run.folder.path("text");
+  how.device = "cpu";
+  CHECK(make_trainer_factory(how)(run.agreed)->layout().values()
+        == run.values().size());
+  how.device = "cuda:1";
+  CHECK_THROWS_WITH_AS(make_trainer_factory(how)(run.agreed),
+                       doctest::Contains("leave --device out"),
+                       std::runtime_error);
+  how.device = "auto";
+  how.precision = "bf16";
+  CHECK_THROWS_WITH_AS(make_trainer_factory(how)(run.agreed),
+                       doctest::Contains("leave --precision out"),
+                       std::runtime_error);
 }
 
 TEST_CASE("losses that are not finite are left out, and many end it") {

@@ -8,9 +8,11 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
+#include "messages/codec.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/setting_kinds.hpp"
+#include "tests/runtime/history/signed_world.hpp"
 #include "tests/runtime/state/some_state.hpp"
 
 using namespace potluck;
@@ -44,6 +46,15 @@ void mend_trailer(std::string& bytes, std::size_t values) {
     add(digest_of(bytes.data() + front + i * part, part));
   const auto sum = digest_of(all.data(), all.size());
   std::copy(sum.bytes.begin(), sum.bytes.end(), bytes.end() - digest::size);
+}
+
+/// The same in an earlier format, of a checkpoint without signed steps and with
+/// two moments of `values` parameters.
+std::string of_format(char version, std::string bytes, std::size_t values) {
+  bytes[8] = version;
+  bytes.erase(32, 8); // The length of the signed steps.
+  mend_trailer(bytes, values);
+  return bytes;
 }
 
 bool says(const expected<checkpoint>& x, const std::string& what) {
@@ -127,9 +138,9 @@ TEST_CASE("a sentence says why a checkpoint cannot be read") {
   CHECK(says(load_checkpoint(path), "not a checkpoint"));
   REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(20, 3))));
   auto whole = read_all(path);
-  whole[8] = 3;
+  whole[8] = 4;
   write_all(path, whole);
-  CHECK(says(load_checkpoint(path), "format 3"));
+  CHECK(says(load_checkpoint(path), "format 4"));
 }
 
 TEST_CASE("a checkpoint has the moments that the run's optimizer keeps") {
@@ -153,16 +164,49 @@ TEST_CASE("a checkpoint has the moments that the run's optimizer keeps") {
   }
 }
 
+TEST_CASE("a checkpoint brings back what proves its history") {
+  scratch_directory scratch;
+  const auto path = scratch.file("c");
+  const std::vector<signed_step> history{
+      history_peers::made_step(2, {1, 2}),
+      history_peers::signed_by({1, 3}, 3, {1, 2, 3})};
+  REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(20, 3),
+                               local_disk(), history)));
+  const auto loaded = load_checkpoint(path);
+  REQUIRE_MESSAGE(loaded, loaded.error());
+  CHECK(to_bytes(loaded->state) == to_bytes(some_state(20, 3)));
+  CHECK(encode(history_reply{0, {}, loaded->history})
+        == encode(history_reply{0, {}, history}));
+  // A list that no peer would take from another is none of a checkpoint.
+  const auto backwards = std::vector<signed_step>{history[1], history[0]};
+  REQUIRE(bool(save_checkpoint(path, some_charter(), some_state(20, 3),
+                               local_disk(), backwards)));
+  CHECK(says(load_checkpoint(path), "in no order"));
+  CHECK(bool(read_checkpoint_summary(path)));
+}
+
+TEST_CASE("a checkpoint of the format before has no history") {
+  scratch_directory scratch;
+  const auto path = scratch.file("c");
+  const auto state = some_state(50, 3);
+  REQUIRE(bool(save_checkpoint(path, some_charter(), state)));
+  write_all(path, of_format(2, read_all(path), 50));
+  const auto loaded = load_checkpoint(path);
+  REQUIRE_MESSAGE(loaded, loaded.error());
+  CHECK(to_bytes(loaded->state) == to_bytes(state));
+  CHECK(loaded->history.empty());
+  const auto summary = read_checkpoint_summary(path);
+  REQUIRE(summary);
+  CHECK(summary->charter.digest() == some_charter().digest());
+  CHECK(summary->step == state.step);
+}
+
 TEST_CASE("a checkpoint of before loses the moments that nothing reads") {
   scratch_directory scratch;
   const auto path = scratch.file("c");
   const auto agreed = charter_of("lion");
   REQUIRE(bool(save_checkpoint(path, agreed, some_state(50, 3))));
-  // The version is in what the trailer covers: written anew.
-  auto whole = read_all(path);
-  whole[8] = 1;
-  mend_trailer(whole, 50);
-  write_all(path, whole);
+  write_all(path, of_format(1, read_all(path), 50));
   const auto loaded = load_checkpoint(path);
   REQUIRE_MESSAGE(loaded, loaded.error());
   CHECK(to_bytes(loaded->state) == to_bytes(some_state(50, 3, 1)));
@@ -182,8 +226,9 @@ TEST_CASE("a full disk keeps the old checkpoint") {
   auto path = scratch.file("c");
   auto old = some_state(100, 3);
   REQUIRE(bool(save_checkpoint(path, some_charter(), old)));
-  auto larger = some_state(100000, 4);
-  for (rlim_t bytes : {rlim_t{0}, rlim_t{100}, rlim_t{100000}}) {
+  auto larger = some_state(400000, 4);
+  for (rlim_t bytes :
+       {rlim_t{0}, rlim_t{100}, rlim_t{100000}, rlim_t{3000001}}) {
     small_disk disk(bytes);
     auto done = save_checkpoint(path, some_charter(), larger);
     REQUIRE(!done);

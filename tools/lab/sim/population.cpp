@@ -239,6 +239,7 @@ void population::take_up_checkpoint(const inhabitant& x, peer_config& c) {
   how_.told(number, event{"resumed", {{"step", saved->state.step}}});
   c.known = saved->charter;
   c.state = std::make_shared<training_state>(std::move(saved->state));
+  c.history = std::move(saved->history);
 }
 
 void population::take_up_addresses(const inhabitant& x, peer_config& c) {

@@ -111,7 +111,7 @@ expected<first_draft> lay_down(const cli::command_line& options,
   auto settings = given;
   founding_script script;
   if (const auto model = options.text("model"); names_script(model)) {
-    auto read = read_founding_script(model);
+    auto read = read_founding_script(model, settings);
     if (!read)
       return failure{"--model: " + read.error()};
     script = std::move(*read);

@@ -65,9 +65,11 @@ int run(cli::command_line& options, const std::string&) {
                  {"unigram", result.unigram}}};
     if (result.accuracy)
       found.fields.push_back({"accuracy", *result.accuracy});
+    for (const auto& [name, value] : result.metrics)
+      found.fields.push_back({name, value});
     if (options.flag("json"))
       std::cout << to_json(found, 0) << std::endl;
-    else
+    else {
       std::cout << "step " << saved->state.step << "  samples "
                 << result.samples << "  loss " << readable(result.loss)
                 << (result.unigram > 0
@@ -76,8 +78,11 @@ int run(cli::command_line& options, const std::string&) {
                                 "occurs)"
                         : "")
                 << (result.accuracy ? "  accuracy " + readable(*result.accuracy)
-                                    : "")
-                << std::endl;
+                                    : "");
+      for (const auto& [name, value] : result.metrics)
+        std::cout << "  " << name << " " << readable(value);
+      std::cout << std::endl;
+    }
   } catch (const std::exception& e) {
     return complain(e.what());
   }
@@ -89,7 +94,7 @@ int run(cli::command_line& options, const std::string&) {
 command eval_command() {
   cli::command_spec spec;
   spec.name = "eval";
-  spec.summary = "Print a checkpoint's loss and accuracy";
+  spec.summary = "Print a checkpoint's loss, accuracy and other metrics";
   spec.usage = "potluck eval --checkpoint FILE --data PATH";
   spec.options = {
       {"checkpoint", option_kind::text, "", "The checkpoint to evaluate.",

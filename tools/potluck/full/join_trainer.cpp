@@ -50,7 +50,7 @@ expected<bool> fill_trainer(const cli::command_line& options,
   if (const auto model = options.text("model"); names_script(model)) {
     if (options.given("from"))
       return failure{"--from brings its model along; leave --model out."};
-    auto script = read_founding_script(model);
+    auto script = read_founding_script(model, settings);
     if (!script)
       return failure{"--model: " + script.error()};
     settings = with_script(std::move(settings), *script);
@@ -77,6 +77,10 @@ expected<bool> fill_trainer(const cli::command_line& options,
   if (auto problem = problem_with_precision(how.precision, how.device);
       !problem.empty())
     return failure{"--precision: " + problem};
+  if (names_script(options.text("model")))
+    if (auto problem = problem_with_computing(how.device, how.precision);
+        !problem.empty())
+      return failure{problem};
   auto most = bytes_from(options, "max-model", quarter_of_memory());
   if (!most)
     return failure{most.error()};
