@@ -26,7 +26,7 @@ const std::vector<std::string> withstood{
     "finishers",    "impersonator", "phantoms",  "names-others", "sybils",
     "unread",       "short-bodies", "idle",      "mutator",      "far-step",
     "long-history", "liars-first",  "uninvited", "identities",   "auxiliaries",
-    "big-claim",    "no-company"};
+    "big-claim",    "no-company",   "laggards"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {

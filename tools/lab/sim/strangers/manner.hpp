@@ -56,6 +56,7 @@ owned_manner make_idle();
 owned_manner make_identities();
 owned_manner make_auxiliaries();
 owned_manner make_big_claim();
+owned_manner make_laggards();
 owned_manner make_unread();
 owned_manner make_short_bodies();
 owned_manner make_mutator();
