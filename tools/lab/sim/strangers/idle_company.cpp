@@ -116,6 +116,10 @@ class big_claim : public bad_company {
 /// Members of every other step, to which they bring nothing, and which they
 /// then say not to have made; every other key of every other one.
 class laggards : public bad_company {
+  /// The last by id: the first are to lead.
+  bool wants(const peer_id& id) const override {
+    return id.bytes[0] == 0xff;
+  }
   void tries(stranger& me) override {
     const auto newest = me.report_of({}, {});
     if (newest.step == now_.step)

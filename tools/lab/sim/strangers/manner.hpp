@@ -27,6 +27,10 @@ public:
   virtual bool is_hub() const {
     return false;
   }
+  /// Whether it makes up keys until one has such an id.
+  virtual bool wants(const peer_id&) const {
+    return true;
+  }
 
   /// Something can be said on that line from now on.
   virtual void opened(stranger&, stranger::line&) {
