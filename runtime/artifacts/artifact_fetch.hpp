@@ -101,7 +101,8 @@ private:
   download_plan plan_;
   std::set<blob_key> open_; ///< What the plan has.
   std::map<peer_id, donor> donors_;
-  std::set<peer_id> liars_;
+  std::map<peer_id, std::uint64_t> liars_; ///< Numbered as they were found out.
+  std::uint64_t lies_ = 0;
   time_point next_turn_{};
   std::uint64_t bytes_here_ = 0;
   std::size_t finished_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace potluck::limits {
@@ -22,5 +23,8 @@ constexpr auto longest_artifact_retry = 30s;
 /// While others wait to be asked, the donor that has brought least in such a
 /// time makes room for one of them.
 constexpr auto artifact_turn = 30s;
+/// Liars that are remembered; beyond, the first is forgotten. One that has made
+/// room for so many costs a piece more.
+constexpr std::size_t artifact_liars = 1024;
 
 } // namespace potluck::limits

@@ -78,8 +78,7 @@ own_history::choice own_history::most_of(const std::vector<ballot>& all,
                                          const progress_report& own,
                                          const reports& others) const {
   // One peer alone never has another give up what it made with others.
-  const std::size_t least
-      = steps_ >= limits::binding_steps && !own.contributes ? 2 : 1;
+  const std::size_t least = has_company() && !own.contributes ? 2 : 1;
   const auto resumed = own.role == role::trainer && !own.contributes
                        && electors_.empty() && !has_adopted_;
   auto donors = outnumbered(all, own, least, resumed);

@@ -1,7 +1,7 @@
 /// The history of the state that this peer holds: what it went through, with
 /// whom, and for which other one it is given up.
 ///
-/// Pure: the time comes in. A peer that has made some steps with others is
+/// Pure: the time comes in. A peer that has made steps with others is
 /// *bound*: only those can outvote it. One that has not, or whose others are
 /// all gone for long, is *young*, and goes with most that are there. README.md
 /// says what an attacker needs.
@@ -26,8 +26,8 @@ using namespace std::chrono_literals;
 
 /// Who has made so many steps with others is bound to them,
 constexpr unsigned binding_steps = 4;
-/// and so long after the first of them: the parts of a run that begins, or
-/// begins anew from checkpoints, find together first.
+/// and so long after the first of them: the parts of a trial that begins, or of
+/// a run that begins anew from checkpoints, find together first.
 constexpr auto settling = 15s;
 /// Nobody of those is heard of for so long: they are gone. So is one of them.
 constexpr auto estrangement = 60s;
@@ -53,12 +53,18 @@ public:
 
   /// @param one_history All make the same steps; else each step is made in a
   ///     group of its own (runtime/ways).
-  own_history(const peer_id& self, bool one_history)
-      : self_(self), redrawn_(!one_history) {
+  /// @param settles Whether the parts of a run that begins are to find together
+  ///     before anybody is bound; else the first step with others binds.
+  own_history(const peer_id& self, bool one_history, bool settles = true)
+      : self_(self), redrawn_(!one_history), settles_(settles || redrawn_) {
   }
 
   // ---- what happens to it -------------------------------------------------
 
+  /// What it holds first it has from before, as others may have.
+  void resumes() {
+    settles_ = true;
+  }
   /// This state is held, as it is reported.
   void holds(std::uint64_t step, const digest& state) {
     digests_.add(step, state);
@@ -136,11 +142,15 @@ private:
   /// A contributor is not, since no contract names it, but by what it has
   /// learnt when it comes.
   bool bound(const progress_report& own, time_point now) const {
-    const auto settled = steps_ >= limits::binding_steps
-                         && now - first_ >= limits::settling
-                         && now - heard_ < limits::estrangement;
+    const auto met = has_company()
+                     && (!settles_ || now - first_ >= limits::settling)
+                     && now - heard_ < limits::estrangement;
     return own.contributes ? own.history_samples == 0 && goes_by_learnt(now)
-                           : settled || goes_by_learnt(now);
+                           : met || goes_by_learnt(now);
+  }
+  /// Steps enough were made with others.
+  bool has_company() const {
+    return steps_ >= (settles_ ? limits::binding_steps : 1);
   }
   stance of(const progress_report& x, const progress_report& own) const;
   /// As a young peer has it.
@@ -149,6 +159,7 @@ private:
 
   peer_id self_;
   bool redrawn_;
+  bool settles_;
   kept_digests digests_;
   electorates electors_;
   /// With whom others made one; or one of those was heard of that has a

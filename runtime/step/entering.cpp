@@ -1,6 +1,7 @@
 #include "runtime/step/entering.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace potluck {
 
@@ -32,13 +33,7 @@ bool entering::put_off(const outlook& at, bool alone, duration step,
   for (const auto& id : unheard_)
     wait = waits_for(id, alone, longest, at.now) || wait;
   waiting_ = wait;
-  lagging_ = lags(at);
-  if (lagging_) {
-    const auto since = lagging_since_.value_or(at.now);
-    lagging_since_ = since;
-    lagging_ = at.now - since
-               < std::min<duration>(patience, limits::entering_with_others);
-  }
+  lagging_ = waits_for_laggards(at, patience);
   return puts_off();
 }
 
@@ -46,27 +41,57 @@ void entering::made(const peer_id& self, const group_contract& x,
                     const std::vector<std::uint8_t>& left_out) {
   with_.clear();
   lagging_since_.reset();
+  lagging_ = false;
   for (std::size_t i = 0; i < x.members.size(); ++i)
     if (x.members[i].role == role::trainer && x.members[i].who.id != self
         && !std::binary_search(left_out.begin(), left_out.end(), i))
       with_.insert(x.members[i].who.id);
 }
 
-bool entering::lags(const outlook& at) const {
-  return std::any_of(with_.begin(), with_.end(), [&](const peer_id& id) {
+std::vector<peer_id> entering::laggards(const outlook& at) const {
+  std::vector<peer_id> result;
+  for (const auto& id : with_) {
     const auto* x = at.others.report(id);
-    return x && !x->contributes && x->phase != phase::finished
-           && x->step < at.own.step;
-  });
+    const auto known = late_.find(id);
+    if (x && !x->contributes && x->phase != phase::finished
+        && x->step < at.own.step
+        && (known == late_.end() || at.now >= known->second.again))
+      result.push_back(id);
+  }
+  return result;
+}
+
+bool entering::waits_for_laggards(const outlook& at, duration patience) {
+  const auto late = laggards(at);
+  if (late.empty())
+    return false;
+  if (!lagging_since_)
+    lagging_since_ = at.now;
+  const auto waited = at.now - *lagging_since_;
+  if (waited < std::min<duration>(patience, limits::entering_with_others))
+    return waited < limits::lagging_free || late_credit_ > duration::zero();
+  late_credit_ -= limits::lagging_free; // It was for those that come.
+  for (const auto& id : late) {
+    auto& x = place_of(id, late_);
+    if (at.now > x.again + limits::entering_again * (1u << x.in_vain))
+      x.in_vain = 0;
+    did_not_come(x, at.now);
+  }
+  return false;
 }
 
 void entering::account(time_point now) {
-  const auto passed = now - accounted_.value_or(now);
+  const auto last = accounted_.value_or(now);
   accounted_ = now;
-  credit_ = waiting_
-                ? credit_ - passed
-                : std::min<duration>(credit_ + passed / limits::entering_share,
-                                     limits::entering_credit);
+  const auto account = [&](duration& credit, bool spent, time_point since) {
+    credit = spent ? credit - (now - std::max(last, since))
+                   : std::min<duration>(
+                       credit + (now - last) / limits::entering_share,
+                       limits::entering_credit);
+  };
+  const auto paid = lagging_since_.value_or(now) + limits::lagging_free;
+  account(credit_, waiting_, last);
+  account(late_credit_, lagging_ && paid < now, paid);
 }
 
 bool entering::enters(const progress_report& x, const outlook& at, bool alone,
@@ -95,13 +120,9 @@ bool entering::waits_for(const peer_id& who, bool enters, duration longest,
     if (credit_ < limits::entering_least
         || (known != entrances_.end() && now < known->second.again))
       return false;
-    if (known == entrances_.end()) {
-      make_place();
-      known = entrances_.emplace(who, entrance{}).first;
-    }
-    known->second.until = now + longest;
+    place_of(who, entrances_).until = now + longest;
   }
-  auto& x = known->second;
+  auto& x = entrances_.at(who);
   if (credit_ <= duration::zero())
     x.until.reset(); // No fault of its own.
   else if (now >= *x.until)
@@ -115,14 +136,13 @@ void entering::did_not_come(entrance& x, time_point now) {
   x.in_vain = std::min(x.in_vain + 1, most_doublings);
 }
 
-void entering::make_place() {
-  if (entrances_.size() < most)
-    return;
-  entrances_.erase(std::min_element(
-      entrances_.begin(), entrances_.end(), [](auto& a, auto& b) {
-        return std::pair{a.second.until.has_value(), a.second.again}
-               < std::pair{b.second.until.has_value(), b.second.again};
-      }));
+entering::entrance& entering::place_of(const peer_id& who, entrances& in) {
+  if (in.size() >= most && in.count(who) == 0)
+    in.erase(std::min_element(in.begin(), in.end(), [](auto& a, auto& b) {
+      return std::pair{a.second.until.has_value(), a.second.again}
+             < std::pair{b.second.until.has_value(), b.second.again};
+    }));
+  return in[who];
 }
 
 } // namespace potluck

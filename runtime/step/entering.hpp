@@ -4,7 +4,8 @@
 /// time: where steps are short it would never get in. So room is made for it.
 /// Anybody can say to be about to enter, and keys cost nothing: what all
 /// together can cost is bounded, whatever they say. Who was in the last step is
-/// about to be in this one, too, where others have applied it sooner.
+/// about to be in this one, too, where others have applied it sooner; what
+/// waiting for such *laggards* can cost is bounded as well.
 ///
 /// Pure: the time comes in.
 #pragma once
@@ -31,7 +32,8 @@ constexpr auto entering_reach = 1s;
 /// Who would make its step alone waits so long for one that fetches charter and
 /// state: 19 MB at 10 Mbit/s.
 constexpr auto entering_alone = 15s;
-/// What waiting costs at once at most, and then a tenth of the time.
+/// What waiting costs at once at most, and then a tenth of the time: for who
+/// enters, and for laggards beyond `lagging_free`.
 constexpr auto entering_credit = 20s;
 constexpr int entering_share = 10;
 /// With less than this left nobody is waited for: it would not get in.
@@ -39,7 +41,11 @@ constexpr auto entering_least = 1s;
 /// Who made the last step with this peer says within so long that it has; or in
 /// what a round takes, if that is less.
 constexpr auto entering_with_others = 2s;
-/// Who did not come is not waited for again so soon; doubled each time.
+/// Of that so much costs no credit if it comes: slow lines and busy machines
+/// are as late as that at every step.
+constexpr auto lagging_free = 500ms;
+/// Who did not come is not waited for again so soon; doubled each time. Of a
+/// laggard that has come for as long since nothing is remembered.
 constexpr auto entering_again = 60s;
 
 } // namespace potluck::limits
@@ -88,24 +94,32 @@ private:
     time_point again = time_point::min(); ///< Not before.
     unsigned in_vain = 0;
   };
+  using entrances = std::map<peer_id, entrance>;
 
   void account(time_point now);
-  /// Whether one that made the last step still says that it is behind it.
-  bool lags(const outlook& at) const;
+  /// Whether the step waits for those that made the last one and still say that
+  /// they are behind it.
+  bool waits_for_laggards(const outlook& at, duration patience);
+  std::vector<peer_id> laggards(const outlook& at) const;
   bool enters(const progress_report& x, const outlook& at, bool alone,
               std::uint64_t reach) const;
   bool waits_for(const peer_id& who, bool enters, duration longest,
                  time_point now);
   static void did_not_come(entrance& x, time_point now);
-  void make_place();
+  /// Its place; of too many somebody else loses its own.
+  static entrance& place_of(const peer_id& who, entrances& in);
+
+  std::set<peer_id> unheard_;
+  entrances entrances_;
+  bool waiting_ = false;
+  duration credit_ = limits::entering_credit;
 
   std::set<peer_id> with_;                  ///< The last step was made.
   std::optional<time_point> lagging_since_; ///< One of them lags.
   bool lagging_ = false;
-  std::set<peer_id> unheard_;
-  std::map<peer_id, entrance> entrances_;
-  bool waiting_ = false;
-  duration credit_ = limits::entering_credit;
+  entrances late_; ///< Laggards that did not come.
+  duration late_credit_ = limits::entering_credit;
+
   std::optional<time_point> accounted_;
 };
 

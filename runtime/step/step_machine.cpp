@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/history/signed_steps.hpp"
+#include "runtime/manifest/run_key.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
@@ -46,6 +47,8 @@ void step_machine::enter(cause why) {
 
 void step_machine::begin_step() {
   take_terms();
+  if (in() == stage::starting && own().step > 0)
+    history_.resumes();
   history_.holds(own().step, own().state);
   averaging().begin_step();
   turn().begin_step();
@@ -441,6 +444,12 @@ void step_machine::look_at_roots() {
 
 // ---- catching up ------------------------------------------------------------
 
+own_history step_machine::new_history() {
+  const auto created = !id_in(how().agreed.settings().run).empty();
+  return {how().self, averaging().one_history(),
+          !created && !how().awaits_roots};
+}
+
 own_history::choice step_machine::better() {
   if (!how().guards.has(safeguard::longer_history) || awaits_roots())
     return {};
@@ -505,7 +514,7 @@ void step_machine::on(const state_fetched& x) {
     if (own().step == era_begins())
       history_.adopts(own().step, own().state, true); // The organiser's word.
     else // It is a newcomer to what the others hold.
-      history_ = own_history{how().self, averaging().one_history()};
+      history_ = new_history();
     out(event{"rolled_back",
               {{"step", own().step}, {"digest", to_string(me().held())}}});
     return begin_step();

@@ -32,8 +32,7 @@ public:
   using actions = participant::actions;
 
   step_machine(step_settings how, time_point now)
-      : participant(std::move(how), now),
-        history_(this->how().self, averaging().one_history()),
+      : participant(std::move(how), now), history_(new_history()),
         signing_(this->how().self, this->how().signs), next_status_(now) {
     if (this->how().awaits_roots)
       roots_until_ = now + limits::roots_patience;
@@ -114,6 +113,9 @@ private:
   void end_if_done();
   bool ends_elsewhere(const way::reports& partners);
   void give_up_if_too_late();
+
+  /// The first step with others binds whom somebody vouches for.
+  own_history new_history();
 
   own_history history_;
   step_signing signing_;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <queue>
 
 #include "runtime/artifacts/artifact_donor.hpp"
@@ -210,6 +212,32 @@ TEST_CASE("a liar that comes again is not asked") {
   CHECK(again.answers == 0);
   x.add(2, x.artifacts);
   CHECK(x.finish(30s));
+}
+
+TEST_CASE("of liars without number the last ones are remembered") {
+  const auto all = two();
+  artifact_fetch fetch{
+      somebody(200), {{4u << 20, 1s, 10s, 128u << 10}, 8}, {all[0].it}};
+  const auto now = time_point{1h};
+  const auto nth = [](std::size_t i) {
+    peer_id x;
+    std::memcpy(x.bytes.data(), &i, sizeof i);
+    return x;
+  };
+  const auto is_asked = [](const artifact_actions& xs) {
+    return std::any_of(xs.begin(), xs.end(), [](auto& x) {
+      return std::holds_alternative<state_letter>(x);
+    });
+  };
+  for (std::size_t i = 1; i <= limits::artifact_liars + 1; ++i) {
+    CHECK(is_asked(fetch.met(nth(i), now)));
+    artifact_piece lie;
+    lie.content = all[0].it.pieces;
+    fetch.read(nth(i), lie, shared("wrong"), now);
+    fetch.lost(nth(i), now);
+  }
+  CHECK_FALSE(is_asked(fetch.met(nth(2), now)));
+  CHECK(is_asked(fetch.met(nth(1), now)));
 }
 
 TEST_CASE("a wrong list of pieces is a lie, too") {

@@ -335,6 +335,31 @@ TEST_CASE(
   CHECK(ask(x, report(0, 10), others).donors.empty());
 }
 
+TEST_CASE("where somebody vouches for a run's peers the first step with others "
+          "binds, and heads are not counted") {
+  own_history x{peer(0), true, false};
+  x.holds(1, state(1));
+  all others{report(1, 1)};
+  for (std::size_t i = 10; i < 15; ++i)
+    others.push_back(liar(i));
+  const auto own = report(0, 1);
+  CHECK(ask(x, own, others, start).donors.size() == 5); // Nothing to lose.
+  SUBCASE("for good") {
+    x.made(contract({{0, 10}, {1, 10}}), {}, start);
+    CHECK(ask(x, own, others, start + 1s).donors.empty());
+    CHECK_FALSE(x.has_a_say(own, peer(10), start + 1s));
+    // The others of its first step have gone on.
+    others[0] = report(1, 3);
+    CHECK(names(ask(x, own, others, start + 1s))
+          == std::vector<peer_id>{peer(1)});
+  }
+  SUBCASE("but where each has come back with a state of its own") {
+    x.resumes();
+    x.made(contract({{0, 10}, {1, 10}}), {}, start);
+    CHECK(ask(x, own, others, start + 1s).donors.size() == 5);
+  }
+}
+
 TEST_CASE("who was left by all follows several, never one alone") {
   auto x = bound(0, four);
   const auto later = start + 59s + limits::estrangement;

@@ -23,6 +23,15 @@ progress_report fetching(std::uint8_t number) {
   return x;
 }
 
+/// Peers 5 and the next ones.
+group_contract group_of(std::uint8_t size) {
+  group_contract x;
+  for (std::uint8_t i = 0; i < size; ++i)
+    x.members.push_back(
+        {{peer(static_cast<std::uint8_t>(5 + i)), {}}, role::trainer});
+  return x;
+}
+
 struct scene {
   void hear(progress_report x, duration after = {}) {
     others.joined(x.id, start + after);
@@ -44,6 +53,29 @@ struct scene {
     return total;
   }
 
+  /// The group of 30 makes a step; one member says so that much later.
+  /// @return How long the next step was put off for it.
+  duration steps(std::uint8_t late, duration by, duration pause = 4s) {
+    it.made(peer(5), group_of(30), {});
+    hear(report(late, 0, 99), at);
+    const auto due = at;
+    for (; at - due < by && waits(at, false); at += 100ms) {
+    }
+    const auto waited = at - due;
+    hear(report(late, 0, 100), at);
+    CHECK_FALSE(waits(at, false));
+    at += pause;
+    ++made;
+    return waited;
+  }
+  /// What all that is late may cost so far.
+  duration most_lost() const {
+    return limits::entering_credit + at / limits::entering_share
+           + made * limits::lagging_free;
+  }
+
+  duration at{};
+  int made = 0;
   progress_report own = report(5, 64, 100);
   acquaintances others{peer(5), 64, false};
   entering it;
@@ -138,9 +170,7 @@ TEST_CASE("a trainer that has just connected may say where it stands") {
 
 TEST_CASE("who made the last step is waited for until it says so") {
   scene x;
-  group_contract last;
-  for (std::uint8_t i = 5; i < 9; ++i)
-    last.members.push_back({{peer(i), {}}, role::trainer});
+  const auto last = group_of(4);
   x.it.made(peer(5), last, {3}); // Peer 8 was left out.
   x.hear(report(6, 0, 99));
   x.hear(report(7, 0, 100));
@@ -163,13 +193,63 @@ TEST_CASE("who made the last step is waited for until it says so") {
   SUBCASE("which costs newcomers no room") {
     for (int step = 0; step < 60; ++step) {
       x.it.made(peer(5), last, {3});
+      x.hear(report(6, 0, 99), step * 1s);
       CHECK(x.waits(step * 1s, false));
+      x.hear(report(6, 0, 100), step * 1s + 400ms);
+      CHECK_FALSE(x.waits(step * 1s + 400ms, false));
     }
-    x.part(6, 60s);
     x.hear(fetching(9), 61s);
     CHECK(x.waits(61s));
     CHECK(x.waits(75s));
   }
+}
+
+TEST_CASE("who is a little late is waited for at every step") {
+  scene x;
+  while (x.at < 10min)
+    CHECK(x.steps(6, limits::lagging_free, 100ms) == limits::lagging_free);
+}
+
+TEST_CASE("a laggard that never comes costs its time once, and its doublings") {
+  scene x;
+  CHECK(x.steps(6, 1h) == limits::entering_with_others);
+  while (x.at < limits::entering_again)
+    CHECK(x.steps(6, 1h) == 0s);
+  CHECK(x.steps(7, 1s) == 1s); // The others are waited for.
+  CHECK(x.steps(6, 1h) == limits::entering_with_others);
+  const auto then = x.at;
+  while (x.at < then + limits::entering_again)
+    CHECK(x.steps(6, 1h) == 0s);
+  SUBCASE("which are forgotten when it has come for as long") {
+    while (x.at < then + 10 * limits::entering_again)
+      CHECK(x.steps(6, 400ms) <= 400ms);
+    CHECK(x.steps(6, 1h) == limits::entering_with_others);
+    x.at += limits::entering_again;
+    CHECK(x.steps(6, 1h) == limits::entering_with_others);
+  }
+  SUBCASE("and it may enter as any") {
+    x.hear(joining(6, 99), x.at);
+    CHECK(x.waits(x.at, false));
+  }
+}
+
+TEST_CASE("laggards that take turns, or come just in time, cost a tenth of the "
+          "time and half a second a step") {
+  const auto by = {duration{1h}, duration{1900ms}};
+  for (const auto late : by) {
+    scene x;
+    duration total{};
+    while (x.at < 20min)
+      total += x.steps(static_cast<std::uint8_t>(6 + x.made % 29), late);
+    CHECK(total > limits::entering_credit);
+    CHECK(total < x.most_lost());
+  }
+  scene x;
+  duration total{};
+  while (x.at < 20min)
+    total += x.steps(6, 1900ms);
+  CHECK(total < x.most_lost());
+  CHECK(x.steps(7, 1h) >= limits::lagging_free);
 }
 
 TEST_CASE("many that only say to enter cost a tenth of the time") {

@@ -75,8 +75,10 @@ stranger::~stranger() {
 void stranger::add_identity() {
   const auto number = selves_.size();
   identity x;
-  x.key = config_.new_key(chance_);
-  x.id = x.key->owner_of(x.key->key());
+  do {
+    x.key = config_.new_key(chance_);
+    x.id = x.key->owner_of(x.key->key());
+  } while (!manner_->wants(x.id));
   x.listener = std::make_shared<ear>(*this, number);
   x.lines = config_.make_transport(x.id);
   x.lines->start(x.listener);
