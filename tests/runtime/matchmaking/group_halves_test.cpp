@@ -306,7 +306,7 @@ TEST_CASE("a leader counts what a member has shown, and as many parts of its "
     samples[liar] = std::uint64_t{1} << 40;
     const auto x = weighed(samples, 1);
     for (std::size_t i = 0; i < 3; ++i) {
-      CHECK(x.members[i].samples == (i == liar ? 18 : 6));
+      CHECK(x.members[i].samples == (i == liar ? 18u : 6u));
       CHECK(
           x.members[i].loss_sum
           == doctest::Approx(2.0 * static_cast<double>(x.members[i].samples)));
