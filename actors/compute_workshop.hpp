@@ -91,6 +91,18 @@ struct compute_state::workshop {
       model->drop();
   }
 
+  /// A gradient over `computed` samples, of which fewer count.
+  std::shared_ptr<const std::vector<float>>
+  weighed(const std::vector<float>& sum, std::uint64_t samples,
+          std::uint64_t computed) {
+    auto result = room->take(sum.size());
+    std::copy(sum.begin(), sum.end(), result->begin());
+    scale(result->data(), result->size(),
+          static_cast<float>(static_cast<double>(samples)
+                             / static_cast<double>(computed)));
+    return result;
+  }
+
   /// With the vault: what a round of redrawn groups averages of this peer.
   std::shared_ptr<const std::vector<float>>
   with_parameters(const std::vector<float>& sum, std::uint64_t samples) {

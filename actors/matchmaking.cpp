@@ -91,6 +91,7 @@ void matchmaking_state::make_matchmaker() {
     terms.hindrance = [this](const group_contract& c) { return too_large(c); };
   terms.believe = [this] { return plans_->believe(); };
   terms.believable_samples = [this] { return facts_.believable_samples; };
+  terms.shown = [this] { return facts_.shown; };
   matchmaker_.emplace(terms);
   tell_lines();
 }

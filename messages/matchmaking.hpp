@@ -41,8 +41,8 @@ struct group_answer {
 struct group_member {
   contact who;
   potluck::role role = potluck::role::trainer;
-  std::uint64_t samples = 0;
-  double loss_sum = 0;
+  std::uint64_t samples = 0; ///< That count, of those that it answered with.
+  double loss_sum = 0;       ///< As many parts of what it answered.
   double upload_bytes_per_second = 0;
   double download_bytes_per_second = 0;
   std::vector<slow_pair> slow_pairs = {}; ///< As it answered.

@@ -15,21 +15,49 @@ std::string contract_terms::too_many(std::uint64_t samples,
          + " samples are more than any machine here computes in that time";
 }
 
+void contract_terms::count_shown(group_contract& x) const {
+  const auto seen = shown ? shown() : nullptr;
+  if (!seen)
+    return;
+  const auto most = seen->among(x);
+  for (auto& m : x.members)
+    if (m.role == role::trainer)
+      count_samples(m, most.of(m.who.id));
+}
+
+std::string contract_terms::overcounted(const group_contract& x) const {
+  const auto seen = shown ? shown() : nullptr;
+  if (!seen || !seen->is_sure())
+    return {};
+  const auto most = seen->among(x);
+  for (const auto& m : x.members)
+    if (m.role == role::trainer
+        && m.samples / slack_of_members > most.of(m.who.id))
+      return "of peer " + short_name(m.who.id) + " it counts "
+             + std::to_string(m.samples)
+             + " samples, far more than that has shown before";
+  return {};
+}
+
 std::string contract_terms::misquoted(const group_member& mine,
                                       const group_contract& in,
                                       const group_answer& answered) const {
   if (mine.role != role)
     return "its role is " + to_string(role) + " here and "
            + to_string(mine.role) + " there";
-  if (mine.samples != answered.samples)
+  auto counted = mine;
+  counted.samples = answered.samples;
+  counted.loss_sum = answered.loss_sum;
+  count_samples(counted, std::max<std::uint64_t>(1, mine.samples));
+  if (mine.samples != counted.samples)
     return "its samples are " + std::to_string(answered.samples) + " here and "
            + std::to_string(mine.samples) + " there";
   auto differ = [](const char* what, double here, double there) {
     return what + readable(here, 17) + " here and " + readable(there, 17)
            + " there";
   };
-  if (mine.loss_sum != answered.loss_sum)
-    return differ("its loss is ", answered.loss_sum, mine.loss_sum);
+  if (mine.loss_sum != counted.loss_sum)
+    return differ("its loss is ", counted.loss_sum, mine.loss_sum);
   const direct_lines lines{in};
   const auto we = static_cast<std::size_t>(&mine - in.members.data());
   for (std::size_t i = 0; i < in.members.size(); ++i)
@@ -127,6 +155,8 @@ std::string contract_terms::problem_with(const group_contract& x,
   for (const auto& m : x.members)
     if (auto lie = too_many(m.samples, slack_of_members); !lie.empty())
       return "of peer " + short_name(m.who.id) + " " + lie;
+  if (auto lie = overcounted(x); !lie.empty())
+    return lie;
   const auto samples = samples_of(x);
   const auto least = least_of(samples);
   if (samples < least)
@@ -138,6 +168,13 @@ std::string contract_terms::problem_with(const group_contract& x,
     return "the leader's share plan differs from this peer's; use the same "
            "version of Potluck everywhere";
   return hindrance ? hindrance(x) : std::string{};
+}
+
+void count_samples(group_member& x, std::uint64_t most) {
+  if (x.samples <= most)
+    return;
+  x.loss_sum *= static_cast<double>(most) / static_cast<double>(x.samples);
+  x.samples = most;
 }
 
 std::uint64_t samples_of(const group_contract& x) {

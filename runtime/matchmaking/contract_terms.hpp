@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "messages/matchmaking.hpp"
+#include "runtime/progress/shown_samples.hpp"
 
 namespace potluck {
 
@@ -27,6 +29,9 @@ struct contract_terms {
   std::function<bool()> believe = [] { return true; };
   /// What one member may bring, as this peer sees it; null: anything.
   std::function<std::uint64_t()> believable_samples = nullptr;
+  /// By which a member's samples count, as this peer has seen it; null, or
+  /// nothing: all do.
+  std::function<std::shared_ptr<const shown_samples>()> shown = nullptr;
   /// Why this peer cannot carry out the contract's plan; empty when it can.
   /// Asked last, for it then prepares for that. Null: it always can.
   std::function<std::string(const group_contract&)> hindrance = nullptr;
@@ -54,6 +59,8 @@ struct contract_terms {
   static constexpr std::uint64_t slack_of_members = 2;
   /// Why nobody can have computed so many samples; empty when somebody can.
   std::string too_many(std::uint64_t samples, std::uint64_t slack = 1) const;
+  /// Of each member's samples, leaves those that count.
+  void count_shown(group_contract& x) const;
   /// The trainers of a contract that does not list this peer, since it has no
   /// line to one of them: only if it said so itself, since it then contributes
   /// for a while, and a leader could pretend it. Else empty.
@@ -68,10 +75,16 @@ struct contract_terms {
 
 private:
   std::string disorder_of(const group_contract& x, const peer_id& leader) const;
+  /// Whose samples count for more than its steps have shown; empty: nobody's.
+  std::string overcounted(const group_contract& x) const;
   /// What the contract says of this peer that it did not answer.
   std::string misquoted(const group_member& mine, const group_contract& in,
                         const group_answer& answered) const;
 };
+
+/// A member's mean is as good whatever it weighs: where fewer of its samples
+/// count, its losses are as many parts of their sum, and so is its gradient.
+void count_samples(group_member& x, std::uint64_t most);
 
 /// The samples of all members; no more than fit.
 std::uint64_t samples_of(const group_contract& x);

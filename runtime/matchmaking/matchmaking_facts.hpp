@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <vector>
 
 #include "messages/contact.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
+#include "runtime/progress/shown_samples.hpp"
 
 namespace potluck {
 
@@ -27,6 +29,9 @@ struct matchmaking_facts {
   duration gathering{0}; ///< What sponsors may take longer to freeze.
   /// That one member may bring (`speed_book`).
   std::uint64_t believable_samples = UINT64_MAX;
+  /// By the steps that this peer has made. Null: they say nothing of who is in
+  /// the next group.
+  std::shared_ptr<const shown_samples> shown;
 };
 
 } // namespace potluck

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace potluck {
 
@@ -17,7 +18,8 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
 
 progress_tracker::progress_tracker(std::uint64_t target_batch,
                                    const peer_id& self, duration silent_after)
-    : target_batch_{target_batch}, id_{self}, silent_after_{silent_after} {
+    : target_batch_{target_batch}, id_{self},
+      silent_after_{silent_after}, shown_{std::make_shared<shown_samples>()} {
   if (target_batch == 0)
     throw std::invalid_argument{"A step needs samples."};
 }
@@ -114,15 +116,37 @@ void progress_tracker::formed(time_point now) {
   past_.formed(now - held_since_, std::move(there));
 }
 
+void progress_tracker::made(const group_contract& x,
+                            const std::vector<std::uint8_t>& left_out) {
+  past_.made(x, left_out);
+  auto shown = *shown_;
+  shown.made(x, left_out);
+  shown_ = std::make_shared<shown_samples>(std::move(shown));
+}
+
+void progress_tracker::forget_steps() {
+  past_.forget();
+  shown_ = std::make_shared<shown_samples>(shown_samples::newcomer(id_));
+}
+
 progress_tracker::belief progress_tracker::belief_at(time_point now) const {
   const auto book = speeds(now);
-  return {book.most_samples(), book.most_speed(), now - held_since_};
+  std::vector<shown_samples::claim> claims{{id_, self_.samples}};
+  for (const auto& [id, x] : others_)
+    if (counts(x, now) && accompanies(x.report))
+      claims.push_back({id, x.report.samples});
+  return {book.most_samples(), book.most_speed(), now - held_since_,
+          shown_->among(claims)};
+}
+
+std::uint64_t progress_tracker::own_samples(const belief& all) const {
+  return std::min(self_.samples, all.counted.of(id_));
 }
 
 double progress_tracker::samples_of(const progress_report& x,
                                     const belief& all) const {
-  const auto samples
-      = static_cast<double>(std::min(x.samples, all.most_samples));
+  const auto samples = static_cast<double>(
+      std::min({x.samples, all.most_samples, all.counted.of(x.id)}));
   return past_.empty()
              ? samples
              : std::min(samples, past_.most_samples(x.id, all.elapsed));
@@ -130,14 +154,16 @@ double progress_tracker::samples_of(const progress_report& x,
 
 double progress_tracker::speed_of(const progress_report& x,
                                   const belief& all) const {
+  if (x.samples >= all.counted.of(x.id))
+    return 0; // More of it would not count.
   const auto speed = std::min(speed_of(x), all.most_speed);
   return past_.empty() ? speed
                        : std::min(speed, past_.most_speed(x.id, all.elapsed));
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {
-  std::uint64_t result = self_.samples;
   const auto believed = belief_at(now);
+  auto result = own_samples(believed);
   for (const auto& [id, x] : others_)
     if (counts(x, now) && accompanies(x.report))
       result = add(result,
@@ -153,8 +179,8 @@ double progress_tracker::speed_of(const progress_report& x) const {
 }
 
 double progress_tracker::estimated_samples(time_point now) const {
-  double result = static_cast<double>(self_.samples);
   const auto believed = belief_at(now);
+  auto result = static_cast<double>(own_samples(believed));
   for (const auto& [id, x] : others_) {
     if (!counts(x, now) || !accompanies(x.report))
       continue;

@@ -3,16 +3,18 @@
 ///
 /// Pure: the time comes in with every question. Reports are claims of their
 /// senders; figures that cannot be true count as zero, and nobody counts for
-/// more than `speed_book` and `past_steps` allow.
+/// more than `speed_book`, `past_steps` and `shown_samples` allow.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "runtime/progress/past_steps.hpp"
+#include "runtime/progress/shown_samples.hpp"
 #include "runtime/progress/speed_book.hpp"
 
 namespace potluck {
@@ -43,13 +45,12 @@ public:
   /// A group for this peer's step has formed; its round has made the step: from
   /// here on, what its members brought bounds what is believed of them.
   void formed(time_point now);
-  void made(const group_contract& x,
-            const std::vector<std::uint8_t>& left_out) {
-    past_.made(x, left_out);
-  }
+  void made(const group_contract& x, const std::vector<std::uint8_t>& left_out);
   /// This peer has taken over another history.
-  void forget_steps() {
-    past_.forget();
+  void forget_steps();
+  /// What its members have shown. Never null; never changed.
+  const std::shared_ptr<const shown_samples>& shown() const {
+    return shown_;
   }
 
   /// The peer has left: its samples are deducted at once.
@@ -112,10 +113,12 @@ private:
     std::uint64_t most_samples;
     double most_speed;
     duration elapsed;
+    shown_samples::bounds counted; ///< In a contract.
   };
   belief belief_at(time_point now) const;
   double samples_of(const progress_report& x, const belief& all) const;
   double speed_of(const progress_report& x, const belief& all) const;
+  std::uint64_t own_samples(const belief& all) const;
 
   std::uint64_t target_batch_;
   peer_id id_;
@@ -123,6 +126,7 @@ private:
   progress_report self_;
   time_point held_since_; ///< The state of `self_`.
   past_steps past_;
+  std::shared_ptr<const shown_samples> shown_;
   std::map<peer_id, heard> others_;
 };
 

@@ -43,11 +43,14 @@ struct compute_batch {
 /// and who gets it.
 struct lend_gradient {
   bool aside = false;
-  /// In it: for a redrawn group, as the weight of the parameters behind it.
+  /// That count: for a redrawn group, as the weight of the parameters behind
+  /// it.
   std::uint64_t samples = 0;
   bool with_parameters = false;
   /// To the averager, for this round; empty: to the conductor, for a sponsor.
   group_id round = {};
+  /// In it. Where it is more than count, a scaled copy is lent.
+  std::uint64_t computed = 0;
 };
 
 /// Forget what was set aside, and what has been accumulated since, if anything.

@@ -21,6 +21,15 @@ constexpr auto status_interval = 250ms;
 /// hundreds.
 constexpr auto status_pause_a_peer = 4ms;
 
+/// Of the samples that a member has, those that count.
+std::uint64_t counted_in(const group_contract& x, const peer_id& who,
+                         std::uint64_t samples) {
+  for (const auto& m : x.members)
+    if (m.who.id == who && m.samples > 0)
+      return std::min(m.samples, samples);
+  return samples;
+}
+
 } // namespace
 
 // ---- stages -----------------------------------------------------------------
@@ -217,8 +226,10 @@ void step_machine::on(const group_formed& x) {
   out(begin_round{round_.formed()->contract, x.plan,
                   !averaging().one_history()});
   if (trains() && counted().samples > 0)
-    out(lend_gradient{work().account().aside(), counted().samples,
-                      averaging().lends_parameters(), x.contract.group});
+    out(lend_gradient{work().account().aside(),
+                      counted_in(x.contract, how().self, counted().samples),
+                      averaging().lends_parameters(), x.contract.group,
+                      counted().samples});
 }
 
 void step_machine::on(const round_over& x) {
@@ -527,7 +538,8 @@ void step_machine::on(const state_fetched& x) {
 }
 
 void step_machine::begin_with_fetched(bool whole) {
-  others().tracker().forget_steps();
+  if (averaging().one_history())
+    others().tracker().forget_steps();
   if (whole)
     history_.adopts(own().step, own().state, vouched_for_,
                     catching_up_.donors());

@@ -123,6 +123,19 @@ TEST_CASE("a gradient goes to whoever borrows it") {
   CHECK(x.conductor->count<gradient_lent>() == 1);
 }
 
+TEST_CASE("of a gradient counts as much as its samples do, and it stays whole "
+          "for the next round") {
+  shop x;
+  x.batch(0, 0, 8);
+  const auto sum = x.lent();
+  x.tell(lend_gradient{false, 2, false, {}, 8});
+  const auto part = *x.conductor->last<gradient_lent>().gradient;
+  REQUIRE(part.size() == sum.size());
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    CHECK(part[i] == sum[i] / 4);
+  CHECK(x.lent() == sum);
+}
+
 TEST_CASE("compute shows its first state to those who need it") {
   shop x;
   REQUIRE(x.conductor->count<state_changed>() == 1);

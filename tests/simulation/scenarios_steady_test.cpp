@@ -2,6 +2,11 @@
 /// With fewer steps than in the files, and some with fewer peers.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "tests/simulation/trial.hpp"
 
 using namespace potluck;
@@ -43,6 +48,30 @@ TEST_CASE("who claims 2^40 samples costs the others a fifth of their speed at "
   };
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     CHECK(rate(seed, false) > 0.8 * rate(seed, true));
+}
+
+TEST_CASE("who is 256 times as fast as the others, or says so, weighs what it "
+          "has shown") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    std::map<std::uint64_t, std::vector<double>> shares; // Of each peer.
+    simulation::options how;
+    how.seed = seed;
+    how.log = [&shares](const std::string& line) {
+      const auto x = nlohmann::json::parse(line);
+      if (x["event"] == "step" && x["share"] > 0)
+        shares[x["node"]].push_back(x["share"]);
+    };
+    const auto what = *load_scenario("tools/scenarios/fast-newcomer.json");
+    CHECK(simulation::world{what, how}.run().passed);
+    const auto& its = shares.rbegin()->second;
+    REQUIRE(its.size() > 7);
+    // Of 15 others, which are not all as fast.
+    const auto most = [](double medians) { return medians / (medians + 10); };
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(its[i] < most(std::pow(3, i + 1)));
+    CHECK(*std::max_element(its.begin(), its.begin() + 8) > 0.7);
+  }
 }
 
 TEST_CASE("hostile holds for four seeds") {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "runtime/averaging/chunk_average.hpp"
+#include "runtime/progress/shown_samples.hpp"
 #include "runtime/progress/speed_book.hpp"
 
 using namespace potluck;
@@ -66,7 +67,25 @@ TEST_CASE("by the mean, claimed samples take the others' weight, but for what "
   auto left = [](std::uint64_t samples) {
     return mean_of(averaged(aggregator::mean, {samples, 0}));
   };
-  CHECK(left(std::uint64_t{1} << 40) < 1e-6);
+  constexpr auto claim = std::uint64_t{1} << 40;
+  CHECK(left(claim) < 1e-6);
+  group_contract others;
+  for (std::size_t i = 1; i < peers; ++i) {
+    group_member m;
+    m.who.id.bytes[0] = static_cast<std::uint8_t>(i);
+    m.samples = batch;
+    others.members.push_back(m);
+  }
+  shown_samples seen;
+  for (auto weight : {3.0, 9.0, 27.0}) {
+    seen.made(others, {});
+    others.members.resize(peers - 1);
+    others.members.push_back({});
+    others.members.back().samples = claim;
+    const auto counts = seen.among(others).of({});
+    others.members.back().samples = counts;
+    CHECK(left(counts) == doctest::Approx(15 / (15 + weight)).epsilon(0.02));
+  }
   const auto most = static_cast<std::uint64_t>(2 * most_times_median) * batch;
   CHECK(left(most) == doctest::Approx(15.0 / 527).epsilon(0.02));
   CHECK(left(batch) == doctest::Approx(15.0 / 16).epsilon(0.02));

@@ -260,6 +260,110 @@ TEST_CASE(
   CHECK(find<start_round>(rest)->contract.members.size() == 2);
 }
 
+namespace {
+
+/// What those have seen that made so many steps together, 6 samples each.
+std::shared_ptr<const shown_samples> seen_in(unsigned steps) {
+  group_contract x;
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    group_member m;
+    m.who.id = peer(i);
+    m.samples = 6;
+    x.members.push_back(m);
+  }
+  auto result = std::make_shared<shown_samples>();
+  for (unsigned i = 0; i < steps; ++i)
+    result->made(x, {});
+  return result;
+}
+
+/// What leader 1, which has seen as much, says of these.
+group_contract weighed(std::vector<std::uint64_t> samples, unsigned steps) {
+  auto mine = terms(1);
+  mine.shown = [seen = seen_in(steps)] { return seen; };
+  group_leader leader{mine};
+  leader.begin(invite(1),
+               {{{peer(2), {}}, role::trainer}, {{peer(3), {}}, role::trainer}},
+               {});
+  group_actions all;
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    auto answer = yes(1, samples[i]);
+    answer.loss_sum = 2.0 * static_cast<double>(samples[i]);
+    all = i == 0
+              ? leader.frozen(answer)
+              : leader.answered(peer(static_cast<std::uint8_t>(i + 1)), answer);
+  }
+  REQUIRE(find<start_round>(all));
+  return find<start_round>(all)->contract;
+}
+
+} // namespace
+
+TEST_CASE("a leader counts what a member has shown, and as many parts of its "
+          "losses") {
+  for (std::size_t liar = 0; liar < 3; ++liar) { // The leader, too.
+    std::vector<std::uint64_t> samples{6, 6, 6};
+    samples[liar] = std::uint64_t{1} << 40;
+    const auto x = weighed(samples, 1);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(x.members[i].samples == (i == liar ? 18u : 6u));
+      CHECK(
+          x.members[i].loss_sum
+          == doctest::Approx(2.0 * static_cast<double>(x.members[i].samples)));
+    }
+  }
+}
+
+TEST_CASE("a follower starts where fewer of its samples count, and not where "
+          "its losses are others, or none of it counts") {
+  auto contract = weighed({6, 1000, 6}, 1);
+  auto answer = yes(1, 1000);
+  answer.loss_sum = 2000;
+  auto starts = [&] {
+    group_follower follower{terms(2)};
+    follower.follow(peer(1), invite(1), answer);
+    return find<start_round>(follower.started(peer(1), contract)) != nullptr;
+  };
+  CHECK(contract.members[1].samples == 18);
+  CHECK(starts());
+  SUBCASE("losses") {
+    contract.members[1].loss_sum += 1;
+    CHECK_FALSE(starts());
+  }
+  SUBCASE("none") {
+    contract.members[1].samples = 0;
+    contract.members[1].loss_sum = 0;
+    CHECK_FALSE(starts());
+  }
+  SUBCASE("more") {
+    answer.samples = 17;
+    CHECK_FALSE(starts());
+  }
+}
+
+TEST_CASE("once it knows what all know, a follower refuses a contract that "
+          "counts more than was shown, and blames nobody") {
+  auto starts = [](std::uint64_t leaders, unsigned steps) {
+    auto mine = terms(2);
+    mine.shown = [seen = seen_in(steps)] { return seen; };
+    group_follower follower{mine};
+    follower.follow(peer(1), invite(1), yes(1, 6));
+    auto contract = contract_with(6);
+    contract.members[0].samples = leaders;
+    contract.members.push_back(contract.members[1]);
+    contract.members[2].who.id = peer(3);
+    auto members = contract.members.size();
+    contract.plan = digest_of(&members, sizeof(members));
+    auto all = follower.started(peer(1), contract);
+    CHECK_FALSE(find<member_lied>(all));
+    return find<start_round>(all) != nullptr;
+  };
+  CHECK(starts(6, 8));
+  CHECK(starts(37, 8)); // Others may have seen a little more.
+  CHECK_FALSE(starts(38, 8));
+  CHECK(starts(38, 7));
+}
+
 TEST_CASE("a follower refuses what is far beyond what it believes, and blames "
           "its leader for the leader's own samples alone") {
   auto contract = contract_with(5);

@@ -121,6 +121,37 @@ TEST_CASE("a claim of 2^40 samples fills no batch") {
   CHECK(x.estimated_samples(start + 11s) < 127000);
 }
 
+TEST_CASE("what would not count in a contract fills no batch, this peer's own "
+          "samples neither") {
+  constexpr std::uint64_t lie = std::uint64_t{1} << 40;
+  const auto filled = [](std::uint64_t own, std::uint64_t other, bool made) {
+    progress_tracker x{200, peer(0), 10s};
+    x.update_self(report(0, own, 2), start);
+    group_contract last;
+    for (std::size_t i = 0; i < 4; ++i) {
+      group_member m;
+      m.who.id = peer(i);
+      m.samples = i < 3 ? 40 : 0;
+      last.members.push_back(m);
+    }
+    x.formed(start + 10s);
+    if (made)
+      x.made(last, {});
+    else
+      x.forget_steps();
+    x.hear(report(1, 40, 2), start + 99s);
+    x.hear(report(2, 40, 2), start + 99s);
+    x.hear(report(3, other, 1e9), start + 99s);
+    return x.total_samples(start + 100s);
+  };
+  CHECK(filled(40, 40, true) == 160);
+  CHECK(filled(40, lie, true) == 240);
+  CHECK(filled(lie, 40, true) == 240);
+  // It has nothing to show to those that it took the history from.
+  CHECK(filled(40, lie, false) > 10000);
+  CHECK(filled(lie, 40, false) == 240);
+}
+
 TEST_CASE("impossible speeds count as none") {
   for (double speed : {std::numeric_limits<double>::quiet_NaN(),
                        std::numeric_limits<double>::infinity(), -5.0}) {

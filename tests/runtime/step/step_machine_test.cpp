@@ -22,13 +22,14 @@ struct machine : driven_machine {
     return x;
   }
   /// @param partner In the group besides; 0: nobody.
-  group_formed form(std::uint8_t partner = 0) {
+  /// @param counted Of this peer's samples; 0: all.
+  group_formed form(std::uint8_t partner = 0, std::uint64_t counted = 0) {
     group_formed x;
     x.contract.group.bytes[0] = 7;
     tell(freeze_wanted{x.contract.group});
     struct group_member self;
     self.who.id = peer(5);
-    self.samples = last<gradient_frozen>()->samples;
+    self.samples = counted > 0 ? counted : last<gradient_frozen>()->samples;
     x.contract.step = 1;
     x.contract.members = {self};
     if (partner != 0) {
@@ -94,6 +95,18 @@ TEST_CASE("a group that this machine does not know is not kept waiting") {
   REQUIRE(x.count<member_withdrew>() == 1);
   CHECK(x.last<member_withdrew>()->group == stranger.contract.group);
   CHECK(x.it.in() == stage::accumulating);
+}
+
+TEST_CASE("where fewer samples count, the gradient is lent as one of so many") {
+  machine x;
+  x.hold(0);
+  x.compute_all();
+  x.form(6, 10);
+  REQUIRE(x.count<lend_gradient>() == 1);
+  CHECK(x.last<lend_gradient>()->samples == 10);
+  CHECK(x.last<lend_gradient>()->computed
+        == x.last<gradient_frozen>()->samples);
+  CHECK(x.last<lend_gradient>()->computed > 10);
 }
 
 TEST_CASE("with delayed updates batches go on beside the round") {
