@@ -87,11 +87,13 @@ bool lookup::believed(const candidate& x) const {
                      });
 }
 
-std::vector<const lookup::candidate*> lookup::line() const {
+std::vector<const lookup::candidate*> lookup::line(std::size_t most) const {
   std::vector<const candidate*> result;
   std::vector<const candidate*> behind;
   std::map<std::string, std::size_t> crowds;
   for (const auto& [distance, x] : candidates_) {
+    if (result.size() == most)
+      return result;
     if (x.state == progress::failed
         || (x.state == progress::known && !believed(x)))
       continue;
@@ -100,7 +102,8 @@ std::vector<const lookup::candidate*> lookup::line() const {
           || (!x.crowd.empty() && ++crowds[x.crowd] > most_of_crowd);
     (surplus ? behind : result).push_back(&x);
   }
-  result.insert(result.end(), behind.begin(), behind.end());
+  for (std::size_t i = 0; i < behind.size() && result.size() < most; ++i)
+    result.push_back(behind[i]);
   return result;
 }
 
@@ -108,7 +111,7 @@ std::vector<contact> lookup::next() {
   std::vector<contact> result;
   if (done_)
     return result;
-  const auto all = line();
+  const auto all = line(std::max(how_.parallel, how_.quorum));
   // While the alpha closest have not all answered, closer ones are to be found.
   const auto first = std::min(how_.parallel, all.size());
   const bool close
@@ -188,9 +191,15 @@ void lookup::passed_over(const peer_id& who) {
   done_ = done_ || nothing_left();
 }
 
+void lookup::widen(std::size_t quorum) {
+  how_.quorum = quorum;
+  done_ = nothing_left();
+}
+
 bool lookup::nothing_left() const {
   std::size_t live = 0;
-  for (const auto* x : line()) {
+  for (const auto* x :
+       line(asked_ < max_asked ? how_.quorum : max_candidates)) {
     if (x->state == progress::asked)
       return false;
     if (x->state == progress::known) {
@@ -206,7 +215,7 @@ bool lookup::nothing_left() const {
 
 bool lookup::awaits_only() const {
   std::size_t live = 0;
-  for (const auto* x : line()) {
+  for (const auto* x : line(how_.quorum)) {
     if (x->state == progress::known && asked_ < max_asked)
       return false;
     if (++live == how_.quorum)
@@ -217,7 +226,7 @@ bool lookup::awaits_only() const {
 
 std::vector<contact> lookup::closest() const {
   std::vector<contact> result;
-  for (const auto* x : line()) {
+  for (const auto* x : line(max_candidates)) {
     if (result.size() == how_.closest)
       break;
     if (x->state == progress::answered)

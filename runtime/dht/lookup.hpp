@@ -96,8 +96,12 @@ public:
   /// named it.
   void passed_over(const peer_id& who);
 
-  /// True when nothing is left to ask or to await. Never changes back. Requests
-  /// still in flight then need not be awaited.
+  /// More of the closest must answer: there is reason to doubt that they are
+  /// the closest. Where others are left to ask, it is not done any more.
+  void widen(std::size_t quorum);
+
+  /// True when nothing is left to ask or to await. Changes back by `widen`
+  /// only. Requests still in flight then need not be awaited.
   bool done() const {
     return done_;
   }
@@ -162,8 +166,9 @@ private:
   void take(const contact& who, const peer_id* voucher);
   /// Makes room for one more of a crowd, at this distance.
   bool make_room(const std::string& crowd, const xor_distance& distance);
-  /// Those that live or may, in the order in which they count.
-  std::vector<const candidate*> line() const;
+  /// Those that live or may, in the order in which they count; the first so
+  /// many.
+  std::vector<const candidate*> line(std::size_t most) const;
   bool believed(const candidate& x) const;
   candidate* awaited(const peer_id& who);
   void settle(candidate& x, progress outcome);
