@@ -33,16 +33,16 @@ std::vector<contact> disjoint_lookup::next() {
           else
             paths_[i].passed_over(who.id);
         }
-  } while (result.empty() && widens());
+  } while (result.empty() && doubts());
   return result;
 }
 
-bool disjoint_lookup::widens() {
+bool disjoint_lookup::doubts() {
   if (!done() || quorum_ >= most_quorum || !is_sparse())
     return false;
   quorum_ *= 2;
   for (auto& x : paths_)
-    x.widen(quorum_);
+    x.doubt(quorum_);
   return !done();
 }
 

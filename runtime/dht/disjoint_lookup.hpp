@@ -32,7 +32,8 @@ public:
   /// twenty, by chance that is one look-up in a hundred; those of a fifth of
   /// all nodes pass for all once in three thousand.
   static constexpr double widest = 2;
-  /// Where they are, twice as many must answer, and so on up to so many.
+  /// Where they are, twice as many must answer by `lookup::doubt`, and so on up
+  /// to so many.
   static constexpr std::size_t most_quorum = 4 * bucket_size;
 
   /// @param seeds Dealt to the paths, the closest first.
@@ -68,11 +69,11 @@ private:
   /// Whether those that answered are too far away to be the closest.
   bool is_sparse() const;
   /// Whether every path is done, and what they found is doubted.
-  bool widens();
+  bool doubts();
 
   lookup::settings how_;
   double spacing_;
-  std::size_t quorum_; ///< Of each path by now.
+  std::size_t quorum_; ///< Of each path, by its last doubt.
   std::vector<lookup> paths_;
   std::map<peer_id, std::size_t> asked_by_; ///< Index of the path.
 };
