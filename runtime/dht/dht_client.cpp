@@ -48,7 +48,7 @@ dht_client::search dht_client::search_for(const record_key& target,
   how.quorum = quorum;
   how.avoids
       = [this, now](const peer_id& who) { return node_.puts_off(who, now); };
-  return {disjoint_lookup{target, self_, seeds, how, paths},
+  return {disjoint_lookup{target, self_, seeds, how, paths, node_.spacing()},
           {},
           {},
           {},

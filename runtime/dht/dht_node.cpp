@@ -36,6 +36,15 @@ void dht_node::lives(const peer_id& who, time_point now) {
     table_.seen({who, at->second}, now);
 }
 
+double dht_node::spacing() const {
+  const auto own = point_of(table_.self());
+  const auto neighbours = closest(own);
+  return neighbours.size() < bucket_size
+             ? 0
+             : part_of_space(distance_between(own, neighbours.back().id))
+                   / bucket_size;
+}
+
 std::vector<record_key> dht_node::refresh_targets(time_point now) {
   if (table_.size() == 0)
     return {};

@@ -58,6 +58,9 @@ public:
   std::vector<contact> closest(const record_key& target) const {
     return table_.closest(target, bucket_size);
   }
+  /// How far from each other nodes lie, as a part of the space, by this node's
+  /// own neighbours; 0 while it knows too few.
+  double spacing() const;
   /// Points to look up now, so that the table stays complete.
   std::vector<record_key> refresh_targets(time_point now);
   void looked_up(const record_key& target, time_point now) {

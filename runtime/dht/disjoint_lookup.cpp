@@ -7,8 +7,9 @@ namespace potluck {
 
 disjoint_lookup::disjoint_lookup(const record_key& target, const peer_id& self,
                                  std::vector<contact> seeds,
-                                 lookup::settings how, std::size_t paths)
-    : how_(how) {
+                                 lookup::settings how, std::size_t paths,
+                                 double spacing)
+    : how_(how), spacing_(spacing), quorum_(how.quorum) {
   if (paths == 0)
     throw std::invalid_argument("a disjoint_lookup needs a path.");
   std::sort(seeds.begin(), seeds.end(), [&](const auto& a, const auto& b) {
@@ -23,15 +24,34 @@ disjoint_lookup::disjoint_lookup(const record_key& target, const peer_id& self,
 
 std::vector<contact> disjoint_lookup::next() {
   std::vector<contact> result;
-  for (std::size_t i = 0; i < paths_.size(); ++i)
-    for (auto some = paths_[i].next(); !some.empty(); some = paths_[i].next())
-      for (auto& who : some) {
-        if (asked_by_.emplace(who.id, i).second)
-          result.push_back(std::move(who));
-        else
-          paths_[i].passed_over(who.id);
-      }
+  do {
+    for (std::size_t i = 0; i < paths_.size(); ++i)
+      for (auto some = paths_[i].next(); !some.empty(); some = paths_[i].next())
+        for (auto& who : some) {
+          if (asked_by_.emplace(who.id, i).second)
+            result.push_back(std::move(who));
+          else
+            paths_[i].passed_over(who.id);
+        }
+  } while (result.empty() && doubts());
   return result;
+}
+
+bool disjoint_lookup::doubts() {
+  if (!done() || quorum_ >= most_quorum || !is_sparse())
+    return false;
+  quorum_ *= 2;
+  for (auto& x : paths_)
+    x.doubt(quorum_);
+  return !done();
+}
+
+bool disjoint_lookup::is_sparse() const {
+  const auto nodes = closest();
+  const auto count = std::min(nodes.size(), how_.quorum * paths_.size());
+  return spacing_ > 0 && count > 0
+         && part_of_space(distance_between(target(), nodes[count - 1].id))
+                > widest * spacing_ * static_cast<double>(count);
 }
 
 void disjoint_lookup::answered(const peer_id& who,

@@ -34,8 +34,11 @@ void lookup::take(const contact& who, const peer_id* voucher) {
     fresh.who = who;
     fresh.crowd = crowd_of(who.where.host);
     fresh.avoided = how_.avoids && how_.avoids(who.id);
-    if (voucher != nullptr)
+    fresh.root = who.id;
+    if (voucher != nullptr) {
       fresh.vouchers.push_back(*voucher);
+      fresh.root = candidates_.at(distance_between(target_, *voucher)).root;
+    }
     if (candidates_.size() < max_candidates || make_room(fresh.crowd, distance))
       candidates_.emplace(distance, std::move(fresh));
     return;
@@ -87,20 +90,25 @@ bool lookup::believed(const candidate& x) const {
                      });
 }
 
-std::vector<const lookup::candidate*> lookup::line() const {
+std::vector<const lookup::candidate*> lookup::line(std::size_t most) const {
   std::vector<const candidate*> result;
   std::vector<const candidate*> behind;
   std::map<std::string, std::size_t> crowds;
+  std::map<peer_id, std::size_t> roots;
   for (const auto& [distance, x] : candidates_) {
+    if (result.size() == most)
+      return result;
     if (x.state == progress::failed
         || (x.state == progress::known && !believed(x)))
       continue;
     const bool surplus
         = (x.avoided && x.state == progress::known)
-          || (!x.crowd.empty() && ++crowds[x.crowd] > most_of_crowd);
+          || (!x.crowd.empty() && ++crowds[x.crowd] > most_of_crowd)
+          || (doubted_ > 0 && ++roots[x.root] > most_of_root);
     (surplus ? behind : result).push_back(&x);
   }
-  result.insert(result.end(), behind.begin(), behind.end());
+  for (std::size_t i = 0; i < behind.size() && result.size() < most; ++i)
+    result.push_back(behind[i]);
   return result;
 }
 
@@ -108,7 +116,7 @@ std::vector<contact> lookup::next() {
   std::vector<contact> result;
   if (done_)
     return result;
-  const auto all = line();
+  const auto all = line(std::max(how_.parallel, quorum()));
   // While the alpha closest have not all answered, closer ones are to be found.
   const auto first = std::min(how_.parallel, all.size());
   const bool close
@@ -116,8 +124,8 @@ std::vector<contact> lookup::next() {
         && std::all_of(
             all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first),
             [](const candidate* x) { return x->state == progress::answered; });
-  const auto width = close ? how_.quorum : how_.parallel;
-  for (std::size_t i = 0; i < all.size() && i < how_.quorum; ++i) {
+  const auto width = close ? quorum() : how_.parallel;
+  for (std::size_t i = 0; i < all.size() && i < quorum(); ++i) {
     if (in_flight_ >= width || asked_ >= max_asked)
       break;
     if (all[i]->state != progress::known)
@@ -165,7 +173,7 @@ lookup::verdict lookup::answered(const peer_id& who,
   for (std::size_t i = 0; i < records.size() && i < max_key_records; ++i)
     if (records[i].key == target_)
       found_.store(records[i], now);
-  done_ = done_ || nothing_left();
+  conclude();
   return verdict::taken;
 }
 
@@ -174,7 +182,7 @@ lookup::verdict lookup::failed(const peer_id& who) {
   if (x == nullptr)
     return verdict::unasked;
   settle(*x, progress::failed);
-  done_ = done_ || nothing_left();
+  conclude();
   return verdict::taken;
 }
 
@@ -185,12 +193,25 @@ void lookup::passed_over(const peer_id& who) {
   x->state = progress::failed;
   --in_flight_;
   --asked_;
-  done_ = done_ || nothing_left();
+  conclude();
+}
+
+void lookup::doubt(std::size_t quorum) {
+  doubted_ = quorum;
+  done_ = false;
+  conclude();
+}
+
+void lookup::conclude() {
+  if (done_ || !nothing_left())
+    return;
+  doubted_ = 0; // What the others have named shows who is closest.
+  done_ = nothing_left();
 }
 
 bool lookup::nothing_left() const {
   std::size_t live = 0;
-  for (const auto* x : line()) {
+  for (const auto* x : line(asked_ < max_asked ? quorum() : max_candidates)) {
     if (x->state == progress::asked)
       return false;
     if (x->state == progress::known) {
@@ -198,7 +219,7 @@ bool lookup::nothing_left() const {
         return false;
       continue;
     }
-    if (++live == how_.quorum)
+    if (++live == quorum())
       return true;
   }
   return true;
@@ -206,10 +227,10 @@ bool lookup::nothing_left() const {
 
 bool lookup::awaits_only() const {
   std::size_t live = 0;
-  for (const auto* x : line()) {
+  for (const auto* x : line(quorum())) {
     if (x->state == progress::known && asked_ < max_asked)
       return false;
-    if (++live == how_.quorum)
+    if (++live == quorum())
       break;
   }
   return in_flight_ > 0;
@@ -217,7 +238,7 @@ bool lookup::awaits_only() const {
 
 std::vector<contact> lookup::closest() const {
   std::vector<contact> result;
-  for (const auto* x : line()) {
+  for (const auto* x : line(max_candidates)) {
     if (result.size() == how_.closest)
       break;
     if (x->state == progress::answered)

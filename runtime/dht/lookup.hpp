@@ -53,6 +53,9 @@ public:
 
   /// Contacts of one crowd (`crowd_of`) that count among the closest.
   static constexpr std::size_t most_of_crowd = 2;
+  /// Likewise those that are known through one of the contacts that it began
+  /// with, where it is in doubt.
+  static constexpr std::size_t most_of_root = 2;
 
   /// Contacts remembered; beyond it, those that were not asked yet go: the
   /// farthest of the crowd with the most.
@@ -96,8 +99,14 @@ public:
   /// named it.
   void passed_over(const peer_id& who);
 
-  /// True when nothing is left to ask or to await. Never changes back. Requests
-  /// still in flight then need not be awaited.
+  /// There is reason to doubt that those that answered are the closest. So many
+  /// must answer of whom two at most owe it to the same contact that the
+  /// look-up began with, while there are others; then the closest again. Where
+  /// anybody is left to ask, it is not done any more.
+  void doubt(std::size_t quorum);
+
+  /// True when nothing is left to ask or to await. Changes back by `doubt`
+  /// only. Requests still in flight then need not be awaited.
   bool done() const {
     return done_;
   }
@@ -148,6 +157,7 @@ private:
     bool avoided = false;
     progress state = progress::known;
     std::vector<peer_id> vouchers; ///< Empty for seeds, which are trusted.
+    peer_id root;                  ///< The seed that it is first known through.
   };
 
   /// What came of the contacts that one peer named.
@@ -162,12 +172,17 @@ private:
   void take(const contact& who, const peer_id* voucher);
   /// Makes room for one more of a crowd, at this distance.
   bool make_room(const std::string& crowd, const xor_distance& distance);
-  /// Those that live or may, in the order in which they count.
-  std::vector<const candidate*> line() const;
+  /// Those that live or may, in the order in which they count; the first so
+  /// many.
+  std::vector<const candidate*> line(std::size_t most) const;
   bool believed(const candidate& x) const;
   candidate* awaited(const peer_id& who);
   void settle(candidate& x, progress outcome);
+  std::size_t quorum() const {
+    return doubted_ > 0 ? doubted_ : how_.quorum;
+  }
   bool nothing_left() const;
+  void conclude(); ///< Where nothing is left.
 
   record_key target_;
   peer_id self_;
@@ -176,6 +191,7 @@ private:
   std::map<peer_id, reputation> vouchers_;
   std::size_t in_flight_ = 0;
   std::size_t asked_ = 0;
+  std::size_t doubted_ = 0; ///< Quorum while it is in doubt; else 0.
   bool done_ = false;
   record_store found_;
 };

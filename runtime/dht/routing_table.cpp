@@ -24,9 +24,16 @@ routing_table::routing_table(const peer_id& self, std::size_t capacity)
     throw std::invalid_argument("a routing_table's buckets need a capacity.");
 }
 
+routing_table::bucket* routing_table::bucket_at(std::size_t bits) {
+  if (bits >= point_bits)
+    return nullptr;
+  if (bits >= buckets_.size())
+    buckets_.resize(bits + 1);
+  return &buckets_[bits];
+}
+
 routing_table::bucket* routing_table::bucket_of(const peer_id& who) {
-  auto bits = common_prefix_bits(self_, who);
-  return bits < point_bits ? &buckets_[bits] : nullptr;
+  return bucket_at(common_prefix_bits(self_, who));
 }
 
 bool routing_table::has_share(const bucket& home,
@@ -155,38 +162,45 @@ void routing_table::remove(const peer_id& who) {
 
 std::vector<contact> routing_table::closest(const record_key& target,
                                             std::size_t n) const {
-  std::vector<const entry*> chosen;
-  auto collect = [&](bool failing) {
-    for (const auto& one : buckets_)
-      for (const auto& x : one.entries)
-        if ((x.failures > 0) == failing)
-          chosen.push_back(&x);
-  };
-  auto order = [&](const entry* a, const entry* b) {
+  const auto order = [&](const entry* a, const entry* b) {
     return closer(target, a->who.id, b->who.id);
   };
-  collect(false);
-  if (chosen.size() < n) {
-    auto good = static_cast<std::ptrdiff_t>(chosen.size());
-    collect(true);
-    std::sort(chosen.begin() + good, chosen.end(), order);
+  const auto shared = common_prefix_bits(self_, target);
+  std::vector<const entry*> chosen;
+  for (const bool failing : {false, true}) {
+    // Adds those of some buckets, in the order of their distance.
+    const auto add = [&](std::size_t from, std::size_t to) {
+      const auto before = static_cast<std::ptrdiff_t>(chosen.size());
+      for (auto bits = from; bits < to && bits < buckets_.size(); ++bits)
+        for (const auto& x : buckets_[bits].entries)
+          if ((x.failures > 0) == failing)
+            chosen.push_back(&x);
+      std::sort(chosen.begin() + before, chosen.end(), order);
+    };
+    // Those of the target's own bucket share one bit more with it than we do,
+    // those of deeper ones as many, those of others fewer and fewer.
+    if (chosen.size() < n)
+      add(shared, shared + 1);
+    if (chosen.size() < n)
+      add(shared + 1, point_bits);
+    for (auto bits = std::min(shared, buckets_.size());
+         bits > 0 && chosen.size() < n; --bits)
+      add(bits - 1, bits);
   }
-  auto count = static_cast<std::ptrdiff_t>(std::min(n, chosen.size()));
-  if (chosen.size() > n && chosen[n]->failures > 0)
-    chosen.resize(n); // Of the failing ones, only the closest fill up.
-  std::partial_sort(chosen.begin(), chosen.begin() + count, chosen.end(),
-                    order);
+  if (chosen.size() > n)
+    chosen.resize(n);
+  // The failing ones that fill up stand where they belong.
+  std::sort(chosen.begin(), chosen.end(), order);
   std::vector<contact> result;
-  result.reserve(static_cast<std::size_t>(count));
-  for (std::ptrdiff_t i = 0; i < count; ++i)
-    result.push_back(chosen[static_cast<std::size_t>(i)]->who);
+  result.reserve(chosen.size());
+  for (const auto* x : chosen)
+    result.push_back(x->who);
   return result;
 }
 
 void routing_table::looked_up(const record_key& target, time_point now) {
-  auto bits = common_prefix_bits(self_, target);
-  if (bits < point_bits)
-    buckets_[bits].looked_up = now;
+  if (auto* home = bucket_at(common_prefix_bits(self_, target)))
+    home->looked_up = now;
   else
     looked_up_self_ = now;
 }
@@ -203,7 +217,7 @@ std::vector<record_key> routing_table::refresh_targets(time_point now,
     looked_up_self_ = now;
   }
   std::size_t deeper = size();
-  for (std::size_t bits = 0; bits < point_bits; ++bits) {
+  for (std::size_t bits = 0; bits < buckets_.size(); ++bits) {
     deeper -= buckets_[bits].entries.size();
     if (targets.size() < limit
         && due(buckets_[bits].looked_up, refresh_after)) {
@@ -219,7 +233,7 @@ std::vector<record_key> routing_table::refresh_targets(time_point now,
 
 std::optional<contact> routing_table::find(const peer_id& who) const {
   auto bits = common_prefix_bits(self_, who);
-  if (bits == point_bits)
+  if (bits >= buckets_.size())
     return std::nullopt;
   const auto& entries = buckets_[bits].entries;
   auto at = position(entries, who);

@@ -4,10 +4,9 @@
 /// It never dials anybody: it says whom to ping, and is told who answered.
 ///
 /// Differences from the paper:
-/// - There are 256 fixed buckets, one per length of the shared prefix, instead
-/// of
-///   buckets that split; section 2.4 splits further to shorten look-ups, which
-///   a collaboration of thousands does not need.
+/// - There is a bucket for each length of the shared prefix, instead of buckets
+///   that split; section 2.4 splits further to shorten look-ups, which a
+///   collaboration of thousands does not need.
 /// - A newcomer makes a full bucket's oldest contact be pinged only when that
 ///   contact has been silent for `fresh_for`, and once per that time: a crowd
 ///   of newcomers must not make us ping on its behalf.
@@ -25,7 +24,6 @@
 ///   minutes: records live for minutes, at the nodes that are closest.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -138,6 +136,8 @@ private:
     std::optional<time_point> looked_up;
   };
 
+  /// Null for our own id and point.
+  bucket* bucket_at(std::size_t bits);
   bucket* bucket_of(const peer_id& who);
   /// Whether one more of this crowd may have a place.
   bool has_share(const bucket& home, const std::string& crowd) const;
@@ -146,7 +146,7 @@ private:
 
   peer_id self_;
   std::size_t capacity_;
-  std::array<bucket, point_bits> buckets_;
+  std::vector<bucket> buckets_{1};            ///< As deep as was ever needed.
   std::map<std::string, std::size_t> crowds_; ///< Contacts of each.
   std::optional<time_point> looked_up_self_;
 };

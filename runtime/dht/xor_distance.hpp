@@ -28,6 +28,15 @@ struct xor_distance {
   }
 };
 
+/// As a part of the whole space, from 0 to 1; to 53 bits, which tell apart more
+/// nodes than there will be.
+inline double part_of_space(const xor_distance& x) {
+  double result = 0;
+  for (std::size_t i = 8; i > 0; --i)
+    result = (result + x.bytes[i - 1]) / 256;
+  return result;
+}
+
 /// A peer's place in the space where records live.
 inline record_key point_of(const peer_id& id) {
   record_key point;

@@ -160,3 +160,85 @@ TEST_CASE("a few nodes are each asked once, over however many paths") {
   CHECK_THROWS_AS(disjoint_lookup(target, {}, {}, five(), 0),
                   std::invalid_argument);
 }
+
+TEST_CASE("nodes that lie too far apart to be all do not end a look-up") {
+  // A thousand nodes, and two hundred that name only each other. Whom it starts
+  // with: those, and one honest node that knows a few of each distance.
+  double spacing = 0;
+  SUBCASE("where the spacing is known, the closest are found") {
+    spacing = 1.0 / 1200;
+  }
+  SUBCASE("where it is not, it ends among those") {
+  }
+  random_stream random{3};
+  const auto target = random.draw<record_key>();
+  const auto nearer
+      = [&](auto& a, auto& b) { return closer(target, a.id, b.id); };
+  std::vector<contact> honest, sybils;
+  for (std::size_t i = 0; i < 1000; ++i)
+    honest.push_back({random.draw<peer_id>(), {"10.0.0.1", 7000}});
+  for (std::size_t i = 0; i < 200; ++i)
+    sybils.push_back({random.draw<peer_id>(), {"10.0.0.2", 7000}});
+  std::sort(honest.begin(), honest.end(), nearer);
+  std::sort(sybils.begin(), sybils.end(), nearer);
+  const std::vector<contact> first{sybils.begin(), sybils.begin() + 20};
+  std::vector<contact> few;
+  for (std::size_t i = 1; i <= 20; ++i)
+    few.push_back(honest[120 + 40 * i]);
+
+  disjoint_lookup search{
+      target, random.draw<peer_id>(), {sybils[60], honest[999]}, {}, 1,
+      spacing};
+  for (auto some = search.next(); !some.empty(); some = search.next())
+    for (auto& x : some) {
+      const auto at = std::lower_bound(honest.begin(), honest.end(), x, nearer);
+      if (at == honest.end() || at->id != x.id)
+        search.answered(x.id, first, {}, time_point{});
+      else if (x.id == honest[999].id)
+        search.answered(x.id, few, {}, time_point{});
+      else
+        search.answered(x.id, {honest.begin(), honest.begin() + 20}, {},
+                        time_point{});
+    }
+  CHECK(search.done());
+  CHECK(search.asked() <= lookup::max_asked);
+  const auto found = search.closest();
+  const auto are_honest
+      = std::count_if(found.begin(), found.end(),
+                      [](auto& x) { return x.where.host == "10.0.0.1"; });
+  CHECK(found.front().id
+        == (spacing > 0 && nearer(honest[0], sybils[0]) ? honest[0].id
+                                                        : sybils[0].id));
+  if (spacing > 0)
+    CHECK(are_honest >= 10);
+  else
+    CHECK(are_honest == 0);
+}
+
+TEST_CASE("a look-up in a swarm that is as dense as its neighbourhood asks no "
+          "more for it") {
+  random_stream random{4};
+  std::size_t more = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const auto target = random.draw<record_key>();
+    std::vector<contact> all;
+    for (std::size_t i = 0; i < 400; ++i)
+      all.push_back({random.draw<peer_id>(), {"10.0.0.1", 7000}});
+    std::sort(all.begin(), all.end(),
+              [&](auto& a, auto& b) { return closer(target, a.id, b.id); });
+    std::size_t asked[2];
+    for (const bool knows : {false, true}) {
+      disjoint_lookup search{
+          target, peer_id{}, {all.begin() + 100, all.begin() + 120},
+          {},     1,         knows ? 1.0 / 400 : 0};
+      for (auto some = search.next(); !some.empty(); some = search.next())
+        for (auto& x : some)
+          search.answered(x.id, {all.begin(), all.begin() + 20}, {},
+                          time_point{});
+      asked[knows] = search.asked();
+    }
+    CHECK(asked[1] >= asked[0]);
+    more += asked[1] > asked[0];
+  }
+  CHECK(more <= 4);
+}

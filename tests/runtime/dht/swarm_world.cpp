@@ -304,9 +304,10 @@ void world::spent(node x, std::size_t bytes) {
     bytes_ += bytes;
 }
 
-void world::send(node from, node to, const message& x, duration extra) {
+void world::send(node from, node to, message x, duration extra) {
   spent(from, encode(x).size() + frame_overhead);
-  after(delay() + extra, [this, from, to, x] { arrive(from, to, x); });
+  after(delay() + extra,
+        [this, from, to, x = std::move(x)] { arrive(from, to, x); });
 }
 
 void world::arrive(node from, node to, const message& x) {

@@ -106,7 +106,7 @@ private:
   void carry_out(node from, const dht_call& x);
   void carry_out(node from, const lookup_over& x);
   void carry_out(node from, const publication_over& x);
-  void send(node from, node to, const message& x, duration extra = {});
+  void send(node from, node to, message x, duration extra = {});
   void arrive(node from, node to, const message& x);
   message by_sybil(node x, const message& asked);
   std::vector<contact> closest_sybils(const record_key& target) const;

@@ -61,3 +61,15 @@ TEST_CASE("a longer shared prefix is a smaller distance") {
       CHECK(closer(target, b, a));
   }
 }
+
+TEST_CASE("a distance is a part of the space") {
+  xor_distance x;
+  CHECK(part_of_space(x) == 0);
+  x.bytes[0] = 0x80;
+  CHECK(part_of_space(x) == 0.5);
+  x.bytes[1] = 0x40;
+  CHECK(part_of_space(x) == 0.5 + 0.25 / 256);
+  x.bytes.fill(0xff);
+  CHECK(part_of_space(x) <= 1);
+  CHECK(part_of_space(x) > 0.999999);
+}

@@ -422,8 +422,8 @@ public:
   explicit open_swarm(std::size_t nodes) {
     for (std::size_t i = 0; i < nodes; ++i) {
       dht::DhtRunner::Config how;
-      how.dht_config.id
-          = dht::crypto::generateEcIdentity("node " + std::to_string(i));
+      how.dht_config.id = dht::crypto::generateIdentity(
+          "node " + std::to_string(i), {}, 2048);
       how.dht_config.node_config.max_req_per_sec = -1;
       how.dht_config.node_config.max_peer_req_per_sec = -1;
       how.threaded = true;
