@@ -105,9 +105,9 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
   auto hubs = x.reachable && x.sure ? std::vector<contact>{} : x.guests.hubs();
   hubs.resize(std::min(hubs.size(), limits::hubs_kept));
   for (auto& [id, g] : x.guests.all()) {
-    const bool kept = std::any_of(hubs.begin(), hubs.end(), [&](auto& hub) {
-      return hub.id == g.who.id;
-    });
+    const auto& who = g.who.id;
+    const bool kept = std::any_of(hubs.begin(), hubs.end(),
+                                  [&](auto& hub) { return hub.id == who; });
     if (!kept && (g.role != role::bootstrap || whole)
         && now - g.since > limits::surplus_age && !named(id))
       result.push_back(id);

@@ -41,11 +41,11 @@ public:
   /// Where others meet the port that this peer listens on; empty unless two of
   /// them see the same.
   std::optional<address> outside() const {
-    for (const auto& [by, as] : seen_)
+    for (const auto& one : seen_)
       if (std::count_if(seen_.begin(), seen_.end(),
-                        [&](auto& x) { return x.second == as; })
+                        [&](auto& x) { return x.second == one.second; })
           >= 2)
-        return as;
+        return one.second;
     return std::nullopt;
   }
   /// Where they may, each once: of what anybody sees, while no two agree.

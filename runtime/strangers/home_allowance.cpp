@@ -23,6 +23,21 @@ bool home_allowance::spend(const std::string& host, double cost,
   return true;
 }
 
+void home_allowance::charge(const std::string& host, double cost,
+                            time_point now) {
+  const auto owe = [&](token_bucket& by, double most) {
+    by.spend(std::clamp(by.available(now) + most, 0.0, cost));
+  };
+  owe(of(homes_, home_of(host), most_.home, most_.home_at_once, now),
+      most_.home);
+  auto& prefix
+      = of(prefixes_, prefix_of(host), most_.prefix, most_.prefix_at_once, now);
+  if (prefix.available(now) >= cost)
+    prefix.spend(cost);
+  else
+    owe(all_, most_.all);
+}
+
 token_bucket& home_allowance::of(accounts& all, const std::string& name,
                                  double rate, double burst, time_point now) {
   auto at = all.find(name);

@@ -30,6 +30,9 @@ public:
 
   /// Whether somebody there may have so much now; then it has it.
   bool spend(const std::string& host, double cost, time_point now);
+  /// Somebody there has had so much more than it asked for. Nobody owes more
+  /// than what comes in a second.
+  void charge(const std::string& host, double cost, time_point now);
 
 private:
   struct account {

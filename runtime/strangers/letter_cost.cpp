@@ -16,7 +16,7 @@ struct cost {
   }
   // signatures to be checked,
   double operator()(const store_records& x) const {
-    return 1 + 2 * static_cast<double>(x.records.size());
+    return 1 + 3 * static_cast<double>(x.records.size());
   }
   double operator()(const amendments_reply& x) const {
     return 1 + 2 * static_cast<double>(x.amendments.size());

@@ -41,6 +41,11 @@ constexpr double handshakes_of_a_home = 100, handshakes_of_a_home_at_once = 512;
 /// Of all homes together, beside those of a prefix that has few.
 constexpr double handshakes_of_all = 200, handshakes_of_all_at_once = 1024;
 constexpr double handshakes_of_a_prefix = 1, handshakes_of_a_prefix_at_once = 8;
+/// A connection that ends so soon after its handshake costs its home as much as
+/// so many more: who comes for nothing, again and again, is turned away before
+/// the next one. Newcomers stay for six seconds.
+constexpr auto fleeting = 2s;
+constexpr double handshakes_of_fleeting = 4;
 /// Bytes that come before an id is proven: certificates are below 2 KiB.
 constexpr std::size_t bytes_before_proof = 8 * 1024;
 

@@ -12,12 +12,16 @@ const std::string made_room
 void stranger_desk::trusts(connection_id id) {
   unproven_.remove(id);
   proven_.remove(id);
+  arrivals_.erase(id);
   large_.over(id);
   unread_.forget(id);
   with_bodies_.forget(id);
 }
 
-void stranger_desk::ended(connection_id id) {
+void stranger_desk::ended(connection_id id, time_point now) {
+  if (const auto came = arrivals_.find(id);
+      came != arrivals_.end() && now - came->second.at < limits::fleeting)
+    handshakes_.charge(came->second.host, limits::handshakes_of_fleeting, now);
   trusts(id);
 }
 

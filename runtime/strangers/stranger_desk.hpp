@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,13 +43,14 @@ public:
     unproven_.add(id, host);
   }
   /// It has.
-  void proved(connection_id id, const std::string& host) {
+  void proved(connection_id id, const std::string& host, time_point now) {
     unproven_.remove(id);
     proven_.add(id, host);
+    arrivals_[id] = {host, now};
   }
   /// It is no stranger's.
   void trusts(connection_id id);
-  void ended(connection_id id);
+  void ended(connection_id id, time_point now);
 
   /// Who has to go since somebody came, if anybody has: never the newest. To be
   /// asked again once it has ended.
@@ -85,6 +87,11 @@ private:
        limits::handshakes_of_all, limits::handshakes_of_all_at_once,
        limits::handshakes_of_a_prefix, limits::handshakes_of_a_prefix_at_once}};
   crowd unproven_, proven_;
+  struct arrival {
+    std::string host;
+    time_point at;
+  };
+  std::map<connection_id, arrival> arrivals_; ///< Of those that are proven.
   large_frames large_;
   unread_answers unread_;
   unread_answers with_bodies_{limits::unread_with_bodies};

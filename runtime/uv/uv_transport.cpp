@@ -243,7 +243,7 @@ private:
     auto& x = *find(id);
     if (dialled)
       return x.face()->listener->on_connected(id, remote, proven);
-    strangers_.proved(id, remote.host);
+    strangers_.proved(id, remote.host, std::chrono::steady_clock::now());
     x.belongs_to(faces_.that_shows(x.socket()->shows()));
     if (x.face())
       x.face()->listener->on_accepted(id, remote, proven);
@@ -393,7 +393,7 @@ private:
 
   void forget(connection_id id) {
     connections_.erase(id);
-    strangers_.ended(id);
+    strangers_.ended(id, std::chrono::steady_clock::now());
     read_large();
     forget_punch(id);
     shared_.uploads.turns().forget(id);

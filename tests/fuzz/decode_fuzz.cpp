@@ -1,4 +1,5 @@
-/// A stream of bytes through framing and decoding.
+/// A stream of bytes through framing and decoding; and as what a record holds,
+/// or an address.
 ///
 /// The first byte says how the stream is cut into reads, and whether its frames
 /// have checksums (an even one) or none, as below TLS. tools/fuzz runs it with
@@ -27,6 +28,18 @@ bool check_frame(const frame_reader::frame& x) {
   return true;
 }
 
+/// The same of what a record holds.
+template <class Decode, class Encode>
+void check_value(const std::string& text, Decode decode, Encode encode) {
+  const auto first = decode(text);
+  if (!first)
+    return;
+  const auto written = encode(*first);
+  const auto second = decode(written);
+  if (!second || encode(*second) != written)
+    std::abort();
+}
+
 } // namespace
 
 /// @returns How many frames were accepted.
@@ -38,10 +51,15 @@ std::size_t fuzz_decode(const std::uint8_t* data, std::size_t size) {
   ++data;
   --size;
   decode(data, size, 0); // Without a frame around it, too.
-  auto report
-      = decode_progress(std::string(reinterpret_cast<const char*>(data), size));
-  if (report && !decode_progress(encode_progress(*report)))
-    std::abort();
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  check_value(text, decode_progress, encode_progress);
+  check_value(text, decode_announcement, encode_announcement);
+  check_value(text, decode_notice, encode_notice);
+  if (const auto where = parse_address(text)) {
+    const auto again = parse_address(to_string(*where));
+    if (!again || *again != *where)
+      std::abort();
+  }
 
   std::size_t accepted = 0;
   frame_reader reader{256, checked};

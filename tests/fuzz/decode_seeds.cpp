@@ -1,4 +1,5 @@
-/// Writes what libFuzzer's search begins with: a frame of every message.
+/// Writes what libFuzzer's search begins with: a frame of every message,
+/// and what records hold.
 #include <fstream>
 
 #include "messages/codec.hpp"
@@ -24,4 +25,11 @@ int main(int, char** argv) {
               static_cast<std::streamsize>(head.size()));
     out << body;
   }
+  for (const auto& x :
+       {encode_progress(samples::report()),
+        encode_announcement(samples::announcement()),
+        encode_notice(samples::notice()), std::string{"[2001:db8::1]:7000"}})
+    std::ofstream{argv[1] + ("/seed-" + std::to_string(number++)),
+                  std::ios::binary}
+        << '\1' << x;
 }

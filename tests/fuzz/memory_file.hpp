@@ -22,6 +22,9 @@ public:
   std::string path() const {
     return "/proc/self/fd/" + std::to_string(fd_.get());
   }
+  int descriptor() const {
+    return fd_.get();
+  }
   void hold(std::string_view bytes) {
     if (::ftruncate(fd_.get(), 0) != 0
         || ::pwrite(fd_.get(), bytes.data(), bytes.size(), 0)

@@ -31,6 +31,29 @@ TEST_CASE("a home has its own, all have theirs, and who is rare has a little") {
   CHECK(spent(x, "192.0.2.1", 100, now) == 4);
 }
 
+TEST_CASE("whoever had more than it asked for waits, and no longer than a "
+          "second") {
+  home_allowance x{{10, 20, 100, 200, 1, 4}};
+  time_point now{1s};
+  x.charge("192.0.2.1", 5, now);
+  CHECK(spent(x, "192.0.2.1", 100, now) == 15);
+  CHECK(spent(x, "192.0.2.2", 5, now) == 5); // Another home.
+  x.charge("192.0.2.1", 1000, now);
+  x.charge("192.0.2.1", 1000, now);
+  now += 999ms;
+  CHECK(spent(x, "192.0.2.1", 1, now) == 0);
+  now += 102ms;
+  CHECK(spent(x, "192.0.2.1", 1, now) == 1);
+}
+
+TEST_CASE("homes that had more than all have keep no other prefix out") {
+  home_allowance x{{10, 20, 100, 200, 1, 4}};
+  const time_point now{1s};
+  for (int i = 0; i < 1000; ++i)
+    x.charge("192.0.2." + std::to_string(i % 200), 4, now);
+  CHECK(spent(x, "192.0.3.1", 100, now) == 4);
+}
+
 TEST_CASE("homes without number take no more memory than the first few") {
   home_allowance x{{2, 10, 5, 20, 1, 4}};
   for (std::size_t i = 0; i < 2 * home_allowance::most; ++i)

@@ -131,7 +131,7 @@ void sim_streams::accept(const line& c, const end& by) {
   }
   open_between(c, by, by->next_id++);
   c->sides[1].meets_stranger = true;
-  by->strangers.proved(c->sides[1].id, host);
+  by->strangers.proved(c->sides[1].id, host, time_point{agenda_.now()});
   hosts_.hand_over(*c->sides[1].on, [c] {
     auto& side = c->sides[1];
     if (side.owner->listener)

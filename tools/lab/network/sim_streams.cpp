@@ -112,7 +112,7 @@ void sim_streams::close_side(const line& c, int which,
   s.closed = true;
   no_longer_open(*c);
   s.owner->lines.erase(s.id);
-  s.owner->strangers.ended(s.id);
+  s.owner->strangers.ended(s.id, time_point{agenda_.now()});
   if (s.owner->listener)
     hosts_.hand_over(*s.on, [owner = s.owner, id = s.id, reason] {
       if (owner->listener)
@@ -154,7 +154,7 @@ void sim_streams::trust(const end& from, connection_id id) {
 
 void sim_streams::part_with(const end& by,
                             const stranger_desk::departure& who) {
-  by->strangers.ended(who.id);
+  by->strangers.ended(who.id, time_point{agenda_.now()});
   const auto found = by->lines.find(who.id);
   if (found == by->lines.end())
     return;
