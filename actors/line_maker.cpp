@@ -318,7 +318,7 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   l.peer = theirs.id;
   strangers_.erase(id);
   guests_[theirs.id].insert(id);
-  handshakes_.observed(theirs.id, now() - l.since);
+  handshakes_.observed(peer_id{}, now() - l.since);
   network_->belongs(id, theirs.id, theirs.run);
   const bool dialled = l.dialled && !relaying_transport::is_circuit(id);
   if (dialled) {

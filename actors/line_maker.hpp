@@ -179,7 +179,7 @@ private:
   parked_calls parked_;
   open_punches punches_;
   /// From the connection to its hello. Nobody is known before, so that all
-  /// deadlines are a stranger's.
+  /// deadlines are a stranger's, and all are observed as one.
   deadline_estimator handshakes_{{limits::handshake_floor,
                                   limits::handshake_cap,
                                   limits::handshake_patience}};

@@ -152,11 +152,14 @@ std::string admission_gate::show(const peer_id& who, const std::string& bytes) {
   for (auto& [run, gate] : passed_)
     static_cast<void>(gate->show(who, bytes)); // It may be of another one.
   lock guard{mutex_};
-  auto& x = guests_[who];
   if (!known_ || !rules_.closed()) {
-    x.bytes = bytes;
+    if (bytes.empty()) // As of most that are at a bootstrap.
+      guests_.erase(who);
+    else
+      guests_[who].bytes = bytes;
     return "";
   }
+  auto& x = guests_[who];
   auto fresh = judge(who, bytes);
   const auto problem = fresh.problem;
   if (!problem.empty() && !bytes.empty())

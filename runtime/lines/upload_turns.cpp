@@ -25,7 +25,7 @@ std::size_t whole_packets(double bytes) {
 void upload_turns::best_rate::add(double rate) {
   seen.push_back(rate);
   if (seen.size() > looks)
-    seen.pop_front();
+    seen.erase(seen.begin());
 }
 
 double upload_turns::best_rate::value() const {
@@ -154,8 +154,10 @@ std::size_t upload_turns::take(connection_id who, std::size_t wanted) {
   served_ = 0; // One turn, then the next in line.
   under_way_[who] += bytes;
   sum_under_way_ += bytes;
-  line_.given += bytes;
-  emptied_[who].given += bytes;
+  if (!waiting_.empty() || serving_) { // Else no check looks at it.
+    line_.given += bytes;
+    emptied_[who].given += bytes;
+  }
   return bytes;
 }
 

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <vector>
@@ -146,7 +145,7 @@ public:
 private:
   /// The best of the last looks.
   struct best_rate {
-    std::deque<double> seen;
+    std::vector<double> seen; ///< A few, the oldest first.
     duration least_round_trip{0};
     double wait = 2 * long_wait; ///< Seconds beyond it, lately.
     unsigned silent_looks = 0;

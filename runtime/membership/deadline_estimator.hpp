@@ -27,7 +27,7 @@ namespace potluck {
 
 class deadline_estimator {
 public:
-  /// Peers remembered: 700 KiB. The one that was used longest ago goes.
+  /// Peers remembered: 450 KiB. The one that was used longest ago goes.
   static constexpr std::size_t max_peers = 1024;
   /// Doublings counted; any cap is reached before.
   static constexpr unsigned max_expiries = 16;

@@ -5,8 +5,9 @@
 /// in the window moves a mean and a variance, but hardly these.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "runtime/clock.hpp"
 
@@ -24,13 +25,13 @@ public:
   /// Longest observation; a longer one counts as this.
   static constexpr duration longest = std::chrono::hours{1};
 
-  /// Adds one observation; the oldest goes when the window is full. A negative
-  /// one counts as zero.
+  /// Adds one observation, in whole microseconds; the oldest goes when the
+  /// window is full. A negative one counts as zero.
   void add(duration observed);
 
   /// Observations in the window.
   std::size_t count() const {
-    return count_;
+    return observed_.size();
   }
 
   /// The middle observation, or the mean of the middle two; zero when none.
@@ -46,9 +47,10 @@ public:
   duration deadline(duration floor, duration cap) const;
 
 private:
-  std::array<duration, window> observed_{};
-  std::size_t count_ = 0;
-  std::size_t next_ = 0;
+  /// In microseconds, and grown as they come: a hub has two of these for each
+  /// connection, most of them at rest.
+  std::vector<std::uint32_t> observed_;
+  std::size_t next_ = 0; ///< The oldest, once the window is full.
 };
 
 } // namespace potluck

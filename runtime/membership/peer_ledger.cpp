@@ -78,7 +78,7 @@ bool peer_ledger::may_dial(const peer_id& id, const row& x) const {
 
 const progress_report* peer_ledger::last_report(const peer_id& who) const {
   auto at = rows_.find(who);
-  return at != rows_.end() && at->second.said ? &*at->second.said : nullptr;
+  return at != rows_.end() ? at->second.said.get() : nullptr;
 }
 
 std::vector<contact>
@@ -250,7 +250,7 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
   if (!named && !gone)
     addresses_.note(said.id, said.where, false);
 
-  x->said = said;
+  x->said = std::make_shared<progress_report>(said);
   x->said_at = said_at;
   if (x->dial.failures == 0)
     x->vouched = std::max(x->vouched, said_at);

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -167,7 +168,8 @@ private:
     time_point linked_since;
     time_point vouched;
     std::optional<time_point> banned_until;
-    std::optional<progress_report> said;
+    /// Null: nothing, as most that are at a bootstrap.
+    std::shared_ptr<const progress_report> said;
     time_point said_at;
   };
 

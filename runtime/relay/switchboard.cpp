@@ -115,6 +115,8 @@ void relaying_transport::switchboard::trusts(connection_id id) {
 void relaying_transport::switchboard::pay(connection_id from,
                                           const message& what) {
   auto& x = lines_.at(from);
+  if (!x.letters)
+    x.letters = std::make_unique<letter_allowance>(x.remote.host, homes_);
   switch (x.letters->take(cost_of(what), x.trusted, now_())) {
     case letter_allowance::verdict::read:
       return;
@@ -168,9 +170,7 @@ void relaying_transport::switchboard::met(connection_id id,
                                           const address& remote,
                                           const peer_id& proven) {
   guard lock{mutex_};
-  auto& line = lines_[id];
-  line.remote = remote;
-  line.letters.emplace(remote.host, homes_);
+  lines_[id].remote = remote;
   if (!proven.empty())
     desk_.met(id, proven, remote.host);
 }

@@ -57,7 +57,7 @@ private:
     address remote;
     std::size_t ends = 0; ///< Circuits that came over it, and end here.
     token_bucket opens{limits::opens_per_second, limits::opens_at_once};
-    std::optional<letter_allowance> letters = {}; ///< Of circuits; set.
+    std::unique_ptr<letter_allowance> letters = {}; ///< Of circuits.
     bool trusted = false;
     std::optional<time_point> silenced_until = {}; ///< Not read before.
   };

@@ -34,8 +34,10 @@ std::optional<address> remote_of(const tcp_handle& socket) {
 
 connection::connection(connection_id id, connection_hub& hub)
     : id_(id), hub_(hub),
-      early_({hub.options().max_queued_bytes, hub.options().queued_arrays},
-             !hub.shared().tls) { // Else every record has a better checksum.
+      early_(std::make_unique<frame_queue>(
+          frame_queue::bounds{hub.options().max_queued_bytes,
+                              hub.options().queued_arrays},
+          !hub.shared().tls)) { // Else every record has a better checksum.
 }
 
 void connection::dial(const address& where, const peer_id& expected,
@@ -95,8 +97,9 @@ void connection::begin(tcp_socket socket, const address& remote) {
     end("the other side has not proven who it is in time");
   });
   socket_ = std::make_unique<framed_socket>(
-      id_, hub_.shared(), std::move(socket), make_channel(), std::move(early_),
+      id_, hub_.shared(), std::move(socket), make_channel(), std::move(*early_),
       credit_of(hub_, id_), *this);
+  early_.reset();
   socket_->start();
 }
 
@@ -129,7 +132,7 @@ void connection::enqueue(outgoing_frame frame) {
   if (state_ == state::draining)
     return;
   const auto too_much = socket_ ? socket_->push(std::move(frame))
-                                : early_.push(std::move(frame), true);
+                                : early_->push(std::move(frame), true);
   if (too_much > 0)
     end("the other side stopped reading: " + std::to_string(too_much >> 20)
         + " MiB were waiting for it");

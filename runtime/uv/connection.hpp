@@ -130,7 +130,7 @@ private:
   state state_ = state::connecting;
   std::unique_ptr<dialer> dialer_;
   std::unique_ptr<puncher> puncher_;
-  frame_queue early_; ///< What is sent before there is a socket.
+  std::unique_ptr<frame_queue> early_; ///< What is sent before the socket is.
   std::unique_ptr<framed_socket> socket_;
   std::optional<timer> deadline_; ///< Of the handshake, then of draining.
   address remote_;

@@ -108,7 +108,7 @@ int dialer::begin(const sockaddr_storage& to) {
   auto error = bind_source(*socket);
   if (error == 0)
     error = uv_tcp_connect(
-        &socket->connecting, &socket->tcp,
+        made(socket->connecting), &socket->tcp,
         reinterpret_cast<const sockaddr*>(&to),
         [](uv_connect_t* x, int status) {
           auto* socket = static_cast<tcp_handle*>(x->handle->data);

@@ -34,9 +34,9 @@ std::size_t frame_queue::push(outgoing_frame frame, bool may_overtake) {
 }
 
 /// That is not urgent, and has not begun.
-std::deque<frame_queue::queued>::iterator frame_queue::first_body() {
+std::list<frame_queue::queued>::iterator frame_queue::first_body() {
   return std::find_if(
-      frames_.begin() + (front_sent_ > 0 ? 1 : 0), frames_.end(),
+      std::next(frames_.begin(), front_sent_ > 0 ? 1 : 0), frames_.end(),
       [](auto& x) { return x.frame.body.size > 0 && !x.frame.urgent; });
 }
 

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <vector>
 
 #include <uv.h>
@@ -72,13 +72,13 @@ private:
     bool introduced = false; ///< The preamble is written.
   };
 
-  std::deque<queued>::iterator first_body();
+  std::list<queued>::iterator first_body();
   std::size_t bytes_beyond_arrays() const;
   void introduce(queued& x) const;
 
   bounds most_;
   bool checked_;
-  std::deque<queued> frames_;
+  std::list<queued> frames_; ///< A list takes no memory while it is empty.
   std::size_t bytes_ = 0;
   std::size_t own_bytes_ = 0;
   std::size_t body_bytes_ = 0;

@@ -68,8 +68,8 @@ framed_socket::framed_socket(connection_id id, socket_context& shared,
 }
 
 framed_socket::~framed_socket() {
-  if (socket_)
-    socket_->ending.data = nullptr;
+  if (socket_ && socket_->ending)
+    socket_->ending->data = nullptr;
 }
 
 void framed_socket::start() {
@@ -264,8 +264,8 @@ void framed_socket::turn_away(const std::string& reason) {
 void framed_socket::shut_down() {
   if (std::exchange(shut_down_, true))
     return;
-  socket_->ending.data = this;
-  uv_shutdown(&socket_->ending, socket_->stream(),
+  made(socket_->ending)->data = this;
+  uv_shutdown(socket_->ending.get(), socket_->stream(),
               [](uv_shutdown_t* x, int status) {
                 auto* self = static_cast<framed_socket*>(x->data);
                 if (self != nullptr && status != 0)

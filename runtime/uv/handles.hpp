@@ -11,12 +11,14 @@
 namespace potluck {
 
 /// A TCP socket with the requests that it may have under way. libuv touches
-/// them until the close call-back.
+/// them until the close call-back. Each is made when it is first used, by
+/// `made`: most sockets of a hub have come in, and what they write leaves at
+/// once.
 struct tcp_handle {
   uv_tcp_t tcp{};
-  uv_connect_t connecting{};
-  uv_write_t writing{};
-  uv_shutdown_t ending{};
+  std::unique_ptr<uv_connect_t> connecting;
+  std::unique_ptr<uv_write_t> writing;
+  std::unique_ptr<uv_shutdown_t> ending;
   /// Whoever set the call-backs for connecting, listening or reading; null
   /// while closing, and then they do nothing. The others' is their request's
   /// `data`.
@@ -28,6 +30,13 @@ struct tcp_handle {
     return reinterpret_cast<uv_stream_t*>(&tcp);
   }
 };
+
+template <class Request>
+Request* made(std::unique_ptr<Request>& x) {
+  if (!x)
+    x = std::make_unique<Request>();
+  return x.get();
+}
 
 struct tcp_closer {
   void operator()(tcp_handle* x) const;

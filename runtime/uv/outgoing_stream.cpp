@@ -11,8 +11,6 @@ namespace {
 /// that what its checksums have read, or encryption has written, is still in
 /// the cache, and that the owners of sent bodies are released early.
 constexpr std::size_t batch_bytes = 256 * 1024;
-/// More memory than that is not kept while nothing is sent.
-constexpr std::size_t resting_bytes = 64 * 1024;
 
 /// What `bytes` of frames take on the wire, nearly: how they fall into records
 /// is not known before.
@@ -125,10 +123,11 @@ bool outgoing_stream::overfull() const {
 }
 
 void outgoing_stream::rest() {
-  if (tls_ == nullptr || records_.capacity() <= resting_bytes)
+  if (tls_ == nullptr)
     return;
   byte_array{}.swap(records_);
   records_sent_ = 0;
+  std::vector<uv_buf_t>{}.swap(batch_);
   tls_->rest();
 }
 

@@ -63,8 +63,8 @@ int puncher::begin() {
                            at_.ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0);
   if (error == 0)
     error = uv_tcp_connect(
-        &socket_->connecting, &socket_->tcp, reinterpret_cast<sockaddr*>(&at_),
-        [](uv_connect_t* x, int status) {
+        made(socket_->connecting), &socket_->tcp,
+        reinterpret_cast<sockaddr*>(&at_), [](uv_connect_t* x, int status) {
           auto* socket = static_cast<tcp_handle*>(x->handle->data);
           if (socket->owner != nullptr)
             static_cast<puncher*>(socket->owner)->connected(status);

@@ -17,13 +17,13 @@ socket_writer::socket_writer(tcp_handle& socket, connection_id id,
                              std::shared_ptr<outgoing_stream> from,
                              listener& to)
     : socket_(socket), id_(id), gate_(gate), from_(std::move(from)), to_(to) {
-  socket_.writing.data = this;
 }
 
 socket_writer::~socket_writer() {
-  socket_.writing.data = nullptr;
-  if (in_flight_ > 0)
-    socket_.unsent = from_;
+  if (in_flight_ == 0)
+    return;
+  socket_.writing->data = nullptr;
+  socket_.unsent = from_;
 }
 
 void socket_writer::flush() {
@@ -70,8 +70,9 @@ socket_writer::progress socket_writer::put(std::size_t bytes) {
     taken -= first->len;
   first->base += taken;
   first->len -= taken;
+  made(socket_.writing)->data = this;
   const auto result
-      = uv_write(&socket_.writing, socket_.stream(), &*first,
+      = uv_write(socket_.writing.get(), socket_.stream(), &*first,
                  static_cast<unsigned>(batch.end() - first),
                  [](uv_write_t* x, int status) {
                    if (auto* self = static_cast<socket_writer*>(x->data))

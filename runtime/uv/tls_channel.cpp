@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -49,6 +50,19 @@ std::string describe(unsigned long error, const certificate_check& shown) {
   auto* words = ERR_reason_error_string(error);
   return std::string{"the encrypted connection failed: "}
          + (words != nullptr ? words : "no reason known");
+}
+
+/// Destroys the keys that were made for the handshake alone, which OpenSSL
+/// keeps as long as the connection: whoever gets hold of this machine later
+/// must not find them, and a hub has thousands.
+void destroy_handshake_keys(SSL* ssl) {
+  for (const auto which : {SSL_CTRL_GET_TMP_KEY, SSL_CTRL_GET_PEER_TMP_KEY}) {
+    EVP_PKEY* key = nullptr;
+    if (SSL_ctrl(ssl, which, 0, &key) == 1)
+      EVP_PKEY_set_type(key, EVP_PKEY_X25519); // Empty from here on.
+    EVP_PKEY_free(key);
+  }
+  ERR_clear_error();
 }
 
 } // namespace
@@ -139,7 +153,8 @@ tls_channel::verdict tls_channel::shake() {
   const auto result = SSL_do_handshake(ssl_.get());
   if (result != 1)
     return failed_or_more(result).what;
-  shaken_ = true;
+  if (!std::exchange(shaken_, true))
+    destroy_handshake_keys(ssl_.get());
   return verdict::done;
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <utility>

@@ -67,7 +67,7 @@ TEST_CASE("median and spread are those of the last 64 observations") {
     observed_durations seen;
     std::deque<duration> last;
     for (int i = 0; i < 200; ++i) {
-      duration x{static_cast<duration::rep>(random.below(1000000))};
+      const duration x{std::chrono::microseconds{random.below(1000000)}};
       seen.add(x);
       last.push_back(x);
       if (last.size() > observed_durations::window)

@@ -50,7 +50,7 @@ void relay::connect() {
   far_ = make_tcp_socket(network_.loop(), this);
   uv_tcp_bind(&far_->tcp, reinterpret_cast<const sockaddr*>(&source_), 0);
   auto error = uv_tcp_connect(
-      &far_->connecting, &far_->tcp,
+      made(far_->connecting), &far_->tcp,
       reinterpret_cast<const sockaddr*>(&target_),
       [](uv_connect_t* x, int status) {
         auto* socket = static_cast<tcp_handle*>(x->handle->data);
@@ -164,7 +164,8 @@ void relay::hand_over(lane& x) {
     if (x.end == ending::reset)
       broken_ = true;
     else
-      uv_shutdown(&x.to->ending, x.to->stream(), [](uv_shutdown_t*, int) {});
+      uv_shutdown(made(x.to->ending), x.to->stream(),
+                  [](uv_shutdown_t*, int) {});
   }
   if (2 * x.bytes < most_on_the_way)
     read_more(x);
@@ -174,7 +175,7 @@ void relay::write(lane& x, std::vector<std::uint8_t> bytes) {
   x.writing = std::move(bytes);
   auto buffer = uv_buf_init(reinterpret_cast<char*>(x.writing.data()),
                             static_cast<unsigned>(x.writing.size()));
-  auto error = uv_write(&x.to->writing, x.to->stream(), &buffer, 1,
+  auto error = uv_write(made(x.to->writing), x.to->stream(), &buffer, 1,
                         [](uv_write_t* request, int status) {
                           auto* socket
                               = static_cast<tcp_handle*>(request->handle->data);
