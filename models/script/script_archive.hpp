@@ -7,20 +7,13 @@
 /// apart in two ways see the same.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "messages/expected.hpp"
+#include "models/script/script_limits.hpp"
 
 namespace potluck {
-
-struct script_limits {
-  std::size_t records = 16384;
-  std::size_t bytes = std::size_t{2} << 30;       ///< Of all, unpacked.
-  std::size_t code_bytes = std::size_t{16} << 20; ///< Of code and of pickles.
-  std::size_t nesting = 200; ///< Of brackets in code, of marks in pickles.
-};
 
 /// The records that loading needs, each once and not compressed, as an archive.
 /// Fails with half a sentence ("is no TorchScript file: ...") when the bytes

@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
-#include <sys/stat.h>
 #include <tuple>
-#include <unistd.h>
 
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/declared_setting.hpp"
-#include "runtime/state/file_descriptor.hpp"
 #include "runtime/state/layout_text.hpp"
 #include "runtime/state/little_endian.hpp"
+#include "tools/potluck/flat_json.hpp"
 
 namespace potluck {
 
@@ -37,65 +33,6 @@ std::string safetensors_header(const model_layout& layout) {
   std::string bytes;
   append_little_endian(bytes, static_cast<std::uint64_t>(text.size()));
   return bytes + text;
-}
-
-std::string albert_config(const run_settings& settings) {
-  const auto own = [&](auto section, auto name) {
-    return whole_in(settings.own.at(section).at(name));
-  };
-  nlohmann::ordered_json config = {
-      {"architectures", {"AlbertForMaskedLM"}},
-      {"model_type", "albert"},
-      {"vocab_size", own("data", "vocabulary")},
-      {"embedding_size", own("model", "embedding-size")},
-      {"hidden_size", own("model", "hidden-size")},
-      {"intermediate_size", own("model", "intermediate-size")},
-      {"num_hidden_layers", own("model", "layers")},
-      {"num_hidden_groups", 1},
-      {"inner_group_num", 1},
-      {"num_attention_heads", own("model", "heads")},
-      {"max_position_embeddings", own("data", "sequence-length")},
-      {"type_vocab_size", 2},
-      {"hidden_act", "gelu_new"},
-      {"layer_norm_eps", 1e-12},
-      {"hidden_dropout_prob", 0.0},
-      {"attention_probs_dropout_prob", 0.0},
-      {"classifier_dropout_prob", 0.0},
-      {"initializer_range", 0.02},
-      {"position_embedding_type", "absolute"},
-      {"tie_word_embeddings", true},
-      {"pad_token_id", 0},
-      {"bos_token_id", 2},
-      {"eos_token_id", 3},
-      {"torch_dtype", "float32"},
-  };
-  return config.dump(2) + "\n";
-}
-
-std::string tokenizer_config(const run_settings& settings) {
-  nlohmann::ordered_json config = {
-      {"tokenizer_class", "AlbertTokenizer"},
-      {"do_lower_case", false},
-      {"keep_accents", true},
-      {"remove_space", true},
-      {"model_max_length",
-       whole_in(settings.own.at("data").at("sequence-length"))},
-      {"pad_token", "<pad>"},
-      {"unk_token", "<unk>"},
-      {"bos_token", "[CLS]"},
-      {"eos_token", "[SEP]"},
-      {"cls_token", "[CLS]"},
-      {"sep_token", "[SEP]"},
-      {"mask_token", "[MASK]"},
-  };
-  return config.dump(2) + "\n";
-}
-
-std::string settings_config(const run_settings& settings) {
-  nlohmann::ordered_json config;
-  for (const auto& line : to_table(settings))
-    config[line.name] = line.value;
-  return config.dump(2) + "\n";
 }
 
 expected<bool> export_safetensors(const std::string& directory,
@@ -136,76 +73,6 @@ expected<bool> export_safetensors(const std::string& directory,
 namespace {
 
 using nlohmann::json;
-
-/// A configuration is a page of text.
-constexpr std::uint64_t most_config_bytes = std::uint64_t{1} << 20;
-/// Headers and configurations have no lists in lists in lists.
-constexpr int deepest = 8;
-
-/// Reads a JSON file or a part of one without recursion or surprise: null where
-/// it is none, or too deep.
-json parse_flat(const std::string& text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\')
-      ++i;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (!quoted && (c == '{' || c == '['))
-      ++depth;
-    else if (!quoted && (c == '}' || c == ']'))
-      --depth;
-    if (depth > deepest)
-      return nullptr;
-  }
-  auto result = json::parse(text, nullptr, false);
-  return result.is_object() ? result : json(nullptr);
-}
-
-class open_file {
-public:
-  static expected<open_file> open(const std::string& path) {
-    open_file result{path};
-    struct stat status {};
-    if (!result.fd_ || ::fstat(result.fd_.get(), &status) != 0)
-      return file_failure("read", path);
-    if (!S_ISREG(status.st_mode))
-      return failure{path + " is not a file; name a folder with one"};
-    result.bytes_ = static_cast<std::uint64_t>(status.st_size);
-    return result;
-  }
-
-  std::uint64_t bytes() const {
-    return bytes_;
-  }
-
-  bool read(std::uint64_t from, void* out, std::uint64_t size) const {
-    auto next = static_cast<char*>(out);
-    while (size > 0) {
-      const auto count
-          = ::pread(fd_.get(), next, std::min<std::uint64_t>(size, 1u << 30),
-                    static_cast<off_t>(from));
-      if (count < 0 && errno == EINTR)
-        continue;
-      if (count <= 0)
-        return false;
-      next += count;
-      from += static_cast<std::uint64_t>(count);
-      size -= static_cast<std::uint64_t>(count);
-    }
-    return true;
-  }
-
-private:
-  explicit open_file(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  }
-
-  file_descriptor fd_;
-  std::uint64_t bytes_ = 0;
-};
 
 struct stored_tensor {
   std::string name;
@@ -273,7 +140,7 @@ std::string tensor_named(const std::string& name) {
 /// The header's tensors, in the order of their bytes, which they cover exactly.
 /// @param data Where the bytes begin.
 expected<std::vector<stored_tensor>> read_header(const std::string& path,
-                                                 const open_file& file,
+                                                 const readable_file& file,
                                                  std::uint64_t& data) {
   const auto wrong = [&](const std::string& how) {
     return failure{path + " " + how + "; get the file again"};
@@ -359,7 +226,7 @@ const spare_tensors& spare_tensors_of_albert() {
 expected<std::vector<float>> read_safetensors(const std::string& path,
                                               const model_layout& layout,
                                               const spare_tensors& spare) {
-  auto file = open_file::open(path);
+  auto file = readable_file::open(path);
   if (!file)
     return failure{file.error()};
   std::uint64_t data = 0;
@@ -421,82 +288,6 @@ expected<std::vector<float>> read_safetensors(const std::string& path,
                    + tensor_named(as) + ", to which it is tied");
   }
   return result;
-}
-
-namespace {
-
-expected<json> read_json(const std::string& path) {
-  auto file = open_file::open(path);
-  if (!file)
-    return failure{file.error()};
-  std::string text(std::min(file->bytes(), most_config_bytes + 1), '\0');
-  if (!file->read(0, text.data(), text.size()))
-    return file_failure("read", path);
-  auto result
-      = text.size() > most_config_bytes ? json(nullptr) : parse_flat(text);
-  if (!result.is_object())
-    return failure{path + " is no JSON object of at most 1 MB; restore it"};
-  return result;
-}
-
-expected<std::vector<setting>> albert_settings_in(const std::string& path,
-                                                  const json& x) {
-  // What Potluck's ALBERT is not otherwise.
-  const std::vector<std::pair<const char*, json>> fixed{
-      {"num_hidden_groups", 1},   {"inner_group_num", 1},
-      {"hidden_act", "gelu_new"}, {"type_vocab_size", 2},
-      {"layer_norm_eps", 1e-12},  {"position_embedding_type", "absolute"}};
-  for (const auto& [name, value] : fixed)
-    if (x.contains(name) && x[name] != value)
-      return failure{path + " has " + name + " " + shown(x[name].dump())
-                     + ", and Potluck's ALBERT has " + value.dump()
-                     + " alone; take another model"};
-  std::vector<setting> result{{"model", "albert"}};
-  for (const auto& [name, as] :
-       std::vector<std::pair<const char*, const char*>>{
-           {"vocab_size", "vocabulary"},
-           {"embedding_size", "embedding-size"},
-           {"hidden_size", "hidden-size"},
-           {"intermediate_size", "intermediate-size"},
-           {"num_hidden_layers", "layers"},
-           {"num_attention_heads", "heads"},
-           {"max_position_embeddings", "sequence-length"}}) {
-    if (!x.contains(name) || !x[name].is_number_unsigned())
-      return failure{path + " has no whole number for " + name
-                     + "; take the config.json that belongs to the model"};
-    result.push_back({as, std::to_string(x[name].get<std::uint64_t>())});
-  }
-  return result;
-}
-
-} // namespace
-
-expected<std::vector<setting>> read_model_config(const std::string& path) {
-  auto x = read_json(path);
-  if (!x)
-    return failure{x.error()};
-  if (x->contains("model_type")) {
-    if ((*x)["model_type"] == "albert")
-      return albert_settings_in(path, *x);
-    return failure{path + " is of a model of type "
-                   + shown((*x)["model_type"].dump())
-                   + ", and in Hugging Face's form Potluck reads albert; for "
-                     "others, give a folder that `potluck export` wrote"};
-  }
-  std::vector<setting> result;
-  for (const auto& [name, value] : x->items()) {
-    if (!value.is_string() || !is_setting_name(name))
-      return failure{path
-                     + " is no configuration of a model that `potluck "
-                       "export` wrote, nor Hugging Face's"};
-    result.push_back({name, value});
-  }
-  return result;
-}
-
-bool lowers_case(const std::string& path) {
-  const auto x = read_json(path);
-  return x && x->value("do_lower_case", json(false)) == true;
 }
 
 } // namespace potluck

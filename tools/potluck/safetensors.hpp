@@ -15,6 +15,7 @@
 #include "runtime/state/charter.hpp"
 #include "runtime/state/model_layout.hpp"
 #include "runtime/state/training_state.hpp"
+#include "tools/potluck/model_config.hpp"
 
 namespace potluck {
 
@@ -22,16 +23,6 @@ namespace potluck {
 /// length (8 bytes, little-endian) and the header, JSON padded with spaces to a
 /// multiple of 8.
 std::string safetensors_header(const model_layout& layout);
-
-/// The AlbertConfig of the charter's model, as JSON.
-std::string albert_config(const run_settings& settings);
-
-/// With which Hugging Face's AlbertTokenizer gives a text the tokens that a
-/// trainer gives it, as JSON.
-std::string tokenizer_config(const run_settings& settings);
-
-/// The settings by name, as text: what is known of any other model, as JSON.
-std::string settings_config(const run_settings& settings);
 
 /// Writes these files into `directory`, which is made when missing; each is
 /// replaced as a whole. The tokenizer is left out when the charter has none.
@@ -63,14 +54,5 @@ const spare_tensors& spare_tensors_of_albert();
 expected<std::vector<float>> read_safetensors(const std::string& path,
                                               const model_layout& layout,
                                               const spare_tensors& spare = {});
-
-/// The settings in a config.json, Hugging Face's of an ALBERT or one that
-/// `settings_config` wrote: names to texts. Fails with a sentence that names
-/// the file.
-expected<std::vector<setting>> read_model_config(const std::string& path);
-
-/// Whether tokenizer_config.json, where there is one, has capitals made small,
-/// as no trainer does.
-bool lowers_case(const std::string& path);
 
 } // namespace potluck
