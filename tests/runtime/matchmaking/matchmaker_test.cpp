@@ -389,8 +389,8 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
     good = true;
   }
   SUBCASE("other samples") {
-    contract.members[1].samples = 6;
-    names = "its samples are 7 here and 6 there";
+    contract.members[1].samples = 8;
+    names = "its samples are 7 here and 8 there";
   }
   SUBCASE("other loss") {
     contract.members[1].loss_sum = 6;
