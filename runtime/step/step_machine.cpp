@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/history/signed_steps.hpp"
-#include "runtime/manifest/run_key.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
@@ -48,7 +46,7 @@ void step_machine::enter(cause why) {
   if (in() == stage::accumulating && is_over())
     return finish(); // The organiser has said so meanwhile.
   if (in() == stage::accumulating && !go_back_if_told()) {
-    catch_up_if_behind();
+    catch_up_if_behind(round_.patience());
     pump();
     announce(false);
   }
@@ -57,13 +55,13 @@ void step_machine::enter(cause why) {
 void step_machine::begin_step() {
   take_terms();
   if (in() == stage::starting && own().step > 0)
-    history_.resumes();
-  history_.holds(own().step, own().state);
+    history().resumes();
+  history().holds(own().step, own().state);
   averaging().begin_step();
   turn().begin_step();
   if (auto pace = work().pace().begin_step(now()))
     out(*pace);
-  if (how().writes_checkpoints && history_.vouched_for())
+  if (how().writes_checkpoints && history().vouched_for())
     out(may_be_saved{me().held()});
   if (own().step < run().steps)
     enter(cause::state_shown);
@@ -71,12 +69,8 @@ void step_machine::begin_step() {
     finish();
 }
 
-bool step_machine::is_over() {
-  return trains() && !own().state.empty() && own().step >= run().steps;
-}
-
 void step_machine::finish() {
-  const auto saves = how().writes_checkpoints && history_.vouched_for();
+  const auto saves = how().writes_checkpoints && history().vouched_for();
   others().end().made_last_step(saves, now());
   enter(cause::last_state);
   add(others().last_word());
@@ -89,18 +83,6 @@ void step_machine::finish() {
   end_if_done();
 }
 
-void step_machine::save_checkpoint() {
-  if (!how().writes_checkpoints)
-    return;
-  if (history_.vouched_for())
-    out(save_checkpoint_now{own().step});
-  else
-    out(fault_news("checkpoint withheld",
-                   "the state of step " + std::to_string(own().step)
-                       + " came from one peer alone, and overwrites nothing "
-                         "before more steps were made with others"));
-}
-
 // ---- accumulating -----------------------------------------------------------
 
 void step_machine::on(const batch_done& x) {
@@ -108,7 +90,7 @@ void step_machine::on(const batch_done& x) {
       && how().guards.has(safeguard::batch_number))
     return; // Asked for by a predecessor; what it computed is dropped.
   if (in() == stage::fetching)
-    catching_up_.batch_ended();
+    batch_ended();
   compute([&](auto s) { return work().ended(x, s); });
   if (in() == stage::frozen) {
     if (!round_.told())
@@ -145,12 +127,7 @@ void step_machine::lead_if_due() {
     turn().not_due();
     return;
   }
-  const auto is_here
-      = [this](auto& who) { return others().known().connected(who); };
-  // Steps are made behind others', not beside them.
-  if (holds_off() || history_.waits(is_here, now())
-      || (averaging().one_history() && own().history_samples == 0
-          && !better().donors.empty()))
+  if (waits_for_others())
     return;
   const auto here = at();
   const auto partners = averaging().partners(here);
@@ -276,11 +253,11 @@ void step_machine::on(const state_changed& x) {
   if (x.state.empty()) {
     tell_facts();
     announce(true);
-    return catch_up_if_behind();
+    return catch_up_if_behind(round_.patience());
   }
   if (in() == stage::fetching) {
     // The state keeper lays means on the state; it says when that is over.
-    history_.holds(own().step, own().state);
+    history().holds(own().step, own().state);
     tell_facts();
     announce(true);
     return;
@@ -296,7 +273,7 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
   const auto& round = round_.applied();
   round_.note_outcome(how().self);
   if (round) {
-    history_.made(round->contract, round->left_out, now());
+    history().made(round->contract, round->left_out, now());
     sign_step(*round, before);
     if (averaging().one_history()) {
       turn().newcomers().made(how().self, round->contract, round->left_out);
@@ -315,28 +292,6 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
     out(mean_applied{{x.step, round->samples, x.history_samples, before,
                       x.state, round->mean,
                       others().known().reports().empty()}});
-}
-
-void step_machine::sign_step(const round_over& x, const digest& before) {
-  if (!averaging().one_history())
-    return; // Nobody else has made the same step.
-  signed_step step;
-  step.charter = how().agreed.digest();
-  step.step = own().step;
-  step.history_samples = own().history_samples;
-  step.samples = x.samples;
-  step.before = before;
-  step.after = own().state;
-  step.makers = makers_of(x.contract, x.left_out);
-  me().sign(signing_.made(std::move(step)));
-  for (const auto& other : others().known().reports())
-    signing_.heard(other.second);
-  keep_signed(true);
-}
-
-void step_machine::keep_signed(bool whole) {
-  if (auto step = signing_.worth_keeping(whole, now()))
-    out(step_signed{std::move(*step)});
 }
 
 // ---- cells ------------------------------------------------------------------
@@ -361,7 +316,7 @@ void step_machine::on(const peer_left& x) {
   turn().newcomers().left(x.id, now());
   averaging().lost(x.id);
   if (x.orderly)
-    history_.parted(x.id);
+    history().parted(x.id);
   end_if_done();
 }
 
@@ -375,14 +330,13 @@ void step_machine::on(const report_heard& x) {
   if (worth == company::worth::forgiven)
     tell_facts();
   averaging().heard(at(), r);
-  history_.heard(r.id, now());
-  signing_.heard(r);
-  keep_signed(true);
+  history().heard(r.id, now());
+  heard_signed(r);
   // Nobody is led, or asked for a state, by what a contributor says: a sponsor
   // hears of hundreds.
   const auto matters
       = !trains()
-        || (in() == stage::fetching && history_.has_a_say(own(), r.id, now()));
+        || (in() == stage::fetching && history().has_a_say(own(), r.id, now()));
   if (!r.contributes && matters && r.role == role::trainer
       && r.phase != phase::joining)
     out(x);
@@ -391,7 +345,7 @@ void step_machine::on(const report_heard& x) {
          round_.hear(r, others().known(), averaging().one_history(), now()))
       out(std::move(question));
   if (!r.contributes && trains()) {
-    catch_up_if_behind();
+    catch_up_if_behind(round_.patience());
     lead_if_due();
     if (work().delayed())
       pump(); // There may be enough samples now(), or too few again.
@@ -421,165 +375,32 @@ void step_machine::on(const terms_known& x) {
   end_if_done();
 }
 
-bool step_machine::go_back_if_told() {
-  const bool free = in() == stage::accumulating || in() == stage::finished;
-  if (!free || !must_go_back() || (trains() && own().state.empty())
-      || averaging().question())
-    return false;
-  const auto to = begin_era();
-  if (to) {
-    add(work().reopen());
-    go(cause::behind);
-    goes_back_ = true;
-    out(go_back{*to});
-  }
-  tell_facts();
-  announce(true);
-  return to.has_value();
-}
-
-// ---- where a newcomer begins -----------------------------------------------
+// ---- histories --------------------------------------------------------------
 
 void step_machine::on(const roots_known& x) {
-  roots_until_.reset();
-  if (how().awaits_roots && own().history_samples == 0 && !x.makers.empty())
-    history_.learn(x.makers, now());
-  look_at_roots();
-  catch_up_if_behind();
-}
-
-void step_machine::look_at_roots() {
-  hold_off(trains() && own().history_samples == 0
-           && (awaits_roots() || history_.goes_by_learnt(now())));
-}
-
-// ---- catching up ------------------------------------------------------------
-
-own_history step_machine::new_history() {
-  const auto created = !id_in(how().agreed.settings().run).empty();
-  return {how().self, averaging().one_history(),
-          !created && !how().awaits_roots};
-}
-
-own_history::choice step_machine::better() {
-  if (!how().guards.has(safeguard::longer_history) || awaits_roots())
-    return {};
-  auto all = others().tracker().averaging(now());
-  // Another first state than the run's is nobody's to take over.
-  if (const auto first = how().agreed.settings().initial_digest();
-      !first.empty())
-    all.erase(std::remove_if(
-                  all.begin(), all.end(),
-                  [&](auto* x) { return x->step == 0 && x->state != first; }),
-              all.end());
-  // Who waits for the state of a roll-back has no history.
-  const auto begins = era_begins();
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [&](auto* x) { return x->step < begins; }),
-            all.end());
-  auto result = history_.better(own(), all, now());
-  const auto ends
-      = [this](const progress_report& x) { return x.step >= run().steps; };
-  if (!trains() || result.vouched_for || result.is_next_step
-      || result.donors.empty() || !ends(result.donors.front()))
-    return result;
-  // No run ends by one peer's word: the others count.
-  all.erase(
-      std::remove_if(all.begin(), all.end(), [&](auto* x) { return ends(*x); }),
-      all.end());
-  return history_.better(own(), all, now());
-}
-
-void step_machine::catch_up_if_behind() {
-  // Also when finished: a part that finished apart has another last state.
-  auto free = (in() == stage::accumulating && !own().state.empty())
-              || lacks_first_state()
-              || (in() == stage::finished && !others().end().over()
-                  && !others().end().checkpoint_pending());
-  if (!free || !trains() || averaging().question()
-      || !catching_up_.may_begin(now()))
-    return;
-  auto choice = better();
-  if (choice.donors.empty()) // Most of the time.
-    return;
-  auto donors
-      = averaging().donors(at(), std::move(choice.donors), round_.patience());
-  if (donors.empty())
-    return;
-  vouched_for_ = choice.vouched_for;
-  next_step_ = choice.is_next_step;
-  add(work().reopen());
-  go(cause::behind);
-  tell_facts();
-  announce(true);
-  out(catching_up_.begin(donors, own(), me().held(), !averaging().one_history(),
-                         next_step_, now()));
+  know_roots(x);
+  catch_up_if_behind(round_.patience());
 }
 
 void step_machine::on(const state_fetched& x) {
-  if (in() != stage::fetching)
-    return;
-  if (std::exchange(goes_back_, false)) {
-    add(work().drop());
-    hold_era();
-    if (own().step == era_begins())
-      history_.adopts(own().step, own().state, true); // The organiser's word.
-    else // It is a newcomer to what the others hold.
-      history_ = new_history();
-    out(event{"rolled_back",
-              {{"step", own().step}, {"digest", to_string(me().held())}}});
-    return begin_step();
-  }
-  add(others().caught_up());
-  out(catching_up_.news(x.result, me().held(), own().step));
-  if (x.result.own_history_lost || x.result.own_history_unknown)
-    out(island_news(x.result, own().step));
-  begin_with_fetched(x.result.whole_state);
+  if (in() == stage::fetching)
+    begin_with(fetched(x));
 }
 
-void step_machine::begin_with_fetched(bool whole) {
-  if (averaging().one_history())
-    others().tracker().forget_steps();
-  if (whole)
-    history_.adopts(own().step, own().state, vouched_for_,
-                    catching_up_.donors());
-  if (own().step < run().steps || vouched_for_)
+void step_machine::begin_with(bool taken) {
+  if (taken)
     begin_step();
-  else
-    end_in_doubt_ = now();
-  look_at_end();
-}
-
-void step_machine::look_at_end() {
-  if (!end_in_doubt_)
-    return;
-  if (history_.is_held_by_most(own(), others().tracker().averaging(now()))) {
-    end_in_doubt_.reset();
-    history_.adopts(own().step, own().state, true);
+  if (end_is_settled())
     begin_step();
-  } else if (now() - *end_in_doubt_ >= limits::end_patience) {
-    end_in_doubt_.reset();
-    out(peer_over{finishing::unproven(own().step)});
-  }
 }
 
 void step_machine::on(const state_fetch_failed& x) {
   out(fault_news("state download failed", x.reason));
-  if (in() != stage::fetching || goes_back_)
+  if (in() != stage::fetching || goes_back())
     return;
-  const auto& asked = catching_up_.donors();
-  const auto lied = std::all_of(asked.begin(), asked.end(), [&](auto& id) {
-    return others().doubted().has(id, now());
-  });
-  auto outcome = catching_up_.failed(me().held(), x.put_aside, lied, now());
-  if (next_step_)
-    history_.next_step_failed(now());
-  if (outcome == catching_up::outcome::partly) {
-    out(catching_up_.news_of_part(me().held(), own().step, now()));
-    const auto& from = catching_up_.from();
-    begin_with_fetched(!history_.goes_through(from.step, from.state));
-    return;
-  }
+  const auto outcome = fetch_failed(x);
+  if (outcome == catching_up::outcome::partly)
+    return begin_with(takes_over_part());
   if (outcome == catching_up::outcome::uncounted)
     add(work().drop());
   enter(own().state.empty()     ? cause::none_held
@@ -599,7 +420,7 @@ void step_machine::on(const checkpoint_saved& x) {
 void step_machine::end_if_done() {
   auto last = trains() ? in() == stage::finished : own().step >= run().steps;
   const auto is_laggard = [this](const progress_report& x) {
-    return !history_.is_foreign(own(), x, now());
+    return !history().is_foreign(own(), x, now());
   };
   if (!last || !others().lets_go(own(), is_laggard, now()))
     return;
@@ -629,9 +450,10 @@ void step_machine::on(const time_passed&) {
   if (in() == stage::averaging)
     who_rests().look(); // While nothing waits for it.
   go_back_if_told();
-  look_at_end();
+  if (end_is_settled())
+    begin_step();
   look_at_roots();
-  catch_up_if_behind();
+  catch_up_if_behind(round_.patience());
   pump();
   lead_if_due();
   end_if_done();
