@@ -96,10 +96,7 @@ void session::take_part(peer_config& config, const run_settings& settings) {
       with->ends();
       throw std::runtime_error(problem);
     }
-    {
-      std::lock_guard<std::mutex> guard{learnt->mutex};
-      learnt->agreed = of;
-    }
+    learnt->agree(of);
     with->begins(of.settings().delayed_updates());
     return std::make_unique<outside_trainer>(layout, with);
   };
@@ -245,11 +242,6 @@ void session::read(Job job) const {
   job(*vault_->state);
 }
 
-std::optional<charter> session::agreed() const {
-  std::lock_guard<std::mutex> lock{learnt_->mutex};
-  return learnt_->agreed;
-}
-
 std::string session::get(const std::string& name) const {
   std::lock_guard<std::mutex> lock{mutex_};
   if (name == "id") {
@@ -389,18 +381,9 @@ int session::leave(duration patience) {
   return POTLUCK_OK;
 }
 
-void session::fail_with(const std::string& sentence) {
-  std::lock_guard<std::mutex> lock{learnt_->mutex};
-  learnt_->problem = sentence;
-}
-
 std::string session::problem() const {
-  {
-    std::lock_guard<std::mutex> lock{learnt_->mutex};
-    if (!learnt_->problem.empty())
-      return learnt_->problem;
-  }
-  return heard_->look().problem;
+  auto last = learnt_->problem();
+  return last.empty() ? heard_->look().problem : last;
 }
 
 } // namespace potluck::library

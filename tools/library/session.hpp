@@ -18,6 +18,7 @@
 #include "tools/library/expert_desk.hpp"
 #include "tools/library/first_state.hpp"
 #include "tools/library/hosted_peer.hpp"
+#include "tools/library/learnt.hpp"
 #include "tools/library/loop_identity.hpp"
 #include "tools/library/loop_options.hpp"
 #include "tools/library/loop_tensors.hpp"
@@ -68,7 +69,9 @@ public:
   /// Begins it, and waits for nothing.
   void begin_to_leave();
 
-  void fail_with(const std::string& sentence);
+  void fail_with(const std::string& sentence) {
+    learnt_->fail_with(sentence);
+  }
   /// Of the last call that failed, or why the peer has ended.
   std::string problem() const;
 
@@ -84,7 +87,9 @@ private:
   /// by a problem.
   int over() const;
   void copy_last(const tensors<float>& parameters);
-  std::optional<charter> agreed() const;
+  std::optional<charter> agreed() const {
+    return learnt_->agreed();
+  }
   /// The run as this loop would found it.
   run_settings proposed();
   /// Makes the peer one that trains the tensors declared.
@@ -112,12 +117,6 @@ private:
   std::shared_ptr<meeting> with_ = std::make_shared<meeting>();
   std::shared_ptr<state_vault> vault_ = std::make_shared<state_vault>();
 
-  /// What the peer's worker tells, and the last problem.
-  struct learnt {
-    std::mutex mutex;
-    std::optional<charter> agreed;
-    std::string problem;
-  };
   std::shared_ptr<learnt> learnt_ = std::make_shared<learnt>();
 };
 
