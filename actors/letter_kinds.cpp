@@ -1,17 +1,6 @@
 #include "actors/letter_kinds.hpp"
 
-#include <variant>
-
 namespace potluck {
-
-namespace {
-
-template <class... Ts>
-bool is_one_of(const message& x) {
-  return (std::holds_alternative<Ts>(x) || ...);
-}
-
-} // namespace
 
 letter_reader reader_of(const message& x, const session_handles& w) {
   if (is_one_of<chunk_part, chunk_mean, mean_request, round_prepared,

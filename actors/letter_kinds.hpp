@@ -2,9 +2,16 @@
 /// and what may carry it.
 #pragma once
 
+#include <variant>
+
 #include "actors/handles.hpp"
 
 namespace potluck {
+
+template <class... Ts>
+bool is_one_of(const message& x) {
+  return (std::holds_alternative<Ts>(x) || ...);
+}
 
 /// Whose conversation a message belongs to: the one place that knows. Null for
 /// what the session handles itself, and for an actor that this role lacks.
