@@ -134,6 +134,27 @@ TEST_CASE("boast claims as many samples as a frame can say, and stands by it") {
   CHECK(forge("b", frame_of(yes)).empty());
 }
 
+TEST_CASE("lag says after every other step not to have made it") {
+  for (std::uint64_t seed : {1, 2}) {
+    auto forge = make_forger("lag", seed);
+    for (std::uint64_t step = 0; step < 8; ++step) {
+      auto report = report_of(1);
+      report.phase = phase::accumulating;
+      report.step = step;
+      report.state.bytes.fill(static_cast<std::uint8_t>(step + 1));
+      for (auto times = 0; times < 2; ++times) {
+        auto out = forge("b", frame_of(report));
+        REQUIRE(out.size() == 1);
+        auto said = decode(out[0].head.data(), out[0].head.size(), 0);
+        REQUIRE(said);
+        const auto& told = std::get<progress_report>(*said);
+        CHECK(told.step == step - (step > 0 && step % 2 == seed % 2));
+        CHECK(told.state.bytes[0] == told.step + 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("forged_records claims what nobody has, as well as a report can") {
   auto honest = frame_of(report_of(1));
   CHECK(decode(honest.head.data(), honest.head.size(), 0));

@@ -267,31 +267,6 @@ TEST_CASE("who claims 2^40 samples or great lines accepts all invitations") {
   }
 }
 
-TEST_CASE("a laggard brings nothing to a step, and says of every other one not "
-          "to have made it") {
-  meeting m{"laggards"};
-  m.hear(group_invite{});
-  const auto answers = m.said<group_answer>();
-  REQUIRE(answers.size() == 1);
-  CHECK(answers[0].accepted);
-  CHECK(answers[0].samples == 0);
-  std::set<std::uint64_t> told;
-  auto x = members_report();
-  for (auto step = x.step + 1; step <= 20; ++step) {
-    x.step = step;
-    x.history_samples += 100;
-    x.state.bytes.fill(static_cast<std::uint8_t>(step));
-    m.hear(x);
-    m.let_pass(1s);
-    const auto said = m.said<progress_report>().back();
-    CHECK(said.id == m.lines[0]->who);
-    if (said.step > 12)
-      CHECK(said.state.bytes[0] == said.step);
-    told.insert(step - said.step);
-  }
-  CHECK(told == std::set<std::uint64_t>{0, 1});
-}
-
 TEST_CASE("most of what a mutator says can be read, and some cannot") {
   meeting m{"mutator"};
   std::size_t sent = 0, read = 0;

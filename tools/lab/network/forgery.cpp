@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
@@ -204,6 +205,35 @@ class boast : public forger_base {
   }
 };
 
+/// Says after every other step not to have made it, until the others have gone
+/// on.
+class lag : public forger_base {
+public:
+  explicit lag(std::uint64_t seed) : forger_base{seed}, turn_{seed % 2} {
+  }
+
+private:
+  frames forge(const std::string&, message& content,
+               outgoing_frame x) override {
+    if (std::holds_alternative<store_records>(content))
+      return {}; // Others would read the truth there.
+    auto report = std::get_if<progress_report>(&content);
+    if (!report)
+      return {std::move(x)};
+    if (report->step != now_.step)
+      before_ = std::exchange(now_, *report);
+    if (report->step % 2 == turn_ && report->step == before_.step + 1
+        && report->phase != phase::finished) {
+      *report = before_;
+      x.head = encode(content);
+    }
+    return {std::move(x)};
+  }
+
+  std::uint64_t turn_;
+  progress_report before_, now_;
+};
+
 /// Serves a training state and means that are not the announced ones.
 class wrong_state : public forger_base {
   using forger_base::forger_base;
@@ -313,6 +343,8 @@ sim_network::forger make_forger(const std::string& manner, std::uint64_t seed) {
     return made<forged_records>(seed);
   if (manner == "boast")
     return made<boast>(seed);
+  if (manner == "lag")
+    return made<lag>(seed);
   if (manner == "wrong_state")
     return made<wrong_state>(seed);
   if (manner == "impostor")

@@ -128,7 +128,8 @@ const std::vector<std::string>& misbehaviours() {
   static const std::vector<std::string> names{
       "wrong_sums",  "nan",      "huge",        "stale",
       "equivocate",  "flood",    "silent",      "forged_records",
-      "wrong_state", "impostor", "wrong_means", "boast"};
+      "wrong_state", "impostor", "wrong_means", "boast",
+      "lag"};
   return names;
 }
 
@@ -151,8 +152,6 @@ const std::vector<stranger_manner>& stranger_manners() {
       {"far_step", "asks donors for step 10^9"},
       {"auxiliaries", "auxiliaries with great lines that are silent in rounds"},
       {"big_claim", "a trainer that has 2^40 samples, and is silent in rounds"},
-      {"laggards", "trainers that bring nothing to a step, and then say not to "
-                   "have made it"},
       {"mutator", "what others say, with bits flipped"},
       {"uninvited", "shows admissions that are none, guesses codes, and asks "
                     "for parameters"},

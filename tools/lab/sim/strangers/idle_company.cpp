@@ -1,7 +1,5 @@
 // Manners of strangers that take places: of connections, and in groups.
 
-#include <utility>
-
 #include "messages/limits.hpp"
 #include "tools/lab/sim/strangers/manner.hpp"
 
@@ -62,6 +60,15 @@ protected:
   virtual void colour(progress_report&) const = 0;
   virtual std::uint64_t samples() const = 0;
 
+private:
+  void tell(stranger& me, const line& on) {
+    auto x = me.report_of(me.id_of(on.self), me.where(on.self));
+    x.upload_bytes_per_second = great_line;
+    x.download_bytes_per_second = great_line;
+    colour(x);
+    me.say(on, x);
+  }
+
   void accept(stranger& me, const line& on, const group_invite& to) {
     group_answer yes;
     yes.group = to.group;
@@ -71,15 +78,6 @@ protected:
     yes.upload_bytes_per_second = great_line;
     yes.download_bytes_per_second = great_line;
     me.say(on, yes);
-  }
-
-private:
-  void tell(stranger& me, const line& on) {
-    auto x = me.report_of(me.id_of(on.self), me.where(on.self));
-    x.upload_bytes_per_second = great_line;
-    x.download_bytes_per_second = great_line;
-    colour(x);
-    me.say(on, x);
   }
 
   unsigned tries_ = 0;
@@ -113,42 +111,6 @@ class big_claim : public bad_company {
   }
 };
 
-/// Members of every other step, to which they bring nothing, and which they
-/// then say not to have made; every other key of every other one.
-class laggards : public bad_company {
-  /// The last by id: the first are to lead.
-  bool wants(const peer_id& id) const override {
-    return id.bytes[0] == 0xff;
-  }
-  void tries(stranger& me) override {
-    const auto newest = me.report_of({}, {});
-    if (newest.step == now_.step)
-      return;
-    before_ = std::exchange(now_, newest);
-    for (auto* on : me.open_lines()) {
-      const bool lags = (on->self + now_.step) % 2 == 1;
-      auto x = lags ? before_ : now_;
-      x.id = me.id_of(on->self);
-      x.where = me.where(on->self);
-      x.samples = 0;
-      x.phase = phase::accumulating;
-      me.say(*on, x);
-    }
-  }
-  void heard(stranger& me, line& on, const message& what,
-             const incoming_frame&) override {
-    if (auto invited = std::get_if<group_invite>(&what))
-      accept(me, on, *invited);
-  }
-  void colour(progress_report&) const override {
-  }
-  std::uint64_t samples() const override {
-    return 0;
-  }
-
-  progress_report before_, now_;
-};
-
 } // namespace
 
 owned_manner make_idle() {
@@ -162,9 +124,6 @@ owned_manner make_auxiliaries() {
 }
 owned_manner make_big_claim() {
   return std::make_unique<big_claim>();
-}
-owned_manner make_laggards() {
-  return std::make_unique<laggards>();
 }
 
 } // namespace potluck::simulation

@@ -27,10 +27,6 @@ public:
   virtual bool is_hub() const {
     return false;
   }
-  /// Whether it makes up keys until one has such an id.
-  virtual bool wants(const peer_id&) const {
-    return true;
-  }
 
   /// Something can be said on that line from now on.
   virtual void opened(stranger&, stranger::line&) {
@@ -60,7 +56,6 @@ owned_manner make_idle();
 owned_manner make_identities();
 owned_manner make_auxiliaries();
 owned_manner make_big_claim();
-owned_manner make_laggards();
 owned_manner make_unread();
 owned_manner make_short_bodies();
 owned_manner make_mutator();

@@ -20,7 +20,6 @@ owned_manner make_manner(const std::string& name) {
       {"far_step", make_far_step},
       {"auxiliaries", make_auxiliaries},
       {"big_claim", make_big_claim},
-      {"laggards", make_laggards},
       {"mutator", make_mutator},
       {"uninvited", make_uninvited},
   };
