@@ -61,7 +61,8 @@ void network_staff::start() {
                      c.hints = has_.config.keeping->known.addresses();
                    c.announce = has_.config.announce;
                    c.mapper = has_.config.mapper;
-                   c.seed = mix(has_.config.seed, redial_jitter);
+                   c.seed
+                       = mix(has_.config.seed, random_purpose::redial_jitter);
                    return self_->spawn(roster, c);
                  })});
   children_.add(
@@ -70,10 +71,11 @@ void network_staff::start() {
              [this] {
                return self_->spawn(
                    router,
-                   router_config{has_.config.self,
-                                 mix(has_.config.seed, routing_choices),
-                                 has_.config.role == role::trainer,
-                                 has_.config.signs, has_.config.wall_clock});
+                   router_config{
+                       has_.config.self,
+                       mix(has_.config.seed, random_purpose::routing_choices),
+                       has_.config.role == role::trainer, has_.config.signs,
+                       has_.config.wall_clock});
              }),
        // Whoever asks it looks again, and the roster tells it who is here.
        child_spec::policy::one_for_one});
@@ -179,8 +181,9 @@ void network_staff::start_hole_maker() {
                        [this] {
                          return self_->spawn(
                              hole_maker,
-                             hole_maker_config{has_.config.self,
-                                               mix(has_.config.seed, holes)});
+                             hole_maker_config{
+                                 has_.config.self,
+                                 mix(has_.config.seed, random_purpose::holes)});
                        }),
                  // It is told anew who is here.
                  child_spec::policy::one_for_one});

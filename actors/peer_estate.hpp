@@ -38,13 +38,15 @@ struct peer_estate {
 };
 
 /// Tells the streams of the peer's seed apart.
-enum random_purpose : std::uint64_t {
-  routing_choices = 1,
-  redial_jitter = 2,
-  group_ids = 3,
-  cells = 4,
-  audits = 5,
-  holes = 6,
+struct random_purpose {
+  enum : std::uint64_t {
+    routing_choices = 1,
+    redial_jitter = 2,
+    group_ids = 3,
+    cells = 4,
+    audits = 5,
+    holes = 6,
+  };
 };
 
 /// Whom the invitation names.

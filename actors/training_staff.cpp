@@ -32,7 +32,7 @@ void training_staff::start() {
                      cell_config c;
                      c.self = has_.config.self;
                      c.agreed = has_.agreed;
-                     c.seed = mix(has_.config.seed, cells);
+                     c.seed = mix(has_.config.seed, random_purpose::cells);
                      return self_->spawn(cell, c);
                    })});
   }
@@ -46,7 +46,9 @@ void training_staff::start() {
                    // A successor must not give old ids to new groups.
                    if (has_.config.guards.has(safeguard::group_ids))
                      ++restarts_;
-                   c.seed = mix(mix(has_.config.seed, group_ids), restarts_);
+                   c.seed
+                       = mix(mix(has_.config.seed, random_purpose::group_ids),
+                             restarts_);
                    return self_->spawn(matchmaking, c);
                  })});
   children_.add({"averager", child(has_.wired.averager, [this] {
@@ -59,7 +61,7 @@ void training_staff::start() {
                                    .value_or(packing::float32);
                    c.abandoned = has_.last_round;
                    c.bend_mean = has_.config.bend_mean;
-                   c.seed = mix(has_.config.seed, audits);
+                   c.seed = mix(has_.config.seed, random_purpose::audits);
                    c.nonce = has_.config.nonce;
                    c.reducer_started = has_.config.child_started;
                    c.intake = has_.intake;
