@@ -209,7 +209,7 @@ linear_program::solve_whole(std::size_t most_nodes) const {
       = status == 0
         && (glp_mip_status(p) == GLP_OPT || glp_mip_status(p) == GLP_NOFEAS);
   if (glp_mip_status(p) == GLP_OPT || glp_mip_status(p) == GLP_FEAS) {
-    result.best.emplace();
+    result.best = solution{};
     result.best->objective = glp_mip_obj_val(p);
     for (std::size_t c = 0; c < costs_.size(); ++c)
       result.best->values.push_back(

@@ -61,7 +61,7 @@ void resting::look() {
   if (std::none_of(choice.rests.begin(), choice.rests.end(),
                    [](bool rests) { return rests; }))
     return;
-  held_.emplace();
+  held_ = held{};
   auto& what = held_->what;
   what.step = x.step;
   what.seconds_all = choice.seconds_all;

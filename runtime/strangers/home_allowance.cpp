@@ -25,17 +25,19 @@ bool home_allowance::spend(const std::string& host, double cost,
 
 void home_allowance::charge(const std::string& host, double cost,
                             time_point now) {
-  const auto owe = [&](token_bucket& by, double most) {
-    by.spend(std::clamp(by.available(now) + most, 0.0, cost));
+  const auto owes = [&](token_bucket& by, double most) {
+    return std::clamp(by.available(now) + most, 0.0, cost);
   };
-  owe(of(homes_, home_of(host), most_.home, most_.home_at_once, now),
-      most_.home);
+  // What the home has not had to pay, others need not either.
+  auto& home = of(homes_, home_of(host), most_.home, most_.home_at_once, now);
+  cost = owes(home, most_.home);
+  home.spend(cost);
   auto& prefix
       = of(prefixes_, prefix_of(host), most_.prefix, most_.prefix_at_once, now);
   if (prefix.available(now) >= cost)
     prefix.spend(cost);
   else
-    owe(all_, most_.all);
+    all_.spend(owes(all_, most_.all));
 }
 
 token_bucket& home_allowance::of(accounts& all, const std::string& name,

@@ -46,6 +46,20 @@ TEST_CASE("whoever had more than it asked for waits, and no longer than a "
   CHECK(spent(x, "192.0.2.1", 1, now) == 1);
 }
 
+TEST_CASE(
+    "a home that owes takes no more from all than what it could ask for") {
+  home_allowance x{{10, 20, 1, 100, 1, 4}};
+  const time_point now{1s};
+  CHECK(spent(x, "192.0.2.1", 100, now) == 20); // 4 of its prefix, 16 of all.
+  for (int i = 0; i < 100; ++i)
+    x.charge("192.0.2.1", 4, now);
+  // A second's worth that it owes is gone, too.
+  std::size_t left = 0;
+  for (int i = 1; i < 10; ++i)
+    left += spent(x, "198.51.100." + std::to_string(i), 100, now);
+  CHECK(left == 100 - 16 - 10 + 4);
+}
+
 TEST_CASE("homes that had more than all have keep no other prefix out") {
   home_allowance x{{10, 20, 100, 200, 1, 4}};
   const time_point now{1s};
