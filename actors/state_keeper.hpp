@@ -19,9 +19,11 @@
 
 namespace potluck {
 
-/// Of the thread that writes files: what is computed comes first. The lowest
-/// priority, which on Linux is that of the disk's requests as well.
-constexpr int writing_niceness = 19;
+/// Of the thread that writes files: what is computed comes first. But whoever
+/// writes with the lowest priority on a machine whose cores all compute waits
+/// for its turn after every piece, and the next step may come meanwhile, for
+/// which the state has to be copied then.
+constexpr int writing_niceness = 10;
 
 struct state_keeper_config {
   peer_id self;

@@ -17,9 +17,9 @@ namespace potluck {
 
 namespace {
 
-/// So much is written at a time of a large file. Its beginning is still in the
-/// cache when its end has been copied.
-constexpr std::size_t piece_bytes = std::size_t{2} << 20;
+/// So much is written at a time of a large file: enough for the disk, and for
+/// a writer that waits for its turn after each.
+constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 /// Of addresses, of lengths and of places in the file, for writes past the
 /// system's cache: a page, which is a multiple of what disks ask for.
 constexpr std::size_t block_bytes = 4096;

@@ -226,9 +226,9 @@ TEST_CASE("a full disk keeps the old checkpoint") {
   auto path = scratch.file("c");
   auto old = some_state(100, 3);
   REQUIRE(bool(save_checkpoint(path, some_charter(), old)));
-  auto larger = some_state(400000, 4);
+  auto larger = some_state(800000, 4);
   for (rlim_t bytes :
-       {rlim_t{0}, rlim_t{100}, rlim_t{100000}, rlim_t{3000001}}) {
+       {rlim_t{0}, rlim_t{100}, rlim_t{100000}, rlim_t{5000001}}) {
     small_disk disk(bytes);
     auto done = save_checkpoint(path, some_charter(), larger);
     REQUIRE(!done);
