@@ -13,6 +13,7 @@
 #include "runtime/state/declared_setting.hpp"
 #include "tests/fuzz/import_samples.hpp"
 #include "tests/fuzz/memory_file.hpp"
+#include "tools/potluck/model_config.hpp"
 #include "tools/potluck/safetensors.hpp"
 
 using namespace potluck;
