@@ -53,6 +53,11 @@ own_history::choice own_history::better(const progress_report& own,
   bool differ = false;
   for (const auto* x : others) {
     heard(x->id, now);
+    if (!settles_ && (steps_ == 0 || now - first_ < limits::beginning)
+        && founders_.size() < limits::most_founders)
+      founders_.insert(x->id);
+    if (!counts(x->id, now))
+      continue;
     if (learnt_at_ && x->history_samples > 0 && electors_.has(x->id))
       learnt_at_ = now;
     all.push_back({x, of(*x, own)});

@@ -29,6 +29,11 @@ constexpr unsigned binding_steps = 4;
 /// and so long after the first of them: the parts of a trial that begins, or of
 /// a run that begins anew from checkpoints, find together first.
 constexpr auto settling = 15s;
+/// Where somebody vouches for its peers: those that come so long after a peer's
+/// first step with others find no run that begins.
+constexpr auto beginning = 3s;
+/// That were there before, as far as they are remembered.
+constexpr std::size_t most_founders = 1024;
 /// Nobody of those is heard of for so long: they are gone. So is one of them.
 constexpr auto estrangement = 60s;
 /// Most of those with whom the last step was made cannot be reached: so long no
@@ -53,8 +58,9 @@ public:
 
   /// @param one_history All make the same steps; else each step is made in a
   ///     group of its own (runtime/ways).
-  /// @param settles Whether the parts of a run that begins are to find together
-  ///     before anybody is bound; else the first step with others binds.
+  /// @param settles Whether any parts of a run that begins are to find together
+  ///     before this peer is bound; else those that were there when it made its
+  ///     first step with others.
   own_history(const peer_id& self, bool one_history, bool settles = true)
       : self_(self), redrawn_(!one_history), settles_(settles || redrawn_) {
   }
@@ -119,7 +125,7 @@ public:
   /// Whether what it announces can matter here.
   bool has_a_say(const progress_report& own, const peer_id& who,
                  time_point now) const {
-    return !bound(own, now) || electors_.has(who);
+    return bound(own, now) ? electors_.has(who) : counts(who, now);
   }
   /// Whether its report says that it is in another history, and none that this
   /// peer could ever follow: it need not be waited for.
@@ -142,11 +148,15 @@ private:
   /// A contributor is not, since no contract names it, but by what it has
   /// learnt when it comes.
   bool bound(const progress_report& own, time_point now) const {
-    const auto met = has_company()
-                     && (!settles_ || now - first_ >= limits::settling)
+    const auto met = has_company() && now - first_ >= limits::settling
                      && now - heard_ < limits::estrangement;
     return own.contributes ? own.history_samples == 0 && goes_by_learnt(now)
                            : met || goes_by_learnt(now);
+  }
+  /// Whether the head of this one is counted, while this peer is young.
+  bool counts(const peer_id& who, time_point now) const {
+    return settles_ || steps_ == 0 || now - first_ >= limits::settling
+           || electors_.has(who) || founders_.count(who) != 0;
   }
   /// Steps enough were made with others.
   bool has_company() const {
@@ -160,6 +170,7 @@ private:
   peer_id self_;
   bool redrawn_;
   bool settles_;
+  std::set<peer_id> founders_; ///< Were there when the run began for this peer.
   kept_digests digests_;
   electorates electors_;
   /// With whom others made one; or one of those was heard of that has a

@@ -30,7 +30,8 @@ protected:
   own_history& history() {
     return history_;
   }
-  /// The first step with others binds whom somebody vouches for.
+  /// Any parts of a run that begins are to find together where nobody vouches
+  /// for its peers.
   own_history new_history();
 
   // ---- what is signed

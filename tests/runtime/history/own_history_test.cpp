@@ -335,28 +335,52 @@ TEST_CASE(
   CHECK(ask(x, report(0, 10), others).donors.empty());
 }
 
-TEST_CASE("where somebody vouches for a run's peers the first step with others "
-          "binds, and heads are not counted") {
+TEST_CASE(
+    "where somebody vouches for a run's peers the heads of those that come "
+    "after the first step with others are not counted") {
   own_history x{peer(0), true, false};
   x.holds(1, state(1));
-  all others{report(1, 1)};
+  all liars;
   for (std::size_t i = 10; i < 15; ++i)
-    others.push_back(liar(i));
+    liars.push_back(liar(i));
+  auto others = liars;
+  others.push_back(report(1, 1));
   const auto own = report(0, 1);
-  CHECK(ask(x, own, others, start).donors.size() == 5); // Nothing to lose.
   SUBCASE("for good") {
+    ask(x, own, {report(1, 1)}, start);
     x.made(contract({{0, 10}, {1, 10}}), {}, start);
-    CHECK(ask(x, own, others, start + 1s).donors.empty());
-    CHECK_FALSE(x.has_a_say(own, peer(10), start + 1s));
-    // The others of its first step have gone on.
-    others[0] = report(1, 3);
-    CHECK(names(ask(x, own, others, start + 1s))
+    for (const auto after : {3s, 14s, 15s, 59s}) {
+      const auto now = start + after;
+      x.heard(peer(1), now);
+      CHECK(ask(x, own, others, now).donors.empty());
+      CHECK(ask(x, own, liars, now).donors.empty());
+      CHECK_FALSE(x.has_a_say(own, peer(10), now));
+    }
+    // The other of its first step has gone on.
+    others.back() = report(1, 3);
+    CHECK(names(ask(x, own, others, start + 1min))
           == std::vector<peer_id>{peer(1)});
   }
-  SUBCASE("but where each has come back with a state of its own") {
+  SUBCASE("but those of a part that has begun meanwhile are") {
+    SUBCASE("there before") {
+      ask(x, own, {report(1, 1), report(2, 0), report(3, 0)}, start);
+      x.made(contract({{0, 10}, {1, 10}}), {}, start);
+    }
+    SUBCASE("and those that come at once") {
+      x.made(contract({{0, 10}, {1, 10}}), {}, start);
+      ask(x, own, {report(1, 1), report(2, 1), report(3, 1)}, start + 2s);
+    }
+    others = liars;
+    for (const auto& y : {report(1, 1), report(2, 4, 'b'), report(3, 4, 'b')})
+      others.push_back(y);
+    CHECK(names(ask(x, own, others, start + 5s))
+          == std::vector<peer_id>{peer(2), peer(3)});
+    CHECK(ask(x, own, others, start + 15s).donors.empty());
+  }
+  SUBCASE("unless each has come back with a state of its own") {
     x.resumes();
     x.made(contract({{0, 10}, {1, 10}}), {}, start);
-    CHECK(ask(x, own, others, start + 1s).donors.size() == 5);
+    CHECK(ask(x, own, others, start + 4s).donors.size() == 5);
   }
 }
 

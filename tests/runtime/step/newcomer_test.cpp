@@ -143,13 +143,14 @@ TEST_CASE("who has a history is not led by friends of its first day") {
   CHECK(x.count<lead_group>() == 1);
 }
 
-TEST_CASE("more liars than members lead nobody from the first step on that a "
-          "peer of a created run, or one that was invited, makes with others") {
+TEST_CASE("more liars than members lead no peer of a created run, nor one that "
+          "was invited, once it has made a step with others") {
   const std::string created = "poems@" + std::string(64, 'a');
   const auto follows = [](newcomer x, std::uint64_t from) {
     x.tell(roots_known{});
     x.hold(from, state(static_cast<std::uint8_t>(from)));
     x.makes_step(from + 1);
+    x.waits(limits::beginning);
     x.hears_liars();
     x.waits(1s);
     return x.count<fetch_state>() > 0;
