@@ -7,7 +7,7 @@
 /// it, who may reach nobody else.
 #pragma once
 
-#include "actors/alarm.hpp"
+#include "actors/alarm_clock.hpp"
 #include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/artifacts/artifact_donor.hpp"
@@ -88,7 +88,7 @@ private:
   bool looked_ = false; ///< At the folder.
   bool gave_up_ = false;
   time_point began_{};
-  alarm alarm_; ///< When to look again.
+  alarm_clock alarm_; ///< When to look again.
   time_point next_event_{};
 };
 

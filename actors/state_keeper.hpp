@@ -7,7 +7,7 @@
 /// instead of both.
 #pragma once
 
-#include "actors/alarm.hpp"
+#include "actors/alarm_clock.hpp"
 #include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/safeguards.hpp"
@@ -121,7 +121,7 @@ private:
   std::vector<std::uint64_t> checkpoints_due_;
   std::shared_ptr<kept_list> kept_ = std::make_shared<kept_list>();
   bool goes_back_ = false; ///< Compute is to hold a state of earlier.
-  alarm alarm_;            ///< When to look again.
+  alarm_clock alarm_;      ///< When to look again.
   time_point next_show_;
 };
 

@@ -1,4 +1,4 @@
-#include "actors/alarm.hpp"
+#include "actors/alarm_clock.hpp"
 
 #include <vector>
 
@@ -34,7 +34,7 @@ struct sleeper {
 
 TEST_CASE("an alarm rings once, at the earliest time that was asked for") {
   sleeper self;
-  alarm it;
+  alarm_clock it;
   it.set(&self, time_point{1h} + 5s);
   it.set(&self, time_point{1h} + 9s); // Looked at when the first has rung.
   REQUIRE(self.sent.size() == 1);
@@ -48,7 +48,7 @@ TEST_CASE("an alarm rings once, at the earliest time that was asked for") {
 
 TEST_CASE("one that has rung can be set again, also for the past") {
   sleeper self;
-  alarm it;
+  alarm_clock it;
   it.set(&self, time_point{1h} + 1s);
   REQUIRE(it.rings(self.sent.back().what));
   it.set(&self, time_point{1min});

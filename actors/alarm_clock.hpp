@@ -10,7 +10,7 @@
 
 namespace potluck {
 
-class alarm {
+class alarm_clock {
 public:
   /// @param self The actor, which gets a `deadline_passed`.
   template <class Self>
