@@ -38,20 +38,23 @@ std::vector<contact> disjoint_lookup::next() {
 }
 
 bool disjoint_lookup::doubts() {
-  if (!done() || quorum_ >= most_quorum || !is_sparse())
+  if (!done() || quorum_ >= most_quorum || spacing_ == 0)
     return false;
+  const auto nodes = closest();
+  const auto count = std::min(nodes.size(), how_.quorum * paths_.size());
+  if (count == 0)
+    return false;
+  const auto reach
+      = part_of_space(distance_between(target(), nodes[count - 1].id));
+  // Where the last doubt has brought nobody closer, there is nobody.
+  if (reach <= widest * spacing_ * static_cast<double>(count)
+      || reach >= doubted_reach_)
+    return false;
+  doubted_reach_ = reach;
   quorum_ *= 2;
   for (auto& x : paths_)
     x.doubt(quorum_);
   return !done();
-}
-
-bool disjoint_lookup::is_sparse() const {
-  const auto nodes = closest();
-  const auto count = std::min(nodes.size(), how_.quorum * paths_.size());
-  return spacing_ > 0 && count > 0
-         && part_of_space(distance_between(target(), nodes[count - 1].id))
-                > widest * spacing_ * static_cast<double>(count);
 }
 
 void disjoint_lookup::answered(const peer_id& who,

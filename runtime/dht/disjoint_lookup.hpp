@@ -66,14 +66,14 @@ public:
   std::size_t path_of(const peer_id& who) const;
 
 private:
-  /// Whether those that answered are too far away to be the closest.
-  bool is_sparse() const;
-  /// Whether every path is done, and what they found is doubted.
+  /// Whether every path is done, but those that answered are too far away to be
+  /// the closest; others are to be asked then.
   bool doubts();
 
   lookup::settings how_;
   double spacing_;
-  std::size_t quorum_; ///< Of each path, by its last doubt.
+  std::size_t quorum_;       ///< Of each path, by its last doubt.
+  double doubted_reach_ = 1; ///< How far away they were at the last doubt.
   std::vector<lookup> paths_;
   std::map<peer_id, std::size_t> asked_by_; ///< Index of the path.
 };
