@@ -25,10 +25,9 @@ constexpr double planned_queue_seconds = 0.125;
 /// connections to the next.
 constexpr double largest_planned_queue = 48 * 1448;
 
-/// What `self` may have under way to each member: its part of the thinner
-/// line's queue, for at the other one nothing waits; and the rate at which it
-/// is to send to them, its part of that line. 0: nothing passes, and for
-/// `self`.
+/// What `self` may have under way to each member: its part of the receiver's
+/// queue, or of its own, whichever is more; and the rate at which it is to send
+/// to them, its part of the thinner line. 0: nothing passes, and for `self`.
 std::vector<planned_window> planned_windows(const collaboration& input,
                                             const std::vector<double>& shares,
                                             std::size_t self);
