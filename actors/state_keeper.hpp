@@ -19,10 +19,10 @@
 
 namespace potluck {
 
-/// Of the thread that writes files: what is computed comes first. Not the lowest
-/// priority: where all cores compute, such a thread waits for its turn after
-/// each piece, so that the next step comes before all is written, and has to
-/// copy the state.
+/// Of the thread that writes files: what is computed comes first. Not the
+/// lowest priority: where all cores compute, such a thread waits for its turn
+/// after each piece, so that the next step comes before all is written, and has
+/// to copy the state.
 constexpr int writing_niceness = 10;
 
 struct state_keeper_config {
