@@ -126,9 +126,9 @@ void artifact_fetch::rest(const peer_id& who, duration how_long,
 void artifact_fetch::lies(const peer_id& who, const std::string& what) {
   liars_.emplace(who, ++lies_);
   if (liars_.size() > limits::artifact_liars)
-    liars_.erase(std::min_element(
-        liars_.begin(), liars_.end(),
-        [](auto& a, auto& b) { return a.second < b.second; }));
+    liars_.erase(
+        std::min_element(liars_.begin(), liars_.end(),
+                         [](auto& a, auto& b) { return a.second < b.second; }));
   plan_.drop_donor(who);
   donors_[who] = {};
   actions_.emplace_back(fetch_fault{who, what});
