@@ -220,10 +220,10 @@ private:
     auto report = std::get_if<progress_report>(&content);
     if (!report)
       return {std::move(x)};
-    if (report->step != now_.step)
+    if (report->state != now_.state)
       before_ = std::exchange(now_, *report);
     if (report->step % 2 == turn_ && report->step == before_.step + 1
-        && report->phase != phase::finished) {
+        && !before_.state.empty() && report->phase != phase::finished) {
       *report = before_;
       x.head = encode(content);
     }
