@@ -94,8 +94,19 @@ private:
 struct cost {
   double copying = 0; ///< Seconds, during which nothing is computed.
   double writing = 0;
-  double lost = 0; ///< Seconds of computing, in all.
+  double processor = 0; ///< Of that, what a processor spent on it.
+  double lost = 0;      ///< Seconds of computing, in all.
 };
+
+/// Of this thread, so far.
+double processor_seconds() {
+  struct rusage used {};
+  ::getrusage(RUSAGE_THREAD, &used);
+  const auto in = [](const timeval& x) {
+    return static_cast<double>(x.tv_sec) + static_cast<double>(x.tv_usec) / 1e6;
+  };
+  return in(used.ru_utime) + in(used.ru_stime);
+}
 
 cost write_one(const std::string& path, const charter& agreed,
                const training_state& state, unsigned threads) {
@@ -115,6 +126,7 @@ cost write_one(const std::string& path, const charter& agreed,
     const auto begin = clock::now();
     saved = save_checkpoint(path, agreed, state);
     result.writing = since(begin);
+    result.processor = processor_seconds();
     passes = others.done() - from;
   }};
   writer.join();
@@ -168,7 +180,8 @@ int bench_checkpoint(cli::command_line& options) {
     auto state = initial_state(layout, 1);
     state.step = 1;
     remember_digest(state);
-    std::vector<double> copying, writing, lost, ratios, reading, loading;
+    std::vector<double> copying, writing, processor, lost, ratios, reading,
+        loading;
     for (std::int64_t i = 0; i <= options.integer("rounds"); ++i) {
       const auto x = write_one(path, agreed, state, threads);
       read_whole(path); // Into the system's cache, whoever is first.
@@ -179,6 +192,7 @@ int bench_checkpoint(cli::command_line& options) {
         continue;
       copying.push_back(x.copying);
       writing.push_back(x.writing);
+      processor.push_back(x.processor);
       lost.push_back(x.lost / between_checkpoints);
       reading.push_back(read);
       loading.push_back(load);
@@ -196,6 +210,7 @@ int bench_checkpoint(cli::command_line& options) {
                    {"threads_that_compute", threads},
                    {"copy_seconds", middle(copying)},
                    {"write_seconds", middle(writing)},
+                   {"write_processor_seconds", middle(processor)},
                    {"lost_of_a_minute", share},
                    {"lost_goal", lost_goal},
                    {"read_seconds", middle(reading)},
