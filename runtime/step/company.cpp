@@ -141,12 +141,15 @@ company::actions company::silent(const round_over& x, time_point now) {
 company::actions company::doubt(const members_doubted& x, time_point now) {
   actions out;
   for (auto& who : x.who) {
+    // An auxiliary leads nobody: it is no reason to wait.
+    const auto* known = known_.report(who);
+    const bool leads = !known || known->role == role::trainer;
     forget(who);
     if (x.for_so_long) {
       doubts_.set_aside(who, *x.for_so_long, now);
       continue;
     }
-    auto wait = doubts_.set_aside_longer(who, now, true);
+    auto wait = doubts_.set_aside_longer(who, now, leads);
     out.emplace_back(
         fault_news(who, "doubted", x.why + "; " + without_it(wait)));
   }

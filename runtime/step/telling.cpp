@@ -106,13 +106,8 @@ lead_group invitation(way& how, const outlook& at, const way::reports& partners,
     invite(*std::find_if(there.begin(), there.end(),
                          [&id = id](auto& x) { return x.id == id; }),
            most_line);
-  // An auxiliary is in no group of its own: it is no reason to wait.
-  const auto leads = [&](const peer_id& id) {
-    const auto* known = at.others.report(id);
-    return !known || known->role == role::trainer;
-  };
   for (auto& id : doubted.contradicted(at.now))
-    if (id != at.own.id && at.others.connected(id) && leads(id))
+    if (id != at.own.id && at.others.connected(id))
       order.shunned.push_back(id);
   return order;
 }
