@@ -155,8 +155,6 @@ std::string contract_terms::problem_with(const group_contract& x,
   for (const auto& m : x.members)
     if (auto lie = too_many(m.samples, slack_of_members); !lie.empty())
       return "of peer " + short_name(m.who.id) + " " + lie;
-  if (auto lie = overcounted(x); !lie.empty())
-    return lie;
   const auto samples = samples_of(x);
   const auto least = least_of(samples);
   if (samples < least)

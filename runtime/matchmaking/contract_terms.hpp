@@ -59,6 +59,8 @@ struct contract_terms {
   static constexpr std::uint64_t slack_of_members = 2;
   /// Why nobody can have computed so many samples; empty when somebody can.
   std::string too_many(std::uint64_t samples, std::uint64_t slack = 1) const;
+  /// Whose samples count for more than its steps have shown; empty: nobody's.
+  std::string overcounted(const group_contract& x) const;
   /// Of each member's samples, leaves those that count.
   void count_shown(group_contract& x) const;
   /// The trainers of a contract that does not list this peer, since it has no
@@ -75,8 +77,6 @@ struct contract_terms {
 
 private:
   std::string disorder_of(const group_contract& x, const peer_id& leader) const;
-  /// Whose samples count for more than its steps have shown; empty: nobody's.
-  std::string overcounted(const group_contract& x) const;
   /// What the contract says of this peer that it did not answer.
   std::string misquoted(const group_member& mine, const group_contract& in,
                         const group_answer& answered) const;

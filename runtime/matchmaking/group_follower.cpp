@@ -80,7 +80,9 @@ group_actions group_follower::started(const peer_id& from,
     release("stepping back");
     return done();
   }
-  auto problem = terms_.problem_with(contract, from, invite_.step, answer_);
+  auto problem = overcounted(contract);
+  if (problem.empty())
+    problem = terms_.problem_with(contract, from, invite_.step, answer_);
   if (problem.empty()) {
     state_ = state::averaging;
     return {start_round{contract}};
@@ -93,6 +95,15 @@ group_actions group_follower::started(const peer_id& from,
         !lie.empty())
       out_.emplace_back(member_lied{from, std::move(lie)});
   return done();
+}
+
+std::string group_follower::overcounted(const group_contract& x) {
+  auto lie = terms_.overcounted(x);
+  if (lie.empty())
+    return lie;
+  if (std::exchange(overcounted_in_, x.step) != x.step)
+    overcounts_ = 0;
+  return ++overcounts_ > limits::overcounts_refused ? std::string{} : lie;
 }
 
 group_actions group_follower::cancelled(const peer_id& from,
