@@ -117,7 +117,7 @@ void round_watch::reset() {
   formed_.reset();
   applied_.reset();
   asked_.reset();
-  told_ = false;
+  told_.reset();
   left_behind_ = false;
 }
 

@@ -52,11 +52,15 @@ public:
   }
   /// What is counted has been told to a group: nothing may be added to it.
   bool told() const {
-    return told_;
+    return told_.has_value();
   }
-  /// @return Whether it has not been told yet.
-  bool tell() {
-    return !std::exchange(told_, true);
+  /// @param samples So many. @return Whether it has not been told yet.
+  bool tell(std::uint64_t samples) {
+    return !std::exchange(told_, samples);
+  }
+  /// 0: none were.
+  std::uint64_t told_samples() const {
+    return told_.value_or(0);
   }
 
   // ---- a round ------------------------------------------------------------
@@ -116,7 +120,7 @@ private:
                       time_point now) const;
 
   group_id group_;
-  bool told_ = false;
+  std::optional<std::uint64_t> told_;
   std::optional<group_formed> formed_;
   group_contract planned_; ///< The last one; no members: there was none.
   group_contract before_;  ///< The one before that.

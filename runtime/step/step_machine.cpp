@@ -172,7 +172,7 @@ void step_machine::report_frozen() {
   if (round_.group().empty() || (!round_.told() && averaging().gathering()))
     return;
   out(gradient_frozen{round_.group(), counted().samples, counted().loss_sum});
-  if (!round_.tell() || !work().delayed())
+  if (!round_.tell(counted().samples) || !work().delayed())
     return;
   others().tracker().update_self(averaging().reported(at()), now());
   compute([&](auto s) { return work().close(s); });
@@ -204,9 +204,9 @@ void step_machine::on(const group_formed& x) {
                   !averaging().one_history()});
   if (trains() && counted().samples > 0)
     out(lend_gradient{work().account().aside(),
-                      counted_in(x.contract, how().self, counted().samples),
+                      counted_in(x.contract, how().self, round_.told_samples()),
                       averaging().lends_parameters(), x.contract.group,
-                      counted().samples});
+                      round_.told_samples()});
 }
 
 void step_machine::on(const round_over& x) {

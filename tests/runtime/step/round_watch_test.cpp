@@ -56,10 +56,13 @@ TEST_CASE("a group is told of once, and a new round begins anew") {
   CHECK(x.is_ours(other)); // Nobody has named the group yet.
   x.freeze_for(group_of({5}).contract.group);
   CHECK_FALSE(x.is_ours(other));
-  CHECK(x.tell());
-  CHECK_FALSE(x.tell());
+  CHECK(x.told_samples() == 0);
+  CHECK(x.tell(64));
+  CHECK_FALSE(x.tell(64));
+  CHECK(x.told_samples() == 64);
   x.reset();
-  CHECK(x.tell());
+  CHECK_FALSE(x.told());
+  CHECK(x.tell(32));
 }
 
 TEST_CASE("a leader cannot ask for endless patience") {
