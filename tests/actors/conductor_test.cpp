@@ -161,6 +161,18 @@ TEST_CASE("the leader invites companions and helpers") {
   CHECK(order.round_patience > 0ms);
 }
 
+TEST_CASE("who makes the step alone asks no helper") {
+  conductor_stage x;
+  x.join(7);
+  x.hold(0);
+  auto helper = x.report(7, 0);
+  helper.role = role::auxiliary;
+  x.hear(helper);
+  x.compute_all();
+  REQUIRE(x.matchmaking->count<lead_group>() == 1);
+  CHECK(x.matchmaking->last<lead_group>().invitees.empty());
+}
+
 TEST_CASE("a peer only heard of is waited for, but not for long") {
   conductor_stage x;
   x.hold(0);
