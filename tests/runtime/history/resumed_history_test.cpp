@@ -20,15 +20,6 @@ resumed_state held_after(std::uint64_t step, std::size_t digests) {
   return result;
 }
 
-std::vector<std::uint64_t> steps_of(const signed_history& x) {
-  std::vector<std::uint64_t> result;
-  for (const auto& step : x.steps())
-    result.push_back(step.step);
-  return result;
-}
-
-using numbers = std::vector<std::uint64_t>;
-
 } // namespace
 
 TEST_CASE("a checkpoint's history counts where it leads to its state") {

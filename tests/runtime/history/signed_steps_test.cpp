@@ -10,15 +10,6 @@ using namespace potluck::history_peers;
 
 namespace {
 
-std::vector<std::uint64_t> steps_of(const signed_history& x) {
-  std::vector<std::uint64_t> result;
-  for (const auto& step : x.steps())
-    result.push_back(step.step);
-  return result;
-}
-
-using numbers = std::vector<std::uint64_t>;
-
 std::size_t signers(const signed_step& x) {
   return static_cast<std::size_t>(
       std::count_if(x.makers.begin(), x.makers.end(),

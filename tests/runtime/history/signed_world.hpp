@@ -1,8 +1,10 @@
 /// Signed steps for the tests of histories, by peers whose keys are made up.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "runtime/history/signed_steps.hpp"
 #include "tests/runtime/history/history_peers.hpp"
@@ -36,6 +38,16 @@ inline signed_step made_step(std::uint64_t step,
                              std::initializer_list<std::size_t> makers,
                              char line = 'a') {
   return signed_by(makers, step, makers, line);
+}
+
+using numbers = std::vector<std::uint64_t>;
+
+/// Those that it holds.
+inline numbers steps_of(const signed_history& x) {
+  numbers result;
+  for (const auto& step : x.steps())
+    result.push_back(step.step);
+  return result;
 }
 
 /// Nobody in particular, to check signatures with.
