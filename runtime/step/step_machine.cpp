@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/membership/limits.hpp"
 #include "runtime/step/step_news.hpp"
 #include "runtime/step/telling.hpp"
 
 namespace potluck {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Between two lines for a person's screen.
-constexpr auto status_interval = 250ms;
-/// ...and at least so long for each peer that it counts: a sponsor has
-/// hundreds.
-constexpr auto status_pause_a_peer = 4ms;
 
 /// Of the samples that a member has, those that count.
 std::uint64_t counted_in(const group_contract& x, const peer_id& who,
@@ -73,13 +64,7 @@ void step_machine::finish() {
   const auto saves = how().writes_checkpoints && history().vouched_for();
   others().end().made_last_step(saves, now());
   enter(cause::last_state);
-  add(others().last_word());
-  out(event{"finished",
-            {{"step", own().step},
-             {"loss", round_.last().loss},
-             {"samples", own().history_samples},
-             {"digest", to_string(me().held())}}});
-  save_checkpoint();
+  make_end();
   end_if_done();
 }
 
@@ -210,16 +195,11 @@ void step_machine::on(const group_formed& x) {
 }
 
 void step_machine::on(const round_over& x) {
-  out(round_news(x, !averaging().one_history()));
+  note_round(x);
   auto silent = others().silent(x, now());
   if (const auto& formed = round_.formed();
       formed && formed->contract.group == x.contract.group)
     auxiliaries().heard(x, formed->plan, now());
-  for (const auto& id : x.stalled)
-    out(fault_news(
-        id, "stalled",
-        "it did not average its chunks in time; the next plan counts "
-        "on it less"));
   const auto in_vain = round_.over(x, own().step, now());
   if (in_vain)
     turn().came_to_nothing(x.contract.members.front().who.id);
@@ -267,31 +247,6 @@ void step_machine::on(const state_changed& x) {
   if (!x.problem.empty())
     out(fault_news("mean refused", x.problem));
   begin_step();
-}
-
-void step_machine::note_step(const state_changed& x, const digest& before) {
-  const auto& round = round_.applied();
-  round_.note_outcome(how().self);
-  if (round) {
-    history().made(round->contract, round->left_out, now());
-    sign_step(*round, before);
-    if (averaging().one_history()) {
-      turn().newcomers().made(how().self, round->contract, round->left_out);
-      others().tracker().made(round->contract, round->left_out);
-    }
-  }
-  std::chrono::duration<double> took = work().pace().since(now());
-  out(step_news(x, round ? &*round : nullptr, round_.last(), took.count(),
-                !averaging().one_history()));
-  add(others().stepped(now()));
-  if (how().checkpoint_every > 0 && x.step % how().checkpoint_every == 0
-      && x.step < run().steps)
-    save_checkpoint();
-  // Nobody could use the mean of another group's step.
-  if (round && averaging().one_history())
-    out(mean_applied{{x.step, round->samples, x.history_samples, before,
-                      x.state, round->mean,
-                      others().known().reports().empty()}});
 }
 
 // ---- cells ------------------------------------------------------------------
@@ -411,35 +366,8 @@ void step_machine::on(const state_fetch_failed& x) {
 // ---- the end ----------------------------------------------------------------
 
 void step_machine::on(const checkpoint_saved& x) {
-  others().end().checkpoint_saved(x.step, x.problem);
-  out(event{"checkpoint",
-            {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
+  note_saved(x);
   end_if_done();
-}
-
-void step_machine::end_if_done() {
-  auto last = trains() ? in() == stage::finished : own().step >= run().steps;
-  const auto is_laggard = [this](const progress_report& x) {
-    return !history().is_foreign(own(), x, now());
-  };
-  if (!last || !others().lets_go(own(), is_laggard, now()))
-    return;
-  out(status(round_.last()));
-  out(peer_over{others().end().unsaved()});
-}
-
-bool step_machine::ends_elsewhere(const way::reports& partners) {
-  // Groups that make their steps apart make the last one apart, too.
-  return averaging().one_history() && own().step < run().steps
-         && others().end().outnumbers(partners.size() + 1);
-}
-
-void step_machine::give_up_if_too_late() {
-  auto outnumbered = in() == stage::accumulating && trains() && me().averages()
-                     && !own().state.empty()
-                     && ends_elsewhere(averaging().partners(at()));
-  if (others().end().too_late(outnumbered, now()))
-    out(peer_over{finishing::cut_off(own().step, run().steps)});
 }
 
 // ---- telling ----------------------------------------------------------------
@@ -461,11 +389,7 @@ void step_machine::on(const time_passed&) {
   if (auto pace = work().pace().look(now()))
     out(*pace);
   add(others().look(now()));
-  if (how().shows_status && now() >= next_status_) {
-    auto pause = others().known().reports().size() * status_pause_a_peer;
-    next_status_ = now() + std::max<duration>(status_interval, pause);
-    out(status(round_.last()));
-  }
+  show_status();
   out(look_later{
       work().pace().next_look(own().contributes, how().self, now())});
 }

@@ -10,17 +10,16 @@
 /// with whom to average is the way's (runtime/ways).
 #pragma once
 
-#include "runtime/step/following.hpp"
-#include "runtime/step/round_watch.hpp"
+#include "runtime/step/step_outcome.hpp"
 
 namespace potluck {
 
-class step_machine : private following {
+class step_machine : private step_outcome {
 public:
   using actions = participant::actions;
 
   step_machine(step_settings how, time_point now)
-      : following(std::move(how), now), next_status_(now) {
+      : step_outcome(std::move(how), now) {
   }
 
   /// Hears a fact. @param x Of one of the types that `on` takes, here or in
@@ -64,17 +63,10 @@ private:
   /// Whatever came before: an applied mean, a download, or nothing.
   void begin_step();
   void finish();
-  void note_step(const state_changed& x, const digest& before);
   void lead_if_due();
   void report_frozen();
   /// @param taken A state was, with which a step begins.
   void begin_with(bool taken);
-  void end_if_done();
-  bool ends_elsewhere(const way::reports& partners);
-  void give_up_if_too_late();
-
-  round_watch round_;
-  time_point next_status_;
 };
 
 } // namespace potluck
