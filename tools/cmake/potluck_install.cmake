@@ -19,6 +19,7 @@ foreach(_folder messages runtime actors models tools/lab)
           PATTERN "lab/bench" EXCLUDE
           PATTERN "lab/chaos" EXCLUDE
           PATTERN "lab/demo" EXCLUDE
+          PATTERN "wire_fields.hpp" EXCLUDE # Of the codec alone.
           PATTERN "schema" EXCLUDE)
 endforeach()
 
