@@ -1,12 +1,10 @@
 #include "runtime/relay/switchboard.hpp"
 
 #include <utility>
-#include <vector>
 
 #include "messages/codec.hpp"
 #include "messages/limits.hpp"
 #include "runtime/relay/plain_stream.hpp"
-#include "runtime/strangers/home_of.hpp"
 #include "runtime/strangers/letter_cost.hpp"
 
 namespace potluck {
@@ -40,7 +38,8 @@ relaying_transport::switchboard::switchboard(transport& below,
                                              std::function<time_point()> now,
                                              std::function<void()> owes)
     : below_(below), now_(std::move(now)), owes_(std::move(owes)),
-      make_(below.streams() ? below.streams() : plain()) {
+      ends_(circuit_bit + 1, below.streams() ? below.streams() : plain(),
+            *this) {
 }
 
 void relaying_transport::switchboard::work(guard& lock) {
@@ -156,7 +155,7 @@ void relaying_transport::switchboard::look_later() {
 bool relaying_transport::switchboard::give_credit() {
   guard lock{mutex_};
   put(desk_.look(now_()));
-  const bool waits = end_late();
+  const bool waits = ends_.end_late(now_());
   const bool silenced = read_on();
   owing_ = desk_.owes() || waits || silenced;
   const bool again = owing_;
@@ -214,12 +213,7 @@ void relaying_transport::switchboard::on_closed(connection_id id,
                                                 const std::string& reason) {
   guard lock{mutex_};
   put(desk_.gone(id));
-  std::vector<connection_id> lost;
-  for (auto& [number, x] : circuits_)
-    if (x.hub == id)
-      lost.push_back(number);
-  for (auto number : lost)
-    end(circuits_.find(number), "the line to the hub ended: " + reason, false);
+  ends_.lose(id, reason);
   lines_.erase(id);
   work(lock);
   lock.unlock();
@@ -230,21 +224,17 @@ void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_open& x) {
   if (x.answer) {
     pay(from, x);
-    if (auto it = at(from, x.circuit, false);
-        it != circuits_.end() && it->second.host.empty())
-      it->second.host = x.host;
+    ends_.answered(from, x);
     return;
   }
   if (!desk_.take_number(from, x.circuit)) {
     pay(from, x);
-    if (auto old = at(from, x.circuit, true); old != circuits_.end())
-      end(old, "the hub used a circuit's number twice", false);
+    ends_.repeats(from, x.circuit);
     put(desk_.close(from, {x.circuit, true, "a circuit's number came twice"}));
     return put(from,
                circuit_close{x.circuit, false,
                              "this number was used for a circuit before"});
   }
-  auto& line = lines_.at(from);
   // Of two hubs either may ask the other. Only a hub says where the peer is.
   if (x.host.empty()) {
     pay(from, x);
@@ -253,18 +243,8 @@ void relaying_transport::switchboard::read(connection_id from,
                         {from, circuit_close{x.circuit, false,
                                              "this peer is no hub"}}});
   }
-  const auto home = home_of(x.host);
-  if (auto why = objection(line, home); !why.empty())
-    return put(from, circuit_close{x.circuit, false, why});
-  ++line.ends;
-  ++came_;
-  ++came_from_[home];
-  auto fresh = add(from, x.circuit, false);
-  fresh->second.host = x.host;
-  fresh->second.opener = x.peer;
-  fresh->second.home = home;
-  look_later(); // It may prove nothing.
-  tell(fresh, fresh->second.end->begin());
+  if (ends_.come(from, x, now_()))
+    look_later(); // It may prove nothing.
 }
 
 void relaying_transport::switchboard::read(connection_id from,
@@ -275,21 +255,14 @@ void relaying_transport::switchboard::read(connection_id from,
     put(desk_.pass(from, x, body, now_()));
     return note_owing();
   }
-  if (auto it = at(from, x.circuit, x.opened_here); it != circuits_.end())
-    tell(it, it->second.end->take(body));
-  else
+  if (!ends_.take(from, x, body))
     pay(from, x);
 }
 
 void relaying_transport::switchboard::read(connection_id from,
                                            const circuit_credit& x) {
-  auto it = at(from, x.circuit, x.opened_here);
-  if (it == circuits_.end())
-    return pay(from, x);
-  if (it->second.end->grant(x.bytes))
-    drain(it);
-  else
-    end(it, "the hub gave more credit than there is", true);
+  if (!ends_.grant(from, x))
+    pay(from, x);
 }
 
 void relaying_transport::switchboard::read(connection_id from,
@@ -298,11 +271,64 @@ void relaying_transport::switchboard::read(connection_id from,
     pay(from, x);
     return put(desk_.close(from, x));
   }
-  if (auto it = at(from, x.circuit, x.opened_here); it != circuits_.end())
-    end(it, x.reason.empty() ? "the other side closed the circuit" : x.reason,
-        false);
-  else
+  if (!ends_.closed(from, x))
     pay(from, x);
+}
+
+// ---- circuits that end here -------------------------------------------------
+
+connection_id relaying_transport::switchboard::dial_through(connection_id hub,
+                                                            const peer_id& to) {
+  guard lock{mutex_};
+  if (stopped_)
+    return ends_.unused_id();
+  connection_id id = 0;
+  if (lines_.count(hub) == 0) {
+    id = ends_.unused_id();
+    circuit_ended(id, "the line to the hub has ended");
+  } else {
+    id = ends_.open(hub, desk_.next_number(hub), to, now_());
+  }
+  work(lock);
+  return id;
+}
+
+void relaying_transport::switchboard::send(connection_id id,
+                                           outgoing_frame frame) {
+  guard lock{mutex_};
+  ends_.send(id, std::move(frame));
+  work(lock);
+}
+
+void relaying_transport::switchboard::close(connection_id id,
+                                            std::uint32_t linger_ms) {
+  guard lock{mutex_};
+  const auto now = now_();
+  if (ends_.close(id, now + std::chrono::milliseconds{linger_ms}, now))
+    look_later();
+  work(lock);
+}
+
+void relaying_transport::switchboard::circuit_opened(connection_id id,
+                                                     bool opened_here,
+                                                     const address& seen,
+                                                     const peer_id& proven) {
+  later([to = to_, id, opened_here, seen, proven] {
+    opened_here ? to->on_connected(id, seen, proven)
+                : to->on_accepted(id, seen, proven);
+  });
+}
+
+void relaying_transport::switchboard::circuit_brought(connection_id id,
+                                                      incoming_frame frame) {
+  later([to = to_, id, frame = std::move(frame)]() mutable {
+    to->on_frame(id, std::move(frame));
+  });
+}
+
+void relaying_transport::switchboard::circuit_ended(connection_id id,
+                                                    const std::string& reason) {
+  later([to = to_, id, reason] { to->on_closed(id, reason); });
 }
 
 // ---- the end ---------------------------------------------------------------
@@ -311,8 +337,7 @@ void relaying_transport::switchboard::stop() {
   guard lock{mutex_};
   if (std::exchange(stopped_, true))
     return;
-  while (!circuits_.empty())
-    end(circuits_.begin(), "the transport was stopped", false);
+  ends_.end_all("the transport was stopped");
   work(lock);
 }
 

@@ -1,6 +1,6 @@
 /// What `relaying_transport` does between the wrapped transport and its
 /// listener: tells frames of circuits from others, and has the desk pass them
-/// on, or one of its own ends take them.
+/// on, or the ends here take them.
 ///
 /// Thread-safe. What has to be done is queued under the lock, and done without
 /// it by one thread at a time, in order: calls may come back.
@@ -10,16 +10,16 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <tuple>
 
 #include "runtime/relay/circuit_desk.hpp"
-#include "runtime/relay/circuit_end.hpp"
+#include "runtime/relay/circuit_ends.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 #include "runtime/strangers/letter_allowance.hpp"
 
 namespace potluck {
 
-class relaying_transport::switchboard : public transport_listener {
+class relaying_transport::switchboard : public transport_listener,
+                                        circuit_ends::listener {
 public:
   switchboard(transport& below, std::function<time_point()> now,
               std::function<void()> owes);
@@ -55,29 +55,10 @@ public:
 private:
   struct line {
     address remote;
-    std::size_t ends = 0; ///< Circuits that came over it, and end here.
-    token_bucket opens{limits::opens_per_second, limits::opens_at_once};
     std::unique_ptr<letter_allowance> letters = {}; ///< Of circuits.
     bool trusted = false;
     std::optional<time_point> silenced_until = {}; ///< Not read before.
   };
-  struct circuit {
-    connection_id hub = 0;
-    std::uint32_t number = 0;
-    bool opened_here = false;
-    std::string host; ///< Where the hub sees the other end.
-    time_point since;
-    bool told = false; ///< That it is open.
-    peer_id opener;    ///< By the hub's word, of one that came.
-    std::string home;  ///< Likewise; where it counts.
-    std::unique_ptr<circuit_end> end;
-    /// It was closed here: when what still waits is given up.
-    std::optional<time_point> until = {};
-  };
-  using circuits = std::map<connection_id, circuit>;
-  /// A circuit's place: the connection, its number, whether the other side of
-  /// the connection opened it.
-  using place = std::tuple<connection_id, std::uint32_t, bool>;
 
   // Under the lock, as all that follows.
   void met(connection_id id, const address& remote, const peer_id& proven);
@@ -92,19 +73,16 @@ private:
   /// Reads those again of which enough time has passed. @returns Whether any
   /// others wait.
   bool read_on();
-  circuits::iterator add(connection_id hub, std::uint32_t number, bool here);
-  circuits::iterator at(connection_id from, std::uint32_t number,
-                        bool opened_here);
-  void tell(circuits::iterator x, circuit_end::news news);
-  void flush(circuits::iterator x);
-  /// The same; one that was closed ends when nothing waits any more.
-  void drain(circuits::iterator x);
-  /// Ends those that wait too long. @returns Whether any others wait.
-  bool end_late();
-  void end(circuits::iterator x, const std::string& reason, bool tell_hub);
-  /// Why one more may not come over this line; empty: it may.
-  /// @param home Where the other end is.
-  std::string objection(line& from, const std::string& home);
+  // What comes of circuits that end here.
+  void to_hub(connection_id hub, const message& what,
+              shared_bytes body) override {
+    put(hub, what, std::move(body));
+  }
+  void circuit_opened(connection_id id, bool opened_here, const address& seen,
+                      const peer_id& proven) override;
+  void circuit_brought(connection_id id, incoming_frame frame) override;
+  void circuit_ended(connection_id id, const std::string& reason) override;
+
   void put(circuit_desk::sendings all);
   void put(connection_id to, const message& what, shared_bytes body = {});
   void later(std::function<void()> what) {
@@ -118,7 +96,6 @@ private:
   transport& below_;
   const std::function<time_point()> now_;
   const std::function<void()> owes_;
-  const stream_maker make_;
   std::shared_ptr<transport_listener> to_;
 
   std::mutex mutex_;
@@ -130,11 +107,7 @@ private:
   circuit_desk desk_;
   std::map<connection_id, line> lines_;
   std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();
-  circuits circuits_;
-  std::size_t came_ = 0;                         ///< Of these,
-  std::map<std::string, std::size_t> came_from_; ///< from each home.
-  std::map<place, connection_id> places_;
-  connection_id next_ = circuit_bit + 1;
+  circuit_ends ends_;
 };
 
 } // namespace potluck
