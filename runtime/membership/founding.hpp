@@ -18,7 +18,6 @@
 /// meanwhile what it waits for. Pure: facts in, actions out, the time comes in.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,6 +26,8 @@
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/manifest/run_key.hpp"
+#include "runtime/membership/founding_wait.hpp"
+#include "runtime/membership/run_witnesses.hpp"
 #include "runtime/state/charter.hpp"
 
 namespace potluck {
@@ -69,38 +70,12 @@ public:
   /// Between publishing that we are there and founding: another look-up that
   /// starts after our record is stored must have ended as well.
   static constexpr duration settle = std::chrono::milliseconds{700};
-  /// A charter can be megabytes: one peer is asked for it, the next one when
-  /// that has none, lies or leaves, or when so long nothing came; doubled each
-  /// time up to the cap.
-  static constexpr duration hedge = std::chrono::milliseconds{500};
-  static constexpr duration longest_hedge = std::chrono::seconds{4};
-  /// For an answer to a request before it is sent once more, doubled each time
-  /// up to the cap. Nobody is suspected for it.
-  static constexpr duration patience = std::chrono::seconds{5};
-  static constexpr duration longest_patience = std::chrono::seconds{60};
-  /// Who says to have a charter, or to be founding, counts for so long if there
-  /// is never a line to it: longer than a new hub or a bootstrap's charter
-  /// takes to be found.
-  static constexpr duration rumour_life = std::chrono::minutes{5};
-  /// One that does not answer so many requests is asked on, but counts for
-  /// nothing until it answers: after 35 s.
-  static constexpr unsigned most_in_vain = 3;
-  /// A bootstrap that has no charter of the run is asked again after this,
-  /// doubled each time up to the cap: somebody who has it may have come.
-  static constexpr duration again = std::chrono::seconds{1};
-  static constexpr duration longest_again = std::chrono::seconds{30};
   /// A bootstrap's charter is taken no sooner: who gets it from a peer has a
   /// line to the run, and does not begin apart from it.
   static constexpr duration offer_rest = std::chrono::seconds{10};
-  /// What is waited for is said after this, and then after twice as long each
-  /// time up to the cap.
-  static constexpr duration first_word = std::chrono::seconds{5};
-  static constexpr duration longest_silence = std::chrono::seconds{60};
   /// A peer that names nobody, but met others before, looks for these so long
   /// before it founds.
   static constexpr duration reunion = std::chrono::seconds{5};
-  /// Peers remembered; beyond, hearsay of further ones is not taken.
-  static constexpr std::size_t most_others = 4096;
 
   struct settings {
     peer_id self;
@@ -128,13 +103,15 @@ public:
               time_point now);
   /// There is none any more, or none came about. @param orderly It said
   /// goodbye.
-  void left(const peer_id& who, bool orderly);
+  void left(const peer_id& who, bool orderly) {
+    others_.left(who, orderly);
+  }
   void heard(const progress_report& x, time_point now);
   /// A look-up of all of the run's records has ended, and `heard` them.
   void looked_up();
   /// Whether others can dial this peer.
   void reachable(bool yes) {
-    reachable_ = yes;
+    wait_.reachable(yes);
   }
 
   /// An answer to `ask_for_charter`. @param bytes Empty: it has none.
@@ -161,50 +138,23 @@ public:
   }
   /// What is waited for, in a few words; empty: nothing, or not for long.
   const std::string& waiting() const {
-    return waiting_;
+    return wait_.brief();
   }
   std::size_t lines() const {
-    return lines_;
+    return others_.lines();
   }
 
 private:
-  struct other {
-    bool connected = false;
-    potluck::role role = role::trainer;
-    digest charter;
-    potluck::phase phase = phase::joining;
-    address where; ///< As it says; an empty host: it has not said.
-    std::vector<contact> hubs;
-    bool is_hub = false;
-    time_point heard_at;
-    time_point since;      ///< Heard of, without a line to it.
-    bool asked = false;    ///< And has not answered.
-    bool answered = false; ///< A request, on this line.
-    unsigned in_vain = 0;  ///< Requests since its last answer.
-    time_point ask_at{};
-    duration wait{};       ///< For its answer, or before it is asked again.
-    bool has_none = false; ///< Its last answer.
-    bool lied = false;     ///< What it gave is not what it says it has.
-  };
-  using others = std::map<peer_id, other>;
+  using witness = run_witnesses::witness;
 
   /// For a person.
   std::string run() const {
     return shown_run(how_.run);
   }
 
-  other* find(const peer_id& who, bool connected, time_point now);
   /// Somebody may have had the run's last step.
-  void note_end(const other& x);
-  /// Whether what it says keeps this peer from founding.
-  static bool counts(const other& x, time_point now) {
-    return x.connected ? x.in_vain <= most_in_vain
-                       : now - x.since < rumour_life;
-  }
-  void forget_silent(time_point now);
+  void note_end(const witness& x);
   void ask(actions& out, time_point now);
-  /// What was asked for does not come from there.
-  void ask_the_next();
   void agree(actions& out, charter c, bool founded);
   void give_up(actions& out, std::string sentence);
   void give_up_finished(actions& out);
@@ -217,21 +167,15 @@ private:
   void take_manifest(actions& out, time_point now);
   /// All that would found, or have, would be known by now.
   bool settled(time_point now) const;
-  /// Of those before us: who has, or is about to have, a charter.
-  others::const_iterator before_us(time_point now) const;
-  void tell_waiting(actions& out, time_point now);
-  std::string reason(const peer_id& id, const other& x) const;
-  std::string no_line(const other& x) const;
 
   settings how_;
   bool created_; ///< The run, by an organiser.
   std::optional<charter> agreed_;
-  others others_;
-  std::size_t lines_ = 0; ///< Connected ones.
+  run_witnesses others_;
+  founding_wait wait_;
   time_point began_;
   bool announced_ = false;
   bool connected_once_ = false;
-  bool reachable_ = true;
   bool founding_ = false;
   bool finished_ = false; ///< Somebody had the run's last step.
   bool gave_up_ = false;
@@ -243,12 +187,6 @@ private:
   /// before our record was stored.
   unsigned lookups_ = 0;
   time_point published_at_{};
-  std::string waiting_;
-  duration hedge_ = hedge;
-  time_point next_asked_{}; ///< Not sooner.
-  int waits_for_ = 0;       ///< The kind of it; 0: nothing.
-  time_point next_word_{};
-  duration silence_{};
 };
 
 } // namespace potluck

@@ -1,12 +1,12 @@
-/// What a peer waits for before its run begins, in words.
-#include "runtime/membership/founding.hpp"
+#include "runtime/membership/founding_wait.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace potluck {
 
-std::string founding::no_line(const other& x) const {
+std::string founding_wait::no_line(const run_witnesses::witness& x,
+                                   const run_witnesses& others) const {
   if (x.connected)
     return ", and has not sent it yet; it is asked again";
   if (x.where.port != 0 || x.where.host.empty())
@@ -15,8 +15,9 @@ std::string founding::no_line(const other& x) const {
   if (reachable_)
     return ", but it cannot be dialled, and has not dialled us yet";
   auto shared = std::any_of(x.hubs.begin(), x.hubs.end(), [&](const auto& hub) {
-    auto at = others_.find(hub.id);
-    return at != others_.end() && at->second.connected && at->second.is_hub;
+    auto at = others.all().find(hub.id);
+    return at != others.all().end() && at->second.connected
+           && at->second.is_hub;
   });
   return shared
              ? ", but neither of us can be dialled; a line through the hub "
@@ -27,61 +28,65 @@ std::string founding::no_line(const other& x) const {
                "to it";
 }
 
-std::string founding::reason(const peer_id& id, const other& x) const {
+std::string founding_wait::reason(const run_witnesses::each::value_type& one,
+                                  const run_witnesses& others) const {
+  const auto& [id, x] = one;
   const auto who = "peer " + short_name(id);
   if (x.phase == phase::finished && !x.connected)
-    return "run '" + run() + "' has been finished, says " + who
+    return "run '" + run_ + "' has been finished, says " + who
            + ", which cannot be reached; if nobody of it comes back, start "
              "one with another name, or go on from one of its checkpoints";
   if (!x.charter.empty())
-    return "run '" + run() + "' exists: " + who + " has its charter"
-           + no_line(x);
+    return "run '" + run_ + "' exists: " + who + " has its charter"
+           + no_line(x, others);
   if (x.phase == phase::founding)
-    return who + " founds run '" + run()
+    return who + " founds run '" + run_
            + "': it prepares the charter, and we wait for it";
-  return who + " was there before us, and is to found run '" + run()
+  return who + " was there before us, and is to found run '" + run_
          + "'; we wait for it";
 }
 
-void founding::tell_waiting(actions& out, time_point now) {
-  enum { nothing, charter_there, its_turn, no_connection, no_founder };
-  int cause = nothing;
-  std::string sentence;
-  std::string brief;
-  const auto at = before_us(now);
-  if (at != others_.end() && !(created_ && at->second.charter.empty())) {
-    sentence = reason(at->first, at->second);
-    brief = "waits for peer " + short_name(at->first);
-    cause = at->second.charter.empty() ? its_turn : charter_there;
-  } else if (connected_once_ && lines_ == 0) {
-    sentence = "all connections are lost, so nobody can say whether run '"
-               + run()
-               + "' exists; those that were named as peers are tried again";
-    brief = "waits for a connection";
-    cause = no_connection;
-  } else if (created_ && !offer_) {
-    sentence = "nobody who is connected has the manifest of run " + run()
-               + " yet; its organiser gives it, with `potluck bootstrap --run` "
-                 "or `potluck join`";
-    brief = "waits for the manifest";
-    cause = no_founder;
-  } else if (!created_ && !how_.can_found) {
-    sentence = "nobody has founded run '" + run()
-               + "' yet; a trainer does, with `potluck join --data PATH`";
-    brief = "waits for a trainer";
-    cause = no_founder;
-  }
-  if (std::exchange(waits_for_, cause) != cause) {
-    waiting_.clear(); // It goes on.
+founding_wait::words founding_wait::find(const standing& at,
+                                         const run_witnesses& others) const {
+  const auto* first = at.before_us;
+  if (first && !(created_ && first->second.charter.empty()))
+    return {
+        first->second.charter.empty() ? cause::its_turn : cause::charter_there,
+        reason(*first, others), "waits for peer " + short_name(first->first)};
+  if (at.had_lines && others.lines() == 0)
+    return {cause::no_connection,
+            "all connections are lost, so nobody can say whether run '" + run_
+                + "' exists; those that were named as peers are tried again",
+            "waits for a connection"};
+  if (created_ && !at.has_manifest)
+    return {cause::no_founder,
+            "nobody who is connected has the manifest of run " + run_
+                + " yet; its organiser gives it, with `potluck bootstrap "
+                  "--run` or `potluck join`",
+            "waits for the manifest"};
+  if (!created_ && !at.can_found)
+    return {cause::no_founder,
+            "nobody has founded run '" + run_
+                + "' yet; a trainer does, with `potluck join --data PATH`",
+            "waits for a trainer"};
+  return {};
+}
+
+std::optional<std::string> founding_wait::look(const standing& at,
+                                               const run_witnesses& others,
+                                               time_point now) {
+  auto found = find(at, others);
+  if (std::exchange(why_, found.why) != found.why) {
+    brief_.clear(); // It goes on.
     silence_ = first_word;
     next_word_ = now + silence_;
   }
-  if (cause == nothing || now < next_word_)
-    return;
-  waiting_ = brief;
+  if (found.why == cause::nothing || now < next_word_)
+    return std::nullopt;
+  brief_ = std::move(found.brief);
   silence_ = std::min(2 * silence_, longest_silence);
   next_word_ = now + silence_;
-  out.emplace_back(say_of_founding{"waiting for the run", sentence});
+  return std::move(found.sentence);
 }
 
 } // namespace potluck

@@ -116,7 +116,7 @@ TEST_CASE("who is invited founds nothing, waits, and says what for") {
   CHECK(a.it->waiting() == "waits for the manifest");
   CHECK(a.it->answer("") == "");
   a.bootstrap_has = soup().to_bytes();
-  a.pass(founding::longest_again + 1s);
+  a.pass(run_witnesses::longest_again + 1s);
   CHECK(a.run == soup().run());
   CHECK(a.it->answer("") == soup().to_bytes());
   CHECK(a.it->answer(soup().run()) == soup().to_bytes());

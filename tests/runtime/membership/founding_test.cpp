@@ -103,7 +103,7 @@ struct applicant {
 TEST_CASE("a founder that cannot be reached is a founder") {
   applicant a;
   auto other = a.record(7, charter_by(7));
-  auto all = a.pass(founding::rumour_life - 1s, {other});
+  auto all = a.pass(run_witnesses::rumour_life - 1s, {other});
   CHECK_FALSE(find<begin_proposal>(all));
   CHECK_FALSE(find<take_charter>(all));
   // Nor one that is founding.
@@ -159,7 +159,7 @@ TEST_CASE("what strangers say keeps nobody from founding for ever") {
     CHECK(find<begin_proposal>(all));
   }
   SUBCASE("records of so many that a peer with the charter finds no place") {
-    for (std::size_t i = 0; i <= founding::most_others; ++i) {
+    for (std::size_t i = 0; i <= run_witnesses::most_others; ++i) {
       auto x = a.record(3, charter_by(3));
       x.id.bytes[1] = static_cast<std::uint8_t>(i);
       x.id.bytes[2] = static_cast<std::uint8_t>(i >> 8);
@@ -330,11 +330,11 @@ TEST_CASE("one peer after the other is asked for the charter") {
   REQUIRE(asked.size() == 1);
   const auto first = *asked.begin();
   SUBCASE("the next one when nothing comes, later each time") {
-    note(a.pass(founding::hedge));
+    note(a.pass(run_witnesses::hedge));
     CHECK(asked.size() == 2);
-    note(a.pass(founding::hedge));
+    note(a.pass(run_witnesses::hedge));
     CHECK(asked.size() == 2);
-    note(a.pass(founding::hedge));
+    note(a.pass(run_witnesses::hedge));
     CHECK(asked.size() == 3);
     note(a.pass(20s)); // In the end all.
     CHECK(asked.size() == 7);
