@@ -2,16 +2,13 @@
 /// which its first peers found.
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 
-#include "runtime/state/atomic_file.hpp"
-#include "runtime/state/checkpoint.hpp"
-#include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/address_file.hpp"
 #include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
+#include "tools/potluck/join_checkpoints.hpp"
 #include "tools/potluck/join_trainer.hpp"
 #include "tools/potluck/peer_options.hpp"
 #include "tools/potluck/peer_process.hpp"
@@ -37,22 +34,6 @@ std::vector<option_spec> own_options() {
        "What this peer does: trainer, or auxiliary (averages for others, "
        "computes nothing, needs no data).",
        "ROLE"},
-      {"checkpoint", option_kind::text, "",
-       "Write the training state here (default: RUN.checkpoint in the identity "
-       "directory, where the last one goes, too, if this fails in the end).",
-       "FILE"},
-      {"checkpoint-every", option_kind::integer, "100",
-       "Steps between two checkpoints; 0 for one at the end only, and when "
-       "this peer leaves.",
-       "STEPS", cli::at_least(0)},
-      {"checkpoint-keep", option_kind::integer, "3",
-       "Keep the newest so many: older ones are FILE.STEP; the one that was "
-       "resumed is not removed.",
-       "NUMBER", cli::between(1, 1000)},
-      {"resume", option_kind::text, "",
-       "Continue from this checkpoint; a trial that is over, with more "
-       "--steps.",
-       "FILE"},
       from_option(),
       {"max-model", option_kind::text, "",
        "The largest model that a run may make this peer hold: its parameters "
@@ -128,33 +109,6 @@ expected<data_order> parse_shard(const std::string& text) {
                    "N-1, for instance 0/4."};
 }
 
-/// A run that is over needs more steps to be resumed. A trial belongs to those
-/// that hold it; another end of a created run is its organiser's word.
-expected<bool> go_on_with(const cli::command_line& options, checkpoint& saved,
-                          bool created, notice_board& notices) {
-  if (!created)
-    for (const auto& x : demanded_settings(options))
-      if (x.name == "steps")
-        saved.charter = with_steps(saved.charter, whole_in(x.value));
-  const auto& settings = saved.charter.settings();
-  if (saved.state.step < settings.steps)
-    return true;
-  const auto file = options.text("resume");
-  const auto over = file + " is of step " + std::to_string(saved.state.step)
-                    + " of " + std::to_string(settings.steps) + ", the end of "
-                    + "run " + shown_run(settings.run);
-  if (!created)
-    return failure{over
-                   + "; go on with it by --steps NUMBER, or start another "
-                     "run from its parameters with --run NAME --from "
-                   + file + "."};
-  notices.post(over
-               + ". Its organiser has it go on with `potluck amend INVITATION "
-                 "steps NUMBER`; `potluck create NAME --from "
-               + file + "` starts another run from its parameters.");
-  return true;
-}
-
 expected<bool> fill_training(const cli::command_line& options,
                              const std::optional<invitation>& invited,
                              peer_config& config,
@@ -222,51 +176,7 @@ expected<bool> fill_training(const cli::command_line& options,
              !done) {
     return done;
   }
-  if (options.given("resume")) {
-    if (options.given("from"))
-      return failure{"--resume goes on with a run, and --from begins another "
-                     "one; leave one of them out."};
-    auto saved = load_checkpoint(options.text("resume"));
-    if (!saved)
-      return failure{saved.error()};
-    if (invited && saved->charter.settings().run != config.run)
-      return failure{"--resume: the checkpoint is of run "
-                     + shown_run(saved->charter.settings().run)
-                     + ", and the invitation is to run " + shown_run(config.run)
-                     + "."};
-    // A checkpoint may come from anybody, and its tokenizer is to be parsed.
-    const bool created = !id_in(saved->charter.settings().run).empty();
-    if (created && !invited)
-      return failure{"--resume: run " + shown_run(saved->charter.settings().run)
-                     + " was created by somebody; give its invitation as "
-                       "well."};
-    if (created && !is_of_its_run(saved->charter, invited->organiser))
-      return failure{"--resume: the settings or the files in this "
-                     "checkpoint are not those of run "
-                     + shown_run(saved->charter.settings().run)
-                     + "; join without it, and fetch the state from others."};
-    if (auto done = go_on_with(options, *saved, created, *notices); !done)
-      return done;
-    config.known = saved->charter;
-    config.run = saved->charter.settings().run;
-    config.state = std::make_shared<training_state>(std::move(saved->state));
-    config.history = std::move(saved->history);
-  }
-  return true;
-}
-
-/// Whoever created the run from parameters of its own begins it with them.
-expected<bool> first_state(peer_config& config, const std::string& directory) {
-  std::error_code unknown;
-  const auto path = first_state_path(directory, config.run);
-  if (config.role != role::trainer || config.state || directory.empty()
-      || !std::filesystem::exists(path, unknown))
-    return true;
-  auto first = load_checkpoint(path);
-  if (!first)
-    return failure{first.error()};
-  config.state = std::make_shared<training_state>(std::move(first->state));
-  return true;
+  return resume(options, invited, config, *notices);
 }
 
 /// Has it join a run that was created, and found none.
@@ -280,7 +190,7 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   else // Others have it: a checkpoint's charter has no signature.
     config.known.reset();
   config.propose = nullptr;
-  if (auto first = first_state(config, directory); !first)
+  if (auto first = take_first_state(directory, config); !first)
     return failure{first.error()};
   // Where this peer is meant itself, nobody else is to be found.
   auto& seeds = config.seeds;
@@ -291,33 +201,6 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   notices.post("This is an invitation to run " + shown_run(run->run)
                + ", whose organiser has the key "
                + short_name(id_of(to.organiser)) + ".");
-  return true;
-}
-
-/// Says where checkpoints go. Hours of computing may be in one, so that they
-/// can be written there is tried now.
-/// @param directory The identity's; empty: it has none.
-expected<bool> place_checkpoints(const cli::command_line& options,
-                                 const std::string& directory,
-                                 const std::string& file, peer_config& config) {
-  const auto own
-      = directory.empty() ? "" : directory + "/" + file + ".checkpoint";
-  const auto asked = options.text("checkpoint");
-  checkpoint_files::places at;
-  at.path = asked.empty() ? own : asked;
-  if (at.path != own)
-    at.fallback = own;
-  if (at.path.empty())
-    return true;
-  at.keep = static_cast<std::size_t>(options.integer("checkpoint-keep"));
-  auto tried = try_file(at.path);
-  if (!tried)
-    return failure{"--checkpoint: " + tried.error()
-                   + "; name a file in a folder that exists, that you may "
-                     "write to, and that has room."};
-  config.checkpoints = std::make_shared<checkpoint_files>(std::move(at));
-  if (options.given("resume"))
-    config.checkpoints->resumes(options.text("resume"), *config.state);
   return true;
 }
 
@@ -389,6 +272,8 @@ command join_command() {
                "trial at home is\njoined, which its first trainer founds with "
                "the settings that it is given.\n";
   spec.options = own_options();
+  for (auto& option : checkpoint_options())
+    spec.options.push_back(option);
   for (auto& option : admission_options())
     spec.options.push_back(option);
   for (auto& option : network_options("0.0.0.0:0"))
