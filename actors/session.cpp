@@ -8,7 +8,6 @@
 #include "messages/limits.hpp"
 #include "runtime/fault_points.hpp"
 #include "runtime/relay/limits.hpp"
-#include "runtime/strangers/letter_cost.hpp"
 
 namespace potluck {
 
@@ -16,11 +15,6 @@ namespace {
 
 const std::string no_relayed_experts
     = "calls of experts take a direct line, or relay-experts at both ends";
-
-/// Frames that may wait for a circuit's last one, and for how long while the
-/// circuit brings nothing: several of its round trips.
-constexpr std::size_t most_held = 4096;
-constexpr auto longest_held = std::chrono::seconds{10};
 
 /// Lines of two sides that dial at once come within that time. Later, nobody
 /// dials a peer that it is connected with: it has lost what we believe to hold.
@@ -72,11 +66,7 @@ void session_state::refuse(const message& x) {
   if (std::exchange(said_outside_, true))
     return;
   transmit(refusal{why});
-  if (wired_.observer)
-    self_->send(wired_.observer, event{"fault",
-                                       {{"peer", short_name(config_.peer.id)},
-                                        {"what", std::string{"not admitted"}},
-                                        {"detail", why}}});
+  tell_fault("not admitted", why);
 }
 
 void session_state::on_admission(const admission_shown& x) {
@@ -126,19 +116,16 @@ void session_state::on(const frame_arrived& x) {
   pulse_->heard(now);
   if (!lines_.holds(x.id)) {
     if (relaying_transport::is_circuit(x.id))
-      held_since_ = now;
-    read(x);
+      held_.circuit_spoke(now);
+    read(x.id, x.frame);
     return;
   }
-  if (held_.empty())
-    held_since_ = now;
-  held_.push_back(x);
+  held_.hold(x.id, x.frame, now);
   look_at_held();
 }
 
 bool session_state::look_at_held() {
-  if (held_.size() <= most_held
-      && (held_.empty() || self_->clock().now() - held_since_ <= longest_held))
+  if (held_.in_time(self_->clock().now()))
     return true;
   end(caf::exit_reason::remote_link_unreachable,
       "a circuit's last frame did not come");
@@ -147,33 +134,26 @@ bool session_state::look_at_held() {
 
 void session_state::release() {
   // One of them may end all.
-  while (!held_.empty() && !lines_.holds(held_.front().id)) {
-    for (auto& x : std::exchange(held_, {}))
-      read(x);
-  }
+  while (held_.first() != 0 && !lines_.holds(held_.first()))
+    for (const auto& x : held_.take())
+      read(x.on, x.what);
   // What it still has to send follows.
   constexpr std::chrono::milliseconds drain{limits::circuit_drain};
   for (auto id : lines_.spent())
     config_.network->close(id, static_cast<std::uint32_t>(drain.count()));
 }
 
-void session_state::read(const frame_arrived& x) {
-  const auto& frame = x.frame;
+void session_state::read(connection_id on, const incoming_frame& frame) {
   auto content = decode(frame.head.data(), frame.head.size(), frame.body.size);
   if (!content) {
     // Costs the connection, not the peer: it may hold another one. But its
     // checksum fits, so this is what the peer wrote.
-    if (wired_.observer)
-      self_->send(wired_.observer,
-                  event{"fault",
-                        {{"peer", short_name(config_.peer.id)},
-                         {"what", std::string{"malformed frame"}},
-                         {"detail", content.error()}}});
-    accuse(x.id, "a malformed frame: " + content.error());
-    config_.network->close(x.id, 0);
+    tell_fault("malformed frame", content.error());
+    accuse(on, "a malformed frame: " + content.error());
+    config_.network->close(on, 0);
     return;
   }
-  if (!may_be_read(x.id, *content))
+  if (!may_be_read(on, *content))
     return;
   if (!look_at_admission())
     return;
@@ -186,44 +166,41 @@ void session_state::read(const frame_arrived& x) {
     probed_ += frame.body.size;
     if (probed_ <= max_probe_total)
       return;
-    accuse(x.id, "more line probes than any honest peer sends");
+    accuse(on, "more line probes than any honest peer sends");
     end(caf::exit_reason::remote_link_unreachable,
         "sent more line probes than any honest peer");
     return;
   }
   if (std::holds_alternative<line_switch>(*content)) {
-    lines_.switched(x.id);
+    lines_.switched(on);
     release();
     return;
   }
-  if (relaying_transport::is_circuit(x.id) && is_of_an_expert(*content)
+  if (relaying_transport::is_circuit(on) && is_of_an_expert(*content)
       && !config_.relays_experts) {
     if (auto call = std::get_if<expert_request>(&*content)) {
       expert_answer no{call->number, expert_outcome::failed,
                        no_relayed_experts};
-      config_.network->send(x.id, {encode(no), {}});
+      config_.network->send(on, {encode(no), {}});
     }
     return;
   }
   if (!is_one_of<heartbeat, heartbeat_reply>(*content))
-    lines_.use(x.id);
+    lines_.use(on);
   deliver(std::move(*content), frame.body);
 }
 
 bool session_state::may_be_read(connection_id on, const message& x) {
-  const auto now = self_->clock().now();
   const bool trusted = config_.trusted && *config_.trusted;
-  switch (letters_->take(cost_of(x), trusted, now)) {
-    case letter_allowance::verdict::read:
-      late_.read(x);
+  const bool heard = !letters_->silenced();
+  switch (letters_->take(x, trusted, self_->clock().now())) {
+    case letter_intake::verdict::read:
       return true;
-    case letter_allowance::verdict::dropped:
-      late_.keep(x);
+    case letter_intake::verdict::dropped:
       say_too_many();
-      if (!silenced_until_)
+      if (heard)
         for (auto id : lines_.all())
           config_.network->hold(id, true);
-      silenced_until_ = now + limits::letters_pause;
       arm();
       return false;
     default:
@@ -235,24 +212,27 @@ bool session_state::may_be_read(connection_id on, const message& x) {
 }
 
 void session_state::read_on() {
-  if (!silenced_until_ || self_->clock().now() < *silenced_until_)
+  if (!letters_->is_heard_again(self_->clock().now()))
     return;
-  silenced_until_.reset();
   for (auto id : lines_.all())
     config_.network->hold(id, false);
-  for (auto& x : late_.take())
+  for (auto& x : letters_->late())
     if (may_pass(x))
       deliver(std::move(x), {});
 }
 
 void session_state::say_too_many() {
-  if (std::exchange(said_too_many_, true) || !wired_.observer)
-    return;
-  self_->send(wired_.observer,
-              event{"fault",
-                    {{"peer", short_name(config_.peer.id)},
-                     {"what", std::string{"too many letters"}},
-                     {"detail", std::string{"some of them are dropped"}}}});
+  if (!std::exchange(said_too_many_, true))
+    tell_fault("too many letters", "some of them are dropped");
+}
+
+void session_state::tell_fault(const std::string& what,
+                               const std::string& detail) {
+  if (wired_.observer)
+    self_->send(wired_.observer, event{"fault",
+                                       {{"peer", short_name(config_.peer.id)},
+                                        {"what", what},
+                                        {"detail", detail}}});
 }
 
 void session_state::on(const traffic_seen& x) {
@@ -269,9 +249,7 @@ void session_state::accuse(connection_id on, const std::string& what) {
 
 void session_state::arm() {
   const auto now = self_->clock().now();
-  auto due = pulse_->due();
-  if (silenced_until_)
-    due = std::min(due, *silenced_until_);
+  const auto due = letters_->due_before(pulse_->due());
   if (wake_ > now && wake_ <= due)
     return;
   wake_ = std::max(due, now);
@@ -302,10 +280,7 @@ void session_state::deliver(message content, shared_bytes body) {
   }
   if (auto no = std::get_if<refusal>(&content);
       no && wired_.observer && !std::exchange(heard_refusal_, true)) {
-    self_->send(wired_.observer, event{"fault",
-                                       {{"peer", short_name(config_.peer.id)},
-                                        {"what", std::string{"refused us"}},
-                                        {"detail", no->sentence}}});
+    tell_fault("refused us", no->sentence);
     if (wired_.roster)
       self_->send(wired_.roster,
                   peer_refused{config_.peer.where, no->sentence, true});
@@ -344,15 +319,10 @@ void session_state::keep_off_circuits(const message& what) {
                        expert_answer{call->number, expert_outcome::failed,
                                      no_relayed_experts},
                        {}});
-  if (!std::exchange(said_no_line_, true) && wired_.observer)
-    self_->send(
-        wired_.observer,
-        event{"fault",
-              {{"peer", short_name(config_.peer.id)},
-               {"what", std::string{"no direct line"}},
-               {"detail", is_of_an_expert(what)
-                              ? no_relayed_experts
-                              : "relays carry no byte of a gradient"}}});
+  if (!std::exchange(said_no_line_, true))
+    tell_fault("no direct line", is_of_an_expert(what)
+                                     ? no_relayed_experts
+                                     : "relays carry no byte of a gradient");
 }
 
 void session_state::on(const parcel& x) {
@@ -375,7 +345,7 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
   for (auto id : lines_.all())
     config_.network->close(id);
   lines_.clear();
-  held_.clear();
+  held_.take();
   self_->quit(caf::error{static_cast<std::uint8_t>(why), caf::atom("exit"),
                          caf::make_message(reason)});
 }

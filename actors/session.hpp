@@ -14,9 +14,9 @@
 #include "actors/handles.hpp"
 #include "runtime/admission/admission_gate.hpp"
 #include "runtime/membership/session_pulse.hpp"
+#include "runtime/relay/held_frames.hpp"
 #include "runtime/relay/line_order.hpp"
-#include "runtime/strangers/late_letters.hpp"
-#include "runtime/strangers/letter_allowance.hpp"
+#include "runtime/strangers/letter_intake.hpp"
 
 namespace potluck {
 
@@ -50,7 +50,7 @@ public:
   void on_down(const caf::down_msg&);
 
 private:
-  void read(const frame_arrived& x);
+  void read(connection_id on, const incoming_frame& frame);
   /// Whether the peer may send this now; else it is not read for a while.
   bool may_be_read(connection_id on, const message& x);
   /// Once, and that its letters are dropped.
@@ -66,6 +66,8 @@ private:
   void transmit(const message& content, shared_bytes body = {});
   void end(caf::exit_reason why, const std::string& reason);
   void accuse(connection_id on, const std::string& what);
+  /// For people.
+  void tell_fault(const std::string& what, const std::string& detail);
   /// It may not pass on a circuit, which is said once.
   void keep_off_circuits(const message& what);
   /// Wakes up when there is something to look at.
@@ -83,16 +85,10 @@ private:
   session_handles wired_;
   line_order lines_;
   caf::actor_clock::time_point last_line_; ///< Was added.
-  /// Came on a direct connection while a circuit may bring more that was sent
-  /// before.
-  std::vector<frame_arrived> held_;
-  caf::actor_clock::time_point held_since_; ///< Or a circuit brought one then.
-  bool said_no_line_ = false;               ///< That a direct one is needed.
+  held_frames held_;
+  bool said_no_line_ = false; ///< That a direct one is needed.
   std::optional<session_pulse> pulse_;
-  std::optional<letter_allowance> letters_;
-  late_letters late_; ///< Beyond that.
-  std::optional<caf::actor_clock::time_point>
-      silenced_until_; ///< Not read before.
+  std::optional<letter_intake> letters_;
   /// The tick that is on its way for the next look: a later look waits for that
   /// one, an earlier one gets another, and what comes before is old.
   caf::actor_clock::time_point wake_;

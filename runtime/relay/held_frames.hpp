@@ -1,0 +1,55 @@
+/// Frames that came on a direct line before the last one of a circuit, which
+/// was sent before them (line_order.hpp): they wait for it, but not for ever.
+/// Pure.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "runtime/clock.hpp"
+#include "runtime/ports/transport.hpp"
+
+namespace potluck {
+
+class held_frames {
+public:
+  /// So many may wait, and for so long while the circuit brings nothing:
+  /// several of its round trips.
+  static constexpr std::size_t most = 4096;
+  static constexpr auto longest = std::chrono::seconds{10};
+
+  struct frame {
+    connection_id on = 0;
+    incoming_frame what;
+  };
+
+  /// A circuit has brought something.
+  void circuit_spoke(time_point now) {
+    since_ = now;
+  }
+  void hold(connection_id on, incoming_frame what, time_point now) {
+    if (all_.empty())
+      since_ = now;
+    all_.push_back({on, std::move(what)});
+  }
+  /// Whether the circuit's last frame may still come.
+  bool in_time(time_point now) const {
+    return all_.size() <= most && (all_.empty() || now - since_ <= longest);
+  }
+  /// Where the first one came; 0: none waits.
+  connection_id first() const {
+    return all_.empty() ? 0 : all_.front().on;
+  }
+  /// All, in the order in which they came.
+  std::vector<frame> take() {
+    return std::exchange(all_, {});
+  }
+
+private:
+  std::vector<frame> all_;
+  time_point since_{}; ///< Held, or a circuit brought something then.
+};
+
+} // namespace potluck

@@ -1,0 +1,54 @@
+#include "runtime/relay/held_frames.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr time_point start{1h};
+
+incoming_frame frame(std::uint8_t number) {
+  incoming_frame x;
+  x.head = {number};
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("what is held comes in its order, once") {
+  held_frames x;
+  CHECK(x.first() == 0);
+  x.hold(7, frame(1), start);
+  x.hold(8, frame(2), start);
+  CHECK(x.first() == 7);
+  const auto all = x.take();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].what.head == frame(1).head);
+  CHECK(all[1].on == 8);
+  CHECK(x.take().empty());
+  CHECK(x.first() == 0);
+}
+
+TEST_CASE("a circuit that is silent is not waited for any longer, a slow one "
+          "is") {
+  held_frames x;
+  CHECK(x.in_time(start + 1h)); // Nothing waits.
+  x.hold(7, frame(1), start);
+  CHECK(x.in_time(start + held_frames::longest));
+  CHECK_FALSE(x.in_time(start + held_frames::longest + 1ms));
+  x.circuit_spoke(start + 9s);
+  x.hold(7, frame(2), start + 12s);
+  CHECK(x.in_time(start + 9s + held_frames::longest));
+  CHECK_FALSE(x.in_time(start + 9s + held_frames::longest + 1ms));
+}
+
+TEST_CASE("no more are held than fit") {
+  held_frames x;
+  for (std::size_t i = 0; i < held_frames::most; ++i)
+    x.hold(7, frame(1), start);
+  CHECK(x.in_time(start));
+  x.hold(7, frame(1), start);
+  CHECK_FALSE(x.in_time(start));
+}
