@@ -2,27 +2,18 @@
 /// others, and that keep something for later or for others.
 #pragma once
 
-#include "actors/peer_estate.hpp"
-#include "actors/supervisor.hpp"
+#include "actors/staff.hpp"
 
 namespace potluck {
 
-class network_staff {
+class network_staff : private staff {
 public:
-  /// Both outlive this.
-  network_staff(supervisor_actor::pointer self, peer_estate& has,
-                supervisor& children)
-      : self_(self), has_(has), children_(children) {
-  }
+  using staff::staff;
 
   /// Those that a peer of its role has.
   void start();
   /// A bootstrap has it from the start, others when they train.
   void start_history_keeper();
-  /// The gateway's present address: its end is the peer's, when that leaves.
-  const caf::actor_addr& gateway() const {
-    return gateway_;
-  }
 
 private:
   void start_address_keeper();
@@ -33,11 +24,6 @@ private:
   void start_authority();
   void start_experts();
   void start_registrar();
-
-  supervisor_actor::pointer self_;
-  peer_estate& has_;
-  supervisor& children_;
-  caf::actor_addr gateway_;
 };
 
 } // namespace potluck

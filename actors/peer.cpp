@@ -185,7 +185,7 @@ void peer_state::on_down(const caf::down_msg& x) {
     if (!stopping_ && has_.wired.expert_host
         && x.source == has_.wired.expert_host.address())
       say_goodbye();
-    if (!stopping_ && x.source == network_->gateway())
+    if (!stopping_ && x.source == has_.wired.gateway.address())
       end();
     else if (stopping_ && children_->childless())
       self_->quit();

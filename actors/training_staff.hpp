@@ -4,18 +4,13 @@
 
 #include <cstdint>
 
-#include "actors/peer_estate.hpp"
-#include "actors/supervisor.hpp"
+#include "actors/staff.hpp"
 
 namespace potluck {
 
-class training_staff {
+class training_staff : private staff {
 public:
-  /// Both outlive this.
-  training_staff(supervisor_actor::pointer self, peer_estate& has,
-                 supervisor& children)
-      : self_(self), has_(has), children_(children) {
-  }
+  using staff::staff;
 
   /// Of a run that lists artifacts, before the others.
   void start_artifact_keeper();
@@ -24,9 +19,6 @@ public:
 private:
   void start_state_keeper();
 
-  supervisor_actor::pointer self_;
-  peer_estate& has_;
-  supervisor& children_;
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
   bool conducted_ = false;     ///< A conductor was started.
 };

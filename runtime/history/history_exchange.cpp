@@ -48,7 +48,7 @@ history_exchange::outcome history_exchange::joined(const peer_id& who,
     return result;
   }
   const bool trusted = how_.trusted.count(who) != 0;
-  if (held_.empty() && how_.is_newcomer && !how_.trusted.empty()
+  if (held_.empty() && !how_.trusted.empty()
       && (trusted || strangers_asked_ < most_strangers)) {
     strangers_asked_ += !trusted;
     ask(who, result);
@@ -93,7 +93,7 @@ history_exchange::outcome history_exchange::told(const peer_id& from,
       keep(std::move(shown), result, now);
     return result;
   }
-  if (!held_.empty() || !how_.is_newcomer)
+  if (!held_.empty())
     return result;
   if (shown.empty()) {
     if (trusted)

@@ -38,10 +38,9 @@ public:
     digest charter;             ///< Empty: not known.
     std::set<peer_id> trusted;  ///< The invitation names them.
     bool keeps = false;         ///< A keeper; else it makes steps itself.
-    bool is_newcomer = false;   ///< It holds no state that has a history.
     shared_signatures how = {}; ///< Null: nothing is believed.
     /// Of a checkpoint, checked. It is shown, and gone on from, until this peer
-    /// holds something newer; but a newcomer asks nevertheless.
+    /// holds something newer; but those that it trusts are asked nevertheless.
     signed_history resumed = {};
   };
 

@@ -33,7 +33,6 @@ struct member : node {
     c.own.run = c.is_bootstrap ? "" : "soup";
     c.own.trusted = std::move(trusted);
     c.own.keeps = as != role::trainer;
-    c.own.is_newcomer = as == role::trainer;
     c.own.how = made_up(id);
     start();
   }

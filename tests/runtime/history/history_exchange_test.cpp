@@ -20,7 +20,6 @@ history_exchange::settings newcomer() {
   how.run = "poems";
   how.charter = state(1, 'c');
   how.trusted = {friendly};
-  how.is_newcomer = true;
   how.how = judge();
   return how;
 }
@@ -117,10 +116,6 @@ TEST_CASE("few strangers are asked, and nobody where nobody is trusted") {
   how.trusted.clear();
   history_exchange alone{how, {}};
   CHECK(alone.joined(peer(1), true).questions.empty());
-  how = newcomer();
-  how.is_newcomer = false;
-  history_exchange back{how, {}};
-  CHECK(back.joined(friendly, true).questions.empty());
 }
 
 TEST_CASE("own steps go on from what was taken over") {

@@ -82,7 +82,6 @@ TEST_CASE("who has resumed a checkpoint asks its friends all the same") {
   how.run = "poems";
   how.charter = run;
   how.trusted = {peer(100)};
-  how.is_newcomer = true;
   how.how = judge();
   how.resumed = signed_history{{made_step(9, {1, 2})}, *judge()};
   history_exchange x{how, {}};
