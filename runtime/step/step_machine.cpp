@@ -18,6 +18,8 @@ constexpr auto status_interval = 250ms;
 /// ...and at least so long for each peer that it counts: a sponsor has
 /// hundreds.
 constexpr auto status_pause_a_peer = 4ms;
+/// Of the target batch: a leader may know of more samples than this peer.
+constexpr double nearly_due = 0.75;
 
 /// Of the samples that a member has, those that count.
 std::uint64_t counted_in(const group_contract& x, const peer_id& who,
@@ -41,6 +43,7 @@ void step_machine::enter(cause why) {
     round_.reset();
     averaging().thawed();
   }
+  look_who_leads();
   tell_facts();
   announce(true);
   if (in() == stage::accumulating && is_over())
@@ -121,7 +124,18 @@ void step_machine::on(const gradient_lent& x) {
 
 // ---- groups -----------------------------------------------------------------
 
+bool step_machine::look_who_leads() {
+  if (!trains() || in() != stage::accumulating || !me().averages())
+    return false;
+  const auto due = nearly_due * static_cast<double>(run().target_batch);
+  return turn().look(averaging(), at(),
+                     others().tracker().estimated_samples(now()) >= due,
+                     round_.patience());
+}
+
 void step_machine::lead_if_due() {
+  if (look_who_leads())
+    tell_facts();
   if (in() != stage::accumulating || !trains() || own().state.empty()
       || !me().averages() || stands_still() || !averaging().due(at())) {
     turn().not_due();
@@ -171,6 +185,7 @@ void step_machine::on(const freeze_wanted& x) {
 void step_machine::report_frozen() {
   if (round_.group().empty() || (!round_.told() && averaging().gathering()))
     return;
+  told_at_ = now();
   out(gradient_frozen{round_.group(), counted().samples, counted().loss_sum});
   if (!round_.tell(counted().samples) || !work().delayed())
     return;
@@ -192,6 +207,11 @@ void step_machine::on(const group_formed& x) {
     out(member_withdrew{x.contract.group, how().self});
     return;
   }
+  if (const auto& leader = x.contract.members.front().who.id;
+      trains() && leader != how().self)
+    turn().waited(leader, now() - told_at_,
+                  computing_time(others().tracker(), run().target_batch, now()),
+                  now());
   round_.form(x);
   others().averages(x.contract);
   averaging().formed(x.contract);
@@ -211,10 +231,14 @@ void step_machine::on(const group_formed& x) {
 
 void step_machine::on(const round_over& x) {
   out(round_news(x, !averaging().one_history()));
-  auto silent = others().silent(x, now());
+  auto held_up = std::chrono::duration<double>{x.seconds};
   if (const auto& formed = round_.formed();
-      formed && formed->contract.group == x.contract.group)
+      formed && formed->contract.group == x.contract.group) {
     auxiliaries().heard(x, formed->plan, now());
+    held_up -= std::chrono::duration<double>{formed->plan.predicted_seconds};
+  }
+  auto silent = others().silent(
+      x, std::chrono::duration_cast<duration>(held_up), now());
   for (const auto& id : x.stalled)
     out(fault_news(
         id, "stalled",
@@ -277,6 +301,8 @@ void step_machine::note_step(const state_changed& x, const digest& before) {
     sign_step(*round, before);
     if (averaging().one_history()) {
       turn().newcomers().made(how().self, round->contract, round->left_out);
+      turn().made(own().state, round->contract, round->left_out);
+      others().made(turn().makers(), work().pace().since(now()));
       others().tracker().made(round->contract, round->left_out);
     }
   }

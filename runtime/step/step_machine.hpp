@@ -65,6 +65,8 @@ private:
   void begin_step();
   void finish();
   void note_step(const state_changed& x, const digest& before);
+  /// @return Whether whose invitations count has changed.
+  bool look_who_leads();
   void lead_if_due();
   void report_frozen();
   /// @param taken A state was, with which a step begins.
@@ -75,6 +77,7 @@ private:
 
   round_watch round_;
   time_point next_status_;
+  time_point told_at_; ///< What is counted, to a group.
 };
 
 } // namespace potluck
